@@ -55,7 +55,7 @@ func estimated(e statistics.Estimate) (cty.Value, interval) {
 	if !e.Known {
 		return cty.NullVal(cty.Number), interval{}
 	}
-	return cty.NumberFloatVal(e.Value), interval{e.Bounded, e.Low, e.High}
+	return cty.NumberFloatVal(e.Value), interval{e.Interval.Known, e.Low, e.High}
 }
 
 // ratingsOf rates rows when a metric asks for it.

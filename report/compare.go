@@ -5,37 +5,60 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/fevalgraph/fevalgraph/report/stats"
-	"github.com/fevalgraph/fevalgraph/report/text"
+		"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
+	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
 // Metrics are what contenders can be compared by: whether cells are solved, the share of their
-// checkpoints that passed, or their scores.
-var Metrics = []string{"solved", "checkpoints", "score"}
+// checkpoints that passed, their scores, or their scores without a bound.
+var Metrics = []string{"solved", "checkpoints", "score", "unbounded"}
 
 // metric takes from a cell what it is compared by. A cell without a value has no verdict, unless
 // the metric means nothing for it.
 type metric struct {
 	value func(*verdict.Sample) (float64, bool)
 	means func(*verdict.Sample) bool // whether the metric means something for the cell
-	best  float64                    // the worst is 0
+	scale statistics.Scale
 }
 
-func metricOf(name string) metric {
+func metricOf(name string, r *Results) metric {
 	switch name {
 	case "score":
-		return metric{verdict.ScoreValue, (*verdict.Sample).Scored, 100}
+		return metric{verdict.ScoreValue, (*verdict.Sample).Scored, verdict.Points}
+	case "unbounded":
+		return unboundedMetric(r)
 	case "checkpoints":
-		return metric{verdict.ShareValue, (*verdict.Sample).Ruled, 1}
+		return metric{verdict.ShareValue, (*verdict.Sample).Ruled, verdict.Passes}
 	}
-	return metric{verdict.PassValue, (*verdict.Sample).Ruled, 1}
+	return metric{verdict.PassValue, (*verdict.Sample).Ruled, verdict.Passes}
+}
+
+// unboundedMetric is that of the problems that give scores without a bound. An attempt without one
+// counts with the lowest, which is 0 or the least that the problem gave.
+func unboundedMetric(r *Results) metric {
+	least := map[string]float64{}
+	for i := range r.Cells {
+		s := r.Cells[i].Sample()
+		if v := s.Score.Unbounded; s.Scored() && v != nil && statistics.Finite(*v) {
+			least[s.Problem] = min(least[s.Problem], *v)
+		}
+	}
+	given := func(s *verdict.Sample) bool { _, any := least[s.Problem]; return any && s.Scored() }
+	value := func(s *verdict.Sample) (float64, bool) {
+		if v := s.Score.Unbounded; s.Judged() && v != nil && statistics.Finite(*v) {
+			return *v, true
+		}
+		return least[s.Problem], s.Judged()
+	}
+	return metric{value: value, means: given}
 }
 
 // Contenders are compared with each other, the best first.
@@ -47,7 +70,11 @@ type Contenders struct {
 	Metric string
 	All    []Contender
 	Pairs  []ContenderPair // in the order of All
-	Groups [][]int         // of All, no two of a group being shown to differ
+	Groups [][]int         // of All, no two of a group being shown to differ; nil if not all pairs are compared
+	// Against is the place in All of the one that all others are compared with, -1 if all are with all.
+	Against int
+	// Unlabelled are the cells that are left out since their solution does not have the label By.
+	Unlabelled int
 }
 
 // Contender is one value on an axis, over all of its cells.
@@ -56,43 +83,45 @@ type Contender struct {
 	Problems int     // with a verdict
 	Attempts int     // cells with a verdict
 	Missing  int     // cells without one
-	Mean     float64 // over problems, of the mean of their attempts
-	Interval stats.Interval
+	Mean     float64 // over problems, of the mean over their units of attempts; NaN if Problems is 0
+	Interval statistics.Interval
 }
 
 // ContenderPair is two contenders, by their places in Contenders.All, at the problems that both
 // attempted under the same circumstances, such as on the same backend.
 type ContenderPair struct {
 	A, B int
-	stats.Comparison
-	Corrected float64 // P, corrected for the number of pairs
+	statistics.Comparison
+	Corrected float64 // P, corrected for there being other pairs
 	Shown     bool    // that A and B differ
 }
 
 // Rank orders what cells have on an axis by a metric, and compares no pairs.
 func Rank(r *Results, axis, by string) *Contenders {
-	c := &Contenders{Run: r.Run, By: axis, Metric: by}
-	attempts := attemptsOf(r, axis, metricOf(by))
+	c := &Contenders{Run: r.Run, By: axis, Metric: by, Against: -1}
+	m := metricOf(by, r)
+	attempts := c.attempts(r, m)
 	for _, name := range slices.Sorted(maps.Keys(attempts)) {
-		c.All = append(c.All, contender(name, attempts[name]))
+		c.All = append(c.All, contender(name, attempts[name], m.scale))
 	}
 	c.sort()
 	return c
 }
 
 func (c *Contenders) sort() {
-	slices.SortStableFunc(c.All, func(a, b Contender) int { return cmp.Compare(b.Mean, a.Mean) })
+	slices.SortStableFunc(c.All, func(a, b Contender) int { return cmp.Compare(b.Mean, a.Mean) }) // NaN is last
 }
 
-// Compare compares those of the names, or all, that cells have on an axis.
-func Compare(r *Results, axis, by string, names []string) (*Contenders, error) {
+// Compare compares those of the names, or all, that cells have on an axis: with each other or, if
+// against is not empty, with that one.
+func Compare(r *Results, axis, by string, names []string, against string) (*Contenders, error) {
 	if by == "" {
 		var err error
 		if by, err = usualMetric(r); err != nil {
 			return nil, err
 		}
 	}
-	c := &Contenders{Run: r.Run, By: axis, Metric: by}
+	c := &Contenders{Run: r.Run, By: axis, Metric: by, Against: -1}
 	for i := range r.Cells {
 		for _, checkpoint := range r.Cells[i].Checkpoints {
 			if checkpoint.State != "" {
@@ -100,27 +129,35 @@ func Compare(r *Results, axis, by string, names []string) (*Contenders, error) {
 			}
 		}
 	}
-	m := metricOf(by)
-	attempts := attemptsOf(r, axis, m)
+	m := metricOf(by, r)
+	attempts := c.attempts(r, m)
 	if len(names) == 0 {
 		names = slices.Sorted(maps.Keys(attempts))
+	} else if against != "" && !slices.Contains(names, against) {
+		names = append(slices.Clone(names), against)
+	}
+	if against != "" && attempts[against] == nil {
+		names = []string{against} // for the error below
 	}
 	for _, name := range names {
 		if attempts[name] == nil {
 			return nil, fmt.Errorf("no cell that has %s is of the %s %q; there are %s", metricWords[by], axis, name, text.Some(slices.Sorted(maps.Keys(attempts)), 8))
 		}
-		c.All = append(c.All, contender(name, attempts[name]))
+		c.All = append(c.All, contender(name, attempts[name], m.scale))
 	}
 	if len(c.All) < 2 {
 		return nil, fmt.Errorf("there is nothing to compare: %s of cells that have %s: %s", axis, metricWords[by], cmp.Or(strings.Join(names, ", "), "none"))
 	}
 	c.sort()
-	c.compare(attempts, m.best)
+	if against != "" {
+		c.Against = slices.IndexFunc(c.All, func(one Contender) bool { return one.Name == against })
+	}
+	c.compare(attempts, m.scale)
 	return c, nil
 }
 
 // metricWords are what a cell has that a metric means something for.
-var metricWords = map[string]string{"solved": "a rule to pass by", "checkpoints": "a rule to pass by", "score": "a score"}
+var metricWords = map[string]string{"solved": "a rule to pass by", "checkpoints": "a rule to pass by", "score": "a score", "unbounded": "a score without a bound"}
 
 // usualMetric is the one that means something for every cell.
 func usualMetric(r *Results) (string, error) {
@@ -136,31 +173,35 @@ func usualMetric(r *Results) (string, error) {
 	case len(r.Cells):
 		return "score", nil
 	}
-	return "", errors.New("some problems give scores, and others pass or fail: --metric score, solved or checkpoints says what is compared")
+	return "", errors.New("some problems give scores, and others pass or fail: --metric score, unbounded, solved or checkpoints says what is compared")
 }
 
 // unit is what attempts of several contenders are attempts at: a problem, under the circumstances
 // that are not compared.
 type unit struct{ problem, rest string }
 
-// attemptsOf are those of each contender at each unit.
-func attemptsOf(r *Results, axis string, m metric) map[string]map[unit]*stats.Attempts {
-	all := map[string]map[unit]*stats.Attempts{}
+// attempts are those of each contender at each unit.
+func (c *Contenders) attempts(r *Results, m metric) map[string]map[unit]*statistics.Attempts {
+	all := map[string]map[unit]*statistics.Attempts{}
 	for i := range r.Cells {
 		cell := &r.Cells[i]
-		sample, name := cell.Sample(), cell.On(axis)
-		if name == "" || !m.means(&sample) {
+		sample, name := cell.Sample(), cell.On(c.By)
+		if !m.means(&sample) {
+			continue
+		}
+		if name == "" {
+			c.Unlabelled++
 			continue
 		}
 		u := unit{cell.Problem, cell.Backend}
-		if axis == "backend" {
+		if c.By == "backend" {
 			u.rest = cell.Solution
 		}
 		if all[name] == nil {
-			all[name] = map[unit]*stats.Attempts{}
+			all[name] = map[unit]*statistics.Attempts{}
 		}
 		if all[name][u] == nil {
-			all[name][u] = &stats.Attempts{}
+			all[name][u] = &statistics.Attempts{}
 		}
 		if v, ok := m.value(&sample); ok {
 			all[name][u].Values = append(all[name][u].Values, v)
@@ -171,75 +212,109 @@ func attemptsOf(r *Results, axis string, m metric) map[string]map[unit]*stats.At
 	return all
 }
 
-// byProblem are the attempts at each problem, of the units that there are.
-func byProblem(units map[unit]*stats.Attempts, keep func(unit) bool) map[string]stats.Attempts {
-	problems := map[string]stats.Attempts{}
-	for _, u := range slices.SortedFunc(maps.Keys(units), compareUnits) {
-		if keep(u) {
-			all := problems[u.problem]
-			all.Values = append(all.Values, units[u].Values...)
-			all.Missing += units[u].Missing
-			problems[u.problem] = all
-		}
-	}
-	return problems
-}
-
 func compareUnits(a, b unit) int {
 	return cmp.Or(cmp.Compare(a.problem, b.problem), cmp.Compare(a.rest, b.rest))
 }
 
-func contender(name string, units map[unit]*stats.Attempts) Contender {
-	c := Contender{Name: name}
-	problems := byProblem(units, func(unit) bool { return true })
-	var means []float64
-	for _, problem := range slices.Sorted(maps.Keys(problems)) {
-		of := problems[problem]
+func contender(name string, units map[unit]*statistics.Attempts, scale statistics.Scale) Contender {
+	c := Contender{Name: name, Mean: math.NaN()}
+	problems := map[string][]float64{} // means of units with a verdict
+	for _, u := range slices.SortedFunc(maps.Keys(units), compareUnits) {
+		of := units[u]
 		c.Missing += of.Missing
 		c.Attempts += len(of.Values)
 		if len(of.Values) > 0 {
-			means = append(means, of.Mean())
+			problems[u.problem] = append(problems[u.problem], of.Mean())
 		}
 	}
-	c.Problems = len(means)
-	c.Mean, c.Interval = stats.Mean(means), stats.MeanInterval(means)
+	var means []float64
+	for _, problem := range slices.Sorted(maps.Keys(problems)) {
+		means = append(means, statistics.Mean(problems[problem]))
+	}
+	if c.Problems = len(means); c.Problems > 0 {
+		c.Mean, c.Interval = statistics.Mean(means), statistics.MeanInterval(means, scale)
+	}
 	return c
 }
 
 // compare makes the pairs, and the groups that they leave.
-func (c *Contenders) compare(attempts map[string]map[unit]*stats.Attempts, best float64) {
+func (c *Contenders) compare(attempts map[string]map[unit]*statistics.Attempts, scale statistics.Scale) {
 	for a := range c.All {
 		for b := a + 1; b < len(c.All); b++ {
-			c.Pairs = append(c.Pairs, ContenderPair{A: a, B: b})
+			if c.Against < 0 || a == c.Against || b == c.Against {
+				c.Pairs = append(c.Pairs, ContenderPair{A: a, B: b})
+			}
 		}
 	}
+	problems := problemsOf(attempts)
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range c.Pairs {
 		p := &c.Pairs[i]
 		group.Go(func() error {
-			p.Comparison = stats.Compare(shared(attempts[c.All[p.A].Name], attempts[c.All[p.B].Name]), 0, best)
+			p.Comparison = statistics.Compare(shared(problems, attempts[c.All[p.A].Name], attempts[c.All[p.B].Name]), scale)
 			return nil
 		})
 	}
 	group.Wait() // no error: it only computes
-	ps, at := make([]float64, len(c.Pairs)), map[[2]int]*ContenderPair{}
-	for i := range c.Pairs {
-		ps[i], at[[2]int{c.Pairs[i].A, c.Pairs[i].B}] = c.Pairs[i].P, &c.Pairs[i]
+	c.correct()
+	if c.Against < 0 {
+		at := map[[2]int]*ContenderPair{}
+		for i := range c.Pairs {
+			at[[2]int{c.Pairs[i].A, c.Pairs[i].B}] = &c.Pairs[i]
+		}
+		c.Groups = statistics.Groups(len(c.All), func(a, b int) bool { return at[[2]int{a, b}].Shown })
 	}
-	for i, p := range stats.Holm(ps) {
-		c.Pairs[i].Corrected, c.Pairs[i].Shown = p, p <= stats.Level
-	}
-	c.Groups = stats.Groups(len(c.All), func(a, b int) bool { return at[[2]int{a, b}].Shown })
 }
 
-// shared are the problems of units that both attempted, in order.
-func shared(a, b map[unit]*stats.Attempts) []stats.Problem {
-	both := func(u unit) bool { return a[u] != nil && b[u] != nil }
-	ofA, ofB := byProblem(a, both), byProblem(b, both)
-	var all []stats.Problem
-	for _, problem := range slices.Sorted(maps.Keys(ofA)) {
-		all = append(all, stats.Problem{A: ofA[problem], B: ofB[problem]})
+// correct finds out what the pairs show together.
+func (c *Contenders) correct() {
+	if len(c.Pairs) == 1 {
+		p := &c.Pairs[0]
+		p.Corrected, p.Shown = p.P, p.P <= statistics.Level
+		return
+	}
+	rows := make([][]float64, len(c.Pairs))
+	for i := range c.Pairs {
+		rows[i] = c.Pairs[i].Differences
+	}
+	family := statistics.Correct(rows)
+	for i := range c.Pairs {
+		p := &c.Pairs[i]
+		p.Comparison.Correct(&family)
+		p.Corrected = max(p.P, family.P[i]) // both may be drawn
+		p.Shown = p.Corrected <= statistics.Level
+	}
+}
+
+// problemsOf are all problems that anyone attempted, with their units, in order.
+func problemsOf(attempts map[string]map[unit]*statistics.Attempts) [][]unit {
+	units := map[unit]bool{}
+	for _, of := range attempts {
+		for u := range of {
+			units[u] = true
+		}
+	}
+	var problems [][]unit
+	for _, u := range slices.SortedFunc(maps.Keys(units), compareUnits) {
+		if last := len(problems) - 1; last >= 0 && problems[last][0].problem == u.problem {
+			problems[last] = append(problems[last], u)
+		} else {
+			problems = append(problems, []unit{u})
+		}
+	}
+	return problems
+}
+
+// shared are the units of each problem that both attempted.
+func shared(problems [][]unit, a, b map[unit]*statistics.Attempts) []statistics.Problem {
+	all := make([]statistics.Problem, len(problems))
+	for i, units := range problems {
+		for _, u := range units {
+			if a[u] != nil && b[u] != nil {
+				all[i] = append(all[i], statistics.Unit{A: *a[u], B: *b[u]})
+			}
+		}
 	}
 	return all
 }

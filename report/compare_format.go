@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fevalgraph/fevalgraph/report/stats"
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
 // CompareFormats lists the formats that WriteContenders knows.
@@ -23,14 +23,14 @@ func WriteContenders(w io.Writer, format string, c *Contenders, o Options) error
 		return encoder(w).Encode(c.json())
 	case "markdown":
 		grid, pairs := c.grid(text.Markdown), c.pairGrid(o.Verbose, text.Markdown)
-		fmt.Fprintf(&b, "%s\n\n%s\n%s\n%s", c.title(code), grid.Markdown(), groupsText, pairs.Markdown())
+		fmt.Fprintf(&b, "%s\n\n%s\n%s\n%s", c.title(code), grid.Markdown(), c.groupsText(), pairs.Markdown())
 		if lines := c.details(o.Verbose, text.Markdown); len(lines) > 0 {
 			fmt.Fprintf(&b, "\n- %s\n", strings.Join(lines, "\n- "))
 		}
 	case "table":
 		grid, pairs := c.grid(text.Line), c.pairGrid(o.Verbose, text.Line)
 		grid, pairs = grid.On(o.Page), pairs.On(o.Page)
-		fmt.Fprintf(&b, "%s\n\n%s\n%s\n%s", c.title(func(s string) string { return text.Line(s, 0) }), grid.Text(), groupsText, pairs.Text())
+		fmt.Fprintf(&b, "%s\n\n%s\n%s\n%s", c.title(func(s string) string { return text.Line(s, 0) }), grid.Text(), c.groupsText(), pairs.Text())
 		for i, line := range c.details(o.Verbose, text.Line) {
 			if i == 0 {
 				b.WriteByte('\n')
@@ -44,13 +44,25 @@ func WriteContenders(w io.Writer, format string, c *Contenders, o Options) error
 	return err
 }
 
-const groupsText = "Those that have a letter in common are not shown to differ.\n"
+// groupsText says what the letters of groups mean.
+func (c *Contenders) groupsText() string {
+	if c.Groups == nil {
+		return ""
+	}
+	return "Those that have a letter in common are not shown to differ.\n"
+}
 
-// title names what is compared, and what of the verdicts no longer holds.
+// metricTitles name metrics in titles.
+var metricTitles = map[string]string{"solved": "Share of solved problems", "checkpoints": "Share of checkpoints that passed", "score": "Mean score", "unbounded": "Mean score without a bound"}
+
+// title names the comparison, the cells that it leaves out, and the verdicts that no longer hold.
 func (c *Contenders) title(safe func(string) string) string {
-	title := map[string]string{"solved": "Share of solved problems", "checkpoints": "Share of checkpoints that passed", "score": "Mean score"}[c.Metric] + ", by " + c.By
+	title := metricTitles[c.Metric] + ", by " + c.By
 	if of := cmp.Or(c.Of, c.Run); of != "" {
 		title += ": " + safe(of)
+	}
+	if c.Unlabelled > 0 {
+		title += fmt.Sprintf("\n%s left out: no label %s on their solutions.", text.Count(c.Unlabelled, "cell"), safe(c.By))
 	}
 	if c.Stale > 0 {
 		title += fmt.Sprintf("\n%s stale; `fevalgraph status` shows which, and why.", text.Count(c.Stale, "verdict"))
@@ -60,16 +72,17 @@ func (c *Contenders) title(safe func(string) string) string {
 
 // grid is the table of contenders.
 func (c *Contenders) grid(safe func(string, int) string) text.Grid {
+	figure := c.figures()
 	g := text.Grid{Header: []string{"group", c.By, "mean", "95 % interval", "problems", "attempts", "no verdict"}, Right: []int{2, 4, 5, 6}}
 	for i, one := range c.All {
 		missing := "-"
 		if one.Missing > 0 {
 			missing = strconv.Itoa(one.Missing)
 		}
-		g.Rows = append(g.Rows, []string{c.Letters(i), safe(one.Name, nameColumns), c.figure(one.Mean), c.interval(one.Interval, c.figure), strconv.Itoa(one.Problems), strconv.Itoa(one.Attempts), missing})
+		g.Rows = append(g.Rows, []string{c.Letters(i), safe(one.Name, nameColumns), figure(one.Mean), intervalText(one.Interval, figure), strconv.Itoa(one.Problems), strconv.Itoa(one.Attempts), missing})
 	}
 	g.Spare = []int{5}
-	return g.Without(g.Blank(6)...)
+	return g.Without(g.Blank(0, 6)...)
 }
 
 // Letters are the groups of a contender: "a", "ab". From the 27th group on they are numbers.
@@ -105,10 +118,11 @@ func (c *Contenders) listed(all bool) []*ContenderPair {
 
 // pairGrid is the table of pairs. A difference that is not shown has a ~.
 func (c *Contenders) pairGrid(all bool, safe func(string, int) string) text.Grid {
-	p := "p"
+	p, figure := "p", c.figures()
 	if len(c.Pairs) > 1 {
-		p = "p (Holm)"
+		p = "p (adj.)"
 	}
+	signed := signedBy(figure)
 	g := text.Grid{Header: []string{"", "better", "than", "by", "95 % interval", p, "+/=/-"}, Right: []int{3}}
 	for _, pair := range c.listed(all) {
 		mark := "~"
@@ -123,7 +137,7 @@ func (c *Contenders) pairGrid(all bool, safe func(string, int) string) text.Grid
 		}
 		row := []string{mark, safe(c.All[a].Name, nameColumns), safe(c.All[b].Name, nameColumns), "-", "-", "-", "none of both"}
 		if pair.Problems > 0 {
-			row[3], row[4], row[5], row[6] = c.signed(sign*pair.Difference), c.interval(turned(pair.Interval, sign), c.signed), pText(pair.Corrected), counts
+			row[3], row[4], row[5], row[6] = signed(sign*pair.Difference), intervalText(turned(pair.Interval, sign), signed), pText(pair.Corrected), counts
 		}
 		g.Rows = append(g.Rows, row)
 	}
@@ -134,7 +148,7 @@ func (c *Contenders) pairGrid(all bool, safe func(string, int) string) text.Grid
 	return g
 }
 
-func turned(i stats.Interval, sign float64) stats.Interval {
+func turned(i statistics.Interval, sign float64) statistics.Interval {
 	if sign < 0 {
 		i.Low, i.High = -i.High, -i.Low
 	}
@@ -145,24 +159,31 @@ func turned(i stats.Interval, sign float64) stats.Interval {
 // one, and of those whose difference attempts without a verdict could undo.
 func (c *Contenders) details(all bool, safe func(string, int) string) []string {
 	all = all || len(c.Pairs) == 1
+	figure := c.figures()
+	signed := signedBy(figure)
 	var lines []string
+	if line := c.tooFew(); line != "" {
+		lines = append(lines, line)
+	}
 	for i := range c.Pairs {
 		p := &c.Pairs[i]
 		var parts []string
 		switch {
-		case !all || p.Problems == 0:
-		case p.Problems < stats.MinProblems:
-			parts = append(parts, text.Count(p.Problems, "problem")+" can show nothing")
+		case !all || p.Problems == 0 || !p.Shows:
 		case math.IsNaN(p.Detectable):
 			parts = append(parts, "all differences are equal, so that their spread is unknown")
 		default:
-			parts = append(parts, fmt.Sprintf("a difference from %s on would be seen in 80 of 100 comparisons", c.figure(p.Detectable)))
+			parts = append(parts, fmt.Sprintf("a difference from %s on would be seen in 80 of 100 comparisons", figure(p.Detectable)))
 		}
 		if all && p.Single {
 			parts = append(parts, fmt.Sprintf("one attempt each, McNemar's p is %s (%d against %d)", pText(p.McNemar), p.Better, p.Less))
 		}
-		if undone := p.Shown && p.Least <= 0 && p.Most >= 0; p.Missing > 0 && (all || undone) {
-			parts = append(parts, fmt.Sprintf("%s without a verdict, with which the difference is between %s and %s", text.Count(p.Missing, "attempt"), c.signed(p.Least), c.signed(p.Most)))
+		if undone := p.Shown && !(p.Least > 0 || p.Most < 0); p.Missing > 0 && (all || undone) {
+			missing := text.Count(p.Missing, "attempt") + " without a verdict"
+			if !math.IsNaN(p.Least) {
+				missing += fmt.Sprintf(", with which the difference is between %s and %s", signed(p.Least), signed(p.Most))
+			}
+			parts = append(parts, missing)
 		}
 		if len(parts) > 0 {
 			lines = append(lines, fmt.Sprintf("%s - %s: %s", safe(c.All[p.A].Name, nameColumns), safe(c.All[p.B].Name, nameColumns), strings.Join(parts, "; ")))
@@ -171,28 +192,64 @@ func (c *Contenders) details(all bool, safe func(string, int) string) []string {
 	return lines
 }
 
-// figure is a number of the metric: scores have one digit, shares are percent.
-func (c *Contenders) figure(v float64) string {
-	unit, factor := " %", 100.0
-	if c.Metric == "score" {
-		unit, factor = "", 1
+// tooFew says which pairs have too few problems to show any difference, and how many are enough.
+func (c *Contenders) tooFew() string {
+	few, most := 0, 0
+	for i := range c.Pairs {
+		if p := &c.Pairs[i]; p.Problems > 0 && !p.Shows {
+			few, most = few+1, max(most, p.Problems)
+		}
 	}
-	v = math.Round(10*factor*v) / 10
-	return strconv.FormatFloat(v+0, 'f', 1, 64) + unit // +0 makes 0 of -0
+	if few == 0 {
+		return ""
+	}
+	line := fmt.Sprintf("%s can show no difference", text.Count(most, "problem"))
+	if len(c.Pairs) > 1 {
+		line = fmt.Sprintf("%s can show no difference among %d pairs", text.Count(most, "problem"), len(c.Pairs))
+	}
+	line += fmt.Sprintf("; %d can", max(most+1, statistics.ProblemsNeeded(len(c.Pairs))))
+	if c.Against < 0 && len(c.All) > 2 && most >= statistics.ProblemsNeeded(len(c.All)-1) {
+		line += ", and fewer pairs: --against NAME"
+	}
+	return line + "."
 }
 
-// signed is a difference, with "+" if it is above 0.
-func (c *Contenders) signed(v float64) string {
-	s := c.figure(v)
-	if v > 0 && !strings.HasPrefix(s, "0.0") {
-		return "+" + s
+// figures returns how numbers of the metric are written. Shares are percent; scores have as many digits as
+// tell their means apart.
+func (c *Contenders) figures() func(float64) string {
+	if c.Metric == "solved" || c.Metric == "checkpoints" {
+		return func(v float64) string {
+			if math.IsNaN(v) {
+				return "-"
+			}
+			v = math.Round(1000*v) / 10
+			return strconv.FormatFloat(v+0, 'f', 1, 64) + " %" // +0 makes 0 of -0
+		}
 	}
-	return s
+	var means []float64
+	for _, one := range c.All {
+		if one.Problems > 0 {
+			means = append(means, one.Mean)
+		}
+	}
+	return text.Figures(means)
 }
 
-func (c *Contenders) interval(i stats.Interval, figure func(float64) string) string {
+// signedBy writes a difference, with "+" if it is above 0.
+func signedBy(figure func(float64) string) func(float64) string {
+	zero := figure(0)
+	return func(v float64) string {
+		s := figure(v)
+		if v > 0 && s != zero {
+			return "+" + s
+		}
+		return s
+	}
+}
+
+func intervalText(i statistics.Interval, figure func(float64) string) string {
 	if !i.Known {
-		return "-"
+		return "~"
 	}
 	return strings.TrimSuffix(figure(i.Low), " %") + " to " + strings.TrimSuffix(figure(i.High), " %")
 }
@@ -230,8 +287,9 @@ type pairJSON struct {
 	Less       int         `json:"less"`
 	McNemar    *float64    `json:"mcnemar_p"`
 	Detectable *float64    `json:"detectable"`
+	Shows      bool        `json:"can_show"`
 	Missing    int         `json:"without_verdict"`
-	Bounds     [2]float64  `json:"bounds"`
+	Bounds     *[2]float64 `json:"bounds"`
 }
 
 func (c *Contenders) json() map[string]any {
@@ -242,7 +300,7 @@ func (c *Contenders) json() map[string]any {
 		}
 		return &v
 	}
-	ends := func(i stats.Interval) *[2]float64 {
+	ends := func(i statistics.Interval) *[2]float64 {
 		if !i.Known {
 			return nil
 		}
@@ -263,7 +321,11 @@ func (c *Contenders) json() map[string]any {
 		p := &c.Pairs[i]
 		pairs = append(pairs, pairJSON{A: c.All[p.A].Name, B: c.All[p.B].Name, Problems: p.Problems, Difference: known(p.Difference, p.Problems > 0), Interval: ends(p.Interval),
 			P: p.P, Exact: p.Exact, Corrected: p.Corrected, Shown: p.Shown, Better: p.Better, Equal: p.Equal, Less: p.Less, McNemar: known(p.McNemar, p.Single),
-			Detectable: known(p.Detectable, true), Missing: p.Missing, Bounds: [2]float64{p.Least, p.Most}})
+			Detectable: known(p.Detectable, true), Shows: p.Shows, Missing: p.Missing, Bounds: ends(statistics.Interval{Low: p.Least, High: p.Most, Known: !math.IsNaN(p.Least)})})
 	}
-	return map[string]any{"schema": Schema, "run": c.Run, "of": c.Of, "stale": c.Stale, "by": c.By, "metric": c.Metric, "confidence": 1 - stats.Level, "contenders": contenders, "pairs": pairs}
+	var against *string
+	if c.Against >= 0 {
+		against = &c.All[c.Against].Name
+	}
+	return map[string]any{"schema": Schema, "run": c.Run, "of": c.Of, "stale": c.Stale, "by": c.By, "against": against, "without_label": c.Unlabelled, "metric": c.Metric, "confidence": 1 - statistics.Level, "contenders": contenders, "pairs": pairs}
 }

@@ -39,7 +39,7 @@ func TestCompare(t *testing.T) {
 		"near": "pppffffffffb",
 		"late": "           p",
 	})
-	c, err := Compare(r, "solution", "", nil)
+	c, err := Compare(r, "solution", "", nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,13 +67,13 @@ func TestCompare(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Compare(r, "solution", "", []string{"good", "god"}); err == nil || !strings.Contains(err.Error(), `"god"; there are fair, good, late, near`) {
+	if _, err := Compare(r, "solution", "", []string{"good", "god"}, ""); err == nil || !strings.Contains(err.Error(), `"god"; there are fair, good, late, near`) {
 		t.Errorf("an unknown name is %v", err)
 	}
-	if _, err := Compare(r, "backend", "", nil); err == nil || !strings.Contains(err.Error(), "nothing to compare") {
+	if _, err := Compare(r, "backend", "", nil, ""); err == nil || !strings.Contains(err.Error(), "nothing to compare") {
 		t.Errorf("a single one is %v", err)
 	}
-	if _, err := Compare(r, "solution", "score", nil); err == nil {
+	if _, err := Compare(r, "solution", "score", nil, ""); err == nil {
 		t.Error("cells without scores are compared by them")
 	}
 }
@@ -86,14 +86,14 @@ func TestComparePairsAlike(t *testing.T) {
 		more.Cells[i].Backend = "local.slow"
 	}
 	r.Cells = append(r.Cells, more.Cells...)
-	c, err := Compare(r, "model", "solved", nil)
+	c, err := Compare(r, "model", "solved", nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p := c.Pairs[0]; p.Difference != 0 || c.All[0].Mean != 1 || c.All[1].Mean != 0.5 {
 		t.Errorf("the pair is %+v of %+v", p, c.All)
 	}
-	if c, err = Compare(r, "backend", "", nil); err != nil || c.Pairs[0].Problems != 6 || c.Pairs[0].Difference != 1 {
+	if c, err = Compare(r, "backend", "", nil, ""); err != nil || c.Pairs[0].Problems != 6 || c.Pairs[0].Difference != 1 {
 		t.Errorf("backends are %+v, %v", c, err)
 	}
 }
@@ -101,7 +101,7 @@ func TestComparePairsAlike(t *testing.T) {
 func TestWriteContenders(t *testing.T) {
 	r := contest(map[string]string{"good|`x": "pppppppppppp", "fair": "ppppffffffff", "near": "pppfffffffff"})
 	for _, metric := range []string{"solved", "checkpoints"} {
-		c, err := Compare(r, "solution", metric, nil)
+		c, err := Compare(r, "solution", metric, nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,11 +23,11 @@ func WriteGroups(w io.Writer, format string, r *Results, axes []string, ks []int
 	var err error
 	switch format {
 	case "table":
-		grid := groupGrid(all, axes, ks, text.Line)
+		grid := groupGrid(all, axes, ks, o.Verbose, text.Line)
 		grid = grid.On(o.Page)
 		_, err = io.WriteString(w, grid.Text())
 	case "markdown":
-		grid := groupGrid(all, axes, ks, text.Markdown)
+		grid := groupGrid(all, axes, ks, o.Verbose, text.Markdown)
 		_, err = io.WriteString(w, grid.Markdown())
 	case "json":
 		err = encoder(w).Encode(groupsJSON(r.Run, all, axes, ks))
@@ -42,16 +42,17 @@ func WriteGroups(w io.Writer, format string, r *Results, axes []string, ks []int
 	return nil
 }
 
-// groupGrid is the summaries for people. Columns without any value are left
-// out.
-func groupGrid(all []GroupSummary, axes []string, ks []int, safe func(string, int) string) text.Grid {
+// groupGrid returns the summaries for people, without empty columns. Bounds say what a mean could be if all
+// cells had a verdict.
+func groupGrid(all []GroupSummary, axes []string, ks []int, bounds bool, safe func(string, int) string) text.Grid {
 	header, from := slices.Clone(axes), len(axes)
-	header = append(header, "cells", "solved", "unjudged", "scored", "mean", "min", "max", "mean of scored", "unbounded mean", "min", "max", "mean of scored")
+	header = append(header, "cells", "solved", "unjudged", "scored", "mean", "bounds", "min", "max", "mean of scored", "unbounded mean", "min", "max", "mean of scored")
 	for _, k := range ks {
 		header = append(header, fmt.Sprintf("pass@%d", k), fmt.Sprintf("best of %d", k))
 	}
 	header = append(header, "not finite")
 	var rows [][]string
+	unjudged := 0
 	for _, s := range all {
 		var row []string
 		for _, value := range s.Group {
@@ -59,9 +60,10 @@ func groupGrid(all []GroupSummary, axes []string, ks []int, safe func(string, in
 		}
 		row = append(row, strconv.Itoa(s.Cells), solvedText(s), strconv.Itoa(s.Cells-s.Judged))
 		row = append(row, scoredText(s.Score))
-		for _, sums := range []verdict.ScoreSummaries{s.Score, s.Unbounded} {
-			row = append(row, meansOf(sums)...)
-		}
+		unjudged += s.Cells - s.Judged
+		means := meansOf(s.Score)
+		row = append(append(row, means[0], boundsText(s.Score, bounds)), means[1:]...)
+		row = append(row, meansOf(s.Unbounded)...)
 		for i := range ks {
 			row = append(row, estimateText(s.PassAt[i], 3), estimateText(s.BestOf[i], 2))
 		}
@@ -72,6 +74,9 @@ func groupGrid(all []GroupSummary, axes []string, ks []int, safe func(string, in
 		rows = append(rows, append(row, notFinite))
 	}
 	grid := text.Grid{Header: header, Rows: rows}
+	if unjudged > 0 && slices.ContainsFunc(all, func(s GroupSummary) bool { return s.Score.Missing+s.Unbounded.Missing > 0 }) {
+		grid.Footer = "*: without the cells that have no verdict; -v shows what they could change."
+	}
 	var figures []int
 	for c := from; c < len(header); c++ {
 		figures = append(figures, c)
@@ -131,7 +136,20 @@ func meansOf(s verdict.ScoreSummaries) []string {
 	if s.Scored.N > 0 && s.Scored.N < s.All.N {
 		scored = rounded(&s.Scored.Mean)
 	}
-	return []string{rounded(&s.All.Mean), rounded(&s.All.Min), rounded(&s.All.Max), scored}
+	mean := rounded(&s.All.Mean)
+	if s.Missing > 0 {
+		mean += "*"
+	}
+	return []string{mean, rounded(&s.All.Min), rounded(&s.All.Max), scored}
+}
+
+// boundsText is what the mean could be if the cells without a verdict had one: "47.1 to 97.1".
+func boundsText(s verdict.ScoreSummaries, wanted bool) string {
+	if !wanted || s.Missing == 0 {
+		return "-"
+	}
+	least, most := s.Bounds(verdict.Points)
+	return rounded(&least) + " to " + rounded(&most)
 }
 
 // estimateText is "0.620 [0.480, 0.750]"; a star stands where some problems had
@@ -141,7 +159,7 @@ func estimateText(e statistics.Estimate, digits int) string {
 		return "-"
 	}
 	out := strconv.FormatFloat(e.Value, 'f', digits, 64)
-	if e.Bounded {
+	if e.Interval.Known {
 		out += fmt.Sprintf(" [%.*f, %.*f]", digits, e.Low, digits, e.High)
 	}
 	if e.Short > 0 {
@@ -175,7 +193,8 @@ type summaryJSON struct {
 	Max  float64 `json:"max"`
 	// Scored are the cells of N that have a score; the others count with the lowest.
 	Scored     int      `json:"scored"`
-	ScoredMean *float64 `json:"scored_mean"` // over those alone
+	ScoredMean *float64 `json:"scored_mean"`     // over those alone
+	Missing    int      `json:"without_verdict"` // not in N
 }
 
 type estimateJSON struct {
@@ -211,7 +230,7 @@ func summaryOrNull(s verdict.ScoreSummaries) *summaryJSON {
 	if s.All.N == 0 {
 		return nil
 	}
-	out := &summaryJSON{N: s.All.N, Mean: s.All.Mean, Min: s.All.Min, Max: s.All.Max, Scored: s.Scored.N}
+	out := &summaryJSON{N: s.All.N, Mean: s.All.Mean, Min: s.All.Min, Max: s.All.Max, Scored: s.Scored.N, Missing: s.Missing}
 	if s.Scored.N > 0 {
 		out.ScoredMean = &s.Scored.Mean
 	}
@@ -223,7 +242,7 @@ func estimateOrNull(k int, e statistics.Estimate) estimateJSON {
 	if e.Known {
 		out.Value = &e.Value
 	}
-	if e.Bounded {
+	if e.Interval.Known {
 		out.Low, out.High = &e.Low, &e.High
 	}
 	return out

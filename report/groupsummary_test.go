@@ -55,11 +55,15 @@ func TestSummarizeGroups(t *testing.T) {
 	if s := gpt.Score.Scored; s.N != 3 || s.Mean != 50 || s.Min != 0 || s.Max != 100 {
 		t.Errorf("bounded, of those with a score %+v", s)
 	}
-	if s := gpt.Score.All; s.N != 6 || s.Mean != 25 || s.Min != 0 || s.Max != 100 {
+	if s := gpt.Score.All; s.N != 5 || s.Mean != 30 || s.Min != 0 || s.Max != 100 {
 		t.Errorf("bounded %+v", s)
 	}
-	if s := gpt.Unbounded.All; s.N != 6 || s.Mean != (250+50-10-3*10)/6.0 || s.Min != -10 || s.Max != 250 {
+	if s := gpt.Unbounded.All; s.N != 5 || s.Mean != (250+50-10-2*10)/5.0 || s.Min != -10 || s.Max != 250 {
 		t.Errorf("unbounded %+v", s)
+	}
+	// What broke is in no mean, and could have been anything.
+	if least, most := gpt.Score.Bounds(verdict.Points); gpt.Score.Missing != 1 || least != 25 || most != 250/6.0 {
+		t.Errorf("bounded, from %v to %v", least, most)
 	}
 	// a: one of three attempts; b: none of two, as the broken one is no attempt.
 	if e := gpt.PassAt[0]; math.Abs(e.Value-(1.0/3+0)/2) > 1e-12 || e.Units != 2 {

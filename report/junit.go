@@ -43,6 +43,7 @@ type (
 	junitCase struct {
 		Class   string        `xml:"classname,attr"`
 		Name    string        `xml:"name,attr"`
+		File    string        `xml:"file,attr,omitempty"`
 		Time    string        `xml:"time,attr"` // seconds
 		Failure *junitOutcome `xml:"failure"`
 		Error   *junitOutcome `xml:"error"`
@@ -103,7 +104,8 @@ func writeSuites(w io.Writer, suites []junitSuite, seconds float64) error {
 // cellSuite has a case for each checkpoint of a cell.
 func cellSuite(run string, cell *Cell) junitSuite {
 	one := &Results{Cells: []Cell{*cell}}
-	suite := junitSuite{Name: suiteName(row{cell, &Checkpoint{}})}
+	whole := row{cell, &Checkpoint{}}
+	suite := junitSuite{Name: suiteName(whole)}
 	suite.Time = junitTime(seconds(one))
 	suite.Properties = []junitProperty{
 		{"run", run}, {"problem", cell.Problem}, {"solution", cell.Solution}, {"backend", cell.Backend},
@@ -118,7 +120,7 @@ func cellSuite(run string, cell *Cell) junitSuite {
 		if own := row.message(); own != "" && c.Class != verdict.Judged {
 			message = own
 		}
-		suite.add(junitCase{Class: cell.Problem, Name: orName(c.Name, cell.Problem), Time: junitTime(row.seconds())},
+		suite.add(junitCase{Class: className(whole), Name: orName(c.Name, cell.Problem), Time: junitTime(row.seconds())},
 			outcomeOf(c), string(c.Class), messageOr(&message, string(c.Class)))
 	}
 	return suite
@@ -146,7 +148,7 @@ func testSuite(run string, row row) junitSuite {
 		}
 	}
 	for _, t := range c.Tests {
-		suite.add(junitCase{Class: t.File, Name: t.ID, Time: junitTime(t.DurationMS / 1000)},
+		suite.add(junitCase{Class: className(row), File: t.File, Name: t.ID, Time: junitTime(t.DurationMS / 1000)},
 			junitVerdict(t.Status), orName(t.Verdict, string(t.Status)), messageOr(t.Message, ""))
 	}
 	if m := remarkOn(c); m != nil {
@@ -154,7 +156,7 @@ func testSuite(run string, row row) junitSuite {
 		if own := row.message(); own != "" {
 			message = own
 		}
-		suite.add(junitCase{Class: cell.Problem, Name: orName(c.Name, cell.Problem), Time: junitTime(0)}, m.outcome, m.kind, message)
+		suite.add(junitCase{Class: className(row), Name: orName(c.Name, cell.Problem), Time: junitTime(0)}, m.outcome, m.kind, message)
 	}
 	return suite
 }
@@ -200,6 +202,20 @@ func suiteName(r row) string {
 	name += fmt.Sprintf(" [%s @ %s]", r.cell.Solution, r.cell.Backend)
 	if r.cell.Repeat > 1 {
 		name += fmt.Sprintf(" #%d", r.cell.Repeat)
+	}
+	return name
+}
+
+// className is `problem/checkpoint/solution@backend`, with the number of the repeat when it is not the first. Of cases
+// with the same class and name, readers such as GitLab's keep one.
+func className(r row) string {
+	name := r.cell.Problem
+	if r.checkpoint.Name != "" {
+		name += "/" + r.checkpoint.Name
+	}
+	name += fmt.Sprintf("/%s@%s", r.cell.Solution, r.cell.Backend)
+	if r.cell.Repeat > 1 {
+		name += fmt.Sprintf("#%d", r.cell.Repeat)
 	}
 	return name
 }

@@ -3,6 +3,8 @@ package report
 import (
 	"math"
 	"strconv"
+
+	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
 // scored reports whether any checkpoint of r has a score, so that renderings
@@ -24,6 +26,9 @@ func exact(n *float64) string {
 	if n == nil {
 		return ""
 	}
+	if size := math.Abs(*n); size >= 1e21 || size > 0 && size < 1e-6 {
+		return strconv.FormatFloat(*n, 'e', -1, 64)
+	}
 	return strconv.FormatFloat(*n, 'f', -1, 64)
 }
 
@@ -33,6 +38,9 @@ func exact(n *float64) string {
 func rounded(n *float64) string {
 	if n == nil {
 		return "-"
+	}
+	if math.Abs(*n) >= 1e9 {
+		return text.Number(*n, 0)
 	}
 	short := strconv.FormatFloat(math.Round(*n*1e4)/1e4, 'f', -1, 64)
 	if back, err := strconv.ParseFloat(short, 64); err == nil && back == math.Trunc(back) && back != *n {

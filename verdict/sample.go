@@ -53,11 +53,21 @@ func (s *Sample) Scored() bool { return len(s.Checkpoints) == 1 && s.Checkpoints
 // make its grader compute one must not choose which problems it is compared on.
 func (s *Sample) NotFinite() bool { return s.Scored() && s.Score.NotFinite() }
 
-// ScoreSummaries are figures of the scores of a group of cells. All has every cell of
-// a problem that gives scores: one without a score counts with the lowest, which is 0
-// or the least that was given. Scored has the scores alone. Both are empty when no cell
-// was judged: what is missing is no zero.
-type ScoreSummaries struct{ All, Scored statistics.Summary }
+// ScoreSummaries are figures of the scores of a group of cells. All has every attempt at a
+// problem that gives scores: a submission that kept itself from being judged counts with the lowest score, which is 0
+// or the least that was given. Scored has the scores alone. Cells that the machine kept from being judged are in
+// neither, and counted by Missing: a fault of the machine is no zero.
+type ScoreSummaries struct {
+	All, Scored statistics.Summary
+	Missing     int
+}
+
+// Bounds returns the least and the most that the mean could be if the missing cells had scores from a scale.
+func (s *ScoreSummaries) Bounds(scale statistics.Scale) (least, most float64) {
+	n, missing := float64(s.All.N), float64(s.Missing)
+	sum := s.All.Mean * n
+	return (sum + missing*scale.Worst) / (n + missing), (sum + missing*scale.Best) / (n + missing)
+}
 
 // ScoreSummary sums up the bounded scores, each clamped to 0 to 100.
 func ScoreSummary(samples []Sample) ScoreSummaries {
@@ -77,24 +87,26 @@ func UnboundedSummary(samples []Sample) ScoreSummaries {
 // SummarizeScores sums up what value takes from the scores, false for none.
 func SummarizeScores(samples []Sample, value func(*Score) (float64, bool)) ScoreSummaries {
 	var scores []float64
-	missing, anyJudged := 0, false
+	var out ScoreSummaries
+	lost := 0
 	for i := range samples {
 		s := &samples[i]
-		anyJudged = anyJudged || s.Judged()
-		if score, ok := value(&s.Score); ok {
+		if !s.Judged() {
+			if s.Scored() {
+				out.Missing++
+			}
+		} else if score, ok := value(&s.Score); ok {
 			scores = append(scores, score)
 		} else if s.Scored() {
-			missing++
+			lost++
 		}
 	}
-	if !anyJudged {
-		return ScoreSummaries{}
+	out.Scored = statistics.Summarize(scores)
+	for range lost {
+		scores = append(scores, min(0, out.Scored.Min))
 	}
-	scored := statistics.Summarize(scores)
-	for range missing {
-		scores = append(scores, min(0, scored.Min))
-	}
-	return ScoreSummaries{All: statistics.Summarize(scores), Scored: scored}
+	out.All = statistics.Summarize(scores)
+	return out
 }
 
 // unit is what attempts are attempts at.
@@ -119,6 +131,23 @@ func attempts(samples []Sample, value func(*Sample) (float64, bool)) (units []un
 		all[n] = append(all[n], v)
 	}
 	return units, all
+}
+
+// attemptsByProblem are the values of attempts, unit by unit, of each problem.
+func attemptsByProblem(samples []Sample, value func(*Sample) (float64, bool)) [][][]float64 {
+	at := map[string]int{}
+	var problems [][][]float64
+	units, all := attempts(samples, value)
+	for i, u := range units {
+		n, known := at[u.problem]
+		if !known {
+			n = len(problems)
+			at[u.problem] = n
+			problems = append(problems, nil)
+		}
+		problems[n] = append(problems[n], all[i])
+	}
+	return problems
 }
 
 // Ruled reports whether the cell's checkpoints have a rule to pass by.
@@ -169,16 +198,20 @@ func worth(s *Sample) (float64, bool) {
 	return PassValue(s)
 }
 
-// PassAt estimates the share of units that at least one of k attempts solves.
+// Passes and Points are the scales of PassValue and ScoreValue.
+var (
+	Passes = statistics.Scale{Best: 1}
+	Points = statistics.Scale{Best: 100}
+)
+
+// PassAt estimates the share of problems that at least one of k attempts solves.
 func PassAt(samples []Sample, k int) statistics.Estimate {
-	_, values := attempts(samples, PassValue)
-	return statistics.PassAt(values, k)
+	return statistics.MeanBestOf(attemptsByProblem(samples, PassValue), k, Passes)
 }
 
-// BestOf estimates the mean over units of the best bounded score of k attempts.
+// BestOf estimates the mean over problems of the best bounded score of k attempts.
 func BestOf(samples []Sample, k int) statistics.Estimate {
-	_, values := attempts(samples, ScoreValue)
-	return statistics.MeanBestOf(values, k)
+	return statistics.MeanBestOf(attemptsByProblem(samples, ScoreValue), k, Points)
 }
 
 // Ratings rates groups of samples by their results on the units that they have in

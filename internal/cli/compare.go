@@ -15,7 +15,7 @@ import (
 
 // compareFlags are those of compare.
 type compareFlags struct {
-	by, metric, format, run string
+	by, metric, format, run, against string
 }
 
 func (a *app) compareCommand() *cobra.Command {
@@ -32,12 +32,14 @@ selectors. What is compared are the last known results, or those of a run.`,
 		`  fevalgraph compare
   fevalgraph compare reference agent
   fevalgraph compare --by model --metric checkpoints
+  fevalgraph compare --against reference
   fevalgraph compare --by backend --run latest problem=kvstore
   fevalgraph compare --by model --format markdown`,
 		func(cmd *cobra.Command, args []string) error { return a.runCompare(cmd.Context(), &f, args) })
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().StringVar(&f.by, "by", "solution", "what is compared, an `AXIS`: solution, backend, or a label of solutions, such as model")
 	cmd.Flags().StringVar(&f.metric, "metric", "", "what counts: "+strings.Join(report.Metrics, ", ")+" (default: score where all problems give scores, else solved)")
+	cmd.Flags().StringVar(&f.against, "against", "", "compare all others with this one alone, a `NAME`: fewer pairs show smaller differences")
 	cmd.Flags().StringVar(&f.format, "format", "table", strings.Join(report.CompareFormats, ", "))
 	cmd.Flags().StringVar(&f.run, "run", "", "the results of this run: its `ID`, a part of it, latest, or latest~1; or a file of results --format json")
 	return cmd
@@ -71,7 +73,7 @@ func (a *app) runCompare(ctx context.Context, f *compareFlags, args []string) er
 	if err := checkAxis(results, f.by); err != nil {
 		return err
 	}
-	compared, err := report.Compare(results, f.by, f.metric, names)
+	compared, err := report.Compare(results, f.by, f.metric, names, f.against)
 	if err != nil {
 		return exit.With(exit.NoMatch, err)
 	}

@@ -112,8 +112,7 @@ var rooms = []room{
 	{"reapi", []string{"cache"}, "it speaks to servers, whatever is kept or executed there"},
 	{"cache/remote", []string{"cache", "reapi"}, "it brings records and blobs from elsewhere and knows nothing of what they mean"},
 	{"event", nil, "whoever reads a run needs this room alone"},
-	{"report", []string{"report", "report/stats", "report/text", "verdict"}, "the model and its renderings run nothing"},
-	{"report/stats", []string{"verdict"}, "it computes, whatever the numbers measure"},
+	{"report", []string{"report", "report/text", "verdict"}, "the model and its renderings run nothing"},
 	{"report/page", []string{"event", "report", "report/text", "verdict"}, "it shows what it was handed, and reads no store"},
 	{"report/text", nil, "it lays out text, whatever the text says"},
 	{"view", []string{"event", "report", "report/text", "verdict", "lang/diag"}, "it shows what others decided"},
@@ -148,7 +147,7 @@ var libraries = []struct {
 	{"github.com/bazelbuild", []string{"reapi", "cache/remote", "backend/remote", "internal/testkit", "bench/remote"}},
 	{"github.com/fsnotify/fsnotify", []string{"eval/wake"}},
 	{"github.com/vbauerster/mpb", []string{"view"}},
-	{"gonum.org", []string{"report/stats"}},
+	{"gonum.org", []string{"verdict/statistics"}},
 	{"github.com/jedib0t/go-pretty", []string{"report", "view"}},
 	{"testing", []string{"backend/backendtest", "cache/cachetest", "internal/testkit"}},
 }

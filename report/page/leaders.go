@@ -19,7 +19,7 @@ type board struct {
 
 type boardLine struct {
 	Name     string   `json:"name"`
-	Mean     float64  `json:"mean"` // over problems
+	Mean     *float64 `json:"mean"` // over problems; null without a verdict
 	Low      *float64 `json:"low,omitempty"`
 	High     *float64 `json:"high,omitempty"`
 	Problems int      `json:"problems"` // with a verdict
@@ -46,7 +46,7 @@ func boards(r *report.Results) []board {
 			}
 			// Problems have none in common to be compared at.
 			if axis != "problem" && len(ranked.All) <= mostCompared {
-				if compared, err := report.Compare(r, axis, metric, nil); err == nil {
+				if compared, err := report.Compare(r, axis, metric, nil, ""); err == nil {
 					ranked = compared
 				}
 			}
@@ -60,7 +60,10 @@ func boardOf(c *report.Contenders) board {
 	b := board{Axis: c.By, Metric: c.Metric}
 	for i := range c.All {
 		one := &c.All[i]
-		line := boardLine{Name: one.Name, Mean: one.Mean, Problems: one.Problems, Attempts: one.Attempts, Missing: one.Missing}
+		line := boardLine{Name: one.Name, Problems: one.Problems, Attempts: one.Attempts, Missing: one.Missing}
+		if one.Problems > 0 {
+			line.Mean = &one.Mean
+		}
 		if one.Interval.Known {
 			line.Low, line.High = &one.Interval.Low, &one.Interval.High
 		}

@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -71,4 +72,35 @@ func Some(names []string, most int) string {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// Number shows a number in at most so many digits after the point, and those that are very large or
+// small with an exponent.
+func Number(v float64, digits int) string {
+	switch size := math.Abs(v); {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return "-"
+	case size >= 1e9 || size > 0 && size < 1e-6:
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	}
+	power := math.Pow10(digits)
+	return strconv.FormatFloat(math.Round(v*power)/power+0, 'f', digits, 64) // +0 makes 0 of -0
+}
+
+// Figures returns how numbers that stand beside each other are written: with as many digits after the point
+// as tell them apart, at least one and at most six.
+func Figures(beside []float64) func(float64) string {
+	digits := 1
+	if len(beside) > 0 {
+		size, spread := 0.0, slices.Max(beside)-slices.Min(beside)
+		for _, v := range beside {
+			size = max(size, math.Abs(v))
+		}
+		for _, v := range []float64{size / 10, spread} {
+			if v > 0 {
+				digits = max(digits, min(6, 1-int(math.Floor(math.Log10(v)))))
+			}
+		}
+	}
+	return func(v float64) string { return Number(v, digits) }
 }

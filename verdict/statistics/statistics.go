@@ -1,12 +1,15 @@
-// Package statistics has the figures of samples: summaries, what the best of a
-// few attempts is expected to be, intervals of confidence, and ratings. It knows
-// numbers and nothing of what they measure. The same samples always give the
-// same figures: what is drawn at random is drawn from a fixed seed.
+// Package statistics has the figures of samples: summaries, what the best of a few attempts is
+// expected to be, intervals of confidence, ratings, and how contenders compare at the same problems.
+// It knows numbers and nothing of what they measure. Equal samples always give equal figures: what
+// is drawn at random is drawn from a fixed seed.
+//
+// The problem is the unit of everything that says how sure a figure is. Attempts at one problem
+// resemble each other, so that counting each as a sample of its own would promise more than was
+// measured.
 package statistics
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 )
 
@@ -21,19 +24,11 @@ func Summarize(sample []float64) Summary {
 	if len(sample) == 0 {
 		return Summary{}
 	}
-	return Summary{N: len(sample), Mean: mean(sample), Min: slices.Min(sample), Max: slices.Max(sample)}
+	return Summary{N: len(sample), Mean: Mean(sample), Min: slices.Min(sample), Max: slices.Max(sample)}
 }
 
 // Finite reports whether a number can be a part of a sample.
 func Finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
-
-func mean(sample []float64) float64 {
-	sum := 0.0
-	for _, x := range sample {
-		sum += x
-	}
-	return sum / float64(len(sample))
-}
 
 // BestOf is the expected maximum of k different elements of a sample drawn at
 // random: the unbiased estimate, from all of its attempts, of what the best of k
@@ -49,7 +44,7 @@ func BestOf(sample []float64, k int) (float64, bool) {
 // bestOf is BestOf of a sample that it may reorder.
 func bestOf(sample []float64, k int) float64 {
 	if k == 1 {
-		return mean(sample)
+		return Mean(sample)
 	}
 	slices.Sort(sample)
 	n := len(sample)
@@ -66,110 +61,45 @@ func bestOf(sample []float64, k int) float64 {
 	return sum
 }
 
-// Estimate is a figure and the interval that it is in with some confidence.
+// Estimate is a figure and the interval that it is in.
 type Estimate struct {
-	Value     float64
-	Low, High float64
-	Known     bool   // whether Value is
-	Bounded   bool   // whether Low and High are
-	Units     int    // samples that were large enough
-	Short     int    // samples that were not
-	Method    string // how the interval was made: "wilson", "bootstrap"
+	Value float64
+	Known bool // whether Value is
+	Interval
+	Units int // problems with enough attempts
+	Short int // problems without
 }
 
-// Confidence is how sure intervals are.
-const Confidence = 0.95
-
-// rounds of a bootstrap, and what its random numbers begin with.
-const (
-	rounds = 1000
-	seed   = 1
-)
-
-// MeanBestOf is the mean of BestOf over samples, such as the attempts at each
-// problem. Samples of less than k elements are left out and counted. The interval is the
-// percentile interval of a bootstrap, which draws samples with replacement, or the
-// elements of the only one.
-func MeanBestOf(samples [][]float64, k int) Estimate { return meanBestOf(samples, k, false) }
-
-// PassAt is MeanBestOf of elements that are 1 for a pass and 0 otherwise. Where each
-// sample is a single one the interval is Wilson's score interval.
-func PassAt(samples [][]float64, k int) Estimate { return meanBestOf(samples, k, true) }
-
-func meanBestOf(samples [][]float64, k int, passes bool) Estimate {
+// MeanBestOf returns the mean over problems of BestOf, where a problem has the attempts at each of its units, such
+// as a backend. Units of less than k attempts are left out, and problems without others counted.
+// The interval is over problems; of a single unit and k = 1, over its attempts.
+func MeanBestOf(problems [][][]float64, k int, scale Scale) Estimate {
 	var e Estimate
-	var large [][]float64
-	values, single, elements := []float64{}, passes, 0
-	for _, s := range samples {
-		v, ok := BestOf(s, k)
-		if !ok {
-			e.Short++
-			continue
+	var values, attempts []float64
+	units := 0
+	for _, of := range problems {
+		var best []float64
+		for _, sample := range of {
+			if v, ok := BestOf(sample, k); ok {
+				best, attempts = append(best, v), sample
+			}
 		}
-		large, values = append(large, s), append(values, v)
-		single = single && len(s) == 1
-		elements += len(s)
+		units += len(best)
+		if len(best) == 0 {
+			e.Short++
+		} else {
+			values = append(values, Mean(best))
+		}
 	}
-	e.Units = len(values)
-	if e.Units == 0 {
+	if e.Units = len(values); e.Units == 0 {
 		return e
 	}
-	e.Value, e.Known = mean(values), true
+	e.Value, e.Known = Mean(values), true
 	switch {
-	case single:
-		e.Low, e.High = wilson(e.Value, e.Units)
-		e.Bounded, e.Method = true, "wilson"
-	case elements > 1:
-		e.Low, e.High = bootstrap(large, values, k)
-		e.Bounded, e.Method = true, "bootstrap"
+	case units > 1:
+		e.Interval = MeanInterval(values, scale)
+	case k == 1:
+		e.Interval = MeanInterval(attempts, scale)
 	}
 	return e
-}
-
-// wilson is the score interval of a proportion of n at Confidence.
-func wilson(p float64, n int) (low, high float64) {
-	const z = 1.959963984540054 // of the normal distribution at (1+Confidence)/2
-	m := float64(n)
-	center := (p + z*z/(2*m)) / (1 + z*z/m)
-	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-	return max(0, center-half), min(1, center+half)
-}
-
-// bootstrap draws samples with replacement, whose BestOf are values. A single
-// sample has its elements drawn instead, which makes the best of nearly all of
-// them smaller: the interval has the value in any case.
-func bootstrap(samples [][]float64, values []float64, k int) (low, high float64) {
-	random := rand.New(rand.NewPCG(seed, seed))
-	means := make([]float64, rounds)
-	draw := func(from, into []float64) []float64 {
-		for i := range into {
-			into[i] = from[random.IntN(len(from))]
-		}
-		return into
-	}
-	if len(samples) == 1 {
-		drawn := make([]float64, len(samples[0]))
-		for r := range means {
-			means[r] = bestOf(draw(samples[0], drawn), k)
-		}
-	} else {
-		drawn := make([]float64, len(values))
-		for r := range means {
-			means[r] = mean(draw(values, drawn))
-		}
-	}
-	slices.Sort(means)
-	low, high = quantile(means, (1-Confidence)/2), quantile(means, (1+Confidence)/2)
-	value := mean(values)
-	return min(low, value), max(high, value)
-}
-
-// quantile of sorted numbers, between neighbours in proportion.
-func quantile(sorted []float64, q float64) float64 {
-	at := q * float64(len(sorted)-1)
-	i := int(at)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }

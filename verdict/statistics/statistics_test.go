@@ -93,57 +93,62 @@ func TestBestOfIsUnbiased(t *testing.T) {
 	near(t, "mean", sum/draws, 1-math.Pow(1-p, k), 0.01)
 }
 
+// units are problems with one unit each.
+func units(samples ...[]float64) (problems [][][]float64) {
+	for _, s := range samples {
+		problems = append(problems, [][]float64{s})
+	}
+	return problems
+}
+
 func TestMeanBestOf(t *testing.T) {
-	e := MeanBestOf([][]float64{{1, 2, 3}}, 3)
-	if e.Value != 3 || e.High != 3 || !(e.Low < 3) {
-		t.Errorf("%+v", e)
+	passes, points := Scale{Best: 1}, Scale{Best: 100}
+	if e := MeanBestOf(units([]float64{1, 2, 3}), 3, points); e.Value != 3 || e.Interval.Known {
+		t.Errorf("the best of all attempts at one problem is %+v", e)
 	}
-	e = MeanBestOf([][]float64{{1, 0, 1, 0}, {0, 0, 0, 0}, {1}}, 2)
+	mixed := units([]float64{1, 0, 1, 0}, []float64{0, 0, 0, 0}, []float64{1})
+	e := MeanBestOf(mixed, 2, passes)
 	near(t, "value", e.Value, (1-1.0/6)/2, 1e-12)
-	if e.Units != 2 || e.Short != 1 || e.Method != "bootstrap" || !(e.Low <= e.Value && e.Value <= e.High) || e.Low == e.High {
+	if e.Units != 2 || e.Short != 1 || !(e.Low <= e.Value && e.Value <= e.High) || e.Low == e.High {
 		t.Errorf("%+v", e)
 	}
-	if again := MeanBestOf([][]float64{{1, 0, 1, 0}, {0, 0, 0, 0}, {1}}, 2); again != e {
+	if again := MeanBestOf(mixed, 2, passes); again != e {
 		t.Errorf("%+v and then %+v", e, again)
 	}
-	// 8 of 10: a known interval.
-	var single [][]float64
-	for i := range 10 {
-		single = append(single, []float64{map[bool]float64{true: 1}[i < 8]})
-	}
-	if e := MeanBestOf(single, 1); e.Method != "bootstrap" || e.Value != 0.8 {
-		t.Errorf("numbers that are all 0 or 1 are no passes: %+v", e)
-	}
-	e = PassAt(single, 1)
-	near(t, "low", e.Low, 0.4901625, 1e-6)
-	near(t, "high", e.High, 0.9433178, 1e-6)
-	if e.Method != "wilson" {
+	// A problem counts once, on however many backends it was attempted.
+	e = MeanBestOf([][][]float64{{{1}, {1}, {0}}, {{0}}}, 1, passes)
+	near(t, "value", e.Value, 1.0/3, 1e-12)
+	if e.Units != 2 {
 		t.Errorf("%+v", e)
 	}
-	if e := MeanBestOf([][]float64{{42}}, 1); !e.Known || e.Bounded {
-		t.Errorf("one number has the interval %+v", e)
-	}
-	if e := MeanBestOf(nil, 1); e.Known || e.Bounded {
+	if e := MeanBestOf(nil, 1, passes); e.Known || e.Interval.Known {
 		t.Errorf("nothing has %+v", e)
 	}
 }
 
-// Nine of ten true values of normal samples are to be in 95 % intervals, at least.
-func TestBootstrapCovers(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 3))
-	const tries = 40
-	in := 0
-	for range tries {
-		var samples [][]float64
-		for range 40 {
-			samples = append(samples, []float64{50 + 10*random.NormFloat64()})
-		}
-		if e := MeanBestOf(samples, 1); e.Low <= 50 && 50 <= e.High {
-			in++
-		}
+// Of SciPy 1.17.1, binomtest(8, 10).proportion_ci(method="wilson"), and statsmodels' proportion_confint.
+func TestWilson(t *testing.T) {
+	sample := []float64{1, 1, 1, 1, 1, 1, 1, 1, 0, 0}
+	i := MeanInterval(sample, Scale{Best: 1})
+	near(t, "low", i.Low, 0.4901625, 1e-6)
+	near(t, "high", i.High, 0.9433178, 1e-6)
+	for n := range sample { // scores of 0 and 100 have the same, times 100
+		sample[n] *= 100
 	}
-	if in < tries*9/10-2 {
-		t.Errorf("%d of %d intervals hold the mean", in, tries)
+	if j := MeanInterval(sample, Scale{Best: 100}); j.Method != "wilson" || math.Abs(j.Low-100*i.Low) > 1e-9 {
+		t.Errorf("of points it is %+v", j)
+	}
+	i = MeanInterval([]float64{1, 0, 0, 1, 0, 0}, Scale{Best: 1})
+	near(t, "low of 2 of 6", i.Low, 0.0968, 1e-4)
+	near(t, "high of 2 of 6", i.High, 0.7000, 1e-4)
+	none := MeanInterval(make([]float64, 6), Scale{Best: 1})
+	near(t, "low of 0 of 6", none.Low, 0, 1e-12)
+	near(t, "high of 0 of 6", none.High, 0.3903, 1e-4)
+	if i := MeanInterval(nil, Scale{Best: 1}); i.Known {
+		t.Errorf("nothing has %+v", i)
+	}
+	if i := MeanInterval([]float64{0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5}, Scale{Best: 1}); i.Known {
+		t.Errorf("equal shares have %+v", i)
 	}
 }
 

@@ -18,7 +18,7 @@ export interface Change {
   kind: string; name: string; cell: number; before?: string; after?: string; cause?: string; test?: string; said?: string
 }
 export interface Difference { before: string; after: string; same: number; changes: Change[] }
-export interface Leader { name: string; mean: number; low?: number; high?: number; problems: number; attempts: number; missing: number; groups?: string }
+export interface Leader { name: string; mean: number | null; low?: number; high?: number; problems: number; attempts: number; missing: number; groups?: string }
 export interface Index {
   schema: number; project: string; version: string; live?: boolean; runs: Run[]; cells: Cells; checkpoints: Checkpoints
   past: { outcome: Column; score: Numbers }[]; differences: Difference[]; leaders: { axis: string; metric: string; rows: Leader[] }[]

@@ -3,7 +3,7 @@ import type { Index, Leader } from '../data'
 import { link, replace, type Route } from '../route'
 import { count, percent, score } from '../text'
 
-const metrics: Record<string, string> = { solved: 'solved cells, %', checkpoints: 'passed checkpoints, %', score: 'score' }
+const metrics: Record<string, string> = { solved: 'solved cells, %', checkpoints: 'passed checkpoints, %', score: 'score', unbounded: 'score without a bound' }
 
 export function Leaders({ x, route }: { x: Index; route: Route }) {
   if (x.leaders.length === 0) return <div class="page"><p>All cells are of one solution, one problem and one backend: there is nothing to rank.</p></div>
@@ -11,7 +11,8 @@ export function Leaders({ x, route }: { x: Index; route: Route }) {
   const ofAxis = x.leaders.filter(b => b.axis === by)
   const board = ofAxis.find(b => b.metric === metric) ?? ofAxis[0] ?? x.leaders[0]
   const axis = ['solution', 'problem', 'backend'].includes(board.axis) ? board.axis : 'label.' + board.axis
-  const show = board.metric === 'score' ? score : percent
+  const scored = board.metric === 'score' || board.metric === 'unbounded', show = scored ? score : percent
+  const ends = board.metric === 'unbounded' ? range(board.rows) : { worst: 0, best: scored ? 100 : 1 }
   const grouped = board.rows.some(r => r.groups), missing = board.rows.some(r => r.missing > 0), bounded = board.rows.some(r => r.low !== undefined)
   const to = (change: Record<string, string>) => replace(link('leaderboard', '', { by: board.axis, metric: board.metric, ...change }))
   return (
@@ -36,27 +37,33 @@ export function Leaders({ x, route }: { x: Index; route: Route }) {
             <tr>
               {grouped && <td>{r.groups}</td>}
               <th scope="row"><a href={link('cells', '', { filter: term(axis, r.name) })}>{r.name}</a></th>
-              <td class="right">{r.problems ? show(r.mean) : '·'}</td>
+              <td class="right">{r.mean === null ? '·' : show(r.mean)}</td>
               {bounded && <td class="right dim">{r.low === undefined ? '·' : `${show(r.low)} to ${show(r.high!)}`}</td>}
-              <td class="track wide" aria-hidden="true">{r.problems > 0 && <Track r={r} best={board.metric === 'score' ? 100 : 1} />}</td>
+              <td class="track wide" aria-hidden="true">{r.mean !== null && <Track r={r} mean={r.mean} {...ends} />}</td>
               <td class="right wide">{count(r.problems)}</td><td class="right">{count(r.attempts)}</td>
               {missing && <td class="right">{r.missing ? count(r.missing) : <span class="dim">·</span>}</td>}
             </tr>))}</tbody>
         </table></div>
         <p class="note">
-          Means are over problems, of the mean of the cells at each.
-          {bounded && ' Intervals are of a bootstrap over problems (BCa).'}
-          {grouped && ' Rows that have a letter in common are not shown to differ: pairs are compared problem by problem, and their p corrected for their number.'}
+          Means are over problems, of the mean over backends of the cells at each.
+          {bounded && ' Intervals are over problems: Wilson’s of shares, else of a bootstrap (BCa).'}
+          {grouped && ' Rows that have a letter in common are not shown to differ: pairs are compared problem by problem, and their p is corrected for all pairs.'}
         </p>
       </section>
     </div>)
 }
 
-function Track({ r, best }: { r: Leader; best: number }) {
-  const at = (v: number) => Math.max(0, Math.min(100, 100 * v / best))
+// range returns the ends of a scale that has every figure of the rows, and 0.
+function range(rows: Leader[]) {
+  const all = rows.flatMap(r => [r.mean ?? 0, r.low ?? 0, r.high ?? 0])
+  return { worst: Math.min(0, ...all), best: Math.max(0, ...all) || 1 }
+}
+
+function Track({ r, mean, worst, best }: { r: Leader; mean: number; worst: number; best: number }) {
+  const at = (v: number) => Math.max(0, Math.min(100, 100 * (v - worst) / (best - worst)))
   return (
     <div>
       {r.low !== undefined && <span class="whisker" style={{ left: `${at(r.low)}%`, width: `${at(r.high!) - at(r.low)}%` }} />}
-      <span class="point" style={{ left: `${at(r.mean)}%` }} />
+      <span class="point" style={{ left: `${at(mean)}%` }} />
     </div>)
 }

@@ -1,17 +1,10 @@
-package stats
+package statistics
 
 import (
 	"math"
 	"slices"
 	"testing"
 )
-
-func near(t *testing.T, what string, got, want, within float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= within) {
-		t.Errorf("%s is %v, want %v", what, got, want)
-	}
-}
 
 // sample is of differences as problems with a few attempts have them.
 var sample = []float64{0.5, -0.25, 0.75, 0, 1, 0.25, 0, -0.5, 0.25, 0.75, 0.3, 0.1}
@@ -42,17 +35,17 @@ func TestCorrectAsSciPy(t *testing.T) {
 // Of R 4.2.2: boot.ci(type = "bca") of 200,000 resamples at the expanded confidence. Ours are
 // other resamples and fewer, so the ends are near and not equal.
 func TestMeanIntervalAsR(t *testing.T) {
-	i := MeanInterval(sample)
+	i := MeanInterval(sample, Scale{})
 	near(t, "low", i.Low, -0.0125, 0.02)
 	near(t, "high", i.High, 0.5375, 0.02)
-	i = MeanInterval([]float64{1, 1, 1, -1, 1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, -1, 0, 1, 0, 1, 0, 1, 0, 0, 1})
+	i = MeanInterval([]float64{1, 1, 1, -1, 1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1, -1, 0, 1, 0, 1, 0, 1, 0, 0, 1}, Scale{})
 	near(t, "low of single attempts", i.Low, 0.04, 0.0401)
 	near(t, "high of single attempts", i.High, 0.56, 0.0401)
-	if again := MeanInterval(sample); again != MeanInterval(sample) {
+	if again := MeanInterval(sample, Scale{}); again != MeanInterval(sample, Scale{}) {
 		t.Errorf("the same sample has %v, then another interval", again)
 	}
 	for _, s := range [][]float64{nil, {1, 2, 3, 4}, {0, 0, 0, 0, 0, 0}, {1, 1, 1, 1, 1, 1}} {
-		if i := MeanInterval(s); i.Known {
+		if i := MeanInterval(s, Scale{}); i.Known {
 			t.Errorf("%v has the interval %v", s, i)
 		}
 	}
@@ -103,17 +96,9 @@ func TestMcNemarAsStatsmodels(t *testing.T) {
 	}
 }
 
-// Of R's p.adjust(method = "holm"), and of statsmodels' multipletests.
-func TestHolmAsR(t *testing.T) {
-	got := Holm([]float64{0.01, 0.04, 0.03, 0.005, 0.5, 0.03})
-	for i, want := range []float64{0.05, 0.12, 0.12, 0.03, 0.5, 0.12} {
-		near(t, "p", got[i], want, 1e-12)
-	}
-}
-
 // Of R's power.t.test(type = "paired", power = 0.8), which has the noncentral distribution.
 func TestDetectableAsR(t *testing.T) {
-	near(t, "of twelve", Detectable(sample), 0.386952961776763, 0.001)
+	near(t, "of twelve", Detectable(sample, studentCritical(len(sample))), 0.386952961776763, 0.001)
 	// Fifty and two hundred with a deviation of 1.
 	for _, c := range []struct {
 		n    int
@@ -123,23 +108,29 @@ func TestDetectableAsR(t *testing.T) {
 		for i := range s {
 			s[i] = float64(i%2*2-1) * math.Sqrt(float64(c.n-1)/float64(c.n))
 		}
-		near(t, "of many", Detectable(s), c.want, 0.0002)
+		near(t, "of many", Detectable(s, studentCritical(c.n)), c.want, 0.0002)
 	}
-	if d := Detectable(make([]float64, 30)); !math.IsNaN(d) {
+	if d := Detectable(make([]float64, 30), 2); !math.IsNaN(d) {
 		t.Errorf("of equal contenders it is %v", d)
 	}
 }
 
+// alone is a problem with one unit.
+func alone(a, b Attempts) Problem { return Problem{{A: a, B: b}} }
+
 func TestCompare(t *testing.T) {
 	one := func(v float64) Attempts { return Attempts{Values: []float64{v}} }
 	problems := []Problem{
-		{A: one(1), B: one(0)}, {A: one(1), B: one(1)}, {A: one(0), B: one(1)}, {A: one(1), B: one(0)},
-		{A: Attempts{Missing: 1}, B: one(1)}, // no verdict
-		{A: one(1)},                          // B never tried
+		alone(one(1), one(0)), alone(one(1), one(1)), alone(one(0), one(1)), alone(one(1), one(0)),
+		alone(Attempts{Missing: 1}, one(1)), // no verdict
+		nil,                                 // B never tried
 	}
-	c := Compare(problems, 0, 1)
-	if c.Problems != 4 || c.Better != 2 || c.Equal != 1 || c.Less != 1 || c.Missing != 1 || !c.Single || c.Interval.Known {
+	c := Compare(problems, Scale{Best: 1})
+	if c.Problems != 4 || c.Better != 2 || c.Equal != 1 || c.Less != 1 || c.Missing != 1 || !c.Single || c.Interval.Known || c.Shows {
 		t.Errorf("it is %+v", c)
+	}
+	if want := []float64{1, 0, -1, 1, 0, 0}; !slices.Equal(c.Differences, want) {
+		t.Errorf("differences are %v, want %v", c.Differences, want)
 	}
 	near(t, "A", c.A, 0.75, 1e-12)
 	near(t, "B", c.B, 0.5, 1e-12)
@@ -151,15 +142,39 @@ func TestCompare(t *testing.T) {
 	near(t, "most", c.Most, 0.2, 1e-12)
 
 	// Several attempts are one sample, and no binary one.
-	c = Compare([]Problem{{A: Attempts{Values: []float64{1, 0, 0}, Missing: 1}, B: Attempts{Values: []float64{0, 0}}}}, 0, 1)
+	c = Compare([]Problem{alone(Attempts{Values: []float64{1, 0, 0}, Missing: 1}, Attempts{Values: []float64{0, 0}})}, Scale{Best: 1})
 	if c.Single || c.Problems != 1 {
 		t.Errorf("it is %+v", c)
 	}
 	near(t, "difference", c.Difference, 1.0/3, 1e-12)
 	near(t, "least", c.Least, 0.25, 1e-12)
 	near(t, "most", c.Most, 0.5, 1e-12)
-	if c := Compare(nil, 0, 1); c.P != 1 || c.Problems != 0 || c.Single {
+	if c := Compare(nil, Scale{Best: 1}); c.P != 1 || c.Problems != 0 || c.Single {
 		t.Errorf("nothing compares as %+v", c)
+	}
+	if c := Compare(problems, Scale{}); !math.IsNaN(c.Least) || !math.IsNaN(c.Most) {
+		t.Errorf("without a scale the bounds are %v and %v", c.Least, c.Most)
+	}
+}
+
+// Equal contenders stay equal when a machine breaks for one of them, and when one of them has more attempts
+// where a problem is hard.
+func TestCompareUnitByUnit(t *testing.T) {
+	easy, hard := []float64{1}, []float64{0}
+	var broken, repeated []Problem
+	for range 8 {
+		broken = append(broken, Problem{{A: Attempts{Values: easy}, B: Attempts{Values: easy}}, {A: Attempts{Missing: 1}, B: Attempts{Values: hard}}})
+		repeated = append(repeated, Problem{{A: Attempts{Values: []float64{1, 1, 1}}, B: Attempts{Values: easy}}, {A: Attempts{Values: hard}, B: Attempts{Values: []float64{0, 0, 0}}}})
+	}
+	for name, problems := range map[string][]Problem{"broken": broken, "repeated": repeated} {
+		if c := Compare(problems, Scale{Best: 1}); c.Difference != 0 || c.P != 1 || c.Equal != 8 {
+			t.Errorf("%s: the difference is %v, p %v, %d are equal", name, c.Difference, c.P, c.Equal)
+		}
+	}
+	// What differs by the order of its sums alone is equal.
+	thirds := Problem{{A: Attempts{Values: []float64{0.1, 0.2, 0.3}}, B: Attempts{Values: []float64{0.3, 0.2, 0.1}}}}
+	if c := Compare([]Problem{thirds}, Scale{Best: 1}); c.Equal != 1 {
+		t.Errorf("equal attempts in another order are %+v", c)
 	}
 }
 

@@ -1,4 +1,4 @@
-package stats
+package statistics
 
 import (
 	"math"
@@ -6,15 +6,31 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mathext"
-
-	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// Interval is what a mean is in with statistics.Confidence.
+// Confidence is how often an interval has what it estimates.
+const Confidence = 0.95
+
+// Interval is what a mean is in with Confidence.
 type Interval struct {
 	Low, High float64
-	Known     bool // false if the sample is smaller than MinProblems, or all of it is equal
+	Known     bool   // false if the sample cannot tell
+	Method    string // how it was made: "wilson", "bca"; "" if it is unknown
 }
+
+// Scale bounds the values of a sample, such as 0 and 1 of passes. The zero Scale does not.
+type Scale struct{ Worst, Best float64 }
+
+func (s Scale) bounded() bool { return s.Worst < s.Best }
+
+// atEnds reports whether each of a sample is the worst or the best value of the scale.
+func (s Scale) atEnds(sample []float64) bool {
+	return s.bounded() && !slices.ContainsFunc(sample, func(x float64) bool { return x != s.Worst && x != s.Best })
+}
+
+// fewest is the least size of a sample whose bootstrap has a mean as often as Confidence says.
+// Simulations show what smaller ones do.
+const fewest = 8
 
 // resamples of a bootstrap: so many, and fewer of large samples, down to a thousand, so that they
 // draw no more numbers than that. seed is what all random numbers begin with.
@@ -25,13 +41,21 @@ const (
 	seed           = 1
 )
 
-// MeanInterval is the interval of the mean of a sample by a bootstrap that is corrected for bias
-// and skewness (BCa, Efron 1987). The plain one is too narrow for small samples, since resamples
+// MeanInterval returns the interval of the mean of a sample from a scale. Values at its ends alone,
+// such as passes and failures, have Wilson's score interval (Wilson 1927), which also says what none
+// of six shows. Others have a bootstrap, corrected for bias and skewness (BCa, Efron 1987). The plain one is too narrow for small samples, since resamples
 // vary by n-1 in place of n, and since it takes the normal for Student's distribution; its
-// quantiles are moved outwards by as much (Hesterberg 2015).
-func MeanInterval(sample []float64) Interval {
+// quantiles are moved outwards by as much (Hesterberg 2015). Samples too small for it have
+// Wilson's, which is wider than theirs, as no values of a mean vary more than those at the ends. The
+// interval is unknown if the scale has no ends and the sample is small, or all of it is equal.
+func MeanInterval(sample []float64, scale Scale) Interval {
 	n := len(sample)
-	if n < MinProblems || slices.Min(sample) == slices.Max(sample) {
+	switch {
+	case n == 0:
+		return Interval{}
+	case scale.atEnds(sample), scale.bounded() && n < fewest:
+		return wilson(Mean(sample), n, scale)
+	case n < MinProblems || slices.Min(sample) == slices.Max(sample):
 		return Interval{}
 	}
 	random := rand.New(rand.NewPCG(seed, seed))
@@ -41,7 +65,17 @@ func MeanInterval(sample []float64) Interval {
 	}
 	slices.Sort(means)
 	low, high := correct(sample, means, expanded(n))
-	return Interval{Low: low, High: high, Known: true}
+	return Interval{Low: low, High: high, Known: true, Method: "bca"}
+}
+
+// wilson returns the score interval of a mean of n values of a scale, as if each was at an end.
+func wilson(mean float64, n int, s Scale) Interval {
+	const z = 1.959963984540054 // of the normal distribution at (1+Confidence)/2
+	m, width := float64(n), s.Best-s.Worst
+	p := (mean - s.Worst) / width
+	center := (p + z*z/(2*m)) / (1 + z*z/m)
+	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
+	return Interval{Low: s.Worst + width*max(0, center-half), High: s.Worst + width*min(1, center+half), Known: true, Method: "wilson"}
 }
 
 // drawnTotal is the sum of as many of a sample, drawn with replacement. One random number draws two:
@@ -62,7 +96,7 @@ func drawnTotal(random *rand.Rand, sample []float64) (sum float64) {
 // interval of a sample of n.
 func expanded(n int) float64 {
 	m := float64(n)
-	return -math.Sqrt(m/(m-1)) * studentQuantile((1+statistics.Confidence)/2, m-1)
+	return -math.Sqrt(m/(m-1)) * studentQuantile((1+Confidence)/2, m-1)
 }
 
 // correct are the ends of the interval of a sample's mean by the sorted means of its resamples.

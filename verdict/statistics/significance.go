@@ -1,4 +1,4 @@
-package stats
+package statistics
 
 import (
 	"math"
@@ -88,39 +88,19 @@ func McNemar(first, second int) float64 {
 	return min(1, 2*mathext.RegIncBeta(more, less+1, 0.5))
 }
 
-// Holm corrects p of several comparisons for their number, so that in all of them together there
-// is a false alarm at no more than the rate of one (Holm 1979).
-func Holm(ps []float64) []float64 {
-	order := make([]int, len(ps))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case ps[a] < ps[b]:
-			return -1
-		case ps[a] > ps[b]:
-			return 1
-		}
-		return 0
-	})
-	corrected, highest := make([]float64, len(ps)), 0.0
-	for rank, i := range order {
-		highest = max(highest, min(1, ps[i]*float64(len(ps)-rank)))
-		corrected[i] = highest
-	}
-	return corrected
-}
-
 // power is the rate at which a difference of Detectable is shown.
 const power = 0.8
 
-// Detectable is the smallest mean of differences that as many, which vary as much, would show at
-// Level in 80 of 100 comparisons. NaN is unknown: there are fewer than MinProblems, or all are equal.
-func Detectable(differences []float64) float64 {
+// Detectable returns the smallest mean of differences that as many, which vary as much, would show in 80
+// of 100 comparisons, if one is shown whose t is at least critical. NaN is unknown: there are
+// fewer than MinProblems, or all are equal.
+func Detectable(differences []float64, critical float64) float64 {
 	n := float64(len(differences))
 	if len(differences) < MinProblems || slices.Min(differences) == slices.Max(differences) {
 		return math.NaN()
 	}
-	return (studentQuantile(1-Level/2, n-1) + studentQuantile(power, n-1)) * deviation(differences) / math.Sqrt(n)
+	return (critical + studentQuantile(power, n-1)) * deviation(differences) / math.Sqrt(n)
 }
+
+// studentCritical returns the least t of a single comparison of n differences that shows them at Level.
+func studentCritical(n int) float64 { return studentQuantile(1-Level/2, float64(n-1)) }

@@ -1,0 +1,187 @@
+package statistics
+
+import (
+	"math"
+)
+
+// Level is the rate of false alarms that a difference is called shown at.
+const Level = 1 - Confidence
+
+// MinProblems is the least number of differences that an interval is made of. Fewer cannot show
+// anything at Level, either: the smallest p of five problems is 2/32.
+const MinProblems = 5
+
+// Attempts are what one contender got at one unit of a problem, such as on one backend.
+type Attempts struct {
+	Values  []float64 // of attempts with a verdict
+	Missing int       // attempts without one
+}
+
+// Unit is what two contenders got at the same unit.
+type Unit struct{ A, B Attempts }
+
+// Problem is the units of a problem that two contenders attempted.
+type Problem []Unit
+
+// Comparison is A beside B. What they got is compared unit by unit, where both have a verdict, and
+// averaged over the units of a problem, then over problems: a verdict that one of them lacks, and
+// attempts that one has more of, are no advantage. Differences are A's mean less B's, in the unit of
+// the values.
+type Comparison struct {
+	Problems            int
+	A, B                float64 // means over problems
+	Difference          float64
+	Interval            Interval
+	P                   float64 // of a difference as large if A and B were alike; 1 without problems
+	Exact               bool    // P counts all possible signs, and no sample of them
+	Better, Equal, Less int     // problems at which A is better, as good, less good
+	Single              bool    // each problem has one attempt of both, which is 0 or 1
+	McNemar             float64 // McNemar's exact p of Better and Less, if Single
+	// Missing are the attempts without a verdict. Wherever there is one at a unit of both,
+	// Least and Most are what Difference could be if they had one; NaN if values have no bounds.
+	Missing     int
+	Least, Most float64
+	// Differences are those of problems, in the order of the problems; 0 where one has no verdict.
+	Differences []float64
+	// Detectable is the smallest difference that such problems show in 80 of 100 comparisons; NaN
+	// is unknown, or none is shown.
+	Detectable float64
+	Shows      bool // whether any difference could be shown
+
+	met []float64 // Differences of the problems with a verdict
+}
+
+// Compare compares A with B, whose values are from a scale.
+func Compare(problems []Problem, scale Scale) Comparison {
+	c := Comparison{P: 1, Detectable: math.NaN(), McNemar: 1, Single: true, Differences: make([]float64, len(problems))}
+	for i, problem := range problems {
+		a, b, single, ok := problem.means()
+		for _, unit := range problem {
+			c.Missing += unit.A.Missing + unit.B.Missing
+		}
+		if !ok {
+			continue
+		}
+		c.Single = c.Single && single
+		c.A, c.B = c.A+a, c.B+b
+		c.Differences[i] = a - b
+		c.met = append(c.met, a-b)
+		switch {
+		case a > b:
+			c.Better++
+		case a < b:
+			c.Less++
+		default:
+			c.Equal++
+		}
+	}
+	c.Least, c.Most = bounds(problems, scale)
+	c.Problems = len(c.met)
+	if c.Problems == 0 {
+		c.Single = false
+		return c
+	}
+	c.A, c.B, c.Difference = c.A/float64(c.Problems), c.B/float64(c.Problems), Mean(c.met)
+	c.Interval = MeanInterval(c.met, Scale{})
+	c.P, c.Exact = SignFlip(c.met)
+	if c.Shows = c.Problems >= ProblemsNeeded(1); c.Shows {
+		c.Detectable = Detectable(c.met, studentCritical(c.Problems))
+	}
+	if c.Single {
+		c.McNemar = McNemar(c.Better, c.Less)
+	}
+	return c
+}
+
+// Correct makes c one of a family.
+func (c *Comparison) Correct(f *Family) {
+	critical, ok := f.Critical(c.Problems)
+	c.Detectable, c.Shows = math.NaN(), ok
+	if ok {
+		c.Detectable = Detectable(c.met, critical)
+	}
+}
+
+// means returns what A and B have at the units where both have a verdict, and whether that is one
+// attempt of each that is 0 or 1. It is false if there is none.
+func (p Problem) means() (a, b float64, single, ok bool) {
+	n := 0.0
+	single = len(p) == 1
+	for i := range p {
+		unit := &p[i]
+		if len(unit.A.Values) == 0 || len(unit.B.Values) == 0 {
+			continue
+		}
+		n++
+		a, b = a+unit.A.Mean(), b+unit.B.Mean()
+		single = single && unit.A.binary() && unit.B.binary()
+	}
+	if n == 0 {
+		return 0, 0, false, false
+	}
+	a, b = a/n, b/n
+	if math.Abs(a-b) <= 1e-12*(math.Abs(a)+math.Abs(b)) {
+		b = a // they differ by the order of their parts
+	}
+	return a, b, single, true
+}
+
+// Mean is that of the attempts with a verdict.
+func (a *Attempts) Mean() float64 { return Mean(a.Values) }
+
+// binary reports whether there is one attempt, and it is 0 or 1.
+func (a *Attempts) binary() bool {
+	return a.Missing == 0 && len(a.Values) == 1 && (a.Values[0] == 0 || a.Values[0] == 1)
+}
+
+// bounds returns the least and the most that the difference could be if each attempt without a
+// verdict had one, over all units that both attempted; NaN without a scale.
+func bounds(problems []Problem, scale Scale) (least, most float64) {
+	if !scale.bounded() {
+		return math.NaN(), math.NaN()
+	}
+	var lows, highs []float64
+	for _, problem := range problems {
+		low, high, n := 0.0, 0.0, 0.0
+		for i := range problem {
+			a, b := &problem[i].A, &problem[i].B
+			if len(a.Values)+a.Missing == 0 || len(b.Values)+b.Missing == 0 {
+				continue
+			}
+			n++
+			low += a.filled(scale.Worst) - b.filled(scale.Best)
+			high += a.filled(scale.Best) - b.filled(scale.Worst)
+		}
+		if n > 0 {
+			lows, highs = append(lows, low/n), append(highs, high/n)
+		}
+	}
+	return Mean(lows), Mean(highs)
+}
+
+// filled is the mean if attempts without a verdict were worth so much.
+func (a *Attempts) filled(worth float64) float64 {
+	sum := worth * float64(a.Missing)
+	for _, v := range a.Values {
+		sum += v
+	}
+	return sum / float64(len(a.Values)+a.Missing)
+}
+
+// Mean is the mean of a sample; 0 of none.
+func Mean(sample []float64) float64 {
+	sum := 0.0
+	for _, x := range sample {
+		sum += x
+	}
+	return sum / float64(max(1, len(sample)))
+}
+
+// deviation is the sample's standard deviation, with n-1.
+func deviation(sample []float64) float64 {
+	m, sum := Mean(sample), 0.0
+	for _, x := range sample {
+		sum += (x - m) * (x - m)
+	}
+	return math.Sqrt(sum / float64(len(sample)-1))
+}

@@ -1,0 +1,237 @@
+package statistics
+
+import (
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"sync"
+)
+
+// Family is the p of several comparisons of differences at the same problems, corrected so that in all
+// of them together there is a false alarm at no more than the rate of one.
+type Family struct {
+	P []float64 // of each comparison
+	// maxima are the largest statistic of each choice of signs, sorted.
+	maxima []float64
+}
+
+// All signs are tried if that is at most so many sums of one difference; else signs are drawn, fewer
+// of many and large comparisons.
+const (
+	mostTried      = 1 << 28
+	mostFlipped    = 1 << 31
+	leastFlips     = 2_000
+	mostFlips      = 10_000
+	familyFraction = 8 // parts of the work that may run at once
+)
+
+// Correct compares several times at once, as Westfall and Young (1993) do: rows are comparisons, which have a difference at each
+// problem, 0 where a comparison does not have the problem. If the members of a pair were alike, the signs of its differences
+// could as well be the opposite; those of all pairs flip together, problem by problem, so that what
+// comparisons have in common stays as it is. A comparison's p is how often the largest statistic of it and of all that
+// show less is as large as its own. Unlike bounds that add up, it costs little when comparisons
+// resemble each other, and its least value does not grow with their number.
+func Correct(rows [][]float64) Family {
+	f := newFlips(rows)
+	parts := make([]flipped, familyFraction)
+	var group sync.WaitGroup
+	for i := range parts {
+		group.Go(func() { parts[i] = f.run(i) })
+	}
+	group.Wait()
+	family := Family{P: make([]float64, len(rows))}
+	seen, far := 0, make([]int, len(f.rows))
+	for i := range parts {
+		seen += len(parts[i].maxima)
+		family.maxima = append(family.maxima, parts[i].maxima...)
+		for j, n := range parts[i].far {
+			far[j] += n
+		}
+	}
+	slices.Sort(family.maxima)
+	for i := range family.P {
+		family.P[i] = 1 // a comparison without differences
+	}
+	highest := 0.0
+	for j, row := range f.order {
+		p := float64(far[j]) / float64(seen)
+		if !f.exact {
+			p = float64(far[j]+1) / float64(seen+1) // the signs that were seen are one of the draws
+		}
+		highest = max(highest, p)
+		family.P[row] = highest
+	}
+	return family
+}
+
+// Critical returns the least t of a comparison of n problems that the family shows at Level, and false if
+// it shows none, however large the difference is.
+func (f *Family) Critical(n int) (t float64, ok bool) {
+	if len(f.maxima) == 0 {
+		return 0, false
+	}
+	// The statistic that at most Level of all maxima reach.
+	allowed := int(Level * float64(len(f.maxima)))
+	at := f.maxima[len(f.maxima)-1-min(allowed, len(f.maxima)-1)]
+	most := math.Sqrt(float64(n)) // of a statistic: all differences are equal
+	reached, _ := slices.BinarySearch(f.maxima, most-flipSlack)
+	if len(f.maxima)-reached > allowed || at >= most-flipSlack {
+		return 0, false
+	}
+	return at * math.Sqrt(float64(n-1)/(float64(n)-at*at)), true
+}
+
+// ProblemsNeeded returns how many problems are enough for so many comparisons to show something, if
+// what they differ by is clear at each.
+func ProblemsNeeded(comparisons int) int {
+	n := 1
+	for math.Ldexp(float64(comparisons), 1-n) > Level {
+		n++
+	}
+	return n
+}
+
+// flipSlack is how far statistics may be apart for the order of their parts alone.
+const flipSlack = 1e-9
+
+// flips are comparisons whose signs are flipped.
+type flips struct {
+	rows  [][]float64 // divided by their norms; those that show most first, none without differences
+	order []int       // the places of rows
+	seen  []float64   // statistics of rows
+	width int         // problems
+	exact bool
+}
+
+// flipped is what a part of the work has counted.
+type flipped struct {
+	far    []int // by row, choices of signs in which it or a later row is as far from 0
+	maxima []float64
+}
+
+func newFlips(rows [][]float64) *flips {
+	f := &flips{}
+	var used []int // problems at which anything differs
+	for at := range longest(rows) {
+		if slices.ContainsFunc(rows, func(row []float64) bool { return row[at] != 0 }) {
+			used = append(used, at)
+		}
+	}
+	f.width = len(used)
+	statistic := make([]float64, len(rows))
+	scaled := make([][]float64, len(rows))
+	for i, row := range rows {
+		sum, squares := 0.0, 0.0
+		for _, d := range row {
+			sum, squares = sum+d, squares+d*d
+		}
+		if squares == 0 {
+			continue
+		}
+		norm := math.Sqrt(squares)
+		for _, at := range used {
+			scaled[i] = append(scaled[i], row[at]/norm)
+		}
+		statistic[i] = math.Abs(sum) / norm
+		f.order = append(f.order, i)
+	}
+	slices.SortStableFunc(f.order, func(a, b int) int {
+		switch {
+		case statistic[a] > statistic[b]:
+			return -1
+		case statistic[a] < statistic[b]:
+			return 1
+		}
+		return 0
+	})
+	for _, i := range f.order {
+		f.rows, f.seen = append(f.rows, scaled[i]), append(f.seen, statistic[i])
+	}
+	f.exact = f.width <= 30 && len(f.rows)<<max(0, f.width-1) <= mostTried
+	return f
+}
+
+func longest(rows [][]float64) (n int) {
+	for _, row := range rows {
+		n = max(n, len(row))
+	}
+	return n
+}
+
+// run counts one part of all choices of signs. A choice and its opposite are equally far, so the first sign is held.
+func (f *flips) run(part int) flipped {
+	out := flipped{far: make([]int, len(f.rows))}
+	if len(f.rows) == 0 {
+		return out
+	}
+	if f.exact {
+		f.try(part, &out)
+		return out
+	}
+	random := rand.New(rand.NewPCG(seed, uint64(part)))
+	draws := min(max(mostFlipped/(len(f.rows)*f.width), leastFlips), mostFlips) / familyFraction
+	signs, sums := make([]float64, f.width), make([]float64, len(f.rows))
+	for range draws {
+		for at := 0; at < f.width; at += 64 {
+			drawn := random.Uint64()
+			for i := at; i < min(at+64, f.width); i++ {
+				signs[i] = float64(int64(drawn&1)*2 - 1)
+				drawn >>= 1
+			}
+		}
+		for i, row := range f.rows {
+			sum := 0.0
+			for at, d := range row {
+				sum += signs[at] * d
+			}
+			sums[i] = sum
+		}
+		f.count(sums, &out)
+	}
+	return out
+}
+
+// try counts a part of all choices of signs, each of which differs from the last in one.
+func (f *flips) try(part int, out *flipped) {
+	all := uint64(1) << (f.width - 1)
+	from, to := all*uint64(part)/familyFraction, all*uint64(part+1)/familyFraction
+	if from == to {
+		return
+	}
+	gray := from ^ from>>1
+	sums := make([]float64, len(f.rows))
+	for i, row := range f.rows {
+		for at, d := range row {
+			if at > 0 && gray>>(at-1)&1 == 1 {
+				d = -d
+			}
+			sums[i] += d
+		}
+	}
+	f.count(sums, out)
+	for n := from + 1; n < to; n++ {
+		bit := bits.TrailingZeros64(n)
+		gray ^= 1 << bit
+		twice := 2.0
+		if gray>>bit&1 == 1 {
+			twice = -2
+		}
+		for i, row := range f.rows {
+			sums[i] += twice * row[bit+1]
+		}
+		f.count(sums, out)
+	}
+}
+
+// count compares the sums of one choice of signs with those that were seen.
+func (f *flips) count(sums []float64, out *flipped) {
+	largest := 0.0
+	for i := len(sums) - 1; i >= 0; i-- {
+		largest = max(largest, math.Abs(sums[i]))
+		if largest >= f.seen[i]-flipSlack {
+			out.far[i]++
+		}
+	}
+	out.maxima = append(out.maxima, largest)
+}
