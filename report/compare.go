@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-		"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -122,5 +123,118 @@ func TestWriteContenders(t *testing.T) {
 	}
 	if err := WriteContenders(&bytes.Buffer{}, "html", &Contenders{}, Options{}); err == nil {
 		t.Error("an unknown format is written")
+	}
+}
+
+// A machine that breaks for one of two equal contenders makes neither the better one.
+func TestCompareBroken(t *testing.T) {
+	r := contest(map[string]string{"one": "pppppppp", "two": "pppppppp"})
+	slow := contest(map[string]string{"one": "ffffffff", "two": "bbbbbbbb"})
+	for i := range slow.Cells {
+		slow.Cells[i].Backend = "local.slow"
+	}
+	r.Cells = append(r.Cells, slow.Cells...)
+	c, err := Compare(r, "solution", "", nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := c.Pairs[0]; p.Difference != 0 || p.Shown || p.Equal != 8 || p.Missing != 8 {
+		t.Errorf("the pair is %+v", p)
+	}
+}
+
+// Cells without the label that is compared by are counted, and contenders without any verdict have no mean.
+func TestCompareLeftOut(t *testing.T) {
+	r := contest(map[string]string{"good": "pppppp", "fair": "ffffff", "late": "bbbbbb"})
+	for i := range r.Cells {
+		if r.Cells[i].Solution == "fair" {
+			r.Cells[i].Labels = nil
+		}
+	}
+	c, err := Compare(r, "model", "", nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := WriteContenders(&b, "table", c, Options{Page: text.Page{Width: 80}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"6 cells left out: no label model", "l            -  ~"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, b.String())
+		}
+	}
+}
+
+// Too few problems are told, with how many are enough.
+func TestCompareTooFew(t *testing.T) {
+	r := contest(map[string]string{"base": "fffff", "a": "ppppp"})
+	c, err := Compare(r, "solution", "", nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.tooFew(); got != "5 problems can show no difference; 6 can." {
+		t.Errorf("of two it says %q", got)
+	}
+	more := contest(map[string]string{"b": "ppppp", "c": "ppppp"})
+	r.Cells = append(r.Cells, more.Cells...)
+	random := rand.New(rand.NewPCG(1, 1))
+	for i := range r.Cells {
+		score := random.Float64()
+		r.Cells[i].Checkpoints[0].Name, r.Cells[i].Score = "", &score
+	}
+	if c, err = Compare(r, "solution", "score", nil, ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.tooFew(); got != "5 problems can show no difference among 6 pairs; 8 can." {
+		t.Errorf("of four it says %q", got)
+	}
+}
+
+// With one that all others are compared with there are fewer pairs.
+func TestCompareAgainst(t *testing.T) {
+	r := contest(map[string]string{"base": "ffffff", "a": "pppppp", "b": "ppfppp", "c": "pppfpp"})
+	c, err := Compare(r, "solution", "", []string{"a", "b"}, "base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Pairs) != 2 || c.Groups != nil || c.All[c.Against].Name != "base" {
+		t.Errorf("against base: %+v", c)
+	}
+	if _, err := Compare(r, "solution", "", nil, "absent"); err == nil || !strings.Contains(err.Error(), `"absent"; there are a, b, base, c`) {
+		t.Errorf("against a name that is not there: %v", err)
+	}
+}
+
+// Scores without a bound are a metric like any other, and written with the digits that tell them apart.
+func TestCompareUnbounded(t *testing.T) {
+	r := &Results{Schema: Schema, Run: "r"}
+	for solution, scores := range map[string][]float64{"first": {0.0941, 0.0951}, "second": {0.0932, 0.0942}, "lost": {0.0894, -1}} {
+		for i, score := range scores {
+			cell := Cell{Problem: fmt.Sprint("p", i), Solution: solution, Backend: "local.host", Repeat: 1, Status: verdict.Success}
+			c := Checkpoint{Class: verdict.Judged, ScoreUnbounded: &score}
+			cell.ScoreUnbounded = &score
+			if score < 0 { // it did not compile
+				cell.Status, cell.ScoreUnbounded, c = verdict.Error, nil, Checkpoint{Class: verdict.NoScore}
+			}
+			cell.Checkpoints = []Checkpoint{c}
+			r.Cells = append(r.Cells, cell)
+		}
+	}
+	c, err := Compare(r, "solution", "unbounded", nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.All[2]; got.Name != "lost" || math.Abs(got.Mean-0.0447) > 1e-9 {
+		t.Errorf("last is %+v", got)
+	}
+	var b bytes.Buffer
+	if err := WriteContenders(&b, "table", c, Options{Page: text.Page{Width: 80}, Verbose: true}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"0.0946", "0.0937", "0.0447", "+0.0009"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("it does not say %s:\n%s", want, b.String())
+		}
 	}
 }

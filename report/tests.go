@@ -35,14 +35,14 @@ func WriteTests(w io.Writer, format string, r *Results, failed bool, o Options) 
 }
 
 func testGrid(r *Results, failed bool, safe func(string, int) string, mark func(verdict.Outcome, string) string) text.Grid {
-	grid := text.Grid{Header: []string{"cell", "test", "group", "status", "time", "message"}, Right: []int{4}}
+	grid := text.Grid{Header: []string{"cell", "test", "group", "status", "time", "memory", "message"}, Right: []int{4, 5}}
 	rows := rowsOf(r.inOrder(false))
 	// The only backend goes without saying: terminals are narrow.
 	one := !slices.ContainsFunc(rows, func(other row) bool { return other.cell.Backend != rows[0].cell.Backend })
 	for _, row := range rows {
 		name := safe(rowName(row, !one), 0)
 		if m := remarkOn(row.checkpoint); m != nil {
-			grid.Rows = append(grid.Rows, []string{name, "-", "-", mark(m.outcome, string(m.outcome)), "-", safe(text.FirstLine(m.message), noteColumns)})
+			grid.Rows = append(grid.Rows, []string{name, "-", "-", mark(m.outcome, string(m.outcome)), "-", "-", safe(text.FirstLine(m.message), noteColumns)})
 		}
 		for i := range row.checkpoint.Tests {
 			t := &row.checkpoint.Tests[i]
@@ -59,9 +59,25 @@ func testGrid(r *Results, failed bool, safe func(string, int) string, mark func(
 				group = orName(string(t.Group), "-")
 			}
 			grid.Rows = append(grid.Rows, []string{name, safe(t.ID, nameColumns), group,
-				mark(junitVerdict(t.Status), orName(t.Verdict, string(t.Status))), text.Duration(t.DurationMS / 1000), safe(said, noteColumns)})
+				mark(junitVerdict(t.Status), orName(t.Verdict, string(t.Status))), text.Duration(t.seconds()), t.memory(), safe(said, noteColumns)})
 		}
 	}
-	grid.Spare = grid.Blank(4)
-	return grid.Without(grid.Blank(2)...)
+	grid.Spare = append(grid.Blank(4), 5)
+	return grid.Without(grid.Blank(2, 5)...)
+}
+
+// seconds returns what limits are about: of a judge's case the time of the processor, else that from start to end.
+func (t *Test) seconds() float64 {
+	if t.CPUMS != nil {
+		return *t.CPUMS / 1000
+	}
+	return t.DurationMS / 1000
+}
+
+// memory is what the case of a judge used at most; "-" if it is not known.
+func (t *Test) memory() string {
+	if t.MemoryBytes == nil {
+		return "-"
+	}
+	return text.Bytes(*t.MemoryBytes)
 }

@@ -75,8 +75,7 @@ func (f *Family) Critical(n int) (t float64, ok bool) {
 	allowed := int(Level * float64(len(f.maxima)))
 	at := f.maxima[len(f.maxima)-1-min(allowed, len(f.maxima)-1)]
 	most := math.Sqrt(float64(n)) // of a statistic: all differences are equal
-	reached, _ := slices.BinarySearch(f.maxima, most-flipSlack)
-	if len(f.maxima)-reached > allowed || at >= most-flipSlack {
+	if n < ProblemsNeeded(1) || at >= most-flipSlack {
 		return 0, false
 	}
 	return at * math.Sqrt(float64(n-1)/(float64(n)-at*at)), true

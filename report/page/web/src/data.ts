@@ -26,7 +26,7 @@ export interface Index {
 }
 
 export interface Test {
-  id: string; file: string; group: string; status: string; duration_ms: number; message: string | null; verdict?: string; ratio?: number
+  id: string; file: string; group: string; status: string; duration_ms: number; message: string | null; verdict?: string; ratio?: number; cpu_ms?: number; memory_bytes?: number
 }
 export interface Checkpoint {
   name: string; passed: boolean; policy: string; class: string; message: string | null; score?: number; exit_code: number | null

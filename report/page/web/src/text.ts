@@ -24,10 +24,18 @@ export function duration(seconds: number): string {
   return Math.floor(minutes / 60) + 'h' + String(minutes % 60).padStart(2, '0') + 'm'
 }
 
+export function bytes(n: number): string {
+  if (n < 1024) return n + ' B'
+  const units = ['KiB', 'MiB', 'GiB', 'TiB']
+  let value = n / 1024, i = 0
+  for (; value >= 1023.95 && i < units.length - 1; i++) value /= 1024
+  return value.toFixed(1) + ' ' + units[i]
+}
+
 const whole = new Intl.NumberFormat('en-US')
 export const count = (n: number) => whole.format(n)
 export const counted = (n: number, noun: string) => count(n) + ' ' + noun + (n === 1 ? '' : 's')
-export const score = (n: number) => String(Math.round(n * 100) / 100)
+export const score = (n: number) => String(Math.abs(n) >= 1e9 ? Number(n.toPrecision(4)) : Math.round(n * 1e4) / 1e4)
 export const percent = (n: number) => (100 * n).toFixed(1)
 
 /** A time in UTC as "2026-01-02 03:04:05". */

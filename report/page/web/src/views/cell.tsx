@@ -4,7 +4,7 @@ import { readDetails, type Checkpoint, type Details, type Index, type Node, type
 import { Mark, Tally, Text, Verdict } from '../marks'
 import { go, link, replace, type Route } from '../route'
 import { escape } from '../selector'
-import { count, duration, score } from '../text'
+import { bytes, count, duration, score } from '../text'
 import { asked, kept, picked } from './cells'
 
 const shownTests = 200
@@ -160,7 +160,7 @@ function TestList({ tests }: { tests: Test[] }) {
   return (
     <>
       <ul class="tests">{tests.slice(0, most).map(t => {
-        const line = <><Mark of={t.status} title={t.verdict ?? t.status} /> <span class="id">{t.id}</span> {t.verdict && <b>{t.verdict}</b>} <span class="dim">{t.file} · {duration(t.duration_ms / 1000)}</span></>
+        const line = <><Mark of={t.status} title={t.verdict ?? t.status} /> <span class="id">{t.id}</span> {t.verdict && <b>{t.verdict}</b>} <span class="dim">{t.file} · {duration((t.cpu_ms ?? t.duration_ms) / 1000)}{t.memory_bytes !== undefined && ` · ${bytes(t.memory_bytes)}`}</span></>
         return <li>{t.message ? <details open={!good(t)}><summary>{line}</summary><Text>{t.message}</Text></details> : <div>{line}</div>}</li>
       })}</ul>
       {tests.length > most && <button onClick={() => setMost(tests.length)}>Show {count(tests.length - most)} more</button>}
