@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -115,7 +116,7 @@ func (b *block) labelValues() []Label {
 	if g != isSet {
 		return nil
 	}
-	texts, err := convert.Convert(v, cty.Map(cty.String))
+	texts, err := convert.Convert(shortNumbers(v), cty.Map(cty.String))
 	if err != nil {
 		b.wrongType("labels", "a map of strings", v.Type())
 		return nil
@@ -130,6 +131,25 @@ func (b *block) labelValues() []Label {
 		labels = append(labels, Label{Name: key.AsString(), Value: value.AsString()})
 	}
 	return labels
+}
+
+// shortNumbers writes the numbers of a map as text, with the digits that tell them from other 64-bit numbers. HCL
+// computes with more, so that a third would have 154.
+func shortNumbers(v cty.Value) cty.Value {
+	if v.IsNull() || !v.CanIterateElements() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
+		return v
+	}
+	values := v.AsValueMap()
+	for name, value := range values {
+		if value.IsKnown() && !value.IsNull() && value.Type() == cty.Number && !value.AsBigFloat().IsInt() {
+			f, _ := value.AsBigFloat().Float64()
+			values[name] = cty.StringVal(strconv.FormatFloat(f, 'f', -1, 64))
+		}
+	}
+	if len(values) == 0 {
+		return v
+	}
+	return cty.ObjectVal(values)
 }
 
 // solutionCheckpoint reads what is evaluated per checkpoint.
