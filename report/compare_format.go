@@ -23,14 +23,14 @@ func WriteContenders(w io.Writer, format string, c *Contenders, o Options) error
 		return encoder(w).Encode(c.json())
 	case "markdown":
 		grid, pairs := c.grid(text.Markdown), c.pairGrid(o.Verbose, text.Markdown)
-		fmt.Fprintf(&b, "%s\n\n%s\n%s\n%s", c.title(code), grid.Markdown(), c.groupsText(), pairs.Markdown())
+		fmt.Fprintf(&b, "%s\n\n%s\n%s%s", c.title(code), grid.Markdown(), c.groupsText(), pairs.Markdown())
 		if lines := c.details(o.Verbose, text.Markdown); len(lines) > 0 {
 			fmt.Fprintf(&b, "\n- %s\n", strings.Join(lines, "\n- "))
 		}
 	case "table":
 		grid, pairs := c.grid(text.Line), c.pairGrid(o.Verbose, text.Line)
 		grid, pairs = grid.On(o.Page), pairs.On(o.Page)
-		fmt.Fprintf(&b, "%s\n\n%s\n%s\n%s", c.title(func(s string) string { return text.Line(s, 0) }), grid.Text(), c.groupsText(), pairs.Text())
+		fmt.Fprintf(&b, "%s\n\n%s\n%s%s", c.title(func(s string) string { return text.Line(s, 0) }), grid.Text(), c.groupsText(), pairs.Text())
 		for i, line := range c.details(o.Verbose, text.Line) {
 			if i == 0 {
 				b.WriteByte('\n')
@@ -49,7 +49,7 @@ func (c *Contenders) groupsText() string {
 	if c.Groups == nil {
 		return ""
 	}
-	return "Those that have a letter in common are not shown to differ.\n"
+	return "Those that have a letter in common are not shown to differ.\n\n"
 }
 
 // metricTitles name metrics in titles.
@@ -58,6 +58,9 @@ var metricTitles = map[string]string{"solved": "Share of solved problems", "chec
 // title names the comparison, the cells that it leaves out, and the verdicts that no longer hold.
 func (c *Contenders) title(safe func(string) string) string {
 	title := metricTitles[c.Metric] + ", by " + c.By
+	if c.Against >= 0 {
+		title += ", against " + safe(c.All[c.Against].Name)
+	}
 	if of := cmp.Or(c.Of, c.Run); of != "" {
 		title += ": " + safe(of)
 	}

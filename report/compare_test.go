@@ -166,7 +166,7 @@ func TestCompareLeftOut(t *testing.T) {
 	}
 }
 
-// Too few problems are told, with how many are enough.
+// Too few problems are reported, with how many are enough.
 func TestCompareTooFew(t *testing.T) {
 	r := contest(map[string]string{"base": "fffff", "a": "ppppp"})
 	c, err := Compare(r, "solution", "", nil, "")
