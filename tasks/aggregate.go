@@ -2,13 +2,11 @@ package tasks
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 
-	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
@@ -35,7 +33,7 @@ func (a *AggregateCheckpoint) Describe(_ context.Context, m *graph.Manifest) err
 // Run implements graph.Task.
 func (a *AggregateCheckpoint) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	var v pytest.Verdicts
-	if err := readInput(ctx, w, "verdicts", pytest.OutputVerdicts, &v); err != nil {
+	if err := outputs.ReadJSON(ctx, w, "verdicts", pytest.OutputVerdicts, &v); err != nil {
 		return graph.Outcome{}, err
 	}
 	c := verdict.Checkpoint{
@@ -83,7 +81,7 @@ func (a *AggregateCell) Run(ctx context.Context, w *graph.Work) (graph.Outcome, 
 			continue
 		}
 		var c verdict.Checkpoint
-		if err := readInput(ctx, w, name, ResultOutput, &c); err != nil {
+		if err := outputs.ReadJSON(ctx, w, name, ResultOutput, &c); err != nil {
 			return graph.Outcome{}, err
 		}
 		sums[i] = c.Summary()
@@ -112,7 +110,7 @@ func (a *AggregateSuite) Run(ctx context.Context, w *graph.Work) (graph.Outcome,
 	for i, name := range a.Cells {
 		cells[i].Status = verdict.Broken
 		if state, _ := w.State(name); usable(state) {
-			if err := readInput(ctx, w, name, ResultOutput, &cells[i]); err != nil {
+			if err := outputs.ReadJSON(ctx, w, name, ResultOutput, &cells[i]); err != nil {
 				return graph.Outcome{}, err
 			}
 		}
@@ -124,26 +122,8 @@ func usable(s event.State) bool {
 	return s == event.Done || s == event.Cached || s == event.Timeout
 }
 
-func readInput(ctx context.Context, w *graph.Work, as, output string, into any) error {
-	d, ok := w.Input(as, output)
-	if !ok {
-		return fmt.Errorf("dependency %q has no output %q", as, output)
-	}
-	const limit = 1 << 30
-	content, err := cache.ReadBlob(ctx, w.Store, d, limit)
-	if err != nil {
-		return fmt.Errorf("reading the %s of %q: %w", output, as, err)
-	}
-	if err := json.Unmarshal(content, into); err != nil {
-		return fmt.Errorf("decoding the %s of %q: %w", output, as, err)
-	}
-	return nil
-}
-
 func putResult(ctx context.Context, w *graph.Work, result any) (graph.Outcome, error) {
-	d, err := putJSON(ctx, w.Store, ResultOutput, result)
-	if err != nil {
-		return graph.Outcome{}, err
-	}
-	return graph.Outcome{Outputs: []cache.Output{{Name: ResultOutput, Digest: d}}}, nil
+	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
+	k.JSON(ResultOutput, result)
+	return k.Outcome, k.Err
 }

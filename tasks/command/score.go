@@ -12,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -113,7 +114,7 @@ func (s *Score) grade(l left) (*verdict.Checkpoint, string) {
 // left is what a Run left.
 type left struct {
 	exit                        Exit
-	timing                      timing
+	timing                      session.Timing
 	stdout, stderr, file, setup []byte
 }
 

@@ -3,7 +3,6 @@ package pytest
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -85,22 +85,10 @@ func (p *Parse) Refused(ctx context.Context, w *graph.Work, why string) (graph.O
 }
 
 func (p *Parse) put(ctx context.Context, w *graph.Work, v Verdicts, m verdict.Measurements) (graph.Outcome, error) {
-	var o graph.Outcome
-	for _, out := range []struct {
-		name  string
-		value any
-	}{{OutputVerdicts, v}, {OutputMeasurements, m}} {
-		encoded, err := json.Marshal(out.value)
-		if err != nil {
-			return o, fmt.Errorf("encoding the %s: %w", out.name, err)
-		}
-		d, err := cache.PutBytes(ctx, w.Store, encoded)
-		if err != nil {
-			return o, fmt.Errorf("storing the %s: %w", out.name, err)
-		}
-		o.Outputs = append(o.Outputs, cache.Output{Name: out.name, Digest: d})
-	}
-	return o, nil
+	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
+	k.JSON(OutputVerdicts, v)
+	k.JSON(OutputMeasurements, m)
+	return k.Outcome, k.Err
 }
 
 // read judges what the runs left.

@@ -70,6 +70,12 @@ type Exit struct {
 	MemoryLimit int64   `json:"memory_limit,omitempty"` // bytes; set if something was killed for it
 }
 
+// Failure is how a set-up command failed, and what it printed.
+type Failure struct {
+	Exit
+	Output []byte
+}
+
 // Timing is the stored form of what a run took and where it ran.
 type Timing struct {
 	Seconds   float64 `json:"seconds"`             // of the program
