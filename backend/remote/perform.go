@@ -141,7 +141,7 @@ func (b *Backend) attempt(ctx context.Context, w *work, action cache.Digest, tim
 			b.gate.leave(false, 0)
 		}
 	}()
-	epoch := b.opt.Uploader.Epoch()
+	epoch := b.opt.Sender.Epoch()
 	if err := b.supply(ctx, w); err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (b *Backend) attempt(ctx context.Context, w *work, action cache.Digest, tim
 	done, err := b.opt.Client.Execute(ctx, action, reapi.Execution{SkipCache: true, Timeout: timeout, Platform: b.platformText(), Progress: q.progress})
 	var missing *reapi.MissingError
 	if errors.As(err, &missing) {
-		b.opt.Uploader.Forget(epoch)
+		b.opt.Sender.Forget(epoch)
 	}
 	if err != nil {
 		return nil, err

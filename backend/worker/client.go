@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"slices"
@@ -50,15 +51,15 @@ type Client struct {
 	id        string
 	http      *http.Client
 	attached  attachAnswer
-	connected bool // Connect has returned
+	connected bool            // Connect has returned
+	life      context.Context // until Close
 	stop      context.CancelFunc
+	sender    *cache.Sender
 	beating   sync.WaitGroup
 
-	mu    sync.Mutex
-	there map[cache.Digest]bool          // blobs, and trees with all that is in them, that the server has
-	sent  int64                          // bytes of blobs
-	onWay map[cache.Digest]chan struct{} // what is being supplied; closed when that has ended
-	lost  error                          // why the server counts as lost
+	mu   sync.Mutex
+	sent int64 // bytes of blobs
+	lost error // why the server counts as lost
 }
 
 // Connect attaches to a server: sessions that another client left in it can be opened
@@ -70,7 +71,7 @@ func Connect(ctx context.Context, store cache.Store, o ClientOptions) (*Client, 
 	if o.Beat == 0 {
 		o.Beat = 10 * time.Second
 	}
-	c := &Client{store: store, opt: o, id: rand.Text(), there: map[cache.Digest]bool{}, onWay: map[cache.Digest]chan struct{}{}}
+	c := &Client{store: store, opt: o, id: rand.Text()}
 	c.http = &http.Client{Transport: &http.Transport{
 		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return o.Dial(ctx) },
 		TLSClientConfig:     &tls.Config{InsecureSkipVerify: true, VerifyConnection: o.pinned, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2"}},
@@ -83,8 +84,10 @@ func Connect(ctx context.Context, store cache.Store, o ClientOptions) (*Client, 
 		return nil, err
 	}
 	c.connected = true
-	ctx, c.stop = context.WithCancel(context.WithoutCancel(ctx))
-	c.beating.Go(func() { c.beat(ctx) })
+	c.life, c.stop = context.WithCancel(context.WithoutCancel(ctx))
+	c.sender = cache.NewSender(server{c}, math.MaxInt)
+	c.sender.SendEmpty = true
+	c.beating.Go(func() { c.beat(c.life) })
 	return c, nil
 }
 
