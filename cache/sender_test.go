@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 )
 
-// shelf is a server in memory.
-type shelf struct {
+// memoryServer is a server in memory.
+type memoryServer struct {
 	mu    sync.Mutex
 	held  map[Digest][]byte
 	puts  []Digest      // all blobs that were sent
@@ -19,7 +19,7 @@ type shelf struct {
 	fails error
 }
 
-func (s *shelf) Missing(_ context.Context, blobs []Digest) (missing []Digest, err error) {
+func (s *memoryServer) Missing(_ context.Context, blobs []Digest) (missing []Digest, err error) {
 	if s.open != nil {
 		<-s.open
 	}
@@ -33,7 +33,7 @@ func (s *shelf) Missing(_ context.Context, blobs []Digest) (missing []Digest, er
 	return missing, s.fails
 }
 
-func (s *shelf) Put(ctx context.Context, blobs []Digest, from Source) (map[Digest]error, error) {
+func (s *memoryServer) Put(ctx context.Context, blobs []Digest, from Source) (map[Digest]error, error) {
 	failed := map[Digest]error{}
 	for _, d := range blobs {
 		r, err := from.Open(ctx, d)
@@ -68,7 +68,7 @@ func TestSenderShares(t *testing.T) {
 		store := NewMemory()
 		blobs := storeTexts(t, store, "a", "b", "c", "d", "e", "f")
 		lost := SumBytes([]byte("lost"))
-		to := &shelf{held: map[Digest][]byte{}, open: make(chan struct{})}
+		to := &memoryServer{held: map[Digest][]byte{}, open: make(chan struct{})}
 		s := NewSender(to, 2)
 		var group sync.WaitGroup
 		for i := range rounds { // the blobs from here on are collected
@@ -106,7 +106,7 @@ func TestSenderShares(t *testing.T) {
 func TestSenderAfterFailure(t *testing.T) {
 	store := NewMemory()
 	blobs := storeTexts(t, store, "a", "")
-	to := &shelf{held: map[Digest][]byte{}, fails: errors.New("away")}
+	to := &memoryServer{held: map[Digest][]byte{}, fails: errors.New("away")}
 	s := NewSender(to, 10)
 	if err := s.Blobs(t.Context(), store, blobs...); !errors.Is(err, to.fails) {
 		t.Error(err)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
 // Access is what a client needs to know of a server.
@@ -172,8 +173,8 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, read 
 
 // persist tries something until its error is none of the connection.
 func (c *Client) persist(ctx context.Context, try func() error) error {
-	var broken time.Time // since then
-	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+	broken := retry.Tries{Patience: retry.Patience{For: c.opt.Patience, Pause: 50 * time.Millisecond, Longest: 5 * time.Second}}
+	for {
 		if lost := c.Gone(); lost != nil {
 			return lost
 		}
@@ -184,16 +185,13 @@ func (c *Client) persist(ctx context.Context, try func() error) error {
 		if cut := (*cutError)(nil); !errors.As(err, &cut) {
 			return err
 		} else if cut.progress {
-			broken, pause = time.Time{}, 50*time.Millisecond
+			broken.Progress()
 		}
 		if cause := context.Cause(ctx); cause != nil {
 			if !c.connected { // it says why there is no connection
 				return fmt.Errorf("%w (the last error: %w)", cause, err)
 			}
 			return cause
-		}
-		if broken.IsZero() {
-			broken = time.Now()
 		}
 		if errors.Is(err, errWrongCertificate) {
 			if c.connected { // it is not the server any more that it was
@@ -209,13 +207,11 @@ func (c *Client) persist(ctx context.Context, try func() error) error {
 				return final
 			}
 		}
-		if time.Since(broken) > c.opt.Patience {
-			return c.lose(&backend.PreemptedError{Err: fmt.Errorf("no connection for %v: %w", c.opt.Patience, err)})
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		switch gaveUp := broken.Wait(ctx, err); {
+		case ctx.Err() != nil:
 			return context.Cause(ctx)
+		case gaveUp != nil:
+			return c.lose(&backend.PreemptedError{Err: fmt.Errorf("no connection for %v: %w", c.opt.Patience, err)})
 		}
 	}
 }
