@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
@@ -35,7 +34,7 @@ type CaseName struct {
 
 // Describe implements graph.Task.
 func (s *Score) Describe(_ context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 1)
+	m.Int("recipe", 2) // 2: the message names the first case that earns nothing as its checker failed, also of a dialect
 	for i, sub := range s.Subtasks {
 		if s.Weights {
 			m.String(fmt.Sprintf("score of subtask %d", i+1), strconv.FormatFloat(sub.Score, 'g', -1, 64))
@@ -92,7 +91,7 @@ func (s *Score) cases(ctx context.Context, w *graph.Work, c *verdict.Checkpoint,
 				DurationMS: measure.ClockMS, Message: v.Message, CPUMS: &measure.CPUMS, MemoryBytes: &measure.MemoryBytes,
 			})
 			m.DurationMS += measure.ClockMS
-			if m.Message == "" && strings.HasPrefix(v.Message, FailedPrefix) {
+			if m.Message == "" && v.Verdict == CheckerFailed && v.Ratio != nil && *v.Ratio == 0 {
 				m.Message = fmt.Sprintf("case %s earns nothing: %s", name.Name, v.Message)
 			}
 			b.add(v.Ratio)
