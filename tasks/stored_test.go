@@ -63,24 +63,23 @@ func (g graded) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 }
 
 // Digests of these bytes are inputs of aggregates, and stores that exist hold
-// them. Other bytes need another version of the form, and higher recipes of the
-// tasks that write it.
+// them. Other bytes need higher recipes of the tasks that write them.
 func TestStoredFormIsFrozen(t *testing.T) {
 	ptr := func(f float64) *float64 { return &f }
 	one, memory := 1, int64(524288)
 	half := ptr(0.5)
-	verdicts := pytest.Verdicts{
-		Checkpoint: "checkpoint_2", Class: verdict.Judged, ExitCode: &one, Collected: 4,
-		Tests: []pytest.TestVerdict{
+	verdicts := verdict.Checkpoint{
+		Name: "checkpoint_2", Class: verdict.Judged, ExitCode: &one, Collected: 4,
+		Tests: []verdict.Test{
 			{ID: "test_get[<é>]", File: "tests/test_checkpoint_2.py", Checkpoint: "checkpoint_2", Group: verdict.Core, Status: verdict.TestPassed},
 			{ID: "test_slow", File: "tests/test_checkpoint_2.py", Checkpoint: "checkpoint_2", Group: verdict.Functionality, Status: verdict.TestSkipped},
 			{ID: "TestErrors::test_key", File: "tests/test_checkpoint_2.py", Checkpoint: "checkpoint_2", Group: verdict.ErrorGroup, Status: verdict.TestError},
 			{ID: "test_old", File: "tests/test_checkpoint_1.py", Checkpoint: "checkpoint_1", Group: verdict.Regression, Status: verdict.TestFailed},
 		},
 	}
-	unjudged := pytest.Verdicts{Checkpoint: "checkpoint_3", Class: verdict.CollectionError, InfrastructureFailure: true, Tests: []pytest.TestVerdict{}}
-	vacuous := pytest.Verdicts{Checkpoint: "checkpoint_1", Class: verdict.Judged, ExitCode: new(int), Tests: []pytest.TestVerdict{}}
-	result := func(v pytest.Verdicts, policy string) []byte {
+	unjudged := verdict.Checkpoint{Name: "checkpoint_3", Class: verdict.CollectionError, InfrastructureFailure: true, Tests: []verdict.Test{}}
+	vacuous := verdict.Checkpoint{Name: "checkpoint_1", Class: verdict.Judged, ExitCode: new(int), Tests: []verdict.Test{}}
+	result := func(v verdict.Checkpoint, policy string) []byte {
 		return storedOutputs(t, &AggregateCheckpoint{Policy: verdict.Policy(policy)}, pytest.OutputVerdicts, []string{"verdicts"}, map[string]any{"verdicts": v})[ResultOutput]
 	}
 	text, err := json.Marshal(verdicts)

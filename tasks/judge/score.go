@@ -34,7 +34,8 @@ type CaseName struct {
 
 // Describe implements graph.Task.
 func (s *Score) Describe(_ context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 2) // 2: the message names the first case that earns nothing as its checker failed, also of a dialect
+	m.Int("recipe", 2) // 2: the message names the first case that earns nothing as its checker failed, also of a dialect;
+	// the stored form has no empty fields
 	for i, sub := range s.Subtasks {
 		if s.Weights {
 			m.String(fmt.Sprintf("score of subtask %d", i+1), strconv.FormatFloat(sub.Score, 'g', -1, 64))

@@ -98,7 +98,7 @@ func TestMergedEnds(t *testing.T) {
 
 // named lists the tests of a verdict by their names, with "!" for what did not
 // pass.
-func named(v Verdicts) string {
+func named(v verdict.Checkpoint) string {
 	var names []string
 	for _, test := range v.Tests {
 		name := test.ID
@@ -320,7 +320,7 @@ func (s *script) calm() {
 }
 
 // judgeBoth judges one run of all files, and a part for each.
-func judgeBoth(own, common []script, lead int, conftest string, goOn bool) (wholeV, partsV Verdicts, wholeM, partsM verdict.Measurements) {
+func judgeBoth(own, common []script, lead int, conftest string, goOn bool) (wholeV, partsV verdict.Checkpoint, wholeM, partsM verdict.Measurements) {
 	wholeV, wholeM = parse.judge(simulate(slices.Concat(own, common), conftest, goOn))
 	var parts []part
 	for i, s := range own {

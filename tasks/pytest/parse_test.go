@@ -335,7 +335,8 @@ func TestVerdictsAreTheFactsAlone(t *testing.T) {
 	if a[OutputMeasurements] == b[OutputMeasurements] {
 		t.Error("measurements do not differ")
 	}
-	const want = `{"checkpoint":"checkpoint_2","class":"judged","exit_code":1,"collected":2,"infrastructure_failure":false,"tests":[` +
+	const want = `{"name":"checkpoint_2","passed":false,"policy":"","vacuous":false,"class":"judged","exit_code":1,"collected":2,"infrastructure_failure":false,` +
+		`"groups":{"core":{"passed":0,"total":0},"functionality":{"passed":0,"total":0},"regression":{"passed":0,"total":0},"error":{"passed":0,"total":0}},"tests":[` +
 		`{"id":"a","file":"tests/test_checkpoint_2.py","checkpoint":"checkpoint_2","group":"core","status":"passed"},` +
 		`{"id":"b","file":"tests/test_checkpoint_2.py","checkpoint":"checkpoint_2","group":"core","status":"failed"}]}`
 	if a[OutputVerdicts] != want {

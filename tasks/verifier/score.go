@@ -33,7 +33,7 @@ type Score struct {
 
 // Describe implements graph.Task.
 func (s *Score) Describe(_ context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 1)
+	m.Int("recipe", 2) // 2: the stored form has no empty fields
 	m.String("checkpoint", s.Checkpoint)
 	m.String("reward", s.Reward)
 	m.String("pass", s.Policy.Text())
