@@ -161,10 +161,10 @@ func categoryOf(st *graph.Status) string {
 		return "blocked"
 	case st.State == event.Skipped:
 		return "skipped"
-	case st.New && st.Category != "follows":
+	case st.New && st.Category != event.CauseFollows:
 		return "new"
 	}
-	return cmp.Or(st.Category, "changed")
+	return string(cmp.Or(st.Category, event.CauseChanged))
 }
 
 func keyOf(st *graph.Status) string {

@@ -92,6 +92,8 @@ type NodeQueued struct {
 	Cause   string   `json:"cause"`
 	Changes []Change `json:"changes,omitempty"`
 	Omitted int      `json:"changes_omitted,omitempty"` // further changes
+
+	Category Category `json:"category,omitempty"` // of the cause
 }
 
 // NodeStart says that a node's work begins.
@@ -150,7 +152,25 @@ type NodeDone struct {
 	Attempt int      `json:"attempt"`
 	Message string   `json:"message,omitempty"`
 	Log     string   `json:"log,omitempty"` // digest of the node's output, when it has one
+
+	Category Category `json:"category,omitempty"` // of the cause, if the node was stale
+	Fault    string   `json:"fault,omitempty"`    // kind of the error behind Message, if its task names one
 }
+
+// Category classifies a cause in one word. Besides these it is the label of what changed, such as
+// "asset".
+type Category string
+
+// The categories that are not labels.
+const (
+	CauseNew     Category = "new"     // the node never ran
+	CauseForced  Category = "forced"  // the call demands the work
+	CauseHoles   Category = "holes"   // a dependency has no result
+	CauseBroken  Category = "broken"  // the last attempt broke
+	CauseLost    Category = "lost"    // the store no longer has the answer
+	CauseChanged Category = "changed" // the inputs changed; it is unknown which
+	CauseFollows Category = "follows" // a dependency is stale, so that the inputs are unknown
+)
 
 // Verdict follows the NodeDone of a node that has just graded a checkpoint. Of verdicts
 // that were served there is none; the results have them.

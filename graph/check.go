@@ -90,9 +90,9 @@ func (s *scheduler) check(ctx context.Context, d *decision, p *phases) {
 	d.status.Key, d.status.Manifest = m.Key(), m.Bytes()
 	switch {
 	case d.forced != "":
-		d.status.Cause, d.status.Category = d.forced, "forced"
+		d.status.Cause, d.status.Category = d.forced, event.CauseForced
 	case holes:
-		d.status.Cause, d.status.Category = "has dependencies without a result", "holes"
+		d.status.Cause, d.status.Category = "has dependencies without a result", event.CauseHoles
 	default:
 		if served, err := s.serve(ctx, d, last); err != nil {
 			d.verdict, d.err = wrong, err
@@ -137,8 +137,9 @@ func (s *scheduler) decidedByInputs(d *decision) bool {
 	}
 	for i := range d.inputs {
 		if in := &d.inputs[i]; s.o.DryRun && in.stale && in.outputs == nil {
-			d.verdict, d.status.Stale, d.status.Category = follows, true, "follows"
-			d.status.Cause = fmt.Sprintf("follows %s; stops here if its output is equal", s.g.Node(in.dep.On).Kind)
+			d.verdict, d.status.Stale, d.status.Category = follows, true, event.CauseFollows
+			d.status.Follows = s.g.Node(in.dep.On).Kind
+			d.status.Cause = fmt.Sprintf("follows %s; stops here if its output is equal", d.status.Follows)
 			return true
 		}
 	}
@@ -191,12 +192,12 @@ func (s *scheduler) serve(ctx context.Context, d *decision, last buildlog.Entry)
 		case err != nil:
 			return false, err
 		case reason != "":
-			d.status.Cause, d.status.Category = reason, "lost"
+			d.status.Cause, d.status.Category = reason, event.CauseLost
 		case !d.n.Kept || s.present(ctx, last.Outputs):
 			d.record, d.logged = answer, last.Broken == ""
 			return true, nil
 		default:
-			d.status.Cause, d.status.Category = "its output is no longer in the store", "lost"
+			d.status.Cause, d.status.Category = "its output is no longer in the store", event.CauseLost
 		}
 	}
 	record, foreign, err := s.validRecord(ctx, d.n, d.status.Key)

@@ -156,7 +156,7 @@ func (s *scheduler) applyAnswer(d *decision) {
 		}
 		changes, omitted := event.Bounded(st.Changes)
 		s.o.Sink.Emit(event.NodeQueued{Type: "node.queued", Addr: d.n.Addr, Kind: d.n.Kind,
-			Key: keyText(st.Key), Cause: st.Cause, Changes: changes, Omitted: omitted})
+			Key: keyText(st.Key), Cause: st.Cause, Category: st.Category, Changes: changes, Omitted: omitted})
 		if s.o.DryRun {
 			s.resolve(d.id, "")
 		} else {
@@ -185,6 +185,10 @@ func cachedCause(run string) string {
 func (s *scheduler) fail(id ID, err error) {
 	st := &s.status[id]
 	st.Message = err.Error()
+	var faulty Faulty
+	if errors.As(err, &faulty) {
+		st.Fault = faulty.Fault()
+	}
 	switch {
 	case IsInput(err):
 		st.State, st.Input = event.Failed, true

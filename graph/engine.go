@@ -90,9 +90,11 @@ type Status struct {
 	Outputs  []cache.Output
 	Manifest []byte // encoded; only for stale nodes and dry runs
 	Cause    string
-	Category string // one word for counting causes: asset, new, follows ...
+	Category event.Category
+	Follows  string // of CauseFollows, the kind of the dependency
 	Changes  []event.Change
 	Message  string
+	Fault    string // kind of the error behind Message; see Faulty
 	Culprit  string // for blocked nodes, the address that failed or broke
 	Attempts int
 	Seconds  float64

@@ -16,26 +16,26 @@ func (s *scheduler) explain(ctx context.Context, d *decision, last buildlog.Entr
 	st := &d.status
 	switch {
 	case last.Broken != "" && last.Key.IsZero():
-		st.Cause, st.Category = fmt.Sprintf("last attempt broken (%s)", last.Broken), "broken"
+		st.Cause, st.Category = fmt.Sprintf("last attempt broken (%s)", last.Broken), event.CauseBroken
 		return
 	case last.Key.IsZero():
-		st.Cause, st.Category = "never ran", "new"
+		st.Cause, st.Category = "never ran", event.CauseNew
 		return
 	case last.Key == st.Key && last.Store != s.o.Store.ID():
-		st.Cause, st.Category = "its output is in another store", "lost"
+		st.Cause, st.Category = "its output is in another store", event.CauseLost
 		return
 	case last.Key == st.Key:
-		st.Cause, st.Category = "its output is no longer in the store", "lost"
+		st.Cause, st.Category = "its output is no longer in the store", event.CauseLost
 		return
 	}
 	old, err := s.manifest(ctx, last.Key)
 	if err != nil {
-		st.Cause, st.Category = "its inputs changed (the record of the earlier ones is gone)", "changed"
+		st.Cause, st.Category = "its inputs changed (the record of the earlier ones is gone)", event.CauseChanged
 		return
 	}
 	now, err := DecodeManifest(st.Manifest)
 	if err != nil {
-		st.Cause, st.Category = "its inputs changed", "changed"
+		st.Cause, st.Category = "its inputs changed", event.CauseChanged
 		return
 	}
 	changes := Diff(old, now)
@@ -107,10 +107,10 @@ func expand(changes []event.Change, via []*input) []event.Change {
 // summarise puts the changes in one line. A changed dependency appears once,
 // however many of its outputs changed, and with its own cause, so that the line
 // names the file or field at the root of it.
-func summarise(changes []event.Change, via []*input) (cause, category string) {
+func summarise(changes []event.Change, via []*input) (cause string, category event.Category) {
 	const maxNamed = 2
 	if len(changes) == 0 {
-		return "its inputs changed in a way that its manifest does not show", "changed"
+		return "its inputs changed in a way that its manifest does not show", event.CauseChanged
 	}
 	var parts []string
 	seen := map[ID]bool{}
@@ -125,8 +125,8 @@ func summarise(changes []event.Change, via []*input) (cause, category string) {
 	if more := len(parts) - maxNamed; more > 1 {
 		parts = append(parts[:maxNamed], fmt.Sprintf("and %d more", more))
 	}
-	category, _, _ = strings.Cut(changes[0].Field, " ")
-	return strings.Join(parts, ", "), category
+	label, _, _ := strings.Cut(changes[0].Field, " ")
+	return strings.Join(parts, ", "), event.Category(label)
 }
 
 // changeText is the change of an input in a few words, with the cause of it.

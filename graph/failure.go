@@ -39,6 +39,13 @@ type UnknownError struct{ Err error }
 func (e *UnknownError) Error() string { return e.Err.Error() }
 func (e *UnknownError) Unwrap() error { return e.Err }
 
+// Faulty is an error whose kind matters to those that read results. Status and events have the kind,
+// since their messages are for humans.
+type Faulty interface {
+	error
+	Fault() string
+}
+
 // IsInput reports whether err is a mistake in a source that the user named. A machine
 // that has run out of something could not even look at the source.
 func IsInput(err error) bool {

@@ -90,7 +90,7 @@ func (s *scheduler) handleResult(a *attempt) {
 		s.park(id)
 	case r.kind == answered:
 		st.State, st.Outputs, st.Message = event.Cached, r.served.Outputs, r.served.Message
-		st.Cause, st.Stale, st.Changes, st.Manifest = cachedCause(r.served.Run), false, nil, nil
+		st.Cause, st.Category, st.Stale, st.Changes, st.Manifest = cachedCause(r.served.Run), "", false, nil, nil
 		s.resolve(id, r.served.Class)
 	case r.kind == broke:
 		s.handleBreak(a)

@@ -225,7 +225,7 @@ func (s *scheduler) announce(id ID) {
 func doneEvent(addr, kind string, st *Status) event.NodeDone {
 	changes, omitted := event.Bounded(st.Changes)
 	e := event.NodeDone{Type: "node.done", Addr: addr, Kind: kind, State: st.State, Key: keyText(st.Key),
-		Cause: st.Cause, Changes: changes, Omitted: omitted, Seconds: st.Seconds, Attempt: st.Attempts, Message: st.Message}
+		Cause: st.Cause, Changes: changes, Omitted: omitted, Seconds: st.Seconds, Attempt: st.Attempts, Message: st.Message, Category: st.Category, Fault: st.Fault}
 	if o, ok := st.Output(LogOutput); ok {
 		e.Log = o.Digest.String()
 	}

@@ -213,7 +213,7 @@ func TestCauses(t *testing.T) {
 	}, a)
 	want := func(id ID, r *Report, cause, category string) {
 		t.Helper()
-		if st := r.Status(id); st.Cause != cause || st.Category != category {
+		if st := r.Status(id); st.Cause != cause || string(st.Category) != category {
 			t.Errorf("%s: cause %q, category %q; want %q, %q", g.Node(id).Addr, st.Cause, st.Category, cause, category)
 		}
 	}

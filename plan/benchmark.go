@@ -170,7 +170,7 @@ func (p *Plan) VerifierOutput(ctx context.Context, store cache.Store, run *graph
 	for _, id := range cc.Own {
 		st := run.Status(id)
 		if st.State == event.Broken {
-			out.NoReward = verifier.NoRewardIn(st.Message)
+			out.NoReward = NoReward(st.Fault) // of another fault it is none of the kinds
 		}
 		if _, ok := st.Output(verifier.OutputRewards); !ok {
 			continue

@@ -12,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
 	"github.com/fevalgraph/fevalgraph/tasks/separate"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // commandCell adds the nodes of a cell of a command problem.
@@ -104,7 +105,7 @@ func (c *compiler) commandRun(cell *Cell, inputs []graph.Dep, rule score.Rule, d
 		Directory: p.Directory, SetupTimeout: cell.Backend.SetupTimeout, OwnSetup: len(p.Setup) > 0,
 		Argv: p.Argv, Timeout: p.Timeout, Offline: p.Offline, GPU: p.GPU,
 		Env: environ.List(d.environ(p.Env)), Repeat: cell.Repeat, Rule: rule,
-		Backend: d.Backend, Own: ownInput, Machine: c.machine,
+		Backend: d.Backend, Keep: keepOf(cell.Backend), Own: ownInput, Machine: c.machine,
 		Direct: p.Import == lang.ImportDirect, Module: p.Solution, Search: c.imports,
 	}
 	if p.Import == lang.ImportSeparate {
@@ -114,10 +115,10 @@ func (c *compiler) commandRun(cell *Cell, inputs []graph.Dep, rule score.Rule, d
 		run.Inputs = append(run.Inputs, in.As)
 	}
 	for _, line := range cell.Backend.Setup {
-		run.Setup = append(run.Setup, command.Step{Line: line, Directory: "."})
+		run.Setup = append(run.Setup, session.Step{Line: line, Directory: "."})
 	}
 	for _, line := range p.Setup {
-		run.Setup = append(run.Setup, command.Step{Line: line, Directory: p.Directory})
+		run.Setup = append(run.Setup, session.Step{Line: line, Directory: p.Directory})
 	}
 	if p.Score.From == lang.ScoreFromFile {
 		run.File = path.Join(p.Directory, p.Score.File)

@@ -11,6 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -162,14 +163,11 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 		Entry: answer.Entry, Args: driver.Args, Plugins: driver.Plugins, Ports: driver.Ports,
 		Timeout: cp.Timeout, SessionTimeout: cp.SessionTimeout, Before: cp.Before,
 		Env: d.environ(cp.Env), Setup: setup, SetupTimeout: cell.Backend.SetupTimeout,
-		Repeat: cell.Repeat, Backend: d, Environment: c.prepared, Machine: c.machine, Search: c.imports,
+		Repeat: cell.Repeat, Backend: d, Keep: keepOf(cell.Backend), Environment: c.prepared, Machine: c.machine, Search: c.imports,
 		Identity: d.identity(d.handle.identify, append(setup, withoutPython(answer.Entry), withoutPython(cp.Before))...),
 	}
 	if d.Backend.Capabilities().OwnFiles && c.env.Environments != nil {
 		run.Shared = c.env.Environments(cell.Backend)
-	}
-	if c := cell.Backend.Container; c != nil {
-		run.Keep = pytest.Keep(c.Keep)
 	}
 	for _, m := range cp.Markers {
 		run.Markers = append(run.Markers, pytest.Marker{Name: m.Name, Description: m.Description})
@@ -182,6 +180,14 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 	}
 	run.RelativeAssets = driver.AssetPaths == "relative"
 	return run
+}
+
+// keepOf returns which workspaces of a backend stay.
+func keepOf(b *lang.Backend) session.Keep {
+	if b.Container == nil {
+		return session.KeepNever
+	}
+	return session.Keep(b.Container.Keep)
 }
 
 // exclusive names what tests with these ports need for themselves. A backend

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
@@ -203,12 +201,16 @@ func (p *Plan) withoutVerdict(ctx context.Context, store cache.Store, r *graph.R
 		v.Class = verdict.NotRun
 	}
 	message := st.Message
+	var broke *report.Culprit
 	if st.Input {
 		v.Class = verdict.InputError
 	}
 	if culprit, ok := p.Graph.Lookup(st.Culprit); ok {
 		cs := r.Status(culprit)
 		message = fmt.Sprintf("%s %s: %s", st.Culprit, cs.State, cs.Message)
+		if cs.State == event.Broken {
+			broke = &report.Culprit{Addr: st.Culprit, Message: cs.Message}
+		}
 		if cs.State == event.Skipped {
 			v.Class, message = verdict.NotRun, cs.Message
 			v.InfrastructureFailure = true
@@ -226,20 +228,10 @@ func (p *Plan) withoutVerdict(ctx context.Context, store cache.Store, r *graph.R
 		return nil, err
 	}
 	c := report.NewCheckpoint(&v, &m)
+	c.Culprit = broke
 	var err error
 	c.Figures, err = p.figures(ctx, store, r, cc)
 	return &c, err
-}
-
-// WithoutCulprit returns the message of a checkpoint that could not be graded without the address
-// of the node that is to blame, so that what happened to several of them reads the same.
-func WithoutCulprit(message string) string {
-	kind, rest, _ := strings.Cut(message, ":")
-	_, said, found := strings.Cut(rest, " "+string(event.Broken)+": ")
-	if found && slices.Contains(Kinds, kind) {
-		return said
-	}
-	return message
 }
 
 // casesWithoutScore adds to a checkpoint that has no score the cases that have a
@@ -258,7 +250,7 @@ func (p *Plan) casesWithoutScore(ctx context.Context, store cache.Store, r *grap
 			}
 		case event.Broken:
 			v = judge.Verdict{Verdict: string(verdict.NotJudged), Message: st.Message}
-			if strings.HasPrefix(st.Message, judge.FailedPrefix) {
+			if st.Fault == judge.CheckerFailed {
 				v.Verdict = judge.CheckerFailed
 				if c.Class == verdict.NotJudged {
 					c.Class = verdict.CheckerFailed

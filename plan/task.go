@@ -10,6 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/command"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // TaskAddress is the address of the node of a task.
@@ -33,7 +34,7 @@ func (c *compiler) task(t *lang.Task) graph.ID {
 	}
 	task := &command.Task{
 		Directory: t.Directory, SetupTimeout: on.SetupTimeout, Argv: t.Argv, Timeout: t.Timeout, Offline: t.Offline,
-		Env: d.environ(t.Env), Machine: c.machine, Backend: d.Backend,
+		Env: d.environ(t.Env), Machine: c.machine, Backend: d.Backend, Keep: keepOf(on),
 	}
 	n := graph.Node{Addr: addr, Kind: KindTask, Labels: c.taskLabels(t), Task: task, Pool: on.Pool, Retry: retryOf(nil, on), Probes: []string{d.addr}, Kept: slices.Contains(c.standalone, t)}
 	for _, in := range t.Inputs {
@@ -45,10 +46,10 @@ func (c *compiler) task(t *lang.Task) graph.ID {
 	seen := c.seen(d, on, t.Env, t.Requires, slices.Concat(on.Setup, t.Setup, t.Argv)...)
 	n.Deps, task.VerifyInputs = slices.Concat(n.Deps, d.image, seen.deps), seen.unchanged
 	for _, line := range on.Setup {
-		task.Setup = append(task.Setup, command.Step{Line: line, Directory: "."})
+		task.Setup = append(task.Setup, session.Step{Line: line, Directory: "."})
 	}
 	for _, line := range t.Setup {
-		task.Setup = append(task.Setup, command.Step{Line: line, Directory: t.Directory})
+		task.Setup = append(task.Setup, session.Step{Line: line, Directory: t.Directory})
 	}
 	for _, o := range t.Outputs {
 		task.Outputs = append(task.Outputs, command.TaskOutput{Name: o.Name, Kind: o.Kind, Path: o.Path})

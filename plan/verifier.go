@@ -111,7 +111,7 @@ func (c *compiler) verifierRun(cell *Cell, cp *lang.Checkpoint, d *driver) *veri
 	d.handle.Use.Bare = true
 	run := &verifier.Run{
 		Workdir: v.Workdir, Timeout: v.Timeout, Offline: !v.Online, GPU: v.GPU, Reward: v.Reward, Repeat: cell.Repeat,
-		Env: environ.List(d.environ(v.Env)), Backend: d.Backend,
+		Env: environ.List(d.environ(v.Env)), Backend: d.Backend, Keep: keepOf(cell.Backend),
 	}
 	if d.Backend.Capabilities().OwnFiles {
 		run.Offline = false // its containers have the network that they are to have

@@ -114,10 +114,8 @@ func decompressor(r io.Reader) (io.ReadCloser, error) {
 	return d.IOReadCloser(), nil
 }
 
-// Write sends blobs. It resumes a stream that breaks off. A blob that the server does not
-// take, and others do not depend on, is among refused, and so is, with a *SourceError, one
-// that cannot be read.
-func (c *Client) Write(ctx context.Context, blobs []cache.Digest, from Source) (map[cache.Digest]error, error) {
+// Put implements cache.Server. It resumes a stream that breaks off.
+func (c *Client) Put(ctx context.Context, blobs []cache.Digest, from cache.Source) (map[cache.Digest]error, error) {
 	a, err := c.Capabilities(ctx)
 	if err != nil {
 		return nil, err
@@ -141,7 +139,7 @@ func (c *Client) Write(ctx context.Context, blobs []cache.Digest, from Source) (
 				err = c.writeBatch(ctx, batch, a, from, refuse)
 			}
 			var no *RefusedError
-			var own *SourceError
+			var own *cache.SourceError
 			if errors.As(err, &no) && !no.Rights || errors.As(err, &own) {
 				refuse(err, batch...)
 				return nil
@@ -152,12 +150,12 @@ func (c *Client) Write(ctx context.Context, blobs []cache.Digest, from Source) (
 	return refused, group.Wait()
 }
 
-func (c *Client) writeBatch(ctx context.Context, blobs []cache.Digest, a *Capabilities, from Source, refuse func(error, ...cache.Digest)) error {
+func (c *Client) writeBatch(ctx context.Context, blobs []cache.Digest, a *Capabilities, from cache.Source, refuse func(error, ...cache.Digest)) error {
 	ask := &execution.BatchUpdateBlobsRequest{InstanceName: c.o.Instance}
 	for _, d := range blobs {
 		content, err := readAll(ctx, from, d)
 		if err != nil {
-			refuse(&SourceError{d, err}, d)
+			refuse(&cache.SourceError{Digest: d, Err: err}, d)
 			continue
 		}
 		one := &execution.BatchUpdateBlobsRequest_Request{Digest: Digest(d), Data: content}
@@ -190,7 +188,7 @@ func (c *Client) writeBatch(ctx context.Context, blobs []cache.Digest, a *Capabi
 // compressor is safe for concurrent use.
 var compressor, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
 
-func readAll(ctx context.Context, from Source, d cache.Digest) ([]byte, error) {
+func readAll(ctx context.Context, from cache.Source, d cache.Digest) ([]byte, error) {
 	r, err := from.Open(ctx, d)
 	if err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ func (b *barn) run(c *reapi.Client, a command) *reapi.Executed {
 
 // try has a command executed once.
 func (b *barn) try(c *reapi.Client, a command) (*reapi.Executed, error) {
-	action, err := a.send(reapi.NewUploader(c))
+	action, err := a.send(reapi.NewSender(c))
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func TestBuildbarn(t *testing.T) {
 	}
 
 	// The second command gets what the first has made, and none of its bytes come here.
-	store, u := cache.NewMemory(), reapi.NewUploader(c)
+	store, u := cache.NewMemory(), reapi.NewSender(c)
 	inputs := tree(t, store, 1000, fresh(""))
 	if err := u.Outputs(ctx, store, inputs); err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ func TestBuildbarnResults(t *testing.T) {
 	b := newBarn(t)
 	ctx := context.Background()
 	c := b.client()
-	action := command{script: fresh("exit 1"), platform: poolA, shared: true}.upload(t, reapi.NewUploader(c))
+	action := command{script: fresh("exit 1"), platform: poolA, shared: true}.upload(t, reapi.NewSender(c))
 	x, err := c.Execute(ctx, action, reapi.Execution{})
 	if err != nil || x.Result.ExitCode != 1 {
 		t.Fatal(x, err)
@@ -217,7 +217,7 @@ func TestBuildbarnCut(t *testing.T) {
 func TestBuildbarnKill(t *testing.T) {
 	b := newBarn(t)
 	mine, theirs := b.client(), b.client()
-	action := command{script: fresh("sleep 600"), platform: poolA, shared: true}.upload(t, reapi.NewUploader(mine))
+	action := command{script: fresh("sleep 600"), platform: poolA, shared: true}.upload(t, reapi.NewSender(mine))
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	waiting := make(chan struct{}, 8)
@@ -249,7 +249,7 @@ func TestBuildbarnLost(t *testing.T) {
 			t.Fatal(x.Result)
 		}
 		began := make(chan struct{}, 8)
-		digest := action.upload(t, reapi.NewUploader(c))
+		digest := action.upload(t, reapi.NewSender(c))
 		go func() {
 			_, err := c.Execute(context.Background(), digest, reapi.Execution{Progress: func(execution.ExecutionStage_Value) { began <- struct{}{} }})
 			result <- err

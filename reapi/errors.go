@@ -29,18 +29,6 @@ type RefusedError struct {
 func (e *RefusedError) Error() string { return e.Err.Error() }
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// SourceError says that a blob could not be read where it was to be sent from: no fault of
-// the server.
-type SourceError struct {
-	Digest cache.Digest
-	Err    error
-}
-
-func (e *SourceError) Error() string {
-	return fmt.Sprintf("reading blob %s to be sent: %v", e.Digest, e.Err)
-}
-func (e *SourceError) Unwrap() error { return e.Err }
-
 // BusyError says that an engine takes no more actions now: fewer at once may be taken.
 type BusyError struct {
 	Err  error

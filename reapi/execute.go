@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"path"
 	"time"
 
@@ -18,6 +17,8 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
 // Execution is how an action is executed.
@@ -48,13 +49,13 @@ func (c *Client) Execute(ctx context.Context, action cache.Digest, e Execution) 
 	defer end()
 	stream, err := c.engine.Execute(calls, &execution.ExecuteRequest{InstanceName: c.o.Instance, ActionDigest: Digest(action), SkipCacheLookup: e.SkipCache})
 	w := waiter{progress: e.Progress}
-	pause := 100 * time.Millisecond
-	for cuts := 0; ; cuts++ {
+	cuts := retry.Tries{Patience: retry.Patience{Calls: resumes + 2, Pause: 200 * time.Millisecond, Longest: 10 * time.Second}}
+	for {
 		var answer *execution.ExecuteResponse
 		if err == nil {
 			var more bool
 			if answer, more, err = w.follow(stream); more {
-				cuts, pause = 0, 100*time.Millisecond
+				cuts.Progress()
 			}
 		}
 		switch {
@@ -63,15 +64,11 @@ func (c *Client) Execute(ctx context.Context, action cache.Digest, e Execution) 
 		case ctx.Err() != nil:
 			c.kill(w.name)
 			return nil, context.Cause(ctx)
-		case w.name == "" || !isCut(err) || cuts > resumes:
+		case w.name == "" || !isCut(err) || cuts.Wait(ctx, err) != nil && ctx.Err() == nil:
 			return nil, w.fault(status.Convert(err), e)
-		}
-		select {
-		case <-time.After(pause + rand.N(pause)):
-		case <-ctx.Done():
+		case ctx.Err() != nil:
 			continue
 		}
-		pause *= 4
 		stream, err = c.engine.WaitExecution(calls, &execution.WaitExecutionRequest{Name: w.name})
 	}
 }

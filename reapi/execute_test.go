@@ -48,7 +48,7 @@ type command struct {
 }
 
 // upload sends what the action consists of, without its inputs, and returns its digest.
-func (a command) upload(t *testing.T, u *reapi.Uploader) cache.Digest {
+func (a command) upload(t *testing.T, u *cache.Sender) cache.Digest {
 	t.Helper()
 	d, err := a.send(u)
 	if err != nil {
@@ -57,7 +57,7 @@ func (a command) upload(t *testing.T, u *reapi.Uploader) cache.Digest {
 	return d
 }
 
-func (a command) send(u *reapi.Uploader) (cache.Digest, error) {
+func (a command) send(u *cache.Sender) (cache.Digest, error) {
 	blobs := reapi.Messages{}
 	var failed error
 	add := func(m proto.Message) *execution.Digest {
@@ -102,7 +102,7 @@ var done = &execution.ExecuteResponse{Result: &execution.ActionResult{ExitCode: 
 func TestExecute(t *testing.T) {
 	s := remotetest.Start(t)
 	c := open(t, s.GRPC, "")
-	action := command{script: "true"}.upload(t, reapi.NewUploader(c))
+	action := command{script: "true"}.upload(t, reapi.NewSender(c))
 	var stages []string
 	run := func(e remotetest.Engine) (*reapi.Executed, error) {
 		s.Execute(e)
@@ -140,7 +140,7 @@ func TestExecute(t *testing.T) {
 func TestExecuteLeavesNothing(t *testing.T) {
 	s := remotetest.Start(t)
 	c := open(t, s.GRPC, "")
-	action := command{script: "true"}.upload(t, reapi.NewUploader(c))
+	action := command{script: "true"}.upload(t, reapi.NewSender(c))
 	s.Execute(answer(remotetest.Outcome{Response: done}))
 	before := runtime.NumGoroutine()
 	for range 100 {
@@ -155,7 +155,7 @@ func TestExecuteLeavesNothing(t *testing.T) {
 func TestExecuteErrors(t *testing.T) {
 	s := remotetest.Start(t)
 	c := open(t, s.GRPC, "")
-	action := command{script: "true"}.upload(t, reapi.NewUploader(c))
+	action := command{script: "true"}.upload(t, reapi.NewSender(c))
 	execute := func() error {
 		_, err := c.Execute(context.Background(), action, reapi.Execution{Platform: "arch=vax,pool=a"})
 		return err
@@ -223,7 +223,7 @@ func describe(err error) string {
 func TestTimeout(t *testing.T) {
 	s := remotetest.Start(t)
 	c := open(t, s.GRPC, "")
-	action := command{script: "true"}.upload(t, reapi.NewUploader(c))
+	action := command{script: "true"}.upload(t, reapi.NewSender(c))
 	late := ended(codes.DeadlineExceeded, "deadline exceeded")
 	ran := func(d time.Duration) remotetest.Outcome {
 		now := time.Now()
@@ -265,7 +265,7 @@ func TestKill(t *testing.T) {
 			state = s.GRPC
 		}
 		c := open(t, s.GRPC, state)
-		action := command{script: "true"}.upload(t, reapi.NewUploader(c))
+		action := command{script: "true"}.upload(t, reapi.NewSender(c))
 		ctx, cancel := context.WithCancelCause(context.Background())
 		why := errors.New("interrupted")
 		dead := make(chan struct{})

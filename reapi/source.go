@@ -10,12 +10,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Source has the blobs that are sent. A cache.Store is one.
-type Source interface {
-	Open(ctx context.Context, d cache.Digest) (io.ReadCloser, error)
-}
+// maxQuestion limits the blobs in a message that asks for the missing ones.
+const maxQuestion = 20_000
 
-// Messages are blobs in memory, such as actions and commands: a Source.
+// NewSender returns a sender to the server of a client.
+func NewSender(c *Client) *cache.Sender { return cache.NewSender(c, maxQuestion) }
+
+// Messages are blobs in memory, such as actions and commands: a cache.Source.
 type Messages map[cache.Digest][]byte
 
 // Add adds the canonical form of a message and returns its digest. Lists whose order the
@@ -31,7 +32,7 @@ func (m Messages) Add(message proto.Message) (cache.Digest, error) {
 	return d, nil
 }
 
-// Open implements Source.
+// Open implements cache.Source.
 func (m Messages) Open(_ context.Context, d cache.Digest) (io.ReadCloser, error) {
 	content, ok := m[d]
 	if !ok {

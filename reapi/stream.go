@@ -129,7 +129,7 @@ func (m *messageReader) Read(p []byte) (int, error) {
 
 // writeStream sends one blob. After a stream that broke off, the server says how much of it
 // has come.
-func (c *Client) writeStream(ctx context.Context, d cache.Digest, from Source) error {
+func (c *Client) writeStream(ctx context.Context, d cache.Digest, from cache.Source) error {
 	name := c.resource(d, "uploads/"+uuid()+"/blobs")
 	committed := int64(0)
 	for fails := 0; ; {
@@ -151,14 +151,14 @@ func (c *Client) writeStream(ctx context.Context, d cache.Digest, from Source) e
 	}
 }
 
-func (c *Client) writeFrom(ctx context.Context, name string, d cache.Digest, from Source, offset int64) error {
+func (c *Client) writeFrom(ctx context.Context, name string, d cache.Digest, from cache.Source, offset int64) error {
 	r, err := from.Open(ctx, d)
 	if err != nil {
-		return &SourceError{d, err}
+		return &cache.SourceError{Digest: d, Err: err}
 	}
 	defer r.Close()
 	if _, err := io.CopyN(io.Discard, r, offset); err != nil {
-		return &SourceError{d, err}
+		return &cache.SourceError{Digest: d, Err: err}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -170,7 +170,7 @@ func (c *Client) writeFrom(ctx context.Context, name string, d cache.Digest, fro
 	for end := false; !end; {
 		n, err := io.ReadFull(r, buffer[:min(chunk, d.Size-offset)])
 		if err != nil {
-			return &SourceError{d, err}
+			return &cache.SourceError{Digest: d, Err: err}
 		}
 		end = offset+int64(n) == d.Size
 		err = stream.Send(&bytestream.WriteRequest{ResourceName: name, WriteOffset: offset, Data: buffer[:n], FinishWrite: end})

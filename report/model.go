@@ -55,6 +55,7 @@ type Checkpoint struct {
 	Vacuous               bool                `json:"vacuous"` // passed, and Policy had no test to look at
 	Class                 verdict.Class       `json:"class"`
 	Message               *string             `json:"message"`
+	Culprit               *Culprit            `json:"culprit,omitempty"`              // of Message, if another node kept the checkpoint from its verdict
 	Score                 *float64            `json:"score,omitempty"`                // from 0 to 100, or beyond when the problem says so; nil is none
 	ScoreUnbounded        *float64            `json:"score_unbounded,omitempty"`      // what the score is without an upper bound
 	ScoreText             string              `json:"score_text,omitempty"`           // "nan", "inf" or "-inf", when that is what was given as the score, which then is nil
@@ -74,6 +75,24 @@ type Checkpoint struct {
 	// verdict fails to hold: "stale", or another state of eval.Decision. "" is one that holds.
 	Run   string `json:"run,omitempty"`
 	State string `json:"state,omitempty"`
+}
+
+// Culprit is a node that broke or failed, and its own message.
+type Culprit struct {
+	Addr    string `json:"addr"`
+	Message string `json:"message"`
+}
+
+// Trouble returns why a checkpoint has no verdict, in words that are the same for each checkpoint
+// with the same trouble.
+func (c *Checkpoint) Trouble() string {
+	switch {
+	case c.Culprit != nil:
+		return c.Culprit.Message
+	case c.Message != nil:
+		return *c.Message
+	}
+	return ""
 }
 
 // StateUnknown is the State of a verdict of which it is not known whether it holds.

@@ -2,13 +2,11 @@ package tasks
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 
-	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
@@ -23,7 +21,7 @@ type AggregateCheckpoint struct {
 
 // Describe implements graph.Task.
 func (a *AggregateCheckpoint) Describe(_ context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 2) // 2: "all of no tests" passes a policy that is not strict
+	m.Int("recipe", 3) // 3: the stored form has no empty fields
 	m.String("level", "checkpoint")
 	m.String("pass", a.Policy.Text())
 	if a.OmitSkipped {
@@ -34,16 +32,9 @@ func (a *AggregateCheckpoint) Describe(_ context.Context, m *graph.Manifest) err
 
 // Run implements graph.Task.
 func (a *AggregateCheckpoint) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	var v pytest.Verdicts
-	if err := readInput(ctx, w, "verdicts", pytest.OutputVerdicts, &v); err != nil {
+	var c verdict.Checkpoint
+	if err := outputs.ReadJSON(ctx, w, "verdicts", pytest.OutputVerdicts, &c); err != nil {
 		return graph.Outcome{}, err
-	}
-	c := verdict.Checkpoint{
-		Name: v.Checkpoint, Class: v.Class, ExitCode: v.ExitCode, Collected: v.Collected,
-		InfrastructureFailure: v.InfrastructureFailure, Tests: make([]verdict.Test, len(v.Tests)),
-	}
-	for i, t := range v.Tests {
-		c.Tests[i] = verdict.Test{ID: t.ID, File: t.File, Checkpoint: t.Checkpoint, Group: t.Group, Status: t.Status}
 	}
 	all := c.Tests
 	if a.OmitSkipped {
@@ -83,7 +74,7 @@ func (a *AggregateCell) Run(ctx context.Context, w *graph.Work) (graph.Outcome, 
 			continue
 		}
 		var c verdict.Checkpoint
-		if err := readInput(ctx, w, name, ResultOutput, &c); err != nil {
+		if err := outputs.ReadJSON(ctx, w, name, ResultOutput, &c); err != nil {
 			return graph.Outcome{}, err
 		}
 		sums[i] = c.Summary()
@@ -112,7 +103,7 @@ func (a *AggregateSuite) Run(ctx context.Context, w *graph.Work) (graph.Outcome,
 	for i, name := range a.Cells {
 		cells[i].Status = verdict.Broken
 		if state, _ := w.State(name); usable(state) {
-			if err := readInput(ctx, w, name, ResultOutput, &cells[i]); err != nil {
+			if err := outputs.ReadJSON(ctx, w, name, ResultOutput, &cells[i]); err != nil {
 				return graph.Outcome{}, err
 			}
 		}
@@ -124,26 +115,8 @@ func usable(s event.State) bool {
 	return s == event.Done || s == event.Cached || s == event.Timeout
 }
 
-func readInput(ctx context.Context, w *graph.Work, as, output string, into any) error {
-	d, ok := w.Input(as, output)
-	if !ok {
-		return fmt.Errorf("dependency %q has no output %q", as, output)
-	}
-	const limit = 1 << 30
-	content, err := cache.ReadBlob(ctx, w.Store, d, limit)
-	if err != nil {
-		return fmt.Errorf("reading the %s of %q: %w", output, as, err)
-	}
-	if err := json.Unmarshal(content, into); err != nil {
-		return fmt.Errorf("decoding the %s of %q: %w", output, as, err)
-	}
-	return nil
-}
-
 func putResult(ctx context.Context, w *graph.Work, result any) (graph.Outcome, error) {
-	d, err := putJSON(ctx, w.Store, ResultOutput, result)
-	if err != nil {
-		return graph.Outcome{}, err
-	}
-	return graph.Outcome{Outputs: []cache.Output{{Name: ResultOutput, Digest: d}}}, nil
+	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
+	k.JSON(ResultOutput, result)
+	return k.Outcome, k.Err
 }

@@ -66,20 +66,20 @@ func reduce(t *testing.T, task graph.Task, output string, values map[string]any,
 	return st
 }
 
-func verdictsOf(class verdict.Class, tests ...pytest.TestVerdict) pytest.Verdicts {
+func verdictsOf(class verdict.Class, tests ...verdict.Test) verdict.Checkpoint {
 	code := 1
-	return pytest.Verdicts{Checkpoint: "cp", Class: class, ExitCode: &code, Collected: len(tests), Tests: tests}
+	return verdict.Checkpoint{Name: "cp", Class: class, ExitCode: &code, Collected: len(tests), Tests: tests}
 }
 
-func test(group verdict.Group, status verdict.TestStatus) pytest.TestVerdict {
-	return pytest.TestVerdict{ID: "t", File: "test_cp.py", Checkpoint: "cp", Group: group, Status: status}
+func test(group verdict.Group, status verdict.TestStatus) verdict.Test {
+	return verdict.Test{ID: "t", File: "test_cp.py", Checkpoint: "cp", Group: group, Status: status}
 }
 
 // Skipped tests that are left out of totals are still listed, and decide nothing.
 func TestAggregateWithoutSkipped(t *testing.T) {
-	all := []pytest.TestVerdict{test(verdict.Core, verdict.TestPassed), test(verdict.Core, verdict.TestSkipped), test(verdict.Functionality, verdict.TestSkipped)}
+	all := []verdict.Test{test(verdict.Core, verdict.TestPassed), test(verdict.Core, verdict.TestSkipped), test(verdict.Functionality, verdict.TestSkipped)}
 	for _, try := range []struct {
-		tests  []pytest.TestVerdict
+		tests  []verdict.Test
 		omit   bool
 		passed bool
 		core   verdict.Count
@@ -87,7 +87,7 @@ func TestAggregateWithoutSkipped(t *testing.T) {
 		{all, false, false, verdict.Count{Passed: 1, Total: 2}},
 		{all, true, true, verdict.Count{Passed: 1, Total: 1}},
 		{all[1:], true, false, verdict.Count{}}, // nothing shows that it passes
-		{append([]pytest.TestVerdict{test(verdict.Core, verdict.TestFailed)}, all...), true, false, verdict.Count{Passed: 1, Total: 2}},
+		{append([]verdict.Test{test(verdict.Core, verdict.TestFailed)}, all...), true, false, verdict.Count{Passed: 1, Total: 2}},
 	} {
 		var got verdict.Checkpoint
 		value := map[string]any{"verdicts": verdictsOf(verdict.Judged, try.tests...)}
@@ -99,14 +99,14 @@ func TestAggregateWithoutSkipped(t *testing.T) {
 }
 
 func TestAggregateCheckpoint(t *testing.T) {
-	tests := []pytest.TestVerdict{
+	tests := []verdict.Test{
 		test(verdict.Core, verdict.TestPassed), test(verdict.Core, verdict.TestPassed), test(verdict.Functionality, verdict.TestFailed),
 		test(verdict.Functionality, verdict.TestSkipped), test(verdict.ErrorGroup, verdict.TestError), test(verdict.Regression, verdict.TestPassed),
 	}
 	for _, try := range []struct {
 		name   string
 		rule   verdict.Rule
-		value  pytest.Verdicts
+		value  verdict.Checkpoint
 		passed bool
 		caveat string
 	}{

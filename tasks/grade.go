@@ -2,12 +2,11 @@ package tasks
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -40,32 +39,13 @@ func PutGraded(ctx context.Context, store cache.Store, c *verdict.Checkpoint, m 
 	case c.Class != verdict.Judged && m.Message != "":
 		o.Verdict.Detail += ": " + m.Message
 	}
-	for _, out := range []struct {
-		name  string
-		value any
-	}{{ResultOutput, c}, {MeasurementsOutput, m}} {
-		d, err := putJSON(ctx, store, out.name, out.value)
-		if err != nil {
-			return graph.Outcome{}, err
-		}
-		o.Outputs = append(o.Outputs, cache.Output{Name: out.name, Digest: d})
-	}
-	return o, nil
+	k := outputs.Keeper{Ctx: ctx, Store: store, Outcome: o}
+	k.JSON(ResultOutput, c)
+	k.JSON(MeasurementsOutput, m)
+	return k.Outcome, k.Err
 }
 
 // announce is what a run says of a graded checkpoint while it goes on.
 func announce(c *verdict.Checkpoint) *event.Verdict {
 	return &event.Verdict{Outcome: string(c.Outcome()), Class: string(c.Class), Score: c.Score.Bounded, Detail: c.Figures()}
-}
-
-func putJSON(ctx context.Context, store cache.Store, name string, value any) (cache.Digest, error) {
-	encoded, err := json.Marshal(value)
-	if err != nil {
-		return cache.Digest{}, fmt.Errorf("encoding the %s: %w", name, err)
-	}
-	d, err := cache.PutBytes(ctx, store, encoded)
-	if err != nil {
-		return cache.Digest{}, fmt.Errorf("storing the %s: %w", name, err)
-	}
-	return d, nil
 }

@@ -21,7 +21,7 @@ type NoSubmission struct {
 
 // Describe implements graph.Task.
 func (n *NoSubmission) Describe(_ context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 1)
+	m.Int("recipe", 2) // 2: the stored form has no empty fields
 	m.String("failed", n.Why)
 	m.String("pass", n.Policy.Text())
 	if n.NotReached {

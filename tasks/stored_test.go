@@ -18,9 +18,9 @@ import (
 
 var update = flag.Bool("update", false, "write what was got over the golden files")
 
-// outputs runs task on dependencies whose only outputs are the given values, or
+// storedOutputs runs task on dependencies whose only outputs are the given values, or
 // that break where the value is nil, and returns what it stores by output.
-func outputs(t *testing.T, task graph.Task, output string, order []string, values map[string]any) map[string][]byte {
+func storedOutputs(t *testing.T, task graph.Task, output string, order []string, values map[string]any) map[string][]byte {
 	t.Helper()
 	g, store := graph.New(), cache.NewMemory()
 	var deps []graph.Dep
@@ -63,25 +63,24 @@ func (g graded) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 }
 
 // Digests of these bytes are inputs of aggregates, and stores that exist hold
-// them. Other bytes need another version of the form, and higher recipes of the
-// tasks that write it.
+// them. Other bytes need higher recipes of the tasks that write them.
 func TestStoredFormIsFrozen(t *testing.T) {
 	ptr := func(f float64) *float64 { return &f }
 	one, memory := 1, int64(524288)
 	half := ptr(0.5)
-	verdicts := pytest.Verdicts{
-		Checkpoint: "checkpoint_2", Class: verdict.Judged, ExitCode: &one, Collected: 4,
-		Tests: []pytest.TestVerdict{
+	verdicts := verdict.Checkpoint{
+		Name: "checkpoint_2", Class: verdict.Judged, ExitCode: &one, Collected: 4,
+		Tests: []verdict.Test{
 			{ID: "test_get[<é>]", File: "tests/test_checkpoint_2.py", Checkpoint: "checkpoint_2", Group: verdict.Core, Status: verdict.TestPassed},
 			{ID: "test_slow", File: "tests/test_checkpoint_2.py", Checkpoint: "checkpoint_2", Group: verdict.Functionality, Status: verdict.TestSkipped},
 			{ID: "TestErrors::test_key", File: "tests/test_checkpoint_2.py", Checkpoint: "checkpoint_2", Group: verdict.ErrorGroup, Status: verdict.TestError},
 			{ID: "test_old", File: "tests/test_checkpoint_1.py", Checkpoint: "checkpoint_1", Group: verdict.Regression, Status: verdict.TestFailed},
 		},
 	}
-	unjudged := pytest.Verdicts{Checkpoint: "checkpoint_3", Class: verdict.CollectionError, InfrastructureFailure: true, Tests: []pytest.TestVerdict{}}
-	vacuous := pytest.Verdicts{Checkpoint: "checkpoint_1", Class: verdict.Judged, ExitCode: new(int), Tests: []pytest.TestVerdict{}}
-	result := func(v pytest.Verdicts, policy string) []byte {
-		return outputs(t, &AggregateCheckpoint{Policy: verdict.Policy(policy)}, pytest.OutputVerdicts, []string{"verdicts"}, map[string]any{"verdicts": v})[ResultOutput]
+	unjudged := verdict.Checkpoint{Name: "checkpoint_3", Class: verdict.CollectionError, InfrastructureFailure: true, Tests: []verdict.Test{}}
+	vacuous := verdict.Checkpoint{Name: "checkpoint_1", Class: verdict.Judged, ExitCode: new(int), Tests: []verdict.Test{}}
+	result := func(v verdict.Checkpoint, policy string) []byte {
+		return storedOutputs(t, &AggregateCheckpoint{Policy: verdict.Policy(policy)}, pytest.OutputVerdicts, []string{"verdicts"}, map[string]any{"verdicts": v})[ResultOutput]
 	}
 	text, err := json.Marshal(verdicts)
 	if err != nil {
@@ -92,7 +91,7 @@ func TestStoredFormIsFrozen(t *testing.T) {
 	frozen(t, "checkpoint.unjudged.json", result(unjudged, "strict-core-cases"))
 	frozen(t, "checkpoint.vacuous.json", result(vacuous, "all-cases"))
 
-	scored := outputs(t, graded{
+	scored := storedOutputs(t, graded{
 		c: &verdict.Checkpoint{Class: verdict.Judged, Score: verdict.NewScore(33.266666666666666, 7750), ExitCode: new(int), Collected: 2, Tests: []verdict.Test{
 			{ID: "1", File: "testdata/1.in", Group: verdict.Core, Status: verdict.TestPassed, Verdict: "AC", Ratio: ptr(1), RatioUnbounded: ptr(77.5)},
 			{ID: "2", File: "testdata/2.in", Group: verdict.Core, Status: verdict.TestFailed, Verdict: "points", Ratio: half, RatioUnbounded: half},
@@ -104,16 +103,16 @@ func TestStoredFormIsFrozen(t *testing.T) {
 	}, "", nil, nil)
 	frozen(t, "scored.json", scored[ResultOutput])
 	frozen(t, "measurements.json", scored[MeasurementsOutput])
-	notFinite := outputs(t, graded{
+	notFinite := storedOutputs(t, graded{
 		c: &verdict.Checkpoint{Class: verdict.Judged, Score: verdict.NewScore(math.NaN(), math.Inf(-1)), Tests: []verdict.Test{}},
 		m: &verdict.Measurements{Tests: []verdict.TestMeasurement{}}, p: verdict.Policy("any"),
 	}, "", nil, nil)
 	frozen(t, "scored.notfinite.json", notFinite[ResultOutput])
 	frozen(t, "measurements.empty.json", notFinite[MeasurementsOutput])
-	frozen(t, "nosubmission.json", outputs(t, &NoSubmission{Why: "no answer", Policy: verdict.Policy("any")}, "", nil, nil)[ResultOutput])
+	frozen(t, "nosubmission.json", storedOutputs(t, &NoSubmission{Why: "no answer", Policy: verdict.Policy("any")}, "", nil, nil)[ResultOutput])
 
 	cell := func(names []string, results map[string]any) []byte {
-		return outputs(t, &AggregateCell{Checkpoints: names}, ResultOutput, names, results)[ResultOutput]
+		return storedOutputs(t, &AggregateCell{Checkpoints: names}, ResultOutput, names, results)[ResultOutput]
 	}
 	names := []string{"checkpoint_1", "checkpoint_2", "checkpoint_3"}
 	whole := cell(names[:1], map[string]any{names[0]: json.RawMessage(result(vacuous, "all-cases"))})
@@ -121,7 +120,7 @@ func TestStoredFormIsFrozen(t *testing.T) {
 	frozen(t, "cell.json", whole)
 	frozen(t, "cell.broken.json", holed)
 	frozen(t, "cell.empty.json", cell(nil, nil))
-	frozen(t, "suite.json", outputs(t, &AggregateSuite{Cells: []string{"a", "b", "c"}}, ResultOutput, []string{"a", "b", "c"}, map[string]any{
+	frozen(t, "suite.json", storedOutputs(t, &AggregateSuite{Cells: []string{"a", "b", "c"}}, ResultOutput, []string{"a", "b", "c"}, map[string]any{
 		"a": json.RawMessage(whole), "b": json.RawMessage(holed), "c": nil,
 	})[ResultOutput])
 }

@@ -6,18 +6,21 @@ package verdict
 //
 // A problem that gives scores has one checkpoint, whose Name is empty. Its
 // tests, if it has any, are its cases.
+//
+// The JSON of a checkpoint is its stored form. What it means never changes under the recipes of the
+// tasks that write it.
 type Checkpoint struct {
-	Name                  string
-	Passed                bool
-	Policy                string // the text of the Rule that decided Passed
-	Vacuous               bool   // passed, and Policy had no test to look at
-	Class                 Class
-	Score                 Score
-	ExitCode              *int // of pytest; nil when it never ran
-	Collected             int
-	InfrastructureFailure bool
-	Groups                GroupCounts
-	Tests                 []Test // in report order
+	Name    string `json:"name"`
+	Passed  bool   `json:"passed"`
+	Policy  string `json:"policy"`  // the text of the Rule that decided Passed
+	Vacuous bool   `json:"vacuous"` // passed, and Policy had no test to look at
+	Class   Class  `json:"class"`
+	Score
+	ExitCode              *int        `json:"exit_code"` // of pytest; nil when it never ran
+	Collected             int         `json:"collected"`
+	InfrastructureFailure bool        `json:"infrastructure_failure"`
+	Groups                GroupCounts `json:"groups"`
+	Tests                 []Test      `json:"tests"` // in report order
 }
 
 // TestStatus is the verdict for one test.
@@ -37,13 +40,13 @@ func (c *Checkpoint) Ruled() bool { return Policy(c.Policy) != NoRule }
 // Test is one test of a checkpoint. ID is the pytest node id after the first
 // "::"; File is what stands before it.
 type Test struct {
-	ID         string
-	File       string
-	Checkpoint string // the checkpoint that brought the test in
-	Group      Group
-	Status     TestStatus
+	ID         string     `json:"id"`
+	File       string     `json:"file"`
+	Checkpoint string     `json:"checkpoint"` // the checkpoint that brought the test in
+	Group      Group      `json:"group"`
+	Status     TestStatus `json:"status"`
 	// Of a case of a scored problem. It passed when its ratio is exactly 1.
-	Verdict        string   // "AC", "WA", "TLE" ...; one that says more than Status
-	Ratio          *float64 // what it earned of what it can earn; nil is none
-	RatioUnbounded *float64 // the same without an upper bound
+	Verdict        string   `json:"verdict,omitempty"`         // "AC", "WA", "TLE" ...; one that says more than Status
+	Ratio          *float64 `json:"ratio,omitempty"`           // what it earned of what it can earn; nil is none
+	RatioUnbounded *float64 `json:"ratio_unbounded,omitempty"` // the same without an upper bound
 }

@@ -10,10 +10,10 @@ import (
 // score. A number that is not finite is kept as text, "nan", "inf" or "-inf",
 // and counts in no figure.
 type Score struct {
-	Bounded       *float64 // from 0 to 100, or beyond when the problem says so
-	Unbounded     *float64 // what the score is without an upper bound
-	BoundedText   string
-	UnboundedText string
+	Bounded       *float64 `json:"score,omitempty"`           // from 0 to 100, or beyond when the problem says so
+	Unbounded     *float64 `json:"score_unbounded,omitempty"` // what the score is without an upper bound
+	BoundedText   string   `json:"score_text,omitempty"`
+	UnboundedText string   `json:"score_unbounded_text,omitempty"`
 }
 
 // NewScore is the score of two numbers, finite or not.

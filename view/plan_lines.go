@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
@@ -52,7 +53,7 @@ func machineCause(nodes iter.Seq[PlanNode]) string {
 	cause := ""
 	for n := range nodes {
 		switch n.Category {
-		case "follows", report.StateUnknown:
+		case string(event.CauseFollows), report.StateUnknown:
 			continue
 		case "env", "backend", "requirement":
 		default:

@@ -17,6 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/docker/buildfiles"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
 // Build says how the image of a Backend is made, when it is not one that is
@@ -174,10 +175,8 @@ func (b *Backend) whose(ctx context.Context, failed *messageError, said []byte) 
 		if !killed || time.Now().After(until) {
 			break
 		}
-		select {
-		case <-time.After(100 * time.Millisecond):
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := retry.Sleep(ctx, 100*time.Millisecond); err != nil {
+			return err
 		}
 	}
 	if says(failed, "no space left on device") { // the machine's fault

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
 // stop ends the container and leaves it, on no bridge: that goes, and without it
@@ -130,9 +131,6 @@ func (d *Daemon) await(ctx context.Context, e backend.Entry, until time.Time) er
 		case !errdefs.IsNotFound(err):
 			return fmt.Errorf("looking for what is left of %s: %w", name, d.explain(err))
 		}
-		select {
-		case <-time.After(100 * time.Millisecond):
-		case <-ctx.Done():
-		}
+		_ = retry.Sleep(ctx, 100*time.Millisecond)
 	}
 }

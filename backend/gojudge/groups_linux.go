@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 	"github.com/fevalgraph/fevalgraph/internal/seccomp"
 )
 
@@ -78,17 +79,12 @@ const groupPatience = 5 * time.Second
 
 // removeGroups ends what is in the control groups of a server and removes them.
 func removeGroups(id string) error {
-	deadline := time.Now().Add(groupPatience)
-	for wait := time.Millisecond; ; wait *= 2 {
-		var left error
+	return retry.Patience{For: groupPatience, Pause: time.Millisecond, Longest: time.Second}.Do(context.Background(), func(error) bool { return true }, func() (left error) {
 		for _, g := range groups(id) {
 			left = errors.Join(left, removeGroup(g))
 		}
-		if left == nil || time.Now().After(deadline) {
-			return left
-		}
-		time.Sleep(wait)
-	}
+		return left
+	})
 }
 
 // removeGroup removes a control group with those below it.

@@ -16,6 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/proof"
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
 // Options configure a Sandbox.
@@ -47,7 +48,7 @@ func New(s *Server, o Options) *Sandbox { return &Sandbox{server: s, opt: o} }
 // How often a request is sent again that go-judge has not begun. Neither is an
 // attempt: no program ran.
 const (
-	busyTries = 8 // errBusy, of which one in a hundred or so happens
+	busyTries = 9 // errBusy, of which one in a hundred or so happens
 	lostTries = 1 // a server that was restarted knows no file
 )
 
@@ -66,7 +67,7 @@ func (s *Sandbox) run(ctx context.Context, into cache.Store, programs []backend.
 			return nil, fmt.Errorf("running in the sandbox: %w", err)
 		}
 	}
-	busy, missing := 0, 0
+	busy, missing := retry.Tries{Patience: retry.Patience{Calls: busyTries, Pause: time.Millisecond, Longest: busyTries * time.Millisecond}}, 0
 	for {
 		c, err := s.server.use(ctx)
 		if err != nil {
@@ -84,9 +85,7 @@ func (s *Sandbox) run(ctx context.Context, into cache.Store, programs []backend.
 		}
 		l := lost(err)
 		switch {
-		case errors.Is(err, errBusy) && busy < busyTries:
-			busy++
-			time.Sleep(time.Duration(busy) * time.Millisecond)
+		case errors.Is(err, errBusy) && busy.Wait(ctx, err) == nil:
 			continue
 		case l != nil && missing < lostTries:
 			// It misses one file of several, and may miss them all.

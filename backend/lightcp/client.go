@@ -17,6 +17,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
 // tool is what errors about the server name as the missing tool.
@@ -205,10 +207,8 @@ func (c *Client) wait(ctx context.Context, sid int64) (*Result, error) {
 			}
 			return r, nil
 		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(pause):
+		if err := retry.Sleep(ctx, pause); err != nil {
+			return nil, err
 		}
 		pause = min(pause*5/4, lastPoll)
 	}

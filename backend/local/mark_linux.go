@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
 const (
@@ -37,20 +40,16 @@ func (m mark) put(pid int) {
 // endMarked kills every process that carries m, until none is left. None was
 // begun before then; the zero value is any time.
 func endMarked(m mark, then since) error {
-	deadline := time.Now().Add(endTimeout)
-	for pause := endPause; ; pause = min(2*pause, endMaxPause) {
-		left, err := killMarked(m, then)
-		if err != nil {
+	living := 0
+	return retry.Patience{For: endTimeout, Pause: endPause, Longest: endMaxPause}.Do(context.Background(), func(error) bool { return living > 0 }, func() (err error) {
+		if living, err = killMarked(m, then); err != nil {
 			return fmt.Errorf("ending processes: %w", err)
 		}
-		if left == 0 {
-			return nil
+		if living > 0 {
+			return fmt.Errorf("ending processes: %d did not end within %s", living, endTimeout)
 		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("ending processes: %d did not end within %s", left, endTimeout)
-		}
-		time.Sleep(pause)
-	}
+		return nil
+	})
 }
 
 // killMarked looks at every process begun since then, kills the living ones that

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
 const (
@@ -111,14 +113,7 @@ func (w *portWait) pause(ctx context.Context, format string, port int) error {
 		w.told = true
 		fmt.Fprintf(w.note, format, port)
 	}
-	timer := time.NewTimer(portPoll)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return retry.Sleep(ctx, portPoll)
 }
 
 // bindable tries the port on all addresses, as strictly as a server that sets

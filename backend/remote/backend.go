@@ -22,9 +22,9 @@ import (
 
 // Options configure a Backend.
 type Options struct {
-	Client   *reapi.Client
-	Uploader *reapi.Uploader // of the client
-	Store    cache.Store     // that inputs come from, and what sandboxes leave goes to
+	Client *reapi.Client
+	Sender *cache.Sender // of the client
+	Store  cache.Store   // that inputs come from, and what sandboxes leave goes to
 	// Name is the backend's address, for messages.
 	Name string
 	// Platform are the properties that an engine chooses workers by, sorted by name.

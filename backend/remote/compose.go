@@ -80,14 +80,14 @@ func (b *Backend) platformText() string {
 
 // supply makes the server have all that an action needs.
 func (b *Backend) supply(ctx context.Context, w *work) error {
-	if err := b.opt.Uploader.Outputs(ctx, b.opt.Store, w.needs...); err != nil {
+	if err := b.opt.Sender.Outputs(ctx, b.opt.Store, w.needs...); err != nil {
 		return err
 	}
 	var own []cache.Digest
 	for d := range w.blobs {
 		own = append(own, d)
 	}
-	if err := b.opt.Uploader.Blobs(ctx, w.blobs, own...); err != nil {
+	if err := b.opt.Sender.Blobs(ctx, w.blobs, own...); err != nil {
 		return err
 	}
 	for _, path := range []string{b.opt.Program, b.opt.Judge} {
@@ -96,7 +96,7 @@ func (b *Backend) supply(ctx context.Context, w *work) error {
 		}
 		d, err := b.files.digest(path)
 		if err == nil {
-			err = b.opt.Uploader.Blobs(ctx, b.files, d)
+			err = b.opt.Sender.Blobs(ctx, b.files, d)
 		}
 		if err != nil {
 			return err
@@ -105,7 +105,7 @@ func (b *Backend) supply(ctx context.Context, w *work) error {
 	return nil
 }
 
-// files are programs of this machine that actions get: a reapi.Source.
+// files are programs of this machine that actions get: a cache.Source.
 type files struct {
 	mu    sync.Mutex
 	paths map[string]cache.Digest
@@ -133,7 +133,7 @@ func (f *files) digest(path string) (cache.Digest, error) {
 	return d, nil
 }
 
-// Open implements reapi.Source.
+// Open implements cache.Source.
 func (f *files) Open(_ context.Context, d cache.Digest) (io.ReadCloser, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

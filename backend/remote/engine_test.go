@@ -366,6 +366,40 @@ func TestBusy(t *testing.T) {
 	}
 }
 
+// An action that the engine refuses for its own sake, though it takes others all the time, is not
+// tried for ever.
+func TestRefusedAmongOthers(t *testing.T) {
+	m := start(t)
+	var all atomic.Int64
+	m.server.Execute(func(ctx context.Context, action *execution.Action, command *execution.Command) remotetest.Outcome {
+		if action.Timeout.AsDuration() < 11*time.Minute { // overhead, and its own limit
+			all.Add(1)
+			return ended(codes.ResourceExhausted, "the message is too large")
+		}
+		return m.execute(ctx, action, command)
+	})
+	b, s := opened(t, m, func(o *remote.Options) { o.Patience = time.Second })
+	ctx, cancel := context.WithCancel(t.Context())
+	others := make(chan error)
+	go func() {
+		var err error
+		for ctx.Err() == nil && err == nil {
+			_, err = backend.Once(t.Context(), b, backend.Spec{Name: "other"}, shell("true"))
+		}
+		others <- err
+	}()
+	cmd := shell("true")
+	cmd.Timeout = time.Second
+	_, err := s.Exec(t.Context(), cmd)
+	cancel()
+	if said := <-others; said != nil {
+		t.Errorf("the others: %v", said)
+	}
+	if err == nil || !strings.Contains(err.Error(), "while the engine took others") && !strings.Contains(err.Error(), "busy since") || all.Load() < 2 {
+		t.Errorf("refused %d times: %v", all.Load(), err)
+	}
+}
+
 // writerFunc calls itself with what is written.
 type writerFunc func([]byte)
 

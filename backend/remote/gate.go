@@ -65,15 +65,23 @@ func (g *gate) enter(ctx context.Context) error {
 	}
 }
 
-// leave gives the turn back. busy says that the engine did not take the action, and wait is
-// how long it asks to be left alone.
-func (g *gate) leave(busy bool, wait time.Duration) {
+// answer is what the engine made of an action.
+type answer int
+
+const (
+	unanswered answer = iota // the engine was not asked, or could not be reached
+	taken
+	refused // the engine takes no more actions
+)
+
+// leave gives the turn back. wait is how long an engine that refused asks to be left alone.
+func (g *gate) leave(a answer, wait time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.going--
 	now := time.Now()
-	switch {
-	case busy:
+	switch a {
+	case refused:
 		g.bound = max(1, min(g.bound, float64(g.going+1))/2)
 		g.until = now.Add(min(max(wait, 200*time.Millisecond), longestPause))
 		if g.since.IsZero() {
@@ -83,7 +91,7 @@ func (g *gate) leave(busy bool, wait time.Duration) {
 			g.noticed = true
 			g.notice("the engine takes no more actions since " + g.since.Format(time.TimeOnly))
 		}
-	default:
+	case taken:
 		g.bound = min(g.most, g.bound+1/g.bound)
 		if g.noticed {
 			g.notice(fmt.Sprintf("the engine takes actions again, after %v", now.Sub(g.since).Round(time.Second)))

@@ -23,9 +23,9 @@ func TestGate(t *testing.T) {
 			t.Errorf("a ninth went in: %v", err)
 		}
 		began := time.Now()
-		g.leave(true, 3*time.Second)
+		g.leave(refused, 3*time.Second)
 		for range 7 {
-			g.leave(false, 0)
+			g.leave(taken, 0)
 		}
 		if err := g.enter(t.Context()); err != nil || time.Since(began) != 3*time.Second {
 			t.Errorf("the next went in after %v, %v", time.Since(began), err)
@@ -34,12 +34,12 @@ func TestGate(t *testing.T) {
 		if at < 4 || at > 6 {
 			t.Errorf("%d may go in after one of 8 was not taken, and 7 were", at)
 		}
-		g.leave(false, 0)
+		g.leave(taken, 0)
 		for range 100 {
 			if err := g.enter(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			g.leave(false, 0)
+			g.leave(taken, 0)
 		}
 		if g.bound != 8 {
 			t.Errorf("it has not recovered: %v", g.bound)
@@ -62,29 +62,46 @@ func TestGateNotice(t *testing.T) {
 		}
 		enter()
 		enter()
-		g.leave(true, 0)
+		g.leave(refused, 0)
 		if since := g.busy(); !since.IsZero() {
 			t.Errorf("busy since %v, though an action is executed", since)
 		}
-		g.leave(false, 0)
+		g.leave(taken, 0)
 		began := time.Now()
 		for range 3 {
 			enter()
-			g.leave(true, slow)
+			g.leave(refused, slow)
 		}
 		if since := g.busy(); time.Since(since) != 2*slow || len(said) != 1 {
 			t.Errorf("busy for %v after %v: %q", time.Since(since), time.Since(began), said)
 		}
 		enter()
-		g.leave(true, time.Hour)
+		g.leave(refused, time.Hour)
 		again := time.Now()
 		enter()
 		if paused := time.Since(again); paused != longestPause {
 			t.Errorf("the next went in after %v", paused)
 		}
-		g.leave(false, 0)
+		g.leave(taken, 0)
 		if len(said) != 2 || !g.busy().IsZero() {
 			t.Errorf("it said %q, and is busy since %v", said, g.busy())
+		}
+	})
+}
+
+// While a server is away, it is unknown whether the engine takes actions.
+func TestGateUnanswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(8, func(string) {})
+		for _, a := range []answer{refused, unanswered, refused, unanswered} {
+			if err := g.enter(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			g.leave(a, 0)
+		}
+		if since := g.busy(); since.IsZero() || time.Since(since) < 3*time.Second {
+			t.Errorf("busy since %v", since)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
@@ -38,6 +40,10 @@ const overhead = 10 * time.Minute
 // engine has tried each more than once by then.
 const tries = 3
 
+// refusals bound how often an action is tried that the engine refuses as busy while it takes others:
+// something about the action may be too large for it.
+const refusals = 10
+
 // perform has an action executed. Its error is that of the task, too.
 func (b *Backend) perform(ctx context.Context, w *work) (*Result, error) {
 	w.task.Protocol, w.task.Host = Protocol, b.opt.Host
@@ -55,9 +61,10 @@ func (b *Backend) perform(ctx context.Context, w *work) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", w.name, err)
 	}
-	var lost, missed int
-	var refused bool
-	began := time.Now()
+	missed := 0
+	lost := retry.Tries{Patience: retry.Patience{For: b.opt.Patience, Calls: tries, Pause: time.Second}}
+	away := retry.Tries{Patience: retry.Patience{For: b.opt.Patience, Pause: 2 * time.Second}}
+	refused := retry.Tries{Patience: retry.Patience{For: b.opt.Patience, Calls: refusals, Note: func(err error) { b.note(w, "waiting: "+err.Error()) }}}
 	for again := false; ; again = true {
 		r, err := b.attempt(ctx, w, action, timeout, again)
 		if ctx.Err() != nil {
@@ -65,7 +72,7 @@ func (b *Backend) perform(ctx context.Context, w *work) (*Result, error) {
 		}
 		var gone *reapi.LostError
 		var missing *reapi.MissingError
-		var away *reapi.AwayError
+		var unreachable *reapi.AwayError
 		var busy *reapi.BusyError
 		var none *reapi.NoWorkersError
 		switch {
@@ -82,37 +89,30 @@ func (b *Backend) perform(ctx context.Context, w *work) (*Result, error) {
 				return nil, &backend.PreemptedError{Err: fmt.Errorf("%s: %w", w.name, err)}
 			}
 		case errors.As(err, &gone):
-			if lost++; lost >= tries && time.Since(began) > b.opt.Patience || lost >= 10*tries {
-				return nil, &backend.PreemptedError{Err: fmt.Errorf("%s: %w", w.name, err)}
+			away.Progress()
+			refused.Progress()
+			if lost.Wait(ctx, err) != nil || lost.Failed() >= 10*tries {
+				return nil, cmp.Or[error](context.Cause(ctx), &backend.PreemptedError{Err: fmt.Errorf("%s: %w", w.name, err)})
 			}
 			b.note(w, "the action was lost and is executed again: "+gone.Error())
-			pause(ctx, time.Second)
 		case errors.As(err, &busy):
 			if since := b.gate.busy(); !since.IsZero() && time.Since(since) > b.opt.Patience {
 				return nil, fmt.Errorf("%s: busy since %s: %w (hint: raise patience of the backend, or run fewer actions on the engine)", w.name, since.Format(time.TimeOnly), err)
 			}
-			if !refused {
-				refused = true
-				b.note(w, "waiting: "+busy.Error())
+			away.Progress()
+			if refused.Wait(ctx, err) != nil && ctx.Err() == nil {
+				return nil, fmt.Errorf("%s: refused %d times in %v, while the engine took others: %w", w.name, refused.Failed(), b.opt.Patience, err)
 			}
-		case errors.As(err, &away), errors.As(err, &none):
-			if time.Since(began) > b.opt.Patience {
+		case errors.As(err, &unreachable), errors.As(err, &none):
+			if away.Wait(ctx, err) != nil && ctx.Err() == nil {
 				return nil, fmt.Errorf("%s: %w", w.name, err)
 			}
-			pause(ctx, 2*time.Second)
 		default:
 			return nil, fmt.Errorf("%s: %w", w.name, err)
 		}
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
 	}
 }
 
@@ -133,15 +133,9 @@ func (b *Backend) attempt(ctx context.Context, w *work, action cache.Digest, tim
 	if err := b.gate.enter(ctx); err != nil {
 		return nil, err
 	}
-	var busy *reapi.BusyError
-	defer func() {
-		if errors.As(err, &busy) {
-			b.gate.leave(true, busy.Wait)
-		} else {
-			b.gate.leave(false, 0)
-		}
-	}()
-	epoch := b.opt.Uploader.Epoch()
+	answer, wait := unanswered, time.Duration(0)
+	defer func() { b.gate.leave(answer, wait) }()
+	epoch := b.opt.Sender.Epoch()
 	if err := b.supply(ctx, w); err != nil {
 		return nil, err
 	}
@@ -149,8 +143,16 @@ func (b *Backend) attempt(ctx context.Context, w *work, action cache.Digest, tim
 	defer q.stop()
 	done, err := b.opt.Client.Execute(ctx, action, reapi.Execution{SkipCache: true, Timeout: timeout, Platform: b.platformText(), Progress: q.progress})
 	var missing *reapi.MissingError
+	var busy *reapi.BusyError
+	var unreachable *reapi.AwayError
+	switch {
+	case errors.As(err, &busy):
+		answer, wait = refused, busy.Wait
+	case !errors.As(err, &unreachable):
+		answer = taken
+	}
 	if errors.As(err, &missing) {
-		b.opt.Uploader.Forget(epoch)
+		b.opt.Sender.Forget(epoch)
 	}
 	if err != nil {
 		return nil, err
@@ -245,7 +247,11 @@ func (b *Backend) blob(ctx context.Context, d cache.Digest) ([]byte, error) {
 		return nil, nil
 	}
 	var content []byte
-	err := reapi.Persist(ctx, b.opt.Patience, func() error {
+	isAway := func(err error) bool {
+		var away *reapi.AwayError
+		return errors.As(err, &away)
+	}
+	err := retry.Patience{For: b.opt.Patience, Pause: 100 * time.Millisecond, Longest: 5 * time.Second}.Do(ctx, isAway, func() error {
 		content = nil
 		return b.opt.Client.Read(ctx, []cache.Digest{d}, func(got cache.Digest, r io.Reader) error {
 			text, err := io.ReadAll(io.LimitReader(r, d.Size+1))

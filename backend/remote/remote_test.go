@@ -99,7 +99,7 @@ func (s *site) open(t *testing.T, change func(*remote.Options)) (*remote.Backend
 	t.Cleanup(func() { client.Close() })
 	store := cache.NewMemory()
 	o := remote.Options{
-		Client: client, Uploader: reapi.NewUploader(client), Store: store, Name: "remote.tests", Platform: s.platform,
+		Client: client, Sender: reapi.NewSender(client), Store: store, Name: "remote.tests", Platform: s.platform,
 		Host:    remote.Host{Scratch: s.scratch, Path: backendtest.Path},
 		Program: s.program, InFlight: 8, MaxTimeout: time.Hour, Patience: time.Minute, MaxState: 1 << 30,
 		Facts: filepath.Join(t.TempDir(), "facts.json"),

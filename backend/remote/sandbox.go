@@ -60,7 +60,7 @@ func (s sandbox) keep(ctx context.Context, r *Result) error {
 		if err != nil {
 			return err
 		}
-		s.b.opt.Uploader.Has(cache.Output{Digest: d}) // what a compiler made is what the next program is
+		s.b.opt.Sender.Has(cache.Output{Digest: d}) // what a compiler made is what the next program is
 	}
 	return nil
 }

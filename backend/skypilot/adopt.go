@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
 // adopt takes over clusters of dead runs that can do the pool's work.
@@ -43,17 +45,12 @@ const (
 func (p *Pool) stateOf(ctx context.Context, cluster string) State {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for {
-		state, err := p.opt.Provider.State(ctx, cluster)
-		if err == nil {
-			return state
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return ""
-		}
-	}
+	var state State
+	_ = retry.Patience{For: retry.Forever, Pause: pause}.Do(ctx, func(error) bool { return true }, func() (err error) {
+		state, err = p.opt.Provider.State(ctx, cluster)
+		return err
+	})
+	return state
 }
 
 // serves reports whether a worker of a cluster seems to be there, without the provider, which

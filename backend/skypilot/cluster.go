@@ -19,6 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/backend/worker/workerhost"
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
 // cluster is one that this run has.
@@ -222,10 +223,8 @@ func (c *cluster) address(ctx context.Context) (a workerhost.Address, err error)
 				return a, err
 			}
 		}
-		select {
-		case <-time.After(300 * time.Millisecond):
-		case <-ctx.Done():
-			return a, fmt.Errorf("the worker did not start: %w", context.Cause(ctx))
+		if err := retry.Sleep(ctx, 300*time.Millisecond); err != nil {
+			return a, fmt.Errorf("the worker did not start: %w", err)
 		}
 	}
 }

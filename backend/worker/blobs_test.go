@@ -213,6 +213,36 @@ func TestDamagedBlobs(t *testing.T) {
 	}
 }
 
+// TestOneUnreadable: nodes that start together share a stream, and a blob that cannot be read is the
+// trouble of one of them.
+func TestOneUnreadable(t *testing.T) {
+	t.Parallel()
+	there, here := cache.NewMemory(), &forgetful{Store: cache.NewMemory()}
+	o, _ := serve(t, worker.Host{Store: there, Backend: fake.New(there, nil)})
+	c := connect(t, here, o)
+	trees := make([]cache.Digest, 20)
+	for i := range trees {
+		trees[i], _ = treeOf(t, here, 10+i)
+	}
+	bad, lost := treeOf(t, here, 100)
+	here.lose(lost)
+	var group sync.WaitGroup
+	for _, tree := range trees {
+		group.Go(func() {
+			if err := opened(c, tree); err != nil {
+				t.Errorf("next to a blob that is missing here: %v", err)
+			}
+		})
+		group.Go(func() {
+			var missing *cache.MissingError
+			if err := opened(c, bad); !errors.As(err, &missing) || missing.Digest != lost {
+				t.Errorf("a blob that is missing here: %v", err)
+			}
+		})
+	}
+	group.Wait()
+}
+
 // slowReader takes its time: it waits for the test at first.
 type slowReader struct {
 	start <-chan struct{}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"slices"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
 // Access is what a client needs to know of a server.
@@ -50,15 +52,15 @@ type Client struct {
 	id        string
 	http      *http.Client
 	attached  attachAnswer
-	connected bool // Connect has returned
+	connected bool            // Connect has returned
+	life      context.Context // until Close
 	stop      context.CancelFunc
+	sender    *cache.Sender
 	beating   sync.WaitGroup
 
-	mu    sync.Mutex
-	there map[cache.Digest]bool          // blobs, and trees with all that is in them, that the server has
-	sent  int64                          // bytes of blobs
-	onWay map[cache.Digest]chan struct{} // what is being supplied; closed when that has ended
-	lost  error                          // why the server counts as lost
+	mu   sync.Mutex
+	sent int64 // bytes of blobs
+	lost error // why the server counts as lost
 }
 
 // Connect attaches to a server: sessions that another client left in it can be opened
@@ -70,7 +72,7 @@ func Connect(ctx context.Context, store cache.Store, o ClientOptions) (*Client, 
 	if o.Beat == 0 {
 		o.Beat = 10 * time.Second
 	}
-	c := &Client{store: store, opt: o, id: rand.Text(), there: map[cache.Digest]bool{}, onWay: map[cache.Digest]chan struct{}{}}
+	c := &Client{store: store, opt: o, id: rand.Text()}
 	c.http = &http.Client{Transport: &http.Transport{
 		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return o.Dial(ctx) },
 		TLSClientConfig:     &tls.Config{InsecureSkipVerify: true, VerifyConnection: o.pinned, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2"}},
@@ -83,8 +85,10 @@ func Connect(ctx context.Context, store cache.Store, o ClientOptions) (*Client, 
 		return nil, err
 	}
 	c.connected = true
-	ctx, c.stop = context.WithCancel(context.WithoutCancel(ctx))
-	c.beating.Go(func() { c.beat(ctx) })
+	c.life, c.stop = context.WithCancel(context.WithoutCancel(ctx))
+	c.sender = cache.NewSender(server{c}, math.MaxInt)
+	c.sender.SendEmpty = true
+	c.beating.Go(func() { c.beat(c.life) })
 	return c, nil
 }
 
@@ -169,8 +173,8 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, read 
 
 // persist tries something until its error is none of the connection.
 func (c *Client) persist(ctx context.Context, try func() error) error {
-	var broken time.Time // since then
-	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+	broken := retry.Tries{Patience: retry.Patience{For: c.opt.Patience, Pause: 50 * time.Millisecond, Longest: 5 * time.Second}}
+	for {
 		if lost := c.Gone(); lost != nil {
 			return lost
 		}
@@ -181,16 +185,13 @@ func (c *Client) persist(ctx context.Context, try func() error) error {
 		if cut := (*cutError)(nil); !errors.As(err, &cut) {
 			return err
 		} else if cut.progress {
-			broken, pause = time.Time{}, 50*time.Millisecond
+			broken.Progress()
 		}
 		if cause := context.Cause(ctx); cause != nil {
 			if !c.connected { // it says why there is no connection
 				return fmt.Errorf("%w (the last error: %w)", cause, err)
 			}
 			return cause
-		}
-		if broken.IsZero() {
-			broken = time.Now()
 		}
 		if errors.Is(err, errWrongCertificate) {
 			if c.connected { // it is not the server any more that it was
@@ -206,13 +207,11 @@ func (c *Client) persist(ctx context.Context, try func() error) error {
 				return final
 			}
 		}
-		if time.Since(broken) > c.opt.Patience {
-			return c.lose(&backend.PreemptedError{Err: fmt.Errorf("no connection for %v: %w", c.opt.Patience, err)})
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		switch gaveUp := broken.Wait(ctx, err); {
+		case ctx.Err() != nil:
 			return context.Cause(ctx)
+		case gaveUp != nil:
+			return c.lose(&backend.PreemptedError{Err: fmt.Errorf("no connection for %v: %w", c.opt.Patience, err)})
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -15,20 +16,20 @@ import (
 // supplied does something for which the server needs blobs, and once more when the
 // server turns out to have lost one since it was sent.
 func (c *Client) supplied(ctx context.Context, needs []cache.Output, do func() error) error {
-	err := c.supply(ctx, needs)
-	if err == nil {
-		err = do()
-	}
-	if lost := (*cache.MissingError)(nil); !errors.As(err, &lost) {
+	epoch := c.sender.Epoch()
+	supply := func() error {
+		err := c.sender.Outputs(ctx, c.store, needs...)
+		if err == nil {
+			err = do()
+		}
 		return err
 	}
-	c.mu.Lock()
-	clear(c.there)
-	c.mu.Unlock()
-	if err := c.supply(ctx, needs); err != nil {
-		return err
+	err := supply()
+	if lost := (*cache.MissingError)(nil); errors.As(err, &lost) {
+		c.sender.Forget(epoch)
+		err = supply()
 	}
-	return do()
+	return err
 }
 
 // inputsOf are the trees of inputs.
@@ -42,114 +43,54 @@ func inputsOf(inputs []backend.Input) []cache.Output {
 	return all
 }
 
-// supply uploads what the server lacks of blobs and trees: one question for all of
-// them, and one stream.
-func (c *Client) supply(ctx context.Context, needs []cache.Output) error {
-	needs, done, err := c.claim(ctx, needs)
-	if err != nil || len(needs) == 0 {
-		return err
-	}
-	defer done()
-	seen := map[cache.Output]bool{}
-	var all []cache.Digest
-	c.mu.Lock()
-	for d := range c.there {
-		seen[cache.Output{Digest: d}], seen[cache.Output{Digest: d, Tree: true}] = true, true // with a tree, all that is in it
-	}
-	c.mu.Unlock()
-	for _, o := range needs {
-		err := cache.EachBlob(ctx, c.store, o, seen, func(o cache.Output) error {
-			all = append(all, o.Digest)
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	lacks, again := all, false
-	err = c.persist(ctx, func() error {
-		var still []cache.Digest
-		body := encode(lacks)
-		if err := c.once(ctx, http.MethodPost, pathMissing, body, func(r *http.Response) error { return readJSON(r.Body, &still) }); err != nil {
-			return err
-		}
-		progress := again && len(still) < len(lacks) // what arrived before a cut is not sent again
-		lacks, again = still, true
-		if len(lacks) == 0 {
-			return nil
-		}
-		err := c.upload(ctx, lacks)
-		if cut := (*cutError)(nil); errors.As(err, &cut) {
-			cut.progress = progress
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, d := range all {
-		c.there[d] = true
-	}
-	return nil
+// server is the server as a cache.Sender uses it. Calls end with the client.
+type server struct{ c *Client }
+
+// Missing implements cache.Server.
+func (s server) Missing(_ context.Context, blobs []cache.Digest) (lacks []cache.Digest, err error) {
+	err = s.c.ask(s.c.life, pathMissing, blobs, &lacks)
+	return lacks, err
 }
 
-// claim returns those of needs that the server may lack, once no other caller is sending any of
-// them. Others wait for the same until done is called: nodes that start together begin with
-// the same trees.
-func (c *Client) claim(ctx context.Context, needs []cache.Output) (left []cache.Output, done func(), err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for {
-		left = nil
-		var other chan struct{}
-		for _, o := range needs {
-			if c.there[o.Digest] {
+// Put implements cache.Server, with one stream for all blobs.
+func (s server) Put(_ context.Context, blobs []cache.Digest, from cache.Source) (failed map[cache.Digest]error, err error) {
+	failed, again := map[cache.Digest]error{}, false
+	err = s.c.persist(s.c.life, func() error {
+		progress := false
+		if again { // what arrived before a cut is not sent again
+			var still []cache.Digest
+			if err := s.c.once(s.c.life, http.MethodPost, pathMissing, encode(blobs), func(r *http.Response) error { return readJSON(r.Body, &still) }); err != nil {
+				return err
+			}
+			still = slices.DeleteFunc(still, func(d cache.Digest) bool { return failed[d] != nil })
+			progress, blobs = len(still) < len(blobs), still
+		}
+		again = true
+		for len(blobs) > 0 {
+			err := s.c.upload(s.c.life, blobs, from)
+			var own *cache.SourceError
+			if errors.As(err, &own) { // the others are sent without it
+				failed[own.Digest] = err
+				blobs = slices.DeleteFunc(slices.Clone(blobs), func(d cache.Digest) bool { return d == own.Digest })
 				continue
 			}
-			left = append(left, o)
-			if other == nil {
-				other = c.onWay[o.Digest]
+			if cut := (*cutError)(nil); errors.As(err, &cut) {
+				cut.progress = progress
 			}
+			return err
 		}
-		if other == nil {
-			break
-		}
-		c.mu.Unlock()
-		select {
-		case <-other:
-		case <-ctx.Done():
-			err = context.Cause(ctx)
-		}
-		c.mu.Lock()
-		if err != nil {
-			return nil, nil, err
-		}
-	}
-	mine := make(chan struct{})
-	for _, o := range left {
-		c.onWay[o.Digest] = mine
-	}
-	return left, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		for _, o := range left {
-			delete(c.onWay, o.Digest)
-		}
-		close(mine)
-	}, nil
+		return nil
+	})
+	return failed, err
 }
 
-// upload sends blobs as one stream.
-func (c *Client) upload(ctx context.Context, blobs []cache.Digest) error {
+// upload sends blobs as one stream. The error is a *cache.SourceError for a blob that could not be
+// read.
+func (c *Client) upload(ctx context.Context, blobs []cache.Digest, from cache.Source) error {
 	r, w := io.Pipe()
 	failed := make(chan error, 1)
 	go func() {
-		err := c.writeBlobs(ctx, w, blobs)
+		err := c.writeBlobs(ctx, w, blobs, from)
 		w.CloseWithError(err)
 		failed <- err
 	}()
@@ -161,20 +102,26 @@ func (c *Client) upload(ctx context.Context, blobs []cache.Digest) error {
 	return err
 }
 
-func (c *Client) writeBlobs(ctx context.Context, w io.Writer, blobs []cache.Digest) error {
+func (c *Client) writeBlobs(ctx context.Context, w io.Writer, blobs []cache.Digest, from cache.Source) error {
 	buffered := bufio.NewWriterSize(w, 64<<10)
 	for _, d := range blobs {
-		fmt.Fprintf(buffered, "%s\n", d)
-		blob, err := c.store.Open(ctx, d)
+		blob, err := from.Open(ctx, d)
 		if err != nil {
-			return err
+			return &cache.SourceError{Digest: d, Err: err}
 		}
+		fmt.Fprintf(buffered, "%s\n", d)
 		n, err := io.Copy(buffered, blob)
-		if err = errors.Join(err, blob.Close()); err != nil {
-			return err
+		if closed := blob.Close(); err == nil {
+			err = closed
 		}
-		if n != d.Size {
-			return &cache.CorruptError{Digest: d}
+		if err == nil && n != d.Size {
+			err = &cache.CorruptError{Digest: d}
+		}
+		switch {
+		case errors.Is(err, io.ErrClosedPipe): // the request has ended
+			return err
+		case err != nil:
+			return &cache.SourceError{Digest: d, Err: err}
 		}
 		c.mu.Lock()
 		c.sent += n

@@ -15,7 +15,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/remote"
 	"github.com/fevalgraph/fevalgraph/cache/remote/remotetest"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
-	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
 // faults are all that a server can do to those who read, and to those who write.
@@ -219,11 +218,11 @@ func TestUnreadable(t *testing.T) {
 			from.content[all[i]] = content
 		}
 		from.absent, from.damaged = all[0], all[1]
-		refused, err := transport.Write(t.Context(), all, from)
+		refused, err := transport.Put(t.Context(), all, from)
 		if err != nil || len(refused) != 2 {
 			t.Fatalf("%d refused, %v", len(refused), err)
 		}
-		var own *reapi.SourceError
+		var own *cache.SourceError
 		var missing *cache.MissingError
 		if why := refused[from.absent]; !errors.As(why, &own) || !errors.As(why, &missing) {
 			t.Errorf("the absent one: %v", why)

@@ -59,10 +59,11 @@ type Store struct {
 	reading   singleflight.Group // by digest
 	uploads   uploads
 
-	mu      sync.Mutex
-	present map[cache.Digest]bool // that the server has, or had a moment ago
-	gone    map[cache.Digest]bool // that it did not yield, whatever it says that it has
-	absent  map[cache.Key]bool    // keys without a record that can be served
+	sender *cache.Sender // knows what the server has, or had a moment ago
+
+	mu     sync.Mutex
+	gone   map[cache.Digest]bool // that it did not yield, whatever it says that it has
+	absent map[cache.Key]bool    // keys without a record that can be served
 }
 
 var (
@@ -72,7 +73,8 @@ var (
 
 // Open returns a cache behind a transport, which it closes at its end. It calls no server yet.
 func Open(t Transport, o Options) *Store {
-	s := &Store{o: o, transport: t, present: map[cache.Digest]bool{}, gone: map[cache.Digest]bool{}, absent: map[cache.Key]bool{}}
+	s := &Store{o: o, transport: t, gone: map[cache.Digest]bool{}, absent: map[cache.Key]bool{}}
+	s.sender = cache.NewSender(server{s}, o.Together)
 	var keys []dsse.Verifier
 	for _, k := range o.Trust {
 		keys = append(keys, k)
@@ -190,7 +192,7 @@ func (s *Store) missing(ctx context.Context, blobs []cache.Digest) (bool, error)
 	gone := false
 	for _, d := range blobs {
 		gone = gone || s.gone[d]
-		if !s.present[d] && d.Size > 0 { // each server has what is empty
+		if d.Size > 0 && !s.sender.Knows(cache.Output{Digest: d}) { // each server has what is empty
 			ask = append(ask, d)
 		}
 	}
@@ -206,10 +208,8 @@ func (s *Store) missing(ctx context.Context, blobs []cache.Digest) (bool, error)
 }
 
 func (s *Store) found(blobs []cache.Digest) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for _, d := range blobs {
-		s.present[d] = true
+		s.sender.Has(cache.Output{Digest: d})
 	}
 }
 

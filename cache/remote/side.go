@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
@@ -53,35 +53,27 @@ func (s *side) open() bool { return s.ctx.Err() == nil }
 // try makes a call, and again if that may help, with pauses that grow. The call reports
 // progress by bytes that came or went.
 func (s *side) try(ctx context.Context, call func(ctx context.Context, progress func(int64)) error) error {
-	pause := 50 * time.Millisecond
-	for attempt := 1; ; attempt++ {
-		err := s.once(ctx, call)
-		var refused *reapi.RefusedError
-		var own *localError
-		switch {
-		case err == nil:
-			s.fails.Store(0)
-			return nil
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case !s.open():
-			return context.Cause(s.ctx)
-		case errors.As(err, &own):
-			return own.err
-		case errors.As(err, &refused) && refused.Rights:
-			s.end(err)
-			return err
-		case errors.As(err, &refused), attempt == attempts:
-			s.failed(err)
-			return err
-		}
-		select {
-		case <-time.After(pause + rand.N(pause)):
-		case <-ctx.Done():
-		case <-s.ctx.Done():
-		}
-		pause *= 4
+	either, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
+	var refused *reapi.RefusedError
+	var own *localError
+	passes := func(err error) bool { return !errors.As(err, &own) && !errors.As(err, &refused) }
+	err := retry.Patience{Calls: attempts, Pause: 100 * time.Millisecond, Longest: 400 * time.Millisecond}.Do(either, passes, func() error {
+		return s.once(either, call)
+	})
+	switch {
+	case err == nil:
+		s.fails.Store(0)
+	case either.Err() != nil:
+	case own != nil:
+		return own.err
+	case refused != nil && refused.Rights:
+		s.end(err)
+	default:
+		s.failed(err)
 	}
+	return err
 }
 
 // failed counts a call that brought nothing.
@@ -95,7 +87,6 @@ func (s *side) failed(err error) {
 func (s *side) once(ctx context.Context, call func(ctx context.Context, progress func(int64)) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
 	timer := time.AfterFunc(stall, func() { cancel(fmt.Errorf("nothing came for %v", stall)) })
 	defer timer.Stop()
 	err := call(ctx, func(bytes int64) {

@@ -7,7 +7,6 @@ import (
 	execution "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
 // Transport speaks one protocol with one server. It is safe for concurrent use, tries each
@@ -17,14 +16,11 @@ type Transport interface {
 	// Entry returns an entry of the action cache; nil when there is none.
 	Entry(ctx context.Context, id cache.Key) (*execution.ActionResult, error)
 	PutEntry(ctx context.Context, id cache.Key, e *execution.ActionResult) error
-	// Missing returns those of the blobs that the server does not have: at most
-	// Options.Together blobs.
-	Missing(ctx context.Context, blobs []cache.Digest) ([]cache.Digest, error)
+	// Server's Missing is called with at most Options.Together blobs; Put resumes a stream that
+	// breaks off.
+	cache.Server
 	// Read calls into with each of the blobs that the server has, also from several
 	// goroutines at once. It resumes a stream that breaks off.
 	Read(ctx context.Context, blobs []cache.Digest, into func(cache.Digest, io.Reader) error) error
-	// Write sends blobs. It resumes a stream that breaks off. A blob that the server does
-	// not take, and others do not depend on, is among refused.
-	Write(ctx context.Context, blobs []cache.Digest, from reapi.Source) (refused map[cache.Digest]error, err error)
 	io.Closer
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/remote"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
-	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
 // far is a server in memory that takes a while for each call.
@@ -82,7 +81,7 @@ func (f *far) Read(ctx context.Context, blobs []cache.Digest, into func(cache.Di
 	return nil
 }
 
-func (f *far) Write(ctx context.Context, blobs []cache.Digest, from reapi.Source) (map[cache.Digest]error, error) {
+func (f *far) Put(ctx context.Context, blobs []cache.Digest, from cache.Source) (map[cache.Digest]error, error) {
 	if err := f.arrive(ctx); err != nil {
 		return nil, err
 	}

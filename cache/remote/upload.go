@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
 // uploads are the records that are to be sent, and those who send them.
@@ -155,19 +154,18 @@ func (s *Store) send(keys []cache.Key) int {
 	}
 	ctx := s.writes.ctx
 	var all []upload
-	blobs := map[cache.Digest]bool{}
+	var blobs []cache.Digest
 	for _, k := range keys {
 		r, err := s.o.Local.Record(ctx, k)
 		if err != nil || r == nil {
 			continue
 		}
-		u := upload{k, r, s.blobsOf(ctx, r)}
-		all = append(all, u)
-		for _, d := range u.blobs {
-			blobs[d] = true
+		u := upload{key: k, record: r}
+		if u.blobs, err = s.blobsOf(ctx, r); err == nil {
+			all, blobs = append(all, u), append(blobs, u.blobs...)
 		}
 	}
-	refused, err := s.sendBlobs(ctx, blobs)
+	refused, err := s.sender.Send(ctx, s.o.Local, blobs...)
 	if err != nil {
 		return 0
 	}
@@ -189,82 +187,54 @@ func (s *Store) send(keys []cache.Key) int {
 	return int(sent.Load())
 }
 
-// blobsOf are all blobs of a record, the roots of its outputs first.
-func (s *Store) blobsOf(ctx context.Context, r *cache.Record) (all []cache.Digest) {
+// blobsOf returns all blobs of a record, the roots of its outputs first. What the local store lacks
+// of trees is an error.
+func (s *Store) blobsOf(ctx context.Context, r *cache.Record) (all []cache.Digest, err error) {
 	seen := map[cache.Digest]bool{}
-	add := func(blobs []cache.Digest) (fresh []cache.Digest) {
-		for _, d := range blobs {
-			if !seen[d] {
-				seen[d] = true
-				fresh = append(fresh, d)
-			}
+	add := func(o cache.Output) error {
+		if !seen[o.Digest] {
+			seen[o.Digest] = true
+			all = append(all, o.Digest)
 		}
-		all = append(all, fresh...)
-		return fresh
+		return nil
 	}
-	var directories []cache.Digest
 	for _, o := range r.Outputs {
-		if fresh := add([]cache.Digest{o.Digest}); o.Tree {
-			directories = append(directories, fresh...)
-		}
+		add(o)
 	}
-	for len(directories) > 0 {
-		d := directories[0]
-		directories = directories[1:]
-		directory, err := readDirectory(ctx, s.o.Local, d)
-		if err != nil {
-			continue // it cannot be sent, either
-		}
-		var files, below []cache.Digest
-		for _, sub := range directory.Directories {
-			below = appendDigest(below, sub.Digest)
-		}
-		for _, f := range directory.Files {
-			files = appendDigest(files, f.Digest)
-		}
-		directories = append(directories, add(below)...)
-		add(files)
-	}
-	return all
-}
-
-// sendBlobs sends those of the blobs that the server does not have.
-func (s *Store) sendBlobs(ctx context.Context, blobs map[cache.Digest]bool) (refused map[cache.Digest]error, err error) {
-	var ask, missing []cache.Digest
-	s.mu.Lock()
-	for d := range blobs {
-		if !s.present[d] && d.Size > 0 {
-			ask = append(ask, d)
-		}
-	}
-	s.mu.Unlock()
-	for some := range slices.Chunk(ask, s.o.Together) {
-		var lacks []cache.Digest
-		err := s.writes.try(ctx, func(ctx context.Context, _ func(int64)) (err error) {
-			lacks, err = s.transport.Missing(ctx, some)
-			return err
-		})
-		if err != nil {
+	walked := map[cache.Output]bool{}
+	for _, o := range r.Outputs {
+		if err := cache.EachBlob(ctx, s.o.Local, o, walked, add); err != nil {
 			return nil, err
 		}
-		missing = append(missing, lacks...)
 	}
-	if len(missing) > 0 {
-		err = s.writes.try(ctx, func(ctx context.Context, progress func(int64)) (err error) {
-			refused, err = s.transport.Write(ctx, missing, source{s.o.Local, progress})
-			return err
-		})
-	}
-	for _, why := range refused {
-		var own *reapi.SourceError // no fault of the server
+	return all, nil
+}
+
+// server is the server as a cache.Sender uses it.
+type server struct{ s *Store }
+
+// Missing implements cache.Server.
+func (to server) Missing(ctx context.Context, blobs []cache.Digest) (lacks []cache.Digest, err error) {
+	err = to.s.writes.try(ctx, func(ctx context.Context, _ func(int64)) (err error) {
+		lacks, err = to.s.transport.Missing(ctx, blobs)
+		return err
+	})
+	return lacks, err
+}
+
+// Put implements cache.Server.
+func (to server) Put(ctx context.Context, blobs []cache.Digest, from cache.Source) (failed map[cache.Digest]error, err error) {
+	err = to.s.writes.try(ctx, func(ctx context.Context, progress func(int64)) (err error) {
+		failed, err = to.s.transport.Put(ctx, blobs, source{from, progress})
+		return err
+	})
+	for _, why := range failed {
+		var own *cache.SourceError // no fault of the server
 		if !errors.As(why, &own) {
-			s.writes.failed(why)
+			to.s.writes.failed(why)
 		}
 	}
-	if err == nil {
-		s.found(slices.DeleteFunc(ask, func(d cache.Digest) bool { return refused[d] != nil }))
-	}
-	return refused, err
+	return failed, err
 }
 
 func (s *Store) sendEntry(ctx context.Context, u upload) error {
@@ -298,15 +268,15 @@ func (s *Store) keepsEntry(ctx context.Context, k cache.Key) (bool, error) {
 	return err == nil && len(missing) == 0, err
 }
 
-// source is a store whose blobs are sent.
+// source reports the bytes of blobs that are sent.
 type source struct {
-	cache.Store
+	cache.Source
 	progress func(int64)
 }
 
-// Open implements reapi.Source.
+// Open implements cache.Source.
 func (s source) Open(ctx context.Context, d cache.Digest) (io.ReadCloser, error) {
-	r, err := s.Store.Open(ctx, d)
+	r, err := s.Source.Open(ctx, d)
 	if err != nil {
 		return nil, err
 	}

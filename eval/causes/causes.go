@@ -83,9 +83,9 @@ func (f *Finder) Changes(ctx context.Context, d *report.Difference) error {
 		}
 		switch {
 		case c.Kind == report.ChangeBroken && c.Is.Message != nil:
-			c.Causes = []string{plan.WithoutCulprit(*c.Is.Message)}
+			c.Causes = []string{c.Is.Trouble()}
 		case c.Kind == report.ChangeJudged && c.Was.Message != nil:
-			c.Causes = []string{"it was " + unjudged(c.Was) + ": " + plan.WithoutCulprit(*c.Was.Message)}
+			c.Causes = []string{"it was " + unjudged(c.Was) + ": " + c.Was.Trouble()}
 		case c.Is.Class == verdict.Refused && c.Is.Message != nil: // what is refused lists no files
 			c.Causes = []string{"submission refused: " + *c.Is.Message}
 		case c.Was.Class == verdict.Refused && c.Was.Message != nil:

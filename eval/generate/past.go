@@ -98,7 +98,7 @@ func (p *Past) take(e event.Event, steps map[string]*Decision) {
 		p.End, p.Ended = e, true
 	case event.NodeQueued:
 		if _, name, _ := strings.Cut(e.Addr, ":"); e.Kind == gen.KindAnswer {
-			step(name).Node = event.NodeDone{Addr: e.Addr, Kind: e.Kind, State: Queued, Key: e.Key, Cause: e.Cause, Changes: e.Changes, Omitted: e.Omitted}
+			step(name).Node = event.NodeDone{Addr: e.Addr, Kind: e.Kind, State: Queued, Key: e.Key, Cause: e.Cause, Category: e.Category, Changes: e.Changes, Omitted: e.Omitted}
 		}
 	case event.NodeStart:
 		if _, name, _ := strings.Cut(e.Addr, ":"); e.Kind == gen.KindAnswer {

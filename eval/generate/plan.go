@@ -12,6 +12,7 @@ import (
 type Planned struct {
 	Step  *gen.Step
 	Cause string    // why it would be sent
+	After string    // of a request whose prompt depends on one that is sent before, the kind of that; else ""
 	Wrong string    // why it cannot be; "" is that it can
 	About gen.Usage // what it may take
 	Whole bool      // its prompt is known; otherwise it is longer than About
@@ -25,9 +26,9 @@ func (c *call) plan(rep *graph.Report) *Outcome {
 			continue
 		}
 		st := rep.Status(s.Answer)
-		p := Planned{Step: s, Cause: st.Cause}
+		p := Planned{Step: s, Cause: st.Cause, After: st.Follows}
 		if st.New && !c.r.Again {
-			p.Cause = "never asked"
+			p.Cause, p.After = "never asked", ""
 		}
 		switch {
 		case st.State == event.Cached:

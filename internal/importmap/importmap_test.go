@@ -27,7 +27,7 @@ type room struct {
 
 // anyone may import these; they import nothing but the standard library and
 // golang.org/x/sys, and one another.
-var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "internal/atomicfile", "internal/lockedfile", "internal/exhaustion", "internal/lazyregexp", "internal/procgroup", "internal/proof", "internal/seccomp"}
+var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "internal/atomicfile", "internal/lockedfile", "internal/exhaustion", "internal/lazyregexp", "internal/procgroup", "internal/proof", "internal/retry", "internal/seccomp"}
 
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli", "compat", "backend/kinds"}, "main hands over what the program is made of, and exits"},
@@ -69,6 +69,7 @@ var rooms = []room{
 	{"internal/procgroup", nil, "it sets up whatever command it is given"},
 	{"internal/seccomp", nil, "it denies system calls to whatever is started"},
 	{"internal/proof", nil, "it proves files, whatever is in them"},
+	{"internal/retry", nil, "it makes calls again, whatever they do"},
 	{"internal/fnmatch", nil, "it knows patterns and names, not what they are of"},
 	{"internal/importmap", nil, "it is a test"},
 	{"internal/testkit", []string{"cache", "reapi"}, "it is for tests of any room"},

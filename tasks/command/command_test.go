@@ -25,6 +25,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -144,7 +145,7 @@ func TestEndings(t *testing.T) {
 		{"a score and a signal that may be", "echo 12; kill -KILL $$", command.Run{}, anyExit, verdict.Judged, 12, ""},
 		{"code rewritten", "echo 12; echo '#' >>grade.sh", command.Run{}, safe, verdict.Refused, 0, "problem/grade.sh, code of the problem, was rewritten while the program ran"},
 		{"code rewritten, and a limit", "rm grade.sh; mkdir grade.sh; sleep 60", command.Run{Timeout: 2 * time.Second}, safe, verdict.Refused, 0, "problem/grade.sh, code of the problem, was rewritten while the program ran"},
-		{"code rewritten by set-up", "echo 12", command.Run{Setup: []command.Step{{Line: "echo '\n#' >>grade.sh", Directory: "problem"}}}, safe, verdict.Judged, 12, ""},
+		{"code rewritten by set-up", "echo 12", command.Run{Setup: []session.Step{{Line: "echo '\n#' >>grade.sh", Directory: "problem"}}}, safe, verdict.Judged, 12, ""},
 		{"data rewritten", "echo 12 >plain; cat plain", command.Run{}, safe, verdict.Judged, 12, ""},
 		{"stderr has numbers", "echo 12; echo 99 >&2", command.Run{}, safe, verdict.Judged, 12, ""},
 		{"stderr is asked, too", "echo 12; echo 99 >&2", command.Run{}, frontier, verdict.Judged, 99, ""},
@@ -156,13 +157,13 @@ func TestEndings(t *testing.T) {
 		{"a script that is missing", "", command.Run{Argv: []string{"sh", "absent.sh"}}, safe, verdict.NoScore, -1, "absent.sh"},
 		{"124", "echo 12; exit 124", command.Run{}, anyExit, verdict.Judged, 12, ""},
 		{"124, as Frontier-CS", "echo 12; exit 124", command.Run{}, frontier, verdict.SessionTimeout, -1, "the program's exit code 124 says that a limit of its own was over"},
-		{"set-up says no", "echo 12", command.Run{Setup: []command.Step{{Line: "true", Directory: "."}, {Line: "echo 'Error: no data'; exit 4", Directory: "problem"}}}, safe, verdict.NoScore, -1,
+		{"set-up says no", "echo 12", command.Run{Setup: []session.Step{{Line: "true", Directory: "."}, {Line: "echo 'Error: no data'; exit 4", Directory: "problem"}}}, safe, verdict.NoScore, -1,
 			`set-up command "echo 'Error: no data'; exit 4" ended with exit code 4: Error: no data`},
-		{"set-up takes too long", "echo 12", command.Run{Setup: []command.Step{{Line: "sleep 600", Directory: "."}}, SetupTimeout: 100 * time.Millisecond}, safe, verdict.NoScore, -1,
+		{"set-up takes too long", "echo 12", command.Run{Setup: []session.Step{{Line: "sleep 600", Directory: "."}}, SetupTimeout: 100 * time.Millisecond}, safe, verdict.NoScore, -1,
 			`the limit of 100ms on set-up ended "sleep 600"`},
-		{"set-up speaks of the machine", "echo 12", command.Run{Setup: []command.Step{{Line: "echo connection refused; exit 127", Directory: "."}}}, safe, verdict.NoScore, -1,
+		{"set-up speaks of the machine", "echo 12", command.Run{Setup: []session.Step{{Line: "echo connection refused; exit 127", Directory: "."}}}, safe, verdict.NoScore, -1,
 			`ended with exit code 127: connection refused`},
-		{"set-up", "cat made", command.Run{Setup: []command.Step{{Line: "echo 31 > made", Directory: "problem"}}}, safe, verdict.Judged, 31, ""},
+		{"set-up", "cat made", command.Run{Setup: []session.Step{{Line: "echo 31 > made", Directory: "problem"}}}, safe, verdict.Judged, 31, ""},
 		{"a file", `echo 3; echo '{"score": 61}' > new.json`, fresh, pointer, verdict.Judged, 61, ""},
 		{"no file", `echo 3`, fresh, pointer, verdict.NoScore, -1, "there is no problem/new.json: 3"},
 		{"a link for a file", `ln -s stale.json new.json`, fresh, pointer, verdict.NoScore, -1, "problem/new.json is not a regular file"},
@@ -224,7 +225,7 @@ func TestNotStarted(t *testing.T) {
 			t.Errorf("%s: %+v", program, got.run)
 		}
 	}
-	setup := command.Run{Setup: []command.Step{{Line: "no-such-program-at-all", Directory: "."}}}
+	setup := command.Run{Setup: []session.Step{{Line: "no-such-program-at-all", Directory: "."}}}
 	if got := judge(t, "echo 1", setup, score.Rule{From: score.Stdout}); got.run.State != event.Broken {
 		t.Errorf("%+v", got.run)
 	}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"path"
 	"strings"
 	"sync"
@@ -21,6 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
 	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // FromProject and FromEnvironment are what tasks call the dependencies that
@@ -130,54 +129,32 @@ func (e *Environment) run(ctx context.Context, w *graph.Work) (graph.Outcome, er
 		return graph.Outcome{}, err
 	}
 	tree, _ := w.Input(FromProject, tasks.TreeOutput)
-	w.Phase(graph.Workspace)
-	session, err := e.Backend.Open(ctx, backend.Spec{Name: w.Addr, Inputs: []backend.Input{{Path: "project", Tree: tree}}})
-	if session != nil {
-		defer func() {
-			w.Phase(graph.Closing)
-			session.Close(context.WithoutCancel(ctx))
-		}()
+	plan := session.Plan{
+		Backend: e.Backend, Env: e.Env, Machine: e.Machine, SetupTimeout: uvTimeout,
+		Spec: backend.Spec{Name: w.Addr, Inputs: []backend.Input{{Path: "project", Tree: tree}}},
 	}
-	if err != nil {
-		return graph.Outcome{}, fmt.Errorf("opening a session: %w", err)
-	}
-	said := &capped.Buffer{}
-	redacted := backend.Redact(io.MultiWriter(said, w.Log), e.Env.Masked())
-	w.Phase(graph.Executing)
-	exit, err := session.Exec(ctx, backend.Command{
-		Argv: []string{"/bin/sh", "-c", resolve, "sh", python, buildNeeds, takeInside, e.Overrides},
-		Env:  e.Env.Preparing(), Dir: "project", Timeout: uvTimeout, Online: true, Output: redacted,
-	})
-	redacted.Close()
-	if err != nil {
-		return graph.Outcome{}, fmt.Errorf("asking uv for versions: %w", err)
-	}
-	if exit.TimedOut {
-		return graph.Outcome{}, fmt.Errorf("asking uv for versions: its limit of %v ended it", uvTimeout)
-	}
-	if exit.Code != 0 || exit.Signal != "" {
-		lacks, err := e.Machine.Lacks(ctx, ending.Setup{
-			Backend: e.Backend, Spec: backend.Spec{Name: w.Addr}, Env: e.Env.Preparing(), Secrets: e.Env.Masked(), Line: "uv pip compile", Exit: exit,
+	return session.Run(ctx, w, plan, func(s *session.Session) (graph.Outcome, error) {
+		failed, err := s.SetUp(ctx, session.Step{
+			Line: "uv pip compile", Directory: "project", Argv: []string{"/bin/sh", "-c", resolve, "sh", python, buildNeeds, takeInside, e.Overrides},
 		})
-		if err = ending.Blame(lacks, err, said.Bytes(), false); err != nil {
+		switch {
+		case err != nil:
 			return graph.Outcome{}, fmt.Errorf("asking uv for versions: %w", err)
+		case failed != nil && failed.TimedOut:
+			return graph.Outcome{}, fmt.Errorf("asking uv for versions: its limit of %v ended it", uvTimeout)
+		case failed != nil:
+			return graph.Outcome{}, &graph.InputError{Err: fmt.Errorf("uv finds no versions for the uv project: %s", strings.TrimSpace(string(failed.Output)))}
 		}
-		return graph.Outcome{}, &graph.InputError{Err: fmt.Errorf("uv finds no versions for the uv project: %s", strings.TrimSpace(string(said.Bytes())))}
-	}
-	w.Phase(graph.Storing)
-	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
-	for _, output := range []string{OutputPins, OutputInside} {
-		f, err := session.Collect(ctx, output+".txt")
-		if err != nil {
-			return graph.Outcome{}, fmt.Errorf("fetching what uv chose: %w", err)
+		k := outputs.Keeper{Ctx: ctx, Store: w.Store}
+		for _, output := range []string{OutputPins, OutputInside} {
+			content, err := session.Read(ctx, s, output+".txt", maxFile)
+			if err != nil {
+				return graph.Outcome{}, fmt.Errorf("fetching what uv chose: %w", err)
+			}
+			k.Keep(output, content)
 		}
-		content, err := io.ReadAll(io.LimitReader(f, maxFile))
-		if err = errors.Join(err, f.Close()); err != nil {
-			return graph.Outcome{}, fmt.Errorf("fetching what uv chose: %w", err)
-		}
-		k.Keep(output, content)
-	}
-	return k.Outcome, k.Err
+		return k.Outcome, k.Err
+	})
 }
 
 // Environments makes sure, once per backend and set of versions, that there is
@@ -328,6 +305,6 @@ func (e *Environments) at(where place) *preparation {
 }
 
 // in is a command that runs argv in the environment.
-func (p prepared) in(session backend.Session, argv []string) []string {
-	return append([]string{"/bin/sh", "-c", within, "sh", session.Dir() + "/" + venv, p.shared}, argv...)
+func (p prepared) in(dir string, argv []string) []string {
+	return append([]string{"/bin/sh", "-c", within, "sh", dir + "/" + venv, p.shared}, argv...)
 }

@@ -2,11 +2,10 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
-	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 )
 
 // FromTask is what Figures calls its dependency, a Task.
@@ -55,10 +54,7 @@ func (f *Figures) Refused(ctx context.Context, w *graph.Work, _ string) (graph.O
 }
 
 func putFigures(ctx context.Context, w *graph.Work, figures map[string]float64) (graph.Outcome, error) {
-	encoded, err := json.Marshal(figures)
-	if err != nil {
-		return graph.Outcome{}, err
-	}
-	d, err := cache.PutBytes(ctx, w.Store, encoded)
-	return graph.Outcome{Outputs: []cache.Output{{Name: OutputFigures, Digest: d}}}, err
+	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
+	k.JSON(OutputFigures, figures)
+	return k.Outcome, k.Err
 }

@@ -4,36 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 
 	"github.com/fevalgraph/fevalgraph/backend"
-	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
-
-const timedOut = cache.ClassTimeout
 
 // maxFile bounds the file with a score in memory; a larger one counts as none.
 const maxFile = 64 << 20
 
-// keeper stores the outputs of a run.
-type keeper struct {
-	outputs.Keeper
-	secrets []string
-
-	file, masked []byte // the file with the score, as it was and as it is kept
-}
-
 // clear makes sure that the file with the score is the program's own work: what
 // the problem, the solution or set-up left in its place becomes an empty file.
-func (r *Run) clear(ctx context.Context, session backend.Session) error {
+func (r *Run) clear(ctx context.Context, s *session.Session) error {
 	if r.File == "" {
 		return nil
 	}
-	f, err := session.Collect(ctx, r.File)
+	f, err := s.Collect(ctx, r.File)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -42,37 +30,29 @@ func (r *Run) clear(ctx context.Context, session backend.Session) error {
 	case !errors.Is(err, backend.ErrNotRegular):
 		return fmt.Errorf("looking for %s: %w", r.File, err)
 	}
-	if err := session.Place(ctx, backend.Input{Path: r.File, Content: []byte{}, Replace: true}); err != nil {
+	if err := s.Place(ctx, backend.Input{Path: r.File, Content: []byte{}, Replace: true}); err != nil {
 		return fmt.Errorf("clearing %s: %w", r.File, err)
 	}
 	return nil
 }
 
-// collect keeps the file with the score. Without one it says why there is none.
-func (r *Run) collect(ctx context.Context, session backend.Session, k *keeper) (none string, err error) {
+// collect returns the file with the score. Without one it returns why there is none.
+func (r *Run) collect(ctx context.Context, s *session.Session) (content []byte, none string, err error) {
 	if r.File == "" {
-		return "", nil
+		return nil, "", nil
 	}
-	f, err := session.Collect(ctx, r.File)
+	content, err = session.Read(ctx, s, r.File, maxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Sprintf("there is no %s", r.File), nil
+		return nil, fmt.Sprintf("there is no %s", r.File), nil
 	case errors.Is(err, backend.ErrNotRegular):
-		return fmt.Sprintf("%s is not a regular file", r.File), nil
+		return nil, fmt.Sprintf("%s is not a regular file", r.File), nil
+	case errors.Is(err, session.ErrLarge):
+		return nil, fmt.Sprintf("%s is larger than %d MiB", r.File, maxFile>>20), nil
 	case err != nil:
-		return "", fmt.Errorf("fetching %s: %w", r.File, err)
+		return nil, "", fmt.Errorf("fetching %s: %w", r.File, err)
 	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("fetching %s: %w", r.File, err)
-	case len(content) > maxFile:
-		return fmt.Sprintf("%s is larger than %d MiB", r.File, maxFile>>20), nil
-	}
-	k.file, k.masked = content, backend.RedactJSON(content, k.secrets)
-	k.Keep(OutputFile, k.masked)
-	return "", nil
+	return content, "", nil
 }
 
 // errMasked says that what is kept without secrets is not worth what it was with them.

@@ -20,6 +20,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // The kinds of outputs, as the language has them.
@@ -71,36 +72,28 @@ func (o TaskOutput) keep(ctx context.Context, t *Task, session backend.Session, 
 	return cache.Output{Name: o.Name, Digest: tree.Root, Tree: true}, nil
 }
 
-// collect opens a file of the workspace.
-func collect(ctx context.Context, session backend.Session, at string) (io.ReadCloser, error) {
-	f, err := session.Collect(ctx, at)
+// notCollected explains why there is no file.
+func notCollected(at string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("the command left no %s", at)
+		return fmt.Errorf("the command left no %s", at)
 	case errors.Is(err, backend.ErrNotRegular):
-		return nil, fmt.Errorf("%s is not a regular file", at)
-	case err != nil:
-		return nil, fmt.Errorf("fetching %s: %w", at, err)
+		return fmt.Errorf("%s is not a regular file", at)
 	}
-	return f, nil
+	return fmt.Errorf("fetching %s: %w", at, err)
 }
 
 // metricName is what a metric may be called.
 var metricName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,99}$`)
 
 // metrics stores an object of finite numbers; equal ones are equal bytes.
-func (o TaskOutput) metrics(ctx context.Context, session backend.Session, store cache.Store, at string) (cache.Output, error) {
-	f, err := collect(ctx, session, at)
-	if err != nil {
-		return cache.Output{}, err
-	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, maxMetricsBytes+1))
+func (o TaskOutput) metrics(ctx context.Context, s backend.Session, store cache.Store, at string) (cache.Output, error) {
+	content, err := session.Read(ctx, s, at, maxMetricsBytes)
 	switch {
-	case err != nil:
-		return cache.Output{}, fmt.Errorf("fetching %s: %w", at, err)
-	case len(content) > maxMetricsBytes:
+	case errors.Is(err, session.ErrLarge):
 		return cache.Output{}, fmt.Errorf("%s is larger than %d MiB", at, maxMetricsBytes>>20)
+	case err != nil:
+		return cache.Output{}, notCollected(at, err)
 	}
 	values, err := parseMetrics(content)
 	if err != nil {
@@ -157,9 +150,9 @@ func packed(ctx context.Context, t *Task, session backend.Session, store cache.S
 	if name, ignored := ignoredSocket(said.Bytes()); ignored {
 		return nil, fmt.Errorf("%s is a socket, which cannot be kept: have the command remove it", name)
 	}
-	f, err := collect(ctx, session, archiveName)
+	f, err := session.Collect(ctx, archiveName)
 	if err != nil {
-		return nil, err
+		return nil, notCollected(archiveName, err)
 	}
 	defer f.Close()
 	u := unpacker{root: at, file: file, store: store, files: map[string]cache.Entry{}}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // The problem's program and the submission that it starts have the same user, so the
@@ -85,24 +85,17 @@ func (r *Run) readOnly(code, data []cache.Entry) []string {
 
 // unchanged returns those of files that are in the workspace as the problem has them, without
 // large ones.
-func unchanged(ctx context.Context, session backend.Session, files []cache.Entry) (same []cache.Entry, err error) {
+func unchanged(ctx context.Context, s *session.Session, files []cache.Entry) (same []cache.Entry, err error) {
 	for _, e := range files {
 		if e.Digest.Size > maxCode {
 			continue
 		}
-		f, err := session.Collect(ctx, e.Path)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, backend.ErrNotRegular) {
-			continue
-		}
-		if err != nil {
+		content, err := session.Read(ctx, s, e.Path, e.Digest.Size)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, backend.ErrNotRegular), errors.Is(err, session.ErrLarge):
+		case err != nil:
 			return nil, fmt.Errorf("fetching %s: %w", e.Path, err)
-		}
-		content, err := io.ReadAll(io.LimitReader(f, e.Digest.Size+1))
-		f.Close()
-		if err != nil {
-			return nil, fmt.Errorf("fetching %s: %w", e.Path, err)
-		}
-		if cache.SumBytes(content) == e.Digest {
+		case cache.SumBytes(content) == e.Digest:
 			same = append(same, e)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
 	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 	"github.com/fevalgraph/fevalgraph/tasks/separate"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -35,7 +35,7 @@ type Run struct {
 	Module       string            // of the workspace: what of Own the program would import
 	Search       *separate.Search
 	Directory    string // of the workspace, where everything runs
-	Setup        []Step
+	Setup        []session.Step
 	SetupTimeout time.Duration // of all of Setup together; 0 is none
 	OwnSetup     bool          // some of Setup is the problem's; in no key
 	Argv         []string
@@ -52,18 +52,11 @@ type Run struct {
 
 	UV *UV // nil is no uv project
 
-	within func(program []string) []string // an environment of a Task; nil is none
-
 	Machine *ending.Machine
+	Keep    session.Keep // in no key
 
 	Backend  backend.Backend
 	Identity func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
-}
-
-// Step is a set-up command.
-type Step struct {
-	Line      string // for the shell
-	Directory string // of the workspace
 }
 
 // The outputs of Run.
@@ -77,24 +70,11 @@ const (
 	OutputLog    = graph.LogOutput
 )
 
-// Exit is the content of OutputExit: how the program ended or, when Setup is
-// set, which set-up command said no, and how.
+// Exit is the content of OutputExit: how the program ended, or which set-up command failed, and how.
 type Exit struct {
-	Setup       string  `json:"setup,omitempty"`
-	Code        int     `json:"code"`
-	Signal      string  `json:"signal,omitempty"`
-	TimedOut    bool    `json:"timed_out,omitempty"`
-	Limit       float64 `json:"limit,omitempty"`        // of the program, seconds
-	MemoryLimit int64   `json:"memory_limit,omitempty"` // bytes; of the session, when something was killed for it
-	NoFile      string  `json:"no_file,omitempty"`      // why there is no OutputFile
-	Rewritten   string  `json:"rewritten,omitempty"`    // code of the problem that changed while the program ran
-}
-
-// timing is the content of OutputTiming.
-type timing struct {
-	Seconds   float64 `json:"seconds"`             // of the program
-	Isolation string  `json:"isolation,omitempty"` // see backend.Capabilities
-	Import    string  `json:"import,omitempty"`    // see verdict.Measurements
+	session.Exit
+	NoFile    string `json:"no_file,omitempty"`   // why there is no OutputFile
+	Rewritten string `json:"rewritten,omitempty"` // code of the problem that changed while the program ran
 }
 
 // Describe implements graph.Task.
@@ -126,7 +106,7 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 }
 
 // describeSetup adds the commands that run before a program, and their limit.
-func describeSetup(m *graph.Manifest, steps []Step, limit time.Duration) {
+func describeSetup(m *graph.Manifest, steps []session.Step, limit time.Duration) {
 	for i, s := range steps {
 		m.String(fmt.Sprintf("setup %d", i+1), s.Line)
 		m.String(fmt.Sprintf("directory of setup %d", i+1), s.Directory)
@@ -148,152 +128,142 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 			return graph.Outcome{}, err
 		}
 	}
-	var uv *prepared
-	if r.UV != nil {
-		w.Phase(graph.Preparing)
-		p, err := r.UV.prepare(ctx, w, r.Backend, r.Env)
-		if err != nil {
-			return graph.Outcome{}, err
-		}
-		uv = &p
+	uv, plan, err := r.plan(ctx, w)
+	if err != nil {
+		return graph.Outcome{}, err
 	}
-	outcome, err := r.try(ctx, w, uv, false)
-	if errors.Is(err, ending.ErrUnclear) {
-		w.Note(err.Error())
-		outcome, err = r.try(ctx, w, uv, true)
-	}
-	return outcome, err
-}
-
-// try does the work in a session of its own. What is unclear is an error but the last time.
-// However the program ends, the submission may have ended it, so it does not run once more: one
-// that is right by chance must not have another chance for that.
-func (r *Run) try(ctx context.Context, w *graph.Work, uv *prepared, last bool) (graph.Outcome, error) {
-	k := &keeper{Keeper: outputs.Keeper{Ctx: ctx, Store: w.Store}, secrets: r.Env.Secrets()}
-	setup := &capped.Buffer{}
-	w.Phase(graph.Workspace)
 	code, data, err := r.guarded(ctx, w)
 	if err != nil {
 		return graph.Outcome{}, err
 	}
-	session, err := r.open(ctx, w, uv, r.readOnly(code, data))
-	if session != nil {
-		// Closing ends processes; that must happen on a cancelled run, too.
-		defer func() {
-			w.Phase(graph.Closing)
-			session.Close(context.WithoutCancel(ctx))
-		}()
-	}
-	if err != nil {
-		return graph.Outcome{}, err
-	}
-	w.Phase(graph.Executing)
-	no, err := r.setUp(ctx, w, session, r.spec(w, uv), uv, io.MultiWriter(setup, w.Log), last)
-	if err != nil {
-		return graph.Outcome{}, err
-	}
-	if no != nil {
-		if err := session.Verify(ctx); err != nil {
-			return graph.Outcome{}, fmt.Errorf("the failure of set-up proves nothing: %w", err)
+	plan.Spec.ReadOnly = r.readOnly(code, data)
+	// However the program ends, the submission may have ended it, so it does not run once more: one
+	// that is right by chance must not have another chance for that.
+	return session.Run(ctx, w, plan, func(s *session.Session) (graph.Outcome, error) {
+		k := &outputs.Keeper{Ctx: ctx, Store: w.Store}
+		no, err := r.setUp(ctx, w, s, uv)
+		switch {
+		case err != nil:
+			return graph.Outcome{}, err
+		case no != nil:
+			if err := s.VerifyAfter(ctx, "set-up failed"); err != nil {
+				return graph.Outcome{}, err
+			}
+			k.JSON(OutputExit, Exit{Exit: no.Exit})
+			k.JSON(OutputTiming, s.Timing(backend.Exit{}))
+			k.Keep(OutputLog, s.Setup())
+		default:
+			err = r.grade(ctx, w, s, uv, k, code)
 		}
-		k.JSON(OutputExit, *no)
-		k.JSON(OutputTiming, timing{Isolation: r.Backend.Capabilities().Level()})
-		k.Keep(OutputSetup, setup.Bytes())
-		k.Keep(OutputLog, setup.Bytes())
-		return k.Outcome, k.Err
+		if setup := s.Setup(); len(setup) > 0 {
+			k.Keep(OutputSetup, setup)
+		}
+		return k.Outcome, cmp.Or(err, k.Err)
+	})
+}
+
+// plan prepares the uv project, if there is one, and describes the workspace.
+func (r *Run) plan(ctx context.Context, w *graph.Work) (*prepared, session.Plan, error) {
+	p := session.Plan{
+		Backend: r.Backend, Spec: backend.Spec{Name: w.Addr}, Env: r.Env, Machine: r.Machine, SetupTimeout: r.SetupTimeout, VerifyInputs: r.VerifyInputs, Keep: r.Keep,
 	}
-	err = r.grade(ctx, w, session, uv, k, code)
-	if setup := setup.Bytes(); len(setup) > 0 && err == nil {
-		k.Keep(OutputSetup, setup)
+	for _, name := range r.Inputs {
+		tree, ok := w.Input(name, tasks.TreeOutput)
+		if !ok {
+			return nil, p, fmt.Errorf("dependency %q has no tree", name)
+		}
+		if name == r.Own && r.Separate != nil {
+			inputs, err := r.Separate.Inputs(ctx, w.Store, tree)
+			if err != nil {
+				return nil, p, err
+			}
+			p.Spec.Inputs = append(p.Spec.Inputs, inputs...)
+			continue
+		}
+		p.Spec.Inputs = append(p.Spec.Inputs, backend.Input{Path: ".", Tree: tree})
 	}
-	return k.Outcome, cmp.Or(err, k.Err)
+	if r.UV == nil {
+		return nil, p, nil
+	}
+	w.Phase(graph.Preparing)
+	uv, err := r.UV.prepare(ctx, w, r.Backend, r.Env)
+	p.Spec.Snapshot, p.Within = uv.snapshot, uv.in
+	return &uv, p, err
 }
 
 // grade runs the program in a workspace that is ready, and keeps what it leaves. A
 // program that ends well can still have been kept from its work, and print a score of
 // 0, so the machine is asked each time.
-func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session, uv *prepared, k *keeper, code []cache.Entry) error {
-	if err := r.clear(ctx, session); err != nil {
+func (r *Run) grade(ctx context.Context, w *graph.Work, s *session.Session, uv *prepared, k *outputs.Keeper, code []cache.Entry) error {
+	if err := r.clear(ctx, s); err != nil {
 		return err
 	}
 	if len(r.Setup) > 0 || uv != nil { // which may change code, honestly
 		var err error
-		if code, err = unchanged(ctx, session, code); err != nil {
+		if code, err = unchanged(ctx, s, code); err != nil {
 			return err
 		}
 	}
-	env, err := r.environment(ctx, session)
+	env, err := r.environment(ctx, s)
 	if err != nil {
 		return err
 	}
-	printed, stdout, stderr := &capped.Buffer{}, &capped.Buffer{}, &capped.Buffer{}
-	unmasked, unmaskedErrors := &capped.Buffer{}, &capped.Buffer{}
-	out := backend.Redact(io.MultiWriter(stdout, w.Log), r.Env.Masked())
-	errs := backend.Redact(io.MultiWriter(stderr, w.Log), r.Env.Masked())
-	exit, err := session.Exec(ctx, backend.Command{
-		Argv: r.argv(session, uv, r.Argv), Env: env, Dir: r.Directory, Timeout: r.Timeout, Offline: r.Offline,
-		Output: io.MultiWriter(unmasked, out), Errors: io.MultiWriter(unmaskedErrors, errs), Notes: w.Log,
+	ran, err := s.Execute(ctx, session.Program{
+		Name: "the program", Split: true,
+		Command: backend.Command{Argv: s.In(r.Argv), Env: env, Dir: r.Directory, Timeout: r.Timeout, Offline: r.Offline},
 	})
-	out.Close()
-	errs.Close()
-	w.Phase(graph.Storing)
 	if err != nil {
 		return r.startError(err)
 	}
-	if err := session.Verify(ctx); err != nil {
-		return fmt.Errorf("what the program left proves nothing: %w", err)
-	}
+	printed := &capped.Buffer{}
 	if r.Separate != nil {
-		masked := backend.Redact(printed, k.secrets)
-		err := r.Separate.End(ctx, session, masked)
+		masked := backend.Redact(printed, r.Env.Secrets())
+		err := r.Separate.End(ctx, s, masked)
 		masked.Close()
 		if err != nil {
 			return err
 		}
 	}
-	for _, verify := range r.VerifyInputs {
-		if err := verify(); err != nil {
-			return err
-		}
-	}
-	if err := r.scriptError(ctx, w, attempt{r.line(), r.Directory, len(r.Setup) == 0, exit, r.spec(w, uv), uv}); err != nil {
+	if err := r.scriptError(ctx, w, s, attempt{r.line(), r.Directory, len(r.Setup) == 0, ran.Exit}); err != nil {
 		return err
 	}
-	same, err := unchanged(ctx, session, code)
+	same, err := unchanged(ctx, s, code)
 	if err != nil {
 		return err
 	}
-	facts := Exit{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Limit: r.Timeout.Seconds()}
-	if exit.OOM {
-		facts.MemoryLimit = exit.OOMLimit
-	}
+	facts := Exit{Exit: ran.Stored(r.Timeout)}
 	for _, e := range code {
 		if e.Digest.Size <= maxCode && !slices.Contains(same, e) && facts.Rewritten == "" {
 			facts.Rewritten = e.Path
 		}
 	}
-	if facts.NoFile, err = r.collect(ctx, session, k); err != nil {
+	kept := score.Artifacts{Stdout: ran.Output, Stderr: ran.Errors, Code: ran.Code, Signal: ran.Signal}
+	raw := kept
+	raw.Stdout, raw.Stderr = ran.RawOutput, ran.RawErrors
+	if raw.File, facts.NoFile, err = r.collect(ctx, s); err != nil {
 		return err
 	}
-	if len(k.secrets) > 0 {
-		kept := score.Artifacts{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), File: k.masked, NoFile: facts.NoFile, Code: facts.Code, Signal: facts.Signal}
-		left := kept
-		left.Stdout, left.Stderr, left.File = unmasked.Bytes(), unmaskedErrors.Bytes(), k.file
-		if err := r.sameScore(left, kept); err != nil {
+	raw.NoFile, kept.NoFile = facts.NoFile, facts.NoFile
+	if raw.File != nil {
+		kept.File = backend.RedactJSON(raw.File, r.Env.Secrets())
+		k.Keep(OutputFile, kept.File)
+	}
+	if len(r.Env.Secrets()) > 0 {
+		if err := r.sameScore(raw, kept); err != nil {
 			return err
 		}
 	}
 	k.JSON(OutputExit, facts)
-	how, err := r.imports(ctx, w)
-	if err != nil {
+	took := s.Timing(ran.Exit)
+	if took.Import, err = r.imports(ctx, w); err != nil {
 		return err
 	}
-	k.JSON(OutputTiming, timing{Seconds: exit.Seconds, Isolation: r.Backend.Capabilities().Level(), Import: how})
-	k.Keep(OutputStdout, stdout.Bytes())
-	k.Keep(OutputStderr, stderr.Bytes())
-	k.Keep(OutputLog, joined(joined(stdout.Bytes(), stderr.Bytes()), printed.Bytes()))
-	if exit.TimedOut {
-		k.Outcome.Class, k.Outcome.Message = timedOut, limitMessage(r.Timeout)
+	k.JSON(OutputTiming, took)
+	k.Keep(OutputStdout, ran.Output)
+	k.Keep(OutputStderr, ran.Errors)
+	k.Keep(OutputLog, joined(joined(ran.Output, ran.Errors), printed.Bytes()))
+	if ran.TimedOut {
+		k.Outcome.Class, k.Outcome.Message = cache.ClassTimeout, limitMessage(r.Timeout)
 	}
 	return nil
 }
@@ -344,111 +314,33 @@ func joined(stdout, stderr []byte) []byte {
 	return append(stdout, stderr...)
 }
 
-// spec is an empty workspace.
-func (r *Run) spec(w *graph.Work, uv *prepared) backend.Spec {
-	spec := backend.Spec{Name: w.Addr}
+// setUp installs the uv project and runs the set-up commands. It returns how the first one failed
+// that did.
+func (r *Run) setUp(ctx context.Context, w *graph.Work, s *session.Session, uv *prepared) (*session.Failure, error) {
+	var steps []session.Step
 	if uv != nil {
-		spec.Snapshot = uv.snapshot
-	}
-	return spec
-}
-
-// open makes the workspace. A session is returned also with an error that came
-// later; the caller closes it.
-func (r *Run) open(ctx context.Context, w *graph.Work, uv *prepared, readOnly []string) (backend.Session, error) {
-	spec := r.spec(w, uv)
-	spec.ReadOnly = readOnly
-	for _, name := range r.Inputs {
-		tree, ok := w.Input(name, tasks.TreeOutput)
-		if !ok {
-			return nil, fmt.Errorf("dependency %q has no tree", name)
-		}
-		if name == r.Own && r.Separate != nil {
-			inputs, err := r.Separate.Inputs(ctx, w.Store, tree)
-			if err != nil {
-				return nil, err
-			}
-			spec.Inputs = append(spec.Inputs, inputs...)
-			continue
-		}
-		spec.Inputs = append(spec.Inputs, backend.Input{Path: ".", Tree: tree})
-	}
-	session, err := r.Backend.Open(ctx, spec)
-	if err != nil {
-		return session, fmt.Errorf("opening a session: %w", err)
-	}
-	return session, nil
-}
-
-// setUp installs the uv project and runs the set-up commands. The exit is that
-// of one that failed or took too long; it is an error when the machine lacks what that
-// takes. empty is a session without the submission.
-func (r *Run) setUp(ctx context.Context, w *graph.Work, session backend.Session, empty backend.Spec, uv *prepared, out io.Writer, last bool) (*Exit, error) {
-	left := r.SetupTimeout
-	run := func(line, dir string, argv []string) (*Exit, error) {
-		var said capped.Buffer
-		fmt.Fprintf(out, "$ %s\n", backend.RedactBytes([]byte(line), r.Env.Masked()))
-		redacted := backend.Redact(io.MultiWriter(&said, out), r.Env.Masked())
-		exit, err := session.Exec(ctx, backend.Command{
-			Argv: argv, Env: r.Env.Preparing(), Dir: dir, Timeout: left, Online: true, Output: redacted,
+		steps = append(steps, session.Step{
+			Line: "uv pip install --editable " + strings.Join(uv.packages, " "), Directory: ".",
+			Argv: append([]string{"/bin/sh", "-c", install, "sh", uv.python, uv.shared}, uv.packages...),
 		})
-		if left > 0 { // one that used all of it leaves no time, which is not the same as no limit
-			left = max(left-time.Duration(exit.Seconds*float64(time.Second)), time.Nanosecond)
-		}
-		redacted.Close()
-		if err != nil {
-			return nil, fmt.Errorf("set-up command %q: %w", line, err)
-		}
-		fmt.Fprintf(out, "[%s]\n", ending.Words("exit", exit))
-		if exit.Code == 0 && exit.Signal == "" && !exit.TimedOut {
-			return nil, nil
-		}
-		a := attempt{line, dir, len(r.Setup) > 0 && line == r.Setup[0].Line, exit, empty, uv}
-		if err := r.scriptError(ctx, w, a); err != nil {
-			return nil, err
-		}
-		lacks, err := r.lacks(ctx, a, line)
-		if err = ending.Blame(lacks, err, said.Bytes(), last); err != nil {
-			return nil, fmt.Errorf("set-up command %q: %w", line, err)
-		}
-		no := &Exit{Setup: line, Code: exit.Code, Signal: exit.Signal}
-		if exit.TimedOut {
-			no.TimedOut, no.Limit = true, r.SetupTimeout.Seconds()
-		}
-		return no, nil
 	}
-	if uv != nil {
-		no, err := run("uv pip install --editable "+strings.Join(uv.packages, " "), ".", append([]string{"/bin/sh", "-c", install, "sh", uv.python, uv.shared}, uv.packages...))
-		if no != nil || err != nil {
-			return no, err
+	for i, step := range slices.Concat(steps, r.Setup) {
+		step.Explain = func(exit backend.Exit) error {
+			return r.scriptError(ctx, w, s, attempt{step.Line, step.Directory, i == len(steps), exit})
 		}
-	}
-	for _, step := range r.Setup {
-		no, err := run(step.Line, step.Directory, r.argv(session, uv, []string{"/bin/sh", "-c", step.Line}))
-		if no != nil || err != nil {
+		if no, err := s.SetUp(ctx, step); no != nil || err != nil {
 			return no, err
 		}
 	}
 	return nil, nil
 }
 
-// argv is a program in the uv project's environment, if there is one.
-func (r *Run) argv(session backend.Session, uv *prepared, program []string) []string {
-	switch {
-	case r.within != nil:
-		return r.within(program)
-	case uv == nil:
-		return program
-	}
-	return uv.in(session, program)
-}
-
-// startError says why the program was not started. One that the problem brings
+// startError returns the error of a program that was not started, or did not end. One that the problem brings
 // is the problem's to mend, one that is looked up the machine's.
 func (r *Run) startError(err error) error {
 	var tool *backend.ToolError
 	if errors.As(err, &tool) && tool.Tool == r.Argv[0] && strings.Contains(tool.Tool, "/") && !strings.HasPrefix(tool.Tool, "/") {
 		return &graph.InputError{Err: fmt.Errorf("starting the problem's program: %w", tool)}
 	}
-	return fmt.Errorf("running the program: %w", err)
+	return err
 }

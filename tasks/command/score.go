@@ -12,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -32,7 +33,7 @@ type Score struct {
 
 // Describe implements graph.Task.
 func (s *Score) Describe(_ context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 2)
+	m.Int("recipe", 3)   // 3: the stored form has no empty fields
 	if !s.Rule.AnyExit { // as it was for all
 		m.String("exit status", "success")
 	}
@@ -113,7 +114,7 @@ func (s *Score) grade(l left) (*verdict.Checkpoint, string) {
 // left is what a Run left.
 type left struct {
 	exit                        Exit
-	timing                      timing
+	timing                      session.Timing
 	stdout, stderr, file, setup []byte
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // attempt describes a command that failed.
@@ -20,23 +21,13 @@ type attempt struct {
 	line, dir string // for a shell; the directory that it ran in
 	first     bool   // no command ran before it
 	exit      backend.Exit
-	empty     backend.Spec // a workspace without the submission
-	uv        *prepared    // or nil
-}
-
-// lacks describes a program of line that the machine lacks, or returns "".
-func (r *Run) lacks(ctx context.Context, a attempt, line string) (string, error) {
-	return r.Machine.Lacks(ctx, ending.Setup{
-		Backend: r.Backend, Spec: a.empty, Env: r.Env.Preparing(), Secrets: r.Env.Masked(), Line: line, Exit: a.exit,
-		In: func(s backend.Session, program []string) []string { return r.argv(s, a.uv, program) },
-	})
 }
 
 // scriptError returns the error of a script of the problem that a command named and a
 // shell could not run: it is not executable, its lines end with carriage returns, or the
 // machine lacks its interpreter. It is decided by the script and the machine, never by
 // what was printed, which a submission can write as well.
-func (r *Run) scriptError(ctx context.Context, w *graph.Work, a attempt) error {
+func (r *Run) scriptError(ctx context.Context, w *graph.Work, s *session.Session, a attempt) error {
 	if a.exit.Code != ending.ShellNotExecutable && a.exit.Code != ending.ShellNotFound {
 		return nil
 	}
@@ -64,7 +55,7 @@ func (r *Run) scriptError(ctx context.Context, w *graph.Work, a attempt) error {
 			if err != nil || !starts || interpreter == "" {
 				return err
 			}
-			lacks, err := r.lacks(ctx, a, interpreter)
+			lacks, err := s.Lacks(ctx, interpreter, a.exit)
 			if err == nil && lacks != "" {
 				err = fmt.Errorf("the problem's script %s cannot be run: %s", e.Path, lacks)
 			}

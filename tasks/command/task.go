@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
 	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // Task runs a command that makes outputs of its inputs. Whatever keeps it from that,
@@ -23,7 +22,7 @@ import (
 type Task struct {
 	Inputs       []TaskInput // later ones win
 	Directory    string      // of the workspace, where everything runs
-	Setup        []Step
+	Setup        []session.Step
 	SetupTimeout time.Duration // of all of Setup together; 0 is none
 	Argv         []string
 	Timeout      time.Duration // of Argv; 0 is none
@@ -35,6 +34,7 @@ type Task struct {
 	Python *Packages // nil needs none
 
 	Machine  *ending.Machine
+	Keep     session.Keep // in no key
 	Backend  backend.Backend
 	Identity func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
 }
@@ -101,103 +101,58 @@ func (t *Task) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		}
 		python = &made
 	}
-	outcome, exit, err := t.try(ctx, w, python, false)
-	switch {
-	case errors.Is(err, ending.ErrUnclear):
-		w.Note(err.Error())
-	case ending.Doubtful(exit):
-		w.Note(ending.Again("the command", exit))
-	default:
-		return outcome, err
+	plan := session.Plan{
+		Backend: t.Backend, Spec: backend.Spec{Name: w.Addr}, Env: t.Env, Machine: t.Machine, SetupTimeout: t.SetupTimeout, VerifyInputs: t.VerifyInputs, Keep: t.Keep,
 	}
-	outcome, _, err = t.try(ctx, w, python, true)
-	return outcome, err
-}
-
-// try does the work in a session of its own. The exit is that of the command, if it was
-// run.
-func (t *Task) try(ctx context.Context, w *graph.Work, python *prepared, last bool) (graph.Outcome, backend.Exit, error) {
-	r := t.runner(python)
-	w.Phase(graph.Workspace)
-	spec := r.spec(w, python)
-	empty := spec
+	if python != nil {
+		plan.Spec.Snapshot, plan.Within = python.snapshot, python.first
+	}
 	for _, in := range t.Inputs {
 		tree, ok := w.Input(in.As, tasks.TreeOutput)
 		if !ok {
-			return graph.Outcome{}, backend.Exit{}, fmt.Errorf("dependency %q has no tree", in.As)
+			return graph.Outcome{}, fmt.Errorf("dependency %q has no tree", in.As)
 		}
-		spec.Inputs = append(spec.Inputs, backend.Input{Path: in.Path, Tree: tree})
+		plan.Spec.Inputs = append(plan.Spec.Inputs, backend.Input{Path: in.Path, Tree: tree})
 	}
-	session, err := t.Backend.Open(ctx, spec)
-	if session != nil {
-		defer func() {
-			w.Phase(graph.Closing)
-			session.Close(context.WithoutCancel(ctx))
-		}()
-	}
-	if err != nil {
-		return graph.Outcome{}, backend.Exit{}, fmt.Errorf("opening a session: %w", err)
-	}
-	w.Phase(graph.Executing)
-	setup := &capped.Buffer{}
-	no, err := r.setUp(ctx, w, session, empty, nil, io.MultiWriter(setup, w.Log), last)
-	if err != nil {
-		return graph.Outcome{}, backend.Exit{}, err
-	}
-	if no != nil {
-		return graph.Outcome{}, backend.Exit{}, errors.New(left{exit: *no, setup: setup.Bytes()}.setupFailed())
-	}
-	return t.make(ctx, w, session, python)
-}
-
-// runner has the parts of a Run that set-up takes.
-func (t *Task) runner(python *prepared) *Run {
-	r := &Run{Directory: t.Directory, Setup: t.Setup, SetupTimeout: t.SetupTimeout, Env: t.Env, Machine: t.Machine, Backend: t.Backend}
-	if python != nil {
-		r.within = python.first
-	}
-	return r
+	return session.Run(ctx, w, plan, func(s *session.Session) (graph.Outcome, error) {
+		for _, step := range t.Setup {
+			no, err := s.SetUp(ctx, step)
+			if err == nil && no != nil {
+				err = errors.New(left{exit: Exit{Exit: no.Exit}, setup: s.Setup()}.setupFailed())
+			}
+			if err != nil {
+				return graph.Outcome{}, err
+			}
+		}
+		return t.make(ctx, w, s)
+	})
 }
 
 // make runs the command in a workspace that is ready, and keeps the outputs.
-func (t *Task) make(ctx context.Context, w *graph.Work, session backend.Session, python *prepared) (graph.Outcome, backend.Exit, error) {
-	stdout, stderr := &capped.Buffer{}, &capped.Buffer{}
-	secrets := t.Env.Masked()
-	out, errs := backend.Redact(io.MultiWriter(stdout, w.Log), secrets), backend.Redact(io.MultiWriter(stderr, w.Log), secrets)
-	argv := t.Argv
-	if python != nil {
-		argv = python.first(argv)
-	}
-	exit, err := session.Exec(ctx, backend.Command{
-		Argv: argv, Env: t.Env.Variables(), Dir: t.Directory, Timeout: t.Timeout, Offline: t.Offline, Output: out, Errors: errs, Notes: w.Log,
+func (t *Task) make(ctx context.Context, w *graph.Work, s *session.Session) (graph.Outcome, error) {
+	ran, err := s.Execute(ctx, session.Program{
+		Name: "the command", Split: true,
+		Command: backend.Command{Argv: s.In(t.Argv), Env: t.Env.Variables(), Dir: t.Directory, Timeout: t.Timeout, Offline: t.Offline},
 	})
-	out.Close()
-	errs.Close()
+	if err == nil && ending.Doubtful(ran.Exit) {
+		err = s.Again(ending.Again("the command", ran.Exit))
+	}
+	if err == nil {
+		err = failure(ran.Exit, t.Timeout, ran.Output, ran.Errors)
+	}
 	if err != nil {
-		return graph.Outcome{}, exit, fmt.Errorf("running the command: %w", err)
+		return graph.Outcome{}, err
 	}
-	if err := session.Verify(ctx); err != nil {
-		return graph.Outcome{}, exit, fmt.Errorf("what the command left proves nothing: %w", err)
-	}
-	if why := failure(exit, t.Timeout, stdout.Bytes(), stderr.Bytes()); why != nil {
-		return graph.Outcome{}, exit, why
-	}
-	for _, verify := range t.VerifyInputs {
-		if err := verify(); err != nil {
-			return graph.Outcome{}, exit, err
-		}
-	}
-	w.Phase(graph.Storing)
-	k := &keeper{Keeper: outputs.Keeper{Ctx: ctx, Store: w.Store}, secrets: secrets}
+	k := &outputs.Keeper{Ctx: ctx, Store: w.Store}
 	for _, o := range t.Outputs {
-		kept, err := o.keep(ctx, t, session, w.Store)
+		kept, err := o.keep(ctx, t, s, w.Store)
 		if err != nil {
-			return graph.Outcome{}, exit, fmt.Errorf("output %q: %w", o.Name, err)
+			return graph.Outcome{}, fmt.Errorf("output %q: %w", o.Name, err)
 		}
 		k.Outcome.Outputs = append(k.Outcome.Outputs, kept)
 	}
-	k.Keep(OutputLog, joined(stdout.Bytes(), stderr.Bytes()))
-	return k.Outcome, exit, k.Err
+	k.Keep(OutputLog, joined(ran.Output, ran.Errors))
+	return k.Outcome, k.Err
 }
 
 // failure says how a command ended that did not end well; nil of any other.
@@ -222,7 +177,7 @@ func failure(exit backend.Exit, limit time.Duration, stdout, stderr []byte) erro
 }
 
 // first is a command that runs argv with the environment's programs first in PATH.
-func (p *prepared) first(argv []string) []string {
+func (p *prepared) first(_ string, argv []string) []string {
 	const script = `VIRTUAL_ENV=$1 PATH=$1/bin:$PATH
 export VIRTUAL_ENV PATH
 shift

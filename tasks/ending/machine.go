@@ -35,7 +35,7 @@ type Setup struct {
 	Secrets []string
 	Line    string // for the shell
 	Exit    backend.Exit
-	In      func(backend.Session, []string) []string // the environment of programs; nil is none
+	In      func(dir string, argv []string) []string // the environment of programs; nil means none
 }
 
 // question is what an answer depends on.
@@ -111,7 +111,7 @@ func (s *Setup) ask(ctx context.Context, programs []string) (string, error) {
 	}
 	argv := append([]string{"/bin/sh", "-c", probe, "sh"}, programs...)
 	if s.In != nil {
-		argv = s.In(session, argv)
+		argv = s.In(session.Dir(), argv)
 	}
 	var said capped.Buffer
 	exit, err := session.Exec(ctx, backend.Command{Argv: argv, Env: s.Env, Timeout: asking, Online: true, Output: &said})
@@ -137,21 +137,21 @@ var networkTrouble = lazyregexp.New(`(?i).*(?:error sending request|dns error|fa
 	`tcp connect error|operation timed out|network (?:connectivity|unreachable|is unreachable)|temporary failure in name resolution|` +
 	`tls handshake|invalid peer certificate|max retries exceeded|no space left on device).*`)
 
-// ErrUnclear says that the network may have failed for a moment.
+// ErrUnclear is returned by Blame if the network may have failed for a moment.
 var ErrUnclear = errors.New("its output speaks of the network, but the machine lacks nothing; it runs once more")
 
 // Blame returns an error where a set-up command that failed is no reason for a verdict:
 // the machine lacks something, or could not be asked. A command that says that the
-// network failed, while the machine lacks nothing, makes the machine no worse, and is
-// ErrUnclear but the last time.
-func Blame(lacks string, err error, output []byte, last bool) error {
+// network failed, while the machine lacks nothing, makes the machine no worse: that is
+// ErrUnclear.
+func Blame(lacks string, err error, output []byte) error {
 	const enough = 256 << 10 // what ended a command is said last, and expressions are slow on megabytes
 	switch {
 	case err != nil:
 		return err
 	case lacks != "":
 		return errors.New(lacks)
-	case !last && networkTrouble().Match(output[max(0, len(output)-enough):]):
+	case networkTrouble().Match(output[max(0, len(output)-enough):]):
 		return ErrUnclear
 	}
 	return nil

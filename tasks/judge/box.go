@@ -2,7 +2,6 @@ package judge
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -87,42 +86,6 @@ func input(w *graph.Work, as, output string) (cache.Digest, error) {
 		return d, fmt.Errorf("dependency %q has no output %q", as, output)
 	}
 	return d, nil
-}
-
-// maxJSON bounds what a task reads of another, in bytes.
-const maxJSON = 64 << 20
-
-func readJSON(ctx context.Context, w *graph.Work, as, output string, into any) error {
-	d, err := input(w, as, output)
-	if err != nil {
-		return err
-	}
-	content, err := cache.ReadBlob(ctx, w.Store, d, maxJSON)
-	if err != nil {
-		return fmt.Errorf("reading the %s of %q: %w", output, as, err)
-	}
-	if err := json.Unmarshal(content, into); err != nil {
-		return fmt.Errorf("decoding the %s of %q: %w", output, as, err)
-	}
-	return nil
-}
-
-// put stores an output.
-func put(ctx context.Context, w *graph.Work, o *graph.Outcome, name string, value any) error {
-	w.Phase(graph.Storing)
-	content, ok := value.([]byte)
-	if !ok {
-		var err error
-		if content, err = json.Marshal(value); err != nil {
-			return fmt.Errorf("encoding the %s: %w", name, err)
-		}
-	}
-	d, err := cache.PutBytes(ctx, w.Store, content)
-	if err != nil {
-		return fmt.Errorf("storing the %s: %w", name, err)
-	}
-	o.Outputs = append(o.Outputs, cache.Output{Name: name, Digest: d})
-	return nil
 }
 
 // maxText bounds a message, in bytes.

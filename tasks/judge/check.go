@@ -10,6 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 )
 
 // CheckerLimits are those of a checker on one case.
@@ -50,22 +51,21 @@ func (c *Check) Describe(ctx context.Context, m *graph.Manifest) error {
 
 // Run implements graph.Task.
 func (c *Check) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	var o graph.Outcome
 	var log transcript
 	v, err := c.check(ctx, w, &log)
 	if err != nil {
 		w.Log.Write(log)
-		return o, err
+		return graph.Outcome{}, err
 	}
-	if err := put(ctx, w, &o, OutputVerdict, v); err != nil {
-		return o, err
-	}
-	return o, put(ctx, w, &o, graph.LogOutput, []byte(log))
+	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
+	k.JSON(OutputVerdict, v)
+	k.Keep(graph.LogOutput, log)
+	return k.Outcome, k.Err
 }
 
 func (c *Check) check(ctx context.Context, w *graph.Work, log *transcript) (Verdict, error) {
 	var ran end
-	if err := readJSON(ctx, w, FromRun, OutputExit, &ran); err != nil {
+	if err := outputs.ReadJSON(ctx, w, FromRun, OutputExit, &ran); err != nil {
 		return Verdict{}, err
 	}
 	log.add("solution", nil, ran)

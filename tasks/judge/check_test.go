@@ -11,6 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 )
 
 // full is a sandbox whose directories have no room.
@@ -26,12 +27,11 @@ type given map[string][]byte
 func (given) Describe(context.Context, *graph.Manifest) error { return nil }
 
 func (g given) Run(ctx context.Context, w *graph.Work) (o graph.Outcome, err error) {
+	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
 	for name, content := range g {
-		if err := put(ctx, w, &o, name, content); err != nil {
-			return o, err
-		}
+		k.Keep(name, content)
 	}
-	return o, nil
+	return k.Outcome, k.Err
 }
 
 // Who prints more than a checker has room for has printed too much, and chooses no broken

@@ -12,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 )
 
 // The outputs of Compile and Tool.
@@ -108,16 +109,15 @@ func (c *Compile) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error)
 	if err != nil {
 		return graph.Outcome{}, err
 	}
-	var o graph.Outcome
-	if err := put(ctx, w, &o, OutputDiagnosis, d); err != nil {
-		return o, err
-	}
+	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
+	k.JSON(OutputDiagnosis, d)
 	if d.OK {
-		o.Outputs = append(o.Outputs, cache.Output{Name: OutputProgram, Digest: program})
-		return o, nil
+		k.Outcome.Outputs = append(k.Outcome.Outputs, cache.Output{Name: OutputProgram, Digest: program})
+		return k.Outcome, k.Err
 	}
-	o.Message = "does not compile"
-	return o, put(ctx, w, &o, graph.LogOutput, []byte(d.Text+"\n"))
+	k.Outcome.Message = "does not compile"
+	k.Keep(graph.LogOutput, []byte(d.Text+"\n"))
+	return k.Outcome, k.Err
 }
 
 func (c *Compile) compile(ctx context.Context, w *graph.Work, files []cache.Entry) (Diagnosis, cache.Digest, error) {

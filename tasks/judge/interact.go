@@ -5,6 +5,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 )
 
 // Interact is the task that lets a solution and an interactor talk to each
@@ -48,14 +49,13 @@ func (i *Interact) Describe(ctx context.Context, m *graph.Manifest) error {
 
 // Run implements graph.Task.
 func (i *Interact) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	var o graph.Outcome
+	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
 	program, ok := w.Input(FromSolution, OutputProgram)
 	if !ok {
 		verdict, why := end{}.blame()
-		if err := put(ctx, w, &o, OutputVerdict, failedWith(verdict, why)); err != nil {
-			return o, err
-		}
-		return o, put(ctx, w, &o, OutputMeasure, Measure{})
+		k.JSON(OutputVerdict, failedWith(verdict, why))
+		k.JSON(OutputMeasure, Measure{})
+		return k.Outcome, k.Err
 	}
 	argv, as := i.Language.program(i.Filename)
 	solution := backend.Program{
@@ -67,17 +67,17 @@ func (i *Interact) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error
 	} {
 		d, err := input(w, f.as, f.output)
 		if err != nil {
-			return o, err
+			return k.Outcome, err
 		}
 		interactor.Files = append(interactor.Files, backend.File{Path: f.name, Digest: d})
 	}
 	w.Phase(graph.Executing)
 	endings, err := i.talk(ctx, solution, interactor)
 	if err != nil {
-		return o, err
+		return k.Outcome, err
 	}
 	if endings[0], err = i.Box.starved(ctx, w.Store, program, endings[0], i.Limits); err != nil {
-		return o, err
+		return k.Outcome, err
 	}
 	var log transcript
 	log.add("solution", endings[0].Stderr, endOf(endings[0]))
@@ -85,15 +85,12 @@ func (i *Interact) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error
 	v, err := i.judge(endings[0], endings[1])
 	if err != nil {
 		w.Log.Write(log)
-		return o, err
+		return k.Outcome, err
 	}
-	if err := put(ctx, w, &o, OutputVerdict, v); err != nil {
-		return o, err
-	}
-	if err := put(ctx, w, &o, OutputMeasure, measureOf(endings[0])); err != nil {
-		return o, err
-	}
-	return o, put(ctx, w, &o, graph.LogOutput, []byte(log))
+	k.JSON(OutputVerdict, v)
+	k.JSON(OutputMeasure, measureOf(endings[0]))
+	k.Keep(graph.LogOutput, log)
+	return k.Outcome, k.Err
 }
 
 // talk runs the solution and the interactor. If the interactor ends neither with the solution nor

@@ -81,12 +81,12 @@ func TestJudged(t *testing.T) {
 	} {
 		v, err := judged(try.end, []byte(try.said))
 		if try.ratio == none {
-			if err == nil || !strings.HasPrefix(err.Error(), FailedPrefix) {
+			if err == nil || !strings.HasPrefix(err.Error(), CheckerFailed+": ") {
 				t.Errorf("%s: %+v, %v", try.name, v, err)
 			}
 			continue
 		}
-		message := strings.HasSuffix(v.Message, try.said) && strings.HasPrefix(v.Message, FailedPrefix) == (try.verdict == CheckerFailed)
+		message := strings.HasSuffix(v.Message, try.said) && strings.HasPrefix(v.Message, CheckerFailed+": ") == (try.verdict == CheckerFailed)
 		if err != nil || v.Verdict != try.verdict || *v.Ratio != try.ratio || *v.RatioUnbounded != try.unbounded || !message {
 			t.Errorf("%s: %q %v %v %q, %v", try.name, v.Verdict, *v.Ratio, *v.RatioUnbounded, v.Message, err)
 		}

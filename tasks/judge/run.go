@@ -13,6 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 )
 
 // The dependencies of Run, Check and Interact.
@@ -133,17 +134,16 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 
 // Run implements graph.Task.
 func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	var o graph.Outcome
+	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
 	program, ok := w.Input(FromSolution, OutputProgram)
 	if !ok {
-		if err := put(ctx, w, &o, OutputExit, end{}); err != nil {
-			return o, err
-		}
-		return o, put(ctx, w, &o, OutputMeasure, Measure{})
+		k.JSON(OutputExit, end{})
+		k.JSON(OutputMeasure, Measure{})
+		return k.Outcome, k.Err
 	}
 	in, err := input(w, FromTestData, OutputIn)
 	if err != nil {
-		return o, err
+		return k.Outcome, err
 	}
 	argv, as := r.Language.program(r.Filename)
 	w.Phase(graph.Executing)
@@ -151,21 +151,17 @@ func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		Argv: argv, Env: r.Box.Env, Files: []backend.File{{Path: as, Digest: program}}, Stdin: in, Limits: r.Limits,
 	})
 	if err != nil {
-		return o, err
+		return k.Outcome, err
 	}
 	e := ends[0]
-	o.Outputs = []cache.Output{{Name: OutputStdout, Digest: e.Stdout}}
+	k.Outcome.Outputs = []cache.Output{{Name: OutputStdout, Digest: e.Stdout}}
 	if e, err = r.Box.starved(ctx, w.Store, program, e, r.Limits); err != nil {
-		return o, err
+		return k.Outcome, err
 	}
-	if err := put(ctx, w, &o, OutputExit, endOf(e)); err != nil {
-		return o, err
-	}
-	if err := put(ctx, w, &o, OutputMeasure, measureOf(e)); err != nil {
-		return o, err
-	}
+	k.JSON(OutputExit, endOf(e))
+	k.JSON(OutputMeasure, measureOf(e))
 	if len(e.Stderr) > 0 {
-		return o, put(ctx, w, &o, graph.LogOutput, e.Stderr)
+		k.Keep(graph.LogOutput, e.Stderr)
 	}
-	return o, nil
+	return k.Outcome, k.Err
 }

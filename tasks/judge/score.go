@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -34,7 +34,8 @@ type CaseName struct {
 
 // Describe implements graph.Task.
 func (s *Score) Describe(_ context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 1)
+	m.Int("recipe", 2) // 2: the message names the first case that earns nothing as its checker failed, also of a dialect;
+	// the stored form has no empty fields
 	for i, sub := range s.Subtasks {
 		if s.Weights {
 			m.String(fmt.Sprintf("score of subtask %d", i+1), strconv.FormatFloat(sub.Score, 'g', -1, 64))
@@ -53,7 +54,7 @@ func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	c := verdict.Checkpoint{Class: verdict.Judged, Tests: []verdict.Test{}}
 	m := verdict.Measurements{Tests: []verdict.TestMeasurement{}}
 	var d Diagnosis
-	if err := readJSON(ctx, w, FromSolution, OutputDiagnosis, &d); err != nil {
+	if err := outputs.ReadJSON(ctx, w, FromSolution, OutputDiagnosis, &d); err != nil {
 		return graph.Outcome{}, err
 	}
 	if !d.OK {
@@ -79,11 +80,11 @@ func (s *Score) cases(ctx context.Context, w *graph.Work, c *verdict.Checkpoint,
 		b, u := group{weight: sub.Score}, group{weight: sub.Score}
 		for _, name := range sub.Cases {
 			var v Verdict
-			if err := readJSON(ctx, w, "verdict "+name.Name, OutputVerdict, &v); err != nil {
+			if err := outputs.ReadJSON(ctx, w, "verdict "+name.Name, OutputVerdict, &v); err != nil {
 				return err
 			}
 			var measure Measure
-			if err := readJSON(ctx, w, "measure "+name.Name, OutputMeasure, &measure); err != nil {
+			if err := outputs.ReadJSON(ctx, w, "measure "+name.Name, OutputMeasure, &measure); err != nil {
 				return err
 			}
 			c.Tests = append(c.Tests, Test(name, v))
@@ -91,7 +92,7 @@ func (s *Score) cases(ctx context.Context, w *graph.Work, c *verdict.Checkpoint,
 				DurationMS: measure.ClockMS, Message: v.Message, CPUMS: &measure.CPUMS, MemoryBytes: &measure.MemoryBytes,
 			})
 			m.DurationMS += measure.ClockMS
-			if m.Message == "" && strings.HasPrefix(v.Message, FailedPrefix) {
+			if m.Message == "" && v.Verdict == CheckerFailed && v.Ratio != nil && *v.Ratio == 0 {
 				m.Message = fmt.Sprintf("case %s earns nothing: %s", name.Name, v.Message)
 			}
 			b.add(v.Ratio)

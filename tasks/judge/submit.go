@@ -13,6 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 )
 
 // The outputs of Submit.
@@ -90,14 +91,13 @@ func (s *Submit) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) 
 		said.Cases = append(said.Cases, verdictOf(c))
 		measures = append(measures, Measure{ClockMS: milliseconds(c.Clock), MemoryBytes: c.Memory})
 	}
-	var o graph.Outcome
+	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
 	if g.Rejected != "" {
-		o.Message = "does not compile"
+		k.Outcome.Message = "does not compile"
 	}
-	if err := put(ctx, w, &o, OutputGrade, said); err != nil {
-		return o, err
-	}
-	return o, put(ctx, w, &o, OutputMeasure, measures)
+	k.JSON(OutputGrade, said)
+	k.JSON(OutputMeasure, measures)
+	return k.Outcome, k.Err
 }
 
 func (s *Submit) grade(ctx context.Context, w *graph.Work) (*backend.Grade, error) {

@@ -76,7 +76,7 @@ func (emptyLog) Append(buildlog.Entry) error       { return nil }
 // grading is what Graded stores.
 type grading struct {
 	verdict.Checkpoint
-	verdict.Measurements
+	measured verdict.Measurements
 }
 
 // graded hands code in for a problem of two cases and returns its grading.
@@ -117,7 +117,7 @@ func graded(t *testing.T, g *grader, code string, weights bool) (*graph.Status, 
 		}
 		into := any(&got.Checkpoint)
 		if o.Name == tasks.MeasurementsOutput {
-			into = &got.Measurements
+			into = &got.measured
 		}
 		if err := json.Unmarshal(content, into); err != nil {
 			t.Fatal(err)
@@ -135,7 +135,7 @@ func TestSubmit(t *testing.T) {
 	if c.Class != verdict.Judged || !c.Passed || *c.Score.Bounded != 62.5 || *c.Score.Unbounded != 125 || c.Collected != 2 {
 		t.Fatalf("the checkpoint is %+v", c)
 	}
-	a, b, m := c.Checkpoint.Tests[0], c.Checkpoint.Tests[1], c.Measurements.Tests[0]
+	a, b, m := c.Checkpoint.Tests[0], c.Checkpoint.Tests[1], c.measured.Tests[0]
 	if a.ID != "1" || a.File != "testdata/1.in" || a.Verdict != Accepted || a.Status != verdict.TestPassed || m.DurationMS != 1 || *m.MemoryBytes != 7 || m.Message != "said" {
 		t.Errorf("the first case is %+v, %+v", a, m)
 	}
@@ -155,7 +155,7 @@ func TestSubmitRejected(t *testing.T) {
 	for code, want := range map[string]string{"code": "main.cpp: no", " \n": "the source is empty", strings.Repeat("/", maxSubmitted+1): "the source has 5242881 bytes"} {
 		g := &grader{grades: []any{&backend.Grade{Rejected: "main.cpp: no"}}}
 		_, c := graded(t, g, code, false)
-		if c.Class != verdict.CompileError || c.Score.Bounded != nil || !strings.Contains(c.Message, want) {
+		if c.Class != verdict.CompileError || c.Score.Bounded != nil || !strings.Contains(c.measured.Message, want) {
 			t.Errorf("%q: the checkpoint is %+v", want, c)
 		}
 		if sent := len(g.asked) > 0; sent != (code == "code") {
@@ -192,7 +192,7 @@ func TestSubmitSilent(t *testing.T) {
 					t.Errorf("the node is %s: %s", st.State, st.Message)
 				}
 			case test.score == -2:
-				if c.Score.Bounded != nil || c.Message != "the score is not a number" {
+				if c.Score.Bounded != nil || c.measured.Message != "the score is not a number" {
 					t.Errorf("the checkpoint is %+v", c)
 				}
 			case c == nil || *c.Score.Bounded != test.score:

@@ -93,11 +93,10 @@ func (t *transcript) add(name string, said []byte, e end) {
 	*t = fmt.Appendf(*t, "[%s: %s]\n", name, e)
 }
 
-// FailedPrefix begins the message of a case, or of a node that broke, because a checker
-// or interactor gave no verdict.
-const FailedPrefix = CheckerFailed + ": "
-
-// failedError says so.
+// failedError reports that a checker or interactor gave no verdict.
 type failedError struct{ why string }
 
-func (e *failedError) Error() string { return FailedPrefix + e.why }
+func (e *failedError) Error() string { return CheckerFailed + ": " + e.why }
+
+// Fault implements graph.Faulty.
+func (e *failedError) Fault() string { return CheckerFailed }

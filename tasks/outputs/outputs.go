@@ -1,4 +1,4 @@
-// Package outputs stores what the work of a node made.
+// Package outputs stores the outputs of a node, and reads those of its dependencies.
 package outputs
 
 import (
@@ -42,4 +42,32 @@ func (k *Keeper) JSON(name string, value any) {
 		return
 	}
 	k.Keep(name, encoded)
+}
+
+// maxInput bounds an output that Read returns, in bytes.
+const maxInput = 1 << 30
+
+// Read returns an output that a dependency must have.
+func Read(ctx context.Context, w *graph.Work, as, output string) ([]byte, error) {
+	d, ok := w.Input(as, output)
+	if !ok {
+		return nil, fmt.Errorf("dependency %q has no output %q", as, output)
+	}
+	content, err := cache.ReadBlob(ctx, w.Store, d, maxInput)
+	if err != nil {
+		return nil, fmt.Errorf("reading the %s of %q: %w", output, as, err)
+	}
+	return content, nil
+}
+
+// ReadJSON decodes an output that a dependency must have.
+func ReadJSON(ctx context.Context, w *graph.Work, as, output string, into any) error {
+	content, err := Read(ctx, w, as, output)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(content, into); err != nil {
+		return fmt.Errorf("decoding the %s of %q: %w", output, as, err)
+	}
+	return nil
 }

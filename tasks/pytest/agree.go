@@ -26,7 +26,7 @@ func (r *read) contradiction(l left, whole bool) string {
 	passed, failed, failures := 0, 0, 0
 	for i := range r.tests {
 		failures += r.tests[i].failures
-		switch r.tests[i].status {
+		switch r.tests[i].Status {
 		case verdict.TestPassed:
 			passed++
 		case verdict.TestFailed, verdict.TestError:
@@ -67,10 +67,10 @@ func (r *read) prove(ctrf []observed, code int) {
 			continue
 		}
 		switch other := known[t.name]; {
-		case other != nil && other.status == verdict.TestFailed:
-			t.status, t.message, t.failures = other.status, other.message, 1
-		case other != nil && other.status == verdict.TestPassed, other == nil && code == exitOK:
-			t.status, t.message = verdict.TestPassed, ""
+		case other != nil && other.Status == verdict.TestFailed:
+			t.Status, t.Message, t.failures = other.Status, other.Message, 1
+		case other != nil && other.Status == verdict.TestPassed, other == nil && code == exitOK:
+			t.Status, t.Message = verdict.TestPassed, ""
 			r.proven++
 		}
 	}
@@ -81,7 +81,7 @@ func (r *read) prove(ctrf []observed, code int) {
 func disagreement(tests, ctrf []observed) string {
 	passed, failed := map[string]bool{}, 0
 	for i := range tests {
-		switch tests[i].status {
+		switch tests[i].Status {
 		case verdict.TestPassed:
 			passed[tests[i].name] = true
 		case verdict.TestFailed, verdict.TestError:
@@ -90,7 +90,7 @@ func disagreement(tests, ctrf []observed) string {
 	}
 	others := 0
 	for i := range ctrf {
-		if ctrf[i].status != verdict.TestFailed {
+		if ctrf[i].Status != verdict.TestFailed {
 			continue
 		}
 		others++

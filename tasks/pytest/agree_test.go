@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -93,7 +94,7 @@ func TestHonestRuns(t *testing.T) {
 		if try.name == "-qqq" {
 			log = []byte("..\n" + try.last + "\n")
 		}
-		v, m := parse.judge(left{exit: exitFacts{Code: try.code}, report: staged(try.code, try.tests...), log: log})
+		v, m := parse.judge(left{exit: exitFacts{Exit: session.Exit{Code: try.code}}, report: staged(try.code, try.tests...), log: log})
 		if v.Class != verdict.Judged || len(v.Tests) != len(try.tests) {
 			t.Errorf("%s: %s, %d tests: %s", try.name, v.Class, len(v.Tests), m.Message)
 		}
@@ -116,7 +117,7 @@ func TestSubtests(t *testing.T) {
 		{"one fails, and CTRF is not there", 1, last, nil, [2]verdict.TestStatus{verdict.TestError, verdict.TestError}},
 		{"none fails, and CTRF is not there", 0, said("=== 2 passed, 5 subtests passed in 0.08s ==="), nil, [2]verdict.TestStatus{verdict.TestPassed, verdict.TestPassed}},
 	} {
-		v, m := parse.judge(left{exit: exitFacts{Code: try.code}, report: staged(try.code, subtestsPass, subtestsPass), ctrf: try.ctrf, log: try.log})
+		v, m := parse.judge(left{exit: exitFacts{Exit: session.Exit{Code: try.code}}, report: staged(try.code, subtestsPass, subtestsPass), ctrf: try.ctrf, log: try.log})
 		if len(v.Tests) != 2 || v.Tests[0].Status != try.want[0] || v.Tests[1].Status != try.want[1] {
 			t.Errorf("%s: %s, %+v: %s", try.name, v.Class, v.Tests, m.Message)
 		}
@@ -168,7 +169,7 @@ func TestReportsMustAgree(t *testing.T) {
 		{"the other report has more failures", "1 failed", 1, []string{fails}, []one{{id: "a", outcome: "failed"}, {id: "b", outcome: "failed"}},
 			"pytest-report.json has 1 failures, but ctrf-report.json 2"},
 	} {
-		l := left{exit: exitFacts{Code: try.code}, report: staged(try.code, try.tests...), log: said(try.last)}
+		l := left{exit: exitFacts{Exit: session.Exit{Code: try.code}}, report: staged(try.code, try.tests...), log: said(try.last)}
 		if try.ctrf != nil {
 			l.ctrf = ctrfOf(try.ctrf...)
 		}

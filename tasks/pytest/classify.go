@@ -158,7 +158,7 @@ func (r *read) readCTRF(l left, witness bool) {
 	}
 	failures := 0
 	for i := range tests {
-		if s := tests[i].status; s == verdict.TestFailed || s == verdict.TestError {
+		if s := tests[i].Status; s == verdict.TestFailed || s == verdict.TestError {
 			failures++
 		}
 	}

@@ -2,7 +2,6 @@ package pytest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/proof"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -32,52 +33,32 @@ func (r *Run) imports(ctx context.Context, w *graph.Work) (string, error) {
 }
 
 // collect stores what the run left behind.
-func (r *Run) collect(ctx context.Context, w *graph.Work, session backend.Session, key proof.Key, exit backend.Exit, facts exitFacts, setup, log []byte) (graph.Outcome, error) {
-	w.Phase(graph.Storing)
-	const most = 6 // outputs; they are kept until the run ends
-	o := graph.Outcome{Outputs: make([]cache.Output, 0, most)}
-	keep := func(name string, content []byte) error {
-		d, err := cache.PutBytes(ctx, w.Store, content)
-		if err != nil {
-			return fmt.Errorf("storing the %s: %w", name, err)
-		}
-		o.Outputs = append(o.Outputs, cache.Output{Name: name, Digest: d})
-		return nil
-	}
-	reports, err := r.reports(ctx, w, session, key, &facts)
+func (r *Run) collect(ctx context.Context, w *graph.Work, s *session.Session, key proof.Key, ran *session.Printed, facts exitFacts) (graph.Outcome, error) {
+	reports, err := r.reports(ctx, w, s, key, &facts)
 	if err != nil {
-		return o, err
+		return graph.Outcome{}, err
 	}
-	if err := keepJSON(keep, OutputExit, facts); err != nil {
-		return o, err
+	took := s.Timing(ran.Exit)
+	if took.Import, err = r.imports(ctx, w); err != nil {
+		return graph.Outcome{}, err
 	}
-	how, err := r.imports(ctx, w)
-	if err != nil {
-		return o, err
-	}
-	if err := keepJSON(keep, OutputTiming, timing{Seconds: exit.Seconds, Isolation: r.Backend.Capabilities().Level(), Import: how}); err != nil {
-		return o, err
-	}
+	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
+	k.JSON(OutputExit, facts)
+	k.JSON(OutputTiming, took)
 	for _, name := range []string{OutputReport, OutputCTRF} {
 		if content, ok := reports[name]; ok {
-			if err := keep(name, content); err != nil {
-				return o, err
-			}
+			k.Keep(name, content)
 		}
 	}
-	if len(setup) > 0 {
-		if err := keep(OutputSetup, setup); err != nil {
-			return o, err
-		}
+	if setup := s.Setup(); len(setup) > 0 {
+		k.Keep(OutputSetup, setup)
 	}
-	if err := keep(OutputLog, log); err != nil {
-		return o, err
+	k.Keep(OutputLog, ran.Output)
+	if ran.TimedOut {
+		k.Outcome.Class = cache.ClassTimeout
+		k.Outcome.Message = fmt.Sprintf("the session limit of %v ended pytest", r.SessionTimeout)
 	}
-	if exit.TimedOut {
-		o.Class = cache.ClassTimeout
-		o.Message = fmt.Sprintf("the session limit of %v ended pytest", r.SessionTimeout)
-	}
-	return o, nil
+	return k.Outcome, k.Err
 }
 
 // reports returns the reports that pytest's own process wrote, by their outputs, without
@@ -108,14 +89,6 @@ func (r *Run) reports(ctx context.Context, w *graph.Work, session backend.Sessio
 		clear(reports) // what one lacks, the other may not have had
 	}
 	return reports, nil
-}
-
-func keepJSON(keep func(name string, content []byte) error, name string, value any) error {
-	encoded, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Errorf("encoding the %s: %w", name, err)
-	}
-	return keep(name, encoded)
 }
 
 // maxReport bounds a report. It is a submission's to write where tests import it, and

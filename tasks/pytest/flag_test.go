@@ -3,6 +3,7 @@ package pytest
 import (
 	"testing"
 
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -30,7 +31,7 @@ func TestInfrastructureFlag(t *testing.T) {
 			{"no line about it", nil, []byte("3 workers [3 items]\n"), true},
 			{"no output", nil, nil, true},
 		} {
-			exit := exitFacts{Code: code}
+			exit := exitFacts{Exit: session.Exit{Code: code}}
 			if code < 0 {
 				exit.Signal = "killed"
 			}

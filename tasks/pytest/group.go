@@ -10,14 +10,12 @@ import (
 
 // observed is one test as a report tells it.
 type observed struct {
-	name       string // the report's own
-	file, id   string
-	status     verdict.TestStatus
-	unproven   bool     // every stage passed, and the outcome is a word of a plugin
-	failures   int      // of its stages
-	keywords   []string // nearest decorator first
-	durationMS float64
-	message    string
+	verdict.Test
+	verdict.TestMeasurement
+	name     string   // the report's own
+	unproven bool     // every stage passed, and the outcome is a word of a plugin
+	failures int      // of its stages
+	keywords []string // nearest decorator first
 }
 
 // Grouping decides the group of every test of a checkpoint.

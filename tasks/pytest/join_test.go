@@ -8,32 +8,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // endedWith stores what a run left, as Run does.
 func endedWith(t *testing.T, store cache.Store, file string, l left) Ended {
 	t.Helper()
-	e := Ended{File: file}
-	keep := func(name string, content []byte) error {
-		d, err := cache.PutBytes(t.Context(), store, content)
-		e.Outputs = append(e.Outputs, cache.Output{Name: name, Digest: d})
-		return err
-	}
-	if err := keepJSON(keep, OutputExit, l.exit); err != nil {
-		t.Fatal(err)
-	}
-	if err := keepJSON(keep, OutputTiming, l.timing); err != nil {
-		t.Fatal(err)
-	}
+	k := outputs.Keeper{Ctx: t.Context(), Store: store}
+	k.JSON(OutputExit, l.exit)
+	k.JSON(OutputTiming, l.timing)
 	for name, content := range map[string][]byte{OutputReport: l.report, OutputCTRF: l.ctrf, OutputLog: l.log} {
-		if content == nil {
-			continue
-		}
-		if err := keep(name, content); err != nil {
-			t.Fatal(err)
+		if content != nil {
+			k.Keep(name, content)
 		}
 	}
-	return e
+	if k.Err != nil {
+		t.Fatal(k.Err)
+	}
+	return Ended{File: file, Outputs: k.Outcome.Outputs}
 }
 
 func TestJoin(t *testing.T) {
@@ -43,7 +36,7 @@ func TestJoin(t *testing.T) {
 			{"nodeid":"tests","outcome":"passed","result":[{"nodeid":"tests/test_a.py","type":"Module"}]},
 			{"nodeid":"tests/test_a.py","outcome":"passed","result":[{"nodeid":"tests/test_a.py::x","type":"Function","lineno":1}]}],
 		"tests":[{"nodeid":"tests/test_a.py::x","outcome":"passed","extra":[1.50]}]}`)}
-	second := left{exit: exitFacts{Code: 1}, log: []byte("collected 2 items\nsecond\n"), report: []byte(`{"created":20,"duration":0.5,"exitcode":1,"root":"/w2","environment":{},
+	second := left{exit: exitFacts{Exit: session.Exit{Code: 1}}, log: []byte("collected 2 items\nsecond\n"), report: []byte(`{"created":20,"duration":0.5,"exitcode":1,"root":"/w2","environment":{},
 		"summary":{"failed":1,"passed":1,"total":2,"collected":2},
 		"collectors":[{"nodeid":"","outcome":"passed","result":[{"nodeid":"tests","type":"Dir"}]},
 			{"nodeid":"tests","outcome":"passed","result":[{"nodeid":"tests/a_test.py","type":"Module"},{"nodeid":"tests/test_b.py","type":"Module"}]}],
@@ -74,7 +67,7 @@ func TestJoin(t *testing.T) {
 	}
 
 	// The joined report reads like the parts together.
-	joined, _ := parse.judge(left{exit: exitFacts{Code: 1}, report: reported, log: []byte("collected 4 items\n")})
+	joined, _ := parse.judge(left{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: reported, log: []byte("collected 4 items\n")})
 	v, _ := parse.judgeParts([]part{newPart("tests/test_a.py", first), newPart("tests/test_b.py", second)})
 	if diff := cmp.Diff(v, joined); diff != "" {
 		t.Errorf("(-parts +joined)\n%s", diff)
@@ -111,11 +104,11 @@ func TestJoinLeavesOut(t *testing.T) {
 		left left
 		want string // a part of the report; "" is no report at all
 	}{
-		{"killed", left{exit: exitFacts{Code: 137}, report: jsonOf(0, testOf("2", "b", "passed")), log: collected(1)}, ""},
+		{"killed", left{exit: exitFacts{Exit: session.Exit{Code: 137}}, report: jsonOf(0, testOf("2", "b", "passed")), log: collected(1)}, ""},
 		{"no report", left{log: collected(1)}, ""},
-		{"cannot be imported", left{exit: exitFacts{Code: 2}, report: jsonOf(2), log: []byte("collected 0 items\nduring collection")}, `"exitcode":2,"summary":{"collected":1,"total":0},"tests":[]`},
+		{"cannot be imported", left{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2), log: []byte("collected 0 items\nduring collection")}, `"exitcode":2,"summary":{"collected":1,"total":0},"tests":[]`},
 		{"the other report", left{report: []byte("{"), ctrf: ctrfOf(testOf("2", "b", "passed")), log: collected(1)}, `"summary":{"collected":2,"passed":1,"total":1}`},
-		{"no tests", left{exit: exitFacts{Code: 5}, report: jsonOf(5), log: []byte("collected 0 items\n")}, `"exitcode":0,"summary":{"collected":1,"passed":1,"total":1}`},
+		{"no tests", left{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: jsonOf(5), log: []byte("collected 0 items\n")}, `"exitcode":0,"summary":{"collected":1,"passed":1,"total":1}`},
 	} {
 		got, err := joinReports([]part{partOf("1", fine), partOf("2", try.left)})
 		if err != nil {

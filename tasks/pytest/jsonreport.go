@@ -143,21 +143,21 @@ func (t *jsonTest) observed() observed {
 		file, id = "", t.NodeID
 	}
 	status, known := jsonStatuses[t.Outcome]
-	o := observed{name: t.NodeID, file: file, id: id, status: status, keywords: t.Keywords}
+	o := observed{Test: verdict.Test{ID: id, File: file, Status: status}, name: t.NodeID, keywords: t.Keywords}
 	if !known && t.Outcome == "" {
-		o.status = verdict.TestError
+		o.Status = verdict.TestError
 	} else if !known {
-		o.status, o.unproven = t.byStages()
-		o.message = "pytest-report.json has the outcome " + strconv.Quote(shorten(t.Outcome)) + ", and no report shows that the test passed"
+		o.Status, o.unproven = t.byStages()
+		o.Message = "pytest-report.json has the outcome " + strconv.Quote(shorten(t.Outcome)) + ", and no report shows that the test passed"
 	}
 	if status == verdict.TestPassed && (t.Call == nil || t.Teardown == nil) {
 		// The report says "passed" until a phase says otherwise, so a test that
 		// an interrupt cut off looks like one.
-		o.status, o.message = verdict.TestError, "the test did not run to its end"
+		o.Status, o.Message = verdict.TestError, "the test did not run to its end"
 	}
 	for _, s := range []*stage{t.Setup, t.Call, t.Teardown} {
 		if s != nil {
-			o.durationMS += s.Duration * 1000
+			o.DurationMS += s.Duration * 1000
 			if s.failed() {
 				o.failures++
 			}
@@ -166,14 +166,14 @@ func (t *jsonTest) observed() observed {
 	// The call's own failure tells most.
 	for _, s := range []*stage{t.Call, t.Setup, t.Teardown} {
 		if s != nil && s.failed() {
-			o.message = s.message()
+			o.Message = s.message()
 			break
 		}
 	}
-	if o.status == verdict.TestSkipped && o.message == "" {
-		o.message = t.skipReason()
+	if o.Status == verdict.TestSkipped && o.Message == "" {
+		o.Message = t.skipReason()
 	}
-	if o.failures == 0 && !o.unproven && (o.status == verdict.TestFailed || o.status == verdict.TestError) {
+	if o.failures == 0 && !o.unproven && (o.Status == verdict.TestFailed || o.Status == verdict.TestError) {
 		o.failures = 1 // in a stage that only plugins have
 	}
 	return o
@@ -267,26 +267,29 @@ func decodeCTRF(content []byte, most int) (tests []observed, err error) {
 }
 
 func (t *ctrfTest) observed() observed {
-	o := observed{name: t.Name, file: t.FilePath, id: t.Name, keywords: t.Tags, durationMS: t.Duration}
-	if o.file == "" {
-		o.file = t.File
+	o := observed{
+		Test: verdict.Test{ID: t.Name, File: t.FilePath}, TestMeasurement: verdict.TestMeasurement{DurationMS: t.Duration},
+		name: t.Name, keywords: t.Tags,
+	}
+	if o.File == "" {
+		o.File = t.File
 	}
 	if file, id, found := strings.Cut(t.Name, "::"); found && strings.HasSuffix(file, ".py") {
-		o.id = id
-		if o.file == "" {
-			o.file = file
+		o.ID = id
+		if o.File == "" {
+			o.File = file
 		}
 	}
 	if t.Message != nil {
-		o.message = shorten(*t.Message)
+		o.Message = shorten(*t.Message)
 	}
 	switch t.Status {
 	case "passed", "failed", "skipped":
-		o.status = verdict.TestStatus(t.Status)
+		o.Status = verdict.TestStatus(t.Status)
 	case "pending":
-		o.status = verdict.TestSkipped
+		o.Status = verdict.TestSkipped
 	default:
-		o.status = verdict.TestError
+		o.Status = verdict.TestError
 	}
 	return o
 }

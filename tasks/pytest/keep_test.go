@@ -8,6 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/fake"
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 func TestKeep(t *testing.T) {
@@ -15,24 +16,24 @@ func TestKeep(t *testing.T) {
 	slow := backend.Exit{Code: -1, Signal: "killed", TimedOut: true}
 	unplugged := errors.New("unplugged")
 	for _, try := range []struct {
-		keep  Keep
+		keep  session.Keep
 		exit  backend.Exit
 		err   error
 		setup int // exit code
 		want  int
 	}{
-		{keep: "", exit: red}, {keep: KeepNever, exit: red}, {keep: KeepNever, err: unplugged},
-		{keep: KeepFailed, exit: good},
-		{keep: KeepFailed, exit: red, want: 1},
-		{keep: KeepFailed, exit: slow, want: 1},
-		{keep: KeepFailed, err: unplugged, want: 1},
-		{keep: KeepFailed, setup: 127, want: 1},
-		{keep: KeepFailed, err: &backend.AbsentError{Device: "GPU", Err: unplugged}},
-		{keep: KeepFailed, err: &backend.PreemptedError{Err: unplugged}}, // there is no machine left to keep
-		{keep: KeepFailed, err: &backend.SettingError{Setting: "user", Err: unplugged}},
-		{keep: KeepFailed, err: context.Canceled, want: 1}, // of another context: this run goes on
-		{keep: KeepAlways, exit: good, want: 1},
-		{keep: KeepAlways, exit: red, want: 1},
+		{keep: "", exit: red}, {keep: session.KeepNever, exit: red}, {keep: session.KeepNever, err: unplugged},
+		{keep: session.KeepFailed, exit: good},
+		{keep: session.KeepFailed, exit: red, want: 1},
+		{keep: session.KeepFailed, exit: slow, want: 1},
+		{keep: session.KeepFailed, err: unplugged, want: 1},
+		{keep: session.KeepFailed, setup: 127, want: 1},
+		{keep: session.KeepFailed, err: &backend.AbsentError{Device: "GPU", Err: unplugged}},
+		{keep: session.KeepFailed, err: &backend.PreemptedError{Err: unplugged}}, // there is no machine left to keep
+		{keep: session.KeepFailed, err: &backend.SettingError{Setting: "user", Err: unplugged}},
+		{keep: session.KeepFailed, err: context.Canceled, want: 1}, // of another context: this run goes on
+		{keep: session.KeepAlways, exit: good, want: 1},
+		{keep: session.KeepAlways, exit: red, want: 1},
 	} {
 		s, kept := newBench(t), 0
 		s.box.Can.Keep = func(context.Context, backend.Session) (string, error) {

@@ -7,12 +7,13 @@ import (
 	"path"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // left is everything that a run left behind.
 type left struct {
 	exit         exitFacts
-	timing       timing
+	timing       session.Timing
 	report, ctrf []byte // nil when absent
 	log          []byte
 }

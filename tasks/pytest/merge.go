@@ -191,7 +191,7 @@ func inOrder(parts []part) []pick {
 }
 
 func (p *part) fileOf(test int) string {
-	if file := p.tests[test].file; file != "" {
+	if file := p.tests[test].File; file != "" {
 		return file
 	}
 	return p.file

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -29,7 +30,7 @@ func testOf(checkpoint, name, outcome string) one {
 // TestMergedEnds goes through the ways in which one of two parts can end; the
 // other one passes.
 func TestMergedEnds(t *testing.T) {
-	fine := partOf("1", left{report: jsonOf(0, testOf("1", "a", "passed"), testOf("1", "b", "passed")), log: collected(2), timing: timing{Seconds: 1}})
+	fine := partOf("1", left{report: jsonOf(0, testOf("1", "a", "passed"), testOf("1", "b", "passed")), log: collected(2), timing: session.Timing{Seconds: 1}})
 	notCollected := []byte(`{"exitcode":2,"summary":{"collected":0},"tests":[],"collectors":[{"nodeid":"tests/test_checkpoint_2.py","outcome":"failed","longrepr":"E   ImportError: x"}]}`)
 	for _, try := range []struct {
 		name      string
@@ -42,37 +43,37 @@ func TestMergedEnds(t *testing.T) {
 		message   string // in full, without the file that it begins with
 	}{
 		{name: "passes", left: left{report: jsonOf(0, testOf("2", "c", "passed")), log: collected(1)}, class: verdict.Judged, collected: 3, tests: "a b c"},
-		{name: "fails", left: left{exit: exitFacts{Code: 1}, report: jsonOf(1, testOf("2", "c", "failed")), log: collected(1)}, class: verdict.Judged, code: 1, collected: 3, tests: "a b c!"},
-		{name: "has no tests", left: left{exit: exitFacts{Code: 5}, report: jsonOf(5), log: []byte("collected 0 items\n")}, class: verdict.Judged, collected: 2, tests: "a b"},
-		{name: "has none left", left: left{exit: exitFacts{Code: 5}, report: jsonOf(5), log: []byte("collected 4 items / 4 deselected\n")}, class: verdict.Judged, collected: 6, tests: "a b"},
-		{name: "fails without tests", left: left{exit: exitFacts{Code: 1}, report: jsonOf(1), log: []byte("collected 0 items\n")},
+		{name: "fails", left: left{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: jsonOf(1, testOf("2", "c", "failed")), log: collected(1)}, class: verdict.Judged, code: 1, collected: 3, tests: "a b c!"},
+		{name: "has no tests", left: left{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: jsonOf(5), log: []byte("collected 0 items\n")}, class: verdict.Judged, collected: 2, tests: "a b"},
+		{name: "has none left", left: left{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: jsonOf(5), log: []byte("collected 4 items / 4 deselected\n")}, class: verdict.Judged, collected: 6, tests: "a b"},
+		{name: "fails without tests", left: left{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: jsonOf(1), log: []byte("collected 0 items\n")},
 			class: verdict.NoReport, code: 1, collected: 2, message: "pytest ended with exit code 1, but there is no report to trust: the report has no failure, but pytest ended with exit code 1"},
-		{name: "cannot be imported", left: left{exit: exitFacts{Code: 2}, report: notCollected, log: []byte("collected 0 items / 1 error\nInterrupted: 1 error during collection")},
+		{name: "cannot be imported", left: left{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: notCollected, log: []byte("collected 0 items / 1 error\nInterrupted: 1 error during collection")},
 			class: verdict.CollectionError, code: 2, collected: 2, infra: true, message: "pytest could not collect the tests: tests/test_checkpoint_2.py: ImportError: x"},
 		{name: "cannot be imported in part, and goes on",
-			left:  left{exit: exitFacts{Code: 1}, report: []byte(strings.Replace(string(jsonOf(1, testOf("2", "c", "passed"))), `"tests"`, `"collectors":[{"nodeid":"tests/t.py","outcome":"failed","longrepr":"E   ImportError: x"}],"tests"`, 1)), log: collected(1)},
+			left:  left{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: []byte(strings.Replace(string(jsonOf(1, testOf("2", "c", "passed"))), `"tests"`, `"collectors":[{"nodeid":"tests/t.py","outcome":"failed","longrepr":"E   ImportError: x"}],"tests"`, 1)), log: collected(1)},
 			class: verdict.CollectionError, code: 1, collected: 3, tests: "a b c", message: "pytest could not collect the tests: tests/t.py: ImportError: x"},
-		{name: "conftest cannot be loaded", left: left{exit: exitFacts{Code: 4}, log: []byte("ImportError while loading conftest '/w/tests/conftest.py'.\nE   ImportError: x\n")},
+		{name: "conftest cannot be loaded", left: left{exit: exitFacts{Exit: session.Exit{Code: 4}}, log: []byte("ImportError while loading conftest '/w/tests/conftest.py'.\nE   ImportError: x\n")},
 			class: verdict.CollectionError, code: 4, infra: true, message: "conftest.py could not be loaded: ImportError: x"},
-		{name: "is misused", left: left{exit: exitFacts{Code: 4}, log: []byte("ERROR: file or directory not found: tests/test_checkpoint_2.py\n")},
+		{name: "is misused", left: left{exit: exitFacts{Exit: session.Exit{Code: 4}}, log: []byte("ERROR: file or directory not found: tests/test_checkpoint_2.py\n")},
 			class: verdict.PytestFailed, code: 4, infra: true, message: "pytest was started in a wrong way: ERROR: file or directory not found: tests/test_checkpoint_2.py"},
-		{name: "has an internal error", left: left{exit: exitFacts{Code: 3}, report: jsonOf(3, testOf("2", "c", "passed")), log: collected(9)},
+		{name: "has an internal error", left: left{exit: exitFacts{Exit: session.Exit{Code: 3}}, report: jsonOf(3, testOf("2", "c", "passed")), log: collected(9)},
 			class: verdict.PytestFailed, code: 3, collected: 11, infra: true, tests: "a b c", message: "pytest had an internal error: ..."},
-		{name: "is interrupted while it collects", left: left{exit: exitFacts{Code: 2}, report: jsonOf(2), log: []byte("!!! KeyboardInterrupt !!!\n")},
+		{name: "is interrupted while it collects", left: left{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2), log: []byte("!!! KeyboardInterrupt !!!\n")},
 			class: verdict.PytestFailed, code: 2, infra: true, message: "pytest was interrupted: !!! KeyboardInterrupt !!!"},
-		{name: "ends pytest", left: left{exit: exitFacts{Code: 7}, report: jsonOf(7, testOf("2", "c", "passed")), log: collected(2)},
+		{name: "ends pytest", left: left{exit: exitFacts{Exit: session.Exit{Code: 7}}, report: jsonOf(7, testOf("2", "c", "passed")), log: collected(2)},
 			class: verdict.PytestFailed, code: 7, collected: 4, tests: "a b c", message: "pytest ended with exit code 7: ..."},
-		{name: "is killed", left: left{exit: exitFacts{Code: -1, Signal: "killed"}, report: jsonOf(0, testOf("2", "c", "passed")), log: collected(1)},
+		{name: "is killed", left: left{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}, report: jsonOf(0, testOf("2", "c", "passed")), log: collected(1)},
 			class: verdict.Killed, code: -1, collected: 3, message: "pytest was ended by a signal: killed"},
-		{name: "is killed while it collects", left: left{exit: exitFacts{Code: 137}, log: []byte("=== test session starts ===\n")},
+		{name: "is killed while it collects", left: left{exit: exitFacts{Exit: session.Exit{Code: 137}}, log: []byte("=== test session starts ===\n")},
 			class: verdict.Killed, code: 137, infra: true, message: "pytest was ended by signal 9"},
-		{name: "takes too long", left: left{exit: exitFacts{Code: -1, Signal: "killed", TimedOut: true, Limit: 3}, log: collected(1)},
+		{name: "takes too long", left: left{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed", TimedOut: true, Limit: 3}}, log: collected(1)},
 			class: verdict.SessionTimeout, code: -1, collected: 3, message: "the session limit of 3 s ended pytest"},
 		{name: "leaves no report", left: left{log: collected(1)},
 			class: verdict.NoReport, collected: 3, message: "pytest ended with exit code 0, but there is no report to trust: pytest wrote no report"},
-		{name: "leaves the report of another", left: left{exit: exitFacts{Code: 1}, report: jsonOf(0, testOf("2", "c", "passed")), log: collected(1)},
+		{name: "leaves the report of another", left: left{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: jsonOf(0, testOf("2", "c", "passed")), log: collected(1)},
 			class: verdict.NoReport, code: 1, collected: 3, message: "pytest ended with exit code 1, but there is no report to trust: pytest-report.json says exit code 0, but pytest ended with 1"},
-		{name: "leaves the other report", left: left{exit: exitFacts{Code: 1}, report: []byte("{"), ctrf: ctrfOf(testOf("2", "c", "failed")), log: collected(1)},
+		{name: "leaves the other report", left: left{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: []byte("{"), ctrf: ctrfOf(testOf("2", "c", "failed")), log: collected(1)},
 			class: verdict.Judged, code: 1, collected: 3, tests: "a b c!"},
 	} {
 		t.Run(try.name, func(t *testing.T) {
@@ -97,7 +98,7 @@ func TestMergedEnds(t *testing.T) {
 
 // named lists the tests of a verdict by their names, with "!" for what did not
 // pass.
-func named(v Verdicts) string {
+func named(v verdict.Checkpoint) string {
 	var names []string
 	for _, test := range v.Tests {
 		name := test.ID
@@ -112,16 +113,16 @@ func named(v Verdicts) string {
 // TestMergedTroubles: of several, the one that a single run would have met
 // first decides.
 func TestMergedTroubles(t *testing.T) {
-	killed := left{exit: exitFacts{Code: -1, Signal: "killed"}, log: collected(1)}
-	killedCollecting := left{exit: exitFacts{Code: -1, Signal: "killed"}}
+	killed := left{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}, log: collected(1)}
+	killedCollecting := left{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}}
 	interrupted := func(n string) left {
-		return left{exit: exitFacts{Code: 2}, report: jsonOf(2, testOf(n, "x"+n, "passed"), one{id: "tests/test_checkpoint_" + n + ".py::y" + n, outcome: "passed", cut: true}), log: append(collected(9), "KeyboardInterrupt"...)}
+		return left{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2, testOf(n, "x"+n, "passed"), one{id: "tests/test_checkpoint_" + n + ".py::y" + n, outcome: "passed", cut: true}), log: append(collected(9), "KeyboardInterrupt"...)}
 	}
-	noImport := left{exit: exitFacts{Code: 2}, log: []byte("collected 0 items / 1 error\nE   SyntaxError: x\nInterrupted: 1 error during collection")}
+	noImport := left{exit: exitFacts{Exit: session.Exit{Code: 2}}, log: []byte("collected 0 items / 1 error\nE   SyntaxError: x\nInterrupted: 1 error during collection")}
 	passing := func(n string) left {
 		return left{report: jsonOf(0, testOf(n, "p"+n, "passed")), log: collected(1)}
 	}
-	empty := left{exit: exitFacts{Code: 5}, report: jsonOf(5), log: []byte("collected 0 items\n")}
+	empty := left{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: jsonOf(5), log: []byte("collected 0 items\n")}
 	listing := left{report: jsonOf(0), log: collected(3)}
 	for _, try := range []struct {
 		name  string
@@ -134,9 +135,9 @@ func TestMergedTroubles(t *testing.T) {
 		{"interrupted, others pass", []left{passing("1"), interrupted("2"), passing("3")}, "pytest_failed 2 11: p1 x2 y2!"},
 		{"interrupted, then killed", []left{interrupted("1"), killed}, "pytest_failed 2 10: x1 y1!"},
 		{"killed, then interrupted", []left{killed, interrupted("2")}, "killed -1 10: "},
-		{"interrupted before its first test", []left{passing("1"), {exit: exitFacts{Code: 2}, report: jsonOf(2), log: collected(2)}, passing("3")}, "pytest_failed 2 4: "},
-		{"interrupted while collecting", []left{passing("1"), {exit: exitFacts{Code: 2}, report: jsonOf(2), log: collected(0)}, passing("3")}, "pytest_failed 2 1: "},
-		{"a hook fails, then interrupted while collecting", []left{{exit: exitFacts{Code: 3}, report: jsonOf(3), log: collected(2)}, {exit: exitFacts{Code: 2}, report: jsonOf(2), log: collected(0)}}, "pytest_failed 2 2: "},
+		{"interrupted before its first test", []left{passing("1"), {exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2), log: collected(2)}, passing("3")}, "pytest_failed 2 4: "},
+		{"interrupted while collecting", []left{passing("1"), {exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2), log: collected(0)}, passing("3")}, "pytest_failed 2 1: "},
+		{"a hook fails, then interrupted while collecting", []left{{exit: exitFacts{Exit: session.Exit{Code: 3}}, report: jsonOf(3), log: collected(2)}, {exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2), log: collected(0)}}, "pytest_failed 2 2: "},
 		{"no tests anywhere", []left{empty, empty}, "no_tests 5 0: "},
 		{"no tests run anywhere", []left{empty, listing}, "no_tests 0 3: "},
 		{"no tests, then one that cannot be imported", []left{empty, noImport}, "collection_error 2 0: "},
@@ -188,9 +189,9 @@ func simulate(scripts []script, conftest string, goOn bool) left {
 	begun := []byte("=== test session starts ===\n")
 	switch conftest {
 	case "error":
-		return left{exit: exitFacts{Code: 4}, log: []byte("ImportError while loading conftest '/w/tests/conftest.py'.\nE   ImportError: x\n")}
+		return left{exit: exitFacts{Exit: session.Exit{Code: 4}}, log: []byte("ImportError while loading conftest '/w/tests/conftest.py'.\nE   ImportError: x\n")}
 	case "usage":
-		return left{exit: exitFacts{Code: 4}, log: []byte("ERROR: usage: pytest\npytest: error: unrecognized arguments: --entrypoint=x\n")}
+		return left{exit: exitFacts{Exit: session.Exit{Code: 4}}, log: []byte("ERROR: usage: pytest\npytest: error: unrecognized arguments: --entrypoint=x\n")}
 	}
 	scripts = slices.Clone(scripts)
 	slices.SortFunc(scripts, func(a, b script) int { return comparePaths(a.file, b.file) })
@@ -216,7 +217,7 @@ func simulate(scripts []script, conftest string, goOn bool) left {
 		return ended("internal", log, nil)
 	}
 	if len(broken) > 0 && !goOn {
-		return left{exit: exitFacts{Code: 2}, report: withCollectors(jsonOf(2), broken, n), log: fmt.Appendf(log, "!!! Interrupted: %d errors during collection !!!\n", len(broken))}
+		return left{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: withCollectors(jsonOf(2), broken, n), log: fmt.Appendf(log, "!!! Interrupted: %d errors during collection !!!\n", len(broken))}
 	}
 	var ran []one
 	code := 0
@@ -246,21 +247,21 @@ func simulate(scripts []script, conftest string, goOn bool) left {
 	case n == 0:
 		code = 5
 	}
-	return left{exit: exitFacts{Code: code}, report: withCollectors(jsonOf(code, ran...), broken, n), log: append(log, lastLineOf(ran...)...)}
+	return left{exit: exitFacts{Exit: session.Exit{Code: code}}, report: withCollectors(jsonOf(code, ran...), broken, n), log: append(log, lastLineOf(ran...)...)}
 }
 
 // ended is what a run leaves that ends before its time.
 func ended(how string, log []byte, ran []one) left {
 	switch how {
 	case "kill":
-		return left{exit: exitFacts{Code: -1, Signal: "killed"}, log: log}
+		return left{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}, log: log}
 	case "hang":
-		return left{exit: exitFacts{Code: -1, Signal: "killed", TimedOut: true, Limit: 60}, log: log}
+		return left{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed", TimedOut: true, Limit: 60}}, log: log}
 	case "vanish": // os._exit(0)
 		return left{log: log}
 	}
 	code := map[string]int{"interrupt": 2, "internal": 3, "exit": 7}[how]
-	return left{exit: exitFacts{Code: code}, report: withCollectors(jsonOf(code, ran...), nil, 0), log: append(log, "!!! "+how+" !!!\n"...)}
+	return left{exit: exitFacts{Exit: session.Exit{Code: code}}, report: withCollectors(jsonOf(code, ran...), nil, 0), log: append(log, "!!! "+how+" !!!\n"...)}
 }
 
 func withCollectors(reported []byte, broken []map[string]any, collected int) []byte {
@@ -319,7 +320,7 @@ func (s *script) calm() {
 }
 
 // judgeBoth judges one run of all files, and a part for each.
-func judgeBoth(own, common []script, lead int, conftest string, goOn bool) (wholeV, partsV Verdicts, wholeM, partsM verdict.Measurements) {
+func judgeBoth(own, common []script, lead int, conftest string, goOn bool) (wholeV, partsV verdict.Checkpoint, wholeM, partsM verdict.Measurements) {
 	wholeV, wholeM = parse.judge(simulate(slices.Concat(own, common), conftest, goOn))
 	var parts []part
 	for i, s := range own {
@@ -396,7 +397,7 @@ func FuzzMerge(f *testing.F) {
 	f.Add(jsonOf(5), []byte("collected 0 items"), 5, jsonOf(2), []byte("during collection"), 2)
 	f.Add([]byte(`{"exitcode":0,"tests":[{"nodeid":"::"}],"collectors":[{"result":null}],"summary":{"x":1}}`), []byte(""), 0, jsonOf(3), []byte(""), 3)
 	f.Fuzz(func(t *testing.T, report1, log1 []byte, code1 int, report2, log2 []byte, code2 int) {
-		parts := []part{partOf("1", left{exit: exitFacts{Code: code1}, report: report1, log: log1}), partOf("2", left{exit: exitFacts{Code: code2}, report: report2, log: log2})}
+		parts := []part{partOf("1", left{exit: exitFacts{Exit: session.Exit{Code: code1}}, report: report1, log: log1}), partOf("2", left{exit: exitFacts{Exit: session.Exit{Code: code2}}, report: report2, log: log2})}
 		v, m := parse.judgeParts(parts)
 		tests := 0
 		for _, p := range parts {

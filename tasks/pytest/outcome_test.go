@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -79,7 +80,7 @@ func TestOutcomeOfPhases(t *testing.T) {
 		if try.want == verdict.TestFailed || try.want == verdict.TestError {
 			code = exitTestsFailed
 		}
-		v, m := parse.judge(left{exit: exitFacts{Code: code}, report: phases(code, try.outcome, try.went), log: collected(1)})
+		v, m := parse.judge(left{exit: exitFacts{Exit: session.Exit{Code: code}}, report: phases(code, try.outcome, try.went), log: collected(1)})
 		if len(v.Tests) != 1 || v.Tests[0].Status != try.want {
 			t.Errorf("%s: %+v, want %s", try.name, v.Tests, try.want)
 		}

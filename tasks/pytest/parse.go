@@ -3,7 +3,6 @@ package pytest
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -29,32 +29,13 @@ type Parse struct {
 
 // The outputs of Parse.
 const (
-	OutputVerdicts     = "verdicts"
-	OutputMeasurements = "measurements" // tasks.MeasurementsOutput: report.Measurements, one of tests for each of Verdicts.Tests
+	OutputVerdicts     = "verdicts"     // a verdict.Checkpoint that is not graded yet
+	OutputMeasurements = "measurements" // tasks.MeasurementsOutput: its verdict.Measurements
 )
-
-// Verdicts is the content of OutputVerdicts.
-type Verdicts struct {
-	Checkpoint            string        `json:"checkpoint"`
-	Class                 verdict.Class `json:"class"`
-	ExitCode              *int          `json:"exit_code"`
-	Collected             int           `json:"collected"`
-	InfrastructureFailure bool          `json:"infrastructure_failure"`
-	Tests                 []TestVerdict `json:"tests"`
-}
-
-// TestVerdict is the deterministic part of a report.Test.
-type TestVerdict struct {
-	ID         string             `json:"id"`
-	File       string             `json:"file"`
-	Checkpoint string             `json:"checkpoint"`
-	Group      verdict.Group      `json:"group"`
-	Status     verdict.TestStatus `json:"status"`
-}
 
 // Describe implements graph.Task.
 func (p *Parse) Describe(_ context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 4) // 4: why tests were skipped
+	m.Int("recipe", 5) // 5: the verdicts are a checkpoint
 	m.String("checkpoint", p.Checkpoint)
 	for _, file := range slices.Sorted(maps.Keys(p.Files)) {
 		m.String("tests of "+file, p.Files[file])
@@ -80,38 +61,26 @@ func (p *Parse) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 
 // Refused implements graph.Refuser.
 func (p *Parse) Refused(ctx context.Context, w *graph.Work, why string) (graph.Outcome, error) {
-	return p.put(ctx, w, Verdicts{Checkpoint: p.Checkpoint, Class: verdict.Refused, Tests: []TestVerdict{}},
+	return p.put(ctx, w, verdict.Checkpoint{Name: p.Checkpoint, Class: verdict.Refused, Tests: []verdict.Test{}},
 		verdict.Measurements{Message: why, Tests: []verdict.TestMeasurement{}})
 }
 
-func (p *Parse) put(ctx context.Context, w *graph.Work, v Verdicts, m verdict.Measurements) (graph.Outcome, error) {
-	var o graph.Outcome
-	for _, out := range []struct {
-		name  string
-		value any
-	}{{OutputVerdicts, v}, {OutputMeasurements, m}} {
-		encoded, err := json.Marshal(out.value)
-		if err != nil {
-			return o, fmt.Errorf("encoding the %s: %w", out.name, err)
-		}
-		d, err := cache.PutBytes(ctx, w.Store, encoded)
-		if err != nil {
-			return o, fmt.Errorf("storing the %s: %w", out.name, err)
-		}
-		o.Outputs = append(o.Outputs, cache.Output{Name: out.name, Digest: d})
-	}
-	return o, nil
+func (p *Parse) put(ctx context.Context, w *graph.Work, v verdict.Checkpoint, m verdict.Measurements) (graph.Outcome, error) {
+	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
+	k.JSON(OutputVerdicts, v)
+	k.JSON(OutputMeasurements, m)
+	return k.Outcome, k.Err
 }
 
 // read judges what the runs left.
-func (p *Parse) read(ctx context.Context, w *graph.Work) (Verdicts, verdict.Measurements, error) {
+func (p *Parse) read(ctx context.Context, w *graph.Work) (verdict.Checkpoint, verdict.Measurements, error) {
 	from := func(as string) (left, error) {
 		return readLeft(ctx, w.Store, func(output string) (cache.Digest, bool) { return w.Input(as, output) })
 	}
 	if len(p.Parts) == 0 {
 		l, err := from("pytest")
 		if err != nil {
-			return Verdicts{}, verdict.Measurements{}, err
+			return verdict.Checkpoint{}, verdict.Measurements{}, err
 		}
 		v, m := p.judge(l)
 		return v, m, nil
@@ -120,7 +89,7 @@ func (p *Parse) read(ctx context.Context, w *graph.Work) (Verdicts, verdict.Meas
 	for i, file := range p.Parts {
 		l, err := from("pytest " + file)
 		if err != nil {
-			return Verdicts{}, verdict.Measurements{}, fmt.Errorf("%s: %w", file, err)
+			return verdict.Checkpoint{}, verdict.Measurements{}, fmt.Errorf("%s: %w", file, err)
 		}
 		parts[i] = newPart(path.Join(p.Directory, file), l)
 		parts[i].report, parts[i].ctrf = nil, nil // each may be large, and they have been read
@@ -130,7 +99,7 @@ func (p *Parse) read(ctx context.Context, w *graph.Work) (Verdicts, verdict.Meas
 }
 
 // judge turns what was left into verdicts and measurements.
-func (p *Parse) judge(l left) (Verdicts, verdict.Measurements) {
+func (p *Parse) judge(l left) (verdict.Checkpoint, verdict.Measurements) {
 	r := readReports(l)
 	class, message := classify(l, r)
 	v, m := p.verdicts(l.exit.Code, class, r.collected, r.tests)
@@ -139,7 +108,7 @@ func (p *Parse) judge(l left) (Verdicts, verdict.Measurements) {
 }
 
 // judgeParts does the same for runs that had a part of the tests each.
-func (p *Parse) judgeParts(parts []part) (Verdicts, verdict.Measurements) {
+func (p *Parse) judgeParts(parts []part) (verdict.Checkpoint, verdict.Measurements) {
 	w := merge(parts)
 	tests := make([]observed, len(w.tests))
 	for i, t := range w.tests {
@@ -156,15 +125,14 @@ func (p *Parse) judgeParts(parts []part) (Verdicts, verdict.Measurements) {
 }
 
 // verdicts groups the tests of a run that ended in the given way.
-func (p *Parse) verdicts(code int, class verdict.Class, collected int, tests []observed) (Verdicts, verdict.Measurements) {
-	v := Verdicts{Checkpoint: p.Checkpoint, Class: class, ExitCode: &code, Collected: collected, Tests: []TestVerdict{}}
+func (p *Parse) verdicts(code int, class verdict.Class, collected int, tests []observed) (verdict.Checkpoint, verdict.Measurements) {
+	v := verdict.Checkpoint{Name: p.Checkpoint, Class: class, ExitCode: &code, Collected: collected, Tests: []verdict.Test{}}
 	m := verdict.Measurements{Tests: []verdict.TestMeasurement{}}
 	v.InfrastructureFailure = code >= exitInterrupted && code <= exitNoTests || collected == 0
 	for _, o := range tests {
-		checkpoint := p.checkpointOf(o.file)
-		v.Tests = append(v.Tests, TestVerdict{ID: o.id, File: o.file, Checkpoint: checkpoint,
-			Group: p.group(checkpoint, o.keywords), Status: o.status})
-		m.Tests = append(m.Tests, verdict.TestMeasurement{DurationMS: o.durationMS, Message: o.message})
+		o.Checkpoint = p.checkpointOf(o.File)
+		o.Group = p.group(o.Checkpoint, o.keywords)
+		v.Tests, m.Tests = append(v.Tests, o.Test), append(m.Tests, o.TestMeasurement)
 	}
 	return v, m
 }

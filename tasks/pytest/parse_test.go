@@ -16,6 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -96,43 +97,43 @@ func TestHowItEnded(t *testing.T) {
 		message   string // a part of it
 	}{
 		{name: "all pass", left: left{report: jsonOf(0, pass), log: collected(1)}, class: verdict.Judged, collected: 1, tests: 1},
-		{name: "some fail", left: left{exit: exitFacts{Code: 1}, report: jsonOf(1, pass, fail), ctrf: ctrfOf(pass), log: collected(2)}, class: verdict.Judged, collected: 2, tests: 2},
+		{name: "some fail", left: left{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: jsonOf(1, pass, fail), ctrf: ctrfOf(pass), log: collected(2)}, class: verdict.Judged, collected: 2, tests: 2},
 		{name: "one file cannot be imported",
-			left: left{exit: exitFacts{Code: 2},
+			left: left{exit: exitFacts{Exit: session.Exit{Code: 2}},
 				report: []byte(`{"exitcode":2,"summary":{"collected":1},"tests":[],"collectors":[{"nodeid":"","outcome":"passed"},
 				{"nodeid":"tests/test_checkpoint_2.py","outcome":"failed","longrepr":"tests/x.py:1: in <module>\n    import kv\nE   ModuleNotFoundError: No module named 'kv'"}]}`),
 				log: []byte("collecting ... collected 1 item / 1 error\nInterrupted: 1 error during collection")},
 			class: verdict.CollectionError, collected: 1, infra: true, message: "pytest could not collect the tests: tests/test_checkpoint_2.py: ModuleNotFoundError: No module named 'kv'"},
-		{name: "likewise, without a report", left: left{exit: exitFacts{Code: 2}, log: []byte("collected 0 items / 1 error\nE   SyntaxError: invalid syntax\n!!! Interrupted: 1 error during collection !!!\n")},
+		{name: "likewise, without a report", left: left{exit: exitFacts{Exit: session.Exit{Code: 2}}, log: []byte("collected 0 items / 1 error\nE   SyntaxError: invalid syntax\n!!! Interrupted: 1 error during collection !!!\n")},
 			class: verdict.CollectionError, infra: true, message: "SyntaxError: invalid syntax"},
 		{name: "continued after a collection error",
-			left:  left{exit: exitFacts{Code: 1}, report: []byte(strings.Replace(string(jsonOf(1, pass)), `"tests"`, `"collectors":[{"nodeid":"tests/t.py","outcome":"failed","longrepr":"E   ImportError: x"}],"tests"`, 1)), log: collected(1)},
+			left:  left{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: []byte(strings.Replace(string(jsonOf(1, pass)), `"tests"`, `"collectors":[{"nodeid":"tests/t.py","outcome":"failed","longrepr":"E   ImportError: x"}],"tests"`, 1)), log: collected(1)},
 			class: verdict.CollectionError, collected: 1, tests: 1, message: "tests/t.py: ImportError: x"},
-		{name: "no test functions", left: left{exit: exitFacts{Code: 5}, report: jsonOf(5), log: []byte("collected 0 items\n")}, class: verdict.NoTests, infra: true, message: "pytest found no tests"},
-		{name: "unknown option", left: left{exit: exitFacts{Code: 4}, log: []byte("ERROR: usage: pytest\npytest: error: unrecognized arguments: --entrypoint=x\n")},
+		{name: "no test functions", left: left{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: jsonOf(5), log: []byte("collected 0 items\n")}, class: verdict.NoTests, infra: true, message: "pytest found no tests"},
+		{name: "unknown option", left: left{exit: exitFacts{Exit: session.Exit{Code: 4}}, log: []byte("ERROR: usage: pytest\npytest: error: unrecognized arguments: --entrypoint=x\n")},
 			class: verdict.PytestFailed, infra: true, message: "unrecognized arguments: --entrypoint=x"},
-		{name: "conftest cannot be imported", left: left{exit: exitFacts{Code: 4}, log: []byte("ImportError while loading conftest '/w/tests/conftest.py'.\nE   ModuleNotFoundError: No module named 'kv'\n")},
+		{name: "conftest cannot be imported", left: left{exit: exitFacts{Exit: session.Exit{Code: 4}}, log: []byte("ImportError while loading conftest '/w/tests/conftest.py'.\nE   ModuleNotFoundError: No module named 'kv'\n")},
 			class: verdict.CollectionError, infra: true, message: "conftest.py could not be loaded: ModuleNotFoundError"},
-		{name: "conftest ends pytest", left: left{exit: exitFacts{Code: 1}, log: []byte("Traceback\nSystemExit: 1\n")}, class: verdict.NoReport, infra: true, message: "pytest ended with exit code 1, but there is no report to trust: pytest wrote no report"},
-		{name: "interrupted in a test", left: left{exit: exitFacts{Code: 2}, report: jsonOf(2, pass, one{id: current + "::test_i", outcome: "passed", cut: true}), log: append(collected(5), "!!! KeyboardInterrupt !!!\n"...)},
+		{name: "conftest ends pytest", left: left{exit: exitFacts{Exit: session.Exit{Code: 1}}, log: []byte("Traceback\nSystemExit: 1\n")}, class: verdict.NoReport, infra: true, message: "pytest ended with exit code 1, but there is no report to trust: pytest wrote no report"},
+		{name: "interrupted in a test", left: left{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2, pass, one{id: current + "::test_i", outcome: "passed", cut: true}), log: append(collected(5), "!!! KeyboardInterrupt !!!\n"...)},
 			class: verdict.PytestFailed, collected: 5, infra: true, tests: 2, message: "pytest was interrupted"},
-		{name: "pytest.exit(7)", left: left{exit: exitFacts{Code: 7}, report: jsonOf(7, pass), log: append(collected(5), "!!! _pytest.outcomes.Exit: bye !!!\n"...)},
+		{name: "pytest.exit(7)", left: left{exit: exitFacts{Exit: session.Exit{Code: 7}}, report: jsonOf(7, pass), log: append(collected(5), "!!! _pytest.outcomes.Exit: bye !!!\n"...)},
 			class: verdict.PytestFailed, collected: 5, tests: 1, message: "pytest ended with exit code 7: !!! _pytest.outcomes.Exit: bye !!!"},
-		{name: "internal error", left: left{exit: exitFacts{Code: 3}, report: jsonOf(3, pass), log: collected(2)}, class: verdict.PytestFailed, collected: 2, infra: true, tests: 1, message: "pytest had an internal error"},
+		{name: "internal error", left: left{exit: exitFacts{Exit: session.Exit{Code: 3}}, report: jsonOf(3, pass), log: collected(2)}, class: verdict.PytestFailed, collected: 2, infra: true, tests: 1, message: "pytest had an internal error"},
 		{name: "os._exit(0)", left: left{log: collected(3)}, class: verdict.NoReport, collected: 3, message: "exit code 0, but there is no report to trust"},
-		{name: "killed", left: left{exit: exitFacts{Code: -1, Signal: "killed"}, report: jsonOf(0, pass), log: collected(3)}, class: verdict.Killed, collected: 3, message: "pytest was ended by a signal: killed"},
-		{name: "killed for memory", left: left{exit: exitFacts{Code: -1, Signal: "killed", MemoryLimit: 64 << 20}, report: jsonOf(0, pass), log: collected(3)}, class: verdict.Killed, collected: 3, message: "killed: out of memory, the limit is 64 MiB"},
-		{name: "killed for memory below uvx", left: left{exit: exitFacts{Code: 137, MemoryLimit: 3 << 29}, log: collected(3)}, class: verdict.Killed, collected: 3, message: "killed: out of memory, the limit is 1.5 GiB"},
-		{name: "a child killed for memory", left: left{exit: exitFacts{Code: 0, MemoryLimit: 64 << 20}, report: jsonOf(0, pass), log: collected(1)}, class: verdict.Judged, collected: 1, tests: 1, message: "something that the tests started was killed: out of memory, the limit is 64 MiB"},
-		{name: "killed below uvx", left: left{exit: exitFacts{Code: 137}, report: jsonOf(0, pass), log: collected(3)}, class: verdict.Killed, collected: 3, message: "pytest was ended by signal 9"},
-		{name: "session limit", left: left{exit: exitFacts{Code: -1, Signal: "killed", TimedOut: true, Limit: 2.5}, report: jsonOf(0, pass), log: collected(3)}, class: verdict.SessionTimeout, collected: 3, message: "the session limit of 2.5 s ended pytest"},
-		{name: "report of another run", left: left{exit: exitFacts{Code: 1}, report: jsonOf(0, pass), ctrf: ctrfOf(fail), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "pytest-report.json says exit code 0, but pytest ended with 1"},
+		{name: "killed", left: left{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}, report: jsonOf(0, pass), log: collected(3)}, class: verdict.Killed, collected: 3, message: "pytest was ended by a signal: killed"},
+		{name: "killed for memory", left: left{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed", MemoryLimit: 64 << 20}}, report: jsonOf(0, pass), log: collected(3)}, class: verdict.Killed, collected: 3, message: "killed: out of memory, the limit is 64 MiB"},
+		{name: "killed for memory below uvx", left: left{exit: exitFacts{Exit: session.Exit{Code: 137, MemoryLimit: 3 << 29}}, log: collected(3)}, class: verdict.Killed, collected: 3, message: "killed: out of memory, the limit is 1.5 GiB"},
+		{name: "a child killed for memory", left: left{exit: exitFacts{Exit: session.Exit{Code: 0, MemoryLimit: 64 << 20}}, report: jsonOf(0, pass), log: collected(1)}, class: verdict.Judged, collected: 1, tests: 1, message: "something that the tests started was killed: out of memory, the limit is 64 MiB"},
+		{name: "killed below uvx", left: left{exit: exitFacts{Exit: session.Exit{Code: 137}}, report: jsonOf(0, pass), log: collected(3)}, class: verdict.Killed, collected: 3, message: "pytest was ended by signal 9"},
+		{name: "session limit", left: left{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed", TimedOut: true, Limit: 2.5}}, report: jsonOf(0, pass), log: collected(3)}, class: verdict.SessionTimeout, collected: 3, message: "the session limit of 2.5 s ended pytest"},
+		{name: "report of another run", left: left{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: jsonOf(0, pass), ctrf: ctrfOf(fail), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "pytest-report.json says exit code 0, but pytest ended with 1"},
 		{name: "a report that says nothing of the end", left: left{report: []byte(`{"tests":[{"nodeid":"a::b","outcome":"passed"}]}`), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "does not say how pytest ended"},
 		{name: "truncated report", left: left{report: jsonOf(0, pass)[:40], log: collected(1)}, class: verdict.NoReport, collected: 1, message: "pytest-report.json is not a whole JSON report"},
 		{name: "trailing garbage", left: left{report: append(jsonOf(0, pass), "{"...), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "not a whole JSON report"},
 		{name: "truncated report, CTRF whole", left: left{report: jsonOf(0, pass)[:40], ctrf: ctrfOf(pass, good), log: collected(2)}, class: verdict.Judged, collected: 2, tests: 2},
-		{name: "empty report, CTRF has tests", left: left{exit: exitFacts{Code: 1}, report: jsonOf(1), ctrf: ctrfOf(pass, fail)}, class: verdict.Judged, collected: 2, tests: 2},
-		{name: "CTRF lost the failing case", left: left{exit: exitFacts{Code: 1}, ctrf: ctrfOf(pass), log: collected(2)}, class: verdict.NoReport, collected: 2, message: "ctrf-report.json has 0 failures, but pytest ended with 1"},
+		{name: "empty report, CTRF has tests", left: left{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: jsonOf(1), ctrf: ctrfOf(pass, fail)}, class: verdict.Judged, collected: 2, tests: 2},
+		{name: "CTRF lost the failing case", left: left{exit: exitFacts{Exit: session.Exit{Code: 1}}, ctrf: ctrfOf(pass), log: collected(2)}, class: verdict.NoReport, collected: 2, message: "ctrf-report.json has 0 failures, but pytest ended with 1"},
 		{name: "CTRF of another run", left: left{ctrf: ctrfOf(fail), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "ctrf-report.json has 1 failures, but pytest ended with 0"},
 		{name: "both truncated", left: left{report: []byte("{"), ctrf: []byte("{"), log: collected(1)}, class: verdict.NoReport, collected: 1, message: "pytest-report.json"},
 		{name: "CTRF truncated", left: left{ctrf: ctrfOf(pass)[:20], log: collected(1)}, class: verdict.NoReport, collected: 1, message: "ctrf-report.json is not a whole CTRF report"},
@@ -172,13 +173,13 @@ func TestStatuses(t *testing.T) {
 		if want == verdict.TestFailed || want == verdict.TestError {
 			code = 1
 		}
-		v, _ := parse.judge(left{exit: exitFacts{Code: code}, ctrf: ctrfOf(one{id: current + "::t", outcome: outcome})})
+		v, _ := parse.judge(left{exit: exitFacts{Exit: session.Exit{Code: code}}, ctrf: ctrfOf(one{id: current + "::t", outcome: outcome})})
 		if len(v.Tests) != 1 || v.Tests[0].Status != want {
 			t.Errorf("ctrf %q: %+v, want %s", outcome, v.Tests, want)
 		}
 	}
 	// Passed until a phase says otherwise: one that was cut off did not pass.
-	v, m := parse.judge(left{exit: exitFacts{Code: 2}, report: jsonOf(2, one{id: current + "::t", outcome: "passed", cut: true})})
+	v, m := parse.judge(left{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2, one{id: current + "::t", outcome: "passed", cut: true})})
 	if v.Tests[0].Status != verdict.TestError || m.Tests[0].Message != "the test did not run to its end" {
 		t.Errorf("cut off: %+v, %+v", v.Tests, m.Tests)
 	}
@@ -245,7 +246,7 @@ func TestGroups(t *testing.T) {
 }
 
 func TestMeasurements(t *testing.T) {
-	l := left{timing: timing{Seconds: 1.5}, exit: exitFacts{Code: 1}, report: []byte(`{"exitcode":1,"tests":[
+	l := left{timing: session.Timing{Seconds: 1.5}, exit: exitFacts{Exit: session.Exit{Code: 1}}, report: []byte(`{"exitcode":1,"tests":[
 		{"nodeid":"t.py::call","outcome":"failed","setup":{"duration":0.5,"outcome":"passed"},"call":{"duration":0.25,"outcome":"failed","longrepr":"assert 0"},"teardown":{"duration":0.25,"outcome":"failed","longrepr":"later"}},
 		{"nodeid":"t.py::setup","outcome":"error","setup":{"duration":1,"outcome":"failed","longrepr":"","crash":{"path":"/w/t.py","lineno":3,"message":"boom"}}},
 		{"nodeid":"t.py::teardown","outcome":"error","setup":{"outcome":"passed"},"call":{"outcome":"passed"},"teardown":{"outcome":"failed","longrepr":{"reason":"x"}}},
@@ -323,7 +324,7 @@ func (noLog) Append(buildlog.Entry) error       { return nil }
 // wording have verdicts of the same bytes, which is where a wave stops.
 func TestVerdictsAreTheFactsAlone(t *testing.T) {
 	run := func(seconds float64, failure string) left {
-		return left{exit: exitFacts{Code: 1}, timing: timing{Seconds: seconds},
+		return left{exit: exitFacts{Exit: session.Exit{Code: 1}}, timing: session.Timing{Seconds: seconds},
 			report: jsonOf(1, one{id: current + "::a", outcome: "passed", seconds: seconds}, one{id: current + "::b", outcome: "failed", seconds: seconds, failure: failure}),
 			log:    append(collected(2), failure...)}
 	}
@@ -334,7 +335,8 @@ func TestVerdictsAreTheFactsAlone(t *testing.T) {
 	if a[OutputMeasurements] == b[OutputMeasurements] {
 		t.Error("measurements do not differ")
 	}
-	const want = `{"checkpoint":"checkpoint_2","class":"judged","exit_code":1,"collected":2,"infrastructure_failure":false,"tests":[` +
+	const want = `{"name":"checkpoint_2","passed":false,"policy":"","vacuous":false,"class":"judged","exit_code":1,"collected":2,"infrastructure_failure":false,` +
+		`"groups":{"core":{"passed":0,"total":0},"functionality":{"passed":0,"total":0},"regression":{"passed":0,"total":0},"error":{"passed":0,"total":0}},"tests":[` +
 		`{"id":"a","file":"tests/test_checkpoint_2.py","checkpoint":"checkpoint_2","group":"core","status":"passed"},` +
 		`{"id":"b","file":"tests/test_checkpoint_2.py","checkpoint":"checkpoint_2","group":"core","status":"failed"}]}`
 	if a[OutputVerdicts] != want {
@@ -348,7 +350,7 @@ func FuzzJudge(f *testing.F) {
 	f.Add([]byte(`{"exitcode":2,"collectors":[{"outcome":"failed","longrepr":[1]}]}`), []byte("null"), []byte("during collection"), 2)
 	f.Add([]byte(nil), []byte(`{"results":{"tests":[{"name":"x.py::t","status":"failed","message":null}]}}`), []byte("collected 99999999999999999999 items"), 1)
 	f.Fuzz(func(t *testing.T, reported, ctrf, log []byte, code int) {
-		v, m := parse.judge(left{exit: exitFacts{Code: code}, report: reported, ctrf: ctrf, log: log})
+		v, m := parse.judge(left{exit: exitFacts{Exit: session.Exit{Code: code}}, report: reported, ctrf: ctrf, log: log})
 		if len(v.Tests) != len(m.Tests) {
 			t.Errorf("%d verdicts, %d measurements", len(v.Tests), len(m.Tests))
 		}

@@ -2,9 +2,7 @@ package pytest
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strconv"
@@ -15,12 +13,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/compat/scbench/workspace"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 	"github.com/fevalgraph/fevalgraph/tasks/separate"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // Run is the task that runs pytest on one checkpoint of one submission. Its
@@ -51,7 +49,7 @@ type Run struct {
 	// VerifyInputs are asked after the tests whether what they read in place is still
 	// what the key says. An error means that it is not.
 	VerifyInputs []func() error
-	Keep         Keep // leave workspaces for a person to enter; in no key
+	Keep         session.Keep // in no key
 	// Shared is a directory of the Backend's snapshots, for an environment with pytest in
 	// it; "" has uvx make one of uv's cache, on a backend without snapshots.
 	Shared string
@@ -89,13 +87,7 @@ const (
 
 // exitFacts is the content of OutputExit.
 type exitFacts struct {
-	Code     int     `json:"code"`
-	Signal   string  `json:"signal,omitempty"`
-	TimedOut bool    `json:"timed_out,omitempty"`
-	Limit    float64 `json:"limit,omitempty"` // the session limit, seconds
-	// MemoryLimit, in bytes, is set when the backend's was reached and
-	// something was killed for that.
-	MemoryLimit int64 `json:"memory_limit,omitempty"`
+	session.Exit
 	// Collected is how many tests pytest said that it collected, where the log has
 	// masks; nil when the log is whole, or pytest did not say it.
 	Collected *int `json:"collected,omitempty"`
@@ -111,13 +103,6 @@ type exitFacts struct {
 // reportFacts are the keys of both reports whose values decide, or name what is decided
 // on. They are never masked: a secret may be "passed".
 var reportFacts = []string{"nodeid", "outcome", "keywords", "name", "status", "filePath", "file_path", "tags"}
-
-// timing is the content of OutputTiming.
-type timing struct {
-	Seconds   float64 `json:"seconds"`             // of the pytest command
-	Isolation string  `json:"isolation,omitempty"` // see backend.Capabilities
-	Import    string  `json:"import,omitempty"`    // see verdict.Measurements
-}
 
 // Describe implements graph.Task.
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
@@ -194,98 +179,92 @@ func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 }
 
 func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	outcome, again, err := r.try(ctx, w, false)
-	if errors.Is(err, ending.ErrUnclear) {
-		again = err.Error()
+	plan, python, err := r.plan(ctx, w)
+	if err != nil {
+		return graph.Outcome{}, err
 	}
-	if again != "" {
-		w.Note(again)
-		outcome, _, err = r.try(ctx, w, true)
+	plan.Spec.ReadOnly = []string{r.Directory, iniPath, pluginDir}
+	return session.Run(ctx, w, plan, func(s *session.Session) (graph.Outcome, error) {
+		key := newKey()
+		if err := r.ready(ctx, w, s, sealInputs(key)...); err != nil {
+			return graph.Outcome{}, err
+		}
+		return r.test(ctx, w, s, python, key)
+	})
+}
+
+// plan describes the workspace, and returns the interpreter for pytest.
+func (r *Run) plan(ctx context.Context, w *graph.Work) (p session.Plan, python string, err error) {
+	w.Phase(graph.Preparing)
+	python, snapshot, err := r.Environment.prepare(ctx, r, r.Env.Preparing())
+	submission, _ := w.Input("submission", "tree")
+	return session.Plan{
+		Backend: r.Backend, Env: r.Env, Machine: r.Machine, SetupTimeout: r.SetupTimeout, VerifyInputs: r.VerifyInputs, Keep: r.Keep,
+		Spec: backend.Spec{Name: w.Addr, Snapshot: snapshot, Inputs: []backend.Input{{Path: ".", Tree: submission}}},
+	}, python, err
+}
+
+// ready runs the set-up commands in a workspace with the submission, and only then places
+// everything of the problem's, and more: no code that a submission gets to run before the tests can
+// touch it. A set-up command that fails is the submission's affair and noted in the log.
+func (r *Run) ready(ctx context.Context, w *graph.Work, s *session.Session, more ...backend.Input) error {
+	for _, line := range r.Setup {
+		if _, err := s.SetUp(ctx, session.Step{Line: line, Env: r.environ(s.Dir(), r.Env.Preparing())}); err != nil {
+			return err
+		}
+	}
+	inputs, err := r.problemInputs(ctx, w)
+	if err != nil {
+		return err
+	}
+	if err := s.Place(ctx, append(inputs, more...)...); err != nil {
+		return fmt.Errorf("placing the tests: %w", err)
+	}
+	return nil
+}
+
+// test runs pytest in a workspace that is ready, with the key in it, and stores what it leaves.
+func (r *Run) test(ctx context.Context, w *graph.Work, s *session.Session, python string, key proof.Key) (graph.Outcome, error) {
+	argv, env := r.sealedCommand(python, s.Dir(), r.environ(s.Dir(), r.Env.Variables()))
+	ran, err := s.Execute(ctx, session.Program{
+		Name: "pytest", TrustSuccess: true,
+		Command: backend.Command{Argv: argv, Env: env, Timeout: r.SessionTimeout, Ports: r.Ports},
+	})
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	if err := early(ctx, s, key, ran.Exit); err != nil {
+		return graph.Outcome{}, err
+	}
+	facts := exitFacts{Exit: ran.Stored(r.SessionTimeout)}
+	if len(r.Env.Secrets()) > 0 {
+		if n, counted := collectedIn(ran.RawOutput); counted {
+			facts.Collected = &n
+		}
+		facts.Summary = summaryIn(ran.RawOutput)
+	}
+	outcome, err := r.collect(ctx, w, s, key, &ran, facts)
+	if err == nil && r.neverJudged(ran.Exit, outcome) {
+		err = r.Environment.verify(ctx, r, w.Addr, python)
 	}
 	return outcome, err
 }
 
-// try does the work in a session of its own. again is the reason to do it once more, if the
-// end is not the submission's doing. What is unclear is an error but the last time.
-func (r *Run) try(ctx context.Context, w *graph.Work, last bool) (outcome graph.Outcome, again string, err error) {
-	setup := &capped.Buffer{}
-	key := newKey()
-	session, python, err := r.open(ctx, w, io.MultiWriter(setup, w.Log), last, sealInputs(key), r.Directory, iniPath, pluginDir)
-	if session != nil {
-		// Closing ends processes; that must happen on a cancelled run, too.
-		defer func() {
-			w.Phase(graph.Closing)
-			session.Close(context.WithoutCancel(ctx))
-		}()
+// early returns an error if pytest ended before it ran tests, for a reason that is not its own. Once
+// it runs them, the submission can end it, and one that is right by chance must not have another
+// chance for that.
+func early(ctx context.Context, s *session.Session, key proof.Key, exit backend.Exit) error {
+	notFound := exit.Code == ending.ShellNotFound // of a shell that starts pytest, for Before or in a container
+	if !notFound && !ending.Doubtful(exit) {
+		return nil
 	}
-	if err != nil {
-		r.keep(ctx, w, session, nil, err)
-		return graph.Outcome{}, "", err
+	switch begun, err := begun(ctx, s, key); {
+	case err != nil || begun:
+		return err
+	case notFound:
+		return fmt.Errorf("running pytest: %w", errNoUVX)
 	}
-	outcome, exit, err := r.test(ctx, w, session, python, key, setup)
-	r.keep(ctx, w, session, &exit, err)
-	if err == nil && ending.Doubtful(exit) {
-		// Once pytest runs tests, the submission can end it, and one that is right by chance must
-		// not have another chance for that.
-		begun, err := begun(ctx, session, key)
-		if err == nil && !begun {
-			again = ending.Again("pytest", exit)
-		}
-		return outcome, again, err
-	}
-	return outcome, "", err
-}
-
-// test runs pytest in a workspace that is ready, with the key in it, and stores what it leaves.
-func (r *Run) test(ctx context.Context, w *graph.Work, session backend.Session, python string, key proof.Key, setup *capped.Buffer) (graph.Outcome, backend.Exit, error) {
-	log := &capped.Buffer{}
-	redacted := backend.Redact(io.MultiWriter(log, w.Log), r.Env.Masked())
-	var output io.Writer = redacted
-	unmasked := log
-	if len(r.Env.Secrets()) > 0 {
-		unmasked = &capped.Buffer{}
-		output = io.MultiWriter(unmasked, redacted)
-	}
-	argv, env := r.sealedCommand(python, session.Dir(), r.environ(session.Dir(), r.Env.Variables()))
-	w.Phase(graph.Executing)
-	exit, err := session.Exec(ctx, backend.Command{
-		Argv: argv, Env: env, Timeout: r.SessionTimeout, Ports: r.Ports, Output: output, Notes: io.MultiWriter(setup, w.Log),
-	})
-	redacted.Close()
-	if err != nil {
-		return graph.Outcome{}, exit, fmt.Errorf("running pytest: %w", err)
-	}
-	for _, verify := range r.VerifyInputs {
-		if err := verify(); err != nil {
-			return graph.Outcome{}, exit, err
-		}
-	}
-	if exit.Code == ending.ShellNotFound {
-		// A shell that starts pytest, for Before or in a container, ends so if there is none to start.
-		switch begun, err := begun(ctx, session, key); {
-		case err != nil:
-			return graph.Outcome{}, exit, err
-		case !begun:
-			return graph.Outcome{}, exit, fmt.Errorf("running pytest: %w", errNoUVX)
-		}
-	}
-	if exit.Code != exitOK || exit.TimedOut {
-		if err := session.Verify(ctx); err != nil {
-			return graph.Outcome{}, exit, fmt.Errorf("pytest ended with %s, which proves nothing: %w", ending.Words("exit code", exit), err)
-		}
-	}
-	facts := exitFacts{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Limit: r.SessionTimeout.Seconds(), MemoryLimit: exit.OOMLimit}
-	if unmasked != log {
-		if n, counted := collectedIn(unmasked.Bytes()); counted {
-			facts.Collected = &n
-		}
-		facts.Summary = summaryIn(unmasked.Bytes())
-	}
-	outcome, err := r.collect(ctx, w, session, key, exit, facts, setup.Bytes(), log.Bytes())
-	if err == nil && r.neverJudged(exit, outcome) {
-		err = r.Environment.verify(ctx, r, w.Addr, python)
-	}
-	return outcome, exit, err
+	return s.Again(ending.Again("pytest", exit))
 }
 
 // neverJudged reports whether pytest judged nothing, for a reason of
@@ -296,44 +275,6 @@ func (r *Run) neverJudged(exit backend.Exit, o graph.Outcome) bool {
 	}
 	reported := slices.ContainsFunc(o.Outputs, func(o cache.Output) bool { return o.Name == OutputReport || o.Name == OutputCTRF })
 	return !reported || exit.Code != exitOK && exit.Code != exitTestsFailed && exit.Code != exitNoTests
-}
-
-// open makes the workspace: the submission, what the set-up commands make of
-// it, and only then everything of the problem's, so that no code which a
-// submission gets to run before the tests can touch them, nor, of what is readOnly, while
-// they run. more is placed last. A session is returned also with an error that came later; the
-// caller closes it.
-func (r *Run) open(ctx context.Context, w *graph.Work, setup io.Writer, last bool, more []backend.Input, readOnly ...string) (session backend.Session, python string, err error) {
-	w.Phase(graph.Preparing)
-	python, snapshot, err := r.Environment.prepare(ctx, r, r.Env.Preparing())
-	if err != nil {
-		return nil, "", err
-	}
-	w.Phase(graph.Workspace)
-	submission, _ := w.Input("submission", "tree")
-	spec := backend.Spec{Name: w.Addr, Snapshot: snapshot}
-	empty := spec
-	spec.Inputs, spec.ReadOnly = []backend.Input{{Path: ".", Tree: submission}}, readOnly
-	session, err = r.Backend.Open(ctx, spec)
-	if err != nil {
-		return nil, "", fmt.Errorf("opening a session: %w", err)
-	}
-	env := r.environ(session.Dir(), r.Env.Preparing())
-	if len(r.Setup) > 0 {
-		w.Phase(graph.Executing)
-	}
-	if err := r.setUp(ctx, session, empty, env, setup, last); err != nil {
-		return session, "", err
-	}
-	w.Phase(graph.Workspace)
-	inputs, err := r.problemInputs(ctx, w)
-	if err != nil {
-		return session, "", err
-	}
-	if err := session.Place(ctx, append(inputs, more...)...); err != nil {
-		return session, "", fmt.Errorf("placing the tests: %w", err)
-	}
-	return session, python, nil
 }
 
 // problemInputs lists what the problem puts over a submission, in the order in
@@ -368,35 +309,4 @@ func (r *Run) environ(dir string, env []string) []string {
 		env = append(env, workspace.Asset(a.Name, path.Join(assets, a.Target)))
 	}
 	return append(env, workspace.Checkpoint(r.Checkpoint))
-}
-
-// setUp runs the set-up commands. One that fails, or takes too long, is the
-// submission's affair and noted in the log, unless the machine lacks what it takes:
-// that leaves no basis for a verdict. empty is a session without the submission.
-func (r *Run) setUp(ctx context.Context, session backend.Session, empty backend.Spec, env []string, out io.Writer, last bool) error {
-	left := r.SetupTimeout
-	for _, line := range r.Setup {
-		var said capped.Buffer // by the command alone: it is what gets judged
-		fmt.Fprintf(out, "$ %s\n", backend.RedactBytes([]byte(line), r.Env.Masked()))
-		redacted := backend.Redact(io.MultiWriter(&said, out), r.Env.Masked())
-		exit, err := session.Exec(ctx, backend.Command{
-			Argv: []string{"/bin/sh", "-c", line}, Env: env, Timeout: left, Online: true, Output: redacted,
-		})
-		if left > 0 { // one that used all of it leaves no time, which is not the same as no limit
-			left = max(left-time.Duration(exit.Seconds*float64(time.Second)), time.Nanosecond)
-		}
-		redacted.Close()
-		fmt.Fprintf(out, "[%s]\n", ending.Words("exit", exit))
-		if err != nil {
-			return fmt.Errorf("set-up command %q: %w", line, err)
-		}
-		if exit.Code == 0 && !exit.TimedOut {
-			continue
-		}
-		lacks, err := r.Machine.Lacks(ctx, ending.Setup{Backend: r.Backend, Spec: empty, Env: r.Env.Preparing(), Secrets: r.Env.Masked(), Line: line, Exit: exit})
-		if err = ending.Blame(lacks, err, said.Bytes(), last); err != nil {
-			return fmt.Errorf("set-up command %q: %w", line, err)
-		}
-	}
-	return nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/internal/proof"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // Other processes of the tests' user, such as those of the submission, can write to the
@@ -54,17 +55,15 @@ const sealed = `PYTHONPATH=$PWD/` + pluginDir + `${PYTHONPATH:+:$PYTHONPATH}; ex
 
 // begun reports whether pytest has taken its key, and so may have run tests. No other process
 // can put it back.
-func begun(ctx context.Context, session backend.Session, key proof.Key) (bool, error) {
-	f, err := session.Collect(ctx, keyPath)
-	if isAbsent(err) {
+func begun(ctx context.Context, s backend.Session, key proof.Key) (bool, error) {
+	content, err := session.Read(ctx, s, keyPath, int64(len(key)))
+	switch {
+	case isAbsent(err), errors.Is(err, session.ErrLarge):
 		return true, nil
-	}
-	if err != nil {
+	case err != nil:
 		return false, fmt.Errorf("looking for %s: %w", keyPath, err)
 	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, int64(len(key))+1))
-	return !bytes.Equal(content, key), err
+	return !bytes.Equal(content, key), nil
 }
 
 // digested is how the seal identifies a report.
@@ -78,18 +77,13 @@ var errUnsealed = errors.New("the report does not have its seal")
 
 // readSeal returns the reports that pytest's process wrote, by their names; nil if there is
 // no seal of its key.
-func readSeal(ctx context.Context, session backend.Session, key proof.Key) (map[string]digested, error) {
-	f, err := session.Collect(ctx, sealPath)
-	if isAbsent(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("fetching %s: %w", sealPath, err)
-	}
-	defer f.Close()
+func readSeal(ctx context.Context, s backend.Session, key proof.Key) (map[string]digested, error) {
 	const most = 4 << 10
-	content, err := io.ReadAll(io.LimitReader(f, most))
-	if err != nil {
+	content, err := session.Read(ctx, s, sealPath, most)
+	switch {
+	case isAbsent(err), errors.Is(err, session.ErrLarge):
+		return nil, nil
+	case err != nil:
 		return nil, fmt.Errorf("fetching %s: %w", sealPath, err)
 	}
 	signature, text, _ := bytes.Cut(content, []byte(" "))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // Enter opens the workspace of the run with its exact inputs, runs the set-up
@@ -15,14 +16,17 @@ func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use 
 	if r.pins, err = r.Pins(ctx); err != nil { // no decision about the node has asked yet
 		return err
 	}
-	session, python, err := r.open(ctx, w, progress, true, nil)
-	if session != nil {
-		defer session.Close(context.WithoutCancel(ctx))
-	}
+	plan, python, err := r.plan(ctx, w)
 	if err != nil {
 		return err
 	}
-	return use(session, r.testCommand(python), func(argv []string) backend.Command {
-		return backend.Command{Argv: argv, Env: r.environ(session.Dir(), r.Env.Variables()), Ports: r.Ports, Notes: progress}
+	w.Log = progress
+	return session.Enter(ctx, w, plan, func(s *session.Session) error {
+		if err := r.ready(ctx, w, s); err != nil {
+			return err
+		}
+		return use(s, r.testCommand(python), func(argv []string) backend.Command {
+			return backend.Command{Argv: argv, Env: r.environ(s.Dir(), r.Env.Variables()), Ports: r.Ports, Notes: progress}
+		})
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // What is kept of /logs/verifier. Files beyond it are left out; a reward is none of them.
@@ -32,9 +32,9 @@ type left struct {
 }
 
 // collect reads what the script left.
-func (r *Run) collect(ctx context.Context, session backend.Session, w *graph.Work) (left, error) {
+func (r *Run) collect(ctx context.Context, s backend.Session, w *graph.Work) (left, error) {
 	l := left{files: map[string][]byte{}, large: map[string]bool{}}
-	lister, ok := session.(backend.Lister)
+	lister, ok := s.(backend.Lister)
 	if !ok {
 		return l, errors.New("this backend does not list files")
 	}
@@ -62,11 +62,11 @@ func (r *Run) collect(ctx context.Context, session backend.Session, w *graph.Wor
 			w.Note(fmt.Sprintf("%s/%q is not kept: its name is not valid UTF-8", logsPlace, inside))
 			continue
 		}
-		content, err := read(ctx, session, name, min(room, maxFile))
+		content, err := session.Read(ctx, s, name, min(room, maxFile))
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, backend.ErrNotRegular):
 			continue
-		case errors.Is(err, errLarge):
+		case errors.Is(err, session.ErrLarge):
 			l.large[inside] = true
 			w.Note(fmt.Sprintf("%s/%s is too large to be kept", logsPlace, inside))
 			continue
@@ -76,11 +76,11 @@ func (r *Run) collect(ctx context.Context, session backend.Session, w *graph.Wor
 		room -= int64(len(content))
 		l.files[inside] = content
 	}
-	return l, r.follow(ctx, session, l)
+	return l, r.follow(ctx, s, l)
 }
 
 // follow reads the file next to a reward that is a link to it, if no other reward exists.
-func (r *Run) follow(ctx context.Context, session backend.Session, l left) error {
+func (r *Run) follow(ctx context.Context, s backend.Session, l left) error {
 	for _, reward := range []string{rewardJSON, rewardText} {
 		if _, there := l.files[reward]; there || l.large[reward] {
 			return nil
@@ -88,9 +88,9 @@ func (r *Run) follow(ctx context.Context, session backend.Session, l left) error
 	}
 	for _, reward := range []string{rewardJSON, rewardText} {
 		var target capped.Buffer
-		command := r.command(&target)
-		command.Argv, command.Timeout = []string{"/bin/sh", "-c", `readlink "$1"`, "sh", logsPlace + "/" + reward}, time.Minute
-		exit, err := session.Exec(ctx, command)
+		command := r.command()
+		command.Output, command.Argv, command.Timeout = &target, []string{"/bin/sh", "-c", `readlink "$1"`, "sh", logsPlace + "/" + reward}, time.Minute
+		exit, err := s.Exec(ctx, command)
 		if err != nil {
 			return fmt.Errorf("reading the link %s/%s: %w", logsPlace, reward, err)
 		}
@@ -100,10 +100,10 @@ func (r *Run) follow(ctx context.Context, session backend.Session, l left) error
 		}
 		content, there := l.files[beside]
 		if !there && fs.ValidPath(beside) && path.Dir(beside) == "." && beside != "." { // other files can have taken its room
-			switch content, err = read(ctx, session, logsDir+"/"+beside, maxReward); {
+			switch content, err = session.Read(ctx, s, logsDir+"/"+beside, maxReward); {
 			case err == nil:
 				there = true
-			case errors.Is(err, errLarge):
+			case errors.Is(err, session.ErrLarge):
 				l.large[reward] = true
 				return nil
 			case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, backend.ErrNotRegular):
@@ -133,40 +133,25 @@ func (r *Run) named() []string {
 	return names
 }
 
-var errLarge = errors.New("too large")
-
-func read(ctx context.Context, session backend.Session, name string, most int64) ([]byte, error) {
-	f, err := session.Collect(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(content)) > most {
-		err = errLarge
-	}
-	return content, err
-}
-
-// tree stores what was left, without secrets.
-func (k *keeper) tree(l left) {
+// keepFiles stores what was left, without secrets.
+func (r *Run) keepFiles(t *trial, l left) {
 	var entries []cache.Entry
 	for name, content := range l.files {
-		d, err := cache.PutBytes(k.Ctx, k.Store, backend.RedactBytes(content, k.secrets))
+		d, err := cache.PutBytes(t.Ctx, t.Store, backend.RedactBytes(content, r.Env.Secrets()))
 		if err != nil {
-			k.Err = fmt.Errorf("storing %s/%s: %w", logsPlace, name, err)
+			t.Err = fmt.Errorf("storing %s/%s: %w", logsPlace, name, err)
 			return
 		}
 		entries = append(entries, cache.Entry{Path: name, Digest: d})
 	}
 	slices.SortFunc(entries, func(a, b cache.Entry) int { return strings.Compare(a.Path, b.Path) })
-	t, err := cache.BuildTree(entries)
+	tree, err := cache.BuildTree(entries)
 	if err == nil {
-		err = t.Store(k.Ctx, k.Store)
+		err = tree.Store(t.Ctx, t.Store)
 	}
 	if err != nil {
-		k.Err = fmt.Errorf("storing what the verifier left: %w", err)
+		t.Err = fmt.Errorf("storing what the verifier left: %w", err)
 		return
 	}
-	k.Outcome.Outputs = append(k.Outcome.Outputs, cache.Output{Name: OutputFiles, Digest: t.Root, Tree: true})
+	t.Outcome.Outputs = append(t.Outcome.Outputs, cache.Output{Name: OutputFiles, Digest: tree.Root, Tree: true})
 }

@@ -1,31 +1,27 @@
 package verifier
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
-// NoReward is a kind of reward that is none. It begins the message of the node that is broken
-// for it.
+// NoReward is a kind of invalid reward: the fault of the node that is broken for it.
 type NoReward string
 
-// The kinds of rewards that are none.
+// The kinds of invalid rewards.
 const (
-	Missing  NoReward = "missing reward: " // there is no file
-	Empty    NoReward = "empty reward: "   // the file is empty
-	Unusable NoReward = "unusable reward: "
+	Missing  NoReward = "missing reward" // there is no file
+	Empty    NoReward = "empty reward"   // the file is empty
+	Unusable NoReward = "unusable reward"
 )
 
-// NoRewardIn is the kind in the message of a broken node; "" when it broke for something else.
-func NoRewardIn(message string) NoReward {
-	for _, kind := range []NoReward{Missing, Empty, Unusable} {
-		if strings.HasPrefix(message, string(kind)) {
-			return kind
-		}
-	}
-	return ""
+// rewardError is a graph.Faulty.
+type rewardError struct {
+	kind NoReward
+	err  error
 }
 
+func (e *rewardError) Error() string { return string(e.kind) + ": " + e.err.Error() }
+func (e *rewardError) Unwrap() error { return e.err }
+func (e *rewardError) Fault() string { return string(e.kind) }
+
 func (k NoReward) errorf(format string, args ...any) error {
-	return fmt.Errorf(string(k)+format, args...)
+	return &rewardError{k, fmt.Errorf(format, args...)}
 }

@@ -1,10 +1,10 @@
 package verifier
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"path"
 	"slices"
@@ -14,11 +14,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
 	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // FromSubmission is what Run calls the dependency with a solution's files, whose paths are
@@ -53,7 +53,8 @@ type Run struct {
 	// VerifyInputs are asked after the script whether what it read in place is still what
 	// the key says.
 	VerifyInputs []func() error
-	Lacks        error // why it cannot be run; nil is that it can
+	Lacks        error        // why it cannot be run; nil is that it can
+	Keep         session.Keep // in no key
 
 	Backend  backend.Backend
 	Identity func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
@@ -72,18 +73,8 @@ const (
 
 // Exit is the content of OutputExit.
 type Exit struct {
-	Code        int     `json:"code"`
-	Signal      string  `json:"signal,omitempty"`
-	TimedOut    bool    `json:"timed_out,omitempty"`
-	Limit       float64 `json:"limit,omitempty"`        // seconds
-	MemoryLimit int64   `json:"memory_limit,omitempty"` // bytes, when something was killed for it
-	Unjudged    string  `json:"unjudged,omitempty"`     // why the script gave no verdict, by the submission's doing
-}
-
-// timing is the content of OutputTiming.
-type timing struct {
-	Seconds   float64 `json:"seconds"`
-	Isolation string  `json:"isolation,omitempty"` // see backend.Capabilities
+	session.Exit
+	Unjudged string `json:"unjudged,omitempty"` // why the script gave no verdict, by the submission's doing
 }
 
 // Describe implements graph.Task.
@@ -139,22 +130,34 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 			return graph.Outcome{}, err
 		}
 	}
-	t, err := r.try(ctx, w, submission, present)
-	if err == nil && t.unjudged != nil && !t.killed() {
-		w.Note(fmt.Sprintf("%v; the script runs once more", t.unjudged))
-		t, err = r.try(ctx, w, submission, present)
+	plan, err := r.plan(ctx, w)
+	if err != nil {
+		return graph.Outcome{}, err
 	}
-	if err != nil || t.unjudged == nil {
+	with := plan
+	with.Spec.Inputs = append(slices.Clip(plan.Spec.Inputs), backend.Input{Path: submissionDir, Tree: submission})
+	for _, place := range present {
+		with.Spec.Places = append(slices.Clip(with.Spec.Places), backend.Place{Path: submissionDir + place, At: place})
+	}
+	var t trial
+	outcome, err := session.Run(ctx, w, with, func(s *session.Session) (graph.Outcome, error) {
+		t, err = r.grade(ctx, w, s)
+		if err == nil && t.unjudged != nil && !t.killed() {
+			err = s.Again(fmt.Sprintf("%v; the script runs once more", t.unjudged))
+		}
 		return t.Outcome, err
+	})
+	if err != nil || t.unjudged == nil {
+		return outcome, err
 	}
-	return r.blame(ctx, w, t)
+	return r.blame(ctx, w, plan, t)
 }
 
 // trial is a run of the script, with what it left.
 type trial struct {
-	keeper
+	outputs.Keeper
 	exit     Exit
-	took     timing
+	took     session.Timing
 	unjudged error // why there is no verdict
 }
 
@@ -162,102 +165,76 @@ type trial struct {
 // reward is as it likes.
 func (t *trial) killed() bool { return t.exit.Signal != "" || t.exit.Code == killedStatus }
 
-// blame decides whose doing it is that the script gave no verdict with a submission. If it gives
-// one without, the submission kept it from that, and none may choose to have no score. A submission
-// that is right by chance must not have another chance for killing the script, so one end is enough.
-func (r *Run) blame(ctx context.Context, w *graph.Work, t trial) (graph.Outcome, error) {
-	w.Note("the script runs without the submission: " + t.unjudged.Error())
-	without, err := r.try(ctx, w, cache.Digest{}, nil)
-	switch {
-	case err != nil:
-		return graph.Outcome{}, err
-	case without.unjudged != nil || without.exit.TimedOut:
-		return graph.Outcome{}, t.unjudged
-	}
-	t.exit.Unjudged = t.unjudged.Error()
+// end stores how the script ended.
+func (t *trial) end() (graph.Outcome, error) {
 	t.JSON(OutputExit, t.exit)
 	t.JSON(OutputTiming, t.took)
 	return t.Outcome, t.Err
 }
 
-// try runs the script in a session of its own, on a submission unless that is zero.
-func (r *Run) try(ctx context.Context, w *graph.Work, submission cache.Digest, present []string) (trial, error) {
-	w.Phase(graph.Workspace)
-	session, err := r.open(ctx, w, submission, present)
-	if session != nil {
-		defer func() { // also on a cancelled run
-			w.Phase(graph.Closing)
-			session.Close(context.WithoutCancel(ctx))
-		}()
-	}
-	if err != nil {
-		return trial{}, err
-	}
-	t := trial{keeper: keeper{Keeper: outputs.Keeper{Ctx: ctx, Store: w.Store}, secrets: r.Env.Secrets()}}
-	if err := r.grade(ctx, w, session, &t); err != nil {
-		return trial{}, err
-	}
-	if t.unjudged == nil {
-		t.JSON(OutputExit, t.exit)
-		t.JSON(OutputTiming, t.took)
-	}
-	return t, t.Err
+// blame decides whose doing it is that the script gave no verdict with a submission. If it gives
+// one without, the submission kept it from that, and none may choose to have no score. A submission
+// that is right by chance must not have another chance for killing the script, so one end is enough.
+func (r *Run) blame(ctx context.Context, w *graph.Work, plan session.Plan, t trial) (graph.Outcome, error) {
+	w.Note("the script runs without the submission: " + t.unjudged.Error())
+	return session.Run(ctx, w, plan, func(s *session.Session) (graph.Outcome, error) {
+		without, err := r.grade(ctx, w, s)
+		switch {
+		case err != nil:
+			return graph.Outcome{}, err
+		case without.unjudged != nil || without.exit.TimedOut:
+			return graph.Outcome{}, t.unjudged
+		}
+		t.exit.Unjudged = t.unjudged.Error()
+		return t.end()
+	})
 }
 
 // grade runs the script and keeps what it left.
-func (r *Run) grade(ctx context.Context, w *graph.Work, session backend.Session, t *trial) error {
-	w.Phase(graph.Executing)
-	said := &capped.Buffer{}
-	redacted := backend.Redact(io.MultiWriter(said, w.Log), r.Env.Masked())
-	exit, err := session.Exec(ctx, r.command(redacted))
-	redacted.Close()
+func (r *Run) grade(ctx context.Context, w *graph.Work, s *session.Session) (trial, error) {
+	t := trial{Keeper: outputs.Keeper{Ctx: ctx, Store: w.Store}}
+	ran, err := s.Execute(ctx, session.Program{Name: "the verifier", Command: r.command()})
 	if err != nil {
-		return fmt.Errorf("running the verifier: %w", err)
+		return t, err
 	}
-	w.Phase(graph.Storing)
-	if err := session.Verify(ctx); err != nil {
-		return fmt.Errorf("what the verifier left proves nothing: %w", err)
-	}
-	for _, verify := range r.VerifyInputs {
-		if err := verify(); err != nil {
-			return err
-		}
-	}
-	t.exit = Exit{Code: exit.Code, Signal: exit.Signal, TimedOut: exit.TimedOut, Limit: r.Timeout.Seconds()}
-	if exit.OOM {
-		t.exit.MemoryLimit = exit.OOMLimit
-	}
-	t.took = timing{Seconds: exit.Seconds, Isolation: r.Backend.Capabilities().Level()}
-	t.Keep(OutputLog, said.Bytes())
-	left, err := r.collect(ctx, session, w)
+	t.exit, t.took = Exit{Exit: ran.Stored(r.Timeout)}, s.Timing(ran.Exit)
+	t.Keep(OutputLog, ran.Output)
+	left, err := r.collect(ctx, s.Session, w)
 	if err != nil {
-		return err
+		return t, err
 	}
-	t.tree(left)
-	if exit.TimedOut {
+	r.keepFiles(&t, left)
+	if r.judge(&t, left, &ran); t.unjudged == nil {
+		_, err = t.end()
+	}
+	return t, err
+}
+
+// judge finds the rewards, or why there are none.
+func (r *Run) judge(t *trial, left left, ran *session.Printed) {
+	if ran.TimedOut {
 		t.Outcome.Class, t.Outcome.Message = cache.ClassTimeout, limitMessage(r.Timeout)
-		return nil
+		return
 	}
 	for _, rule := range r.BrokenIf {
 		if why := rule.broken(left); why != "" {
 			t.unjudged = fmt.Errorf("the verifier says that its machine failed: %s", why)
-			return nil
+			return
 		}
 	}
 	if t.killed() {
 		t.unjudged = errors.New("the verifier was killed, so a reward that was left proves nothing")
-		return nil
+		return
 	}
 	rewards, err := readRewards(left, r.Reward)
 	if err != nil {
-		t.unjudged = without(err, exit, said.Bytes())
-		return nil
+		t.unjudged = without(err, ran.Exit, ran.Output)
+		return
 	}
 	t.JSON(OutputRewards, rewards)
 	if text, ok := left.files["ctrf.json"]; ok {
-		t.Keep(OutputCTRF, backend.RedactJSON(text, t.secrets))
+		t.Keep(OutputCTRF, backend.RedactJSON(text, r.Env.Secrets()))
 	}
-	return nil
 }
 
 // killedStatus is what a shell says of a program that SIGKILL ended: in a container, what waits
@@ -270,49 +247,35 @@ const start = `[ -n "${HOME-}" ] || { unset HOME; export HOME=~; }
 chmod +x /tests/test.sh 2>/dev/null
 exec /tests/test.sh`
 
-func (r *Run) command(out io.Writer) backend.Command {
-	c := backend.Command{
-		Argv: []string{"bash", "-c", start}, Env: r.Env.Variables(),
-		At: r.Workdir, Timeout: r.Timeout, Offline: r.Offline, Output: out,
+func (r *Run) command() backend.Command {
+	return backend.Command{
+		Argv: []string{"bash", "-c", start}, Env: r.Env.Variables(), At: cmp.Or(r.Workdir, "."), Timeout: r.Timeout, Offline: r.Offline,
 	}
-	if c.At == "" {
-		c.At = "."
-	}
-	return c
 }
 
-// open makes the workspace. A session is returned also with an error that came later.
-func (r *Run) open(ctx context.Context, w *graph.Work, submission cache.Digest, present []string) (backend.Session, error) {
+// plan describes a workspace without a submission.
+func (r *Run) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
+	p := session.Plan{Backend: r.Backend, Spec: backend.Spec{Name: w.Addr}, Env: r.Env, VerifyInputs: r.VerifyInputs, Keep: r.Keep}
 	logs, err := cache.BuildTree([]cache.Entry{{Path: path.Base(logsDir), Dir: true}})
 	if err == nil {
 		err = logs.Store(ctx, w.Store)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("making a directory for rewards: %w", err)
+		return p, fmt.Errorf("making a directory for rewards: %w", err)
 	}
-	spec := backend.Spec{Name: w.Addr, Inputs: []backend.Input{{Path: path.Dir(logsDir), Tree: logs.Root}}}
-	if !submission.IsZero() {
-		spec.Inputs = append(spec.Inputs, backend.Input{Path: submissionDir, Tree: submission})
-	}
-	spec.Places = []backend.Place{{Path: logsDir, At: logsPlace}}
+	p.Spec.Inputs = []backend.Input{{Path: path.Dir(logsDir), Tree: logs.Root}}
+	p.Spec.Places = []backend.Place{{Path: logsDir, At: logsPlace}}
 	for _, name := range r.Tests {
 		tree, ok := w.Input(name, tasks.TreeOutput)
 		if !ok {
-			return nil, fmt.Errorf("dependency %q has no tree", name)
+			return p, fmt.Errorf("dependency %q has no tree", name)
 		}
-		spec.Inputs = append(spec.Inputs, backend.Input{Path: testsDir, Tree: tree})
+		p.Spec.Inputs = append(p.Spec.Inputs, backend.Input{Path: testsDir, Tree: tree})
 	}
 	if len(r.Tests) > 0 {
-		spec.Places = append(spec.Places, backend.Place{Path: testsDir, At: testsPlace})
+		p.Spec.Places = append(p.Spec.Places, backend.Place{Path: testsDir, At: testsPlace})
 	}
-	for _, place := range present {
-		spec.Places = append(spec.Places, backend.Place{Path: submissionDir + place, At: place})
-	}
-	session, err := r.Backend.Open(ctx, spec)
-	if err != nil {
-		return session, fmt.Errorf("opening a session: %w", err)
-	}
-	return session, nil
+	return p, nil
 }
 
 // present returns the artifacts that a submission has, by their absolute paths, or why it is
@@ -382,10 +345,4 @@ func without(err error, exit backend.Exit, said []byte) error {
 
 func limitMessage(limit time.Duration) string {
 	return fmt.Sprintf("the limit of %v ended the verifier", limit)
-}
-
-// keeper stores the outputs of a run.
-type keeper struct {
-	outputs.Keeper
-	secrets []string
 }

@@ -2,7 +2,6 @@ package verifier
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,10 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -33,7 +33,7 @@ type Score struct {
 
 // Describe implements graph.Task.
 func (s *Score) Describe(_ context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 1)
+	m.Int("recipe", 2) // 2: the stored form has no empty fields
 	m.String("checkpoint", s.Checkpoint)
 	m.String("reward", s.Reward)
 	m.String("pass", s.Policy.Text())
@@ -43,9 +43,9 @@ func (s *Score) Describe(_ context.Context, m *graph.Manifest) error {
 // Run implements graph.Task.
 func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	var exit Exit
-	var took timing
+	var took session.Timing
 	for name, into := range map[string]any{OutputExit: &exit, OutputTiming: &took} {
-		if err := decodeInput(ctx, w, name, into); err != nil {
+		if err := outputs.ReadJSON(ctx, w, From, name, into); err != nil {
 			return graph.Outcome{}, err
 		}
 	}
@@ -73,7 +73,7 @@ func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 // read finds the score and the tests.
 func (s *Score) read(ctx context.Context, w *graph.Work, c *verdict.Checkpoint, m *verdict.Measurements) error {
 	var rewards map[string]any
-	if err := decodeInput(ctx, w, OutputRewards, &rewards); err != nil {
+	if err := outputs.ReadJSON(ctx, w, From, OutputRewards, &rewards); err != nil {
 		return err
 	}
 	value, ok := rewards[s.Reward]
@@ -105,7 +105,7 @@ func (s *Score) read(ctx context.Context, w *graph.Work, c *verdict.Checkpoint, 
 		return nil
 	}
 	var report ctrf
-	if err := decodeInput(ctx, w, OutputCTRF, &report); err != nil {
+	if err := outputs.ReadJSON(ctx, w, From, OutputCTRF, &report); err != nil {
 		w.Note(fmt.Sprintf("ctrf.json is not shown: %v", err))
 		return nil
 	}
@@ -142,21 +142,6 @@ func others(rewards map[string]any) string {
 // Refused implements graph.Refuser.
 func (s *Score) Refused(ctx context.Context, w *graph.Work, why string) (graph.Outcome, error) {
 	return tasks.PutRefused(ctx, w.Store, s.Checkpoint, s.Policy, why)
-}
-
-func decodeInput(ctx context.Context, w *graph.Work, output string, into any) error {
-	d, ok := w.Input(From, output)
-	if !ok {
-		return fmt.Errorf("the verifier has no output %q", output)
-	}
-	content, err := cache.ReadBlob(ctx, w.Store, d, maxFile)
-	if err == nil {
-		err = json.Unmarshal(content, into)
-	}
-	if err != nil {
-		return fmt.Errorf("reading the %s: %w", output, err)
-	}
-	return nil
 }
 
 // ctrf is what is read of a report in the Common Test Report Format.

@@ -17,9 +17,12 @@
 package isolation
 
 import (
+	"context"
 	"errors"
 	"syscall"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
 // Level says how much a program is kept from.
@@ -75,13 +78,8 @@ type Overlay struct {
 // which another thread or process, about to start something else, has the file open still,
 // so ETXTBSY is tried again.
 func WhenNotBusy(start func() error) error {
-	for wait := time.Millisecond; ; wait *= 2 {
-		err := start()
-		if !errors.Is(err, syscall.ETXTBSY) || wait > time.Second {
-			return err
-		}
-		time.Sleep(wait)
-	}
+	busy := func(err error) bool { return errors.Is(err, syscall.ETXTBSY) }
+	return retry.Patience{For: 2 * time.Second, Pause: time.Millisecond, Longest: time.Second}.Do(context.Background(), busy, start)
 }
 
 // StartError says that a program could not be started although its isolation was ready.

@@ -2,6 +2,7 @@ package remotehost
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/remote/parcel"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
 // step does one step of a session.
@@ -71,18 +73,22 @@ const turn = time.Minute
 // open makes the session's directory.
 func (h *host) open(ctx context.Context, task *remote.Session) (backend.Session, error) {
 	b := h.backend(task.ID)
-	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
-		s, err := b.Open(ctx, backend.Spec{Name: "action", ReadOnly: task.ReadOnly})
-		if !errors.Is(err, fs.ErrExist) {
-			return s, err
+	var s backend.Session
+	var failed error
+	exists := func(err error) bool {
+		if errors.Is(err, fs.ErrExist) {
+			failed = h.reap(ctx)
 		}
-		if time.Since(began) > turn {
-			return nil, &backend.PreemptedError{Err: fmt.Errorf("an action that was given up still runs: %w", err)}
-		}
-		if err := h.reap(ctx); err != nil {
-			return nil, err
-		}
+		return errors.Is(err, fs.ErrExist) && failed == nil
 	}
+	err := retry.Patience{For: turn, Pause: 100 * time.Millisecond}.Do(ctx, exists, func() (err error) {
+		s, err = b.Open(ctx, backend.Spec{Name: "action", ReadOnly: task.ReadOnly})
+		return err
+	})
+	if errors.Is(err, fs.ErrExist) && failed == nil {
+		err = &backend.PreemptedError{Err: fmt.Errorf("an action that was given up still runs: %w", err)}
+	}
+	return s, cmp.Or(failed, err)
 }
 
 func (h *host) knows(d cache.Digest) bool {

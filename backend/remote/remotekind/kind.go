@@ -74,7 +74,7 @@ func newBackend(s *kind.Site, b *lang.Backend) (*remote.Backend, error) {
 	}
 	s.OnClose(client.Close)
 	o := remote.Options{
-		Client: client, Uploader: reapi.NewUploader(client), Store: s.Store, Name: b.Addr(), Program: program, Judge: r.GoJudge,
+		Client: client, Sender: reapi.NewSender(client), Store: s.Store, Name: b.Addr(), Program: program, Judge: r.GoJudge,
 		InFlight: inFlight, MaxTimeout: r.MaxTimeout, Patience: r.Patience, MaxState: r.MaxState,
 		Host: remote.Host{Scratch: r.Scratch, Path: r.Path, Python: b.Python, Versions: r.Versions, Isolation: r.Isolation, JudgeVersions: r.GoJudgeVersions},
 	}

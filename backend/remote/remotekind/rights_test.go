@@ -167,11 +167,11 @@ func execute(ctx context.Context, b *lang.Backend) error {
 	if err != nil {
 		return err
 	}
-	if err := reapi.NewUploader(client).Blobs(ctx, blobs, command, action); err != nil {
+	if err := reapi.NewSender(client).Blobs(ctx, blobs, command, action); err != nil {
 		return err
 	}
 	large := make([]byte, 5<<20) // more than a message holds, so that it goes by a stream
-	if err := reapi.NewUploader(client).Blobs(ctx, reapi.Messages{cache.SumBytes(large): large}, cache.SumBytes(large)); err != nil {
+	if err := reapi.NewSender(client).Blobs(ctx, reapi.Messages{cache.SumBytes(large): large}, cache.SumBytes(large)); err != nil {
 		return err
 	}
 	done, err := client.Execute(ctx, action, reapi.Execution{})

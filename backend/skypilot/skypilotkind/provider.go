@@ -11,6 +11,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend/skypilot"
 	"github.com/fevalgraph/fevalgraph/backend/skypilot/api"
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
 // provider is an API server and what it is asked for.
@@ -37,17 +38,15 @@ const pause = 2 * time.Second
 
 // patiently makes a request until the server is there to answer it.
 func (p *provider) patiently(ctx context.Context, do func() error) error {
-	for {
-		err := p.once(ctx, do)
-		if err == nil || !api.Unreachable(err) {
-			return err
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return fmt.Errorf("%w (the last answer: %w)", context.Cause(ctx), err)
-		}
+	var last error
+	err := retry.Patience{For: retry.Forever, Pause: pause}.Do(ctx, api.Unreachable, func() error {
+		last = p.once(ctx, do)
+		return last
+	})
+	if last != nil && ctx.Err() != nil {
+		return fmt.Errorf("%w (the last answer: %w)", err, last)
 	}
+	return err
 }
 
 // Ready implements skypilot.Provider.

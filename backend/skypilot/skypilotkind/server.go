@@ -17,6 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/skypilot/api"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
@@ -97,10 +98,8 @@ func (l *localServer) ensure(ctx context.Context) error {
 		if err := l.begin(ctx); err != nil {
 			return fmt.Errorf("starting SkyPilot's API server: %w", err)
 		}
-		select {
-		case <-time.After(300 * time.Millisecond):
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := retry.Sleep(ctx, 300*time.Millisecond); err != nil {
+			return err
 		}
 	}
 	if l.began != nil {

@@ -135,7 +135,7 @@ func (c *client) put(ctx context.Context, place, name string, size int64, body i
 	return answer.Body.Close()
 }
 
-// Missing implements remote.Transport, with a request for each blob.
+// Missing implements cache.Server, with a request for each blob.
 func (c *client) Missing(ctx context.Context, blobs []cache.Digest) (missing []cache.Digest, err error) {
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
@@ -231,8 +231,8 @@ func (r *blobReader) close() {
 	}
 }
 
-// Write implements remote.Transport.
-func (c *client) Write(ctx context.Context, blobs []cache.Digest, from reapi.Source) (map[cache.Digest]error, error) {
+// Put implements cache.Server.
+func (c *client) Put(ctx context.Context, blobs []cache.Digest, from cache.Source) (map[cache.Digest]error, error) {
 	var mu sync.Mutex
 	refused := map[cache.Digest]error{}
 	group, ctx := errgroup.WithContext(ctx)
@@ -241,7 +241,7 @@ func (c *client) Write(ctx context.Context, blobs []cache.Digest, from reapi.Sou
 		group.Go(func() error {
 			err := c.writeBlob(ctx, d, from)
 			var no *reapi.RefusedError
-			var own *reapi.SourceError
+			var own *cache.SourceError
 			if errors.As(err, &no) && !no.Rights || errors.As(err, &own) && ctx.Err() == nil {
 				mu.Lock()
 				defer mu.Unlock()
@@ -253,17 +253,17 @@ func (c *client) Write(ctx context.Context, blobs []cache.Digest, from reapi.Sou
 	return refused, group.Wait()
 }
 
-// writeBlob sends a blob. The error is a *reapi.SourceError if it could not be read.
-func (c *client) writeBlob(ctx context.Context, d cache.Digest, from reapi.Source) error {
+// writeBlob sends a blob. The error is a *cache.SourceError if it could not be read.
+func (c *client) writeBlob(ctx context.Context, d cache.Digest, from cache.Source) error {
 	r, err := from.Open(ctx, d)
 	if err != nil {
-		return &reapi.SourceError{Digest: d, Err: err}
+		return &cache.SourceError{Digest: d, Err: err}
 	}
 	defer r.Close()
 	body := &blobBody{r: r}
 	err = c.put(ctx, "cas", d.Hex(), d.Size, body)
 	if failed := body.failed.Load(); err != nil && failed != nil {
-		return &reapi.SourceError{Digest: d, Err: *failed}
+		return &cache.SourceError{Digest: d, Err: *failed}
 	}
 	return err
 }

@@ -136,7 +136,11 @@ func Planned(out *generate.Outcome) (rows Rows, sum string) {
 		case !p.Whole:
 			about += " and the code before"
 		}
-		rows.Values = append(rows.Values, []any{"+", p.Step.Name(), about, strings.TrimSuffix(p.Cause, "; stops here if its output is equal")})
+		cause := p.Cause
+		if p.After != "" {
+			cause = "follows " + p.After
+		}
+		rows.Values = append(rows.Values, []any{"+", p.Step.Name(), about, cause})
 	}
 	about := Took(out.Asked, out.Priced)
 	if about != "" {

@@ -65,9 +65,9 @@ func causeOf(d *generate.Decision) string {
 	switch {
 	case d.Node.Kind == gen.KindSources:
 		return "files, or a .FAILED, are there"
-	case cause == "never ran":
+	case d.Node.Category == event.CauseNew:
 		cause = "never asked"
-	case cause == "forced":
+	case d.Node.Category == event.CauseForced:
 		cause = "--again"
 	}
 	for _, c := range d.Node.Changes {

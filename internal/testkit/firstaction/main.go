@@ -49,7 +49,7 @@ func run(ctx context.Context, c *reapi.Client, platform string) error {
 	if err != nil {
 		return err
 	}
-	refused, err := c.Write(ctx, []cache.Digest{command, action}, blobs)
+	refused, err := c.Put(ctx, []cache.Digest{command, action}, blobs)
 	for _, why := range refused {
 		err = errors.Join(err, why)
 	}

@@ -39,7 +39,7 @@ func tree(t *testing.T, store cache.Store, n int, salt string) cache.Output {
 // is sent once, and asked for again, not at all.
 func TestUploadsTogether(t *testing.T) {
 	s := remotetest.Start(t)
-	u := reapi.NewUploader(open(t, s.GRPC, ""))
+	u := reapi.NewSender(open(t, s.GRPC, ""))
 	store := cache.NewMemory()
 	large := tree(t, store, 5000, "")
 	var group sync.WaitGroup
@@ -72,7 +72,7 @@ func TestUploadsTogether(t *testing.T) {
 	}
 	// Another client asks, and sends nothing.
 	s.Forget()
-	if err := reapi.NewUploader(open(t, s.GRPC, "")).Outputs(context.Background(), store, large); err != nil || s.Calls("FindMissingBlobs") != 1 || s.Calls("BatchUpdateBlobs") != 0 {
+	if err := reapi.NewSender(open(t, s.GRPC, "")).Outputs(context.Background(), store, large); err != nil || s.Calls("FindMissingBlobs") != 1 || s.Calls("BatchUpdateBlobs") != 0 {
 		t.Errorf("another client: %d calls, %v", s.Calls(""), err)
 	}
 }
@@ -80,7 +80,7 @@ func TestUploadsTogether(t *testing.T) {
 // TestUploadsAgain: what a server lost is sent again when it says so, once.
 func TestUploadsAgain(t *testing.T) {
 	s := remotetest.Start(t)
-	u := reapi.NewUploader(open(t, s.GRPC, ""))
+	u := reapi.NewSender(open(t, s.GRPC, ""))
 	store := cache.NewMemory()
 	o := tree(t, store, 10, "")
 	upload := func() {
@@ -112,7 +112,7 @@ func TestUploadsAgain(t *testing.T) {
 func TestUploadFaults(t *testing.T) {
 	ctx := context.Background()
 	s := remotetest.Start(t)
-	u := reapi.NewUploader(open(t, s.GRPC, ""))
+	u := reapi.NewSender(open(t, s.GRPC, ""))
 	store := cache.NewMemory()
 
 	here, _ := cache.PutBytes(ctx, store, []byte("here"))
@@ -167,7 +167,7 @@ func TestUploadFaults(t *testing.T) {
 func TestFileLikeDirectory(t *testing.T) {
 	ctx := context.Background()
 	s := remotetest.Start(t)
-	u := reapi.NewUploader(open(t, s.GRPC, ""))
+	u := reapi.NewSender(open(t, s.GRPC, ""))
 	store := cache.NewMemory()
 	inner := tree(t, store, 3, "")
 	content, err := cache.ReadBlob(ctx, store, inner.Digest, 1<<20)

@@ -1,0 +1,287 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/capped"
+	"github.com/fevalgraph/fevalgraph/tasks/ending"
+)
+
+// Session is the workspace of a node while its task works in it.
+type Session struct {
+	backend.Session
+	plan  Plan
+	w     *graph.Work
+	last  bool // the work is not done again
+	left  time.Duration
+	setup capped.Buffer
+	exit  *backend.Exit // of the program, if it was run
+}
+
+// Run has do work in a workspace, and once more in another if do returns the error of Again.
+func Run(ctx context.Context, w *graph.Work, p Plan, do func(*Session) (graph.Outcome, error)) (graph.Outcome, error) {
+	outcome, err := once(ctx, w, p, false, do)
+	var again *againError
+	if errors.As(err, &again) {
+		w.Note(again.why)
+		outcome, err = once(ctx, w, p, true, do)
+	}
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	return outcome, nil
+}
+
+func once(ctx context.Context, w *graph.Work, p Plan, last bool, do func(*Session) (graph.Outcome, error)) (outcome graph.Outcome, err error) {
+	err = enter(ctx, w, p, last, func(s *Session) error {
+		outcome, err = do(s)
+		s.keep(ctx, err)
+		return err
+	})
+	return outcome, err
+}
+
+// Enter opens a workspace for the user, and hands it to use. The log of w gets the output of set-up.
+func Enter(ctx context.Context, w *graph.Work, p Plan, use func(*Session) error) error {
+	return enter(ctx, w, p, true, use)
+}
+
+func enter(ctx context.Context, w *graph.Work, p Plan, last bool, use func(*Session) error) error {
+	w.Phase(graph.Workspace)
+	s := &Session{plan: p, w: w, last: last, left: p.SetupTimeout}
+	var err error
+	s.Session, err = p.Backend.Open(ctx, p.Spec)
+	if s.Session != nil {
+		defer func() { // closing ends processes; that must happen on a cancelled run, too
+			w.Phase(graph.Closing)
+			s.Close(context.WithoutCancel(ctx))
+		}()
+	}
+	if err != nil {
+		return fmt.Errorf("opening a session: %w", err)
+	}
+	return use(s)
+}
+
+// againError has Run do the work once more.
+type againError struct{ why string }
+
+func (e *againError) Error() string { return e.why }
+
+// Again returns an error that has Run do the work once more, and nil if the work has been done twice.
+func (s *Session) Again(why string) error {
+	if s.last {
+		return nil
+	}
+	return &againError{why}
+}
+
+// In returns a command that runs argv in the environment of the plan.
+func (s *Session) In(argv []string) []string {
+	if s.plan.Within == nil {
+		return argv
+	}
+	return s.plan.Within(s.Dir(), argv)
+}
+
+// Place puts inputs into the workspace.
+func (s *Session) Place(ctx context.Context, inputs ...backend.Input) error {
+	s.w.Phase(graph.Workspace)
+	return s.Session.Place(ctx, inputs...)
+}
+
+// Setup returns the output of the set-up commands, and the notes of the backend.
+func (s *Session) Setup() []byte { return s.setup.Bytes() }
+
+// SetUp runs a set-up command. It returns how the command failed, if it did so through no fault of
+// the machine or the problem.
+func (s *Session) SetUp(ctx context.Context, step Step) (failed *Failure, err error) {
+	s.w.Phase(graph.Executing)
+	masked := s.plan.Env.Masked()
+	log := io.MultiWriter(&s.setup, s.w.Log)
+	var said capped.Buffer // by this command alone
+	fmt.Fprintf(log, "$ %s\n", backend.RedactBytes([]byte(step.Line), masked))
+	redacted := backend.Redact(io.MultiWriter(&said, log), masked)
+	c := backend.Command{Argv: step.Argv, Env: step.Env, Dir: step.Directory, Timeout: s.left, Online: true, Output: redacted}
+	if c.Argv == nil {
+		c.Argv = s.In([]string{"/bin/sh", "-c", step.Line})
+	}
+	if c.Env == nil {
+		c.Env = s.plan.Env.Preparing()
+	}
+	exit, err := s.Exec(ctx, c)
+	redacted.Close()
+	if s.left > 0 { // a command that used all of it leaves no time, which is not the same as no limit
+		s.left = max(s.left-time.Duration(exit.Seconds*float64(time.Second)), time.Nanosecond)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("set-up command %q: %w", step.Line, err)
+	}
+	fmt.Fprintf(log, "[%s]\n", ending.Words("exit", exit))
+	if exit.Code == 0 && exit.Signal == "" && !exit.TimedOut {
+		return nil, nil
+	}
+	if step.Explain != nil {
+		if err := step.Explain(exit); err != nil {
+			return nil, err
+		}
+	}
+	lacks, err := s.Lacks(ctx, step.Line, exit)
+	if err = ending.Blame(lacks, err, said.Bytes()); err != nil {
+		err = fmt.Errorf("set-up command %q: %w", step.Line, err)
+		if errors.Is(err, ending.ErrUnclear) {
+			err = s.Again(err.Error())
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	failed = &Failure{Exit{Setup: step.Line, Code: exit.Code, Signal: exit.Signal}, said.Bytes()}
+	if exit.TimedOut {
+		failed.TimedOut, failed.Limit = true, s.plan.SetupTimeout.Seconds()
+	}
+	return failed, nil
+}
+
+// Lacks describes a program of line, or the package index, that the machine lacks after a command
+// ended so, or returns "". It asks in a workspace without the submission.
+func (s *Session) Lacks(ctx context.Context, line string, exit backend.Exit) (string, error) {
+	return s.plan.Machine.Lacks(ctx, ending.Setup{
+		Backend: s.plan.Backend, Spec: backend.Spec{Name: s.plan.Spec.Name, Snapshot: s.plan.Spec.Snapshot},
+		Env: s.plan.Env.Preparing(), Secrets: s.plan.Env.Masked(), Line: line, Exit: exit, In: s.plan.Within,
+	})
+}
+
+// Execute runs a program, and verifies the machine and the inputs.
+func (s *Session) Execute(ctx context.Context, p Program) (Printed, error) {
+	out, errs := newStream(s), newStream(s)
+	c := p.Command
+	c.Output, c.Notes = out, io.MultiWriter(&s.setup, s.w.Log)
+	if p.Split {
+		c.Errors = errs
+	}
+	s.w.Phase(graph.Executing)
+	exit, err := s.Exec(ctx, c)
+	s.w.Phase(graph.Storing)
+	printed := Printed{Exit: exit}
+	printed.Output, printed.RawOutput = out.end()
+	printed.Errors, printed.RawErrors = errs.end()
+	if err != nil {
+		return printed, fmt.Errorf("running %s: %w", p.Name, err)
+	}
+	s.exit = &exit
+	if p.TrustSuccess && exit.Code == 0 && !exit.TimedOut {
+		return printed, s.verifyInputs()
+	}
+	return printed, s.VerifyAfter(ctx, fmt.Sprintf("%s ended with %s", p.Name, ending.Words("exit code", exit)))
+}
+
+// VerifyAfter returns an error if the machine, or an input, does not allow a conclusion from what happened.
+func (s *Session) VerifyAfter(ctx context.Context, happened string) error {
+	if err := s.Session.Verify(ctx); err != nil {
+		return fmt.Errorf("%s, which proves nothing: %w", happened, err)
+	}
+	return s.verifyInputs()
+}
+
+func (s *Session) verifyInputs() error {
+	for _, verify := range s.plan.VerifyInputs {
+		if err := verify(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stream masks what a program writes to the log, and keeps it.
+type stream struct {
+	io.Writer
+	redacted    io.Closer
+	masked, raw *capped.Buffer
+}
+
+func newStream(s *Session) *stream {
+	masked := &capped.Buffer{}
+	redacted := backend.Redact(io.MultiWriter(masked, s.w.Log), s.plan.Env.Masked())
+	out := &stream{redacted, redacted, masked, masked}
+	if len(s.plan.Env.Secrets()) > 0 {
+		out.raw = &capped.Buffer{}
+		out.Writer = io.MultiWriter(out.raw, redacted)
+	}
+	return out
+}
+
+// end returns all that was written.
+func (s *stream) end() (masked, raw []byte) {
+	s.redacted.Close()
+	masked = s.masked.Bytes()
+	if raw = masked; s.raw != s.masked {
+		raw = s.raw.Bytes()
+	}
+	return masked, raw
+}
+
+// Stored returns the stored form of how a program with a limit ended.
+func (p *Printed) Stored(limit time.Duration) Exit {
+	e := Exit{Code: p.Code, Signal: p.Signal, TimedOut: p.TimedOut, Limit: limit.Seconds()}
+	if p.OOM {
+		e.MemoryLimit = p.OOMLimit
+	}
+	return e
+}
+
+// Timing returns the stored form of what a program took here.
+func (s *Session) Timing(exit backend.Exit) Timing {
+	return Timing{Seconds: exit.Seconds, Isolation: s.plan.Backend.Capabilities().Level()}
+}
+
+// wants reports whether the workspace of a run stays that ended so.
+func (k Keep) wants(exit *backend.Exit, err error) bool {
+	return k == KeepAlways || k == KeepFailed && (err != nil || exit == nil || exit.Code != 0 || exit.TimedOut)
+}
+
+// keep has the workspace stay, if the plan wants it, and tells how to enter it. A workspace of a run
+// that was interrupted, that is done again, or that had no machine is of no use.
+func (s *Session) keep(ctx context.Context, err error) {
+	keep := s.plan.Backend.Capabilities().Keep
+	var again *againError
+	if keep == nil || !s.plan.Keep.wants(s.exit, err) || ctx.Err() != nil || ending.WithClass(err) != err || errors.As(err, &again) {
+		return
+	}
+	how, err := keep(context.WithoutCancel(ctx), s.Session)
+	switch {
+	case err != nil:
+		fmt.Fprintln(s.w.Log, err)
+		s.w.Note(err.Error())
+	case how != "":
+		s.w.Note("kept; to enter it: " + how)
+	}
+}
+
+// Collector opens files of a workspace.
+type Collector interface {
+	Collect(ctx context.Context, path string) (io.ReadCloser, error)
+}
+
+// ErrLarge is returned by Read for a file that is larger than allowed.
+var ErrLarge = errors.New("the file is too large")
+
+// Read returns a file of a workspace of at most the given number of bytes.
+func Read(ctx context.Context, from Collector, path string, most int64) ([]byte, error) {
+	f, err := from.Collect(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err = cmp.Or(err, f.Close()); err == nil && int64(len(content)) > most {
+		err = ErrLarge
+	}
+	return content, err
+}
