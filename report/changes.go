@@ -2,8 +2,8 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -164,8 +164,12 @@ func standing(c *Checkpoint) string {
 		return "to be judged"
 	}
 	s := string(outcomeOf(c))
-	if c.Score != nil {
-		s += " " + strconv.FormatFloat(*c.Score, 'f', -1, 64)
+	score, unbounded := exact(c.Score)+c.ScoreText, exact(c.ScoreUnbounded)+c.ScoreUnboundedText
+	if score != "" {
+		s += " " + score
+	}
+	if unbounded != "" && unbounded != score {
+		s += fmt.Sprintf(" (unbounded %s)", unbounded)
 	}
 	return s
 }
@@ -174,16 +178,17 @@ func standing(c *Checkpoint) string {
 var outcomesByMerit = []verdict.Outcome{verdict.OutcomeSkipped, verdict.OutcomeBroken, verdict.OutcomeErrored, verdict.OutcomeNotReached,
 	verdict.OutcomeFailed, verdict.OutcomeScored, verdict.OutcomePassed}
 
-// compareOutcomes is below 0 if a is worse than b. Of equal outcomes the score decides.
+// compareOutcomes is below 0 if a is worse than b. Of equal outcomes the score decides, then the one without
+// a bound.
 func compareOutcomes(a, b *Checkpoint) int {
 	merit := func(c *Checkpoint) int { return slices.Index(outcomesByMerit, outcomeOf(c)) }
-	score := func(c *Checkpoint) float64 {
-		if c.Score == nil {
+	number := func(n *float64) float64 {
+		if n == nil {
 			return 0
 		}
-		return *c.Score
+		return *n
 	}
-	return cmp.Or(cmp.Compare(merit(a), merit(b)), cmp.Compare(score(a), score(b)))
+	return cmp.Or(cmp.Compare(merit(a), merit(b)), cmp.Compare(number(a.Score), number(b.Score)), cmp.Compare(number(a.ScoreUnbounded), number(b.ScoreUnbounded)))
 }
 
 // SameResult reports whether two results of a checkpoint are of one judging: the same

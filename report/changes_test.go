@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -60,6 +61,35 @@ func TestChangesWithinACheckpoint(t *testing.T) {
 		}
 		if back := Changes(c.after, c.before); names(back[0].TestsLost) != names(all[0].TestsWon) || names(back[0].TestsWon) != names(all[0].TestsLost) {
 			t.Errorf("%s: the other way round is %+v", name, back)
+		}
+	}
+}
+
+// Scores differ also above their bound, and when one of them is no number.
+func TestChangesOfScores(t *testing.T) {
+	one := func(bounded, unbounded float64) *Results {
+		s := verdict.NewScore(bounded, unbounded)
+		c := Checkpoint{Class: verdict.Judged, Policy: string(verdict.NoRule), Score: s.Bounded, ScoreText: s.BoundedText, ScoreUnbounded: s.Unbounded, ScoreUnboundedText: s.UnboundedText}
+		return &Results{Cells: []Cell{{Problem: "p", Solution: "s", Backend: "b", Repeat: 1, Checkpoints: []Checkpoint{c}}}}
+	}
+	for _, c := range []struct {
+		before, after *Results
+		kind          ChangeKind // "" if it is the same
+		standing      string     // after
+	}{
+		{one(50, 50), one(50, 50), "", ""},
+		{one(50, 50), one(60, 60), ChangeWon, "scored 60"},
+		{one(100, 120), one(100, 137.5), ChangeWon, "scored 100 (unbounded 137.5)"},
+		{one(100, 137.5), one(100, 120), ChangeLost, "scored 100 (unbounded 120)"},
+		{one(0, 0), one(math.NaN(), math.NaN()), ChangeChanged, "scored nan"},
+	} {
+		all := Changes(c.before, c.after)
+		if c.kind == "" {
+			if len(all) > 0 {
+				t.Errorf("equal scores are %+v", all[0])
+			}
+		} else if len(all) != 1 || all[0].Kind != c.kind || all[0].After != c.standing {
+			t.Errorf("%+v, want %s to %q", all, c.kind, c.standing)
 		}
 	}
 }
