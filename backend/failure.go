@@ -21,6 +21,22 @@ var ErrManyFiles = errors.New("too many files")
 // ErrNoRoom is returned, wrapped, by a Sandbox if the Files do not fit into a program's directory.
 var ErrNoRoom = errors.New("the files are larger than the program's directory")
 
+// ErrSpoiled matches the errors of Verify about what the commands of the session can have caused.
+var ErrSpoiled = errors.New("the commands of a session can have caused this")
+
+// Spoiled has err, unless it is nil, match ErrSpoiled.
+func Spoiled(err error) error {
+	if err == nil {
+		return nil
+	}
+	return spoiledError{err}
+}
+
+type spoiledError struct{ error }
+
+func (e spoiledError) Unwrap() error        { return e.error }
+func (e spoiledError) Is(target error) bool { return target == ErrSpoiled }
+
 // ToolError says that a program the backend needs is not there or does not
 // work, and what to do about it. It means broken, never a verdict.
 type ToolError struct {

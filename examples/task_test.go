@@ -49,7 +49,7 @@ func TestSCBenchQualityNeedsAstGrep(t *testing.T) {
 	if err != nil {
 		t.Skip("needs python3: use `make real`")
 	}
-	cfg, found := load(lang.Options{Dir: "scbench", Vars: []string{"root=" + checkout(t), "quality=true"}})
+	cfg, found := load(lang.Options{Dir: "scbench", Vars: []string{"root=" + checkout(t), "quality=true", "quality_limit=5"}})
 	if len(found) > 0 {
 		t.Fatal(found)
 	}
@@ -66,7 +66,10 @@ func TestSCBenchQualityNeedsAstGrep(t *testing.T) {
 		{"linked", check("4", "[ -e copy/main.py ] || exit 3"), "exit 0", ""},
 		{"ast-grep fails", check("4", ""), "exit 1", "Error: ast-grep did not run"},
 		{"another sg", check("4", "sg() { :; }"), "exit 0", "Error: ast-grep did not run"},
-		{"no code", check("0", ""), "exit 0", "Error: there is no code"},
+		{"hangs", check("4", "if grep -rq HANGS copy; then sleep 1000; fi; "+reads), "exit 0", ""},
+		{"no code", check("0", ""), "exit 0", ""},
+		{"nothing", "#!/bin/sh\nexit 3\n", "exit 0", ""},
+		{"other texts", check("4", ""), "exit 0", ""},
 		{"usage", "#!/bin/sh\nsg scan\nexit 2\n", "exit 0", "no figures"},
 	} {
 		t.Run(one.name, func(t *testing.T) {
@@ -83,7 +86,15 @@ func TestSCBenchQualityNeedsAstGrep(t *testing.T) {
 			share := `"ast_grep": 0.25, "cloned": 0.5`
 			switch one.name {
 			case "rejected": // four lines that count as flagged
-				code["b.py"], share = "REJECT\n1\n\n1\n1\n", `"verbosity": 0.75, "erosion": 0.5, "cog_erosion": 0.5, "total_loc": 8, "unread_loc": 4, "ast_grep": 0.125, "cloned": 0.25`
+				code["b.py"], share = "REJECT\n1\n\n1\n1\n", `"verbosity": 0.75, "erosion": 0.5, "cog_erosion": 0.5, "total_loc": 8, "unread_loc": 4, "other_loc": 0, "ast_grep": 0.125, "cloned": 0.25`
+			case "hangs":
+				code["b.py"], share = "HANGS\n1\n1\n1\n", `"verbosity": 0.75, "erosion": 0.5, "cog_erosion": 0.5, "total_loc": 8, "unread_loc": 4`
+			case "no code":
+				share = `"verbosity": 1.0, "erosion": 1, "cog_erosion": 1, "total_loc": 0`
+			case "nothing":
+				code, share = map[string]string{"main.txt": ""}, `"verbosity": 1, "erosion": 1, "cog_erosion": 1, "total_loc": 0, "unread_loc": 0, "other_loc": 0`
+			case "other texts":
+				code["main.dat"], code["image.dat"], share = "a\n\nb\n", "\x00\n", `"unread_loc": 0, "other_loc": 2`
 			case "hidden":
 				code = map[string]string{"build/main.py": "x = 1"}
 			case "linked":

@@ -31,6 +31,7 @@ func (l *loader) assemble() {
 			c.Generators = append(c.Generators, made...)
 		}
 	}
+	l.refuseBorrowed()
 	l.checkNames()
 	l.checkFigures()
 	l.checkGenerated()

@@ -26,6 +26,7 @@ type Command struct {
 	// ImportReads are files and directories of the workspace that a solution with
 	// ImportSeparate can read, clean and sorted.
 	ImportReads []string
+	Confined    bool // solutions with ImportSeparate are confined also as programs
 	Setup       []string
 	Argv        []string // the program, or a shell with Run as its script
 	Env         []EnvVar // sorted by name
@@ -60,7 +61,10 @@ func (b *block) command() *Command {
 	c.Directory = b.placeInWorkspace("directory", true)
 	c.Ignore = b.patterns("ignore")
 	c.Solution = b.placeInWorkspace("solution", false)
-	b.imports(c)
+	c.Import, c.ImportReads, c.Confined = b.imports()
+	if ext := path.Ext(c.Solution); c.Import == ImportSeparate && ext != "" && ext != ".py" {
+		b.reject("import", "bad-value", "No Python module", fmt.Sprintf("import = %q is for solutions that are Python modules, and %s is none.", c.Import, c.Solution), "remove it")
+	}
 	c.Setup, _ = b.texts("setup")
 	c.Argv = b.program()
 	c.Env, _ = b.env("env")
@@ -78,16 +82,15 @@ func (b *block) command() *Command {
 	return c
 }
 
-// imports reads where a solution runs that the program imports.
-func (b *block) imports(c *Command) {
-	c.Import, _ = b.text("import")
-	if c.Import == ImportSeparate {
-		if ext := path.Ext(c.Solution); ext != "" && ext != ".py" {
-			b.reject("import", "bad-value", "No Python module", fmt.Sprintf("import = %q is for solutions that are Python modules, and %s is none.", c.Import, c.Solution), "remove it")
-		}
+// imports reads where a solution runs that a grader or tests import, and what it can read there.
+func (b *block) imports() (how string, clean []string, confined bool) {
+	how, _ = b.text("import")
+	programs, g := b.text("programs")
+	if g == isSet && how != ImportSeparate {
+		b.reject("programs", "missing-attribute", "No use for this attribute", fmt.Sprintf("Without import = %q the solution's files are started as they are.", ImportSeparate), `write import = "separate", or remove it`)
 	}
 	reads, _ := b.texts("import_reads")
-	if len(reads) > 0 && c.Import != ImportSeparate {
+	if len(reads) > 0 && how != ImportSeparate {
 		b.reject("import_reads", "missing-attribute", "No use for this attribute", fmt.Sprintf("Without import = %q the solution can read what the program can.", ImportSeparate), `write import = "separate", or remove it`)
 	}
 	for _, read := range reads {
@@ -95,9 +98,10 @@ func (b *block) imports(c *Command) {
 			b.reject("import_reads", "bad-path", "Bad path", fmt.Sprintf("import_reads must have plain relative paths inside the workspace, not %q.", read), "no leading \"/\", no \"..\" and no \":\"")
 			continue
 		}
-		c.ImportReads = append(c.ImportReads, path.Clean(read))
+		clean = append(clean, path.Clean(read))
 	}
-	slices.Sort(c.ImportReads)
+	slices.Sort(clean)
+	return how, clean, programs == programsConfined
 }
 
 // commandIgnore is what a command problem ignores by default.

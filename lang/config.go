@@ -220,6 +220,9 @@ type Pytest struct {
 	Args         []string // extra pytest arguments
 	Plugins      []string // pytest plugins to load with -p
 	Ports        []int    // that the tests or the solution listen on, ascending, each once
+	Import       string   // where modules of a solution run that tests import: as Command.Import
+	ImportReads  []string // as Command.ImportReads
+	Confined     bool     // as Command.Confined
 	Split        string   // "none", or SplitFile: a pytest node for each test file
 	TestFiles    []string // with SplitFile the names of all test_*.py directly in Root, sorted
 	Range        diag.Range
@@ -338,6 +341,7 @@ type SolutionCheckpoint struct {
 	// Parts are what the answer consists of where that is no single directory; nil is Source.
 	Parts    []Part
 	Unusable string // why nothing can be evaluated although something is recorded; "" is that it can
+	Refused  string // why the source is not evaluated, by its maker's doing; "" if it is
 }
 
 // Part is a file or directory that is part of an answer.

@@ -30,6 +30,7 @@ func (b *block) pytest() *Pytest {
 	p.Requires = b.requirements("requires")
 	p.Args, _ = b.texts("args")
 	p.Plugins, _ = b.texts("plugins")
+	p.Import, p.ImportReads, p.Confined = b.imports()
 	p.Ports, _ = b.integers("ports", 1, 65535)
 	slices.Sort(p.Ports)
 	p.Ports = slices.Compact(p.Ports)

@@ -1,5 +1,7 @@
 package lang
 
+import "fmt"
+
 // Where a command's score stands, and how lines of numbers are read. A test in
 // plan compares them with those of package score.
 const (
@@ -22,8 +24,7 @@ func commandSchema() BlockSchema {
 			{Name: "directory", Type: TypeText, Default: `"."`, Doc: "Where they go in the workspace, and where commands run: a relative path without \"..\"."},
 			{Name: "ignore", Type: TypeTexts, Default: commandIgnore, Doc: "Patterns, relative to root, of files that are left out."},
 			{Name: "solution", Type: TypeText, Required: true, Doc: "Where a solution goes in the workspace, whatever it is called: the path of its file or, when it is a directory, of that. Relative to the workspace, not to directory."},
-			{Name: "import", Type: TypeText, Values: []string{ImportSeparate, ImportDirect}, Doc: "Where the solution's Python modules run when the program imports them. \"separate\": in a process of their own, which cannot reach the program or its files. \"direct\": in the program's process, where they can change the score. Without it, too, and results name those graders that are seen to import the solution."},
-			{Name: "import_reads", Type: TypeTexts, Default: "[]", Doc: "With import = \"separate\", files and directories of the workspace that the solution can read, relative to it and not to directory. By default it can read only itself and the system."},
+			importSchema("the program", "those graders"), importReadsSchema(), programsSchema(),
 			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", Doc: "Shell commands that run first, after the backend's. They may use the network."},
 			{Name: "argv", Type: TypeTexts, Doc: "The program and its arguments; or"},
 			{Name: "run", Type: TypeText, Doc: "a shell command."},
@@ -45,6 +46,21 @@ func commandSchema() BlockSchema {
 		}},
 	}
 }
+
+// importSchema describes where modules run that a problem's code imports.
+func importSchema(importer, importers string) AttributeSchema {
+	return AttributeSchema{Name: "import", Type: TypeText, Values: []string{ImportSeparate, ImportDirect}, Doc: fmt.Sprintf("Where the solution's Python modules run when %s imports them. \"separate\": in another process, which cannot reach %[1]s or its files. \"direct\": in the process of %[1]s, where they can change the score. Without it, too, and results name %s that are seen to import the solution.", importer, importers)}
+}
+
+func importReadsSchema() AttributeSchema {
+	return AttributeSchema{Name: "import_reads", Type: TypeTexts, Default: "[]", Doc: "With import = \"separate\", files and directories of the workspace that the solution can read, relative to it and not to directory. By default it can read only itself and the system."}
+}
+
+func programsSchema() AttributeSchema {
+	return AttributeSchema{Name: "programs", Type: TypeText, Values: []string{programsConfined}, Doc: "With import = \"separate\", \"confined\" has the solution's Python files read no more when they are started as programs than when they are imported, beside the working directory outside of the workspace; there and in a TMPDIR they can write. By default they can read what the problem's program can."}
+}
+
+const programsConfined = "confined"
 
 // The values of import.
 const (

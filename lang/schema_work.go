@@ -86,6 +86,7 @@ func pytestSchema() BlockSchema {
 			{Name: "args", Type: TypeTexts, Default: "[]", Doc: "Further arguments of pytest."},
 			{Name: "plugins", Type: TypeTexts, Default: "[]", Doc: "pytest plugins to load with -p."},
 			{Name: "ports", Type: TypeIntegers, Default: "[]", Doc: "Fixed ports of 127.0.0.1 that the tests or the solution listen on. Cells never meet on them: each run of the tests has a network of its own or, where that cannot be had, the ports to itself."},
+			importSchema("pytest", "those tests"), importReadsSchema(), programsSchema(),
 			{Name: "split", Type: TypeText, Default: `"none"`, Values: []string{"none", SplitFile}, Doc: "How a checkpoint's tests are divided between pytest nodes: not at all, or one for each test file."},
 		},
 	}

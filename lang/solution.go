@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -263,7 +264,12 @@ func notJudgeable(p *Problem, source, shown string) finding {
 // allowed when missing is "skip" or "omit". One that is there and cannot be looked at
 // is left to who brings it in: it spoils what needs it, and nothing else.
 func (b *block) submissionMissing(s *Solution, source string) bool {
-	b.l.input("exists", source)
+	for at := source; at != b.l.root && at != filepath.Dir(at); at = filepath.Dir(at) {
+		b.l.input("link", at) // see refuseBorrowed
+	}
+	if info, err := os.Lstat(source); err != nil || info.Mode()&os.ModeSymlink != 0 {
+		b.l.input("exists", source)
+	}
 	_, err := os.Stat(source)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return false

@@ -109,7 +109,7 @@ func (c *compiler) commandRun(cell *Cell, inputs []graph.Dep, rule score.Rule, d
 		Direct: p.Import == lang.ImportDirect, Module: p.Solution, Search: c.imports,
 	}
 	if p.Import == lang.ImportSeparate {
-		run.Separate = &separate.Modules{Reads: p.ImportReads}
+		run.Separate = &separate.Modules{Reads: p.ImportReads, Programs: p.Confined}
 	}
 	for _, in := range inputs {
 		run.Inputs = append(run.Inputs, in.As)

@@ -316,10 +316,13 @@ func (c *compiler) submissionSources(addr string, s *lang.Solution) tasks.Source
 	return sources
 }
 
-// usable is the task that reads an answer or, where there is nothing to read, says why.
+// usable returns the task that reads an answer or, where nothing is read, one that reports why.
 func usable(answer lang.SolutionCheckpoint, task graph.Task) graph.Task {
 	if answer.Unusable != "" {
 		return &tasks.Invalid{Reason: errors.New(answer.Unusable)}
+	}
+	if answer.Refused != "" {
+		return &tasks.Unread{Why: answer.Refused}
 	}
 	return task
 }

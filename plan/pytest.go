@@ -164,10 +164,14 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 		Timeout: cp.Timeout, SessionTimeout: cp.SessionTimeout, Before: cp.Before,
 		Env: d.environ(cp.Env), Setup: setup, SetupTimeout: cell.Backend.SetupTimeout,
 		Repeat: cell.Repeat, Backend: d, Keep: keepOf(cell.Backend), Environment: c.prepared, Machine: c.machine, Search: c.imports,
+		Direct:   driver.Import == lang.ImportDirect,
 		Identity: d.identity(d.handle.identify, append(setup, withoutPython(answer.Entry), withoutPython(cp.Before))...),
 	}
 	if d.Backend.Capabilities().OwnFiles && c.env.Environments != nil {
 		run.Shared = c.env.Environments(cell.Backend)
+	}
+	if driver.Import == lang.ImportSeparate {
+		run.Separate = pytest.Separate(driver.Directory, driver.ImportReads, driver.Confined)
 	}
 	for _, m := range cp.Markers {
 		run.Markers = append(run.Markers, pytest.Marker{Name: m.Name, Description: m.Description})

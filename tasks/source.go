@@ -9,6 +9,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 )
 
 // FileStates knows the digests of source files. *cache.FileIndex is the real
@@ -200,17 +201,8 @@ func (s *Source) Refusal(ctx context.Context, store cache.Store) (o graph.Outcom
 	if s.refused == "" {
 		return o, false, nil
 	}
-	o, err = Refuse(ctx, store, s.refused)
+	o, err = outputs.Refuse(ctx, store, s.refused)
 	return o, true, err
-}
-
-// Refuse returns the outcome of a task whose submission is refused.
-func Refuse(ctx context.Context, store cache.Store, why string) (graph.Outcome, error) {
-	d, err := cache.PutBytes(ctx, store, []byte(why))
-	if err != nil {
-		return graph.Outcome{}, fmt.Errorf("storing why the submission is refused: %w", err)
-	}
-	return graph.Outcome{Outputs: []cache.Output{{Name: graph.RefusedOutput, Digest: d}}, Message: why}, nil
 }
 
 func (s *Source) put(ctx context.Context, store cache.Store, f file) error {

@@ -147,9 +147,9 @@ func (s *session) Verify(context.Context) error {
 		return fmt.Errorf("verifying: session: %w", fs.ErrClosed)
 	}
 	if s.hostOOM {
-		return errors.New("the machine ran out of memory while a command ran, and the kernel killed something in the container")
+		return backend.Spoiled(errors.New("the machine ran out of memory while a command ran, and the kernel killed something in the container"))
 	}
-	return s.files.verify()
+	return backend.Spoiled(s.files.verify())
 }
 
 // Exec implements backend.Session.

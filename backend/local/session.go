@@ -126,7 +126,7 @@ func (s *session) Verify(context.Context) error {
 	if s.work == nil {
 		return fmt.Errorf("verifying: session: %w", fs.ErrClosed)
 	}
-	return cmp.Or(s.work.Verify(), s.counts.verify())
+	return backend.Spoiled(cmp.Or(s.work.Verify(), s.counts.verify()))
 }
 
 // Close implements backend.Session. After a failure it may be called again.

@@ -147,6 +147,7 @@ type typed struct{ Name, Text, Hint string }
 var sentinels = map[string]error{
 	"not exist": fs.ErrNotExist, "not regular": backend.ErrNotRegular, "closed": fs.ErrClosed, "canceled": context.Canceled,
 	"many files": backend.ErrManyFiles, "no room": backend.ErrNoRoom, "other work": errOtherWork, "restarted": errRestarted,
+	"spoiled": backend.ErrSpoiled,
 }
 
 // maxText bounds the text of an error, so that it fits into a frame.

@@ -27,7 +27,9 @@ var attackTracks = []struct {
 }{
 	{"add", "pytest", []string{"local.host", "docker.box"}},
 	{"grade", "command", []string{"local.host", "docker.box"}},
+	{"confined", "confined", []string{"local.host", "docker.box"}},
 	{"imported", "imported", []string{"local.host", "docker.box"}},
+	{"tested", "tested", []string{"local.host", "docker.box"}},
 	{"judge", "judge", []string{"gojudge.judge"}},
 	{"verify", "verifier", []string{"local.host", "docker.box"}},
 }
@@ -40,6 +42,7 @@ var openAttacks = []struct{ problem, solution, backend, worst string }{
 	{"grade", "traces_grader", "docker.box", "raised"}, // likewise
 	{"grade", "reaches_host", "docker.box", "raised"},  // by AF_VSOCK, where the daemon's filter of system calls has it
 	{"grade", "shadows_late_module", "", "raised"},
+	{"confined", "reaches_host", "docker.box", "raised"},
 	{"verify", "rewards_late", "", "raised"},
 	{"verify", "puts_programs_in_place", "docker.box", "raised"}, // as the image's root
 }
@@ -236,11 +239,7 @@ func attackProject(t *testing.T) *checkout {
 	c := newCheckoutOf(t, filepath.Join("testdata", "attacks"), place)
 	names := map[string][]string{}
 	for _, track := range attackTracks {
-		archive, err := txtar.ParseFile(filepath.Join("testdata", "attacks", track.problem+".txtar"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range archive.Files {
+		for _, f := range attackFiles(t, track.problem) {
 			name, _, _ := strings.Cut(f.Name, "/")
 			if !slices.Contains(names[track.problem], name) {
 				names[track.problem] = append(names[track.problem], name)
@@ -283,6 +282,23 @@ func attackProject(t *testing.T) *checkout {
 		"API_TOKEN="+callersSecret, "DOCKER_HOST="+os.Getenv("DOCKER_HOST"),
 		"PATH="+filepath.Dir(os.Getenv(judgeVariable))+":"+programs)
 	return c
+}
+
+// attackFiles are the solutions of a problem.
+func attackFiles(t *testing.T, problem string) (files []txtar.File) {
+	t.Helper()
+	archives := []string{problem}
+	if other := map[string]string{"tested": "imported", "confined": "grade"}[problem]; other != "" {
+		archives = append(archives, other)
+	}
+	for _, name := range archives {
+		archive, err := txtar.ParseFile(filepath.Join("testdata", "attacks", name+".txtar"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, archive.Files...)
+	}
+	return files
 }
 
 // afterAttacks looks at what is left of them.

@@ -138,6 +138,9 @@ func (r *research) command(given map[string]string) lang.MadeBlock {
 		"root": r.dir, "directory": directory, "solution": "execution_env/solution_env/solution.py", "setup": setup,
 		"run": "./evaluate.sh", "timeout": timeout, "gpu": r.gpu(),
 	}
+	if how := given["import"]; how != "" {
+		made["import"] = how
+	}
 	if uv := yamlfile.Scalar(yamlfile.At(r.Root, "dependencies", "uv_project"), ""); uv != "" {
 		made["uv_project"] = uv
 		if r.files.Exists(filepath.Join(r.dir, uv, "uv_overrides.txt")) {

@@ -29,6 +29,7 @@ func inProcess(cfg *lang.Config, imports *Imports) diag.List {
 		case p.Command != nil && p.Command.Import == lang.ImportSeparate:
 		case p.Command != nil:
 			root, module = p.Command.Root, p.Command.Solution
+		case p.Pytest != nil && p.Pytest.Import == lang.ImportSeparate:
 		case p.Pytest != nil:
 			words := strings.Fields(p.Entry)
 			if len(words) > 0 {
@@ -56,7 +57,7 @@ func inProcess(cfg *lang.Config, imports *Imports) diag.List {
 	return diag.List{{
 		Severity: diag.Warning, Code: "same-process", Summary: "The submission runs in the process that judges it",
 		Detail: fmt.Sprintf("%s, %s: it can change its own score there. See %s.", text.Count(len(names), "problem"), text.Some(names, 3), text.Some(where, 2)),
-		Hint:   "of a command problem, write import = \"separate\"; or start the submission as a program and read what it prints",
+		Hint:   "write import = \"separate\" in its command or pytest block; or start the submission as a program and read what it prints",
 	}}
 }
 

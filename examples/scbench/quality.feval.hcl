@@ -1,5 +1,6 @@
 # Beside the verdicts: the share of checkpoints that are solved, and, with --var quality=true, figures about their code.
 variable "quality" { default = false }
+variable "quality_limit" { default = 120 } # seconds that scb-check gets; after five times that, what is not read counts as flagged
 
 # As SlopCodeBench counts: all tests of these groups passed, and there are some.
 function "solved" {
@@ -19,7 +20,8 @@ result "rates" {
 
 # scb-check, pinned by the lock file, looks at a copy of the code, so that no configuration and no suppression in that counts, no
 # directory is passed over, and a link to code is code. It leaves out without a word what it or ast-grep cannot read: lines of
-# such files count as flagged. Where both fail on a file that anything can read, there are no figures.
+# such files, and of those on which it takes too long, count as flagged. So does a submission without code. Where both fail on a
+# file that anything can read, there are no figures.
 task "quality" {
   for_each = merge({}, [for s in values(solution.scbench) : { for c in s.checkpoints : "${s.problem.name}/${c.name}" => { solution = s, checkpoint = c.name } } if var.quality]...)
   backend  = var.image == "" ? backend.local.uv : backend.docker.uv
@@ -35,7 +37,7 @@ task "quality" {
     chmod +x bin/sg
     echo 'exclude = []' >scb-check.toml
     PATH=$PWD/bin:$PATH python -I -c '
-    import json, os, shutil, subprocess, sys
+    import json, os, shutil, signal, subprocess, sys, time
 
     KINDS = ".py .pyw .js .mjs .cjs .ts .c++ .cc .cpp .cxx .hh .hpp .hxx .hs .rs .zig".split()
     PASSED_OVER = ".git .venv venv env .env __pycache__ build dist node_modules site-packages .mypy_cache .pytest_cache .ruff_cache .tox".split()
@@ -46,8 +48,8 @@ task "quality" {
         return first.startswith(b"#!") and b"python" in first
 
     def kinds():
-        "The kind of code of every file, by its own name or that of a link to it."
-        top, found = os.path.realpath("code"), {}
+        "The kind of code of every file, by its own name or that of a link to it, and the files that are none."
+        top, found, others = os.path.realpath("code"), {}, set()
         for at, dirs, names in os.walk(top):
             dirs.sort()
             for name in sorted(names):
@@ -58,14 +60,19 @@ task "quality" {
                 kind = os.path.splitext(name)[1].lower()
                 if kind not in KINDS and is_script(real):
                     kind = ".py"
+                others.add(real)
                 if kind in KINDS and (kind == ".py" or real not in found):
                     found[real] = kind
-        return top, found
+        return top, found, sorted(others - set(found))
 
     def copies():
-        "The text of every file, by its path in the copy."
-        top, found = kinds()
-        texts = {}
+        "The text of every file of code, by its path in the copy, and the number of lines in other texts."
+        top, found, others = kinds()
+        texts, lines = {}, 0
+        for path in others:
+            with open(path, "rb") as f:
+                data = f.read()
+            lines += 0 if b"\0" in data else sum(bool(line.strip()) for line in data.splitlines())
         for real, kind in found.items():
             parts = os.path.relpath(real, top).split(os.sep)
             parts[:-1] = [part + "_" if part in PASSED_OVER or part.lower().endswith(tuple(KINDS)) else part for part in parts[:-1]]
@@ -77,7 +84,17 @@ task "quality" {
             with open(real, "rb") as f:
                 text = f.read().decode("utf-8-sig", "replace")
             texts[name] = text.replace("ast-grep-ignore", "ast-grep_ignore")
-        return texts
+        return texts, lines
+
+    def scan():
+        "The output of scb-check and how it ended; it may take a limited time."
+        command = ["scb-check", "check", "copy", "--report", "--include-all", "--config", "scb-check.toml"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as started:
+            try:
+                return started.communicate(timeout=${var.quality_limit})[0], started.returncode
+            except subprocess.TimeoutExpired:
+                os.killpg(started.pid, signal.SIGKILL)
+                return b"", None
 
     def look(texts):
         "The report on some files, or None if one of them was not read."
@@ -91,40 +108,41 @@ task "quality" {
                 f.write(text)
             if len(text) >= 1000000 or text.count("\n") >= 100000: # ast-grep leaves it out, or needs hours
                 return None
-        command = ["scb-check", "check", "copy", "--report", "--include-all", "--config", "scb-check.toml"]
-        done = subprocess.run(command, stdout=subprocess.PIPE)
+        said, code = scan()
         try:
-            report = json.loads(done.stdout)
+            report = json.loads(said)
         except ValueError:
             return None
         read = report["files_scanned"] == len(texts) and (os.path.exists("ran") or not any(name.lower().endswith((".py", ".pyw")) for name in texts))
-        return report if done.returncode in (0, 1) and read else None
+        return report if code in (0, 1) and read else None
 
     def unread(texts):
         "The files that keep a report from being made."
         if not texts or look(texts):
             return {}
-        if len(texts) == 1:
+        if len(texts) == 1 or time.monotonic() > end:
             return texts
         names = list(texts)
         half = len(names) // 2
         return unread({n: texts[n] for n in names[:half]}) | unread({n: texts[n] for n in names[half:]})
 
-    texts = copies() or sys.exit("Error: there is no code")
-    report, lost = look(texts), {}
+    end = time.monotonic() + 5 * ${var.quality_limit}
+    nothing = dict.fromkeys(["verbosity", "erosion", "cog_erosion", "total_loc", "ast_grep_flagged_loc", "clone_loc"], 0)
+    texts, other = copies()
+    report, lost = look(texts) if texts else nothing, {}
     if not report:
         if not look({"main.py": "print(1)\n"}):
             sys.exit("Error: ast-grep did not run" if not os.path.exists("ran") else "Error: scb-check did not run")
         lost = unread(texts)
         report = look({n: t for n, t in texts.items() if n not in lost}) if len(lost) < len(texts) else None
         if not report: # it reads each file, and not all of them
-            lost, report = texts, dict.fromkeys(["verbosity", "erosion", "cog_erosion", "total_loc", "ast_grep_flagged_loc", "clone_loc"], 0)
+            lost, report = texts, nothing
         print("not read, so their lines count as flagged:", *lost, sep="\n  ")
     more = sum(bool(line.strip()) for text in lost.values() for line in text.splitlines())
-    loc = report["total_loc"] + more or sys.exit("Error: there is no code")
-    share = more / loc
+    loc = report["total_loc"] + more
+    share = more / loc if loc else 1
     figures = {name: report[name] * (1 - share) + share for name in ("verbosity", "erosion", "cog_erosion")}
-    figures |= {"total_loc": loc, "unread_loc": more, "ast_grep": report["ast_grep_flagged_loc"] / loc, "cloned": report["clone_loc"] / loc}
+    figures |= {"total_loc": loc, "unread_loc": more, "other_loc": other, "ast_grep": report["ast_grep_flagged_loc"] / max(loc, 1), "cloned": report["clone_loc"] / max(loc, 1)}
     with open("quality.json", "w") as f:
         json.dump(figures, f)
     '

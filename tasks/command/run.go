@@ -165,7 +165,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 // plan prepares the uv project, if there is one, and describes the workspace.
 func (r *Run) plan(ctx context.Context, w *graph.Work) (*prepared, session.Plan, error) {
 	p := session.Plan{
-		Backend: r.Backend, Spec: backend.Spec{Name: w.Addr}, Env: r.Env, Machine: r.Machine, SetupTimeout: r.SetupTimeout, VerifyInputs: r.VerifyInputs, Keep: r.Keep,
+		Backend: r.Backend, Spec: backend.Spec{Name: w.Addr}, Env: r.Env, Machine: r.Machine, SetupTimeout: r.SetupTimeout, VerifyInputs: r.VerifyInputs, Keep: r.Keep, Submitted: true,
 	}
 	for _, name := range r.Inputs {
 		tree, ok := w.Input(name, tasks.TreeOutput)
@@ -217,8 +217,11 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, s *session.Session, uv *
 	}
 	printed := &capped.Buffer{}
 	if r.Separate != nil {
+		if err := r.Separate.Usable(ctx, s, s.Probe); err != nil {
+			return err
+		}
 		masked := backend.Redact(printed, r.Env.Secrets())
-		err := r.Separate.End(ctx, s, masked)
+		err := r.Separate.Printed(ctx, s, masked)
 		masked.Close()
 		if err != nil {
 			return err

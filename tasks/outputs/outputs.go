@@ -71,3 +71,12 @@ func ReadJSON(ctx context.Context, w *graph.Work, as, output string, into any) e
 	}
 	return nil
 }
+
+// Refuse returns the outcome of a task whose submission is refused.
+func Refuse(ctx context.Context, store cache.Store, why string) (graph.Outcome, error) {
+	d, err := cache.PutBytes(ctx, store, []byte(why))
+	if err != nil {
+		return graph.Outcome{}, fmt.Errorf("storing why the submission is refused: %w", err)
+	}
+	return graph.Outcome{Outputs: []cache.Output{{Name: graph.RefusedOutput, Digest: d}}, Message: why}, nil
+}

@@ -7,7 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"strings"
+	"slices"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -15,25 +15,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 	"github.com/fevalgraph/fevalgraph/tasks/session"
-	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// imports returns where tests run the submission: see verdict.Measurements.
-func (r *Run) imports(ctx context.Context, w *graph.Work) (string, error) {
-	tests, _ := w.Input("tests", "tree")
-	words := strings.Fields(r.Entry)
-	if r.Search == nil || len(words) == 0 {
-		return "", nil
-	}
-	found, err := r.Search.Imports(ctx, w.Store, tests, words[len(words)-1])
-	if err != nil || !found {
-		return "", err
-	}
-	return verdict.ImportInProcess, nil
-}
-
 // collect stores what the run left behind.
-func (r *Run) collect(ctx context.Context, w *graph.Work, s *session.Session, key proof.Key, ran *session.Printed, facts exitFacts) (graph.Outcome, error) {
+func (r *Run) collect(ctx context.Context, w *graph.Work, s *session.Session, key proof.Key, ran *session.Printed, facts exitFacts, printed []byte) (graph.Outcome, error) {
 	reports, err := r.reports(ctx, w, s, key, &facts)
 	if err != nil {
 		return graph.Outcome{}, err
@@ -50,7 +35,7 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, s *session.Session, ke
 			k.Keep(name, content)
 		}
 	}
-	if setup := s.Setup(); len(setup) > 0 {
+	if setup := slices.Concat(s.Setup(), printed); len(setup) > 0 {
 		k.Keep(OutputSetup, setup)
 	}
 	k.Keep(OutputLog, ran.Output)

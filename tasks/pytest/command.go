@@ -109,7 +109,11 @@ func (r *Run) testCommand(python string) []string {
 // env, or in a container that of the image, which only a shell there can add to. Elsewhere the backend
 // finds uvx, which a shell may not see.
 func (r *Run) sealedCommand(python, dir string, env []string) (argv, with []string) {
-	argv = r.pytestTests(python, "-p", pluginName)
+	options := []string{"-p", pluginName}
+	if r.Separate != nil {
+		options = append([]string{"-p", importPluginName}, options...)
+	}
+	argv = r.pytestTests(python, options...)
 	if r.Backend.Capabilities().OwnFiles {
 		return r.within(append([]string{"/bin/sh", "-c", sealed + `exec "$@"`, "sh"}, argv...)), env
 	}

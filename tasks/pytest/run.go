@@ -58,7 +58,9 @@ type Run struct {
 	Identity    func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
 	Environment *Environments
 	Machine     *ending.Machine
-	Search      *separate.Search // of tests that import the submission; nil finds none
+	Search      *separate.Search  // of tests that import the submission; nil finds none
+	Separate    *separate.Modules // of the submission run in another process; nil runs them where they are imported
+	Direct      bool              // the tests are known to import modules of the submission
 
 	pins []string // of the last Describe
 }
@@ -127,6 +129,13 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	if len(r.Setup) > 0 {
 		m.String("setup_timeout", r.SetupTimeout.String())
 	}
+	switch {
+	case r.Separate != nil:
+		r.Separate.Describe(m)
+		m.String("import plugin", cache.SumBytes(importPlugin).String())
+	case r.Direct: // which results say
+		m.String("import", "direct")
+	}
 	m.Int("repeat", int64(r.Repeat))
 	for _, marker := range r.Markers {
 		m.String("marker "+marker.Name, marker.Description)
@@ -183,7 +192,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	if err != nil {
 		return graph.Outcome{}, err
 	}
-	plan.Spec.ReadOnly = []string{r.Directory, iniPath, pluginDir}
+	plan.Spec.ReadOnly = append([]string{r.Directory, iniPath, pluginDir}, r.importReadOnly()...)
 	return session.Run(ctx, w, plan, func(s *session.Session) (graph.Outcome, error) {
 		key := newKey()
 		if err := r.ready(ctx, w, s, sealInputs(key)...); err != nil {
@@ -199,7 +208,7 @@ func (r *Run) plan(ctx context.Context, w *graph.Work) (p session.Plan, python s
 	python, snapshot, err := r.Environment.prepare(ctx, r, r.Env.Preparing())
 	submission, _ := w.Input("submission", "tree")
 	return session.Plan{
-		Backend: r.Backend, Env: r.Env, Machine: r.Machine, SetupTimeout: r.SetupTimeout, VerifyInputs: r.VerifyInputs, Keep: r.Keep,
+		Backend: r.Backend, Env: r.Env, Machine: r.Machine, SetupTimeout: r.SetupTimeout, VerifyInputs: r.VerifyInputs, Keep: r.Keep, Submitted: true,
 		Spec: backend.Spec{Name: w.Addr, Snapshot: snapshot, Inputs: []backend.Input{{Path: ".", Tree: submission}}},
 	}, python, err
 }
@@ -213,7 +222,8 @@ func (r *Run) ready(ctx context.Context, w *graph.Work, s *session.Session, more
 			return err
 		}
 	}
-	inputs, err := r.problemInputs(ctx, w)
+	submission, _ := w.Input("submission", "tree")
+	inputs, err := r.problemInputs(ctx, w, submission)
 	if err != nil {
 		return err
 	}
@@ -225,7 +235,11 @@ func (r *Run) ready(ctx context.Context, w *graph.Work, s *session.Session, more
 
 // test runs pytest in a workspace that is ready, with the key in it, and stores what it leaves.
 func (r *Run) test(ctx context.Context, w *graph.Work, s *session.Session, python string, key proof.Key) (graph.Outcome, error) {
-	argv, env := r.sealedCommand(python, s.Dir(), r.environ(s.Dir(), r.Env.Variables()))
+	env, err := r.environment(ctx, s)
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	argv, env := r.sealedCommand(python, s.Dir(), env)
 	ran, err := s.Execute(ctx, session.Program{
 		Name: "pytest", TrustSuccess: true,
 		Command: backend.Command{Argv: argv, Env: env, Timeout: r.SessionTimeout, Ports: r.Ports},
@@ -236,6 +250,10 @@ func (r *Run) test(ctx context.Context, w *graph.Work, s *session.Session, pytho
 	if err := early(ctx, s, key, ran.Exit); err != nil {
 		return graph.Outcome{}, err
 	}
+	printed, err := r.afterImports(ctx, s, key)
+	if err != nil {
+		return graph.Outcome{}, err
+	}
 	facts := exitFacts{Exit: ran.Stored(r.SessionTimeout)}
 	if len(r.Env.Secrets()) > 0 {
 		if n, counted := collectedIn(ran.RawOutput); counted {
@@ -243,7 +261,7 @@ func (r *Run) test(ctx context.Context, w *graph.Work, s *session.Session, pytho
 		}
 		facts.Summary = summaryIn(ran.RawOutput)
 	}
-	outcome, err := r.collect(ctx, w, s, key, &ran, facts)
+	outcome, err := r.collect(ctx, w, s, key, &ran, facts, printed)
 	if err == nil && r.neverJudged(ran.Exit, outcome) {
 		err = r.Environment.verify(ctx, r, w.Addr, python)
 	}
@@ -279,21 +297,30 @@ func (r *Run) neverJudged(exit backend.Exit, o graph.Outcome) bool {
 
 // problemInputs lists what the problem puts over a submission, in the order in
 // which it wins.
-func (r *Run) problemInputs(ctx context.Context, w *graph.Work) ([]backend.Input, error) {
+func (r *Run) problemInputs(ctx context.Context, w *graph.Work, submission cache.Digest) (inputs []backend.Input, err error) {
+	if r.Separate != nil {
+		if inputs, err = r.Separate.Inputs(ctx, w.Store, submission); err != nil {
+			return nil, err
+		}
+	}
 	tests, _ := w.Input("tests", "tree")
 	empty, err := cache.PutBytes(ctx, w.Store, nil) // the empty Directory
 	if err != nil {
 		return nil, fmt.Errorf("storing an empty directory: %w", err)
 	}
-	inputs := []backend.Input{{Path: r.Directory, Tree: tests, Replace: true}}
+	inputs = append(inputs, backend.Input{Path: r.Directory, Tree: tests, Replace: true})
 	for _, a := range r.Assets {
 		tree, _ := w.Input("asset "+a.Name, "tree")
 		inputs = append(inputs, backend.Input{Path: path.Join(r.Directory, "assets"), Tree: tree})
 	}
-	return append(inputs,
+	inputs = append(inputs,
 		backend.Input{Path: reportsDir, Tree: empty, Replace: true},
 		backend.Input{Path: iniPath, Content: r.ini(), Replace: true},
-	), nil
+	)
+	if r.Separate != nil {
+		inputs = append(inputs, backend.Input{Path: pluginDir + "/" + importPluginName + ".py", Content: importPlugin, Replace: true})
+	}
+	return inputs, nil
 }
 
 // environ completes the environment of commands in a workspace at dir.

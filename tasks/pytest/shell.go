@@ -25,8 +25,12 @@ func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use 
 		if err := r.ready(ctx, w, s); err != nil {
 			return err
 		}
+		env, err := r.environment(ctx, s)
+		if err != nil {
+			return err
+		}
 		return use(s, r.testCommand(python), func(argv []string) backend.Command {
-			return backend.Command{Argv: argv, Env: r.environ(s.Dir(), r.Env.Variables()), Ports: r.Ports, Notes: progress}
+			return backend.Command{Argv: argv, Env: env, Ports: r.Ports, Notes: progress}
 		})
 	})
 }

@@ -34,20 +34,36 @@ const (
 	submission = directory + "/submission"
 	started    = directory + "/started"
 	unusable   = directory + "/unusable"
+	confined   = directory + "/confined"
 	printed    = directory + "/log"
 )
+
+// Runtime is the directory of a workspace with the code that starts the process.
+const Runtime = directory + "/fevalgraph_separate"
 
 const template = "standin.py.tmpl"
 
 // Modules has the submission's modules of a workspace run in a process of their own.
 type Modules struct {
 	Reads []string // files and directories of the workspace that the process can read
+	// Own are directories of the workspace with code of the grader. All other code in the
+	// workspace is the submission's. If it is nil, code is the grader's if it was there when the
+	// grader began, and is not the submission's.
+	Own []string
+	// Programs has modules confined also where the grader starts them as programs.
+	Programs bool
 }
 
 // Describe adds what can change how modules behave.
 func (m *Modules) Describe(manifest *graph.Manifest) {
 	manifest.String("import", "separate")
 	manifest.Strings("import_reads", m.Reads)
+	if m.Programs {
+		manifest.String("programs", "confined")
+	}
+	if m.Own != nil {
+		manifest.Strings("import own", m.Own)
+	}
 	for name, content := range sources() {
 		manifest.String("import "+name, cache.SumBytes(content).String())
 	}
@@ -75,13 +91,24 @@ func (m *Modules) Inputs(ctx context.Context, s cache.Store, tree cache.Digest) 
 	if err != nil {
 		return nil, fmt.Errorf("replacing the submission's modules: %w", err)
 	}
-	inputs := []backend.Input{{Path: ".", Tree: standIns}, {Path: submission, Tree: tree}}
+	nothing, err := cache.PutBytes(ctx, s, nil) // the empty Directory
+	if err != nil {
+		return nil, fmt.Errorf("storing an empty directory: %w", err)
+	}
+	inputs := []backend.Input{{Path: ".", Tree: standIns}, {Path: directory, Tree: nothing, Replace: true}, {Path: submission, Tree: tree}}
+	if m.Programs {
+		inputs = append(inputs, backend.Input{Path: confined, Content: []byte(strings.Join(m.Reads, "\n"))})
+	}
+	return append(inputs, runtimeInputs()...), nil
+}
+
+func runtimeInputs() (inputs []backend.Input) {
 	for name, content := range sources() {
 		if name != template {
 			inputs = append(inputs, backend.Input{Path: path.Join(directory, name), Content: content})
 		}
 	}
-	return inputs, nil
+	return inputs
 }
 
 // standIns stores the tree that the grader sees of a submission: no code and no links, which
@@ -159,19 +186,36 @@ func (m *Modules) Begin(ctx context.Context, w Workspace, env environ.List) ([]s
 		"FEVALGRAPH_SEPARATE=" + path.Join(w.Dir(), directory),
 		"FEVALGRAPH_SEPARATE_READS=" + strings.Join(m.Reads, ":"),
 		"FEVALGRAPH_SEPARATE_HIDES=" + strings.Join(hidden, ","),
+		"FEVALGRAPH_SEPARATE_OWN=" + strings.Join(m.Own, ":"),
 	}, nil
 }
 
-// End writes what the submission printed to out. It is an error if its process could not be
-// kept from the grader, and so was not started.
-func (m *Modules) End(ctx context.Context, w Workspace, out io.Writer) error {
+// Probe runs a program in a new workspace with inputs and without the submission.
+type Probe func(ctx context.Context, inputs []backend.Input, argv []string) (backend.Exit, error)
+
+// Usable returns an error if the submission's process could not be kept from the grader, and so
+// was not started. Programs of the submission can leave the same message, so probe decides. If it
+// is nil, none could have run.
+func (m *Modules) Usable(ctx context.Context, w Workspace, probe Probe) error {
 	const most = 4 << 10
-	switch why, err := collect(ctx, w, unusable, most); {
+	why, err := collect(ctx, w, unusable, most)
+	if err == nil && len(why) > 0 && probe != nil {
+		var exit backend.Exit
+		if exit, err = probe(ctx, runtimeInputs(), []string{"python3", "-I", Runtime + "/process.py", "--probe"}); exit.Code == 0 && exit.Signal == "" && !exit.TimedOut {
+			why = nil
+		}
+	}
+	switch {
 	case err != nil:
 		return err
 	case len(why) > 0:
 		return fmt.Errorf(`import = "separate": this machine cannot keep the submission's process from the grader's (%s); judge it on a machine that can, or accept import = "direct"`, why)
 	}
+	return nil
+}
+
+// Printed writes what the submission printed to out.
+func (m *Modules) Printed(ctx context.Context, w Workspace, out io.Writer) error {
 	f, err := w.Collect(ctx, printed)
 	if err != nil {
 		return missing(err)

@@ -2,6 +2,7 @@ package separate_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -53,7 +54,7 @@ func TestModules(t *testing.T) {
 			// A home directory within the workspace would be the submission's to read.
 			python(t, []string{"testdata/modules.py", dir, end}, append(env, "GRADERS_SECRET=x", "GRADERS_SETTING=1", "TMPDIR="+t.TempDir())...)
 			var said strings.Builder
-			if err := m.End(t.Context(), workspace(dir), &said); err != nil || !strings.HasPrefix(said.String(), "100 100\n") {
+			if err := errors.Join(m.Usable(t.Context(), workspace(dir), nil), m.Printed(t.Context(), workspace(dir), &said)); err != nil || !strings.HasPrefix(said.String(), "100 100\n") {
 				t.Errorf("printed %q, %v", said.String(), err)
 			}
 		})
@@ -67,8 +68,16 @@ func TestUnusable(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ".separate", "unusable"), []byte("no Landlock"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.End(t.Context(), workspace(dir), &strings.Builder{}); err == nil || !strings.Contains(err.Error(), "(no Landlock)") {
+	if err := m.Usable(t.Context(), workspace(dir), nil); err == nil || !strings.Contains(err.Error(), "(no Landlock)") {
 		t.Errorf("got %v", err)
+	}
+	for code, want := range map[int]bool{0: true, 1: false, 127: false} { // a program of the submission left it, or not
+		err := m.Usable(t.Context(), workspace(dir), func(context.Context, []backend.Input, []string) (backend.Exit, error) {
+			return backend.Exit{Code: code}, nil
+		})
+		if (err == nil) != want {
+			t.Errorf("a probe that ended with %d: %v", code, err)
+		}
 	}
 }
 
@@ -88,8 +97,8 @@ func TestStandIns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if inputs[1].Path != ".separate/submission" || inputs[1].Tree != tree {
-		t.Errorf("the submission is %v at %s", inputs[1].Tree, inputs[1].Path)
+	if inputs[2].Path != ".separate/submission" || inputs[2].Tree != tree {
+		t.Errorf("the submission is %v at %s", inputs[2].Tree, inputs[2].Path)
 	}
 	var got []string
 	if err := cache.WalkTree(ctx, s, inputs[0].Tree, func(e cache.Entry) error {
@@ -123,6 +132,9 @@ func TestDescribe(t *testing.T) {
 		var manifest graph.Manifest
 		m.Describe(&manifest)
 		return manifest.Key().String()
+	}
+	if key(separate.Modules{}) == key(separate.Modules{Programs: true}) {
+		t.Error("whether programs are confined is in no key")
 	}
 	if key(separate.Modules{}) == key(separate.Modules{Reads: []string{"data"}}) {
 		t.Error("what the process can read is in no key")

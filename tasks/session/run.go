@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 )
 
 // Session is the workspace of a node while its task works in it.
@@ -20,18 +22,32 @@ type Session struct {
 	plan  Plan
 	w     *graph.Work
 	last  bool // the work is not done again
+	ran   bool // programs have run
 	left  time.Duration
 	setup capped.Buffer
 	exit  *backend.Exit // of the program, if it was run
 }
 
-// Run has do work in a workspace, and once more in another if do returns the error of Again.
+// try is how often, and beside what, work is done.
+type try struct{ last, alone bool }
+
+// Run has do work in a workspace, and once more in another if do returns the error of Again. If the
+// machine fails by what a submission can have done, the work is done once more alone. If the
+// machine, which was fit before, fails then as well, the submission is refused.
 func Run(ctx context.Context, w *graph.Work, p Plan, do func(*Session) (graph.Outcome, error)) (graph.Outcome, error) {
-	outcome, err := once(ctx, w, p, false, do)
+	outcome, err := once(ctx, w, p, try{}, do)
 	var again *againError
 	if errors.As(err, &again) {
 		w.Note(again.why)
-		outcome, err = once(ctx, w, p, true, do)
+		outcome, err = once(ctx, w, p, try{last: true}, do)
+	}
+	var spoiled *spoiledError
+	if errors.As(err, &spoiled) {
+		w.Note("alone once more: " + err.Error())
+		outcome, err = once(ctx, w, p, try{true, true}, do)
+		if errors.As(err, &spoiled) {
+			return outputs.Refuse(ctx, w.Store, fmt.Sprintf("twice, also with nothing of this run beside it: %v", spoiled))
+		}
 	}
 	if err != nil {
 		return graph.Outcome{}, err
@@ -39,13 +55,34 @@ func Run(ctx context.Context, w *graph.Work, p Plan, do func(*Session) (graph.Ou
 	return outcome, nil
 }
 
-func once(ctx context.Context, w *graph.Work, p Plan, last bool, do func(*Session) (graph.Outcome, error)) (outcome graph.Outcome, err error) {
-	err = enter(ctx, w, p, last, func(s *Session) error {
+func once(ctx context.Context, w *graph.Work, p Plan, t try, do func(*Session) (graph.Outcome, error)) (outcome graph.Outcome, err error) {
+	defer p.Machine.Begin(t.alone)()
+	err = enter(ctx, w, p, t.last, func(s *Session) error {
+		if t.alone {
+			if err := s.Session.Verify(ctx); err != nil { // which no program of the submission caused
+				return fmt.Errorf("the machine is not fit: %w", err)
+			}
+		}
 		outcome, err = do(s)
 		s.keep(ctx, err)
-		return err
+		return s.blame(err)
 	})
 	return outcome, err
+}
+
+// spoiledError is an error that a submission can have caused.
+type spoiledError struct{ error }
+
+func (e *spoiledError) Unwrap() error { return e.error }
+
+// blame returns err as a spoiledError if a submission ran, and can have caused it.
+func (s *Session) blame(err error) error {
+	for _, cause := range []error{backend.ErrSpoiled, syscall.ENOSPC, syscall.EDQUOT, syscall.ENOMEM, syscall.EAGAIN, syscall.ENFILE} {
+		if s.plan.Submitted && s.ran && errors.Is(err, cause) {
+			return &spoiledError{err}
+		}
+	}
+	return err
 }
 
 // Enter opens a workspace for the user, and hands it to use. The log of w gets the output of set-up.
@@ -116,6 +153,7 @@ func (s *Session) SetUp(ctx context.Context, step Step) (failed *Failure, err er
 	if c.Env == nil {
 		c.Env = s.plan.Env.Preparing()
 	}
+	s.ran = true
 	exit, err := s.Exec(ctx, c)
 	redacted.Close()
 	if s.left > 0 { // a command that used all of it leaves no time, which is not the same as no limit
@@ -159,6 +197,18 @@ func (s *Session) Lacks(ctx context.Context, line string, exit backend.Exit) (st
 	})
 }
 
+// Probe runs a program in another workspace, with inputs and without the submission.
+func (s *Session) Probe(ctx context.Context, inputs []backend.Input, argv []string) (backend.Exit, error) {
+	p := s.plan
+	p.Spec = backend.Spec{Name: p.Spec.Name, Snapshot: p.Spec.Snapshot, Inputs: inputs}
+	var exit backend.Exit
+	err := enter(ctx, s.w, p, true, func(other *Session) (err error) {
+		exit, err = other.Exec(ctx, backend.Command{Argv: other.In(argv), Env: p.Env.Variables(), Timeout: time.Minute, Output: s.w.Log, Notes: s.w.Log})
+		return err
+	})
+	return exit, err
+}
+
 // Execute runs a program, and verifies the machine and the inputs.
 func (s *Session) Execute(ctx context.Context, p Program) (Printed, error) {
 	out, errs := newStream(s), newStream(s)
@@ -168,6 +218,7 @@ func (s *Session) Execute(ctx context.Context, p Program) (Printed, error) {
 		c.Errors = errs
 	}
 	s.w.Phase(graph.Executing)
+	s.ran = true
 	exit, err := s.Exec(ctx, c)
 	s.w.Phase(graph.Storing)
 	printed := Printed{Exit: exit}

@@ -24,6 +24,9 @@ type Plan struct {
 	Spec    backend.Spec // its Name is the address of the node
 	Env     environ.List // its secrets are masked
 	Machine *ending.Machine
+	// Submitted says that programs of a submission run in the workspace. It is refused if the machine
+	// fails by what they can have done even though nothing of this run is beside them.
+	Submitted bool
 	// SetupTimeout limits all set-up commands together; 0 means no limit.
 	SetupTimeout time.Duration
 	// VerifyInputs report inputs that were read in place and no longer have the content that the key

@@ -116,7 +116,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		return graph.Outcome{}, err
 	}
 	if why != "" {
-		return tasks.Refuse(ctx, w.Store, why)
+		return outputs.Refuse(ctx, w.Store, why)
 	}
 	can := r.Backend.Capabilities()
 	if can.Places == nil {
@@ -255,7 +255,7 @@ func (r *Run) command() backend.Command {
 
 // plan describes a workspace without a submission.
 func (r *Run) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
-	p := session.Plan{Backend: r.Backend, Spec: backend.Spec{Name: w.Addr}, Env: r.Env, VerifyInputs: r.VerifyInputs, Keep: r.Keep}
+	p := session.Plan{Backend: r.Backend, Spec: backend.Spec{Name: w.Addr}, Env: r.Env, VerifyInputs: r.VerifyInputs, Keep: r.Keep, Submitted: true}
 	logs, err := cache.BuildTree([]cache.Entry{{Path: path.Base(logsDir), Dir: true}})
 	if err == nil {
 		err = logs.Store(ctx, w.Store)

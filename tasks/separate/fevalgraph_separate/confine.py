@@ -9,6 +9,9 @@ import glob
 import os
 import struct
 import sys
+import tempfile
+
+CONFINED = "confined"  # names what programs can read of the workspace, a line each; without it they are not confined
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the numbers of all architectures
 NO_NEW_PRIVS = 38
@@ -46,6 +49,8 @@ def confine(own, readable, private):
         ruleset = syscall(CREATE_RULESET, attributes, len(attributes), 0)
 
         def allow(path, rights):
+            if any(holds(path, p) for p in private):
+                return
             try:
                 fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
             except OSError:
@@ -71,6 +76,37 @@ def confine(own, readable, private):
     except (OSError, AttributeError) as e:
         return f"Landlock, which takes Linux 5.13: {e}"
     return None
+
+
+def confine_program(here):
+    """Confines a program of the submission, as its modules are: it can also read and write a
+    temporary directory and, outside of the workspace, its working directory. If it cannot be
+    confined, it is not started."""
+    workspace, cwd = os.path.dirname(here), os.getcwd()
+    temp = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="program-")
+    with open(os.path.join(here, CONFINED)) as f:
+        readable = [os.path.join(workspace, name) for name in f.read().splitlines()]
+    sys.path[:] = [p for p in sys.path if p]
+    why = confine([temp] + ([] if holds(workspace, cwd) else [cwd]), [os.path.join(here, "submission"), *readable], [workspace, os.path.expanduser("~")])
+    if why is not None:
+        with open(os.path.join(here, "unusable"), "w") as f:
+            f.write(why)
+        sys.exit(f"a program of the submission could not be confined: {why}")
+
+
+def holds(directory, path):
+    """Reports whether a path is a directory or below it, by the directories themselves: isolation
+    can mount one in several places, such as TMPDIR also as /tmp."""
+    path = os.path.realpath(path)
+    while True:
+        try:
+            if os.path.samefile(directory, path):
+                return True
+        except OSError:
+            pass
+        if path == os.path.dirname(path):
+            return False
+        path = os.path.dirname(path)
 
 
 def system(private):

@@ -21,6 +21,7 @@ from .values import MAX_DEPTH, MAX_MESSAGE, MAX_NAME, CannotCross, Encoder, Malf
 CHILD = "FEVALGRAPH_SEPARATE_CHILD"  # in the environment of the submission's process
 READS = "FEVALGRAPH_SEPARATE_READS"  # what it can read of the workspace: names with ":" between
 HIDES = "FEVALGRAPH_SEPARATE_HIDES"  # variables that it does not get: names with "," between
+OWN = "FEVALGRAPH_SEPARATE_OWN"      # directories of the workspace with code of the grader, as READS
 
 HERE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 WORKSPACE = os.path.dirname(HERE)
@@ -65,7 +66,7 @@ class Connection:
         atexit.register(self.leave)
         reads = [os.path.join(WORKSPACE, p) for p in os.environ.get(READS, "").split(":") if p]
         private = [WORKSPACE, tempfile.gettempdir(), os.path.expanduser("~")]
-        setting = own, reads, private, [os.path.abspath(p) for p in sys.path], list(sys.argv)
+        setting = own, reads, private, search_path(), list(sys.argv)
         try:
             send(self.writer, Encoder().message(*((part, "") for part in setting)))
             greeting = receive(self.reader, 1 << 16)
@@ -177,6 +178,10 @@ class Connection:
             made = SubmissionError(" ".join(text.splitlines()))
         made.submission_traceback = trace[-20_000:] if type(trace) is str else ""
         return made
+
+
+def search_path():
+    return [os.path.abspath(p) for p in sys.path]
 
 
 def enlarge(fd):
@@ -493,7 +498,7 @@ def connect():
     with connecting:
         if connection is None or connection.pid != os.getpid():
             connection = Connection()
-            watch_imports()
+            watch_imports(importlib.machinery.SourceFileLoader)
         return connection
 
 
@@ -504,7 +509,7 @@ def load(name, path, registered, source=None):
         return loaded[key]
     c = connect()
     try:
-        answer = c.ask("import", name, path, registered, source)
+        answer = c.ask("import", name, path, registered, source, search_path())
     except SubmissionError as e:
         if c.ended:
             raise exception_class("ImportError")(str(e)) from None
@@ -530,42 +535,56 @@ def fill(namespace, path, source=None):
 STAND_IN = re.compile(rb"""\n_fevalgraph_fill\(globals\(\), ("[ -!#-~]*"), "[./a-z]*"\)\n\Z""")
 
 
-def watch_imports():
-    """Has files that were written while the grader runs loaded in the submission's process: a
-    grader may write what the submission returned into one and import that."""
+def watch_imports(*loaders):
+    """Has loaders of sources load what is not the grader's in the submission's process."""
     source = importlib.machinery.SourceFileLoader
     if hasattr(source, "_fevalgraph"):
         return
-    begun = os.stat(STARTED if os.path.exists(STARTED) else __file__).st_ctime_ns
-    execute = source.exec_module
+    source._fevalgraph = True
+    foreign = origin()
+    for loader in loaders:
+        loader.exec_module = executing(loader.exec_module, foreign)
+    for loader, method in ((importlib.machinery.SourcelessFileLoader, "exec_module"), (importlib.machinery.ExtensionFileLoader, "create_module")):
+        setattr(loader, method, refusing(getattr(loader, method), foreign))
 
-    def recent(path):
+
+def origin():
+    """Returns a function that reports whether a file's code is not the grader's. That of files
+    that were written while the grader runs is not: a grader may write what the submission
+    returned into one and import that. With OWN, neither is that of others in the workspace."""
+    begun = os.stat(STARTED if os.path.exists(STARTED) else __file__).st_ctime_ns
+    own = [os.path.join(WORKSPACE, p) + os.sep for p in os.environ.get(OWN, "").split(":") if p]
+    submissions = [(WORKSPACE if own else HERE) + os.sep]
+
+    def foreign(path):
         try:
             # What is mounted read-only may have been put there since, and not by the submission.
             late = os.stat(path).st_ctime_ns > begun and not os.statvfs(path).f_flag & os.ST_RDONLY
-            return late or os.path.realpath(path).startswith(HERE + os.sep)
         except OSError:
             return True
+        return late or any(p.startswith(tuple(submissions)) and not p.startswith(tuple(own)) for p in (os.path.abspath(path), os.path.realpath(path)))
 
+    return foreign
+
+
+def executing(original, foreign):
     def exec_module(self, module):
-        if not recent(self.path):
-            return execute(self, module)
-        with open(self.path, "rb") as f:
+        path = getattr(self, "path", None) or module.__spec__.origin
+        if not foreign(path):
+            return original(self, module)
+        with open(path, "rb") as f:
             text = f.read()
         copied = STAND_IN.search(text)
         if copied:  # which names a file of the submission, and is not executed itself
             fill(vars(module), ast.literal_eval(str(copied[1], "ascii")))
         else:
-            fill(vars(module), self.path, text)
-
-    source.exec_module, source._fevalgraph = exec_module, True
-    for loader, method in ((importlib.machinery.SourcelessFileLoader, "exec_module"), (importlib.machinery.ExtensionFileLoader, "create_module")):
-        setattr(loader, method, refusing(getattr(loader, method), recent))
+            fill(vars(module), path, text)
+    return exec_module
 
 
-def refusing(original, recent):
+def refusing(original, foreign):
     def method(self, what):
-        if recent(self.path):
-            raise ImportError(f"{self.path} was written while the grader runs, and is no source", name=self.name, path=self.path)
+        if foreign(self.path):
+            raise ImportError(f"{self.path} is not the grader's, and is no source", name=self.name, path=self.path)
         return original(self, what)
     return method

@@ -26,8 +26,8 @@ CALLABLE = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, typ
 class Server:
     """The objects that the grader has stand-ins of, and the conversation about them."""
 
-    def __init__(self, reader, writer, submission):
-        self.reader, self.writer, self.submission = reader, writer, submission
+    def __init__(self, reader, writer, submission, path):
+        self.reader, self.writer, self.submission, self.path = reader, writer, submission, path
         self.objects, self.numbers, self.made, self.last = {}, {}, set(), 0
         self.lock = threading.RLock()  # of calls of the grader, also by other threads
         self.requested = set()  # names of modules that the grader had loaded
@@ -101,7 +101,8 @@ class Server:
         name = getattr(value, "__qualname__", getattr(value, "__name__", type(value).__qualname__))
         return {"call": f"the result of {name}()", "next": f"an element of {name}", "special": f"the value of {name}.{attr}()"}.get(what, f"{name}.{attr}")
 
-    def do_import(self, name, path, registered, source):
+    def do_import(self, name, path, registered, source, searched):
+        self.search(searched)
         there = sys.modules.get(name)
         if source is None:
             path = os.path.join(self.submission, path)
@@ -131,6 +132,12 @@ class Server:
         self.last += 1
         self.objects[self.last] = module
         return self.last, [str(n) for n in names]
+
+    def search(self, path):
+        """Adds what is new in the grader's search path to that of this process."""
+        new = [p for p in path if p not in self.path]
+        self.path += new
+        sys.path[:0] = search_path(new, os.path.dirname(os.path.dirname(self.submission)), self.submission)
 
     def do_get(self, number, attr):
         return getattr(self.objects[number], attr)
@@ -264,6 +271,8 @@ def str_of(e):
 
 
 def main():
+    if sys.argv[1:] == ["--probe"]:
+        sys.exit(confine([], [], [os.path.dirname(os.path.dirname(sys.path[0]))]))
     reader, writer = int(sys.argv[1]), int(sys.argv[2])
     os.set_inheritable(reader, False)
     os.set_inheritable(writer, False)
@@ -272,7 +281,7 @@ def main():
     own, readable, private, path, argv = Reader(receive(reader), None, sys.maxsize).get(0)
     sys.path[:] = search_path(path, workspace, submission)
     why = confine([own], [submission, os.path.dirname(os.path.abspath(__file__)), *readable], private)
-    server = Server(reader, writer, submission)
+    server = Server(reader, writer, submission, path)
     send(writer, Encoder().message((why, "")))
     if why is None:
         sys.argv[:] = argv

@@ -67,6 +67,25 @@ problem "grade" {
   pass { when = self.score >= 1 }
 }
 
+# The same grader, of solutions that are confined.
+problem "confined" {
+  max_submission_size = "16MiB"
+  command {
+    root     = "problems/grade"
+    solution = "answer/main.py"
+    import   = "separate"
+    programs = "confined"
+    argv     = ["bash", "grade.sh"]
+    timeout  = "40s"
+    score {
+      from    = "file"
+      file    = "score.json"
+      pointer = "/score"
+    }
+  }
+  pass { when = self.score >= 1 }
+}
+
 # The grader imports the submission.
 problem "imported" {
   max_submission_size = "16MiB"
@@ -78,6 +97,20 @@ problem "imported" {
     timeout  = "20s"
   }
   pass { when = self.score >= 1 }
+}
+
+# The tests import the submission.
+problem "tested" {
+  entry               = "python3 main.py"
+  timeout             = "10s"
+  session_timeout     = "40s"
+  max_submission_size = "16MiB"
+  pytest {
+    root   = "problems/tested/tests"
+    import = var.import
+  }
+  checkpoint "one" {}
+  pass { policy = "core-cases" }
 }
 
 # The checker quotes what the submission prints.
@@ -123,11 +156,25 @@ solution "grade" {
   source   = "solutions/grade/${each.key}/main.py"
 }
 
+solution "confined" {
+  for_each = toset(var.solutions.confined)
+  name     = each.key
+  problem  = problem.confined
+  source   = "solutions/confined/${each.key}/main.py"
+}
+
 solution "imported" {
   for_each = toset(var.solutions.imported)
   name     = each.key
   problem  = problem.imported
   source   = "solutions/imported/${each.key}/main.py"
+}
+
+solution "tested" {
+  for_each = toset(var.solutions.tested)
+  name     = each.key
+  problem  = problem.tested
+  source   = "solutions/tested/${each.key}"
 }
 
 solution "judge" {

@@ -1,0 +1,2 @@
+def check(got, want):
+    assert got == want

@@ -1,0 +1,100 @@
+package lang
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Makers of submissions can put symbolic links into the directories that they own. So a source
+// that leads through one into the source of another solution of its problem is refused.
+
+// origin is the place that a source of a solution leads to.
+type origin struct {
+	solution *Solution
+	answer   *SolutionCheckpoint
+	real     string // its place without symbolic links
+}
+
+// refuseBorrowed marks the answers whose sources are another solution's.
+func (l *loader) refuseBorrowed() {
+	problems := map[*Problem][]origin{}
+	for _, s := range l.config.Solutions {
+		for i := range s.Checkpoints {
+			if a := &s.Checkpoints[i]; a.Source != "" && !a.Missing && s.Recorded == nil {
+				problems[s.Problem] = append(problems[s.Problem], origin{s, a, l.realOf(a.Source)})
+			}
+		}
+	}
+	for _, origins := range problems {
+		if slices.ContainsFunc(origins, l.moved) {
+			l.refuseIn(origins)
+		}
+	}
+}
+
+// moved reports whether a source leads through a link, below the project's directory if it is
+// there.
+func (l *loader) moved(o origin) bool {
+	if rel, err := filepath.Rel(l.root, o.answer.Source); err == nil && filepath.IsLocal(rel) {
+		return o.real != filepath.Join(l.realDir(l.root), rel)
+	}
+	return o.real != o.answer.Source
+}
+
+// refuseIn is refuseBorrowed for the sources of one problem.
+func (l *loader) refuseIn(origins []origin) {
+	slices.SortFunc(origins, func(a, b origin) int { return strings.Compare(a.real, b.real) })
+	for _, o := range origins {
+		if !l.moved(o) {
+			continue
+		}
+		if other := l.lender(o, origins); other != nil {
+			o.answer.Refused = fmt.Sprintf("the source is a link into that of the solution %s", other.solution.Name)
+		}
+	}
+}
+
+// lender returns the origin that o leads into through a link, or that is in the directory that o
+// leads to. It returns nil if o borrows nothing. origins are sorted by their real paths.
+func (l *loader) lender(o origin, origins []origin) *origin {
+	lends := func(at string, exact bool) *origin {
+		i, _ := slices.BinarySearchFunc(origins, at, func(x origin, at string) int { return strings.Compare(x.real, at) })
+		for ; i < len(origins) && (origins[i].real == at || !exact && inside(at, origins[i].real)); i++ {
+			if x := &origins[i]; x.solution != o.solution && l.borrows(o, *x) {
+				return x
+			}
+		}
+		return nil
+	}
+	for at := filepath.Dir(o.real); at != filepath.Dir(at); at = filepath.Dir(at) {
+		if x := lends(at, true); x != nil {
+			return x
+		}
+	}
+	if x := lends(o.real, true); x != nil {
+		return x
+	}
+	return lends(o.real+string(filepath.Separator), false)
+}
+
+// borrows reports whether o leads through a link that is below every directory that both
+// sources have in common by their names.
+func (l *loader) borrows(o, other origin) bool {
+	a, b := o.answer.Source, other.answer.Source
+	if a == b || inside(a, b) || inside(b, a) {
+		return false // as the configuration says
+	}
+	common := filepath.Dir(a)
+	for !inside(common, b) {
+		common = filepath.Dir(common)
+	}
+	rel, err := filepath.Rel(common, a)
+	return err == nil && o.real != filepath.Join(l.realDir(common), rel)
+}
+
+// inside reports whether a path is below a directory.
+func inside(dir, path string) bool {
+	return strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+}

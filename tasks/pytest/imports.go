@@ -1,0 +1,87 @@
+package pytest
+
+import (
+	"context"
+	_ "embed"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/capped"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
+	"github.com/fevalgraph/fevalgraph/tasks/separate"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// importPlugin starts the process of the submission's modules in pytest.
+//
+//go:embed fevalgraph_import.py
+var importPlugin []byte
+
+const importPluginName = "fevalgraph_import"
+
+// Separate returns the modules of a submission as tests in a directory of the workspace import
+// them. They can read the named parts of the workspace. Programs are confined if that is set.
+func Separate(directory string, reads []string, programs bool) *separate.Modules {
+	return &separate.Modules{Reads: reads, Programs: programs, Own: []string{directory, pluginDir}}
+}
+
+// imports returns where tests run the submission: see verdict.Measurements.
+func (r *Run) imports(ctx context.Context, w *graph.Work) (string, error) {
+	switch {
+	case r.Separate != nil:
+		return verdict.ImportSeparate, nil
+	case r.Direct:
+		return verdict.ImportInProcess, nil
+	}
+	tests, _ := w.Input("tests", "tree")
+	words := strings.Fields(r.Entry)
+	if r.Search == nil || len(words) == 0 {
+		return "", nil
+	}
+	found, err := r.Search.Imports(ctx, w.Store, tests, words[len(words)-1])
+	if err != nil || !found {
+		return "", err
+	}
+	return verdict.ImportInProcess, nil
+}
+
+// importReadOnly lists what programs that the tests start cannot change: the code that
+// confines the submission's process.
+func (r *Run) importReadOnly() []string {
+	if r.Separate == nil {
+		return nil
+	}
+	return []string{separate.Runtime}
+}
+
+// environment makes the session ready for the tests, and returns their variables.
+func (r *Run) environment(ctx context.Context, s *session.Session) ([]string, error) {
+	env := r.environ(s.Dir(), r.Env.Variables())
+	if r.Separate == nil {
+		return env, nil
+	}
+	more, err := r.Separate.Begin(ctx, s, r.Env)
+	return append(env, more...), err
+}
+
+// afterImports returns what the submission's modules printed, which is not part of the log: they
+// would print pytest's summary. That their process could not be confined is believed only if
+// pytest did not begin, since tests can start other processes that leave such a message.
+func (r *Run) afterImports(ctx context.Context, s *session.Session, key proof.Key) ([]byte, error) {
+	if r.Separate == nil {
+		return nil, nil
+	}
+	switch begun, err := begun(ctx, s, key); {
+	case err != nil:
+		return nil, err
+	case !begun:
+		return nil, r.Separate.Usable(ctx, s, nil)
+	}
+	printed := &capped.Buffer{}
+	masked := backend.Redact(printed, r.Env.Masked())
+	err := r.Separate.Printed(ctx, s, masked)
+	masked.Close()
+	return printed.Bytes(), err
+}
