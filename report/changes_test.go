@@ -13,7 +13,7 @@ func TestChangesWithinACheckpoint(t *testing.T) {
 		c := Checkpoint{Name: "one", Class: class, Passed: passed, Policy: string(verdict.AllCases)}
 		for _, text := range tests {
 			status := map[byte]verdict.TestStatus{'+': verdict.TestPassed, '-': verdict.TestFailed, '!': verdict.TestError, '/': verdict.TestSkipped}[text[0]]
-			c.Tests = append(c.Tests, Test{ID: text[1:], Status: status})
+			c.Tests = append(c.Tests, Test{Test: verdict.Test{ID: text[1:], Status: status}})
 		}
 		return &Results{Cells: []Cell{{Problem: "p", Solution: "s", Backend: "b", Repeat: 1, Checkpoints: []Checkpoint{c}}}}
 	}

@@ -12,10 +12,7 @@ func NewCheckpoint(v *verdict.Checkpoint, m *verdict.Measurements) Checkpoint {
 		Groups: v.Groups, Tests: make([]Test, len(v.Tests)),
 	}
 	for i, t := range v.Tests {
-		c.Tests[i] = Test{
-			ID: t.ID, File: t.File, Checkpoint: t.Checkpoint, Group: t.Group, Status: t.Status,
-			Verdict: t.Verdict, Ratio: t.Ratio, RatioUnbounded: t.RatioUnbounded,
-		}
+		c.Tests[i].Test = t
 		// Verdicts and measurements come from the same work unless the
 		// verdicts were equal before; then the newer measurements fit, too.
 		if i < len(m.Tests) {

@@ -98,20 +98,11 @@ func (c *Checkpoint) Trouble() string {
 // StateUnknown is the State of a verdict of which it is not known whether it holds.
 const StateUnknown = "unknown"
 
-// Test is one test of a checkpoint. ID is the pytest node id after the first
-// "::"; File is what stands before it.
+// Test is the verdict on one test of a checkpoint, with what was measured of it.
 type Test struct {
-	ID         string             `json:"id"`
-	File       string             `json:"file"`
-	Checkpoint string             `json:"checkpoint"`
-	Group      verdict.Group      `json:"group"`
-	Status     verdict.TestStatus `json:"status"`
-	DurationMS float64            `json:"duration_ms"`
-	Message    *string            `json:"message"`
-	// Of a case of a scored problem. It passed when its ratio is exactly 1.
-	Verdict        string   `json:"verdict,omitempty"`         // "AC", "WA", "TLE" ...; one that says more than Status
-	Ratio          *float64 `json:"ratio,omitempty"`           // what it earned of what it can earn
-	RatioUnbounded *float64 `json:"ratio_unbounded,omitempty"` // the same without an upper bound
-	CPUMS          *float64 `json:"cpu_ms,omitempty"`          // processor time in milliseconds; DurationMS is from start to end
-	MemoryBytes    *int64   `json:"memory_bytes,omitempty"`
+	verdict.Test
+	DurationMS  float64  `json:"duration_ms"` // from start to end
+	Message     *string  `json:"message"`
+	CPUMS       *float64 `json:"cpu_ms,omitempty"` // processor time
+	MemoryBytes *int64   `json:"memory_bytes,omitempty"`
 }

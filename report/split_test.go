@@ -3,6 +3,8 @@ package report
 import (
 	"bytes"
 	"testing"
+
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // Cells that are split and put together again are what they were, whatever is in their text.
@@ -33,7 +35,7 @@ func TestSplitCells(t *testing.T) {
 // Cells are alike without what their tests took only if nothing else differs: a text that looks like a field is none.
 func TestWithoutTaken(t *testing.T) {
 	cell := func(took float64, memory int64, said string) []byte {
-		test := Test{ID: "t", DurationMS: took, Message: &said, CPUMS: &took, MemoryBytes: &memory}
+		test := Test{Test: verdict.Test{ID: "t"}, DurationMS: took, Message: &said, CPUMS: &took, MemoryBytes: &memory}
 		b, err := EncodeCells([]Cell{{Problem: "p", Checkpoints: []Checkpoint{{DurationMS: took * 2, Tests: []Test{test}}}}})
 		if err != nil {
 			t.Fatal(err)

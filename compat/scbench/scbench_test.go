@@ -27,11 +27,11 @@ func TestEvaluationIsWhatPythonWrites(t *testing.T) {
 		Result: report.Checkpoint{
 			Name: "checkpoint_2", ExitCode: &code, Collected: 5, DurationMS: 1500,
 			Tests: []report.Test{
-				{ID: "test_old", Checkpoint: "checkpoint_1", Group: verdict.Regression, Status: verdict.TestPassed},
-				{ID: "test_new[<é😀>]", Checkpoint: "checkpoint_2", Group: verdict.Core, Status: verdict.TestFailed},
-				{ID: "test_skip", Checkpoint: "checkpoint_2", Group: verdict.Core, Status: verdict.TestSkipped},
-				{ID: "test_set_up", Checkpoint: "checkpoint_2", Group: verdict.ErrorGroup, Status: verdict.TestError},
-				{ID: "test_b", Checkpoint: "checkpoint_2", Group: verdict.Core, Status: verdict.TestPassed},
+				{Test: verdict.Test{ID: "test_old", Checkpoint: "checkpoint_1", Group: verdict.Regression, Status: verdict.TestPassed}},
+				{Test: verdict.Test{ID: "test_new[<é😀>]", Checkpoint: "checkpoint_2", Group: verdict.Core, Status: verdict.TestFailed}},
+				{Test: verdict.Test{ID: "test_skip", Checkpoint: "checkpoint_2", Group: verdict.Core, Status: verdict.TestSkipped}},
+				{Test: verdict.Test{ID: "test_set_up", Checkpoint: "checkpoint_2", Group: verdict.ErrorGroup, Status: verdict.TestError}},
+				{Test: verdict.Test{ID: "test_b", Checkpoint: "checkpoint_2", Group: verdict.Core, Status: verdict.TestPassed}},
 			},
 		},
 	}
@@ -103,7 +103,7 @@ func graded(name string, tests string) *Checkpoint {
 				status = verdict.TestPassed
 			}
 			c.Result.Groups[g] = count
-			c.Result.Tests = append(c.Result.Tests, report.Test{ID: fmt.Sprintf("test_%s_%d", group, i), Checkpoint: name, Group: g, Status: status})
+			c.Result.Tests = append(c.Result.Tests, report.Test{Test: verdict.Test{ID: fmt.Sprintf("test_%s_%d", group, i), Checkpoint: name, Group: g, Status: status}})
 		}
 	}
 	return c

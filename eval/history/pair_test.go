@@ -60,7 +60,7 @@ func cellsOf(problem, version int) []report.Cell {
 		}
 		c := report.Checkpoint{Name: "checkpoint_1", Passed: passed, Policy: "core-cases", Class: verdict.Judged, Collected: 3, DurationMS: 12.25 + float64(version), Groups: verdict.GroupCounts{"core": {Passed: 1, Total: 1}}}
 		for j := range 3 {
-			c.Tests = append(c.Tests, report.Test{ID: fmt.Sprintf("test_%d", j), File: "tests/test_checkpoint_1.py", Checkpoint: "checkpoint_1", Group: "core", Status: status, DurationMS: 1 + float64(version)/8})
+			c.Tests = append(c.Tests, report.Test{Test: verdict.Test{ID: fmt.Sprintf("test_%d", j), File: "tests/test_checkpoint_1.py", Checkpoint: "checkpoint_1", Group: "core", Status: status}, DurationMS: 1 + float64(version)/8})
 		}
 		cells[i] = report.Cell{Problem: fmt.Sprintf("p%04d", problem), Solution: fmt.Sprintf("s%03d", i), Backend: "local.host", Repeat: 1, Status: verdict.Success, Checkpoints: []report.Checkpoint{c}}
 	}

@@ -14,7 +14,7 @@ func TestDifferences(t *testing.T) {
 	judged := func(score float64, cases ...string) *report.Cell {
 		c := report.Checkpoint{Class: verdict.Judged, Score: &score}
 		for i, word := range cases {
-			c.Tests = append(c.Tests, report.Test{ID: string(rune('1' + i)), Status: verdict.TestFailed, Verdict: word})
+			c.Tests = append(c.Tests, report.Test{Test: verdict.Test{ID: string(rune('1' + i)), Status: verdict.TestFailed, Verdict: word}})
 		}
 		return &report.Cell{Status: verdict.Success, Score: &score, Checkpoints: []report.Checkpoint{c}}
 	}
@@ -22,7 +22,7 @@ func TestDifferences(t *testing.T) {
 		return &report.Cell{Status: status, Checkpoints: []report.Checkpoint{{Name: "one", Class: class}}}
 	}
 	twice := &report.Cell{Status: verdict.Success, Checkpoints: []report.Checkpoint{{Name: "one", Class: verdict.Judged, Tests: []report.Test{
-		{ID: "test_x", File: "tests/test_one.py", Status: verdict.TestPassed}, {ID: "test_x", File: "tests/test_two.py", Status: verdict.TestFailed}}}}}
+		{Test: verdict.Test{ID: "test_x", File: "tests/test_one.py", Status: verdict.TestPassed}}, {Test: verdict.Test{ID: "test_x", File: "tests/test_two.py", Status: verdict.TestFailed}}}}}}
 	for _, c := range []struct {
 		name    string
 		repeats []*report.Cell

@@ -93,7 +93,7 @@ func TestHostileInBrowser(t *testing.T) {
 	chromium(t)
 	p := sample(4)
 	first := &p.Runs[1].Results.Cells[0].Checkpoints[0]
-	first.Tests = append(first.Tests, report.Test{ID: "long", Group: verdict.Core, Status: verdict.TestFailed, Message: ptr(strings.Repeat("\u202e<b>", 2<<20))})
+	first.Tests = append(first.Tests, report.Test{Test: verdict.Test{ID: "long", Group: verdict.Core, Status: verdict.TestFailed}, Message: ptr(strings.Repeat("\u202e<b>", 2<<20))})
 	p.Nodes = func(*report.Cell) ([]Node, error) {
 		return []Node{{Addr: "pytest:" + hostile, State: hostile, Cause: hostile, Files: []string{hostile}, Message: hostile, Log: hostile + strings.Repeat("x", 10<<20), Fields: [][2]string{{hostile, hostile}}}}, nil
 	}
@@ -116,7 +116,7 @@ func TestLargeInBrowser(t *testing.T) {
 			}
 			cell.Checkpoints = append(cell.Checkpoints, report.Checkpoint{Name: fmt.Sprintf("checkpoint_%d", c+1), Class: verdict.Judged, Policy: "core-cases", Passed: passed,
 				DurationMS: float64(100 + n%977), Groups: verdict.GroupCounts{verdict.Core: group},
-				Tests: []report.Test{{ID: fmt.Sprintf("test_%d", n%50), File: "tests/test_a.py", Group: verdict.Core, Status: status}}})
+				Tests: []report.Test{{Test: verdict.Test{ID: fmt.Sprintf("test_%d", n%50), File: "tests/test_a.py", Group: verdict.Core, Status: status}}}})
 		}
 		r.Cells = append(r.Cells, cell)
 	}

@@ -27,7 +27,7 @@ func sample(cells int) *Page {
 	for i := range cells {
 		c := report.Checkpoint{Name: "one" + hostile, Class: verdict.Judged, Policy: "core-cases", Passed: i%2 == 0, Message: ptr(hostile), DurationMS: 1234.5678,
 			Groups: verdict.GroupCounts{verdict.Core: {Passed: 1 - i%2, Total: 1}},
-			Tests:  []report.Test{{ID: "test" + hostile, File: hostile, Group: verdict.Core, Status: verdict.TestFailed, Message: ptr(hostile)}}}
+			Tests:  []report.Test{{Test: verdict.Test{ID: "test" + hostile, File: hostile, Group: verdict.Core, Status: verdict.TestFailed}, Message: ptr(hostile)}}}
 		r.Cells = append(r.Cells, report.Cell{Problem: fmt.Sprintf("p%d%s", i, hostile), Solution: "s" + hostile, Backend: "local.host", Repeat: 1, Status: verdict.Success,
 			Labels: map[string]string{hostile: hostile}, Checkpoints: []report.Checkpoint{c}})
 	}

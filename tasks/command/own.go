@@ -101,3 +101,14 @@ func unchanged(ctx context.Context, s *session.Session, files []cache.Entry) (sa
 	}
 	return same, nil
 }
+
+// rewritten returns the first of files that is no longer as the problem has it, or "".
+func rewritten(ctx context.Context, s *session.Session, files []cache.Entry) (string, error) {
+	same, err := unchanged(ctx, s, files)
+	for _, e := range files {
+		if e.Digest.Size <= maxCode && !slices.Contains(same, e) {
+			return e.Path, err
+		}
+	}
+	return "", err
+}

@@ -230,15 +230,9 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, s *session.Session, uv *
 	if err := r.scriptError(ctx, w, s, attempt{r.line(), r.Directory, len(r.Setup) == 0, ran.Exit}); err != nil {
 		return err
 	}
-	same, err := unchanged(ctx, s, code)
-	if err != nil {
-		return err
-	}
 	facts := Exit{Exit: ran.Stored(r.Timeout)}
-	for _, e := range code {
-		if e.Digest.Size <= maxCode && !slices.Contains(same, e) && facts.Rewritten == "" {
-			facts.Rewritten = e.Path
-		}
+	if facts.Rewritten, err = rewritten(ctx, s, code); err != nil {
+		return err
 	}
 	kept := score.Artifacts{Stdout: ran.Output, Stderr: ran.Errors, Code: ran.Code, Signal: ran.Signal}
 	raw := kept
