@@ -78,6 +78,9 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 	if err != nil {
 		return nil, err
 	}
+	if rep.Foreign > 0 {
+		o.Note(options.ForeignIgnored{Count: rep.Foreign})
+	}
 	d.InputErrors = rep.InputErrors
 	d.Resources = p.resourceGroups(g, rep)
 	waiting := map[string]work{} // by pool
