@@ -1,0 +1,40 @@
+package eval
+
+import "github.com/fevalgraph/fevalgraph/graph"
+
+// addRoots sets Root and RootCategory of decisions, and Feeds. ids are their nodes, in topological order.
+func addRoots(g *graph.Graph, ids []graph.ID, nodes []Decision) {
+	index := make(map[graph.ID]int, len(ids))
+	for i, id := range ids {
+		index[id] = i
+		d := &nodes[i]
+		d.Root, d.RootCategory = d.Cause, d.Category
+		if d.Category != "follows" && d.Category != "blocked" {
+			continue
+		}
+		for _, dep := range g.Node(id).Deps {
+			if j, ok := index[dep.On]; ok && nodes[j].State != Fresh && (d.Category == "follows" || cannotRun(nodes[j].State)) {
+				d.Root, d.RootCategory = nodes[j].Root, nodes[j].RootCategory
+				break
+			}
+		}
+	}
+	for i := len(ids) - 1; i >= 0; i-- {
+		if d := &nodes[i]; d.State == Fresh || !d.Feeds && !d.ofCell() {
+			continue
+		}
+		for _, dep := range g.Node(ids[i]).Deps {
+			if j, ok := index[dep.On]; ok {
+				nodes[j].Feeds = true
+			}
+		}
+	}
+}
+
+// cannotRun reports whether a node in a state blocks those that depend on it.
+func cannotRun(state string) bool {
+	return state == "broken" || state == "error" || state == "blocked" || state == "skipped"
+}
+
+// ofCell reports whether the node belongs to one cell alone.
+func (d *Decision) ofCell() bool { return d.Cell.Solution != "" && d.Cell.Backend != "" }
