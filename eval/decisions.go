@@ -50,6 +50,7 @@ type Decision struct {
 	// that. Feeds reports that a stale node of a cell depends on it. Only Plan sets these.
 	Root         string `json:"-"`
 	RootCategory string `json:"-"`
+	RootState    string `json:"-"`
 	Feeds        bool   `json:"-"`
 }
 

@@ -2,19 +2,19 @@ package eval
 
 import "github.com/fevalgraph/fevalgraph/graph"
 
-// addRoots sets Root and RootCategory of decisions, and Feeds. ids are their nodes, in topological order.
+// addRoots sets the roots of decisions, and Feeds. ids are their nodes, in topological order.
 func addRoots(g *graph.Graph, ids []graph.ID, nodes []Decision) {
 	index := make(map[graph.ID]int, len(ids))
 	for i, id := range ids {
 		index[id] = i
 		d := &nodes[i]
-		d.Root, d.RootCategory = d.Cause, d.Category
+		d.Root, d.RootCategory, d.RootState = d.Cause, d.Category, d.State
 		if d.Category != "follows" && d.Category != "blocked" {
 			continue
 		}
 		for _, dep := range g.Node(id).Deps {
 			if j, ok := index[dep.On]; ok && nodes[j].State != Fresh && (d.Category == "follows" || cannotRun(nodes[j].State)) {
-				d.Root, d.RootCategory = nodes[j].Root, nodes[j].RootCategory
+				d.Root, d.RootCategory, d.RootState = nodes[j].Root, nodes[j].RootCategory, nodes[j].RootState
 				break
 			}
 		}

@@ -101,7 +101,7 @@ type Status struct {
 	Saved    float64 // seconds that a cached node's work took when it ran
 	Run      string  // that made a cached node's answer; "" is unknown
 	Input    bool    // failed because a source could not be used
-	Foreign  bool    // the store has a record for its key, which no trusted key signed
+	Foreign  bool    // the store has a record for its key, which another key signed
 }
 
 // Output returns the output called name.
@@ -123,7 +123,7 @@ type Report struct {
 	Executed, Cached, Failed, Broken, Blocked, Skipped, Interrupted int
 	InputErrors                                                     int // among Failed
 	Preempted                                                       int // attempts that were made again because their machine was taken away
-	Foreign                                                         int // nodes with a record that no trusted key signed
+	Foreign                                                         int // nodes with a record that another key signed
 }
 
 // End is the last event of a run, without what only the caller knows.

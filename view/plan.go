@@ -51,19 +51,26 @@ func Plan(w io.Writer, summary PlanSummary, nodes PlanCount, estimateSeconds flo
 	}
 	sum := fmt.Sprintf("%d stale%s of %d.", nodes.Total-nodes.Fresh-nodes.Unknown, unknown, nodes.Total)
 	if summary.Checkpoints > 0 {
-		sum = fmt.Sprintf("%s to judge; nodes: %s", text.Count(summary.Checkpoints, "checkpoint"), sum)
-	}
-	if len(summary.Causes) > 0 {
-		var parts []string
-		for _, c := range summary.Causes {
-			parts = append(parts, fmt.Sprintf("%d %s", c.Count, text.Line(c.Cause, 0)))
-		}
-		sum += fmt.Sprintf(" By cause: %s.", strings.Join(parts, ", "))
+		fmt.Fprintln(out, text.Hang(fmt.Sprintf("%s to judge.%s", text.Count(summary.Checkpoints, "checkpoint"), byCause(summary.Causes)), page.Width))
+	} else {
+		sum += byCause(summary.Causes)
 	}
 	if estimateSeconds > 0 {
 		sum += fmt.Sprintf(" About %s at -j%d (from earlier runs).", text.Duration(estimateSeconds), jobs)
 	}
 	fmt.Fprintln(out, text.Hang(sum+" Nothing was changed.", page.Width))
+}
+
+// byCause is " By cause: 2 tests, 1 new.", and "" for no causes.
+func byCause(causes []CauseCount) string {
+	if len(causes) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, c := range causes {
+		parts = append(parts, fmt.Sprintf("%d %s", c.Count, text.Line(c.Cause, 0)))
+	}
+	return fmt.Sprintf(" By cause: %s.", strings.Join(parts, ", "))
 }
 
 func paintMark(p text.Palette, mark string) string {

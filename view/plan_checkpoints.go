@@ -60,13 +60,13 @@ func staleCheckpoints(nodes iter.Seq[PlanNode]) (found []*staleCheckpoint, other
 		case n.Checkpoint != "":
 			c := byName[n.Checkpoint]
 			if c == nil {
-				c = &staleCheckpoint{name: n.Checkpoint, of: n.Of, in: n.In, mark: planMark(n.State), category: n.RootCategory}
+				c = &staleCheckpoint{name: n.Checkpoint, of: n.Of, in: n.In, mark: planMark(n.RootState), category: n.RootCategory}
 				byName[n.Checkpoint] = c
 				found = append(found, c)
 			}
 			c.add(n)
 			cells[n.Cell] = true
-		case n.Category == followsCategory:
+		case n.Cell != "" || n.Category == followsCategory:
 			sums = append(sums, n)
 		case !n.Feeds:
 			others = append(others, n)
@@ -86,7 +86,7 @@ func staleCheckpoints(nodes iter.Seq[PlanNode]) (found []*staleCheckpoint, other
 // feeding returns the stale nodes that were left to the checkpoints that need them, of which there are none.
 func feeding(nodes iter.Seq[PlanNode]) (found []PlanNode) {
 	for n := range nodes {
-		if n.State != stateFresh && n.State != report.StateUnknown && (n.Feeds || n.Category == followsCategory) {
+		if n.State != stateFresh && n.State != report.StateUnknown && (n.Feeds || n.Cell != "" || n.Category == followsCategory) {
 			found = append(found, n)
 		}
 	}
@@ -99,7 +99,7 @@ const followsCategory = "follows"
 // add adds the cause of another node of the checkpoint. One that cannot run outweighs one that is stale.
 func (c *staleCheckpoint) add(n PlanNode) {
 	blocked := func(mark string) bool { return mark == "!" || mark == "x" }
-	switch mark := planMark(n.State); {
+	switch mark := planMark(n.RootState); {
 	case blocked(mark) && !blocked(c.mark):
 		c.mark, c.category, c.causes = mark, n.RootCategory, nil
 	case !blocked(mark) && blocked(c.mark):

@@ -22,9 +22,9 @@ type PlanNode struct {
 	// "" of a node that several cells share, and Checkpoint also of the sum of a cell. Of and In are
 	// the names of its checkpoint and problem without the solution.
 	Cell, Checkpoint, Of, In string
-	// Root and RootCategory are the cause and the category of the node that this one follows in the end.
-	Root, RootCategory string
-	Feeds              bool // a stale node of a cell depends on it
+	// Root, RootCategory and RootState are those of the node that this one follows in the end.
+	Root, RootCategory, RootState string
+	Feeds                         bool // a stale node of a cell depends on it
 }
 
 const stateFresh = "fresh"

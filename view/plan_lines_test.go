@@ -12,7 +12,7 @@ import (
 func TestPlanLines(t *testing.T) {
 	node := func(problem, checkpoint, solution, state, root string) PlanNode {
 		return PlanNode{Addr: "a", State: state, Cause: "follows b", Category: "follows", Cell: problem + "/" + solution,
-			Checkpoint: problem + "/" + checkpoint + "/" + solution, Of: problem + "/" + checkpoint, In: problem, Root: root, RootCategory: "tests"}
+			Checkpoint: problem + "/" + checkpoint + "/" + solution, Of: problem + "/" + checkpoint, In: problem, Root: root, RootCategory: "tests", RootState: state}
 	}
 	many := func(problems, solutions int) (nodes []PlanNode) {
 		for p := range problems {

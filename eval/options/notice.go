@@ -25,7 +25,7 @@ type (
 	ForeignRun struct{ File string }
 	// ForeignRecords says how many records of packs neither the user nor the group signed.
 	ForeignRecords struct{ Count int }
-	// ForeignIgnored says for how many nodes a store has records that were ignored, since no trusted
+	// ForeignIgnored says for how many nodes the store has records that were ignored, since another
 	// key signed them.
 	ForeignIgnored struct{ Count int }
 	// LockRenewed says that a lock file could not be read, and that a new one
