@@ -47,10 +47,11 @@ type Decision struct {
 	Cell plan.CellID `json:"-"`
 	File string      `json:"-"`
 	// Root is why the node is stale, without detours: of a node that follows another one, the cause of
-	// that. Feeds reports that a stale node of a cell depends on it. Only Plan sets these.
+	// that. Feeds reports that a stale node of a cell depends on it. Only Plan and Explain set these.
 	Root         string `json:"-"`
 	RootCategory string `json:"-"`
 	RootState    string `json:"-"`
+	RootAddr     string `json:"-"` // of the node whose cause it is
 	Feeds        bool   `json:"-"`
 }
 

@@ -8,13 +8,14 @@ func addRoots(g *graph.Graph, ids []graph.ID, nodes []Decision) {
 	for i, id := range ids {
 		index[id] = i
 		d := &nodes[i]
-		d.Root, d.RootCategory, d.RootState = d.Cause, d.Category, d.State
+		d.Root, d.RootCategory, d.RootState, d.RootAddr = d.Cause, d.Category, d.State, d.Addr
 		if d.Category != "follows" && d.Category != "blocked" {
 			continue
 		}
 		for _, dep := range g.Node(id).Deps {
 			if j, ok := index[dep.On]; ok && nodes[j].State != Fresh && (d.Category == "follows" || cannotRun(nodes[j].State)) {
-				d.Root, d.RootCategory, d.RootState = nodes[j].Root, nodes[j].RootCategory, nodes[j].RootState
+				from := &nodes[j]
+				d.Root, d.RootCategory, d.RootState, d.RootAddr = from.Root, from.RootCategory, from.RootState, from.RootAddr
 				break
 			}
 		}
