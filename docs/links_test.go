@@ -49,6 +49,21 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// mostWords bounds the pages in docs. Lower it after a cut; the aim is 60,000.
+const mostWords = 86_500
+
+func TestWords(t *testing.T) {
+	words := 0
+	for _, p := range pages(t) {
+		if !strings.HasPrefix(p.path, "../") {
+			words += len(strings.Fields(p.text()))
+		}
+	}
+	if words > mostWords {
+		t.Errorf("the pages have %d words; cut some: at most %d", words, mostWords)
+	}
+}
+
 // outsideBlocks are the lines of a page, those of fenced blocks empty.
 func outsideBlocks(p *page) []string {
 	lines := make([]string, len(p.lines))
