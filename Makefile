@@ -72,7 +72,8 @@ build: modules
 	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/fevalgraph
 
 PREFIX ?= $(HOME)/.local
-install: build
+install:
+	CGO_ENABLED=0 scripts/retry $(GO) build -o $(BIN) ./cmd/fevalgraph
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install $(BIN) $(DESTDIR)$(PREFIX)/bin/fevalgraph
 	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) echo "add $(PREFIX)/bin to PATH" ;; esac
