@@ -85,7 +85,7 @@ func (l lines) done(prefix string, e event.NodeDone) string {
 func good(e event.Verdict) bool { return e.Outcome == "passed" || e.Outcome == "scored" }
 
 // verdict is the line of a verdict, with the name of what was graded, and with how long the work took
-// and why it was done, if that has no line of its own:
+// and why it was done, unless that had a line already:
 //
 //	12.3s   5/27  FAILED      kvstore/basics/agent@local.host  core 0/1, functionality 2/2  1.2s  (never ran)
 func (l lines) verdict(prefix string, e event.Verdict, work *event.NodeDone) string {

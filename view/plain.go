@@ -25,7 +25,7 @@ type plainView struct {
 	mu     sync.Mutex // Emit and the heartbeat
 	tally  tally
 	causes repeats
-	work   map[string]*event.NodeDone // by the name of what a verdict will follow on
+	work   map[string]*event.NodeDone // finished, by name, until the verdict arrives
 	beat   time.Time                  // of the last heartbeat
 	err    error
 	closed bool

@@ -77,7 +77,7 @@ func (a *app) runList(ctx context.Context, kind, pairs string, selectors []strin
 	return nil
 }
 
-// notListed returns the error for a word that is no thing to list, if no selector means it either.
+// notListed returns the usage error for a word that neither names a thing to list nor selects anything.
 func notListed(err error, word string) error {
 	var unmatched *exit.Error
 	if !errors.As(err, &unmatched) || unmatched.Class != exit.NoMatch || strings.ContainsAny(word, "=/:*") {
