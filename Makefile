@@ -4,6 +4,9 @@
 #             other systems, and long sizes
 # make check  what needs nothing but Go: formatting, vet, staticcheck, unit tests
 # make web    builds the program of reports again, after report/page/web was edited
+# make install  builds the program and puts it into PREFIX/bin, ~/.local/bin by default
+# make charts  draws README's charts again, after bench/charts/figures.json was edited
+# make release  publishes what make dist builds (docs/releasing.md)
 # make dist   what is released, for all platforms, into dist/
 # make dist-check  builds that for this machine, installs each artifact, and runs the demo with it
 # make attack  judges solutions that attack, and prints a table; part of test
@@ -62,11 +65,21 @@ UNREAL := ^TestStale$$/^(checkout|command|judge|layout|named|pass|pool|retry|sou
 RACED := ./graph/... ./cache/... ./reapi/... ./eval/... ./backend/worker/... ./backend/remote/...
 RACED_LONG := $(RACED) ./backend/... ./event/... ./view/... ./internal/lsp
 
-.PHONY: build demo test engines check fmt modules vet vet-foreign staticcheck unit race race-long real attack stale pages bazelremote editors differential differential-long simulate skypilot buildbarn dist dist-check soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools browser web vscode docker-up docker-down
+.PHONY: build install charts release demo test engines check fmt modules vet vet-foreign staticcheck unit race race-long real attack stale pages bazelremote editors differential differential-long simulate skypilot buildbarn dist dist-check soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools browser web vscode docker-up docker-down
 
 # Without C libraries: clusters get the program (docs/skypilot.md).
 build: modules
 	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/fevalgraph
+
+PREFIX ?= $(HOME)/.local
+install:
+	CGO_ENABLED=0 scripts/retry $(GO) build -o $(BIN) ./cmd/fevalgraph
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install $(BIN) $(DESTDIR)$(PREFIX)/bin/fevalgraph
+	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) echo "add $(PREFIX)/bin to PATH" ;; esac
+
+charts:
+	$(GO) run -C bench ./charts
 
 tools: $(UV) $(STATIC) $(GOJUDGE) $(BAZELREMOTE) $(BUILDBARN)/bb_worker $(ESBUILD) browser neovim
 
@@ -131,6 +144,9 @@ check: fmt vet staticcheck unit
 
 dist: modules
 	scripts/dist dist
+
+release: modules
+	scripts/release
 
 dist-check: modules $(UV)
 	scripts/dist $(TOOLS)/dist linux/$$($(GO) env GOHOSTARCH)

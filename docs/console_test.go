@@ -16,7 +16,8 @@ const realVariable = "FEVALGRAPH_TEST_REAL"
 
 // The console blocks of a page are one session: they run in order, in a copy
 // of the quickstart called evals, or in an empty directory when the page says
-// <!-- console: empty -->.
+// <!-- console: empty -->. A block of any language with file=PATH is written to
+// that file before the next console block runs.
 func TestConsole(t *testing.T) {
 	bin := t.TempDir()
 	self, err := os.Executable()
@@ -36,8 +37,12 @@ func TestConsole(t *testing.T) {
 				t.Parallel() // pages have nothing in common
 			}
 			s := newSession(t, p, bin)
-			shift := 0
+			shift, files := 0, p.files(t)
 			for _, b := range blocks {
+				for len(files) > 0 && files[0].line < b.start {
+					files[0].write(t, s.dir)
+					files = files[1:]
+				}
 				b.start, b.end = b.start+shift, b.end+shift
 				if b.has("real") && os.Getenv(realVariable) == "" {
 					continue
@@ -79,6 +84,32 @@ func newSession(t *testing.T, p *page, bin string) *session {
 		"XDG_STATE_HOME="+filepath.Join(home, ".local", "state"),
 		"FEVALGRAPH_PROGRESS=none", "FEVALGRAPH_JOBS=2", "NO_COLOR=1")
 	return s
+}
+
+// file is a block of a page that the session has as a file.
+type file struct {
+	line          int
+	name, content string
+}
+
+func (p *page) files(t *testing.T) []file {
+	var all []file
+	for _, b := range p.blocks(t, "") {
+		if name := b.option("file"); name != "" {
+			all = append(all, file{b.start, name, p.content(b)})
+		}
+	}
+	return all
+}
+
+func (f file) write(t *testing.T, dir string) {
+	path := filepath.Join(dir, filepath.FromSlash(f.name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(f.content), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // command is one command of a block with the output that the page shows.

@@ -5,10 +5,11 @@
 //	tables_test.go   tables of attributes and flags are those of the program
 //	facts_test.go    lists of names are complete: functions, events, classes ...
 //	links_test.go    every link leads somewhere
+//	llms_test.go     llms.txt lists the pages of the index
 //	mistakes_test.go the tests exist that the page of easy mistakes names
 //
-// docs/README.md tells the conventions. `go test ./docs -update` rewrites the
-// tables, and the output of console blocks that do not match.
+// CONTRIBUTING.md has the conventions. `go test ./docs -update` rewrites the
+// tables, llms.txt, and the output of console blocks that do not match.
 package docs_test
 
 import (
@@ -37,6 +38,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// outside lists the pages that are not in docs but are tested like those.
+var outside = []string{"../README.md", "../AGENTS.md", "../CONTRIBUTING.md", "../SECURITY.md", "../compat/README.md", "../compat/scbench/MISTAKES.md", "../bench/README.md"}
+
 // page is one Markdown file.
 type page struct {
 	path  string // relative to docs, slash-separated
@@ -59,8 +63,12 @@ func pages(t *testing.T) []*page {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) == 0 {
-		t.Fatal("there are no pages")
+	for _, path := range outside {
+		text, err := os.ReadFile(filepath.FromSlash(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, &page{path, strings.Split(string(text), "\n")})
 	}
 	return all
 }
@@ -108,6 +116,7 @@ func (b *block) option(name string) string {
 	return ""
 }
 
+// blocks returns the fenced blocks in a language, or all if it is "".
 func (p *page) blocks(t *testing.T, language string) []block {
 	t.Helper()
 	var found []block
@@ -120,7 +129,7 @@ func (p *page) blocks(t *testing.T, language string) []block {
 		case open < 0:
 			open, info = i, strings.Fields(rest)
 		default:
-			if len(info) > 0 && info[0] == language {
+			if len(info) > 0 && (language == "" || info[0] == language) {
 				found = append(found, block{info[1:], open + 1, i})
 			}
 			open = -1

@@ -60,18 +60,21 @@ func TestHCL(t *testing.T) {
 	for _, p := range pages(t) {
 		for _, b := range p.blocks(t, "hcl") {
 			t.Run(fmt.Sprintf("%s:%d", p.path, b.start+1), func(t *testing.T) {
-				loadBlock(t, b, p.content(b))
+				loadBlock(t, b, p.content(b), p.files(t))
 			})
 		}
 	}
 }
 
-func loadBlock(t *testing.T, b block, text string) {
+func loadBlock(t *testing.T, b block, text string, files []file) {
 	text = surround(t, b.option("in"), text)
 	if !b.has("alone") {
 		text += addPreamble(declared(t, text))
 	}
 	dir := sampleProject(t)
+	for _, f := range files {
+		f.write(t, dir)
+	}
 	write(t, filepath.Join(dir, "fevalgraph.hcl"), text)
 	cfg, found := lang.Load(lang.Options{
 		Dir: dir, Vars: missingValues(t, text, dir), Version: "0.1.0",

@@ -17,7 +17,7 @@ var testName = regexp.MustCompile("`([a-z/]+)\\.(Test[A-Za-z0-9]+)(?:/([a-z_]+))
 // exist: who renames one has to say so there.
 func TestEasyMistakes(t *testing.T) {
 	rows := 0
-	for _, line := range readPage(t, "easy-mistakes.md").lines {
+	for _, line := range readPage(t, "../compat/scbench/MISTAKES.md").lines {
 		columns := strings.Split(line, " | ")
 		if len(columns) != 4 || !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| | ") || strings.HasPrefix(line, "| ---") {
 			continue

@@ -46,6 +46,13 @@ type Decision struct {
 	// its test file or case.
 	Cell plan.CellID `json:"-"`
 	File string      `json:"-"`
+	// Root is why the node is stale, without detours: of a node that follows another one, the cause of
+	// that. Feeds reports that a stale node of a cell depends on it. Only Plan and Explain set these.
+	Root         string `json:"-"`
+	RootCategory string `json:"-"`
+	RootState    string `json:"-"`
+	RootAddr     string `json:"-"` // of the node whose cause it is
+	Feeds        bool   `json:"-"`
 }
 
 // Fresh is the State of a node whose stored answer a run would serve.
@@ -78,9 +85,13 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 	if err != nil {
 		return nil, err
 	}
+	if rep.Foreign > 0 {
+		o.Note(options.ForeignIgnored{Count: rep.Foreign})
+	}
 	d.InputErrors = rep.InputErrors
 	d.Resources = p.resourceGroups(g, rep)
 	waiting := map[string]work{} // by pool
+	var ids []graph.ID
 	for _, id := range p.Plan.Graph.Closure(g.targets) {
 		n, st := p.Plan.Graph.Node(id), rep.Status(id)
 		if n.Pinned != nil && p.depth == summits {
@@ -98,8 +109,9 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 			w := waiting[n.Pool]
 			waiting[n.Pool] = work{w.nodes + 1, w.seconds + st.Expected}
 		}
-		d.Nodes = append(d.Nodes, one)
+		ids, d.Nodes = append(ids, id), append(d.Nodes, one)
 	}
+	addRoots(p.Plan.Graph, ids, d.Nodes)
 	d.Launches = p.launches(ctx, waiting)
 	return d, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -34,6 +35,9 @@ func (p *Project) execute(ctx context.Context, r Request, g *goals, rec *recordi
 			o.Profile = rec.trace
 		}
 		rep, err := p.Plan.Graph.Execute(ctx, g.targets, o)
+		if rep.Foreign > 0 && left == executions-1 {
+			p.options.Note(options.ForeignIgnored{Count: rep.Foreign})
+		}
 		p.countEarlier(rep, ran)
 		preempted += rep.Preempted
 		rep.Preempted = preempted

@@ -19,6 +19,8 @@ type Explanation struct {
 	Key         string // 64 hexadecimal digits
 	PreviousKey string // of the record that is compared with; "" when there is none
 	Cause       string
+	Root        string         // the cause at the root of a node that follows others; "" of other nodes
+	RootAddr    string         // of the node that has it
 	Run         string         // the run that made the stored result, or that is asked about
 	Changes     []event.Change // previous manifest to current one
 	Omitted     int            // further changes, which the record of a past run omits
@@ -56,6 +58,15 @@ func Explain(ctx context.Context, o Options, arg string) (*Explanation, error) {
 	}
 	if fields, err := graph.DecodeManifest(st.Manifest); err == nil {
 		e.Fields = fields
+	}
+	ids := p.Plan.Graph.Closure([]graph.ID{id})
+	nodes := make([]Decision, len(ids))
+	for i, one := range ids {
+		nodes[i] = decisionOn(p.Plan.Graph.Node(one), rep.Status(one))
+	}
+	addRoots(p.Plan.Graph, ids, nodes)
+	if own := nodes[slices.Index(ids, id)]; own.RootAddr != own.Addr {
+		e.Root, e.RootAddr = own.Root, own.RootAddr
 	}
 	for _, d := range n.Deps {
 		e.Deps = append(e.Deps, decisionOn(p.Plan.Graph.Node(d.On), rep.Status(d.On)))

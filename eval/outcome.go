@@ -58,9 +58,13 @@ func (p *Project) collect(ctx context.Context, r Request, g goals, rep *graph.Re
 		out.Rows = results.rows()
 		out.Boards, out.BoardsErr = p.boards(results)
 	}
+	judged := map[plan.CellID]bool{}
 	for _, id := range rep.Nodes {
-		st := rep.Status(id)
-		e := Ended{p.Plan.Graph.Node(id).Addr, st.State, st.Message, st.Seconds}
+		n, st := p.Plan.Graph.Node(id), rep.Status(id)
+		if cell := plan.NodeCell(n); cell.Repeat > 0 && n.Kind != plan.KindAggregate && (st.State == event.Done || st.State == event.Timeout) {
+			judged[cell] = true
+		}
+		e := Ended{n.Addr, st.State, st.Message, st.Seconds}
 		switch st.State {
 		case event.Broken, event.Failed, event.Skipped:
 			out.Troubles = append(out.Troubles, e)
@@ -78,6 +82,7 @@ func (p *Project) collect(ctx context.Context, r Request, g goals, rep *graph.Re
 	}
 	out.End = rep.End(p.run)
 	out.End.Nodes, out.End.Cached, out.End.Exit = c.nodes, rep.Cached+c.nodes-len(rep.Nodes), int(out.Exit)
+	out.End.Judged = len(judged)
 	if len(out.Rows) > 0 {
 		var all report.Tally
 		for i := range out.Rows {

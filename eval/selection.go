@@ -9,6 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
@@ -113,7 +114,7 @@ func (p *Project) matcher(ctx context.Context, args []string) (func(*graph.Node)
 		return nil, nil
 	}
 	axes := selection.AxesOf(p.Config)
-	selector, err := graph.ParseSelector(args, axes.Names)
+	selector, err := graph.ParseSelector(selection.Expand(args, func() selection.Known { return knownNames(p.Config) }), axes.Names)
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
 	}
@@ -129,6 +130,33 @@ func (p *Project) matcher(ctx context.Context, args []string) (func(*graph.Node)
 			return axes.Values(n, axis)
 		})
 	}, nil
+}
+
+// knownNames returns the names that a configuration declares.
+func knownNames(cfg *lang.Config) selection.Known {
+	names := selection.Known{}
+	for _, x := range cfg.Problems {
+		names.Add("problem", x.Name)
+		for _, c := range x.Checkpoints {
+			names.Add("checkpoint", c.Name)
+		}
+		for _, tag := range x.Tags {
+			names.Add("tag", tag)
+		}
+	}
+	for _, x := range cfg.Solutions {
+		names.Add("solution", x.Name)
+	}
+	for _, x := range cfg.Backends {
+		names.Add("backend", x.Addr())
+	}
+	for _, x := range cfg.Suites {
+		names.Add("suite", x.Name)
+	}
+	for _, x := range cfg.Tasks {
+		names.Add("task", x.Name)
+	}
+	return names
 }
 
 // verdicts maps checkpoints to the words for their verdicts, as `fevalgraph results` shows them. It is nil unless

@@ -226,6 +226,7 @@ type RunEnd struct {
 	Preempted   int     `json:"preempted,omitempty"` // attempts whose machine was taken away
 	Seconds     float64 `json:"seconds"`
 	Exit        int     `json:"exit"`
+	Judged      int     `json:"judged,omitempty"`   // checkpoints of which this run executed something
 	Verdicts    string  `json:"verdicts,omitempty"` // "2 cells, 6 checkpoints: 4 passed, 2 failed"
 	// What the cached nodes made when they ran, and how long they took then.
 	SavedBytes   int64   `json:"saved_bytes,omitempty"`

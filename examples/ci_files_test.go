@@ -10,35 +10,33 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// call is a call of fevalgraph in a step.
-var call = regexp.MustCompile(`\bfg ((?:cache )?[a-z]+)(.*)`)
+// call is a call of fevalgraph in the program of steps, and label begins a step.
+var (
+	call  = regexp.MustCompile(`\bfg ((?:cache )?[a-z]+)(.*)`)
+	label = regexp.MustCompile(`(?m)^([a-z]+)\)`)
+)
 
-// Every program that a workflow calls is there and every flag that it uses exists.
+// Every step that a workflow calls is there and every flag that it uses exists.
 func TestCIFilesFit(t *testing.T) {
-	known, used := map[string]bool{}, map[string]bool{"common": true}
-	files, err := os.ReadDir(filepath.Join("ci", "steps"))
+	known, used := map[string]bool{}, map[string]bool{}
+	steps, err := os.ReadFile(filepath.Join("ci", "step"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	calls := 0
-	for _, file := range files {
-		known[file.Name()] = true
-		text, err := os.ReadFile(filepath.Join("ci", "steps", file.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range call.FindAllStringSubmatch(strings.ReplaceAll(string(text), "$sign", "--sign"), -1) {
-			calls++
-			help := program(t, 0, append(strings.Fields(m[1]), "--help")...)
-			for _, flag := range regexp.MustCompile(`(?:^|\s)(--[a-z-]+|-[a-z])\b`).FindAllStringSubmatch(m[2], -1) {
-				if !regexp.MustCompile(`(?m)^ +(-\w, )?` + flag[1] + `\b|^ +` + flag[1] + `, `).MatchString(help) {
-					t.Errorf("steps/%s: fevalgraph %s has no flag %s", file.Name(), m[1], flag[1])
-				}
+	for _, m := range label.FindAllStringSubmatch(string(steps), -1) {
+		known[m[1]] = true
+	}
+	calls := call.FindAllStringSubmatch(strings.ReplaceAll(string(steps), "$sign", "--sign"), -1)
+	for _, m := range calls {
+		help := program(t, 0, append(strings.Fields(m[1]), "--help")...)
+		for _, flag := range regexp.MustCompile(`(?:^|\s)(--[a-z-]+|-[a-z])\b`).FindAllStringSubmatch(m[2], -1) {
+			if !regexp.MustCompile(`(?m)^ +(-\w, )?` + flag[1] + `\b|^ +` + flag[1] + `, `).MatchString(help) {
+				t.Errorf("fevalgraph %s has no flag %s", m[1], flag[1])
 			}
 		}
 	}
-	if calls < 10 {
-		t.Errorf("only %d calls of fevalgraph were found", calls)
+	if len(calls) < 10 {
+		t.Errorf("only %d calls of fevalgraph were found", len(calls))
 	}
 	for _, pattern := range []string{"action.yml", "github/*.yml", "gitlab/*.yml", "gitlab/.*.yml"} {
 		names, err := filepath.Glob(filepath.Join("ci", pattern))
@@ -53,7 +51,7 @@ func TestCIFilesFit(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
-			for _, m := range regexp.MustCompile(`ci/steps/(\w+)|(?m:^ +(?:steps|FG_STEPS): (.*)$)`).FindAllStringSubmatch(string(text), -1) {
+			for _, m := range regexp.MustCompile(`ci/step (\w+)|(?m:^ +(?:steps|FG_STEPS): (.*)$)`).FindAllStringSubmatch(string(text), -1) {
 				for _, step := range strings.Fields(m[1] + m[2]) {
 					if strings.Contains(step, "$") || step == "inputs.steps" || step == "}}" {
 						continue
@@ -68,7 +66,7 @@ func TestCIFilesFit(t *testing.T) {
 	}
 	for step := range known {
 		if !used[step] {
-			t.Errorf("no workflow calls steps/%s", step)
+			t.Errorf("no workflow calls the step %s", step)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -26,7 +27,7 @@ func TestCI(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for name, test := range map[string]func(*testing.T, *pipelines){
-		"evaluate": ciEvaluates, "lost": ciShardLost, "key": ciKey, "comment": ciComment, "validate": ciValidates, "batch": ciBatch, "child": ciChild,
+		"recipe": ciRecipe, "evaluate": ciEvaluates, "lost": ciShardLost, "key": ciKey, "comment": ciComment, "validate": ciValidates, "batch": ciBatch, "child": ciChild,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -89,6 +90,53 @@ func (p *pipelines) edit(name, text string) {
 	p.t.Helper()
 	if err := os.WriteFile(filepath.Join(p.project, name), []byte(text), 0o644); err != nil {
 		p.t.Fatal(err)
+	}
+}
+
+// The recipe of the quickstart, in two pipelines on machines with nothing but what it caches.
+func ciRecipe(t *testing.T, p *pipelines) {
+	page, err := os.ReadFile(filepath.Join("..", "docs", "quickstart.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, found := strings.Cut(string(page), "```yaml\n")
+	text, _, _ = strings.Cut(text, "```")
+	var steps []struct {
+		Run, If string
+		With    struct{ Path string }
+	}
+	if err := yaml.Unmarshal([]byte(text), &steps); !found || err != nil {
+		t.Fatalf("the quickstart has no recipe (%v)", err)
+	}
+	pipeline := func() (printed string) {
+		p.dir, p.home = t.TempDir(), t.TempDir()
+		p.copy(p.project, p.dir)
+		good, cached := true, ""
+		for _, step := range steps {
+			if step.Run == "" {
+				cached = step.With.Path
+				p.copy(filepath.Join(p.cache, cached), filepath.Join(p.dir, cached))
+				continue
+			}
+			if !good && step.If != "always()" {
+				continue
+			}
+			cmd := exec.Command("sh", "-c", step.Run)
+			cmd.Dir = p.dir
+			cmd.Env = []string{"PATH=" + p.bin + string(filepath.ListSeparator) + os.Getenv("PATH"), "HOME=" + p.home}
+			out, err := cmd.CombinedOutput()
+			good = good && err == nil
+			printed += string(out)
+		}
+		p.copy(filepath.Join(p.dir, cached), filepath.Join(p.cache, cached))
+		return printed
+	}
+	served := regexp.MustCompile(`\nran 0, cached [1-9]`)
+	if first := pipeline(); served.MatchString(first) {
+		t.Errorf("the first pipeline printed\n%s", first)
+	}
+	if second := pipeline(); !served.MatchString(second) {
+		t.Errorf("the second pipeline printed\n%s", second)
 	}
 }
 

@@ -10,7 +10,9 @@ import (
 //go:embed quickstart/fevalgraph.hcl quickstart/problems quickstart/solutions
 //go:embed judge/fevalgraph.hcl judge/problems judge/solutions
 //go:embed research/fevalgraph.hcl research/problems research/solutions
-//go:embed scbench/*.hcl
+//go:embed scbench/*.hcl frontier-algorithmic/fevalgraph.hcl frontier-research/fevalgraph.hcl
+//go:embed harbor/fevalgraph.hcl harbor/tasks harbor/solutions
+//go:embed task/*.hcl task/grader task/judge task/solutions task/tools
 var embedded embed.FS
 
 // Starter is a project that init writes.
@@ -24,9 +26,13 @@ type Starter struct {
 // Starters are the projects that init knows, the default first.
 var Starters = []Starter{
 	{"pytest", "one pytest problem with checkpoints and two solutions", "run", "quickstart"},
-	{"judge", "two problems with cases that go-judge runs, and their solutions", "run", "judge"},
-	{"command", "two problems with grader programs that give scores", "run", "research"},
+	{"judge", "two problems with cases for go-judge, and solutions", "run", "judge"},
+	{"command", "two problems with graders that give scores", "run", "research"},
+	{"task", "a problem whose data, fixture and solution tasks make", "run", "task"},
 	{"slopcodebench", "every problem of a SlopCodeBench checkout", "run --var root=CHECKOUT", "scbench"},
+	{"frontier-algorithmic", "the algorithmic track of a Frontier-CS checkout", "run --var root=CHECKOUT", "frontier-algorithmic"},
+	{"frontier-research", "the research track of a Frontier-CS checkout", "run --var root=CHECKOUT", "frontier-research"},
+	{"harbor", "a Harbor task and a solution, or directories of them", "run", "harbor"},
 }
 
 // Files returns the files of the project.

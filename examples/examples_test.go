@@ -175,7 +175,8 @@ func TestQuickstartIsEmbedded(t *testing.T) {
 		}
 		return files
 	}
-	directories := map[string]string{"pytest": "quickstart", "judge": "judge", "command": "research", "slopcodebench": "scbench"}
+	directories := map[string]string{"pytest": "quickstart", "judge": "judge", "command": "research", "slopcodebench": "scbench",
+		"task": "task", "frontier-algorithmic": "frontier-algorithmic", "frontier-research": "frontier-research", "harbor": "harbor"}
 	if len(examples.Starters) != len(directories) {
 		t.Errorf("%d starters, want %d", len(examples.Starters), len(directories))
 	}

@@ -99,7 +99,7 @@ result "models" {
 	if !strings.HasSuffix(board, "careful 2 2 hasty 2 0") {
 		t.Errorf("no leaderboard: %s", board)
 	}
-	for _, row := range []string{"tally checkpoint_3 careful-2 local.host yes", "tally checkpoint_3 hasty-1 local.host NO", "tally checkpoint_2 hasty-2 local.host not reached"} {
+	for _, row := range []string{"tally checkpoint_3 careful-2 local.host passed", "tally checkpoint_3 hasty-1 local.host failed", "tally checkpoint_2 hasty-2 local.host not reached"} {
 		if !strings.Contains(board, row) {
 			t.Errorf("no %q: %s", row, board)
 		}

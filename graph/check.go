@@ -106,6 +106,7 @@ func (s *scheduler) check(ctx context.Context, d *decision, p *phases) {
 	if d.status.Cause == "" {
 		s.explain(ctx, d, last)
 	}
+	d.status.Foreign = d.foreign != nil && d.foreign.By == ""
 	switch {
 	case d.foreign == nil:
 	case d.foreign.By != "":

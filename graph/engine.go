@@ -103,6 +103,7 @@ type Status struct {
 	Saved    float64 // seconds that a cached node's work took when it ran
 	Run      string  // that made a cached node's answer; "" is unknown
 	Input    bool    // failed because a source could not be used
+	Foreign  bool    // the store has a record for its key, which another key signed
 }
 
 // Output returns the output called name.
@@ -124,6 +125,7 @@ type Report struct {
 	Executed, Cached, Failed, Broken, Blocked, Skipped, Interrupted int
 	InputErrors                                                     int // among Failed
 	Preempted                                                       int // attempts that were made again because their machine was taken away
+	Foreign                                                         int // nodes with a record that another key signed
 }
 
 // End is the last event of a run, without what only the caller knows.
@@ -202,6 +204,9 @@ func (r *Report) Saved() (bytes int64, seconds float64) {
 func (r *Report) count() {
 	for _, id := range r.Nodes {
 		st := &r.statuses[id]
+		if st.Foreign {
+			r.Foreign++
+		}
 		switch st.State {
 		case event.Cached:
 			r.Cached++

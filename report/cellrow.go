@@ -98,7 +98,7 @@ func WriteCellTable(w io.Writer, rows []CellRow, o Options) (written bool, err e
 
 // perCell makes a row for each cell.
 func (l layout) perCell(rows []CellRow) text.Grid {
-	grid := l.grid("problem", "solution", "backend")
+	grid := l.grid("passed", "problem", "solution", "backend")
 	ruled := ruledBetween(len(rows), func(i int) string { return rows[i].Problem })
 	var all Tally
 	for i := range rows {

@@ -99,14 +99,16 @@ func (r *Results) staleNote() string {
 }
 
 // spared leaves out the columns in which there is nothing. A reader can do without the backend
-// where there is but one, and then without the times.
+// where there is but one, then without the times, and then without the runs.
 func spared(grid text.Grid) text.Grid {
 	grid = grid.WithoutBlank()
 	if at := slices.Index(grid.Header, "backend"); at >= 0 && grid.Constant(at) {
 		grid.Spare = append(grid.Spare, at)
 	}
-	if at := slices.Index(grid.Header, "time"); at >= 0 {
-		grid.Spare = append(grid.Spare, at)
+	for _, name := range []string{"time", "run"} {
+		if at := slices.Index(grid.Header, name); at >= 0 {
+			grid.Spare = append(grid.Spare, at)
+		}
 	}
 	return grid
 }
@@ -119,21 +121,21 @@ func (l layout) perCheckpoint(run string, rows []row) text.Grid {
 	if l.states {
 		names = append(names, "holds")
 	}
-	grid := l.grid(names...)
+	grid := l.grid("verdict", names...)
 	ruled := ruledBetween(len(rows), func(i int) string { return rows[i].cell.Problem })
 	shown := map[string]bool{} // causes of what broke
 	for i, r := range rows {
 		if ruled(i) {
 			grid.Rows = append(grid.Rows, nil)
 		}
-		c, cell, remark := r.checkpoint, r.cell, note(r)
+		c, cell, remark := r.checkpoint, r.cell, tableNote(r)
 		if _, cause, found := strings.Cut(remark, " broken: "); found && outcomeOf(c) == verdict.OutcomeBroken {
 			if shown[cause] {
 				remark = "broken for the same reason as above"
 			}
 			shown[cause] = true
 		}
-		names := []string{cell.Problem, orName(c.Name, "-"), cell.Solution, cell.Backend}
+		names := []string{cell.Problem, c.Name, cell.Solution, cell.Backend}
 		if l.runs {
 			names = append(names, orName(c.Run, run))
 		}
@@ -156,8 +158,8 @@ func ruledBetween(n int, problem func(i int) string) func(i int) bool {
 	return func(i int) bool { return grouped && i > 0 && problem(i) != problem(i-1) }
 }
 
-// grid is an empty grid with columns for names and for what row adds.
-func (l layout) grid(names ...string) text.Grid {
+// grid returns an empty grid with columns for names, verdicts, and what row adds.
+func (l layout) grid(verdicts string, names ...string) text.Grid {
 	if l.repeats {
 		names = append(names, "repeat")
 	}
@@ -165,14 +167,14 @@ func (l layout) grid(names ...string) text.Grid {
 	if l.scored {
 		header = append(header, "score", "unbounded")
 	}
-	header = append(header, "passed")
+	header = append(header, verdicts)
 	if l.grouped {
 		header = append(header, "core", "func", "regr", "error")
 	}
 	header = append(header, "time", "note")
 	var right []int
 	for i := len(names); i < len(header)-1; i++ {
-		if header[i] != "passed" {
+		if header[i] != verdicts {
 			right = append(right, i)
 		}
 	}

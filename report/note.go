@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,33 +10,36 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// word is the mark of a checkpoint. Capitals say "look here" where there is
-// no colour.
+// word returns the verdict on a checkpoint in a word or two; "" if it has a score without a rule to pass by.
 func word(c *Checkpoint) string {
 	if c.Class == verdict.ImportedVerdict {
 		return string(verdict.ImportedVerdict)
 	}
-	switch outcomeOf(c) {
-	case verdict.OutcomePassed:
-		return "yes"
+	switch outcome := outcomeOf(c); outcome {
 	case verdict.OutcomeScored:
-		return "-"
-	case verdict.OutcomeFailed:
-		return "NO"
-	case verdict.OutcomeSkipped:
-		return "skipped"
-	case verdict.OutcomeNotReached:
-		return "not reached"
+		return ""
 	case verdict.OutcomeErrored:
-		return "ERROR"
+		return strings.ReplaceAll(string(c.Class), "_", " ")
+	default:
+		return string(outcome)
 	}
-	return "BROKEN"
 }
 
 // note says in one line what the counts do not: what another program recorded, if that is
 // not what is so here, and what verdictNote says.
-func note(r row) string {
-	recorded, rest := r.recorded(), verdictNote(r)
+func note(r row) string { return withRecorded(r, verdictNote(r)) }
+
+// tableNote is note next to the word for the verdict, which may have said the class.
+func tableNote(r row) string {
+	rest := verdictNote(r)
+	if class := string(r.checkpoint.Class); outcomeOf(r.checkpoint) == verdict.OutcomeErrored && strings.HasPrefix(rest, class) {
+		rest = strings.TrimPrefix(strings.TrimPrefix(rest, class), ": ")
+	}
+	return withRecorded(r, rest)
+}
+
+func withRecorded(r row, rest string) string {
+	recorded := r.recorded()
 	if recorded != "" && rest != "" {
 		return recorded + "; " + rest
 	}
@@ -54,7 +58,7 @@ func verdictNote(r row) string {
 		if c.Score != nil {
 			return failing(c) // what the score lacks
 		}
-		return c.Caveat()
+		return cmp.Or(c.Caveat(), uncounted(c))
 	case verdict.OutcomeFailed:
 		if m := remarkOn(c); m != nil {
 			return text.FirstLine(m.message)
@@ -72,6 +76,23 @@ func verdictNote(r row) string {
 		return message
 	}
 	return string(c.Class) + ": " + message
+}
+
+// uncounted returns how many tests of a checkpoint fail although it passes, and by which rule; "" if none does.
+func uncounted(c *Checkpoint) string {
+	n := 0
+	for i := range c.Tests {
+		if fails(&c.Tests[i]) {
+			n++
+		}
+	}
+	switch {
+	case n == 0 || c.Policy == "":
+		return ""
+	case n == 1:
+		return fmt.Sprintf("1 failure does not count (%s)", c.Policy)
+	}
+	return fmt.Sprintf("%d failures do not count (%s)", n, c.Policy)
 }
 
 // failing names the first failing test of the first group that has one, as

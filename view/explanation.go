@@ -30,8 +30,10 @@ type Explanation struct {
 	Key         string         `json:"key,omitempty"`          // 64 hexadecimal digits
 	PreviousKey string         `json:"previous_key,omitempty"` // of the record that is compared with; empty when there is none
 	Cause       string         `json:"cause"`
-	Run         string         `json:"run,omitempty"` // the run that made the stored result, or that is asked about
-	Changes     []event.Change `json:"changes"`       // previous manifest -> current one
+	Root        string         `json:"root_cause,omitempty"` // of a node that follows others
+	RootAddr    string         `json:"root,omitempty"`       // the node that has that cause
+	Run         string         `json:"run,omitempty"`        // the run that made the stored result, or that is asked about
+	Changes     []event.Change `json:"changes"`              // previous manifest -> current one
 	Omitted     int            `json:"changes_omitted,omitempty"`
 	Fields      []Field        `json:"fields"` // the current manifest, in its order
 	Deps        []DepState     `json:"deps"`
@@ -54,6 +56,9 @@ func Explain(w io.Writer, e Explanation, page text.Page) {
 	}
 	fact("state", paintState(p, text.Line(e.State, 0)))
 	fact("cause", text.Line(e.Cause, 0))
+	if e.Root != "" {
+		fact("root", text.Line(e.RootAddr+"  "+e.Root, 0))
+	}
 	key := e.value(e.Key)
 	if e.PreviousKey != "" && e.PreviousKey != e.Key {
 		key += p.Quiet("  was " + e.value(e.PreviousKey))

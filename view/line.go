@@ -36,10 +36,13 @@ func (l lines) worthALine(e event.NodeDone, ran bool) bool {
 	case event.Blocked:
 		return l.verbose
 	case event.Done:
-		return e.Seconds >= briefWork || l.verbose
+		return l.verbose || e.Seconds >= briefWork && !judges(e.Kind)
 	}
 	return true
 }
+
+// judges reports whether a verdict follows the work of a kind at once; its line has both.
+func judges(kind string) bool { return kind == "pytest" || kind == "command" || kind == "verify" }
 
 // trouble reports whether a final state is something to look at.
 func trouble(s event.State) bool {
@@ -66,15 +69,10 @@ func (l lines) done(prefix string, e event.NodeDone) string {
 		word = l.palette.Good(word)
 	}
 	out := l.head(prefix, word, e.Addr)
-	// The cause of a blocked node is its culprit; of the others, why they ran.
-	left, right := "", ""
 	if e.State != event.Blocked {
-		out += "  " + text.Duration(e.Seconds)
-		left, right = "(", ")"
-	}
-	const fewest = 10 // columns of a cause that say something
-	if room := l.width - text.Width(out) - 4; e.Cause != "" && (l.verbose || l.width == 0 || room >= fewest) {
-		out += "  " + l.palette.Quiet(left+l.cutTo(text.Line(e.Cause, 0), room)+right)
+		out += l.took(out, &e)
+	} else if e.Cause != "" { // its culprit
+		out += "  " + l.palette.Quiet(l.cut(text.Line(e.Cause, 0), text.Width(out)+2))
 	}
 	out += "\n"
 	if trouble(e.State) && e.Message != "" && e.Message != e.Cause {
@@ -86,17 +84,39 @@ func (l lines) done(prefix string, e event.NodeDone) string {
 // good reports whether a verdict is what a person hopes for.
 func good(e event.Verdict) bool { return e.Outcome == "passed" || e.Outcome == "scored" }
 
-// verdict is the line of a verdict, with the name of what was graded:
+// verdict is the line of a verdict, with the name of what was graded, and with how long the work took
+// and why it was done, unless that had a line already:
 //
-//	12.3s   5/27  FAILED      kvstore/basics/agent@local.host  core 0/1, functionality 2/2
-func (l lines) verdict(prefix string, e event.Verdict) string {
-	word := l.palette.Good(e.Outcome)
-	if !good(e) {
-		word = l.palette.Bad(strings.ToUpper(e.Outcome))
+//	12.3s   5/27  FAILED      kvstore/basics/agent@local.host  core 0/1, functionality 2/2  1.2s  (never ran)
+func (l lines) verdict(prefix string, e event.Verdict, work *event.NodeDone) string {
+	word, detail := e.Outcome, e.Detail
+	if word == "errored" { // and the figures are the class
+		word, detail = strings.ReplaceAll(e.Class, "_", " "), ""
+	}
+	if good(e) {
+		word = l.palette.Good(word)
+	} else {
+		word = l.palette.Bad(strings.ToUpper(word))
 	}
 	_, name, _ := strings.Cut(e.Addr, ":")
 	out := l.head(prefix, word, name)
-	return out + "  " + l.cut(text.Line(e.Detail, 0), text.Width(out)+2) + "\n"
+	if detail != "" {
+		out += "  " + l.cut(text.Line(detail, 0), text.Width(out)+2)
+	}
+	if work != nil {
+		out += l.took(out, work)
+	}
+	return out + "\n"
+}
+
+// took is how long work took, and why it was done as far as there is room for that behind so much of a line.
+func (l lines) took(before string, e *event.NodeDone) string {
+	duration := "  " + text.Duration(e.Seconds)
+	const fewest = 10 // columns of a cause that say something
+	if room := l.width - text.Width(before+duration) - 4; e.Cause != "" && (l.verbose || l.width == 0 || room >= fewest) {
+		return duration + "  " + l.palette.Quiet("("+l.cutTo(text.Line(e.Cause, 0), room)+")")
+	}
+	return duration
 }
 
 // head is how each line begins: what happened, and to which node.

@@ -117,7 +117,7 @@ func (v *liveView) count(e event.Event) (above string, closed bool) {
 		above = v.lines.note("", e)
 	case event.Verdict:
 		if !good(e) || v.lines.verbose {
-			above = v.lines.verdict("", e)
+			above = v.lines.verdict("", e, nil)
 		}
 	case event.NodeDone:
 		if v.lines.verbose && v.lines.worthALine(e, ran) || !v.lines.verbose && trouble(e.State) && e.State != event.Blocked && !v.causes.again(e) {

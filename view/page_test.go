@@ -24,13 +24,13 @@ func samplePlan() []PlanLine {
 func TestPlanGolden(t *testing.T) {
 	causes := []CauseCount{{"asset", 1}, {"follows", 1}, {"new", 1}, {"broken", 1}, {"error", 1}}
 	var b bytes.Buffer
-	Plan(&b, samplePlan(), PlanCount{Fresh: 23, Total: 28}, causes, 190, 2, text.Page{}, false)
+	Plan(&b, PlanSummary{samplePlan(), 3, causes}, PlanCount{Fresh: 23, Total: 28}, 190, 2, text.Page{})
 	golden(t, "plan.txt", b.String())
 	b.Reset()
-	Plan(&b, samplePlan(), PlanCount{Fresh: 23, Total: 28}, causes, 0, 2, text.Page{Color: true}, true)
+	Plan(&b, PlanSummary{samplePlan(), 0, causes}, PlanCount{Fresh: 23, Total: 28}, 0, 2, text.Page{Color: true})
 	golden(t, "plan.verbose.color.txt", b.String())
 	b.Reset()
-	Plan(&b, nil, PlanCount{Fresh: 27, Total: 27}, nil, 0, 2, text.Page{}, false)
+	Plan(&b, PlanSummary{}, PlanCount{Fresh: 27, Total: 27}, 0, 2, text.Page{})
 	if want := "= 27 fresh\n0 stale of 27. Nothing was changed.\n"; b.String() != want {
 		t.Errorf("got %q, want %q", b.String(), want)
 	}

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,7 +25,8 @@ type plainView struct {
 	mu     sync.Mutex // Emit and the heartbeat
 	tally  tally
 	causes repeats
-	beat   time.Time // of the last heartbeat
+	work   map[string]*event.NodeDone // finished, by name, until the verdict arrives
+	beat   time.Time                  // of the last heartbeat
 	err    error
 	closed bool
 
@@ -36,6 +38,7 @@ func newPlainView(o Options) *plainView {
 	return &plainView{
 		out:   o.Err,
 		now:   o.Now,
+		work:  map[string]*event.NodeDone{},
 		lines: lines{text.NewPalette(o.Color), o.Verbose, o.Width},
 		stop:  make(chan struct{}),
 	}
@@ -82,8 +85,13 @@ func (v *plainView) Emit(e event.Event) {
 	case event.NodeNote:
 		v.write(v.lines.note(v.prefix(now), e))
 	case event.Verdict:
-		v.write(v.lines.verdict(v.prefix(now), e))
+		_, name, _ := strings.Cut(e.Addr, ":")
+		v.write(v.lines.verdict(v.prefix(now), e, v.work[name]))
+		delete(v.work, name)
 	case event.NodeDone:
+		if _, name, _ := strings.Cut(e.Addr, ":"); !v.lines.verbose && e.State == event.Done && judges(e.Kind) {
+			v.work[name] = &event.NodeDone{Seconds: e.Seconds, Cause: e.Cause}
+		}
 		if v.lines.worthALine(e, ran) && (v.lines.verbose || !v.causes.again(e)) {
 			v.write(v.lines.done(v.prefix(now), e))
 		}

@@ -22,14 +22,13 @@ type CauseCount struct {
 	Count int
 }
 
-// PlanCount are the nodes of a plan; the rest of Total is stale.
+// PlanCount counts the nodes of a plan; the rest of Total is stale.
 type PlanCount struct{ Fresh, Unknown, Total int }
 
-// Plan writes what a run would do, in the order of lines, and one line that
-// adds it up: nodes count whether or not lines has them. estimateSeconds at or below 0 is not known. With verbose,
-// fresh nodes have lines too.
-func Plan(w io.Writer, lines []PlanLine, nodes PlanCount, byCause []CauseCount,
-	estimateSeconds float64, jobs int, page text.Page, verbose bool) {
+// Plan writes what a run would do, and one line that adds it up: nodes count whether or not they have
+// lines. An estimate of 0 seconds is unknown.
+func Plan(w io.Writer, summary PlanSummary, nodes PlanCount, estimateSeconds float64, jobs int, page text.Page) {
+	lines := summary.Lines
 	palette := text.NewPalette(page.Color)
 	out := bufio.NewWriter(w)
 	defer out.Flush()
@@ -38,14 +37,9 @@ func Plan(w io.Writer, lines []PlanLine, nodes PlanCount, byCause []CauseCount,
 	// the lines themselves, not from a copy.
 	width := 0
 	for _, l := range lines {
-		if l.Mark != "=" || verbose {
-			width = max(width, text.Width(text.Line(l.Addr, 0)))
-		}
+		width = max(width, text.Width(text.Line(l.Addr, 0)))
 	}
 	for _, l := range lines {
-		if l.Mark == "=" && !verbose {
-			continue
-		}
 		line := text.Pad(text.Line(l.Addr, 0), width) + "  " + text.Line(l.Cause, 0)
 		line = paintMark(palette, l.Mark) + " " + strings.TrimRight(line, " ")
 		fmt.Fprintln(out, text.Hang(line, page.Width))
@@ -56,17 +50,27 @@ func Plan(w io.Writer, lines []PlanLine, nodes PlanCount, byCause []CauseCount,
 		unknown = fmt.Sprintf(" and %d unknown", nodes.Unknown)
 	}
 	sum := fmt.Sprintf("%d stale%s of %d.", nodes.Total-nodes.Fresh-nodes.Unknown, unknown, nodes.Total)
-	if len(byCause) > 0 {
-		var parts []string
-		for _, c := range byCause {
-			parts = append(parts, fmt.Sprintf("%d %s", c.Count, text.Line(c.Cause, 0)))
-		}
-		sum += fmt.Sprintf(" By cause: %s.", strings.Join(parts, ", "))
+	if summary.Checkpoints > 0 {
+		fmt.Fprintln(out, text.Hang(fmt.Sprintf("%s to judge.%s", text.Count(summary.Checkpoints, "checkpoint"), byCause(summary.Causes)), page.Width))
+	} else {
+		sum += byCause(summary.Causes)
 	}
 	if estimateSeconds > 0 {
 		sum += fmt.Sprintf(" About %s at -j%d (from earlier runs).", text.Duration(estimateSeconds), jobs)
 	}
 	fmt.Fprintln(out, text.Hang(sum+" Nothing was changed.", page.Width))
+}
+
+// byCause is " By cause: 2 tests, 1 new.", and "" for no causes.
+func byCause(causes []CauseCount) string {
+	if len(causes) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, c := range causes {
+		parts = append(parts, fmt.Sprintf("%d %s", c.Count, text.Line(c.Cause, 0)))
+	}
+	return fmt.Sprintf(" By cause: %s.", strings.Join(parts, ", "))
 }
 
 func paintMark(p text.Palette, mark string) string {

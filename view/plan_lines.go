@@ -7,7 +7,6 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
@@ -18,56 +17,49 @@ type PlanNode struct {
 	State    string // fresh, stale, new, broken, error, blocked, skipped, unknown
 	Cause    string
 	Category string // one word of the cause: asset, new, follows ...
+
+	// Checkpoint names the checkpoint of a cell that the node belongs to, and Cell the cell; both are
+	// "" of a node that several cells share, and Checkpoint also of the sum of a cell. Of and In are
+	// the names of its checkpoint and problem without the solution.
+	Cell, Checkpoint, Of, In string
+	// Root, RootCategory and RootState are those of the node that this one follows in the end.
+	Root, RootCategory, RootState string
+	Feeds                         bool // a stale node of a cell depends on it
 }
 
 const stateFresh = "fresh"
 
-// PlanLines are the lines of a plan, and how many nodes there are for each kind of cause, the
-// most frequent first. Fresh and unknown nodes have lines only with verbose; otherwise one line says
-// how many are unknown, and one stands for all that are stale for a reason that is the machine's.
-func PlanLines(nodes iter.Seq[PlanNode], unknown int, verbose bool) ([]PlanLine, []CauseCount) {
-	var lines []PlanLine
-	causes := map[string]int{}
-	for n := range nodes {
-		stale := n.State != stateFresh && n.State != report.StateUnknown
-		if stale {
-			causes[n.Category]++
-		}
-		if stale || verbose {
-			lines = append(lines, PlanLine{Mark: planMark(n.State), Addr: n.Addr, Cause: n.Cause})
-		}
+// PlanLines returns the lines of a plan. With verbose each node has one. Otherwise each stale checkpoint
+// has one, or several have, if they are many, and so has a stale node that no stale checkpoint needs; one
+// line counts the nodes of which it is unknown whether they are stale.
+func PlanLines(nodes iter.Seq[PlanNode], unknown int, verbose bool) PlanSummary {
+	if verbose {
+		return nodeLines(nodes)
 	}
-	if cause := machineCause(nodes); cause != "" && !verbose && len(lines) > 1 {
-		lines = []PlanLine{{Mark: "~", Addr: fmt.Sprintf("%d nodes", len(lines)), Cause: cause + " (-v lists them)"}}
+	s := checkpointLines(nodes)
+	if unknown > 0 {
+		s.Lines = append(s.Lines, PlanLine{Mark: "?", Addr: text.Count(unknown, "node"), Cause: "unknown: a backend was not asked (-v lists them)"})
 	}
-	if unknown > 0 && !verbose {
-		lines = append(lines, PlanLine{Mark: "?", Addr: text.Count(unknown, "node"), Cause: "unknown: a backend was not asked (-v lists them)"})
-	}
-	return lines, countCauses(causes)
+	return s
 }
 
-// machineCause is the one thing that makes all stale nodes stale, when that is nothing
-// which they have in files or in the configuration: an environment variable, a backend's
-// interpreter, a version of a requirement.
-func machineCause(nodes iter.Seq[PlanNode]) string {
-	cause := ""
+// PlanSummary is what a plan shows of its nodes.
+type PlanSummary struct {
+	Lines       []PlanLine
+	Checkpoints int          // stale ones; with verbose they are not counted
+	Causes      []CauseCount // of these or, with verbose, of nodes, the most frequent first
+}
+
+func nodeLines(nodes iter.Seq[PlanNode]) (s PlanSummary) {
+	causes := map[string]int{}
 	for n := range nodes {
-		switch n.Category {
-		case string(event.CauseFollows), report.StateUnknown:
-			continue
-		case "env", "backend", "requirement":
-		default:
-			if n.State == stateFresh {
-				continue
-			}
-			return ""
+		if n.State != stateFresh && n.State != report.StateUnknown {
+			causes[n.Category]++
 		}
-		if cause != "" && cause != n.Cause {
-			return ""
-		}
-		cause = n.Cause
+		s.Lines = append(s.Lines, PlanLine{Mark: planMark(n.State), Addr: n.Addr, Cause: n.Cause})
 	}
-	return cause
+	s.Causes = countCauses(causes)
+	return s
 }
 
 func planMark(state string) string {

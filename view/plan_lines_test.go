@@ -1,40 +1,72 @@
 package view
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// Nodes that are all stale for a reason of the machine's have one line; so have unknown ones.
+// A stale checkpoint has a line with the cause at the root; many have one together.
 func TestPlanLines(t *testing.T) {
-	fresh := PlanNode{"a", "fresh", "", ""}
-	env := PlanNode{"b", "stale", "env HOME changed", "env"}
-	follows := PlanNode{"c", "stale", "follows b", "follows"}
-	asset := PlanNode{"d", "new", "never ran", "new"}
-	unknown := PlanNode{"e", "unknown", "", "unknown"}
+	node := func(problem, checkpoint, solution, state, root string) PlanNode {
+		return PlanNode{Addr: "a", State: state, Cause: "follows b", Category: "follows", Cell: problem + "/" + solution,
+			Checkpoint: problem + "/" + checkpoint + "/" + solution, Of: problem + "/" + checkpoint, In: problem, Root: root, RootCategory: "tests", RootState: state}
+	}
+	many := func(problems, solutions int) (nodes []PlanNode) {
+		for p := range problems {
+			for s := range solutions {
+				nodes = append(nodes, node(fmt.Sprint("p", p), "one", fmt.Sprint("s", s), "stale", "t.py changed"))
+			}
+		}
+		return nodes
+	}
+	fresh := PlanNode{Addr: "f", State: "fresh"}
+	unknown := PlanNode{Addr: "e", State: "unknown"}
+	tests := PlanNode{Addr: "tests", State: "stale", Cause: "t.py changed", Category: "file", Feeds: true}
+	sum := PlanNode{Addr: "sum", State: "stale", Cause: "follows a", Category: "follows", Cell: "p/s"}
+	task := PlanNode{Addr: "task", State: "new", Cause: "never ran", Category: "new"}
 	for _, try := range []struct {
 		name    string
 		nodes   []PlanNode
 		unknown int
-		verbose bool
 		lines   []PlanLine
 		causes  []CauseCount
 	}{
-		{"a reason of the machine's", []PlanNode{fresh, env, follows}, 0, false,
-			[]PlanLine{{"~", "2 nodes", "env HOME changed (-v lists them)"}}, []CauseCount{{"env", 1}, {"follows", 1}}},
-		{"which is listed", []PlanNode{fresh, env, follows}, 0, true,
-			[]PlanLine{{"=", "a", ""}, {"~", "b", "env HOME changed"}, {"~", "c", "follows b"}}, []CauseCount{{"env", 1}, {"follows", 1}}},
-		{"beside one of the project's", []PlanNode{env, follows, follows, asset}, 0, false,
-			[]PlanLine{{"~", "b", "env HOME changed"}, {"~", "c", "follows b"}, {"~", "c", "follows b"}, {"+", "d", "never ran"}},
-			[]CauseCount{{"follows", 2}, {"env", 1}, {"new", 1}}},
-		{"not known", []PlanNode{fresh, unknown}, 1, false, []PlanLine{{"?", "1 node", "unknown: a backend was not asked (-v lists them)"}}, nil},
+		{"what feeds it and sums have none", []PlanNode{fresh, tests, node("p", "one", "s", "stale", "t.py changed"), sum}, 0,
+			[]PlanLine{{"~", "p/one/s", "t.py changed"}}, []CauseCount{{"tests", 1}}},
+		{"what nothing needs has one", []PlanNode{task, node("p", "one", "s", "stale", "t.py changed")}, 0,
+			[]PlanLine{{"~", "p/one/s", "t.py changed"}, {"+", "task", "never ran"}}, []CauseCount{{"tests", 1}}},
+		{"nodes alone", []PlanNode{tests, sum}, 0, []PlanLine{{"~", "tests", "t.py changed"}, {"~", "sum", "follows a"}}, []CauseCount{{"file", 1}, {"follows", 1}}},
+		{"two causes", []PlanNode{node("p", "one", "s", "stale", "t.py changed"), node("p", "one", "s", "stale", "u.py changed")}, 0,
+			[]PlanLine{{"~", "p/one/s", "t.py changed, and 1 other cause"}}, []CauseCount{{"tests", 1}}},
+		{"what cannot run outweighs", []PlanNode{node("p", "one", "s", "stale", "t.py changed"), node("p", "one", "s", "broken", "no uv"), node("p", "one", "s", "stale", "v")}, 0,
+			[]PlanLine{{"!", "p/one/s", "no uv"}}, []CauseCount{{"tests", 1}}},
+		{"by checkpoint", many(3, 10), 0, []PlanLine{{"~", "p0/one (10 checkpoints)", "t.py changed"}, {"~", "p1/one (10 checkpoints)", "t.py changed"}, {"~", "p2/one (10 checkpoints)", "t.py changed"}},
+			[]CauseCount{{"tests", 30}}},
+		{"by cause", many(30, 1), 0, []PlanLine{{"~", "30 checkpoints", "t.py changed"}}, []CauseCount{{"tests", 30}}},
+		{"not known", []PlanNode{fresh, unknown}, 1, []PlanLine{{"?", "1 node", "unknown: a backend was not asked (-v lists them)"}}, nil},
 	} {
-		lines, causes := PlanLines(slices.Values(try.nodes), try.unknown, try.verbose)
-		if !reflect.DeepEqual(lines, try.lines) || !reflect.DeepEqual(causes, try.causes) {
-			t.Errorf("%s: %q by %v, want %q by %v", try.name, lines, causes, try.lines, try.causes)
+		s := PlanLines(slices.Values(try.nodes), try.unknown, false)
+		if !reflect.DeepEqual(s.Lines, try.lines) || !reflect.DeepEqual(s.Causes, try.causes) {
+			t.Errorf("%s: %q by %v, want %q by %v", try.name, s.Lines, s.Causes, try.lines, try.causes)
 		}
+	}
+	each := PlanLines(slices.Values([]PlanNode{fresh, tests, sum}), 0, true)
+	if want := []PlanLine{{"=", "f", ""}, {"~", "tests", "t.py changed"}, {"~", "sum", "follows a"}}; !reflect.DeepEqual(each.Lines, want) {
+		t.Errorf("with every node: %q, want %q", each.Lines, want)
+	}
+}
+
+// However many causes there are, a plan is short.
+func TestPlanIsShort(t *testing.T) {
+	var nodes []PlanNode
+	for i := range 1000 {
+		nodes = append(nodes, PlanNode{State: "stale", Checkpoint: fmt.Sprint(i), Cell: "c", Of: fmt.Sprint(i), In: fmt.Sprint(i), Root: fmt.Sprint(i)})
+	}
+	if s := PlanLines(slices.Values(nodes), 0, false); len(s.Lines) != mostPlanLines+1 || s.Checkpoints != 1000 {
+		t.Errorf("%d lines of %d checkpoints", len(s.Lines), s.Checkpoints)
 	}
 }
 

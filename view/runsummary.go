@@ -18,12 +18,15 @@ type NodeTime struct {
 // RunSummary writes the closing line of a run, whose wording scripts read,
 // and the slowest nodes below it when any are given:
 //
-//	ran 4, cached 23, broken 1 in 1.2s
+//	judged 2 checkpoints; nodes: ran 4, cached 23, broken 1 in 1.2s
 //	run 20260102-030405-8003ab
 //
 // Under --quiet the caller does not call it.
 func RunSummary(w io.Writer, end event.RunEnd, slowest []NodeTime) {
 	var b strings.Builder
+	if end.Judged > 0 {
+		fmt.Fprintf(&b, "judged %s; nodes: ", text.Count(end.Judged, "checkpoint"))
+	}
 	fmt.Fprintf(&b, "ran %d, cached %d", end.Executed, end.Cached)
 	for _, part := range []struct {
 		word string

@@ -25,6 +25,9 @@ type (
 	ForeignRun struct{ File string }
 	// ForeignRecords says how many records of packs neither the user nor the group signed.
 	ForeignRecords struct{ Count int }
+	// ForeignIgnored says for how many nodes the store has records that were ignored, since another
+	// key signed them.
+	ForeignIgnored struct{ Count int }
 	// LockRenewed says that a lock file could not be read, and that a new one
 	// takes its place.
 	LockRenewed struct{ Name string }
@@ -83,6 +86,7 @@ func (LogDamaged) notice()      {}
 func (ForeignRun) notice()      {}
 func (StateForeign) notice()    {}
 func (ForeignRecords) notice()  {}
+func (ForeignIgnored) notice()  {}
 func (LockRenewed) notice()     {}
 func (LockUnhashed) notice()    {}
 func (Locking) notice()         {}

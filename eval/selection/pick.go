@@ -29,7 +29,7 @@ func Pick(r *report.Results, args []string) (*report.Results, error) {
 		}
 	}
 	slices.Sort(names)
-	selector, err := graph.ParseSelector(args, slices.Compact(names))
+	selector, err := graph.ParseSelector(Expand(args, func() Known { return knownOf(r) }), slices.Compact(names))
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
 	}
@@ -50,19 +50,28 @@ func Pick(r *report.Results, args []string) (*report.Results, error) {
 		}
 	}
 	if len(picked.Cells) == 0 {
-		known := Known{}
-		for i := range r.Cells {
-			c := &r.Cells[i]
-			known.Add("problem", c.Problem)
-			known.Add("solution", c.Solution)
-			known.Add("backend", c.Backend)
-			for _, checkpoint := range c.Checkpoints {
-				known.Add("checkpoint", checkpoint.Name)
-			}
-		}
+		known := knownOf(r)
 		return nil, exit.Unmatched("%s matches no result of run %s%s; there are %s", strings.Join(args, " "), r.Run, known.DidYouMean(args), known.Summary())
 	}
 	return picked, nil
+}
+
+// knownOf returns the names in results.
+func knownOf(r *report.Results) Known {
+	known := Known{}
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		known.Add("problem", c.Problem)
+		known.Add("solution", c.Solution)
+		known.Add("backend", c.Backend)
+		for _, suite := range c.Suites {
+			known.Add("suite", suite)
+		}
+		for _, checkpoint := range c.Checkpoints {
+			known.Add("checkpoint", checkpoint.Name)
+		}
+	}
+	return known
 }
 
 // resultValues are the values of a result on an axis; c is nil for a whole cell.

@@ -36,6 +36,9 @@ func TestPick(t *testing.T) {
 		{"problem=words", "words/good:one"},
 		{"tally/bad", "tally/bad:one+two"},
 		{"solution=good,problem=tally", "tally/good:one+two"},
+		{"good", "tally/good:one+two words/good:one"},
+		{"solution.bad", "tally/bad:one+two"},
+		{"suite.main", "tally/good:one+two tally/bad:one+two words/good:one"},
 		{"model=m2", "tally/bad:one+two"},
 		{"label.model=m2", "tally/bad:one+two"},
 		{"checkpoint=two", "tally/good:two tally/bad:two"},
@@ -73,7 +76,6 @@ func TestPickNothing(t *testing.T) {
 		parts []string // of the message
 	}{
 		{"problem=taly", exit.NoMatch, []string{"r1", `did you mean "tally"?`, "words"}},
-		{"good", exit.NoMatch, []string{"did you mean solution=good?"}},
 		{"problem=words,solution=bad", exit.NoMatch, []string{"matches no result"}},
 		{"modle=m1", exit.Usage, []string{"modle"}},
 		{"label.other=m1", exit.Usage, []string{"label.other"}},
@@ -184,6 +186,24 @@ func TestHighest(t *testing.T) {
 	} {
 		if got := Highest(c.all, func(n int) int { return n }); !slices.Equal(got, c.want) {
 			t.Errorf("Highest(%v) = %v, want %v", c.all, got, c.want)
+		}
+	}
+}
+
+func TestExpand(t *testing.T) {
+	known := Known{}
+	for axis, names := range map[string]string{"problem": "tally", "solution": "good both", "tag": "both", "suite": "nightly", "backend": "local.host", "task": "plot"} {
+		for name := range strings.FieldsSeq(names) {
+			known.Add(axis, name)
+		}
+	}
+	for arg, want := range map[string]string{
+		"good": "solution=good", "both": "both", "tally": "tally", "goo*": "goo*", "tally/good": "tally/good", "unknown": "unknown",
+		"suite.nightly": "suite=nightly", "backend.local.host": "backend=local.host", "task.plot": "task:plot", "suite.weekly": "suite.weekly",
+		"solution=good": "solution=good", "pytest:good": "pytest:good",
+	} {
+		if got := Expand([]string{arg}, func() Known { return known }); got[0] != want {
+			t.Errorf("%s becomes %s, want %s", arg, got[0], want)
 		}
 	}
 }

@@ -35,7 +35,7 @@ ADDR is a node's address, or a selector that fits just one.`,
 }
 
 func (a *app) showExplanation(e *eval.Explanation) error {
-	shown := view.Explanation{Addr: e.Addr, Kind: e.Kind, State: e.State, Key: e.Key, PreviousKey: e.PreviousKey, Cause: e.Cause, Run: e.Run,
+	shown := view.Explanation{Addr: e.Addr, Kind: e.Kind, State: e.State, Key: e.Key, PreviousKey: e.PreviousKey, Cause: e.Cause, Root: e.Root, RootAddr: e.RootAddr, Run: e.Run,
 		Changes: view.OrEmpty(e.Changes), Omitted: e.Omitted, Fields: []view.Field{}, Deps: []view.DepState{}, LastClass: e.LastClass, LastMessage: e.LastMessage, Verbose: a.flags.verbose}
 	for _, f := range e.Fields {
 		shown.Fields = append(shown.Fields, view.Field{Label: f.Label, Value: f.Value})

@@ -19,7 +19,7 @@ import (
 var flagUsers = map[string][]string{
 	"chdir":    {"run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "init", "validate", "fmt", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "bundle", "verify", "diff", "compare", "report", "gen"},
 	"file":     {"run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "bundle", "verify", "diff", "compare", "report", "gen"},
-	"var":      {"run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "verify", "diff", "compare", "gen", "lsp"},
+	"var":      {"init", "run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "verify", "diff", "compare", "gen", "lsp"},
 	"var-file": {"run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "verify", "diff", "compare", "gen", "lsp"},
 	"cache":    {"run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "graph", "validate", "cache"},
 	"jobs":     {"run", "watch", "plan", "eval", "merge", "validate", "verify"},

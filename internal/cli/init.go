@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,17 +29,19 @@ func (a *app) initCommand() *cobra.Command {
 	kind := examples.Starters[0].Kind
 	about := ""
 	for _, s := range examples.Starters {
-		about += fmt.Sprintf("  %-14s %s\n", s.Kind, s.About)
+		about += fmt.Sprintf("  %-21s %s\n", s.Kind, s.About)
 	}
 	cmd := command("init [DIR]", "Write a small project to start from",
 		`Init writes a configuration with all that it needs into DIR (the current
 directory by default), and a .gitignore for what runs leave there. Files that
-exist are never overwritten. The kinds of projects are
+exist are never overwritten. Values of --var, such as the path of a checkout,
+are kept in `+varsFile+`, which --var-file reads. The kinds of projects are
 
 `+about,
 		`  fevalgraph init evals
   cd evals && fevalgraph run
-  fevalgraph init --kind judge contest`,
+  fevalgraph init --kind judge contest
+  fevalgraph init --kind harbor --var tasks=/data/tasks graded`,
 		func(cmd *cobra.Command, args []string) error {
 			dir := a.flags.dir
 			if len(args) == 1 {
@@ -94,10 +97,37 @@ func (a *app) runInit(dir, kind string) error {
 	if err := o.MakeStateDir(); err != nil {
 		return exit.With(exit.NotJudged, fmt.Errorf("writing the project: %w", err))
 	}
+	next := made.Next
+	if len(a.flags.vars) > 0 {
+		if err := os.WriteFile(filepath.Join(dir, varsFile), []byte(varsText(a.flags.vars)), 0o644); err != nil {
+			return exit.With(exit.NotJudged, fmt.Errorf("writing the project: %w", err))
+		}
+		next = "run --var-file " + varsFile
+	}
 	if !a.flags.quiet {
-		fmt.Fprintf(a.io.Out, "wrote %s: %s\nnext: fevalgraph -C %s %s\n", orDot(dir), made.About, orDot(dir), made.Next)
+		fmt.Fprintf(a.io.Out, "wrote %s: %s\nnext: fevalgraph -C %s %s\n", orDot(dir), made.About, orDot(dir), next)
 	}
 	return nil
+}
+
+// varsFile keeps the values that init was given. It is not read on its own: a path outside of the project
+// counts only if the user passes it on.
+const varsFile = "local.vars.hcl"
+
+// varsText returns NAME=VALUE arguments as attributes. Relative paths to what exists here become absolute,
+// since the project may be in another directory.
+func varsText(vars []string) string {
+	var b strings.Builder
+	for _, v := range vars {
+		name, value, _ := strings.Cut(v, "=")
+		if _, err := os.Stat(value); err == nil {
+			if abs, err := filepath.Abs(value); err == nil {
+				value = abs
+			}
+		}
+		fmt.Fprintf(&b, "%s = %s\n", name, strings.NewReplacer("${", "$${", "%{", "%%{").Replace(strconv.Quote(value)))
+	}
+	return b.String()
 }
 
 // gitIgnore keeps run records and the build log out of a repository. The lock file

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,35 +22,37 @@ func listKinds() []string { return append(slices.Clone(describe.Lists), coverage
 
 func (a *app) listCommand() *cobra.Command {
 	var pairs string
-	cmd := command("list [THING]", "List what the configuration describes",
-		`List prints one kind of THING; without an argument, the cells. There are
+	cmd := command("list [THING] [SELECTOR...]", "List what the configuration describes",
+		`List prints one kind of THING; without one, the cells. There are
 `+strings.Replace(strings.Join(listKinds(), ", "), "cells, ", "cells,\n", 1)+`.
+Selectors keep a part of problems, solutions, cells or nodes.
 
 Coverage is, for each problem, how many of the expected solutions are present,
 missing, failed, or empty files. Expected are the solutions of the configuration
 or, with --pairs, those of the file.`,
 		`  fevalgraph list problems
+  fevalgraph list tag=web
   fevalgraph list nodes --json
   fevalgraph list coverage --pairs nightly.txt`,
 		func(cmd *cobra.Command, args []string) error {
 			kind := "cells"
-			if len(args) == 1 {
-				kind = args[0]
+			if len(args) > 0 && slices.Contains(listKinds(), args[0]) {
+				kind, args = args[0], args[1:]
 			}
-			return a.runList(cmd.Context(), kind, pairs)
+			return a.runList(cmd.Context(), kind, pairs, args)
 		})
 	addPairs(cmd, &pairs, "with coverage: the expected solutions are those that a `FILE` of pairs names")
-	cmd.Args = arguments(0, 1, "what to list")
+	cmd.Args = cobra.ArbitraryArgs
 	cmd.ValidArgs = listKinds()
 	return cmd
 }
 
-func (a *app) runList(ctx context.Context, kind, pairs string) error {
+func (a *app) runList(ctx context.Context, kind, pairs string, selectors []string) error {
 	switch {
 	case pairs != "" && kind != coverageKind:
 		return exit.With(exit.Usage, fmt.Errorf("--pairs is for list %s", coverageKind))
-	case !slices.Contains(listKinds(), kind):
-		return exit.With(exit.Usage, fmt.Errorf("list %s: want one of %s", kind, strings.Join(listKinds(), ", ")))
+	case len(selectors) > 0 && !slices.Contains(describe.Selectable, kind):
+		return exit.With(exit.Usage, fmt.Errorf("list %s takes no selectors; %s do", kind, strings.Join(describe.Selectable, ", ")))
 	}
 	p, err := eval.Open(ctx, a.options(), eval.Reading)
 	if err != nil {
@@ -60,9 +63,25 @@ func (a *app) runList(ctx context.Context, kind, pairs string) error {
 		return a.listCoverage(p, pairs)
 	}
 	l := describe.List(p, kind)
+	if len(selectors) > 0 {
+		ids, err := p.Targets(ctx, eval.Selection{Targets: selectors})
+		if err != nil {
+			return notListed(err, selectors[0])
+		}
+		l = l.Picked(p, kind, ids)
+	}
 	if a.flags.json {
 		return a.writeJSON(map[string]any{"schema": 1, kind: l.Objects()})
 	}
 	view.Table(a.io.Out, l.Header, l.Cells(), a.page())
 	return nil
+}
+
+// notListed returns the usage error for a word that neither names a thing to list nor selects anything.
+func notListed(err error, word string) error {
+	var unmatched *exit.Error
+	if !errors.As(err, &unmatched) || unmatched.Class != exit.NoMatch || strings.ContainsAny(word, "=/:*") {
+		return err
+	}
+	return exit.With(exit.Usage, fmt.Errorf("list %s: want one of %s, or a selector that matches something", word, strings.Join(listKinds(), ", ")))
 }

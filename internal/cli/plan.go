@@ -9,6 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
+	"github.com/fevalgraph/fevalgraph/internal/cli/describe"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/view"
 )
@@ -89,13 +90,13 @@ func (a *app) showPlan(d *eval.Decisions) error {
 	nodes := func(yield func(view.PlanNode) bool) {
 		for i := range d.Nodes {
 			n := &d.Nodes[i]
-			if !yield(view.PlanNode{Addr: n.Addr, State: n.State, Cause: n.Cause, Category: n.Category}) {
+			if !yield(describe.PlanNode(n)) {
 				return
 			}
 		}
 	}
-	lines, causes := view.PlanLines(nodes, d.Unknown, a.flags.verbose)
-	view.Plan(a.io.Out, lines, view.PlanCount{Fresh: d.Fresh, Unknown: d.Unknown, Total: d.Total}, causes, d.Seconds/float64(max(d.Jobs, 1)), d.Jobs, a.lines(), a.flags.verbose)
+	view.Plan(a.io.Out, view.PlanLines(nodes, d.Unknown, a.flags.verbose), view.PlanCount{Fresh: d.Fresh, Unknown: d.Unknown, Total: d.Total},
+		d.Seconds/float64(max(d.Jobs, 1)), d.Jobs, a.lines())
 	for _, l := range d.Launches {
 		view.Launch(l).Write(a.io.Out)
 	}

@@ -88,6 +88,8 @@ command it runs.`,
 		focus(cmd)
 		help(cmd, args)
 	})
+	root.Version = Version()
+	root.SetVersionTemplate(versionLine(root.Version))
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SuggestionsMinimumDistance = 2 // letters

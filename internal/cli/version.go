@@ -87,7 +87,12 @@ as JSON, also the commit, and the version of each module that is in it.`, "  fev
 					Modules map[string]string `json:"modules,omitempty"`
 				}{1, b.version(), runtime.Version(), platform, b, b.modules()})
 			}
-			fmt.Fprintf(a.io.Out, "fevalgraph %s (%s, %s)\n", b.version(), runtime.Version(), platform)
+			fmt.Fprint(a.io.Out, versionLine(b.version()))
 			return nil
 		})
+}
+
+// versionLine is what version and --version print.
+func versionLine(version string) string {
+	return fmt.Sprintf("fevalgraph %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

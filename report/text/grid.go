@@ -11,6 +11,7 @@ import (
 const (
 	gap       = 2  // spaces between columns
 	least     = 12 // columns that a last column keeps
+	roomy     = 24 // columns that a last column of prose needs beside the others
 	leastName = 8  // and any other of text
 )
 
@@ -65,7 +66,72 @@ func (g Grid) Text() string {
 	for ; g.Width > 0 && len(g.Spare) > 0 && sum(g.columns())+g.last() > g.Width; g.Spare = g.Spare[1:] {
 		g = g.without(g.Spare[0])
 	}
-	w := g.writer(g.Rows, g.limits())
+	if rest, notes, crowded := g.crowded(); crowded {
+		return rest.above(notes) + g.footer()
+	}
+	return g.draw(g.writer(g.Rows, g.limits())) + g.footer()
+}
+
+// crowded returns the grid without its last column, and that, if its texts would be folded to a few words
+// a line.
+func (g Grid) crowded() (rest Grid, notes []string, ok bool) {
+	last := len(g.Header) - 1
+	if !g.Fold || g.Width <= 0 || last < 1 || slices.Contains(g.Right, last) {
+		return g, nil, false
+	}
+	if room := g.Width - sum(g.columns()); room >= min(roomy, g.width(last)) {
+		return g, nil, false
+	}
+	for _, row := range g.Rows {
+		note := ""
+		if last < len(row) {
+			note = row[last]
+		}
+		notes = append(notes, note)
+	}
+	return g.without(last), notes, true
+}
+
+// above draws the grid with a note below each row that has one.
+func (g Grid) above(notes []string) string {
+	limits := g.limits()
+	widths := make([]int, len(g.Header))
+	for i := range widths {
+		widths[i] = g.width(i)
+		if i < len(limits) && limits[i] > 0 {
+			widths[i] = limits[i]
+		}
+	}
+	lines := strings.SplitAfter(g.draw(g.writer(g.Rows, limits)), "\n")
+	var b strings.Builder
+	take := func(n int) {
+		n = min(n, len(lines))
+		b.WriteString(strings.Join(lines[:n], ""))
+		lines = lines[n:]
+	}
+	take(height(g.Header, widths) + 1) // with the rule below it
+	for i, row := range g.Rows {
+		take(height(row, widths))
+		if notes[i] != "" {
+			const indent = "    "
+			b.WriteString(Hang(indent+notes[i], g.Width) + "\n")
+		}
+	}
+	take(len(lines))
+	return b.String()
+}
+
+// height is how many lines a row takes in columns of some widths; a rule takes one.
+func height(row []string, widths []int) int {
+	lines := 1
+	for i, cell := range row {
+		lines = max(lines, strings.Count(pretty.WrapSoft(cell, widths[i]), "\n")+1)
+	}
+	return lines
+}
+
+// draw renders a table with spaces between columns and a rule below the header.
+func (g Grid) draw(w table.Writer) string {
 	style := table.StyleDefault
 	style.Name = "plain columns"
 	style.Format.Header = pretty.FormatUpper
@@ -81,7 +147,6 @@ func (g Grid) Text() string {
 		}
 		b.WriteString(line + "\n")
 	}
-	b.WriteString(g.footer())
 	return b.String()
 }
 

@@ -114,15 +114,15 @@ a-problem…kpoint_1  an-agent-…@model_1  123456  said
 ------------------------------------------------------------
 a-problem…kpoint_2  an-agent-…@model_2       1  said someth…
 `
-	const folded = `PROBLEM             SOLUTION                 N  NOTE
+	const folded = `PROBLEM                    SOLUTION                        N
 ------------------------------------------------------------
-a-problem-with-a-v  an-agent-with-a-lo  123456  said
-ery-long-name/chec  ng-name@model_1
-kpoint_1
+a-problem-with-a-very-lon  an-agent-with-a-long-name  123456
+g-name/checkpoint_1        @model_1
+    said
 ------------------------------------------------------------
-a-problem-with-a-v  an-agent-with-a-lo       1  said
-ery-long-name/chec  ng-name@model_2             something at
-kpoint_2                                        length
+a-problem-with-a-very-lon  an-agent-with-a-long-name       1
+g-name/checkpoint_2        @model_2
+    said something at length
 `
 	for fold, want := range map[bool]string{false: cut, true: folded} {
 		got := stripColor(g.On(Page{Width: 60, Fold: fold}).Text())

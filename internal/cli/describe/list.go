@@ -122,6 +122,39 @@ func List(p *eval.Project, kind string) Rows {
 	return Rows{Header: l.header, Values: rows}
 }
 
+// Selectable are the kinds of things that selectors can pick.
+var Selectable = []string{"problems", "solutions", "cells", "nodes"}
+
+// Picked returns the rows of a kind that nodes belong to.
+func (r Rows) Picked(p *eval.Project, kind string, ids []graph.ID) Rows {
+	columns := map[string]int{"problems": 1, "solutions": 2, "cells": 4, "nodes": 1}[kind]
+	picked := map[string]bool{}
+	for _, id := range ids {
+		n := p.Plan.Graph.Node(id)
+		problem, solution := n.Label("problem"), n.Label("solution")
+		picked[map[string]string{
+			"problems": name(problem), "solutions": name(solution, problem),
+			"cells": name(problem, solution, n.Label("backend"), n.Label("repeat")), "nodes": name(n.Addr),
+		}[kind]] = true
+	}
+	kept := Rows{Header: r.Header}
+	for _, row := range r.Values {
+		if picked[name(row[:columns]...)] {
+			kept.Values = append(kept.Values, row)
+		}
+	}
+	return kept
+}
+
+// name joins the first columns of a row to a text that no other columns give.
+func name(columns ...any) string {
+	text := ""
+	for _, c := range columns {
+		text += fmt.Sprintf("%q ", fmt.Sprint(c))
+	}
+	return text
+}
+
 // Objects are the rows as JSON has them, by the names in the header.
 func (r Rows) Objects() []map[string]any {
 	objects := []map[string]any{}

@@ -42,6 +42,8 @@ func Notice(n options.Notice) (said string, always bool) {
 		return fmt.Sprintf("warning: what %s says that its run did is not signed by you and does not count; only its signed records do\n", text.Line(n.File, 0)), true
 	case options.ForeignRecords:
 		return ForeignRecords(n.Count), true
+	case options.ForeignIgnored:
+		return fmt.Sprintf("warning: %s ignored: the store has them, signed with another key;\n  FEVALGRAPH_STORE_KEY names the key of a group, and `fevalgraph cache sign` signs them all,\n  if no one else can write to the store (docs/caching.md)\n", Results(n.Count)), true
 	case options.StateForeign:
 		return fmt.Sprintf("warning: %s, and whatever else there is not proven to be yours, is ignored: it was written\n  by another user, with another key or for another directory; what it was about is judged again\n", text.Line(n.Path, 0)), true
 	case options.LogDamaged:
@@ -60,6 +62,14 @@ func ForeignRecords(n int) string {
 		return ""
 	}
 	return fmt.Sprintf("warning: %s not signed by you and stayed out; FEVALGRAPH_STORE_KEY names the key of a group,\n  and --sign takes them whoever signed them\n", Records(n))
+}
+
+// Results begins a sentence about what happened to results.
+func Results(n int) string {
+	if n == 1 {
+		return "1 result was"
+	}
+	return text.Count(n, "result") + " were"
 }
 
 // Records begins a sentence about what happened to records.

@@ -1,0 +1,154 @@
+package view
+
+import (
+	"fmt"
+	"github.com/fevalgraph/fevalgraph/event"
+	"iter"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// mostPlanLines is how many lines a plan has at most, unless every node is asked for.
+const mostPlanLines = 20
+
+// staleCheckpoint is a checkpoint of a cell with a stale node.
+type staleCheckpoint struct {
+	name, of, in string // with its solution; without it; its problem
+	mark         string
+	causes       []string
+	category     string
+}
+
+// cause names the first cause, and counts the others.
+func (c *staleCheckpoint) cause() string {
+	if len(c.causes) > 1 {
+		return fmt.Sprintf("%s, and %s", c.causes[0], text.Count(len(c.causes)-1, "other cause"))
+	}
+	return strings.Join(c.causes, "")
+}
+
+// checkpointLines returns the lines of stale checkpoints, of nodes that none of these needs, and sums.
+func checkpointLines(nodes iter.Seq[PlanNode]) (s PlanSummary) {
+	found, others := staleCheckpoints(nodes)
+	causes := map[string]int{}
+	for _, c := range found {
+		causes[c.category]++
+	}
+	if len(found) == 0 { // such as of a plan for single nodes
+		for _, n := range others {
+			causes[n.Category]++
+		}
+	}
+	s.Checkpoints, s.Causes = len(found), countCauses(causes)
+	for _, n := range others {
+		s.Lines = append(s.Lines, PlanLine{Mark: planMark(n.State), Addr: n.Addr, Cause: n.Cause})
+	}
+	s.Lines = shortened(append(groupedLines(found), s.Lines...))
+	return s
+}
+
+// staleCheckpoints returns the checkpoints of cells that have stale nodes, in the order of these, and the
+// stale nodes that belong to none and that none of them needs.
+func staleCheckpoints(nodes iter.Seq[PlanNode]) (found []*staleCheckpoint, others []PlanNode) {
+	byName := map[string]*staleCheckpoint{}
+	cells := map[string]bool{} // with a stale checkpoint
+	var sums []PlanNode        // of cells and suites
+	for n := range nodes {
+		switch {
+		case n.State == stateFresh || n.State == report.StateUnknown:
+		case n.Checkpoint != "":
+			c := byName[n.Checkpoint]
+			if c == nil {
+				c = &staleCheckpoint{name: n.Checkpoint, of: n.Of, in: n.In, mark: planMark(n.RootState), category: n.RootCategory}
+				byName[n.Checkpoint] = c
+				found = append(found, c)
+			}
+			c.add(n)
+			cells[n.Cell] = true
+		case n.Cell != "" || n.Category == string(event.CauseFollows):
+			sums = append(sums, n)
+		case !n.Feeds:
+			others = append(others, n)
+		}
+	}
+	if len(found) == 0 {
+		return nil, append(others, feeding(nodes)...)
+	}
+	for _, n := range sums {
+		if n.Cell != "" && !cells[n.Cell] {
+			others = append(others, n)
+		}
+	}
+	return found, others
+}
+
+// feeding returns the stale nodes that were left to the checkpoints that need them, of which there are none.
+func feeding(nodes iter.Seq[PlanNode]) (found []PlanNode) {
+	for n := range nodes {
+		if n.State != stateFresh && n.State != report.StateUnknown && (n.Feeds || n.Cell != "" || n.Category == string(event.CauseFollows)) {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// add adds the cause of another node of the checkpoint. One that cannot run outweighs one that is stale.
+func (c *staleCheckpoint) add(n PlanNode) {
+	blocked := func(mark string) bool { return mark == "!" || mark == "x" }
+	switch mark := planMark(n.RootState); {
+	case blocked(mark) && !blocked(c.mark):
+		c.mark, c.category, c.causes = mark, n.RootCategory, nil
+	case !blocked(mark) && blocked(c.mark):
+		return
+	}
+	for _, known := range c.causes {
+		if known == n.Root {
+			return
+		}
+	}
+	c.causes = append(c.causes, n.Root)
+}
+
+// groupedLines returns a line for each checkpoint or, if they are too many, for those with one cause that
+// belong to a checkpoint, a problem, or the project, whichever is the first to be few enough.
+func groupedLines(found []*staleCheckpoint) (lines []PlanLine) {
+	for _, group := range []func(*staleCheckpoint) string{
+		func(c *staleCheckpoint) string { return c.name },
+		func(c *staleCheckpoint) string { return c.of },
+		func(c *staleCheckpoint) string { return c.in },
+		func(*staleCheckpoint) string { return "" },
+	} {
+		if lines = linesBy(found, group); len(lines) <= mostPlanLines {
+			break
+		}
+	}
+	return lines
+}
+
+func linesBy(found []*staleCheckpoint, group func(*staleCheckpoint) string) (lines []PlanLine) {
+	counts := map[PlanLine]int{}
+	for _, c := range found {
+		line := PlanLine{Mark: c.mark, Addr: group(c), Cause: c.cause()}
+		if counts[line]++; counts[line] == 1 {
+			lines = append(lines, line)
+		}
+	}
+	for i, line := range lines {
+		if n := counts[line]; n > 1 || line.Addr == "" {
+			if lines[i].Addr = text.Count(n, "checkpoint"); line.Addr != "" {
+				lines[i].Addr = fmt.Sprintf("%s (%s)", line.Addr, lines[i].Addr)
+			}
+		}
+	}
+	return lines
+}
+
+// shortened cuts lines that are still too many.
+func shortened(lines []PlanLine) []PlanLine {
+	if more := len(lines) - mostPlanLines; more > 1 {
+		return append(lines[:mostPlanLines:mostPlanLines], PlanLine{Mark: "~", Addr: fmt.Sprintf("%d more lines", more), Cause: "-v lists all nodes"})
+	}
+	return lines
+}
