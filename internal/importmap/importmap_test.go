@@ -30,8 +30,8 @@ type room struct {
 var anyone = []string{"internal/capped", "internal/certificates", "internal/frozen", "internal/pyjson", "internal/atomicfile", "internal/lockedfile", "internal/exhaustion", "internal/lazyregexp", "internal/procgroup", "internal/proof", "internal/seccomp"}
 
 var rooms = []room{
-	{"cmd/fevalgraph", []string{"internal/cli", "compat", "backend/kinds"}, "main hands over what the program is made of, and exits"},
-	{"cmd/fevalgraph/fevalgraph-worker", []string{"backend/worker/workerhost", "backend/remote/remotehost", "backend/remote/wire"}, "it is small: what it links is sent to other machines and started for each command"},
+	{"cmd/fevalgraph", []string{"internal/cli", "compat", "eval/exit", "backend", "backend/kinds", "backend/worker/workerhost"}, "main hands over what the program is made of, and exits"},
+	{"cmd/fevalgraph/fevalgraph-worker", []string{"backend", "backend/worker/workerhost", "backend/remote/remotehost", "backend/remote/wire"}, "it is small: what it links is sent to other machines and started for each command"},
 	{"internal/cli", []string{"eval", "eval/exit", "eval/generate", "eval/history", "eval/kind", "eval/options", "eval/packs", "eval/provenance", "eval/shell", "eval/upkeep", "eval/selection", "eval/user", "eval/validate", "internal/cli/complete", "internal/cli/describe", "view", "report", "report/page", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples", "backend/worker/workerhost", "backend/remote/wire", "backend/remote/remotehost", "internal/lsp"}, "a command is flags, one call of eval, and a view"},
 	{"internal/cli/complete", []string{"eval", "event"}, "it says what words can be, whichever command has them"},
 	{"internal/cli/describe", []string{"eval", "eval/generate", "eval/options", "eval/shards", "eval/upkeep", "eval/user", "eval/validate", "view", "report/text", "event", "lang", "lang/diag", "graph", "gen"}, "it puts into words what it was handed, and runs nothing"},
@@ -89,7 +89,7 @@ var rooms = []room{
 	{"backend", []string{"cache"}, "a backend runs commands on trees; it knows no nodes"},
 	{"backend/workspace", []string{"backend", "cache"}, "a directory and the files in it; it starts no program"},
 	{"backend/local", []string{"backend", "backend/workspace", "cache", "internal/ownthread"}, "backends know the interface and nothing of each other"},
-	{"backend/docker", []string{"backend", "backend/workspace", "backend/docker/buildfiles", "cache"}, "backends know the interface and nothing of each other"},
+	{"backend/docker", []string{"backend", "backend/worker", "backend/workspace", "backend/docker/buildfiles", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/docker/buildfiles", []string{"backend", "cache"}, "it reads and writes files and knows no daemon"},
 	{"backend/lightcp", []string{"backend"}, "it hands submissions to a server that does all the rest"},
 	{"backend/skypilot/api", nil, "it speaks to a server, whatever is run there"},

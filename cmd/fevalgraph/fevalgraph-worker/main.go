@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/remote/remotehost"
 	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/backend/worker/workerhost"
@@ -20,6 +21,7 @@ import (
 const usage = `fevalgraph-worker runs commands for fevalgraph, which starts it.
 
   fevalgraph-worker worker --dir DIR [flags]   serve a run on this machine
+  fevalgraph-worker container JSON             serve a session, as a container's first process
   fevalgraph-worker action                     do the task of an action in the current directory
 `
 
@@ -27,11 +29,18 @@ const usage = `fevalgraph-worker runs commands for fevalgraph, which starts it.
 const exitNotJudged = 3
 
 func main() {
+	// The first process of a container must not handle signals.
+	if len(os.Args) > 1 && os.Args[1] == backend.ContainerCommand {
+		finish(run(context.Background(), os.Args[1:]))
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	switch err := run(ctx, os.Args[1:]); {
-	case errors.Is(err, flag.ErrHelp):
-	case err != nil:
+	finish(run(ctx, os.Args[1:]))
+}
+
+func finish(err error) {
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "fevalgraph-worker:", err)
 		os.Exit(exitNotJudged)
 	}
@@ -56,6 +65,10 @@ func run(ctx context.Context, args []string) error {
 		return workerhost.Run(ctx, o, func(at workerhost.Address) { fmt.Println("worker at", at.Address) })
 	case wire.Command:
 		return remotehost.Run(ctx, ".")
+	case backend.ContainerCommand:
+		if len(args) == 2 {
+			return workerhost.RunContainer(ctx, args[1])
+		}
 	}
 	return fmt.Errorf("unknown command %q\n%s", args[0], usage)
 }
