@@ -32,7 +32,6 @@ import (
 type inside struct {
 	backend.Container
 	user *containerUser
-	mu   sync.Mutex
 	kill uint64 // oom kills before the command
 	reap sync.WaitGroup
 }
