@@ -70,6 +70,7 @@ RACED_LONG := $(RACED) ./backend/... ./event/... ./view/... ./internal/lsp
 # Without C libraries: clusters get the program (docs/skypilot.md).
 build: modules
 	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/fevalgraph
+	CGO_ENABLED=0 GOOS=linux $(GO) build -ldflags='-s -w' -o $(BIN)-worker ./cmd/fevalgraph/fevalgraph-worker
 
 PREFIX ?= $(HOME)/.local
 install:

@@ -8,9 +8,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/certificates"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
-	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
 // kind finds the kind of a block.
@@ -57,7 +57,7 @@ func (p *Project) tools(b *lang.Backend) []string {
 	if k.Tools == nil {
 		return nil
 	}
-	return append(k.Tools(p.options.Getenv), requirements.SystemCertificates(p.options.Getenv)...)
+	return append(k.Tools(p.options.Getenv), certificates.System(p.options.Getenv)...)
 }
 
 // environments implements plan.Environment.Environments.

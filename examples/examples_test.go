@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -29,6 +30,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/examples"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/cli"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/workerprogram"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -43,6 +45,22 @@ const realVariable = "FEVALGRAPH_TEST_REAL"
 
 // dockerVariable says that DOCKER_HOST leads to a daemon with the tests' images.
 const dockerVariable = "FEVALGRAPH_TEST_DOCKER"
+
+// needsDocker skips a test without a daemon. With one, containers get the program that fevalgraph,
+// which is the test here, finds next to itself.
+func needsDocker(t *testing.T) {
+	t.Helper()
+	if os.Getenv(dockerVariable) == "" {
+		t.Skip("needs a Docker daemon; make test has one")
+	}
+	if err := buildWorker(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var buildWorker = sync.OnceValue(func() error {
+	return workerprogram.Build(filepath.Join(filepath.Dir(os.Args[0]), "fevalgraph-worker"))
+})
 
 func TestQuickstartCompiles(t *testing.T) {
 	compiles(t, lang.Options{Dir: "quickstart"}, "quickstart.nodes")
@@ -213,9 +231,7 @@ var quickstartVerdicts = []string{
 // containers run again and no others; another name of the same image is no
 // change.
 func TestDockerRuns(t *testing.T) {
-	if os.Getenv(dockerVariable) == "" {
-		t.Skip("needs a Docker daemon; make test has one")
-	}
+	needsDocker(t)
 	dir := project(t, "docker", "quickstart")
 	var want []string
 	for _, solution := range []string{"hasty", "reference"} {
@@ -259,9 +275,7 @@ func TestDockerRuns(t *testing.T) {
 // The image is built on what the tests have. A comment in its Dockerfile is
 // another build and no other image.
 func TestDockerBuilds(t *testing.T) {
-	if os.Getenv(dockerVariable) == "" {
-		t.Skip("needs a Docker daemon; make test has one")
-	}
+	needsDocker(t)
 	dir := project(t, "docker", "quickstart")
 	run := func() []string {
 		return executed(t, program(t, 0, "run", "-C", dir, "--json", "--var", "base=fevalgraph-test/python:latest", "backend=docker.box,solution=reference"))
@@ -319,9 +333,7 @@ func TestSCBenchRuns(t *testing.T) {
 }
 
 func TestSCBenchDockerRuns(t *testing.T) {
-	if os.Getenv(dockerVariable) == "" {
-		t.Skip("needs a Docker daemon; make test has one")
-	}
+	needsDocker(t)
 	dir := project(t, "scbench")
 	runs(t, dir, []string{"--var", "root=" + checkout(t), "--var", "python=", "--var", "image=fevalgraph-test/python:latest"}, 0, scbenchVerdicts)
 }

@@ -20,7 +20,6 @@ type DockerBackend struct {
 	CPUs     float64
 	Memory   int64 // bytes
 	Pids     int
-	NoInit   bool
 }
 
 func dockerKind() backendKind {
@@ -46,14 +45,16 @@ func (b *block) docker() (*DockerBackend, *Container) {
 		d.Pids = pids
 	}
 	c.GPUs = b.shaped("gpus", gpusText(), `"all", a number above 0, or "device=" and ids, such as "device=0,1"`)
-	withInit, g := b.truth("init")
-	d.NoInit = g.usable() && !withInit
 	c.Keep, _ = b.text("keep")
-	if _, g := b.truth("reuse"); g == isSet {
-		f := b.at("reuse")
-		f.warning, f.code, f.summary, f.hint = true, "deprecated", "Attribute without effect", "remove it"
-		f.detail = "Containers are no longer used again: each run of tests has its own."
-		b.fail(f)
+	for _, old := range []struct{ name, detail string }{
+		{"reuse", "Containers are no longer used again: each run of tests has its own."},
+		{"init", "The first process of every container collects processes that lost their parent."},
+	} {
+		if _, g := b.truth(old.name); g == isSet {
+			f := b.at(old.name)
+			f.warning, f.code, f.summary, f.hint, f.detail = true, "deprecated", "Attribute without effect", "remove it", old.detail
+			b.fail(f)
+		}
 	}
 	c.Mounts = b.mounts(d.Workdir)
 	return d, c

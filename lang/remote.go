@@ -178,7 +178,7 @@ func engineSchema() BlockSchema {
 			AttributeSchema{Name: "isolation", Type: TypeText, Default: `""`, Doc: "How much commands are kept from, as on a local backend. The default is the most that the workers allow."},
 			AttributeSchema{Name: "go_judge", Type: TypeText, Path: true, Doc: "Path of go-judge for the workers' system, which actions of problems with a judge block bring along. Without it such problems are not evaluated here."},
 			AttributeSchema{Name: "go_judge_versions", Type: TypeOneOrTexts, Default: judge.Attribute("versions").Default, Doc: "Shell commands, run in go-judge's sandbox, whose output enters keys."},
-			AttributeSchema{Name: "program", Type: TypeText, Path: true, Doc: "Path of a fevalgraph for the workers' system, of the version that runs. The default is the program itself, which has to be one for Linux."},
+			AttributeSchema{Name: "program", Type: TypeText, Path: true, Doc: "Path of a fevalgraph for the workers' system, of the version that runs. The default is the `fevalgraph-worker` next to the program that runs or, without it, that program, if it is for Linux."},
 		),
 	}
 }

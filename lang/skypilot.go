@@ -96,7 +96,7 @@ func skyPilotSchema() BlockSchema {
 			AttributeSchema{Name: "isolation", Type: TypeText, Default: `""`, Doc: "How much commands are kept from, as on a local backend. The default is the most that the machines allow."},
 			AttributeSchema{Name: "go_judge", Type: TypeText, Path: true, Default: `""`, Doc: "go-judge, for problems with a judge block: the path of a program of this machine, which clusters get, or a name that is in PATH there. Without it such problems are not evaluated here."},
 			AttributeSchema{Name: "go_judge_versions", Type: TypeOneOrTexts, Default: judge.Attribute("versions").Default, Doc: "Shell commands, run in go-judge's sandbox, whose output enters keys."},
-			AttributeSchema{Name: "program", Type: TypeText, Path: true, Doc: "Path of a fevalgraph for the clusters' system, of the version that runs. The default is the program itself, which has to be one for Linux."},
+			AttributeSchema{Name: "program", Type: TypeText, Path: true, Doc: "Path of a fevalgraph for the clusters' system, of the version that runs. The default is the `fevalgraph-worker` next to the program that runs or, without it, that program, if it is for Linux."},
 			AttributeSchema{Name: "ssh_config", Type: TypeText, Path: true, Doc: "Path of a configuration of ssh that leads to the clusters. The default is ~/.slurm/config for Slurm, else ssh's own."},
 		),
 		Blocks: []BlockSchema{resources},

@@ -1,12 +1,14 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"path"
 	"syscall"
 	"time"
 
@@ -18,25 +20,21 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// attach runs a script on the caller's streams, and in a terminal when standard
-// input is one. The container's own program waits meanwhile for a script that
-// never comes; at the end everything is killed.
-func (b *box) attach(ctx context.Context, script string, limit time.Duration) (exit backend.Exit, err error) {
-	if b.lost {
-		return exit, errors.New("an earlier command lost the container")
-	}
-	b.lost = true // until it is known to have ended
+// attach runs a command on the caller's streams, and in a terminal when standard
+// input is one. The runner waits meanwhile; at the end everything is killed.
+func (b *box) attach(ctx context.Context, user *facts, top string, c backend.Command) (exit backend.Exit, err error) {
 	call, cancel := b.d.call(ctx)
 	defer cancel()
-	if err := b.d.api.ContainerStart(call, b.id, container.StartOptions{}); err != nil {
-		b.lost = false
-		return exit, b.d.startError(err)
-	}
-	defer func() { err = errors.Join(err, b.stopAttached(ctx)) }()
+	defer func() {
+		ended := b.end(ctx)
+		b.lost = ended != nil
+		err = errors.Join(err, ended)
+	}()
 	terminal := int(os.Stdin.Fd())
 	tty := term.IsTerminal(terminal)
 	made, err := b.d.api.ContainerExecCreate(call, b.id, container.ExecOptions{
-		Cmd: []string{"/bin/sh", "-c", script}, Tty: tty, AttachStdin: true, AttachStdout: true, AttachStderr: true,
+		User: fmt.Sprintf("%d:%d", user.uid, user.gid), Env: c.Env, WorkingDir: cmp.Or(c.At, path.Join(top, c.Dir)),
+		Cmd: c.Argv, Tty: tty, AttachStdin: true, AttachStdout: true, AttachStderr: true,
 	})
 	if err != nil {
 		return exit, fmt.Errorf("attaching to the container: %w", b.d.explain(err))
@@ -56,7 +54,7 @@ func (b *box) attach(ctx context.Context, script string, limit time.Duration) (e
 		defer func() { _ = term.Restore(terminal, before) }()
 		defer b.followSize(ctx, made.ID, terminal)()
 	}
-	exit.TimedOut, err = converse(ctx, conn, tty, limit)
+	exit.TimedOut, err = converse(ctx, conn, tty, c.Timeout)
 	exit.Seconds = time.Since(began).Seconds()
 	if err != nil || exit.TimedOut {
 		exit.Code, exit.Signal = -1, syscall.SIGKILL.String()
@@ -141,22 +139,5 @@ func (b *box) resize(ctx context.Context, id string, terminal int) {
 			return
 		}
 		time.Sleep(pause)
-	}
-}
-
-// stopAttached ends the container and all that runs in it.
-func (b *box) stopAttached(ctx context.Context) error {
-	ctx, cancel := b.d.call(ctx)
-	defer cancel()
-	ended, failed := b.d.api.ContainerWait(ctx, b.id, container.WaitConditionNotRunning)
-	if err := b.d.halt(ctx, b.id); err != nil {
-		return err
-	}
-	select {
-	case <-ended:
-		b.lost = false
-		return nil
-	case err := <-failed:
-		return fmt.Errorf("waiting for the container: %w", b.d.explain(err))
 	}
 }

@@ -52,7 +52,7 @@ func TestAttach(t *testing.T) {
 	if err != nil {
 		t.Errorf("%v\n%s", err, said)
 	}
-	for _, want := range []string{"f\n", "got one\n", "also\n", "1000\n", "exit 3 <nil>\n", "afterwards xy\n", "fevalgraph: absent\nabsent 127 <nil>\n"} {
+	for _, want := range []string{"f\n", "got one\n", "also\n", "1000\n", "exit 3 <nil>\n", "afterwards xy\n", "executable file not found", "\nabsent 12"} {
 		if !strings.Contains(string(said), want) {
 			t.Errorf("%q is not in\n%s", want, said)
 		}

@@ -24,6 +24,8 @@ type Backend struct {
 	facts  *facts
 	pulled map[string]bool // images that a build depends on
 
+	checked bool // the runner can run where the daemon is; mu guards it
+
 	apart atomic.Bool // the daemon does not see this machine's files
 
 	bridges bridges
@@ -71,6 +73,12 @@ func (b *Backend) resolve(ctx context.Context) (*resolved, *facts, error) {
 		b.image = image
 	}
 	if b.facts == nil {
+		if !b.checked {
+			if err := b.checkProgram(ctx); err != nil {
+				return nil, nil, err
+			}
+			b.checked = true
+		}
 		found, err := b.ask(ctx, b.image)
 		if err != nil {
 			return nil, nil, fmt.Errorf("looking into image %s: %w", b.opt.Image, err)
@@ -137,7 +145,7 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	if b.opt.Build == nil {
 		identity = append(identity, backend.Field{Label: "image", Value: image.id})
 	}
-	identity = append(identity, backend.Field{Label: "python", Value: found.version}, backend.Field{Label: "user", Value: b.user(image)})
+	identity = append(identity, backend.Field{Label: "runner", Value: runnerVersion}, backend.Field{Label: "python", Value: found.version}, backend.Field{Label: "user", Value: b.user(image)})
 	add := func(label, value string, set bool) {
 		if set {
 			identity = append(identity, backend.Field{Label: label, Value: value})
@@ -150,7 +158,6 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	add("memory", strconv.FormatInt(o.Memory, 10), o.Memory != 0)
 	add("pids", strconv.FormatInt(max(o.Pids, 0), 10), o.Pids != DefaultPids)
 	add("gpus", o.GPUs, o.GPUs != "")
-	add("init", "none", o.NoInit)
 	add("capabilities", "default", o.Capabilities)
 	for _, m := range o.Mounts {
 		// Where it is mounted from is the machine's affair. What is in it is not
@@ -163,6 +170,9 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	}
 	return identity, nil
 }
+
+// runnerVersion is raised when commands can tell that containers are run in another way.
+const runnerVersion = "1"
 
 // remoteHost names the daemon when its machine may be another one than this,
 // whose files it mounts then; "" is this machine.

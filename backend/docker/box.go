@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -23,14 +24,22 @@ type box struct {
 	id      string // "" before it exists and after remove
 	tried   bool   // it may exist
 	bridges *bridges
-	network string // that it is on, as Options say
-	bridge  string // name of the bridge that it is on, "" for none
-	told    bool   // its init says how programs end, when it can
-	lost    bool   // what goes on in it is unknown
+	network string  // that it is on, as Options say
+	bridge  string  // name of the bridge that it is on, "" for none
+	runner  *runner // nil unless it runs
+	lost    bool    // what a command did in it is unknown
 }
 
-func (b *Backend) newBox(id string, told bool) box {
-	return box{d: b.d, bridges: &b.bridges, name: namePrefix + id, told: told}
+func (b *Backend) newBox(id string) box {
+	return box{d: b.d, bridges: &b.bridges, name: namePrefix + id}
+}
+
+// usable is an error if what goes on in the container is unknown.
+func (b *box) usable() error {
+	if b.lost {
+		return errors.New("an earlier command lost the container")
+	}
+	return nil
 }
 
 // namePrefix and the session's id make a container's name.
@@ -39,7 +48,8 @@ const namePrefix = "fevalgraph-"
 // blueprint is what a container is made of.
 type blueprint struct {
 	image  string // ID
-	user   string
+	first  backend.Container
+	copied bool // the container has its files itself, the runner among them
 	labels map[string]string
 	mounts []mount.Mount
 	opt    Options
@@ -49,9 +59,14 @@ type blueprint struct {
 func (b *box) create(ctx context.Context, p blueprint, on string) error {
 	ctx, cancel := b.d.call(ctx)
 	defer cancel()
+	p.first.Copied = p.copied
+	first, err := json.Marshal(p.first)
+	if err != nil {
+		return err
+	}
 	config := &container.Config{
-		Image: p.image, User: p.user, Labels: p.labels, Env: initEnv,
-		Entrypoint: []string{"/bin/sh"}, WorkingDir: "/", Hostname: "fevalgraph",
+		Image: p.image, User: "0:0", Labels: p.labels,
+		Entrypoint: []string{programPath, backend.ContainerCommand, string(first)}, WorkingDir: "/", Hostname: "fevalgraph",
 		OpenStdin: true, StdinOnce: true, AttachStdin: true, AttachStdout: true, AttachStderr: true,
 		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
 	}
@@ -75,6 +90,9 @@ func (b *box) create(ctx context.Context, p blueprint, on string) error {
 		return b.d.creationError(p, err)
 	}
 	b.id, b.network = made.ID, on
+	if p.copied {
+		return b.d.sendProgram(ctx, b.id, p.opt.Program)
+	}
 	return nil
 }
 
@@ -83,10 +101,10 @@ const loopbackIPv6 = "net.ipv6.conf.lo.disable_ipv6"
 
 // host are the limits of a container and what keeps it from its host.
 func (p blueprint) host() (*container.HostConfig, error) {
-	withInit := !p.opt.NoInit
+	var noInit bool
 	host := &container.HostConfig{
-		CapDrop: []string{"ALL"}, SecurityOpt: []string{"no-new-privileges"},
-		Init: &withInit, Mounts: p.mounts,
+		CapDrop: []string{"ALL"}, CapAdd: runnerCapabilities, SecurityOpt: []string{"no-new-privileges"},
+		Init: &noInit, Mounts: p.mounts,
 		// The output goes to whoever is attached, and to no log on the daemon's
 		// disk, which a program could fill.
 		LogConfig: container.LogConfig{Type: "none"},
@@ -96,10 +114,11 @@ func (p blueprint) host() (*container.HostConfig, error) {
 		},
 	}
 	if p.opt.Capabilities {
-		host.CapDrop, host.SecurityOpt = nil, nil
+		host.CapDrop, host.CapAdd, host.SecurityOpt = nil, nil, nil
 	}
 	if p.opt.Pids > 0 {
-		host.PidsLimit = &p.opt.Pids
+		limit := p.opt.Pids + runnerThreads
+		host.PidsLimit = &limit
 	}
 	if p.opt.GPUs != "" {
 		gpus, err := parseGPUs(p.opt.GPUs)
@@ -117,6 +136,13 @@ func (p blueprint) host() (*container.HostConfig, error) {
 	}
 	return host, nil
 }
+
+// runnerCapabilities are those of the runner, which no command has: it becomes their user, ends
+// them, and places files that belong to them.
+var runnerCapabilities = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETPCAP", "SETUID"}
+
+// runnerThreads are how many threads of the runner there can be, which the limit on processes counts.
+const runnerThreads = 24
 
 // parseGPUs reads Options.GPUs.
 func parseGPUs(text string) (container.DeviceRequest, error) {
@@ -182,6 +208,10 @@ var errNoSource = errors.New("there is nothing to mount where the daemon runs")
 // discard removes the container, if it may exist, and leaves its network to
 // others. It may be called again after a failure.
 func (b *box) discard(ctx context.Context) error {
+	if b.runner != nil {
+		b.runner.conn.Close()
+		b.runner = nil
+	}
 	if b.tried {
 		if err := b.d.remove(ctx, b.name); err != nil {
 			return err

@@ -23,9 +23,6 @@ type patience struct {
 	launch time.Duration
 	// end bounds the end of a container after SIGKILL.
 	end time.Duration
-	// drain is how long output may stand still after its container has ended
-	// before the rest is given up.
-	drain time.Duration
 	// remove bounds what Close takes with a daemon that hangs.
 	remove time.Duration
 	// stop is how long a daemon still answers that is being stopped and has
@@ -34,7 +31,7 @@ type patience struct {
 }
 
 var usualPatience = patience{
-	call: 2 * time.Minute, launch: 2 * time.Minute, end: 30 * time.Second, drain: 10 * time.Second, remove: 20 * time.Second, stop: 5 * time.Second,
+	call: 2 * time.Minute, launch: 2 * time.Minute, end: 30 * time.Second, remove: 20 * time.Second, stop: 5 * time.Second,
 }
 
 // Endpoint says where a daemon listens.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -18,44 +17,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
-// delivery is how a session's files get into its container and out again.
-type delivery interface {
-	place(ctx context.Context, inputs ...backend.Input) error
-	// deliver makes the container exist, on a network, with everything in it
-	// that was placed.
-	deliver(ctx context.Context, on string) error
-	collect(ctx context.Context, name string) (io.ReadCloser, error)
-	list(ctx context.Context, dir string, most int) ([]string, error)
-	// verify does what backend.Session.Verify says about the files.
-	verify() error
-	// let lets go of open files. They may be removed then.
-	let()
-}
-
 // place is where a session's workspace is on this machine.
 func (b *Backend) place(id string) (string, error) {
 	scratch, err := workspace.Scratch(b.opt.Scratch)
 	return filepath.Join(scratch, id), err
 }
 
-// delivery chooses for a session: a mount is faster, a copy works everywhere.
-func (b *Backend) delivery(ctx context.Context, s *session) (delivery, error) {
-	base, err := b.place(s.id)
-	if err != nil {
-		return nil, err
+// copies reports whether files are copied into containers: a mount is faster, a copy works everywhere.
+func (b *Backend) copies(ctx context.Context) (bool, error) {
+	if b.opt.Copy || b.apart.Load() || !ownable(b.facts) {
+		return true, nil
 	}
-	byCopy := b.opt.Copy || b.apart.Load() || !ownable(s.facts)
-	if !byCopy {
-		about, err := b.d.about(ctx)
-		if err != nil {
-			return nil, err
-		}
-		byCopy = about.remaps()
-	}
-	if byCopy {
-		return &copied{s: s, base: base}, nil
-	}
-	return newMounted(s, base)
+	about, err := b.d.about(ctx)
+	return err == nil && about.remaps(), err
 }
 
 // ownable reports whether files that are made here can belong to the
@@ -101,76 +75,71 @@ func (a *about) has(name string) bool {
 	return slices.ContainsFunc(a.security, func(option string) bool { return strings.HasPrefix(option, "name="+name) })
 }
 
-// mounted delivers by mounting a directory of this machine.
-type mounted struct {
-	s    *session
-	base string
-	work *workspace.Workspace
-}
-
-func newMounted(s *session, base string) (*mounted, error) {
-	var owner *workspace.Owner
-	if os.Geteuid() == 0 {
-		owner = &workspace.Owner{UID: s.facts.uid, GID: s.facts.gid}
+// mounts are those of the session's container. Nil is for files that are copied.
+func (s *session) mounts() ([]mount.Mount, error) {
+	top := s.b.opt.Workdir
+	if s.work == nil && len(s.readOnly) == 0 {
+		return nil, nil
 	}
-	work, err := workspace.Make(base, s.b.store, owner)
-	if err != nil {
-		return nil, err
+	if s.work == nil { // root could move a directory of the container, and put another in its place
+		return []mount.Mount{{Type: mount.TypeVolume, Target: top, VolumeOptions: &mount.VolumeOptions{NoCopy: true}}}, nil
 	}
-	return &mounted{s: s, base: base, work: work}, nil
-}
-
-func (m *mounted) place(ctx context.Context, inputs ...backend.Input) error {
-	return m.work.Place(ctx, inputs...)
-}
-
-// deliver falls back to copying when the daemon does not see the directory.
-// Its name is random, so one that it sees is this one.
-func (m *mounted) deliver(ctx context.Context, on string) error {
-	top := m.s.b.opt.Workdir
 	mounts := []mount.Mount{
-		{Type: mount.TypeBind, Source: m.work.Work(), Target: top},
-		{Type: mount.TypeBind, Source: m.work.Home(), Target: homePath},
-		{Type: mount.TypeBind, Source: m.work.Temp(), Target: tempPath},
+		s.b.programMount(),
+		{Type: mount.TypeBind, Source: s.work.Work(), Target: top},
+		{Type: mount.TypeBind, Source: s.work.Home(), Target: homePath},
+		{Type: mount.TypeBind, Source: s.work.Temp(), Target: tempPath},
 	}
-	for _, p := range m.s.places {
-		mounts[0].Source = m.work.Temp() // else commands could move what is mounted next time
-		source, _, err := m.work.Real(p.Path)
+	for _, p := range s.places {
+		mounts[1].Source = s.work.Temp() // else commands could move what is mounted next time
+		source, _, err := s.work.Real(p.Path)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		mounts = append(mounts, mount.Mount{Type: mount.TypeBind, Source: source, Target: p.At})
 	}
-	sealed, err := m.work.Seal(m.s.readOnly...)
+	sealed, err := s.work.Seal(s.readOnly...)
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range workspace.Above(s.readOnly) { // mounted, they cannot be moved, and others put in their place
+		mounts = append(mounts, mount.Mount{Type: mount.TypeBind, Source: path.Join(s.work.Work(), dir), Target: path.Join(top, dir)})
+	}
+	for i, source := range sealed {
+		mounts = append(mounts, mount.Mount{Type: mount.TypeBind, Source: source, Target: path.Join(top, s.readOnly[i]), ReadOnly: true})
+	}
+	return mounts, nil
+}
+
+// deliver starts the container on a network, with everything in it that was placed, and makes it
+// first if need be.
+func (s *session) deliver(ctx context.Context, on string) error {
+	mounts, err := s.mounts()
+	if err == nil && s.box.id == "" {
+		err = s.box.create(ctx, s.blueprint(mounts), on)
+		if errors.Is(err, errNoSource) && s.work != nil && (strings.Contains(err.Error(), s.work.Base()) || strings.Contains(err.Error(), s.b.opt.Program)) {
+			// The daemon does not see this machine's files. The names are random, so those that it sees are these.
+			s.b.apart.Store(true)
+			s.work.Close()
+			s.work = nil
+			return s.deliver(ctx, on)
+		}
+	} else if err == nil {
+		if err = s.box.end(ctx); err == nil {
+			err = s.box.connect(ctx, on)
+		}
+	}
 	if err != nil {
 		return err
 	}
-	for _, dir := range workspace.Above(m.s.readOnly) { // mounted, they cannot be moved, and others put in their place
-		mounts = append(mounts, mount.Mount{Type: mount.TypeBind, Source: path.Join(m.work.Work(), dir), Target: path.Join(top, dir)})
-	}
-	for i, source := range sealed {
-		mounts = append(mounts, mount.Mount{Type: mount.TypeBind, Source: source, Target: path.Join(top, m.s.readOnly[i]), ReadOnly: true})
-	}
-	err = m.s.prepare(ctx, on, mounts)
-	if !errors.Is(err, errNoSource) || !strings.Contains(err.Error(), m.base) {
+	spec := backend.Spec{Name: s.name, ReadOnly: s.readOnly, Places: s.places}
+	if err := s.box.start(ctx, s.b.store, spec, s.b.opt.Grace); err != nil || s.work != nil {
 		return err
 	}
-	if err := m.work.Unseal(); err != nil {
-		return err
+	waiting := s.inputs
+	if err := s.box.runner.Place(ctx, waiting...); err != nil {
+		return s.box.runner.blame(ctx, err)
 	}
-	m.s.b.apart.Store(true)
-	m.s.files = &copied{s: m.s, base: m.base, staging: m.work}
-	return m.s.files.deliver(ctx, on)
+	s.inputs = nil
+	return nil
 }
-
-func (m *mounted) collect(ctx context.Context, name string) (io.ReadCloser, error) {
-	return m.work.Collect(ctx, name)
-}
-
-func (m *mounted) list(ctx context.Context, dir string, most int) ([]string, error) {
-	return m.work.List(ctx, dir, most)
-}
-
-func (m *mounted) verify() error { return m.work.Verify() }
-
-func (m *mounted) let() { m.work.Close() }

@@ -9,24 +9,24 @@
 // costs, and gives each command its own exit status, its own limits and, when
 // it asks for that, another network.
 //
-// # How a command gets in and its end gets out
+// # The runner
 //
-// The container's program is /bin/sh, which reads a script from its standard
-// input: go to the directory, find the program, say that it is there, become
-// it. The program's output, both streams of it in one pipe, so that nothing
-// changes places, travels as the container's standard error. The container's
-// standard output belongs to the script and then to the container's init, which
-// says whether the program exited or was ended by a signal; the daemon alone
-// would make "exit 137" and SIGKILL look the same. See launch and control.
+// The container's first process is fevalgraph-worker: the runner, which serves one session over
+// its standard input and output (package worker) and runs commands (package local). It becomes
+// a user whom no command runs as, handles no signal and gives away none of its files, so that
+// commands can neither end it nor speak for it. When a command's main process ends, the
+// runner ends all others; then it says how the command ended. A container that ends before that
+// is an error, unless the daemon ended it for a limit, or the kernel for want of memory.
 //
-// An image therefore needs /bin/sh and env. Nothing else.
+// An image needs no program but those that commands name. The runner is for the machine of the
+// daemon, whatever the architecture of the image.
 //
 // # How files get in and out
 //
-// The workspace is a directory of this machine that is mounted into the
-// container, if the daemon can see it and the container's user can own it.
-// Otherwise, as with a daemon on another machine or one without root, files
-// are copied in and out with the daemon's help. See mounted and copied.
+// The workspace and the runner are files of this machine that are mounted into the
+// container, if the daemon can see them and the container's user can own them.
+// Otherwise, as with a daemon on another machine or one without root, the runner is copied
+// in, and places and collects files that its stream carries.
 //
 // # What a command may
 //

@@ -2,6 +2,7 @@ package docker_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,9 +12,22 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/backendtest"
 	"github.com/fevalgraph/fevalgraph/backend/docker"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/workerprogram"
 )
 
-func TestMain(m *testing.M) { os.Exit(backendtest.Main(m)) }
+// program is the runner of containers.
+var program string
+
+func TestMain(m *testing.M) {
+	if os.Getenv("FEVALGRAPH_TEST_DOCKER") != "" {
+		program = filepath.Join(filepath.Dir(os.Args[0]), "fevalgraph-worker")
+		if err := workerprogram.Build(program); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+	}
+	os.Exit(backendtest.Main(m))
+}
 
 // Images of the tests: one is busybox, the other has glibc, Python and uv.
 const (
@@ -47,8 +61,9 @@ func TestConformance(t *testing.T) {
 	})
 	t.Run("read-only", func(t *testing.T) {
 		t.Parallel()
-		for _, user := range []string{"", "0:0"} {
-			backendtest.TestReadOnly(t, opener(d, docker.Options{Image: baseImage, User: user}))
+		for _, o := range []docker.Options{{}, {User: "0:0"}, {Copy: true}, {Copy: true, User: "0:0"}} {
+			o.Image = baseImage
+			backendtest.TestReadOnly(t, opener(d, o))
 		}
 	})
 	t.Run("places", func(t *testing.T) {
@@ -57,13 +72,10 @@ func TestConformance(t *testing.T) {
 			backendtest.TestPlaces(t, opener(d, o))
 		}
 	})
-	// What is about ports is the same however files get in.
+	// The runner is the same however files get in.
 	t.Run("copied", func(t *testing.T) {
 		t.Parallel()
-		open := opener(d, docker.Options{Image: baseImage, Copy: true})
-		backendtest.TestFiles(t, open)
-		backendtest.TestPrograms(t, open)
-		backendtest.TestEndings(t, open)
+		backendtest.TestFiles(t, opener(d, docker.Options{Image: baseImage, Copy: true}))
 	})
 }
 
@@ -86,6 +98,7 @@ func opener(d *docker.Daemon, o docker.Options) backendtest.Opener {
 			}
 		})
 		o := o
+		o.Program = program
 		o.Scratch, o.Registry = filepath.Join(dir, "scratch"), registry
 		if o.Project == "" {
 			o.Project = "test"

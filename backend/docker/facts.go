@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
+	"io"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -16,7 +16,6 @@ type facts struct {
 	uid, gid int    // of the commands' user
 	python   string // path of the interpreter; "" for none
 	version  string // "CPython 3.11.2"; noPython for none
-	told     bool   // their init says how programs end
 }
 
 // noPython is what an identity says of an image without an interpreter.
@@ -51,94 +50,70 @@ func (b *Backend) Platform(ctx context.Context) (string, error) {
 	return image.platform, nil
 }
 
-// The probe marks its answers, because programs that it asks may print more.
-const probeMark = "fevalgraph-fact "
-
 // probe runs a container without a workspace.
-func (b *Backend) probe(ctx context.Context, image *resolved) (*facts, error) {
-	var out bytes.Buffer
-	ask := job{script: b.probeScript(image), grace: b.opt.Grace, limit: b.d.wait.launch, out: &out}
-	var res result
+func (b *Backend) probe(ctx context.Context, image *resolved) (found *facts, err error) {
 	asked := once{b: b, image: image, name: "probe", on: noNetwork,
-		after: func(_ context.Context, _ string, r result) error { res = r; return nil }}
-	err := asked.run(ctx, ask)
+		run: func(ctx context.Context, r *runner) (err error) {
+			found, err = b.askAll(ctx, r, image)
+			return err
+		}}
+	err = asked.do(ctx)
 	if errors.Is(err, errNoIPv6) {
 		b.d.noIPv6.Store(true)
-		err = asked.run(ctx, ask)
-	}
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case res.timedOut:
-		return nil, fmt.Errorf("it did not answer within %v", b.d.wait.launch)
-	case res.oom:
-		return nil, errors.New("its memory ran out before it had answered")
-	case res.code != 0:
-		// The script ends with 0 whatever it finds.
-		return nil, errors.New("its container was ended before it had answered")
-	}
-	found, err := readFacts(out.String())
-	if err == nil {
-		found.told = res.told
+		err = asked.do(ctx)
 	}
 	return found, err
 }
 
-func (b *Backend) probeScript(image *resolved) string {
+func (b *Backend) askAll(ctx context.Context, r *runner, image *resolved) (*facts, error) {
 	env := append(append([]string{}, image.env...), "HOME=/tmp", "UV_CACHE_DIR=/tmp/fevalgraph-uv")
 	env = append(env, b.opt.Env...)
-	request := b.opt.Python
-	if request == "" {
-		// uv heeds it everywhere but in "python find".
-		request, _ = getenv(b.opt.Env, "UV_PYTHON")
+	if _, set := getenv(env, "PATH"); !set {
+		env = append(env, "PATH="+defaultPath)
 	}
-	if request != "" {
-		request = " " + quote(request)
-	}
-	var exports strings.Builder
-	for _, variable := range env {
-		if name, value, found := strings.Cut(variable, "="); found && isName(name) {
-			exports.WriteString("export " + name + "=" + quote(value) + "\n")
+	// answer is the output of a program, "" if it fails or is not there.
+	answer := func(argv ...string) (string, error) {
+		var out bytes.Buffer
+		exit, err := r.run(ctx, backend.Command{Argv: argv, Env: env, At: "/", Timeout: b.d.wait.launch, Output: &out, Errors: io.Discard})
+		tool := (*backend.ToolError)(nil)
+		switch {
+		case errors.As(err, &tool):
+			return "", nil
+		case err != nil:
+			return "", err
+		case exit.TimedOut:
+			return "", fmt.Errorf("%s did not answer within %v", argv[0], b.d.wait.launch)
+		case exit.OOM:
+			return "", errors.New("its memory ran out before it had answered")
+		case exit.Code != 0:
+			return "", nil
 		}
+		return strings.TrimSpace(out.String()), nil
 	}
-	ask := `import platform; print(platform.python_implementation(), platform.python_version())`
-	return "echo '" + wordPrefix + wordReady + "'\nexec >&2 </dev/null\ncd /\n" + exports.String() +
-		`echo "` + probeMark + `uid $(id -u)"; echo "` + probeMark + `gid $(id -g)"` + "\n" +
-		"p=$(uv python find --no-project" + request + " 2>/dev/null) || p=$(command -v python3) || p=\n" +
-		"[ -n \"$p\" ] || exit 0\n" +
-		`v=$("$p" -I -c ` + quote(ask) + ") || exit 0\n" +
-		`echo "` + probeMark + `python $p"; echo "` + probeMark + `version $v"` + "\nexit 0\n"
-}
-
-// isName reports whether the shell can export a variable of that name.
-func isName(s string) bool {
-	for i, c := range s {
-		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-		if !letter && (i == 0 || c < '0' || c > '9') {
-			return false
-		}
+	found := &facts{version: noPython}
+	user, err := answer(programPath, backend.ContainerCommand, backend.ContainerUser)
+	if err != nil {
+		return nil, err
 	}
-	return s != ""
-}
-
-func readFacts(text string) (*facts, error) {
-	said := map[string]string{}
-	for line := range strings.Lines(text) {
-		if fact, found := strings.CutPrefix(line, probeMark); found {
-			name, value, _ := strings.Cut(strings.TrimSpace(fact), " ")
-			said[name] = value
-		}
+	if _, err := fmt.Sscan(user, &found.uid, &found.gid); err != nil {
+		return nil, fmt.Errorf("it does not say who its user is: %w: %s", err, user)
 	}
-	found := &facts{python: said["python"], version: said["version"]}
-	if found.python == "" || found.version == "" {
-		found.python, found.version = "", noPython
+	find := []string{"uv", "python", "find", "--no-project"}
+	if b.opt.Python != "" {
+		find = append(find, b.opt.Python)
+	} else if request, _ := getenv(b.opt.Env, "UV_PYTHON"); request != "" {
+		find = append(find, request) // uv heeds it everywhere but in "python find"
 	}
-	var uidErr, gidErr error
-	found.uid, uidErr = strconv.Atoi(said["uid"])
-	found.gid, gidErr = strconv.Atoi(said["gid"])
-	if err := errors.Join(uidErr, gidErr); err != nil {
-		return nil, fmt.Errorf("it does not say who its user is: %w: %s", err, strings.TrimSpace(text))
+	python, err := answer(find...)
+	if err == nil && python == "" {
+		python, err = answer("python3", "-I", "-c", "import sys; print(sys.executable)")
 	}
-	return found, nil
+	if err != nil || python == "" {
+		return found, err
+	}
+	version, err := answer(python, "-I", "-c", "import platform; print(platform.python_implementation(), platform.python_version())")
+	if version != "" {
+		found.python, found.version = python, version
+	}
+	return found, err
 }

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -8,13 +9,17 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/docker/docker/pkg/stdcopy"
+
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
@@ -30,7 +35,7 @@ type fakeDaemon struct {
 	on    map[string]http.HandlerFunc // "POST /containers/x/start"; the container is always x
 	// otherwise answers what on and usual do not; nil answers nothing.
 	otherwise func(call string) http.HandlerFunc
-	ended     chan struct{} // closed when the program has ended
+	ended     chan struct{} // closed when the container has ended
 	conns     []net.Conn    // hijacked
 }
 
@@ -50,7 +55,7 @@ func newFakeDaemon(t *testing.T) *fakeDaemon {
 		t.Fatal(err)
 	}
 	// So long a wait is for what never comes: tests about that shorten it.
-	f.wait = patience{call: time.Minute, launch: time.Minute, end: time.Minute, drain: time.Minute, remove: time.Minute, stop: time.Minute}
+	f.wait = patience{call: time.Minute, launch: time.Minute, end: time.Minute, remove: time.Minute, stop: time.Minute}
 	return f
 }
 
@@ -64,6 +69,21 @@ func (f *fakeDaemon) stop() {
 	f.mu.Unlock()
 	f.server.CloseClientConnections()
 	f.server.Close()
+}
+
+// end is the end of the container.
+func (f *fakeDaemon) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, c := range f.conns {
+		c.Close()
+	}
+	f.conns = nil
+	select {
+	case <-f.ended:
+	default:
+		close(f.ended)
+	}
 }
 
 func (f *fakeDaemon) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -133,23 +153,31 @@ func (f *fakeDaemon) usual(call string) http.HandlerFunc {
 	case "POST /containers/create":
 		return says200(map[string]any{"Id": "x"})
 	case "POST /containers/x/attach":
-		return f.attached(stream(1, wordPrefix+wordReady+"\n"), stream(2, "out\n"), stream(1, "Main child exited normally (with status '0')\n"))
+		return f.runs(prints("out\n"))
 	case "POST /containers/x/wait":
 		return func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusOK)
 			w.(http.Flusher).Flush()
+			f.mu.Lock()
+			ended := f.ended
+			f.mu.Unlock()
 			select {
-			case <-f.ended:
+			case <-ended:
 				fmt.Fprint(w, `{"StatusCode":0}`)
 			case <-r.Context().Done():
 			}
 		}
-	case "POST /containers/x/start", "POST /containers/x/kill":
+	case "PUT /containers/x/archive":
+		return func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }
+	case "POST /containers/x/start":
 		return noContent
+	case "POST /containers/x/kill":
+		return func(w http.ResponseWriter, r *http.Request) {
+			f.end()
+			noContent(w, r)
+		}
 	case "GET /containers/x/json":
 		return says200(map[string]any{"State": map[string]any{"ExitCode": 0, "StartedAt": "2026-01-02T03:04:05Z", "FinishedAt": "2026-01-02T03:04:06Z"}})
-	case "GET /events":
-		return func(http.ResponseWriter, *http.Request) {}
 	}
 	if strings.HasPrefix(call, "DELETE /containers/fevalgraph-") {
 		return noContent
@@ -160,20 +188,52 @@ func (f *fakeDaemon) usual(call string) http.HandlerFunc {
 	return nil
 }
 
-// attached takes the connection over, reads the script, says what is to be
-// said, and ends the program.
-func (f *fakeDaemon) attached(frames ...[]byte) http.HandlerFunc {
+// runs has a runner serve a session in the container.
+func (f *fakeDaemon) runs(exec execFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn := f.hijack(w)
+		f.mu.Lock()
+		f.ended = make(chan struct{})
+		f.mu.Unlock()
 		go func() {
-			_, _ = io.Copy(io.Discard, conn)
-			for _, frame := range frames {
-				_, _ = conn.Write(frame)
-			}
-			conn.Close()
-			close(f.ended)
+			_ = worker.ServeStream(context.Background(), conn, stdcopy.NewStdWriter(conn, stdcopy.Stdout), "/nowhere", func(context.Context, cache.Store, backend.Spec) (backend.Session, error) {
+				return fakeSession{exec: exec}, nil
+			})
+			f.end()
 		}()
 	}
+}
+
+// dies has a container end whose first process has something to say.
+func (f *fakeDaemon) dies(frames ...[]byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		conn := f.hijack(w)
+		for _, frame := range frames {
+			_, _ = conn.Write(frame)
+		}
+		f.end()
+	}
+}
+
+type execFunc func(ctx context.Context, c backend.Command) (backend.Exit, error)
+
+// prints is a program that prints a text.
+func prints(text string) execFunc {
+	return func(_ context.Context, c backend.Command) (backend.Exit, error) {
+		_, err := io.WriteString(c.Output, text)
+		return backend.Exit{}, err
+	}
+}
+
+// fakeSession is a session in which only commands run.
+type fakeSession struct {
+	backend.Session
+	exec execFunc
+}
+
+func (s fakeSession) Dir() string { return "/workspace" }
+func (s fakeSession) Exec(ctx context.Context, c backend.Command) (backend.Exit, error) {
+	return s.exec(ctx, c)
 }
 
 func (f *fakeDaemon) hijack(w http.ResponseWriter) net.Conn {
@@ -205,7 +265,12 @@ func (f *fakeDaemon) backend() (*Backend, string) {
 		f.t.Fatal(err)
 	}
 	f.t.Cleanup(func() { registry.Close() })
-	b := New(cache.NewMemory(), f.Daemon, Options{Image: "img", Scratch: filepath.Join(dir, "scratch"), Registry: registry, Grace: 100 * time.Millisecond})
-	b.facts = &facts{uid: 1000, gid: 1000, version: noPython, told: true}
+	program := filepath.Join(dir, "program")
+	if err := os.WriteFile(program, []byte("program"), 0o755); err != nil {
+		f.t.Fatal(err)
+	}
+	b := New(cache.NewMemory(), f.Daemon, Options{Image: "img", Program: program, Scratch: filepath.Join(dir, "scratch"), Registry: registry, Grace: 100 * time.Millisecond})
+	b.checked = true
+	b.facts = &facts{uid: 1000, gid: 1000, version: noPython}
 	return b, filepath.Join(dir, "sessions")
 }

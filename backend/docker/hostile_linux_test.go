@@ -28,7 +28,7 @@ func TestDiskFull(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	b := docker.New(cache.NewMemory(), d, docker.Options{Image: baseImage, Network: "none", Scratch: small, Project: "test", Run: t.Name(), Grace: 300 * time.Millisecond})
+	b := docker.New(cache.NewMemory(), d, docker.Options{Program: program, Image: baseImage, Network: "none", Scratch: small, Project: "test", Run: t.Name(), Grace: 300 * time.Millisecond})
 	for range 2 {
 		s := open(t, b, backend.Spec{Inputs: []backend.Input{{Path: "f", Content: []byte("x")}}})
 		cmd, out := sh(`dd if=/dev/zero of=fill bs=64k 2>&1; echo x > "$HOME/more" || exit 3`), bytes.Buffer{}
@@ -160,5 +160,52 @@ func place(t *testing.T, s backend.Session, store cache.Store) {
 	)
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// No command, not even root's, ends the first process, changes it, or speaks for it: it would end
+// what judges the command, or say how it ended.
+func TestRunnerIsOutOfReach(t *testing.T) {
+	d := daemon(t)
+	const attack = `
+import ctypes, os, resource, signal, sys
+sys.stdout.reconfigure(line_buffering=True)
+libc = ctypes.CDLL(None, use_errno=True)
+for s in range(1, 65):
+    try: os.kill(1, s)
+    except OSError: pass
+    try: os.kill(-1, 0)
+    except OSError: pass
+for name in ("RLIMIT_CPU", "RLIMIT_NOFILE", "RLIMIT_AS", "RLIMIT_FSIZE"):
+    try:
+        resource.prlimit(1, getattr(resource, name), (0, 0)); print("limited", name)
+    except OSError: pass
+if libc.ptrace(16, 1, 0, 0) == 0: print("traced")
+for name in ("mem", "fd/0", "fd/1", "fd/2", "environ", "root/fevalgraph/blobs"):
+    for flags in (os.O_RDONLY, os.O_WRONLY):
+        try: os.open("/proc/1/" + name, flags); print("opened", name)
+        except OSError: pass
+for s in (signal.SIGSEGV, signal.SIGBUS, signal.SIGQUIT, signal.SIGKILL, signal.SIGSTOP, signal.SIGPROF, signal.SIGURG):
+    for task in os.listdir("/proc/1/task"):
+        libc.syscall(200, int(task), int(s))
+try: os.setuid(61186); print("became it")
+except OSError: pass
+if os.getuid() == 0 and os.path.exists("/fevalgraph/runner"):
+    try: open("/fevalgraph/runner", "wb"); print("changed the program")
+    except OSError: pass
+print("r\0\0\0\2{}")
+os._exit(7)
+`
+	for _, o := range []docker.Options{{}, {User: "0:0"}, {Copy: true, User: "0:0"}} {
+		o.Image = pythonImage
+		b, _ := opener(d, o)(t)
+		s := open(t, b, backend.Spec{})
+		for range 2 {
+			var out bytes.Buffer
+			exit, err := s.Exec(t.Context(), backend.Command{Argv: []string{"python3", "-c", attack}, Output: &out, Timeout: guard})
+			if err != nil || exit.Code != 7 || exit.Signal != "" || out.String() != "r\x00\x00\x00\x02{}\n" {
+				t.Errorf("user %q, copied %v: %+v, %v, %q", o.User, o.Copy, exit, err, out.String())
+			}
+		}
 	}
 }

@@ -86,7 +86,7 @@ func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, err
 			workspace: workspaceOf(&c),
 		}
 		if l.Kept {
-			l.Enter = enter(name, c.Labels[LabelWorkdir])
+			l.Enter = enter(name, c.Labels[LabelWorkdir], c.Labels[LabelUser])
 		}
 		left = append(left, l)
 	}
@@ -144,7 +144,7 @@ const keptPrefix = "fevalgraph-kept-"
 // Keep implements backend.Capabilities.Keep for one session. Where no command was
 // run there is nothing to keep.
 func (s *session) Keep(ctx context.Context) (how string, err error) {
-	if s.files == nil {
+	if s.closed {
 		return "", fmt.Errorf("keeping the container: session: %w", fs.ErrClosed)
 	}
 	if s.box.id == "" {
@@ -159,13 +159,16 @@ func (s *session) Keep(ctx context.Context) (how string, err error) {
 		return "", fmt.Errorf("keeping the container: %w", err)
 	}
 	s.keep = true
-	return enter(keptPrefix+s.id, s.Dir()), nil
+	return enter(keptPrefix+s.id, s.Dir(), s.b.user(s.image)), nil
 }
 
-// enter is the command that opens a shell in a kept container.
-func enter(name, dir string) string {
-	return "docker start " + name + " && docker exec -it -w " + quote(dir) + " " + name + " /bin/sh"
+// enter is the command that opens a shell in a kept container, as the user of its commands.
+func enter(name, dir, user string) string {
+	return "docker start " + name + " && docker exec -it -u " + quote(user) + " -w " + quote(dir) + " " + name + " /bin/sh"
 }
+
+// quote makes one word of a shell of any text.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 func (d *Daemon) rename(ctx context.Context, id, name string) error {
 	ctx, cancel := d.call(ctx)

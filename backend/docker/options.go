@@ -18,6 +18,7 @@ const (
 	LabelSession = "fevalgraph.session" // id of the session
 	LabelNode    = "fevalgraph.node"    // Spec.Name
 	LabelWorkdir = "fevalgraph.workdir" // of the session in the container
+	LabelUser    = "fevalgraph.user"    // of commands
 	LabelKeep    = "fevalgraph.keep"    // "true" when it was to be left behind
 )
 
@@ -65,9 +66,9 @@ type Options struct {
 	// empty is none.
 	GPUs   string
 	Mounts []Mount
-	// NoInit makes the program the container's first process. Then the end by a
-	// signal is known by exit codes above 128 only.
-	NoInit bool
+	// Program is the file of the runner, the first process of containers: a static program for
+	// Linux that knows backend.ContainerCommand.
+	Program string
 
 	// Python is the interpreter that uv is asked for in the container: "3.12".
 	// Empty is uv's choice, or python3 where there is no uv.

@@ -68,8 +68,8 @@ func TestInterference(t *testing.T) {
 			}
 			return syscall.Kill(found.State.Pid, syscall.SIGKILL)
 		}, "something outside of the container ended it"},
-		{"docker kill", func(c container.Summary) error { return api.ContainerKill(t.Context(), c.ID, "KILL") }, "the daemon ended the container (signal 9)"},
-		{"docker stop", func(c container.Summary) error { return api.ContainerStop(t.Context(), c.ID, container.StopOptions{}) }, "the daemon ended the container (signal 15)"},
+		{"docker kill", func(c container.Summary) error { return api.ContainerKill(t.Context(), c.ID, "KILL") }, "something outside of the container ended it"},
+		{"docker stop", func(c container.Summary) error { return api.ContainerStop(t.Context(), c.ID, container.StopOptions{}) }, "something outside of the container ended it"},
 		{"docker rm", func(c container.Summary) error {
 			return api.ContainerRemove(t.Context(), c.ID, container.RemoveOptions{Force: true})
 		}, ""},
@@ -118,7 +118,7 @@ func TestReap(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := docker.New(cache.NewMemory(), d, docker.Options{
-			Image: baseImage, Network: setting.on, Copy: setting.copy, Scratch: scratch, Project: "test", Run: t.Name(), Registry: registry,
+			Program: program, Image: baseImage, Network: setting.on, Copy: setting.copy, Scratch: scratch, Project: "test", Run: t.Name(), Registry: registry,
 		})
 		for _, spec := range []backend.Spec{{Name: "left"}, {Name: "never used"}, {Name: "kept", Keep: true}} {
 			spec.Inputs = []backend.Input{{Path: "f", Content: []byte("x")}}

@@ -67,40 +67,36 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 	}
 	// uv would leave the compiling to every session.
 	cmd.Env = append(append([]string{"XDG_CACHE_HOME=" + fetchedPath}, cmd.Env...), "UV_COMPILE_BYTECODE=1")
-	cmd.Dir, cmd.Online = "", true
-	l := launch{top: tempPath, command: cmd, env: environment(image, cmd.Env)}
-	script, err := l.script()
-	if err != nil {
-		return "", backend.Exit{}, err
-	}
+	cmd.Dir, cmd.Env = "", environment(image, cmd.Env)
+	var exit backend.Exit
 	maker := once{
-		b: b, image: image, name: "prepare", on: b.opt.network(true), told: found.told,
+		b: b, image: image, name: "prepare", on: b.opt.network(true),
 		mounts: []mount.Mount{{Type: mount.TypeTmpfs, Target: homePath}, {Type: mount.TypeTmpfs, Target: tempPath}},
 		before: func(ctx context.Context, id string) error {
 			return errors.Join(b.d.makeOwn(ctx, id, PreparedPath, found), b.d.makeOwn(ctx, id, fetchedPath, found))
 		},
+		run: func(ctx context.Context, r *runner) (err error) {
+			exit, err = r.run(ctx, cmd)
+			exit = b.limited(exit)
+			return err
+		},
 	}
-	var res result
-	maker.after = func(ctx context.Context, id string, r result) error {
-		if res = r; r.word != wordReady || r.code != 0 || r.timedOut {
+	done := func() bool { return exit == backend.Exit{Seconds: exit.Seconds} }
+	maker.after = func(ctx context.Context, id string) error {
+		if !done() {
 			return nil
 		}
 		keeper := once{
-			b: b, image: image, name: "snapshot", on: noNetwork, told: found.told,
+			b: b, image: image, name: "snapshot", on: noNetwork,
 			before: func(ctx context.Context, to string) error { return b.d.handOver(ctx, id, to) },
-			after:  func(ctx context.Context, id string, _ result) error { return b.commit(ctx, id, snapshot) },
+			after:  func(ctx context.Context, id string) error { return b.commit(ctx, id, snapshot) },
 		}
-		return keeper.run(ctx, job{script: "echo '" + wordPrefix + wordReady + "'", grace: b.opt.Grace})
+		return keeper.do(ctx)
 	}
-	err = maker.run(ctx, job{script: script, limit: cmd.Timeout, grace: b.opt.Grace, out: cmd.Output})
-	if err == nil {
-		err = refusal(res.word, cmd)
-	}
-	if err != nil {
+	if err := maker.do(ctx); err != nil {
 		return "", backend.Exit{}, err
 	}
-	exit := b.exit(res)
-	if exit != (backend.Exit{Seconds: exit.Seconds}) {
+	if !done() {
 		return "", exit, nil
 	}
 	return snapshot, exit, nil
@@ -149,19 +145,19 @@ func (d *Daemon) makeOwn(ctx context.Context, id, dir string, owner *facts) erro
 	return nil
 }
 
-// once is a container for one job, without a session.
+// once is a container without a session.
 type once struct {
 	b      *Backend
 	image  *resolved
 	name   string // for people
 	on     string // network
 	mounts []mount.Mount
-	told   bool                                                 // as of facts
-	before func(ctx context.Context, id string) error           // the start; nil does nothing
-	after  func(ctx context.Context, id string, r result) error // the end, before the removal
+	before func(ctx context.Context, id string) error // nil does nothing
+	run    func(ctx context.Context, r *runner) error // nil starts nothing
+	after  func(ctx context.Context, id string) error // when nothing runs, before the removal; nil does nothing
 }
 
-func (o *once) run(ctx context.Context, j job) (err error) {
+func (o *once) do(ctx context.Context) (err error) {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
@@ -169,7 +165,7 @@ func (o *once) run(ctx context.Context, j job) (err error) {
 	if err := b.register(backend.Entry{ID: id, Name: o.name}); err != nil {
 		return err
 	}
-	c := b.newBox(id, o.told)
+	c := b.newBox(id)
 	defer func() {
 		removed := c.discard(ctx)
 		if removed == nil {
@@ -179,6 +175,7 @@ func (o *once) run(ctx context.Context, j job) (err error) {
 	}()
 	plan := b.blueprint(o.image, id, o.name, false, o.mounts)
 	plan.opt.GPUs = "" // only tests need one: answers are found without
+	plan.first.Work, plan.copied = tempPath, o.run != nil
 	if err := c.create(ctx, plan, o.on); err != nil {
 		return err
 	}
@@ -187,9 +184,16 @@ func (o *once) run(ctx context.Context, j job) (err error) {
 			return err
 		}
 	}
-	res, err := c.run(ctx, j)
-	if err != nil {
-		return err
+	if o.run != nil {
+		if err := c.start(ctx, b.store, backend.Spec{Name: o.name}, b.opt.Grace); err != nil {
+			return err
+		}
+		if err := errors.Join(o.run(ctx, c.runner), c.end(ctx)); err != nil {
+			return err
+		}
 	}
-	return o.after(ctx, c.id, res)
+	if o.after == nil {
+		return nil
+	}
+	return o.after(ctx, c.id)
 }

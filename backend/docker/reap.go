@@ -22,7 +22,7 @@ func (b *box) stop(ctx context.Context) error {
 	if b.id == "" {
 		return nil
 	}
-	if err := b.d.halt(ctx, b.id); err != nil || b.bridge == "" {
+	if err := b.end(ctx); err != nil || b.bridge == "" {
 		return err
 	}
 	return b.connect(ctx, noNetwork)

@@ -3,7 +3,6 @@ package docker
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 )
@@ -37,7 +36,6 @@ type known struct {
 	UID, GID int
 	Python   string
 	Version  string
-	Told     bool
 }
 
 // ask returns the facts, of an earlier run's memory or of a probe.
@@ -49,17 +47,17 @@ func (b *Backend) ask(ctx context.Context, image *resolved) (*facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	questions := []string{about.id, about.engine, image.id, b.user(image), b.opt.Python, fmt.Sprint(b.opt.NoInit)}
+	questions := []string{"by the runner", about.id, about.engine, image.id, b.user(image), b.opt.Python}
 	name := b.memory(".json", append(questions, b.opt.Env...)...)
 	var k known
 	if json.Unmarshal(b.recall(name), &k) == nil && k.Version != "" {
-		return &facts{uid: k.UID, gid: k.GID, python: k.Python, version: k.Version, told: k.Told}, nil
+		return &facts{uid: k.UID, gid: k.GID, python: k.Python, version: k.Version}, nil
 	}
 	found, err := b.probe(ctx, image)
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(known{UID: found.uid, GID: found.gid, Python: found.python, Version: found.version, Told: found.told})
+	text, err := json.Marshal(known{UID: found.uid, GID: found.gid, Python: found.python, Version: found.version})
 	if err == nil {
 		b.remember(name, text)
 	}

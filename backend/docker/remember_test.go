@@ -2,20 +2,24 @@ package docker
 
 import (
 	"bytes"
+	"context"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// A probe's answers, as the container prints them.
+// probed answers a probe.
 func (f *fakeDaemon) probed() http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		facts := probeMark + "uid 7\n" + probeMark + "gid 8\n" + probeMark + "python /usr/bin/python3\n" + probeMark + "version CPython 3.11.2\n"
-		f.ended = make(chan struct{})
-		f.attached(stream(1, wordPrefix+wordReady+"\n"), stream(2, facts), stream(1, "Main child exited normally (with status '0')\n"))(w, r)
-	}
+	return f.runs(func(_ context.Context, c backend.Command) (backend.Exit, error) {
+		answers := map[string]string{programPath: "7 8\n", "uv": "/usr/bin/python3\n", "/usr/bin/python3": "CPython 3.11.2\n"}
+		_, err := io.WriteString(c.Output, answers[c.Argv[0]])
+		return backend.Exit{}, err
+	})
 }
 
 func TestRemember(t *testing.T) {
@@ -32,7 +36,7 @@ func TestRemember(t *testing.T) {
 		if _, version, err := b.Interpreter(t.Context()); err != nil || version != "CPython 3.11.2" {
 			t.Fatalf("got %q, %v", version, err)
 		}
-		if b.facts.uid != 7 || b.facts.gid != 8 || !b.facts.told {
+		if b.facts.uid != 7 || b.facts.gid != 8 {
 			t.Errorf("facts are %+v", b.facts)
 		}
 		return strings.Count(f.called(), "/create") - before
@@ -50,7 +54,6 @@ func TestRemember(t *testing.T) {
 		"user":    func(o *Options) { o.User = "7:8" },
 		"python":  func(o *Options) { o.Python = "3.12" },
 		"env":     func(o *Options) { o.Env = []string{"PATH=/opt"} },
-		"no init": func(o *Options) { o.NoInit = true },
 		"nothing": func(o *Options) { o.Facts = "" },
 	} {
 		if n := probes(change); n != 1 {
@@ -90,22 +93,23 @@ func TestRemember(t *testing.T) {
 
 // A container that did not end has not said what it lacks.
 func TestProbeEndsEarly(t *testing.T) {
-	half := stream(2, probeMark+"uid 7\n"+probeMark+"gid 8\n")
 	for _, test := range []struct {
 		name  string
 		state map[string]any
 		want  string
 	}{
-		{"init is killed", map[string]any{"ExitCode": 137}, "its container was ended before it had answered"},
+		{"it is killed", map[string]any{"ExitCode": 137}, "something outside of the container ended it (status 137)"},
 		{"memory", map[string]any{"ExitCode": 137, "OOMKilled": true}, "its memory ran out before it had answered"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFakeDaemon(t)
 			b, _ := f.backend()
 			b.facts, b.opt.Facts = nil, filepath.Join(t.TempDir(), "images")
-			test.state["StartedAt"], test.state["FinishedAt"] = "2026-01-02T03:04:05Z", "2026-01-02T03:04:06Z"
 			f.on["GET /info"] = says200(map[string]any{"ID": "daemon", "ServerVersion": "20.10"})
-			f.on["POST /containers/x/attach"] = f.attached(stream(1, wordPrefix+wordReady+"\n"), half)
+			f.on["POST /containers/x/attach"] = f.runs(func(context.Context, backend.Command) (backend.Exit, error) {
+				f.end()
+				return backend.Exit{}, nil
+			})
 			f.on["GET /containers/x/json"] = says200(map[string]any{"State": test.state})
 			if _, err := b.Identity(t.Context()); err == nil || !strings.Contains(err.Error(), "looking into image img: "+test.want) {
 				t.Errorf("got %v", err)

@@ -1,10 +1,14 @@
 package docker
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -13,84 +17,55 @@ import (
 	"github.com/docker/docker/pkg/stdcopy"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/worker"
+	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// job is one start of a box.
-type job struct {
-	script string
-	limit  time.Duration // 0 is none
-	grace  time.Duration
-	out    io.Writer
-	errs   io.Writer // of the program, when apart from out; else nil
-	token  string    // of the script's launch
+// runner is the first process of a container that runs.
+type runner struct {
+	*worker.Stream
+	box   *box
+	conn  types.HijackedResponse
+	words *excerpt
+	grace time.Duration
 }
 
-// running is a job under way.
-type running struct {
-	*box
-	job
-	conn    types.HijackedResponse
-	control *control
-	status  <-chan container.WaitResponse
-	failed  <-chan error
-	copied  chan struct{} // closed when the output is at its end
-	copyErr error         // of reading; valid then
-	sink    *sink
-}
-
-// run starts the container, sees the program to its end and the container to
-// its own. Cancelling ctx ends it early with ctx's cause. Other errors mean
-// that what became of the program is unknown.
-func (b *box) run(ctx context.Context, j job) (result, error) {
-	if b.lost {
-		return result{}, errors.New("an earlier command lost the container")
-	}
-	b.lost = true // until the end is known
-	r := &running{box: b, job: j, control: newControl(j.errs, j.token), copied: make(chan struct{}), sink: &sink{w: j.out}}
-	waiting, cancel := context.WithCancel(context.WithoutCancel(ctx))
+// start starts the container and opens the session in it, if it is one of spec. It leaves the
+// box without a runner if there is an error.
+func (b *box) start(ctx context.Context, store cache.Store, spec backend.Spec, grace time.Duration) (err error) {
+	waiting, cancel := b.d.call(ctx)
 	defer cancel()
-	if err := r.start(waiting); err != nil {
-		return result{}, err
-	}
-	defer r.conn.Close()
-	timedOut, err := r.await(ctx)
+	conn, err := b.d.api.ContainerAttach(waiting, b.id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
 	if err != nil {
-		return result{}, err
+		return fmt.Errorf("attaching to the container: %w", b.d.explain(err))
 	}
-	res, err := r.result(ctx, timedOut)
-	if err != nil {
-		return result{}, err
+	if err := b.d.api.ContainerStart(waiting, b.id, container.StartOptions{}); err != nil {
+		conn.Close()
+		return b.d.startError(err)
 	}
-	b.lost = false
-	if cause := context.Cause(ctx); cause != nil && !timedOut {
-		return result{}, cause
-	}
-	return res, errors.Join(r.sink.err, r.control.flush())
-}
-
-// start attaches, starts the container and hands it the script.
-func (r *running) start(waiting context.Context) error {
-	ctx, cancel := r.d.call(waiting)
-	defer cancel()
-	var err error
-	r.conn, err = r.d.api.ContainerAttach(ctx, r.id, container.AttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
-	if err != nil {
-		return fmt.Errorf("attaching to the container: %w", r.d.explain(err))
-	}
-	r.status, r.failed = r.d.api.ContainerWait(waiting, r.id, container.WaitConditionNextExit)
-	if err := r.d.api.ContainerStart(ctx, r.id, container.StartOptions{}); err != nil {
-		r.conn.Close()
-		r.lost = false // it does not run
-		return r.d.startError(err)
-	}
+	r := &runner{box: b, conn: conn, words: &excerpt{}, grace: grace}
+	said, w := io.Pipe()
 	go func() {
-		defer close(r.copied)
-		_, r.copyErr = stdcopy.StdCopy(r.control, r.sink, r.conn.Reader)
+		_, err := stdcopy.StdCopy(w, r.words, conn.Reader)
+		w.CloseWithError(err)
 	}()
-	// A shell that ended early takes none of it; await sees to that.
-	_, _ = io.WriteString(r.conn.Conn, r.script)
-	_ = r.conn.CloseWrite()
+	b.runner = r
+	launch := time.AfterFunc(b.d.wait.launch, func() { r.abort(ctx) })
+	defer launch.Stop()
+	if r.Stream, err = worker.OpenStream(ctx, said, conn.Conn, store, spec); err != nil {
+		err = r.blame(ctx, err)
+		return errors.Join(err, b.end(ctx))
+	}
 	return nil
+}
+
+// abort ends the container by the daemon, and the stream whatever that does.
+func (r *runner) abort(ctx context.Context) {
+	if err := r.box.d.halt(ctx, r.box.id); err != nil {
+		r.conn.Close()
+		return
+	}
+	time.AfterFunc(r.box.d.wait.end, func() { r.conn.Close() })
 }
 
 // startError says why a container does not start.
@@ -102,93 +77,145 @@ func (d *Daemon) startError(err error) error {
 	if says(err, "/proc/sys/net/ipv6/") {
 		return fmt.Errorf("%w: %w", errNoIPv6, err)
 	}
-	if says(err, "unable to find user", "unable to find group", "no matching entries in passwd file", "no matching entries in group file") {
-		return &backend.SettingError{Setting: "user", Err: fmt.Errorf("the image does not know it: %w", err),
-			Hint: "write a number, such as 1000:1000, or a name that the image has"}
-	}
 	return fmt.Errorf("starting the container: %w", err)
 }
 
 // errNoIPv6 is why a container does not start on a kernel without IPv6.
 var errNoIPv6 = errors.New("the kernel has no IPv6")
 
-// await returns when the container has ended, by itself or because of the
-// limit or ctx, and whether the limit ended it.
-func (r *running) await(ctx context.Context) (timedOut bool, err error) {
-	launch := time.NewTimer(r.d.wait.launch)
-	defer launch.Stop()
-	var expired <-chan time.Time
-	said, late := r.control.said, false
-	for {
-		select {
-		case status := <-r.status:
-			return false, statusError(status)
-		case err := <-r.failed:
-			return false, fmt.Errorf("waiting for the container: %w", r.d.explain(err))
-		case <-said:
-			launch.Stop()
-			said = nil
-			if r.limit > 0 {
-				_, began := r.control.launched()
-				timer := time.NewTimer(time.Until(began.Add(r.limit)))
-				defer timer.Stop()
-				expired = timer.C
+// run runs a command. What the runner, which has no more of the processor than commands leave it,
+// does not end in time, the daemon does.
+func (r *runner) run(ctx context.Context, cmd backend.Command) (exit backend.Exit, err error) {
+	var mu sync.Mutex
+	var timedOut, begun, over bool
+	began := time.Now()
+	halt := func(late bool) func() {
+		return func() {
+			mu.Lock()
+			timedOut = timedOut || late && !over
+			ended := over
+			mu.Unlock()
+			if !ended {
+				r.abort(ctx)
 			}
-		case <-launch.C:
-			return false, errors.Join(fmt.Errorf("the container did not get to the command within %v", r.d.wait.launch), r.end(ctx))
-		case <-expired:
-			if r.control.ended() != nil && !late { // both at once: the program was in time
-				// Unless it only said so: then it goes on.
-				late = true
-				timer := time.NewTimer(endedSlack)
-				defer timer.Stop()
-				expired = timer.C
-				continue
-			}
-			return true, r.end(ctx)
-		case <-ctx.Done():
-			return false, r.end(ctx)
 		}
+	}
+	watch := time.AfterFunc(r.box.d.wait.launch, halt(false))
+	defer func() { watch.Stop() }()
+	r.Started = func() {
+		watch.Stop()
+		mu.Lock()
+		defer mu.Unlock()
+		began, begun = time.Now(), true
+		if cmd.Timeout > 0 {
+			watch = time.AfterFunc(cmd.Timeout+r.grace+endedSlack, halt(true))
+		}
+	}
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(r.grace+endedSlack, halt(false)) })()
+	exit, err = r.Exec(ctx, cmd)
+	mu.Lock()
+	defer mu.Unlock()
+	over = true
+	broken := (*worker.BrokenError)(nil)
+	if !errors.As(err, &broken) {
+		return exit, err
+	}
+	r.box.lost = true // unless its end is known
+	state, stateErr := r.state(ctx)
+	if stateErr == nil {
+		r.conn.Close()
+		r.box.runner = nil
+	}
+	ended := backend.Exit{Code: -1, Signal: syscall.SIGKILL.String(), TimedOut: timedOut, Seconds: time.Since(began).Seconds()}
+	switch cause := context.Cause(ctx); {
+	case timedOut && stateErr == nil:
+		r.box.lost = false
+		return ended, nil
+	case cause != nil:
+		r.box.lost = stateErr != nil
+		return backend.Exit{}, cause
+	case stateErr != nil:
+		return backend.Exit{}, stateErr
+	case state.OOMKilled && begun:
+		r.box.lost, ended.OOM = false, true
+		return ended, nil
+	case begun:
+		return backend.Exit{}, fmt.Errorf("something outside of the container ended it (status %d)%s", state.ExitCode, r.words)
+	}
+	return backend.Exit{}, fmt.Errorf("the container ended with status %d before it got to the command%s", state.ExitCode, r.words)
+}
+
+// endedSlack is how much later than its runner the daemon ends a command.
+const endedSlack = 2 * time.Second
+
+// blame returns the reason why a stream broke, or another error as it is.
+func (r *runner) blame(ctx context.Context, err error) error {
+	broken := (*worker.BrokenError)(nil)
+	if !errors.As(err, &broken) {
+		return err
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	state, stateErr := r.state(ctx)
+	if stateErr != nil {
+		return stateErr
+	}
+	return fmt.Errorf("the container ended with status %d: %w%s", state.ExitCode, err, r.words)
+}
+
+// state waits for the end of the container, and returns how that was.
+func (r *runner) state(ctx context.Context) (*container.State, error) {
+	d := r.box.d
+	if err := d.ended(ctx, r.box.id); err != nil {
+		return nil, err
+	}
+	look, cancel := d.call(ctx)
+	defer cancel()
+	found, err := d.api.ContainerInspect(look, r.box.id)
+	if err != nil {
+		return nil, fmt.Errorf("asking how the container ended: %w", d.explain(err))
+	}
+	if found.State == nil || found.State.Running {
+		return nil, errors.New("the container runs although its first process has ended")
+	}
+	return found.State, nil
+}
+
+// ended waits until a container does not run.
+func (d *Daemon) ended(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.wait.end)
+	defer cancel()
+	status, failed := d.api.ContainerWait(ctx, id, container.WaitConditionNotRunning)
+	select {
+	case s := <-status:
+		if s.Error != nil {
+			return fmt.Errorf("waiting for the container: %s", s.Error.Message)
+		}
+		return nil
+	case err := <-failed:
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return fmt.Errorf("the container did not end within %v", d.wait.end)
+		}
+		return fmt.Errorf("waiting for the container: %w", d.explain(err))
 	}
 }
 
-// endedSlack is how long a container may take to end after its program.
-const endedSlack = 300 * time.Millisecond
-
-func statusError(status container.WaitResponse) error {
-	if status.Error != nil {
-		return fmt.Errorf("waiting for the container: %s", status.Error.Message)
+// end ends the container, and with its first process everything in it. It is for one that is to
+// be started again, or kept.
+func (b *box) end(ctx context.Context) error {
+	if b.runner == nil {
+		return nil
 	}
+	b.runner.conn.Close()
+	if err := b.d.halt(ctx, b.id); err != nil {
+		return err
+	}
+	if err := b.d.ended(ctx, b.id); err != nil {
+		return err
+	}
+	b.runner = nil
 	return nil
-}
-
-// end stops the container: SIGTERM, the grace, SIGKILL. With its first process
-// everything in it ends.
-func (r *running) end(ctx context.Context) error {
-	wait := func(d time.Duration) (ended bool, err error) {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case status := <-r.status:
-			return true, statusError(status)
-		case err := <-r.failed:
-			return true, fmt.Errorf("waiting for the container: %w", r.d.explain(err))
-		case <-timer.C:
-			return false, nil
-		}
-	}
-	for _, step := range []struct {
-		signal string
-		wait   time.Duration
-	}{{"TERM", r.grace}, {"KILL", r.d.wait.end}} {
-		if err := r.d.kill(ctx, r.id, step.signal, step.wait+r.d.wait.end); err != nil {
-			return err
-		}
-		if ended, err := wait(step.wait); ended {
-			return err
-		}
-	}
-	return fmt.Errorf("the container did not end within %v of SIGKILL", r.d.wait.end)
 }
 
 // kill sends a signal to a container's first process. One that does not run is as
@@ -201,4 +228,31 @@ func (d *Daemon) kill(ctx context.Context, name, signal string, patience time.Du
 		return nil
 	}
 	return fmt.Errorf("ending container %s: %w", name, d.explain(err))
+}
+
+// excerpt keeps the first of what a runner says about its own failure.
+type excerpt struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+const excerptLimit = 4 << 10
+
+// Write implements io.Writer and never fails.
+func (e *excerpt) Write(p []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.text.Write(p[:min(len(p), max(0, excerptLimit-e.text.Len()))])
+	return len(p), nil
+}
+
+// String returns it as the end of a sentence.
+func (e *excerpt) String() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	text := strings.TrimSpace(string(bytes.ToValidUTF8(e.text.Bytes(), []byte("?"))))
+	if text == "" {
+		return ""
+	}
+	return ": " + text
 }

@@ -3,23 +3,27 @@ package docker
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/docker/docker/api/types/mount"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
+	"github.com/fevalgraph/fevalgraph/cache"
 )
 
 // Places in the container, beside the workspace.
 const (
-	homePath = "/fevalgraph/home"
-	tempPath = "/fevalgraph/tmp"
+	homePath   = "/fevalgraph/home"
+	tempPath   = "/fevalgraph/tmp"
+	blobsPath  = "/fevalgraph/blobs"
+	hiddenPath = "/fevalgraph/work" // of a workspace that commands do not see
 )
 
 // session implements backend.Session.
@@ -35,8 +39,9 @@ type session struct {
 	places   []backend.Place // likewise
 	facts    *facts
 	box      box
-	files    delivery
-	closed   bool // nothing is left
+	work     *workspace.Workspace // that is mounted; nil when files are copied
+	inputs   []backend.Input      // that a container has yet to get
+	closed   bool                 // nothing is left
 }
 
 var _ backend.Session = (*session)(nil)
@@ -54,9 +59,9 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 		}
 	}
 	id := workspace.NewID()
-	s := &session{b: b, id: id, name: spec.Name, keep: spec.Keep, image: image, snapshot: snapshot, readOnly: spec.ReadOnly, places: spec.Places, facts: found, box: b.newBox(id, found.told)}
+	s := &session{b: b, id: id, name: spec.Name, keep: spec.Keep, image: image, snapshot: snapshot, readOnly: spec.ReadOnly, places: spec.Places, facts: found, box: b.newBox(id)}
 	if err = s.register(s.keep); err == nil {
-		s.files, err = b.delivery(ctx, s)
+		err = s.makeWorkspace(ctx)
 	}
 	if err == nil {
 		err = s.Place(ctx, spec.Inputs...)
@@ -66,6 +71,24 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 		return nil, errors.Join(fmt.Errorf("opening session: %w", err), s.Close(ctx))
 	}
 	return s, nil
+}
+
+// makeWorkspace makes the directory that is mounted, if one is.
+func (s *session) makeWorkspace(ctx context.Context) error {
+	byCopy, err := s.b.copies(ctx)
+	if err != nil || byCopy {
+		return err
+	}
+	base, err := s.b.place(s.id)
+	if err != nil {
+		return err
+	}
+	var owner *workspace.Owner
+	if os.Geteuid() == 0 {
+		owner = &workspace.Owner{UID: s.facts.uid, GID: s.facts.gid}
+	}
+	s.work, err = workspace.Make(base, s.b.store, owner)
+	return err
 }
 
 // register lists the session as it is about to be.
@@ -99,26 +122,74 @@ func (s *session) blueprint(mounts []mount.Mount) blueprint {
 	if s.snapshot != nil {
 		image = s.snapshot
 	}
-	return s.b.blueprint(image, s.id, s.name, s.keep, mounts)
+	p := s.b.blueprint(image, s.id, s.name, s.keep, mounts)
+	p.copied = s.work == nil
+	if p.copied && len(s.places) > 0 {
+		p.first.Work = hiddenPath
+	}
+	return p
 }
 
 func (b *Backend) blueprint(image *resolved, id, name string, keep bool, mounts []mount.Mount) blueprint {
-	labels := map[string]string{LabelProject: b.opt.Project, LabelRun: b.opt.Run, LabelSession: id, LabelNode: name, LabelWorkdir: b.opt.Workdir}
+	labels := map[string]string{LabelProject: b.opt.Project, LabelRun: b.opt.Run, LabelSession: id, LabelNode: name, LabelWorkdir: b.opt.Workdir, LabelUser: b.user(b.image)}
 	if keep {
 		labels[LabelKeep] = "true"
 	}
-	return blueprint{image: image.id, user: b.user(b.image), labels: labels, mounts: mounts, opt: b.opt}
+	first := backend.Container{
+		User: b.user(b.image), Work: b.opt.Workdir, Home: homePath, Temp: tempPath, Blobs: blobsPath, Capabilities: b.opt.Capabilities, Grace: b.opt.Grace,
+	}
+	return blueprint{image: image.id, first: first, labels: labels, mounts: mounts, opt: b.opt}
 }
 
 // Dir implements backend.Session.
 func (s *session) Dir() string { return s.b.opt.Workdir }
 
-// Place implements backend.Session.
+// Place implements backend.Session. What a container that does not run is to get waits for its start.
 func (s *session) Place(ctx context.Context, inputs ...backend.Input) error {
-	if s.files == nil {
+	if s.closed {
 		return fmt.Errorf("placing inputs: session: %w", fs.ErrClosed)
 	}
-	return s.files.place(ctx, inputs...)
+	for _, in := range inputs {
+		if name, err := workspace.Relative(in.Path); err != nil || name == "." && in.Tree.IsZero() {
+			return fmt.Errorf("placing input %q: %w", in.Path, cmp.Or(err, errors.New("a file cannot be the workspace")))
+		}
+	}
+	if s.work == nil && s.box.runner != nil {
+		return s.box.runner.blame(ctx, s.box.runner.Place(ctx, inputs...))
+	}
+	if s.box.id == "" || s.work == nil {
+		s.inputs = append(s.inputs, inputs...)
+	}
+	if s.work != nil {
+		return s.work.Place(ctx, inputs...)
+	}
+	seen := map[cache.Output]bool{}
+	for _, in := range inputs { // what is lost is to be known now
+		if in.Tree.IsZero() {
+			continue
+		}
+		err := cache.EachBlob(ctx, s.b.store, cache.Output{Digest: in.Tree, Tree: true}, seen, func(o cache.Output) error {
+			has, err := s.b.store.Has(ctx, o.Digest)
+			if err == nil && !has {
+				err = &cache.MissingError{Digest: o.Digest}
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("placing input %q: %w", in.Path, err)
+		}
+	}
+	return nil
+}
+
+// reach returns the runner of a container that has its files itself.
+func (s *session) reach(ctx context.Context) (*runner, error) {
+	if s.box.runner == nil {
+		if err := s.deliver(ctx, cmp.Or(s.box.network, noNetwork)); err != nil {
+			return nil, err
+		}
+	}
+	return s.box.runner, nil
 }
 
 // Collect implements backend.Session. No process of the session runs between
@@ -127,29 +198,51 @@ func (s *session) Collect(ctx context.Context, path string) (io.ReadCloser, erro
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	if s.files == nil {
+	if s.closed {
 		return nil, fmt.Errorf("collecting %q: session: %w", path, fs.ErrClosed)
 	}
-	return s.files.collect(ctx, path)
+	if s.work != nil {
+		return s.work.Collect(ctx, path)
+	}
+	r, err := s.reach(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("collecting %q: %w", path, err)
+	}
+	file, err := r.Collect(ctx, path)
+	return file, r.blame(ctx, err)
 }
 
 // List implements backend.Lister.
 func (s *session) List(ctx context.Context, dir string, most int) ([]string, error) {
-	if s.files == nil {
+	if s.closed {
 		return nil, fmt.Errorf("listing %q: session: %w", dir, fs.ErrClosed)
 	}
-	return s.files.list(ctx, dir, most)
+	if s.work != nil {
+		return s.work.List(ctx, dir, most)
+	}
+	r, err := s.reach(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("listing %q: %w", dir, err)
+	}
+	names, err := r.List(ctx, dir, most)
+	return names, r.blame(ctx, err)
 }
 
 // Verify implements backend.Session.
-func (s *session) Verify(context.Context) error {
-	if s.files == nil {
+func (s *session) Verify(ctx context.Context) error {
+	if s.closed {
 		return fmt.Errorf("verifying: session: %w", fs.ErrClosed)
 	}
 	if s.hostOOM {
 		return backend.Spoiled(errors.New("the machine ran out of memory while a command ran, and the kernel killed something in the container"))
 	}
-	return backend.Spoiled(s.files.verify())
+	if s.work != nil {
+		return backend.Spoiled(s.work.Verify())
+	}
+	if s.box.runner == nil {
+		return nil
+	}
+	return backend.Spoiled(s.box.runner.blame(ctx, s.box.runner.Verify(ctx)))
 }
 
 // Exec implements backend.Session.
@@ -157,37 +250,33 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	if err := context.Cause(ctx); err != nil {
 		return backend.Exit{}, err
 	}
-	if s.files == nil {
+	if s.closed {
 		return backend.Exit{}, fmt.Errorf("running a command: session: %w", fs.ErrClosed)
+	}
+	if len(c.Argv) == 0 || c.Argv[0] == "" {
+		return backend.Exit{}, errors.New("running a command: no program is named")
 	}
 	on := s.b.opt.network(c.Online)
 	if c.Offline {
 		on = noNetwork
 	}
-	env := c.Env
 	if s.snapshot != nil {
-		env = append([]string{"XDG_CACHE_HOME=" + homePath + "/.cache"}, env...)
+		c.Env = append([]string{"XDG_CACHE_HOME=" + homePath + "/.cache"}, c.Env...)
 	}
 	if c.At == "." {
 		c.At = cmp.Or(s.image.workdir, "/")
 	}
-	l := launch{top: s.b.opt.Workdir, command: c, env: s.environment(env), offline: on == noNetwork, attached: c.Attach}
-	if s.facts.told && !c.Attach {
-		l.token = rand.Text()
-	}
-	script, err := l.script()
-	if err != nil {
-		return backend.Exit{}, fmt.Errorf("running a command: %w", err)
-	}
-	if err := s.files.deliver(ctx, on); err != nil {
-		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
-	}
-	if c.Attach {
-		return s.box.attach(ctx, script, c.Timeout)
-	}
-	res, err := s.box.run(ctx, job{script: script, limit: c.Timeout, grace: s.b.opt.Grace, out: c.Output, errs: c.Errors, token: l.token})
+	c.Env, c.Offline = s.environment(c.Env), on == noNetwork
+	err := s.box.usable()
 	if err == nil {
-		err = refusal(res.word, c)
+		err = s.deliver(ctx, on)
+	}
+	var exit backend.Exit
+	if err == nil && c.Attach {
+		return s.box.attach(ctx, s.facts, s.Dir(), c)
+	}
+	if err == nil {
+		exit, err = s.box.runner.run(ctx, c)
 	}
 	if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) {
 		return backend.Exit{}, err
@@ -195,8 +284,16 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	if err != nil {
 		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
 	}
-	s.hostOOM = s.hostOOM || res.oom && s.b.opt.Memory == 0 // then a container runs out of its host's memory
-	return s.b.exit(res), nil
+	s.hostOOM = s.hostOOM || exit.OOM && s.b.opt.Memory == 0 // then a container runs out of its host's memory
+	return s.b.limited(exit), nil
+}
+
+// limited names the limit that an exit ran into.
+func (b *Backend) limited(exit backend.Exit) backend.Exit {
+	if exit.OOM = exit.OOM && b.opt.Memory != 0; exit.OOM {
+		exit.OOMLimit = b.opt.Memory
+	}
+	return exit
 }
 
 // environment is that of a command. Commands that see the image's own places, as those with
@@ -210,14 +307,6 @@ func (s *session) environment(env []string) []string {
 		all = append(all, "PATH="+defaultPath)
 	}
 	return all
-}
-
-// prepare makes the container, with mounts, or puts it on another network.
-func (s *session) prepare(ctx context.Context, on string, mounts []mount.Mount) error {
-	if s.box.id == "" {
-		return s.box.create(ctx, s.blueprint(mounts), on)
-	}
-	return s.box.connect(ctx, on)
 }
 
 // environment completes that of a command: the image's, the command's, and
@@ -235,6 +324,16 @@ func environment(image *resolved, env []string) []string {
 	return all
 }
 
+// getenv returns the last value of name in env, which is the one that counts.
+func getenv(env []string, name string) (string, bool) {
+	for i := len(env) - 1; i >= 0; i-- {
+		if value, found := strings.CutPrefix(env[i], name+"="); found {
+			return value, true
+		}
+	}
+	return "", false
+}
+
 // defaultPath is what containers get when neither image nor command say.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -244,8 +343,8 @@ func (s *session) Close(ctx context.Context) error {
 	if s.closed {
 		return nil
 	}
-	if s.files != nil {
-		s.files.let()
+	if s.work != nil {
+		s.work.Close()
 	}
 	err := s.discard(ctx)
 	if err == nil {
@@ -254,7 +353,7 @@ func (s *session) Close(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("closing session: %w", err)
 	}
-	s.files, s.closed = nil, true
+	s.closed = true
 	return nil
 }
 

@@ -89,6 +89,9 @@ func (s *session) command(c backend.Command) (*exec.Cmd, error) {
 	program, err := lookPath(c.Argv[0], search, dir)
 	if err != nil {
 		hint := "install it, or add its directory to the PATH of the backend"
+		if s.b.inside != nil {
+			hint = "use an image that has it, or add its directory to PATH"
+		}
 		if strings.Contains(c.Argv[0], "/") {
 			hint = ""
 		}
@@ -110,6 +113,9 @@ var openNothing = sync.OnceValues(func() (*os.File, error) { return os.Open(os.D
 
 // environment completes the environment of a command.
 func (s *session) environment(env []string) []string {
+	if s.b.inside != nil {
+		return env
+	}
 	env = slices.Clone(env)
 	if _, set := getenv(env, "HOME"); !set {
 		env = append(env, "HOME="+s.work.Home())
@@ -122,6 +128,9 @@ func (s *session) environment(env []string) []string {
 
 // run starts cmd, sees it to its end and ends everything that it started.
 func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, outputs []*output) (backend.Exit, error) {
+	if err := s.b.inside.begin(s, c.Offline); err != nil {
+		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
+	}
 	forksBefore, began := forks.before(), time.Now()
 	p, err := s.launch(cmd, c)
 	if err != nil {
@@ -131,6 +140,7 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, out
 		s.dirty, s.since = true, since{pid: p.cmd.Process.Pid, forks: forksBefore}
 	}
 	release := limit(ctx, p, c.Timeout, s.b.opt.Grace)
+	s.b.inside.started(p)
 	watchErr := watch(p, outputs)
 	timedOut, stopped := release()
 	exit := backend.Exit{TimedOut: timedOut, Stopped: stopped, Seconds: time.Since(began).Seconds()}
@@ -149,6 +159,7 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, out
 	if statusErr != nil {
 		return exit, statusErr
 	}
+	exit.OOM = s.b.inside.outOfMemory()
 	exit.Code = status.ExitStatus() // -1 after a signal
 	if status.Signaled() {
 		exit.Signal = status.Signal().String()
@@ -185,7 +196,7 @@ const undying = 2
 
 // launch starts cmd, isolated as far as the session is.
 func (s *session) launch(cmd *exec.Cmd, c backend.Command) (*process, error) {
-	private := c.Offline || len(c.Ports) > 0 && s.b.Network() == backend.PrivateNetwork
+	private := s.b.inside == nil && (c.Offline || len(c.Ports) > 0 && s.b.Network() == backend.PrivateNetwork)
 	if s.level == isolation.None {
 		return s.launchOn(cmd, c, private)
 	}
@@ -209,6 +220,12 @@ func (s *session) launch(cmd *exec.Cmd, c backend.Command) (*process, error) {
 
 // launchOn starts cmd on the network that it is to have, and with the umask of commands.
 func (s *session) launchOn(cmd *exec.Cmd, c backend.Command, private bool) (p *process, err error) {
+	if s.b.inside != nil {
+		if p, err = s.b.inside.start(cmd); err != nil {
+			return nil, &backend.ToolError{Tool: c.Argv[0], Err: err}
+		}
+		return p, nil
+	}
 	if private || ownUmask() != commandUmask {
 		failed := ownthread.Do(func() error {
 			if private {
@@ -247,6 +264,10 @@ func (s *session) start(cmd *exec.Cmd) (p *process, err error) {
 // is something to look for only when one could not be ended.
 func (s *session) end() error {
 	if !s.dirty {
+		return nil
+	}
+	if s.b.inside != nil {
+		s.b.inside.endAll()
 		return nil
 	}
 	if err := endMarked(s.mark, s.since); err != nil {

@@ -79,6 +79,9 @@ func (b *Backend) requireIsolation() (isolation.Level, error) {
 
 // Open implements backend.Backend.
 func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
+	if b.inside != nil {
+		return b.openInside(ctx, spec)
+	}
 	level, err := b.requireIsolation()
 	if err != nil {
 		return nil, fmt.Errorf("opening session: %w", err)

@@ -107,6 +107,8 @@ type Backend struct {
 	installed sync.Map // path of a program to its installed
 
 	level func() (isolation.Level, error) // see Isolation
+
+	inside *inside // nil unless the process is the first of a container
 }
 
 var _ backend.Backend = (*Backend)(nil)

@@ -126,6 +126,9 @@ func (s *session) Verify(context.Context) error {
 	if s.work == nil {
 		return fmt.Errorf("verifying: session: %w", fs.ErrClosed)
 	}
+	if s.b.inside != nil { // the limits that a container reaches are its own
+		return backend.Spoiled(s.work.Verify())
+	}
 	return backend.Spoiled(cmp.Or(s.work.Verify(), s.counts.verify()))
 }
 

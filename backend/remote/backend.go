@@ -15,6 +15,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/facts"
+	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 	"github.com/fevalgraph/fevalgraph/reapi"
@@ -30,7 +31,7 @@ type Options struct {
 	// Platform are the properties that an engine chooses workers by, sorted by name.
 	Platform []Property
 	// Host says how machines are used. Its Run is set by New.
-	Host Host
+	Host wire.Host
 	// Program is the file of fevalgraph for the workers' system, and Judge of go-judge; "" is
 	// a backend without a sandbox.
 	Program, Judge string
@@ -118,7 +119,7 @@ func (b *Backend) Capabilities() backend.Capabilities {
 			return level.Text
 		},
 		GPU: func(ctx context.Context) error {
-			f, err := b.know(ctx, GPU)
+			f, err := b.know(ctx, wire.GPU)
 			if err == nil && f.Text != "" {
 				err = &backend.AbsentError{Device: "GPU", Err: errors.New(f.Text)}
 			}
@@ -156,12 +157,12 @@ func (b *Backend) know(ctx context.Context, what string) (facts.Fact, error) {
 		return answer, nil
 	}
 	ask := []string{what}
-	for _, always := range []string{facts.Isolation, Place} {
+	for _, always := range []string{facts.Isolation, wire.Place} {
 		if _, ok := b.facts.Get(always); !ok && always != what {
 			ask = append(ask, always)
 		}
 	}
-	r, err := b.perform(ctx, &work{name: "asking a worker", limit: asking, task: Task{Ask: ask}, judge: what == facts.Sandbox})
+	r, err := b.perform(ctx, &work{name: "asking a worker", limit: asking, task: wire.Task{Ask: ask}, judge: what == facts.Sandbox})
 	if err != nil {
 		return facts.Fact{}, fmt.Errorf("asking a worker of %s for its %s: %w", b.opt.Name, strings.TrimSpace(what), err)
 	}
@@ -173,7 +174,7 @@ func (b *Backend) know(ctx context.Context, what string) (facts.Fact, error) {
 
 // begin makes known what every session needs to know.
 func (b *Backend) begin(ctx context.Context) error {
-	_, err := b.know(ctx, Place)
+	_, err := b.know(ctx, wire.Place)
 	return err
 }
 
@@ -182,12 +183,12 @@ const idLength = 10
 
 // Open implements backend.Backend.
 func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
-	place, err := b.know(ctx, Place)
+	place, err := b.know(ctx, wire.Place)
 	if err != nil {
 		return nil, fmt.Errorf("opening a session: %w", err)
 	}
 	s := &session{b: b, name: spec.Name, id: b.sessionID(spec), readOnly: spec.ReadOnly}
-	s.dir = place.Text + "/" + s.id + "/" + Work
+	s.dir = place.Text + "/" + s.id + "/" + wire.Work
 	if spec.Snapshot != "" {
 		s.snapshot = spec.Snapshot
 		if _, err := b.current(ctx, s.snapshot, nil); err != nil {
@@ -202,7 +203,7 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 
 // sessionID names a session: another one for each that is opened in a run.
 func (b *Backend) sessionID(spec backend.Spec) string {
-	sum := sha256.Sum256(Encode([]any{b.opt.Host.Run, spec}))
+	sum := sha256.Sum256(wire.Encode([]any{b.opt.Host.Run, spec}))
 	b.mu.Lock()
 	b.opened[sum]++
 	n := b.opened[sum]

@@ -14,6 +14,7 @@ import (
 	execution "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
@@ -27,15 +28,15 @@ func (b *Backend) compose(w *work, timeout time.Duration) (cache.Digest, error) 
 	if err != nil {
 		return cache.Digest{}, err
 	}
-	task := Encode(&w.task)
+	task := wire.Encode(&w.task)
 	root := append(slices.Clone(w.entries),
-		cache.Entry{Path: ProgramFile, Digest: program, Executable: true}, cache.Entry{Path: TaskFile, Digest: addBlob(w.blobs, task)})
+		cache.Entry{Path: wire.ProgramFile, Digest: program, Executable: true}, cache.Entry{Path: wire.TaskFile, Digest: addBlob(w.blobs, task)})
 	if w.judge {
 		judge, err := b.files.digest(b.opt.Judge)
 		if err != nil {
 			return cache.Digest{}, err
 		}
-		root = append(root, cache.Entry{Path: JudgeFile, Digest: judge, Executable: true})
+		root = append(root, cache.Entry{Path: wire.JudgeFile, Digest: judge, Executable: true})
 	}
 	tree, err := cache.BuildTree(root)
 	if err != nil {
@@ -49,9 +50,9 @@ func (b *Backend) compose(w *work, timeout time.Duration) (cache.Digest, error) 
 		platform.Properties = append(platform.Properties, &execution.Platform_Property{Name: p.Name, Value: p.Value})
 	}
 	command, err := w.blobs.Add(&execution.Command{
-		Arguments:            []string{"./" + ProgramFile, Command},
+		Arguments:            []string{"./" + wire.ProgramFile, wire.Command},
 		EnvironmentVariables: []*execution.Command_EnvironmentVariable{{Name: "PATH", Value: b.opt.Host.Path}},
-		OutputPaths:          OutputPaths,
+		OutputPaths:          wire.OutputPaths,
 		//lint:ignore SA1019 servers of version 2.1 and earlier read it here
 		Platform: platform,
 	})

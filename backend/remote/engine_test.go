@@ -21,6 +21,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/backend/remote"
+	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/cache/remote/remotetest"
@@ -62,13 +63,13 @@ func always(o remotetest.Outcome) func(remotetest.Outcome) remotetest.Outcome {
 }
 
 // answered returns the outcome of an action that left a result.
-func (m *machine) answered(r *remote.Result) remotetest.Outcome {
-	return m.left(string(remote.Encode(r)))
+func (m *machine) answered(r *wire.Result) remotetest.Outcome {
+	return m.left(string(wire.Encode(r)))
 }
 
 func (m *machine) left(result string) remotetest.Outcome {
 	return remotetest.Outcome{Response: &execution.ExecuteResponse{Result: &execution.ActionResult{
-		OutputFiles: []*execution.OutputFile{{Path: "other", Digest: m.server.Put([]byte("x"))}, {Path: remote.ResultFile, Digest: m.server.Put([]byte(result))}}}}}
+		OutputFiles: []*execution.OutputFile{{Path: "other", Digest: m.server.Put([]byte("x"))}, {Path: wire.ResultFile, Digest: m.server.Put([]byte(result))}}}}}
 }
 
 // Trouble of an engine that passes costs time, and nothing else.
@@ -138,12 +139,12 @@ func TestLastingTrouble(t *testing.T) {
 			return exits(&execution.ActionResult{ExitCode: 9, StderrDigest: m.server.Put([]byte(long))})(m)
 		}, `: "` + long[len(long)-2000:] + `"`, false, 0},
 		{"no result", exits(&execution.ActionResult{}), "left no result", false, 0},
-		{"no digest", exits(&execution.ActionResult{OutputFiles: []*execution.OutputFile{{Path: remote.ResultFile, Digest: &execution.Digest{Hash: "x"}}}}), "digest", false, 0},
+		{"no digest", exits(&execution.ActionResult{OutputFiles: []*execution.OutputFile{{Path: wire.ResultFile, Digest: &execution.Digest{Hash: "x"}}}}), "digest", false, 0},
 		{"no JSON", func(m *machine) remotetest.Outcome { return m.left("{") }, "reading the result of an action", false, 0},
 		{"protocol", func(m *machine) remotetest.Outcome { return m.left(`{"protocol":99}`) }, "protocol 99, not 1", false, 0},
 		{"no index", func(m *machine) remotetest.Outcome { return m.left(`{"protocol":1,"index":"eA=="}`) }, "parcel", false, 0},
 		{"failed", func(m *machine) remotetest.Outcome {
-			return m.answered(&remote.Result{Protocol: remote.Protocol, Failure: worker.FailureOf(errors.New("the disk is full"))})
+			return m.answered(&wire.Result{Protocol: wire.Protocol, Failure: worker.FailureOf(errors.New("the disk is full"))})
 		}, "the disk is full", false, 0},
 		{"ended by the engine", func(*machine) remotetest.Outcome { return ended(codes.DeadlineExceeded, "too long") }, "raise the engine's limit", false, 0},
 		{"late", func(*machine) remotetest.Outcome {
@@ -266,7 +267,7 @@ func TestSandbox(t *testing.T) {
 	m := start(t)
 	judge := filepath.Join(t.TempDir(), "judge")
 	known := filepath.Join(t.TempDir(), "facts.json")
-	if err := facts.Read(known, proof.Place{}).Put(map[string]facts.Fact{remote.Place: {Text: "/w"}, facts.Sandbox: {Identity: backend.Identity{{Label: "sandbox", Value: "1"}}}}); err != nil {
+	if err := facts.Read(known, proof.Place{}).Put(map[string]facts.Fact{wire.Place: {Text: "/w"}, facts.Sandbox: {Identity: backend.Identity{{Label: "sandbox", Value: "1"}}}}); err != nil {
 		t.Fatal(err)
 	}
 	b, store := m.open(t, func(o *remote.Options) { o.Facts, o.Judge = known, judge })
@@ -286,7 +287,7 @@ func TestSandbox(t *testing.T) {
 	m.server.Execute(func(_ context.Context, a *execution.Action, _ *execution.Command) remotetest.Outcome {
 		action = a
 		m.server.Put(large)
-		return m.answered(&remote.Result{Protocol: remote.Protocol, Blobs: [][]byte{small}, Endings: []backend.Ending{
+		return m.answered(&wire.Result{Protocol: wire.Protocol, Blobs: [][]byte{small}, Endings: []backend.Ending{
 			{Stdout: cache.SumBytes(small), Kept: []backend.KeptFile{{Path: "a.out", Digest: cache.SumBytes(large)}}}}})
 	})
 	endings, err := b.Sandbox().Run(t.Context(), backend.Program{Argv: []string{"cc"}, Stdin: stdin, Limits: backend.Limits{Clock: time.Second}})
@@ -301,7 +302,7 @@ func TestSandbox(t *testing.T) {
 	if got, ok := m.server.Blob(stdin.Hex()); !ok || string(got) != "input" || action.Timeout.AsDuration() != 10*time.Minute+time.Second {
 		t.Errorf("the engine has %q, and a limit of %v", got, action.Timeout.AsDuration())
 	}
-	m.first(1, always(m.answered(&remote.Result{Protocol: remote.Protocol, Endings: []backend.Ending{{Stdout: cache.SumBytes([]byte("gone"))}}})), false)
+	m.first(1, always(m.answered(&wire.Result{Protocol: wire.Protocol, Endings: []backend.Ending{{Stdout: cache.SumBytes([]byte("gone"))}}})), false)
 	if _, err := b.Sandbox().Run(t.Context(), backend.Program{Argv: []string{"cc"}}); err == nil || !strings.Contains(err.Error(), "not there any more") {
 		t.Errorf("what a program left is gone: %v", err)
 	}

@@ -12,8 +12,8 @@ import (
 	rpc "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/codes"
 
-	"github.com/fevalgraph/fevalgraph/backend/remote"
 	"github.com/fevalgraph/fevalgraph/backend/remote/remotehost"
+	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/cache/remote/remotetest"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/coverdir"
 )
@@ -69,7 +69,7 @@ func startWith(t *testing.T, run remotetest.Program, program string) *machine {
 	m := &machine{}
 	t.Cleanup(func() {
 		m.actions.Wait()
-		for _, pattern := range []string{"action-*", "fevalgraph-*/sessions/*", "fevalgraph-*/*/" + remote.Work} {
+		for _, pattern := range []string{"action-*", "fevalgraph-*/sessions/*", "fevalgraph-*/*/" + wire.Work} {
 			if left, err := filepath.Glob(filepath.Join(scratch, pattern)); err != nil || len(left) > 0 {
 				t.Errorf("left on the worker's machine: %v, %v", left, err)
 			}

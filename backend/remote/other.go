@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/backend/facts"
+	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 )
 
 // OtherError says that a worker is not what the backend's workers were. What it has to do is
@@ -23,14 +24,14 @@ func (b *Backend) expected(judge bool) (map[string]facts.Fact, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	all := b.facts.All()
-	maps.DeleteFunc(all, func(what string, _ facts.Fact) bool { return what != Place && (what == facts.Sandbox) != judge })
+	maps.DeleteFunc(all, func(what string, _ facts.Fact) bool { return what != wire.Place && (what == facts.Sandbox) != judge })
 	return all, b.wrong
 }
 
 // other is the error of a worker that answered otherwise. If no worker of this run has given
 // the answers that are known, its own take their place for the next run, and nothing else is
 // done in this one.
-func (b *Backend) other(expected map[string]facts.Fact, r *Result) error {
+func (b *Backend) other(expected map[string]facts.Fact, r *wire.Result) error {
 	what := slices.Sorted(maps.Keys(r.Different))[0]
 	err := &OtherError{r.Host, b.opt.Name, facts.Difference(what, expected[what], r.Different[what])}
 	if b.confirmed.Load() {

@@ -13,6 +13,7 @@ import (
 	execution "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 	"github.com/fevalgraph/fevalgraph/reapi"
@@ -21,7 +22,7 @@ import (
 // work is one action.
 type work struct {
 	name    string // for messages
-	task    Task
+	task    wire.Task
 	notes   io.Writer      // may be nil
 	expects bool           // the worker has to be what is known of workers
 	judge   bool           // the action has go-judge
@@ -45,8 +46,8 @@ const tries = 3
 const refusals = 10
 
 // perform has an action executed. Its error is that of the task, too.
-func (b *Backend) perform(ctx context.Context, w *work) (*Result, error) {
-	w.task.Protocol, w.task.Host = Protocol, b.opt.Host
+func (b *Backend) perform(ctx context.Context, w *work) (*wire.Result, error) {
+	w.task.Protocol, w.task.Host = wire.Protocol, b.opt.Host
 	if w.expects {
 		var err error
 		if w.task.Expect, err = b.expected(w.judge); err != nil {
@@ -122,7 +123,7 @@ func isGone(blobs, has []cache.Digest) bool {
 }
 
 // attempt uploads what the server lacks and has the action executed once.
-func (b *Backend) attempt(ctx context.Context, w *work, action cache.Digest, timeout time.Duration, again bool) (r *Result, err error) {
+func (b *Backend) attempt(ctx context.Context, w *work, action cache.Digest, timeout time.Duration, again bool) (r *wire.Result, err error) {
 	if again { // its answer may have been lost, and not the action
 		if found, err := b.opt.Client.ActionResult(ctx, action); err == nil && found != nil {
 			if r, err := b.read(ctx, found); err == nil && r.Failure == nil {
@@ -216,9 +217,9 @@ func (b *Backend) words(ctx context.Context, r *execution.ActionResult) string {
 }
 
 // read fetches the result of an action.
-func (b *Backend) read(ctx context.Context, r *execution.ActionResult) (*Result, error) {
+func (b *Backend) read(ctx context.Context, r *execution.ActionResult) (*wire.Result, error) {
 	for _, f := range r.GetOutputFiles() {
-		if f.GetPath() != ResultFile {
+		if f.GetPath() != wire.ResultFile {
 			continue
 		}
 		d, err := reapi.Parse(f.GetDigest())
@@ -229,12 +230,12 @@ func (b *Backend) read(ctx context.Context, r *execution.ActionResult) (*Result,
 		if err != nil {
 			return nil, err
 		}
-		result := &Result{}
+		result := &wire.Result{}
 		if err := json.Unmarshal(text, result); err != nil {
 			return nil, fmt.Errorf("reading the result of an action: %w", err)
 		}
-		if result.Protocol != Protocol {
-			return nil, fmt.Errorf("the result is of protocol %d, not %d", result.Protocol, Protocol)
+		if result.Protocol != wire.Protocol {
+			return nil, fmt.Errorf("the result is of protocol %d, not %d", result.Protocol, wire.Protocol)
 		}
 		return result, nil
 	}

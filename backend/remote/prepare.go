@@ -14,6 +14,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/facts"
+	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
@@ -29,7 +30,7 @@ type snapshot struct {
 
 // made is a snapshot that was made.
 type made struct {
-	Snapshot Snapshot
+	Snapshot wire.Snapshot
 	Text     []byte // of its index
 	Pieces   []cache.Digest
 }
@@ -43,11 +44,11 @@ func (b *Backend) Prepare(ctx context.Context, name string, cmd backend.Command)
 	plain := cmd
 	plain.Output, plain.Errors, plain.Notes, plain.Online = nil, nil, nil, true
 	known := []any{name}
-	for _, what := range []string{Place, facts.Platform, facts.Interpreter} {
+	for _, what := range []string{wire.Place, facts.Platform, facts.Interpreter} {
 		f, _ := b.facts.Get(what) // one that was never asked for has no part in it
 		known = append(known, f)
 	}
-	sum := sha256.Sum256(Encode(known))
+	sum := sha256.Sum256(wire.Encode(known))
 	id = hex.EncodeToString(sum[:8])
 	b.mu.Lock()
 	s := b.snapshots[id]
@@ -80,7 +81,7 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 	exec := cmd
 	exec.Output, exec.Errors, exec.Notes, exec.Online = nil, nil, nil, true
 	r, err := b.perform(ctx, &work{name: "prepare", notes: cmd.Notes, expects: true, limit: cmd.Timeout,
-		task: Task{Session: &Session{ID: id, Prepare: id, Exec: &exec}}})
+		task: wire.Task{Session: &wire.Session{ID: id, Prepare: id, Exec: &exec}}})
 	if err == nil {
 		err = b.print(ctx, cmd, r)
 	}
@@ -94,7 +95,7 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 	if err != nil {
 		return nil, r.Exit, err
 	}
-	m := &made{Snapshot: Snapshot{ID: id, Index: cache.SumBytes(text)}, Text: text, Pieces: index.Pieces}
+	m := &made{Snapshot: wire.Snapshot{ID: id, Index: cache.SumBytes(text)}, Text: text, Pieces: index.Pieces}
 	return m, r.Exit, b.remember(name, m)
 }
 
@@ -137,7 +138,7 @@ func (b *Backend) remember(name string, m *made) error {
 	path := b.remembered(name)
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
-		err = b.opt.Place.Write(path, 0o644, Encode(m))
+		err = b.opt.Place.Write(path, 0o644, wire.Encode(m))
 	}
 	return err
 }

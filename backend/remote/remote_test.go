@@ -14,6 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/backendtest"
 	"github.com/fevalgraph/fevalgraph/backend/remote"
 	"github.com/fevalgraph/fevalgraph/backend/remote/remotehost"
+	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/abreast"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
@@ -23,7 +24,7 @@ import (
 
 // The test binary is the program of actions, too.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == remote.Command {
+	if len(os.Args) == 2 && os.Args[1] == wire.Command {
 		if err := remotehost.Run(context.Background(), "."); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -100,7 +101,7 @@ func (s *site) open(t *testing.T, change func(*remote.Options)) (*remote.Backend
 	store := cache.NewMemory()
 	o := remote.Options{
 		Client: client, Sender: reapi.NewSender(client), Store: store, Name: "remote.tests", Platform: s.platform,
-		Host:    remote.Host{Scratch: s.scratch, Path: backendtest.Path},
+		Host:    wire.Host{Scratch: s.scratch, Path: backendtest.Path},
 		Program: s.program, InFlight: 8, MaxTimeout: time.Hour, Patience: time.Minute, MaxState: 1 << 30,
 		Facts: filepath.Join(t.TempDir(), "facts.json"),
 	}

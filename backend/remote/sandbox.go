@@ -6,6 +6,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/facts"
+	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
@@ -24,9 +25,9 @@ func (s sandbox) Run(ctx context.Context, programs ...backend.Program) ([]backen
 	if err := s.b.begin(ctx); err != nil {
 		return nil, err
 	}
-	w := &work{name: "programs", expects: true, judge: true, task: Task{Programs: programs}}
-	for d := range FilesOf(programs) {
-		w.entries = append(w.entries, cache.Entry{Path: FilesDir + "/" + d.Hex(), Digest: d})
+	w := &work{name: "programs", expects: true, judge: true, task: wire.Task{Programs: programs}}
+	for d := range wire.FilesOf(programs) {
+		w.entries = append(w.entries, cache.Entry{Path: wire.FilesDir + "/" + d.Hex(), Digest: d})
 		w.needs = append(w.needs, cache.Output{Digest: d})
 	}
 	for _, p := range programs {
@@ -40,7 +41,7 @@ func (s sandbox) Run(ctx context.Context, programs ...backend.Program) ([]backen
 }
 
 // keep puts what programs left into the store.
-func (s sandbox) keep(ctx context.Context, r *Result) error {
+func (s sandbox) keep(ctx context.Context, r *wire.Result) error {
 	there := map[cache.Digest]bool{}
 	for _, blob := range r.Blobs {
 		d, err := cache.PutBytes(ctx, s.b.opt.Store, blob)
@@ -49,7 +50,7 @@ func (s sandbox) keep(ctx context.Context, r *Result) error {
 		}
 		there[d] = true
 	}
-	for _, d := range LeftBy(r.Endings) {
+	for _, d := range wire.LeftBy(r.Endings) {
 		if there[d] {
 			continue
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/remote/parcel"
+	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
@@ -26,7 +27,7 @@ type session struct {
 	readOnly []string
 	snapshot string // its name; "" is none
 
-	inputs []Input       // all that were placed, in order
+	inputs []wire.Input  // all that were placed, in order
 	state  *parcel.Index // what the last command left; nil before the first
 	text   []byte        // of state
 	verify error         // what the machine said after the last command
@@ -47,7 +48,7 @@ func (s *session) Place(ctx context.Context, inputs ...backend.Input) error {
 		if err := s.check(ctx, in); err != nil {
 			return fmt.Errorf("placing input %q: %w", in.Path, err)
 		}
-		s.inputs = append(s.inputs, Input{Input: in})
+		s.inputs = append(s.inputs, wire.Input{Input: in})
 	}
 	return nil
 }
@@ -93,7 +94,7 @@ func (s *session) Exec(ctx context.Context, cmd backend.Command) (backend.Exit, 
 }
 
 // step has an action place what is to be placed, and run a command, if there is one.
-func (s *session) step(ctx context.Context, cmd *backend.Command) (r *Result, err error) {
+func (s *session) step(ctx context.Context, cmd *backend.Command) (r *wire.Result, err error) {
 	var base *made
 	for range tries {
 		if s.snapshot != "" {
@@ -129,7 +130,7 @@ func (s *session) step(ctx context.Context, cmd *backend.Command) (r *Result, er
 // work is the action of a step.
 func (s *session) work(cmd *backend.Command, base *made) *work {
 	w := &work{name: s.name, expects: true, blobs: reapi.Messages{}}
-	task := &Session{ID: s.id, Inputs: s.inputs, ReadOnly: s.readOnly, Limit: s.b.opt.MaxState}
+	task := &wire.Session{ID: s.id, Inputs: s.inputs, ReadOnly: s.readOnly, Limit: s.b.opt.MaxState}
 	if cmd != nil {
 		w.notes, w.limit = cmd.Notes, cmd.Timeout
 		exec := *cmd
@@ -139,17 +140,17 @@ func (s *session) work(cmd *backend.Command, base *made) *work {
 	pieces := map[cache.Digest]bool{}
 	if s.state != nil {
 		task.State = true
-		w.entries = append(w.entries, cache.Entry{Path: StateFile, Digest: addBlob(w.blobs, s.text)})
+		w.entries = append(w.entries, cache.Entry{Path: wire.StateFile, Digest: addBlob(w.blobs, s.text)})
 		s.carry(w, pieces, s.state.Pieces)
 	}
 	if base != nil {
 		task.Snapshot = &base.Snapshot
-		w.entries = append(w.entries, cache.Entry{Path: SnapshotFile, Digest: addBlob(w.blobs, base.Text)})
+		w.entries = append(w.entries, cache.Entry{Path: wire.SnapshotFile, Digest: addBlob(w.blobs, base.Text)})
 		s.carry(w, pieces, base.Pieces)
 	}
 	for i, in := range s.inputs {
 		if !in.Tree.IsZero() {
-			w.entries = append(w.entries, cache.Entry{Path: InputsDir + "/" + strconv.Itoa(i), Tree: in.Tree})
+			w.entries = append(w.entries, cache.Entry{Path: wire.InputsDir + "/" + strconv.Itoa(i), Tree: in.Tree})
 			w.needs = append(w.needs, cache.Output{Digest: in.Tree, Tree: true})
 		}
 	}
@@ -162,14 +163,14 @@ func (s *session) carry(w *work, there map[cache.Digest]bool, pieces []cache.Dig
 	for _, d := range pieces {
 		if !there[d] {
 			there[d] = true
-			w.entries = append(w.entries, cache.Entry{Path: PiecesDir + "/" + d.Hex(), Digest: d})
+			w.entries = append(w.entries, cache.Entry{Path: wire.PiecesDir + "/" + d.Hex(), Digest: d})
 			w.has = append(w.has, d)
 		}
 	}
 }
 
 // index is the parcel that an action left.
-func (b *Backend) index(ctx context.Context, r *Result) (x *parcel.Index, text []byte, err error) {
+func (b *Backend) index(ctx context.Context, r *wire.Result) (x *parcel.Index, text []byte, err error) {
 	if text = r.Index; r.IndexAt != nil {
 		if text, err = b.blob(ctx, *r.IndexAt); err != nil {
 			return nil, nil, err
@@ -180,7 +181,7 @@ func (b *Backend) index(ctx context.Context, r *Result) (x *parcel.Index, text [
 }
 
 // print hands on what a command printed.
-func (b *Backend) print(ctx context.Context, cmd backend.Command, r *Result) error {
+func (b *Backend) print(ctx context.Context, cmd backend.Command, r *wire.Result) error {
 	write := func(to io.Writer, small []byte, pieces []cache.Digest) error {
 		if to == nil {
 			return nil
@@ -226,12 +227,12 @@ func (s *session) collect(ctx context.Context, name string) (io.ReadCloser, erro
 	if !fs.ValidPath(name) || name == "." || strings.Contains(name, "\x00") {
 		return nil, fmt.Errorf("%w: not a path inside the workspace", fs.ErrInvalid)
 	}
-	if slices.ContainsFunc(s.inputs, func(in Input) bool { return !in.Placed }) || s.state == nil {
+	if slices.ContainsFunc(s.inputs, func(in wire.Input) bool { return !in.Placed }) || s.state == nil {
 		if _, err := s.step(ctx, nil); err != nil {
 			return nil, err
 		}
 	}
-	e, err := s.find(Work + "/" + name)
+	e, err := s.find(wire.Work + "/" + name)
 	if err != nil {
 		return nil, err
 	}

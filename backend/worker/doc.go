@@ -13,6 +13,9 @@
 // that is still running. Work is thus neither lost nor repeated when either end of the
 // connection fails.
 //
+// Over a byte stream, such as the standard input and output of a container's first process, there
+// is one session, and no call is ever sent again: see ServeStream and OpenStream.
+//
 // A failure of the machine itself is a *backend.PreemptedError.
 package worker
 

@@ -159,7 +159,7 @@ func (h *hosted) newCall(asked [sha256.Size]byte) *call {
 }
 
 // serve does what was asked for.
-func (h *hosted) serve(ctx context.Context, s *spool, ask callRequest) callResult {
+func (h *hosted) serve(ctx context.Context, s frames, ask callRequest) callResult {
 	var r callResult
 	var err error
 	switch {
@@ -171,6 +171,8 @@ func (h *hosted) serve(ctx context.Context, s *spool, ask callRequest) callResul
 		err = h.session.Place(ctx, ask.Place...)
 	case ask.Collect != nil:
 		err = h.collect(ctx, s, *ask.Collect)
+	case ask.List != nil:
+		err = h.list(ctx, s, *ask.List)
 	case ask.Verify:
 		err = h.session.Verify(ctx)
 	default:
@@ -183,7 +185,7 @@ func (h *hosted) serve(ctx context.Context, s *spool, ask callRequest) callResul
 	return r
 }
 
-func (h *hosted) exec(ctx context.Context, s *spool, cmd backend.Command, apart bool) (exit backend.Exit, err error) {
+func (h *hosted) exec(ctx context.Context, s frames, cmd backend.Command, apart bool) (exit backend.Exit, err error) {
 	cmd.Output, cmd.Notes, cmd.Attach = stream{s, frameOutput}, stream{s, frameNotes}, false
 	if apart {
 		cmd.Errors = stream{s, frameErrors}
@@ -196,7 +198,19 @@ func (h *hosted) exec(ctx context.Context, s *spool, cmd backend.Command, apart 
 	return h.session.Exec(ctx, cmd)
 }
 
-func (h *hosted) collect(ctx context.Context, s *spool, path string) error {
+func (h *hosted) list(ctx context.Context, s frames, ask listRequest) error {
+	lister, ok := h.session.(backend.Lister)
+	if !ok {
+		return errors.New("the session cannot list files")
+	}
+	names, err := lister.List(ctx, ask.Dir, ask.Most)
+	if err != nil {
+		return err
+	}
+	return s.add(frameData, encode(names))
+}
+
+func (h *hosted) collect(ctx context.Context, s frames, path string) error {
 	file, err := h.session.Collect(ctx, path)
 	if err != nil {
 		return err
@@ -241,7 +255,11 @@ func (h *hosted) close(ctx context.Context) error {
 }
 
 // localize makes a command of a client one of this machine.
-func (h *Host) localize(cmd *backend.Command) { Localize(cmd, h.Environments, h.Tools) }
+func (h *Host) localize(cmd *backend.Command) {
+	if h.Environments != "" {
+		Localize(cmd, h.Environments, h.Tools)
+	}
+}
 
 // Localize makes a command of a client one of a machine: environments are its directory of
 // Environments, and tools are variables, KEY=value, that the command gets unless it sets them.

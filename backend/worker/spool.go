@@ -207,12 +207,12 @@ func (s *spool) close() {
 
 // stream is what a command prints to one place.
 type stream struct {
-	spool *spool
-	kind  byte
+	to   frames
+	kind byte
 }
 
 func (s stream) Write(p []byte) (int, error) {
-	if err := s.spool.add(s.kind, p); err != nil {
+	if err := s.to.add(s.kind, p); err != nil {
 		return 0, err
 	}
 	return len(p), nil

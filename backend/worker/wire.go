@@ -70,6 +70,13 @@ type callRequest struct {
 	Apart   bool             `json:"apart,omitempty"` // Exec has a writer for stderr
 	Collect *string          `json:"collect,omitempty"`
 	Verify  bool             `json:"verify,omitempty"`
+	List    *listRequest     `json:"list,omitempty"`
+}
+
+// listRequest has the arguments of backend.Lister.List, whose names are data in JSON.
+type listRequest struct {
+	Dir  string `json:"dir"`
+	Most int    `json:"most"`
 }
 
 type callResult struct {

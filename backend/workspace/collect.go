@@ -12,15 +12,16 @@ import (
 )
 
 // openRegular opens the regular file at the slash-separated name below the
-// work directory of root. A symlink anywhere on the way is refused. Files and
+// work directory. A symlink anywhere on the way is refused. Files and
 // directories that a program made unreadable are made readable first: they
 // are ours.
-func openRegular(root *os.Root, name string) (*os.File, error) {
+func (w *Workspace) openRegular(name string) (*os.File, error) {
+	root, inside := w.root, w.at(name)
 	if !fs.ValidPath(name) || name == "." {
 		return nil, fmt.Errorf("%w: not a path inside the workspace", fs.ErrInvalid)
 	}
 	at := ""
-	for element := range strings.SplitSeq(path.Dir(path.Join(workDir, name)), "/") {
+	for element := range strings.SplitSeq(path.Dir(inside), "/") {
 		at = path.Join(at, element)
 		info, err := root.Lstat(at)
 		switch {
@@ -35,7 +36,7 @@ func openRegular(root *os.Root, name string) (*os.File, error) {
 			return nil, err
 		}
 	}
-	at = path.Join(workDir, name)
+	at = inside
 	before, err := root.Lstat(at)
 	if err != nil {
 		return nil, err

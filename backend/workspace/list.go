@@ -21,18 +21,19 @@ func (w *Workspace) Real(name string) (at string, dir bool, err error) {
 	if name, err = Relative(name); err != nil {
 		return "", false, err
 	}
-	inside := workDir
-	for element := range strings.SplitSeq(name, "/") {
+	at = w.at(name)
+	inside := ""
+	for element := range strings.SplitSeq(at, "/") {
 		inside = path.Join(inside, element)
 		info, err := w.root.Lstat(inside)
 		if err != nil {
 			return "", false, err
 		}
-		if dir = info.IsDir(); !dir && (!info.Mode().IsRegular() || inside != path.Join(workDir, name)) {
+		if dir = info.IsDir(); !dir && (!info.Mode().IsRegular() || inside != at) {
 			return "", false, fmt.Errorf("%s: %w: it is a %s", name, backend.ErrNotRegular, kindOf(info.Mode()))
 		}
 	}
-	return filepath.Join(w.base, filepath.FromSlash(inside)), dir, nil
+	return filepath.Join(w.base, filepath.FromSlash(at)), dir, nil
 }
 
 // List does what backend.Lister.List says.
@@ -51,7 +52,8 @@ func (w *Workspace) List(ctx context.Context, dir string, most int) ([]string, e
 		return nil, fmt.Errorf("listing %q: %w", dir, err)
 	}
 	var names []string
-	err = fs.WalkDir(w.root.FS(), path.Join(workDir, dir), func(name string, entry fs.DirEntry, err error) error {
+	top := w.at(dir)
+	err = fs.WalkDir(w.root.FS(), top, func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrPermission): // a program locked it
 			if err := allow(w.root, name, 0o700); err != nil {
@@ -67,7 +69,7 @@ func (w *Workspace) List(ctx context.Context, dir string, most int) ([]string, e
 		case len(names) == most:
 			return fmt.Errorf("%w: more than %d", backend.ErrManyFiles, most)
 		}
-		names = append(names, strings.TrimPrefix(name, workDir+"/"))
+		names = append(names, path.Join(dir, strings.TrimPrefix(name, top+"/")))
 		return nil
 	})
 	if err != nil {

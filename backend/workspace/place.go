@@ -22,7 +22,7 @@ func (w *Workspace) place(ctx context.Context, in backend.Input) error {
 	if err != nil {
 		return err
 	}
-	target := path.Join(workDir, at)
+	target := w.at(at)
 	if err := makeParents(w.root, target); err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (w *Workspace) place(ctx context.Context, in backend.Input) error {
 		return errors.New("a file cannot be the workspace")
 	}
 	if isFile || in.Replace {
-		if err := w.root.RemoveAll(target); err != nil {
+		if err := w.clear(at); err != nil {
 			return err
 		}
 	}
@@ -39,6 +39,9 @@ func (w *Workspace) place(ctx context.Context, in backend.Input) error {
 		err = writeFile(w.root, target, in.Content)
 	} else {
 		err = cache.PlaceTree(ctx, w.store, in.Tree, w.root, target)
+	}
+	if err == nil {
+		err = w.distribute(at)
 	}
 	if err != nil || w.owner == nil {
 		return err
@@ -48,7 +51,7 @@ func (w *Workspace) place(ctx context.Context, in backend.Input) error {
 
 // giveAway makes the owner own what is at target, and the directories above.
 func (w *Workspace) giveAway(target string) error {
-	for dir := path.Dir(target); dir != "."; dir = path.Dir(dir) {
+	for dir := path.Dir(target); strings.HasPrefix(dir+"/", w.top(target)+"/"); dir = path.Dir(dir) {
 		if err := w.root.Lchown(dir, w.owner.UID, w.owner.GID); err != nil {
 			return err
 		}

@@ -58,7 +58,7 @@ func TestRoomTakenByWorkspace(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	if got := usedBelow(root); got.inodes != 2 || got.bytes < 1<<20 {
+	if got := usedBelow(root, "."); got.inodes != 2 || got.bytes < 1<<20 {
 		t.Errorf("%+v", got)
 	}
 }

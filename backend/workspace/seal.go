@@ -32,7 +32,7 @@ func (w *Workspace) Seal(names ...string) (sources []string, err error) {
 		sources = append(sources, filepath.Join(w.base, sealedDir, strconv.Itoa(i)))
 	}
 	// Commands may have locked it.
-	return sources, errors.Join(allow(w.root, workDir, 0o700), w.seal())
+	return sources, errors.Join(allow(w.root, w.work, 0o700), w.seal())
 }
 
 // Unseal moves everything back, for good.
@@ -44,12 +44,12 @@ func (w *Workspace) Unseal() error {
 
 func (w *Workspace) unseal() error {
 	if len(w.sealed) > 0 {
-		if err := allow(w.root, workDir, 0o700); err != nil {
+		if err := allow(w.root, w.work, 0o700); err != nil {
 			return err
 		}
 	}
 	for i, name := range w.sealed {
-		inside, outside := path.Join(workDir, name), path.Join(sealedDir, strconv.Itoa(i))
+		inside, outside := w.at(name), path.Join(sealedDir, strconv.Itoa(i))
 		if _, err := w.root.Lstat(outside); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -77,7 +77,7 @@ func (w *Workspace) whole(do func() error) error {
 
 func (w *Workspace) seal() error {
 	for i, name := range w.sealed {
-		if err := w.sealOne(path.Join(workDir, name), path.Join(sealedDir, strconv.Itoa(i))); err != nil {
+		if err := w.sealOne(w.at(name), path.Join(sealedDir, strconv.Itoa(i))); err != nil {
 			return fmt.Errorf("sealing %q: %w", name, err)
 		}
 	}

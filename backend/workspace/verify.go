@@ -20,20 +20,30 @@ func (w *Workspace) Verify() error {
 	if now, err := os.Lstat(w.base); err != nil || !os.SameFile(made, now) {
 		return fmt.Errorf("the workspace %s was removed or replaced while a command ran", w.base)
 	}
-	for _, dir := range []string{workDir, homeDir, tempDir} {
+	for _, dir := range []string{w.work, w.home, w.temp} {
 		if info, err := w.root.Lstat(dir); err != nil || !info.IsDir() {
 			return fmt.Errorf("the directory %s of the workspace %s was removed while a command ran", dir, w.base)
 		}
 	}
-	return room(w.base, func() usage { return usedBelow(w.root) })
+	return room(w.Work(), func() (all usage) {
+		parts := []string{"."}
+		if w.base == "/" {
+			parts = []string{w.work, w.home, w.temp}
+		}
+		for _, dir := range parts {
+			u := usedBelow(w.root, dir)
+			all.bytes, all.inodes = all.bytes+u.bytes, all.inodes+u.inodes
+		}
+		return all
+	})
 }
 
 // usage is the part of a file system that a workspace takes.
 type usage struct{ bytes, inodes uint64 }
 
 // usedBelow adds up what programs of the workspace wrote, as far as it can be read.
-func usedBelow(root *os.Root) (u usage) {
-	_ = fs.WalkDir(root.FS(), ".", func(_ string, entry fs.DirEntry, err error) error {
+func usedBelow(root *os.Root, dir string) (u usage) {
+	_ = fs.WalkDir(root.FS(), dir, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil || u.inodes == mostCounted {
 			return fs.SkipDir
 		}

@@ -49,13 +49,17 @@ type Owner struct{ UID, GID int }
 
 // Workspace is one such directory. It is used by one goroutine at a time.
 type Workspace struct {
-	base   string
-	store  cache.Store
-	owner  *Owner
-	sealed []string    // see Seal
-	root   *os.Root    // base; nil after Close
-	first  *conditions // nil unless examined
-	begun  time.Time   // when they were last known to be so
+	base string
+	// work has the inputs; it, home and temp are relative to root.
+	work, home, temp string
+	places           []place  // what of the inputs is elsewhere
+	kept             []string // Layout.ReadOnly
+	store            cache.Store
+	owner            *Owner
+	sealed           []string    // see Seal
+	root             *os.Root    // base; nil after Close
+	first            *conditions // nil unless examined
+	begun            time.Time   // when they were last known to be so
 }
 
 // Make makes a workspace at base, where nothing may be, with mode 0700. Trees
@@ -69,7 +73,7 @@ func Make(base string, store cache.Store, owner *Owner) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Workspace{base: base, store: store, owner: owner, root: root}
+	w := &Workspace{base: base, work: workDir, home: homeDir, temp: tempDir, store: store, owner: owner, root: root}
 	for _, dir := range []string{workDir, homeDir, tempDir} {
 		err := root.Mkdir(dir, 0o755)
 		if err == nil && owner != nil {
@@ -89,13 +93,13 @@ func (w *Workspace) Base() string { return w.base }
 func (w *Workspace) Parts() []string { return []string{w.Work(), w.Home(), w.Temp()} }
 
 // Work returns the absolute path of the inputs' directory.
-func (w *Workspace) Work() string { return filepath.Join(w.base, workDir) }
+func (w *Workspace) Work() string { return filepath.Join(w.base, w.work) }
 
 // Home returns the absolute path of the commands' HOME.
-func (w *Workspace) Home() string { return filepath.Join(w.base, homeDir) }
+func (w *Workspace) Home() string { return filepath.Join(w.base, w.home) }
 
 // Temp returns the absolute path of the commands' TMPDIR.
-func (w *Workspace) Temp() string { return filepath.Join(w.base, tempDir) }
+func (w *Workspace) Temp() string { return filepath.Join(w.base, w.temp) }
 
 // Place does what backend.Session.Place says.
 func (w *Workspace) Place(ctx context.Context, inputs ...backend.Input) error {
@@ -108,7 +112,7 @@ func (w *Workspace) Place(ctx context.Context, inputs ...backend.Input) error {
 				return fmt.Errorf("placing input %q: %w", in.Path, err)
 			}
 		}
-		return nil
+		return w.protect()
 	})
 }
 
@@ -123,7 +127,7 @@ func (w *Workspace) Collect(ctx context.Context, name string) (io.ReadCloser, er
 	}
 	var f *os.File
 	err := w.whole(func() (err error) {
-		f, err = openRegular(w.root, name)
+		f, err = w.openRegular(name)
 		return err
 	})
 	if err != nil {
@@ -146,13 +150,13 @@ func (w *Workspace) Directory(dir string) (string, error) {
 		return "", fmt.Errorf("workspace: %w", fs.ErrClosed)
 	}
 	if dir == "." { // most commands
-		info, err := w.root.Lstat(workDir)
+		info, err := w.root.Lstat(w.work)
 		if err == nil && !info.IsDir() {
 			err = errors.New("not a directory")
 		}
 		return w.Work(), err
 	}
-	work, err := w.root.OpenRoot(workDir)
+	work, err := w.root.OpenRoot(w.work)
 	if err != nil {
 		return "", err
 	}

@@ -11,7 +11,7 @@ import (
 	execution "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fevalgraph/fevalgraph/backend/remote"
+	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/cache/remote/remotetest"
 )
 
@@ -96,11 +96,11 @@ func (e *engine) kind(action *execution.Action) (string, error) {
 		return "", err
 	}
 	for _, f := range root.Files {
-		if f.Name != remote.TaskFile {
+		if f.Name != wire.TaskFile {
 			continue
 		}
 		content, _ := e.server.Blob(f.Digest.Hash)
-		var t remote.Task
+		var t wire.Task
 		if err := json.Unmarshal(content, &t); err != nil {
 			return "", err
 		}
@@ -109,5 +109,5 @@ func (e *engine) kind(action *execution.Action) (string, error) {
 		}
 		return fmt.Sprintf("state %v, %d inputs", t.Session.State, len(t.Session.Inputs)), nil
 	}
-	return "", fmt.Errorf("an action without %s", remote.TaskFile)
+	return "", fmt.Errorf("an action without %s", wire.TaskFile)
 }

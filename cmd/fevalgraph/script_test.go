@@ -22,6 +22,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/fakeuv"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/ramdir"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/workerprogram"
 )
 
 // realVariable makes the staleness scripts run with the uv and uvx of PATH in
@@ -53,6 +54,12 @@ func (s suite) Run() int {
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building the stand-in for uv: %v\n%s", err, out)
 		return 1
+	}
+	if os.Getenv("FEVALGRAPH_TEST_DOCKER") != "" {
+		if err := workerprogram.Build(filepath.Join(bin, "fevalgraph-worker")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 	}
 	if err := os.Symlink(uv, filepath.Join(bin, "uvx")); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -3,14 +3,14 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/backend/remote"
 	"github.com/fevalgraph/fevalgraph/backend/remote/remotehost"
+	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 )
 
 // actionCommand is what an engine for remote execution starts on its workers.
 func (a *app) actionCommand() *cobra.Command {
-	cmd := command(remote.Command, "Do the task of an action of an engine for remote execution",
+	cmd := command(wire.Command, "Do the task of an action of an engine for remote execution",
 		`Action does the task in the current directory, the input root of an action, and
 leaves its result there. A backend of the kind "remote" has engines start it; a
 person has no use for it.`,

@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"flag"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,15 +25,9 @@ at a time, and ends when no run was connected for as long as --idle.`,
 			}
 			return nil
 		})
-	f := cmd.Flags()
-	f.StringVar(&o.Dir, "dir", "", "`DIR` of this worker alone: store, environments, worker.json")
-	f.StringVar(&o.Listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen at; port 0 is any free one")
-	f.DurationVar(&o.Idle, "idle", 10*time.Minute, "end when no run was connected for this `TIME`")
-	f.StringVar(&o.Python, "python", "", "Python `VERSION` that uv is asked for")
-	f.StringVar(&o.Isolation, "isolation", "", "`LEVEL` of isolation: full, partial or none (default: the most that the machine allows)")
-	f.StringArrayVar(&o.Versions, "versions", nil, "shell `COMMAND` whose output enters keys (repeatable)")
-	f.StringVar(&o.GoJudge, "go-judge", "", "go-judge's `PROGRAM`, for judge problems")
-	f.StringArrayVar(&o.GoJudgeVersions, "go-judge-versions", nil, "shell `COMMAND` whose output in go-judge enters keys (repeatable)")
+	flags := flag.NewFlagSet(cmd.Name(), flag.ContinueOnError)
+	o.Flags(flags)
+	cmd.Flags().AddGoFlagSet(flags)
 	if err := cmd.MarkFlagRequired("dir"); err != nil {
 		panic(err) // it is defined above
 	}

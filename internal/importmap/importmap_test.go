@@ -27,11 +27,12 @@ type room struct {
 
 // anyone may import these; they import nothing but the standard library and
 // golang.org/x/sys, and one another.
-var anyone = []string{"internal/capped", "internal/frozen", "internal/pyjson", "internal/atomicfile", "internal/lockedfile", "internal/exhaustion", "internal/lazyregexp", "internal/procgroup", "internal/proof", "internal/retry", "internal/seccomp"}
+var anyone = []string{"internal/capped", "internal/certificates", "internal/frozen", "internal/pyjson", "internal/atomicfile", "internal/lockedfile", "internal/exhaustion", "internal/lazyregexp", "internal/procgroup", "internal/proof", "internal/retry", "internal/seccomp"}
 
 var rooms = []room{
-	{"cmd/fevalgraph", []string{"internal/cli", "compat", "backend/kinds"}, "main hands over what the program is made of, and exits"},
-	{"internal/cli", []string{"eval", "eval/exit", "eval/generate", "eval/history", "eval/kind", "eval/options", "eval/packs", "eval/provenance", "eval/shell", "eval/upkeep", "eval/selection", "eval/user", "eval/validate", "internal/cli/complete", "internal/cli/describe", "view", "report", "report/page", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples", "backend/worker/workerhost", "backend/remote", "backend/remote/remotehost", "internal/lsp"}, "a command is flags, one call of eval, and a view"},
+	{"cmd/fevalgraph", []string{"internal/cli", "compat", "eval/exit", "backend", "backend/kinds", "backend/worker/workerhost"}, "main hands over what the program is made of, and exits"},
+	{"cmd/fevalgraph/fevalgraph-worker", []string{"backend", "backend/worker/workerhost", "backend/remote/remotehost", "backend/remote/wire"}, "it is small: what it links is sent to other machines and started for each command"},
+	{"internal/cli", []string{"eval", "eval/exit", "eval/generate", "eval/history", "eval/kind", "eval/options", "eval/packs", "eval/provenance", "eval/shell", "eval/upkeep", "eval/selection", "eval/user", "eval/validate", "internal/cli/complete", "internal/cli/describe", "view", "report", "report/page", "report/text", "verdict", "event", "lang", "lang/diag", "plan", "graph", "examples", "backend/worker/workerhost", "backend/remote/wire", "backend/remote/remotehost", "internal/lsp"}, "a command is flags, one call of eval, and a view"},
 	{"internal/cli/complete", []string{"eval", "event"}, "it says what words can be, whichever command has them"},
 	{"internal/cli/describe", []string{"eval", "eval/generate", "eval/options", "eval/shards", "eval/upkeep", "eval/user", "eval/validate", "view", "report/text", "event", "lang", "lang/diag", "graph", "gen"}, "it puts into words what it was handed, and runs nothing"},
 	{"gen", []string{"lang", "lang/diag", "graph", "cache", "event", "report/text"}, "it asks models and leaves files; it evaluates nothing, and nothing that does knows it"},
@@ -64,6 +65,7 @@ var rooms = []room{
 	{"internal/atomicfile", nil, "it writes files, whatever is in them"},
 	{"internal/lockedfile", nil, "it locks files, whatever they stand for"},
 	{"internal/exhaustion", nil, "it knows errors of the system, whatever was tried"},
+	{"internal/certificates", nil, "it looks at files of the machine, whoever asks"},
 	{"internal/lazyregexp", nil, "it compiles expressions, whatever they match"},
 	{"internal/ownthread", nil, "it runs whatever it is given"},
 	{"internal/procgroup", nil, "it sets up whatever command it is given"},
@@ -88,7 +90,7 @@ var rooms = []room{
 	{"backend", []string{"cache"}, "a backend runs commands on trees; it knows no nodes"},
 	{"backend/workspace", []string{"backend", "cache"}, "a directory and the files in it; it starts no program"},
 	{"backend/local", []string{"backend", "backend/workspace", "cache", "internal/ownthread"}, "backends know the interface and nothing of each other"},
-	{"backend/docker", []string{"backend", "backend/workspace", "backend/docker/buildfiles", "cache"}, "backends know the interface and nothing of each other"},
+	{"backend/docker", []string{"backend", "backend/worker", "backend/workspace", "backend/docker/buildfiles", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/docker/buildfiles", []string{"backend", "cache"}, "it reads and writes files and knows no daemon"},
 	{"backend/lightcp", []string{"backend"}, "it hands submissions to a server that does all the rest"},
 	{"backend/skypilot/api", nil, "it speaks to a server, whatever is run there"},
@@ -99,12 +101,13 @@ var rooms = []room{
 	{"backend/gojudge/gojudgekind", []string{"eval/kind", "lang", "plan", "backend", "backend/gojudge"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/lightcp/lightcpkind", []string{"eval/kind", "lang", "plan", "backend/lightcp"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/worker", []string{"backend", "backend/facts", "cache"}, "backends know the interface and nothing of each other"},
-	{"backend/worker/workerhost", []string{"backend", "backend/worker", "backend/local", "backend/gojudge", "cache", "tasks"}, "it joins what a worker is made of"},
+	{"backend/worker/workerhost", []string{"backend", "backend/worker", "backend/local", "backend/gojudge", "cache"}, "it joins what a worker is made of"},
 	{"backend/facts", []string{"backend"}, "it keeps what machines said, whatever they are"},
 	{"backend/remote/parcel", []string{"cache"}, "it packs and unpacks files, wherever they go"},
-	{"backend/remote", []string{"backend", "backend/facts", "backend/remote/parcel", "backend/worker", "cache", "reapi"}, "it knows no kind of engine, and nothing of what its actions run on"},
-	{"backend/remote/remotehost", []string{"backend", "backend/facts", "backend/remote", "backend/remote/parcel", "backend/worker", "backend/workspace", "backend/local", "backend/gojudge", "cache"}, "it joins what an action is made of"},
-	{"backend/remote/remotekind", []string{"eval/kind", "lang", "plan", "graph", "backend", "backend/remote", "backend/worker", "cache", "reapi"}, "a kind makes its backend of a block and knows no other kind"},
+	{"backend/remote/wire", []string{"backend", "backend/facts", "backend/worker", "cache"}, "it is what two programs say to each other, whichever they are"},
+	{"backend/remote", []string{"backend", "backend/facts", "backend/remote/parcel", "backend/remote/wire", "backend/worker", "cache", "reapi"}, "it knows no kind of engine, and nothing of what its actions run on"},
+	{"backend/remote/remotehost", []string{"backend", "backend/facts", "backend/remote/parcel", "backend/remote/wire", "backend/worker", "backend/workspace", "backend/local", "backend/gojudge", "cache"}, "it joins what an action is made of"},
+	{"backend/remote/remotekind", []string{"eval/kind", "lang", "plan", "graph", "backend", "backend/remote", "backend/remote/wire", "backend/worker", "cache", "reapi"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/skypilot", []string{"backend", "backend/facts", "backend/worker", "backend/worker/workerhost", "cache"}, "it launches clusters through an interface and knows no protocol"},
 	{"backend/skypilot/skypilotkind", []string{"eval/kind", "lang", "plan", "graph", "backend", "backend/local", "backend/skypilot", "backend/skypilot/api", "backend/worker"}, "a kind makes its backend of a block and knows no other kind"},
 	{"backend/fake", []string{"backend", "backend/backendtest", "cache"}, "backends know the interface and nothing of each other"},
@@ -120,7 +123,7 @@ var rooms = []room{
 	{"examples", nil, "they are files for people"},
 	{"docs", nil, "they are pages for people"},
 	{"bench", nil, "it measures from outside"},
-	{"bench/remote", []string{"backend/remote", "cache/remote"}, "it is an engine for one backend, and measures the program from outside"},
+	{"bench/remote", []string{"backend/remote/wire", "cache/remote"}, "it is an engine for one backend, and measures the program from outside"},
 	{"bench/judge", []string{"backend/lightcp", "report", "verdict"}, "it speaks to judge servers and reads results"},
 	{"bench/research", []string{"report", "compat/frontier/batch", "verdict"}, "it reads result files"},
 	{"bench/engine", []string{"backend", "backend/local", "cache", "event", "graph", "tasks"}, "it measures the engine alone, and the program from outside"},

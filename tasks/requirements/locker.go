@@ -12,6 +12,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/certificates"
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
@@ -194,7 +195,7 @@ func (l *Locker) uv() (*UV, error) {
 	}
 	// uv gets the caller's whole environment: how to reach the index is in it,
 	// and only versions come back.
-	return &UV{Program: program, Offline: l.o.Offline, Env: append(SystemCertificates(l.o.LookupEnv), os.Environ()...), Scratch: filepath.Join(l.o.State, "locking")}, nil
+	return &UV{Program: program, Offline: l.o.Offline, Env: append(certificates.System(l.o.LookupEnv), os.Environ()...), Scratch: filepath.Join(l.o.State, "locking")}, nil
 }
 
 // Unused counts the sets that nothing asked for, of the platforms and interpreters in use: sets

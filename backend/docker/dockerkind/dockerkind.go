@@ -32,6 +32,9 @@ func open(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 		return plan.Executor{Backend: docker.Unreachable(err)}, nil
 	}
 	o := optionsOf(b, s.Root)
+	if o.Program, err = kind.WorkerProgram("", "containers"); err != nil {
+		return plan.Executor{Backend: docker.Unreachable(err)}, nil
+	}
 	o.Python, o.Env, o.Scratch = b.Python, env, s.Scratch
 	o.Facts, o.Place, o.FactsReadOnly = filepath.Join(s.State, "images"), s.Place, s.ReadOnly
 	o.Project, o.Run, o.Registry = projectID(s.State), s.Run, s.Registry
@@ -124,7 +127,7 @@ func optionsOf(b *lang.Backend, root string) docker.Options {
 	o := docker.Options{
 		Image: c.Image, Platform: d.Platform, Pull: docker.Pull(d.Pull),
 		User: d.User, Workdir: d.Workdir, Network: d.Network,
-		CPUs: d.CPUs, Memory: d.Memory, Pids: int64(d.Pids), GPUs: c.GPUs, NoInit: d.NoInit,
+		CPUs: d.CPUs, Memory: d.Memory, Pids: int64(d.Pids), GPUs: c.GPUs,
 	}
 	if d.Pids == 0 {
 		o.Pids = -1

@@ -1,6 +1,6 @@
 // Package remotehost is the program that runs in an action of an engine for remote execution:
-// it does what a remote.Task says on the machine of a worker, with the backends of that
-// machine, and leaves a remote.Result.
+// it does what a wire.Task says on the machine of a worker, with the backends of that
+// machine, and leaves a wire.Result.
 //
 // An engine knows of a command its exit status, and what it printed, apart. This program
 // knows all that a verdict is made of: signals, limits, output in the order in which it was

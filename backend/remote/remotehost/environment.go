@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
-	"github.com/fevalgraph/fevalgraph/backend/remote"
 	"github.com/fevalgraph/fevalgraph/backend/remote/parcel"
+	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
@@ -33,7 +33,7 @@ const (
 func (h *host) place(id string) string { return filepath.Join(h.base, environmentsDir, id) }
 
 // prepare runs a command that makes an environment.
-func (h *host) prepare(ctx context.Context, task *remote.Session, result *remote.Result) (err error) {
+func (h *host) prepare(ctx context.Context, task *wire.Session, result *wire.Result) (err error) {
 	place := h.place(task.Prepare)
 	if err := os.MkdirAll(filepath.Join(place, content), 0o755); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (h *host) prepare(ctx context.Context, task *remote.Session, result *remote
 }
 
 // environment returns where commands find the environments that they need.
-func (h *host) environment(s *remote.Snapshot) (string, error) {
+func (h *host) environment(s *wire.Snapshot) (string, error) {
 	if s == nil {
 		return filepath.Join(h.base, environmentsDir, "none"), nil
 	}
@@ -83,11 +83,11 @@ func (h *host) environment(s *remote.Snapshot) (string, error) {
 	return filepath.Join(place, content), nil
 }
 
-func (h *host) unpack(place string, s *remote.Snapshot) error {
+func (h *host) unpack(place string, s *wire.Snapshot) error {
 	if err := workspace.Remove(place); err != nil { // half of one
 		return err
 	}
-	name, err := h.store.file(remote.SnapshotFile, s.Index)
+	name, err := h.store.file(wire.SnapshotFile, s.Index)
 	if err != nil {
 		return err
 	}

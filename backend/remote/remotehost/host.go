@@ -18,7 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/backend/gojudge"
 	"github.com/fevalgraph/fevalgraph/backend/local"
-	"github.com/fevalgraph/fevalgraph/backend/remote"
+	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 	"github.com/fevalgraph/fevalgraph/internal/proof"
@@ -34,28 +34,28 @@ func Run(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(filepath.Join(dir, remote.TaskFile))
+	text, err := os.ReadFile(filepath.Join(dir, wire.TaskFile))
 	if err != nil {
 		return err
 	}
-	var task remote.Task
+	var task wire.Task
 	if err := json.Unmarshal(text, &task); err != nil {
 		return fmt.Errorf("reading the task: %w", err)
 	}
-	if task.Protocol != remote.Protocol {
-		return fmt.Errorf("the task is of protocol %d, not %d", task.Protocol, remote.Protocol)
+	if task.Protocol != wire.Protocol {
+		return fmt.Errorf("the task is of protocol %d, not %d", task.Protocol, wire.Protocol)
 	}
-	result := remote.Result{Protocol: remote.Protocol}
+	result := wire.Result{Protocol: wire.Protocol}
 	result.Host, _ = os.Hostname()
 	result.Failure = worker.FailureOf(do(ctx, dir, &task, &result))
-	return os.WriteFile(filepath.Join(dir, remote.ResultFile), remote.Encode(&result), 0o644)
+	return os.WriteFile(filepath.Join(dir, wire.ResultFile), wire.Encode(&result), 0o644)
 }
 
 // host is the machine, for one task.
 type host struct {
 	dir      string // the input root
 	base     string // what this user has on the machine
-	task     *remote.Task
+	task     *wire.Task
 	store    *inputs
 	registry *backend.Registry
 	known    map[string]facts.Fact // what this machine answered to the run before
@@ -70,7 +70,7 @@ const (
 	homeDir         = "home" // of tools that are asked what there is
 )
 
-func do(ctx context.Context, dir string, task *remote.Task, result *remote.Result) (err error) {
+func do(ctx context.Context, dir string, task *wire.Task, result *wire.Result) (err error) {
 	h := &host{dir: dir, task: task, store: newInputs(dir), base: filepath.Join(task.Host.Scratch, fmt.Sprintf("fevalgraph-%d", os.Getuid()))}
 	if h.base, err = workspace.Scratch(h.base); err != nil {
 		return &backend.SettingError{Setting: "scratch", Err: err, Hint: "name a directory of the workers' machines in which actions may write"}
@@ -125,7 +125,7 @@ func (h *host) backend(session string) *local.Backend {
 
 // sandbox is go-judge, which the action brought; nil is none.
 func (h *host) sandbox() backend.Sandbox {
-	program := filepath.Join(h.dir, remote.JudgeFile)
+	program := filepath.Join(h.dir, wire.JudgeFile)
 	if _, err := os.Stat(program); err != nil {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (h *host) answer(ctx context.Context) (answers, different map[string]facts.
 			questions = append(questions, what)
 		}
 	}
-	sum := sha256.Sum256(remote.Encode(h.task.Host))
+	sum := sha256.Sum256(wire.Encode(h.task.Host))
 	file := facts.Read(filepath.Join(h.base, answersDir, hex.EncodeToString(sum[:8])+".json"), proof.Place{})
 	known, added := file.All(), map[string]facts.Fact{}
 	h.known = known
@@ -162,9 +162,9 @@ func (h *host) answer(ctx context.Context) (answers, different map[string]facts.
 		}
 		var a facts.Fact
 		switch what {
-		case remote.Place:
+		case wire.Place:
 			a.Text = h.base
-		case remote.GPU:
+		case wire.GPU:
 			if absent := made.Capabilities().GPU(ctx); absent != nil {
 				a.Text = absent.Error()
 			}

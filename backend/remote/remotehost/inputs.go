@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/fevalgraph/fevalgraph/backend/remote"
+	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
@@ -60,11 +60,11 @@ func (s *inputs) Content(d cache.Digest) (io.ReadCloser, error) {
 
 // Piece implements parcel.Source. What is read from pieces is compared there.
 func (s *inputs) Piece(d cache.Digest) (io.ReadCloser, error) {
-	return os.Open(filepath.Join(s.dir, remote.PiecesDir, d.Hex()))
+	return os.Open(filepath.Join(s.dir, wire.PiecesDir, d.Hex()))
 }
 
 // add makes the trees and contents of inputs known.
-func (s *inputs) add(ctx context.Context, all []remote.Input) error {
+func (s *inputs) add(ctx context.Context, all []wire.Input) error {
 	for i, in := range all {
 		if in.Tree.IsZero() {
 			if _, err := cache.PutBytes(ctx, s.Memory, in.Content); err != nil {
@@ -72,7 +72,7 @@ func (s *inputs) add(ctx context.Context, all []remote.Input) error {
 			}
 			continue
 		}
-		if err := s.addTree(ctx, in.Tree, filepath.Join(s.dir, remote.InputsDir, strconv.Itoa(i))); err != nil {
+		if err := s.addTree(ctx, in.Tree, filepath.Join(s.dir, wire.InputsDir, strconv.Itoa(i))); err != nil {
 			return fmt.Errorf("input %q: %w", in.Path, err)
 		}
 	}
@@ -161,7 +161,7 @@ type capture struct {
 
 // Write implements io.Writer.
 func (c *capture) Write(p []byte) (int, error) {
-	if !c.spilled && c.small.Len()+len(p) <= remote.Inline {
+	if !c.spilled && c.small.Len()+len(p) <= wire.Inline {
 		return c.small.Write(p)
 	}
 	if !c.spilled {

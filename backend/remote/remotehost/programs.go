@@ -7,18 +7,18 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/fevalgraph/fevalgraph/backend/remote"
+	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
 // programs runs programs in a sandbox. What they leave is part of the result, or files.
-func (h *host) programs(ctx context.Context, result *remote.Result) error {
+func (h *host) programs(ctx context.Context, result *wire.Result) error {
 	sandbox := h.sandbox()
 	if sandbox == nil {
 		return errors.New("the action has no go-judge")
 	}
-	for d := range remote.FilesOf(h.task.Programs) {
-		if _, err := h.store.file(remote.FilesDir+"/"+d.Hex(), d); err != nil {
+	for d := range wire.FilesOf(h.task.Programs) {
+		if _, err := h.store.file(wire.FilesDir+"/"+d.Hex(), d); err != nil {
 			return err
 		}
 	}
@@ -27,8 +27,8 @@ func (h *host) programs(ctx context.Context, result *remote.Result) error {
 		return err
 	}
 	result.Endings = endings
-	room := remote.Inline
-	for i, d := range remote.LeftBy(endings) {
+	room := wire.Inline
+	for i, d := range wire.LeftBy(endings) {
 		blob, err := cache.ReadBlob(ctx, h.store, d, -1)
 		if err != nil {
 			return err
@@ -46,7 +46,7 @@ func (h *host) programs(ctx context.Context, result *remote.Result) error {
 }
 
 func (h *host) left(name string, blob []byte) error {
-	dir := filepath.Join(h.dir, remote.LeftDir)
+	dir := filepath.Join(h.dir, wire.LeftDir)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}

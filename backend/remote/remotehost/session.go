@@ -12,15 +12,15 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
-	"github.com/fevalgraph/fevalgraph/backend/remote"
 	"github.com/fevalgraph/fevalgraph/backend/remote/parcel"
+	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
 // step does one step of a session.
-func (h *host) step(ctx context.Context, task *remote.Session, result *remote.Result) (err error) {
+func (h *host) step(ctx context.Context, task *wire.Session, result *wire.Result) (err error) {
 	if err := h.store.add(ctx, task.Inputs); err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (h *host) step(ctx context.Context, task *remote.Session, result *remote.Re
 	defer root.Close()
 	var before *parcel.Index
 	if task.State {
-		if before, err = readIndex(filepath.Join(h.dir, remote.StateFile)); err != nil {
+		if before, err = readIndex(filepath.Join(h.dir, wire.StateFile)); err != nil {
 			return err
 		}
 		if err := parcel.Restore(root, before, h.store); err != nil {
@@ -63,7 +63,7 @@ func (h *host) step(ctx context.Context, task *remote.Session, result *remote.Re
 		}
 		result.Verify = worker.FailureOf(s.Verify(ctx))
 	}
-	return h.leave(root, parcel.Options{Parts: remote.Carried, Before: before, Known: h.knows, KnownSize: h.store.hasSize, Limit: task.Limit}, result)
+	return h.leave(root, parcel.Options{Parts: wire.Carried, Before: before, Known: h.knows, KnownSize: h.store.hasSize, Limit: task.Limit}, result)
 }
 
 // turn is how long an action waits for one that an engine gave up, and that has yet to end on
@@ -71,7 +71,7 @@ func (h *host) step(ctx context.Context, task *remote.Session, result *remote.Re
 const turn = time.Minute
 
 // open makes the session's directory.
-func (h *host) open(ctx context.Context, task *remote.Session) (backend.Session, error) {
+func (h *host) open(ctx context.Context, task *wire.Session) (backend.Session, error) {
 	b := h.backend(task.ID)
 	var s backend.Session
 	var failed error
@@ -97,10 +97,10 @@ func (h *host) knows(d cache.Digest) bool {
 }
 
 // exec runs a command by do, and keeps what it prints.
-func (h *host) exec(cmd backend.Command, apart bool, result *remote.Result, do func(backend.Command) (backend.Exit, error)) (err error) {
+func (h *host) exec(cmd backend.Command, apart bool, result *wire.Result, do func(backend.Command) (backend.Exit, error)) (err error) {
 	var notes bytes.Buffer
-	output := &capture{pieces: parcel.NewPieces(filepath.Join(h.dir, remote.OutputDir))}
-	errs := &capture{pieces: parcel.NewPieces(filepath.Join(h.dir, remote.ErrorsDir))}
+	output := &capture{pieces: parcel.NewPieces(filepath.Join(h.dir, wire.OutputDir))}
+	errs := &capture{pieces: parcel.NewPieces(filepath.Join(h.dir, wire.ErrorsDir))}
 	cmd.Output, cmd.Notes = output, &notes
 	if apart {
 		cmd.Errors = errs
@@ -116,8 +116,8 @@ func (h *host) exec(cmd backend.Command, apart bool, result *remote.Result, do f
 }
 
 // leave packs what goes on.
-func (h *host) leave(root *os.Root, o parcel.Options, result *remote.Result) error {
-	index, err := parcel.Pack(root, parcel.NewPieces(filepath.Join(h.dir, remote.LeftDir)), o)
+func (h *host) leave(root *os.Root, o parcel.Options, result *wire.Result) error {
+	index, err := parcel.Pack(root, parcel.NewPieces(filepath.Join(h.dir, wire.LeftDir)), o)
 	if err != nil {
 		return fmt.Errorf("keeping what was left: %w", err)
 	}
@@ -128,8 +128,8 @@ func (h *host) leave(root *os.Root, o parcel.Options, result *remote.Result) err
 	if o.Before != nil {
 		before = len(o.Before.Pieces)
 	}
-	if added := index.Pieces[before:]; len(added) == 1 && added[0].Size <= remote.Inline {
-		if result.Added, err = os.ReadFile(filepath.Join(h.dir, remote.LeftDir, "0")); err != nil {
+	if added := index.Pieces[before:]; len(added) == 1 && added[0].Size <= wire.Inline {
+		if result.Added, err = os.ReadFile(filepath.Join(h.dir, wire.LeftDir, "0")); err != nil {
 			return err
 		}
 	}
@@ -137,13 +137,13 @@ func (h *host) leave(root *os.Root, o parcel.Options, result *remote.Result) err
 	if err != nil {
 		return err
 	}
-	if len(text) <= remote.Inline {
+	if len(text) <= wire.Inline {
 		result.Index = text
 		return nil
 	}
 	d := cache.SumBytes(text)
 	result.IndexAt = &d
-	return os.WriteFile(filepath.Join(h.dir, remote.IndexFile), text, 0o644)
+	return os.WriteFile(filepath.Join(h.dir, wire.IndexFile), text, 0o644)
 }
 
 func readIndex(path string) (*parcel.Index, error) {

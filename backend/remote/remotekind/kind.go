@@ -8,18 +8,17 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/remote"
+	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
@@ -64,7 +63,7 @@ func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 
 func newBackend(s *kind.Site, b *lang.Backend) (*remote.Backend, error) {
 	r := b.Remote
-	program, err := programFor(r)
+	program, err := kind.WorkerProgram(r.Program, "workers")
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +75,7 @@ func newBackend(s *kind.Site, b *lang.Backend) (*remote.Backend, error) {
 	o := remote.Options{
 		Client: client, Sender: reapi.NewSender(client), Store: s.Store, Name: b.Addr(), Program: program, Judge: r.GoJudge,
 		InFlight: inFlight, MaxTimeout: r.MaxTimeout, Patience: r.Patience, MaxState: r.MaxState,
-		Host: remote.Host{Scratch: r.Scratch, Path: r.Path, Python: b.Python, Versions: r.Versions, Isolation: r.Isolation, JudgeVersions: r.GoJudgeVersions},
+		Host: wire.Host{Scratch: r.Scratch, Path: r.Path, Python: b.Python, Versions: r.Versions, Isolation: r.Isolation, JudgeVersions: r.GoJudgeVersions},
 	}
 	if s.Notice != nil {
 		o.Notice = func(text string) { s.Notice("backend " + b.Addr() + ": " + text) }
@@ -90,17 +89,6 @@ func newBackend(s *kind.Site, b *lang.Backend) (*remote.Backend, error) {
 		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("what the workers of backend %s are is known once a run has asked one", b.Addr())}
 	}
 	return remote.New(o), nil
-}
-
-// programFor is the file of fevalgraph that actions get.
-func programFor(r *lang.RemoteBackend) (string, error) {
-	if r.Program != "" {
-		return r.Program, nil
-	}
-	if runtime.GOOS != "linux" {
-		return "", &backend.SettingError{Setting: "program", Err: errors.New("workers cannot run the program of this system"), Hint: "name a fevalgraph of this version for Linux"}
-	}
-	return os.Executable()
 }
 
 // clientOf is a connection to the engine of a block.

@@ -12,13 +12,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/skypilot"
 	"github.com/fevalgraph/fevalgraph/backend/skypilot/api"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
@@ -76,7 +74,7 @@ func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 
 func newPool(s *kind.Site, b *lang.Backend) (*skypilot.Pool, error) {
 	sky, m := b.SkyPilot, b.Machines
-	program, err := programFor(sky)
+	program, err := kind.WorkerProgram(sky.Program, "clusters")
 	if err != nil {
 		return nil, err
 	}
@@ -117,17 +115,6 @@ func newPool(s *kind.Site, b *lang.Backend) (*skypilot.Pool, error) {
 }
 
 type serialKey string
-
-// programFor is the file of fevalgraph that clusters get.
-func programFor(sky *lang.SkyPilotBackend) (string, error) {
-	if sky.Program != "" {
-		return sky.Program, nil
-	}
-	if runtime.GOOS != "linux" {
-		return "", &backend.SettingError{Setting: "program", Err: errors.New("clusters cannot run the program of this system"), Hint: "name a fevalgraph of this version for Linux"}
-	}
-	return os.Executable()
-}
 
 // clientOf is a client of a block's API server, as the user that SkyPilot's commands are.
 func clientOf(name, token string, lookupEnv func(string) (string, bool)) *api.Client {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -19,8 +20,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+	"github.com/fevalgraph/fevalgraph/internal/certificates"
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
-	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
 // Options configure a worker.
@@ -42,6 +43,25 @@ type Options struct {
 	GoJudgeVersions []string
 	// LookupEnv is the environment, in which programs are found.
 	LookupEnv func(string) (string, bool)
+}
+
+// Flags defines the flags of a worker's command.
+func (o *Options) Flags(f *flag.FlagSet) {
+	f.StringVar(&o.Dir, "dir", "", "`DIR` of this worker alone: store, environments, worker.json")
+	f.StringVar(&o.Listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen at; port 0 is any free one")
+	f.DurationVar(&o.Idle, "idle", 10*time.Minute, "end when no run was connected for this `TIME`")
+	f.StringVar(&o.Python, "python", "", "Python `VERSION` that uv is asked for")
+	f.StringVar(&o.Isolation, "isolation", "", "`LEVEL` of isolation: full, partial or none (default: the most that the machine allows)")
+	f.StringVar(&o.GoJudge, "go-judge", "", "go-judge's `PROGRAM`, for judge problems")
+	f.Func("versions", "shell `COMMAND` whose output enters keys (repeatable)", adder(&o.Versions))
+	f.Func("go-judge-versions", "shell `COMMAND` whose output in go-judge enters keys (repeatable)", adder(&o.GoJudgeVersions))
+}
+
+func adder(list *[]string) func(string) error {
+	return func(value string) error {
+		*list = append(*list, value)
+		return nil
+	}
 }
 
 // AddressFile is the name, in the worker's directory, of the file with its Address. It is
@@ -132,7 +152,7 @@ func collect(ctx context.Context, store *cache.Disk) {
 func (o *Options) host(store cache.Store, registry *backend.Registry, dir string) (h worker.Host, end func() error) {
 	path, _ := o.LookupEnv("PATH")
 	home, _ := o.LookupEnv("HOME")
-	tools := append(local.Tools(o.LookupEnv), requirements.SystemCertificates(o.LookupEnv)...)
+	tools := append(local.Tools(o.LookupEnv), certificates.System(o.LookupEnv)...)
 	// A workspace is not below dir, which may be on a network and has a long name: sockets
 	// in a workspace have little room.
 	scratch := filepath.Join(os.TempDir(), fmt.Sprintf("fevalgraph-%d", os.Getuid()))

@@ -1,4 +1,7 @@
-package remote
+// Package wire is what a client of package remote and the program in an action say to each
+// other: a Task goes there with the input root, and a Result comes back with the outputs. It is
+// apart because the program needs nothing of what speaks to an engine.
+package wire
 
 import (
 	"encoding/json"

@@ -1,4 +1,5 @@
-package requirements
+// Package certificates makes uv trust the certificates of the machine.
+package certificates
 
 import (
 	"os"
@@ -15,12 +16,12 @@ var bundles = []string{
 	"/etc/ssl/cert.pem",                  // BSD
 }
 
-// SystemCertificates are variables, KEY=value, that make uv trust what this
+// System returns variables, KEY=value, that make uv trust what this
 // machine trusts, as pip and curl do: behind a proxy that inspects TLS, only the
 // system's store knows the proxy's certificate authority. There are none where the
 // system has no store, or where the caller's environment, which lookup reads,
 // decides for itself. Older releases of uv know the second name alone.
-func SystemCertificates(lookup func(string) (string, bool)) []string {
+func System(lookup func(string) (string, bool)) []string {
 	names := []string{"UV_SYSTEM_CERTS", "UV_NATIVE_TLS"}
 	var variables []string
 	for _, name := range names {

@@ -1,0 +1,93 @@
+package docker
+
+import (
+	"archive/tar"
+	"context"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+// programPath is where containers have the runner.
+const programPath = "/fevalgraph/runner"
+
+// machines are architectures as daemons name them.
+var machines = map[string]elf.Machine{
+	"x86_64": elf.EM_X86_64, "amd64": elf.EM_X86_64, "aarch64": elf.EM_AARCH64, "arm64": elf.EM_AARCH64,
+	"armv7l": elf.EM_ARM, "ppc64le": elf.EM_PPC64, "s390x": elf.EM_S390, "riscv64": elf.EM_RISCV,
+}
+
+// checkProgram is an error unless the runner can run where the daemon is, whatever an image has.
+// The architecture of an image does not matter: the kernel runs the runner.
+func (b *Backend) checkProgram(ctx context.Context) error {
+	about, err := b.d.about(ctx)
+	if err != nil {
+		return err
+	}
+	fail := func(err error, hint string) error {
+		return &backend.ToolError{Tool: b.opt.Program, Err: err, Hint: hint}
+	}
+	if b.opt.Program == "" {
+		return errors.New("no program is named for containers")
+	}
+	program, err := elf.Open(b.opt.Program)
+	if err != nil {
+		return fail(err, "containers need fevalgraph-worker, a program for Linux next to fevalgraph")
+	}
+	defer program.Close()
+	_, architecture, _ := strings.Cut(about.platform, "/")
+	if want, known := machines[architecture]; known && want != program.Machine {
+		return fail(fmt.Errorf("it is for %v, and the daemon's machine is %s", program.Machine, about.platform),
+			"put a fevalgraph-worker of this version for that machine next to fevalgraph")
+	}
+	for _, p := range program.Progs {
+		if p.Type == elf.PT_INTERP {
+			return fail(errors.New("it needs libraries that an image may lack"), "build fevalgraph with CGO_ENABLED=0, or put fevalgraph-worker next to it, as make build does")
+		}
+	}
+	return nil
+}
+
+// programMount shows a container the runner, from this machine's file.
+func (b *Backend) programMount() mount.Mount {
+	return mount.Mount{Type: mount.TypeBind, Source: b.opt.Program, Target: programPath, ReadOnly: true}
+}
+
+// sendProgram copies the runner into a container that does not run.
+func (d *Daemon) sendProgram(ctx context.Context, id, program string) error {
+	file, err := os.Open(program)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	r, w := io.Pipe()
+	go func() {
+		archive := tar.NewWriter(w)
+		err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: path.Dir(programPath)[1:] + "/", Mode: 0o755})
+		if err == nil {
+			err = archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: programPath[1:], Mode: 0o555, Size: info.Size()})
+		}
+		if err == nil {
+			_, err = io.Copy(archive, file)
+		}
+		w.CloseWithError(errors.Join(err, archive.Close()))
+	}()
+	defer r.Close()
+	if err := d.api.CopyToContainer(ctx, id, "/", r, container.CopyToContainerOptions{}); err != nil {
+		return fmt.Errorf("copying the runner into the container: %w", d.explain(err))
+	}
+	return context.Cause(ctx)
+}

@@ -1,0 +1,21 @@
+//go:build !linux
+
+package local
+
+import (
+	"context"
+	"errors"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// inside is for systems with containers.
+type inside struct{}
+
+func (b *Backend) openInside(context.Context, backend.Spec) (backend.Session, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// NewInside is an error: containers are Linux's.
+func NewInside(cache.Store, backend.Container) (*Backend, error) { return nil, errors.ErrUnsupported }

@@ -1,0 +1,35 @@
+package workerhost
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/backend/worker"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// RunContainer is the first process of a container: it serves one session over its standard input
+// and output, and ends with its input. text is what follows backend.ContainerCommand.
+func RunContainer(ctx context.Context, text string) error {
+	if text == backend.ContainerUser {
+		_, err := fmt.Println(os.Getuid(), os.Getgid())
+		return err
+	}
+	var c backend.Container
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		return fmt.Errorf("reading what the container is: %w", err)
+	}
+	runtime.GOMAXPROCS(2) // its threads count as processes of the container
+	return worker.ServeStream(ctx, os.Stdin, os.Stdout, c.Blobs, func(ctx context.Context, store cache.Store, spec backend.Spec) (backend.Session, error) {
+		b, err := local.NewInside(store, c)
+		if err != nil {
+			return nil, err
+		}
+		return b.Open(ctx, spec)
+	})
+}

@@ -1,0 +1,254 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+// Layout describes a workspace whose parts are at absolute paths, as in a container. The caller
+// must have the right to give files away, and to write to those of the Owner.
+type Layout struct {
+	Work, Home, Temp string
+	// Owner is the user of commands.
+	Owner Owner
+	// Places are parts of the inputs that are at other paths, and replace what is there.
+	Places []backend.Place
+	// ReadOnly are inputs, relative to Work, that the Owner cannot change: they belong to the caller,
+	// and so do the directories above them, from which the Owner can remove only own files.
+	ReadOnly []string
+}
+
+// place is a backend.Place with its path relative to the root directory.
+type place struct{ path, at string }
+
+// Adopt returns the workspace of a layout, and makes those parts that do not exist.
+func Adopt(l Layout, store cache.Store) (w *Workspace, err error) {
+	root, err := os.OpenRoot("/")
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			root.Close()
+		}
+	}()
+	w = &Workspace{base: "/", root: root, store: store, owner: &l.Owner, kept: l.ReadOnly}
+	isNew, shown := false, &l.Owner
+	if len(l.Places) > 0 {
+		shown = nil // commands see the places alone
+	}
+	if w.work, isNew, err = w.adopt(l.Work, shown); err != nil {
+		return nil, err
+	}
+	if w.home, _, err = w.adopt(l.Home, &l.Owner); err != nil {
+		return nil, err
+	}
+	if w.temp, _, err = w.adopt(l.Temp, &l.Owner); err != nil {
+		return nil, err
+	}
+	for _, p := range l.Places {
+		at, err := inRoot(p.At)
+		if err == nil && isNew {
+			err = w.root.RemoveAll(at)
+		}
+		if err != nil {
+			return nil, err
+		}
+		w.places = append(w.places, place{p.Path, at})
+	}
+	return w, w.protect()
+}
+
+// inRoot returns a path relative to the root directory through no symlink, and makes the
+// directories above it.
+func inRoot(name string) (string, error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return "", err
+	}
+	parent, err := filepath.EvalSymlinks(filepath.Dir(name))
+	return strings.TrimPrefix(filepath.Join(parent, filepath.Base(name)), "/"), err
+}
+
+// adopt returns the path of a directory relative to the root directory. One that it makes belongs
+// to owner or, if that is nil, to the caller alone.
+func (w *Workspace) adopt(dir string, owner *Owner) (inside string, isNew bool, err error) {
+	if inside, err = inRoot(dir); err != nil {
+		return "", false, err
+	}
+	info, err := w.root.Lstat(inside)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		isNew, err = true, w.root.Mkdir(inside, 0o700)
+		if err == nil && owner != nil {
+			err = errors.Join(w.root.Chmod(inside, 0o755), w.root.Lchown(inside, owner.UID, owner.GID))
+		}
+	case err == nil && info.IsDir():
+		err = allow(w.root, inside, 0o700)
+	case err == nil:
+		err = fmt.Errorf("%s: %w", dir, backend.ErrNotRegular)
+	}
+	return inside, isNew, err
+}
+
+// at returns where the input of a clean name is, relative to the root.
+func (w *Workspace) at(name string) string {
+	for _, p := range w.places {
+		if name == p.path {
+			return p.at
+		}
+		if below, ok := strings.CutPrefix(name, p.path+"/"); ok {
+			return path.Join(p.at, below)
+		}
+	}
+	return path.Join(w.work, name)
+}
+
+// top returns the directory of the inputs, or the place, that a path is in.
+func (w *Workspace) top(inside string) string {
+	for _, p := range w.places {
+		if strings.HasPrefix(inside+"/", p.at+"/") {
+			return p.at
+		}
+	}
+	return w.work
+}
+
+// below returns the places of what is below a name, whose files are not there.
+func (w *Workspace) below(name string) (found []place) {
+	for _, p := range w.places {
+		if name == "." || strings.HasPrefix(p.path, name+"/") {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// clear removes what is at a name.
+func (w *Workspace) clear(name string) error {
+	for _, p := range w.below(name) {
+		if err := w.root.RemoveAll(p.at); err != nil {
+			return err
+		}
+	}
+	if name != "." || w.work == workDir {
+		return w.root.RemoveAll(w.at(name))
+	}
+	dir, err := w.root.Open(w.work) // which can be a mount
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(-1)
+	for _, e := range entries {
+		err = errors.Join(err, w.root.RemoveAll(path.Join(w.work, e.Name())))
+	}
+	return err
+}
+
+// distribute moves what was placed at a name to the places below it.
+func (w *Workspace) distribute(name string) error {
+	for _, p := range w.below(name) {
+		from := path.Join(w.work, p.path)
+		if _, err := w.root.Lstat(from); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		err := w.merge(from, p.at)
+		if err == nil && w.owner != nil {
+			err = w.giveAway(p.at)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// merge moves what is at from over what is at to, as an input is placed.
+func (w *Workspace) merge(from, to string) error {
+	moved, err := w.root.Lstat(from)
+	if err != nil {
+		return err
+	}
+	there, err := w.root.Lstat(to)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err != nil || !moved.IsDir() || !there.IsDir() {
+		return errors.Join(w.root.RemoveAll(to), w.root.Rename(from, to))
+	}
+	if err := w.root.Chmod(to, moved.Mode().Perm()); err != nil {
+		return err
+	}
+	dir, err := w.root.Open(from)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(-1)
+	for _, e := range entries {
+		if err == nil {
+			err = w.merge(path.Join(from, e.Name()), path.Join(to, e.Name()))
+		}
+	}
+	return errors.Join(err, w.root.Remove(from))
+}
+
+// protect makes what is read-only the caller's, and the directories above it. Anything there but
+// files and directories becomes an empty directory.
+func (w *Workspace) protect() error {
+	if len(w.kept) == 0 {
+		return nil
+	}
+	self := Owner{os.Geteuid(), os.Getegid()}
+	for _, dir := range append([]string{"."}, Above(w.kept)...) {
+		inside := w.at(dir)
+		if err := makeParents(w.root, path.Join(inside, "any")); err != nil {
+			return err
+		}
+		if err := errors.Join(w.root.Lchown(inside, self.UID, self.GID), w.root.Chmod(inside, 0o777|fs.ModeSticky)); err != nil {
+			return err
+		}
+	}
+	for _, name := range w.kept {
+		inside := w.at(name)
+		info, err := w.root.Lstat(inside)
+		if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
+			if err := errors.Join(w.root.RemoveAll(inside), w.root.Mkdir(inside, 0o755)); err != nil {
+				return err
+			}
+		}
+		if err := w.lock(inside, self); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lock gives what is at inside to an owner, readable for all and writable for no other user.
+func (w *Workspace) lock(inside string, to Owner) error {
+	return fs.WalkDir(w.root.FS(), inside, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if err := w.root.Lchown(name, to.UID, to.GID); err != nil || entry.Type()&fs.ModeSymlink != 0 {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		mode := info.Mode().Perm()&0o755 | 0o444
+		if entry.IsDir() {
+			mode |= 0o111
+		}
+		return w.root.Chmod(name, mode)
+	})
+}

@@ -1,0 +1,61 @@
+package kind
+
+import (
+	"debug/buildinfo"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+)
+
+// WorkerName is the name of the small program that runs on other machines and in containers. It
+// is for Linux, and next to fevalgraph's program on every system.
+const WorkerName = "fevalgraph-worker"
+
+// WorkerProgram returns the file of the program to run there: named, if the configuration names
+// one, else the small program if it was built with this one, else this program, which can do the
+// same. what is who runs it, in the plural, for errors.
+func WorkerProgram(named, what string) (string, error) {
+	if named != "" {
+		return named, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(self); err == nil {
+		self = real
+	}
+	if small := filepath.Join(filepath.Dir(self), WorkerName); builtWithThis(small) {
+		return small, nil
+	}
+	if runtime.GOOS != "linux" {
+		return "", &backend.SettingError{Setting: "program", Err: errors.New(what + " cannot run the program of this system"), Hint: "name a fevalgraph of this version for Linux"}
+	}
+	return self, nil
+}
+
+// builtWithThis reports whether a program is of the same commit, module version and Go as this one:
+// a file that an earlier build left must not stand in for what this program says it runs.
+func builtWithThis(program string) bool {
+	own, ok := debug.ReadBuildInfo()
+	if !ok {
+		return false
+	}
+	other, err := buildinfo.ReadFile(program)
+	return err == nil && origin(other) == origin(own)
+}
+
+// origin identifies what a program was built from.
+func origin(b *debug.BuildInfo) string {
+	text := b.GoVersion + " " + b.Main.Path + " " + b.Main.Version
+	for _, s := range b.Settings {
+		if s.Key == "vcs.revision" || s.Key == "vcs.modified" {
+			text += " " + s.Value
+		}
+	}
+	return text
+}
