@@ -5,7 +5,7 @@
 //
 // The cases noop and edit run the real `fevalgraph run` on a project in HCL:
 // P problems with five checkpoints and S solutions of four files each, found by
-// fileset and for_each. Its tests are run by a script in place of uv and uvx
+// fileset and for_each. Its tests are run by a stand-in for uv and uvx
 // that writes the report of one passed test, so that nothing but the engine takes
 // time. ninja and make get a graph of the same nodes and edges over the same
 // files. The floor is a loop of lstat over the source files, in this process,

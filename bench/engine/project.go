@@ -30,28 +30,6 @@ solution "s" {
 }
 `
 
-// The programs in place of uv and uvx.
-const (
-	standInUV = `#!/bin/sh
-case $1 in
-python) echo /bin/echo;;
-pip) while [ $# -gt 1 ]; do [ "$1" = --output-file ] && out=$2; shift; done; sed 's/$/==1.0.0/' "$1" > "$out";;
-*) echo uv 0.0.0;;
-esac
-`
-	standInUVX = `#!/bin/sh
-for arg; do
-  case $arg in
-  --version) echo pytest 0.0.0; exit 0;;
-  --json-report-file=*) json=${arg#*=};;
-  --ctrf=*) ctrf=${arg#*=};;
-  esac
-done
-echo '{"created":0,"duration":0.01,"exitcode":0,"root":"/","summary":{"collected":1,"total":1},"collectors":[],"tests":[{"nodeid":"tests/test_a.py::test_a","outcome":"passed","keywords":["test_a","tests/test_a.py",""],"setup":{"duration":0,"outcome":"passed"},"call":{"duration":0,"outcome":"passed"},"teardown":{"duration":0,"outcome":"passed"}}]}' > "$json"
-echo '{"results":{"tool":{"name":"pytest"},"summary":{"tests":1,"passed":1,"failed":0,"skipped":0},"tests":[{"name":"tests/test_a.py::test_a","status":"passed","duration":0,"filePath":"tests/test_a.py"}]}}' > "$ctrf"
-`
-)
-
 // project is a synthetic project on disk.
 type project struct {
 	shape
@@ -83,11 +61,16 @@ func (p *project) make() error {
 	}
 	files := map[string]string{
 		"fevalgraph.hcl": fmt.Sprintf(configuration, checkpoints.String()),
-		"tools/uv":       standInUV,
-		"tools/uvx":      standInUVX,
 	}
 	for _, name := range p.files() {
-		files[name] = "# " + name + "\n"
+		files[name] = "# fake: test_a passed\n# " + name + "\n"
+	}
+	standIn, err := os.ReadFile(filepath.Join(p.bin, "standin"))
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"tools/uv", "tools/uvx"} {
+		files[name] = string(standIn)
 	}
 	for name, content := range files {
 		path := filepath.Join(p.dir, name)
