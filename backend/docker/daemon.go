@@ -28,10 +28,13 @@ type patience struct {
 	// stop is how long a daemon still answers that is being stopped and has
 	// killed its containers.
 	stop time.Duration
+	// addresses is how long a container waits for a network if no other container of the run
+	// has one that it will leave.
+	addresses time.Duration
 }
 
 var usualPatience = patience{
-	call: 2 * time.Minute, launch: 2 * time.Minute, end: 30 * time.Second, remove: 20 * time.Second, stop: 5 * time.Second,
+	call: 2 * time.Minute, launch: 2 * time.Minute, end: 30 * time.Second, remove: 20 * time.Second, stop: 5 * time.Second, addresses: 30 * time.Second,
 }
 
 // Endpoint says where a daemon listens.

@@ -61,6 +61,7 @@ func newFakeDaemon(t *testing.T) *fakeDaemon {
 
 // stop is what a daemon does that dies: connections end in the middle.
 func (f *fakeDaemon) stop() {
+	f.server.Listener.Close() // first, so that no client connects again
 	f.mu.Lock()
 	for _, c := range f.conns {
 		c.Close()

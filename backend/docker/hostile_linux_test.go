@@ -2,6 +2,7 @@ package docker_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -96,30 +97,31 @@ mkdir tests; cp /bin/sh tests/sh; (tests/sh -c "$LURK" </dev/null >/dev/null 2>&
 b"; chmod 0 "tests/ a" tests`,
 	} {
 		for _, byCopy := range []bool{false, true} {
-			b, store := opener(d, docker.Options{Image: baseImage, Copy: byCopy})(t)
-			s := open(t, b, backend.Spec{Inputs: []backend.Input{{Path: "main", Content: []byte("x")}}})
-			setUp := sh(attack)
-			setUp.Env = append(setUp.Env, "LURK="+lurk)
-			setUp.Online = true
-			output(t, s, setUp)
-			place(t, s, store)
-			got := output(t, s, sh(`rm -f lurking; sleep 0.3
+			t.Run(fmt.Sprintf("%s, copied %v", name, byCopy), func(t *testing.T) { // at whose end the backend returns its network
+				b, store := opener(d, docker.Options{Image: baseImage, Copy: byCopy})(t)
+				s := open(t, b, backend.Spec{Inputs: []backend.Input{{Path: "main", Content: []byte("x")}}})
+				setUp := sh(attack)
+				setUp.Env = append(setUp.Env, "LURK="+lurk)
+				setUp.Online = true
+				output(t, s, setUp)
+				place(t, s, store)
+				got := output(t, s, sh(`rm -f lurking; sleep 0.3
 cat tests/test_a.py tests/data/answers pytest.ini; ls -A tests reports /dev/shm
 [ ! -e lurking ] || echo lurking
 for f in tests/test_a.py reports; do [ -w $f ] && [ ! -L $f ] || echo $f; done
 echo real >reports/report.json`))
-			if want := "test answer ini reports: tests: data test_a.py /dev/shm:"; sorted(got) != sorted(want) {
-				t.Errorf("%s, copied %v: got %q", name, byCopy, got)
-			}
-			report, err := s.Collect(t.Context(), "reports/report.json")
-			if err != nil {
-				t.Errorf("%s, copied %v: %v", name, byCopy, err)
-				continue
-			}
-			if text, err := io.ReadAll(report); string(text) != "real\n" || err != nil {
-				t.Errorf("%s, copied %v: the report is %q, %v", name, byCopy, text, err)
-			}
-			report.Close()
+				if want := "test answer ini reports: tests: data test_a.py /dev/shm:"; sorted(got) != sorted(want) {
+					t.Errorf("got %q", got)
+				}
+				report, err := s.Collect(t.Context(), "reports/report.json")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if text, err := io.ReadAll(report); string(text) != "real\n" || err != nil {
+					t.Errorf("the report is %q, %v", text, err)
+				}
+				report.Close()
+			})
 		}
 	}
 }

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/network"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
 // Networks of Options that are not the name of one that the daemon has.
@@ -34,10 +36,43 @@ type bridges struct {
 
 	mu   sync.Mutex
 	idle []string // names of those that no container is on
+	out  int      // those that containers are on
 }
 
-// take returns one for a container, to give back when that has left it.
+// addressesAgain is the pause before a container asks again for a network.
+const addressesAgain = time.Second
+
+// take returns one for a container, to give back when that has left it. If the daemon has no addresses
+// left, it waits for one that another container of this run is on.
 func (s *bridges) take(ctx context.Context) (name string, err error) {
+	tries := retry.Tries{Patience: retry.Patience{For: s.b.d.wait.addresses, Pause: addressesAgain}}
+	for {
+		if name, err = s.find(ctx); err == nil || !errors.Is(err, errNoAddresses) {
+			return name, err
+		}
+		s.mu.Lock()
+		awaited := s.out > 0
+		s.mu.Unlock()
+		if awaited {
+			err = retry.Sleep(ctx, addressesAgain)
+		} else {
+			err = tries.Wait(ctx, err)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
+
+// find returns an idle one, or makes one.
+func (s *bridges) find(ctx context.Context) (name string, err error) {
+	defer func() {
+		if err == nil {
+			s.mu.Lock()
+			s.out++
+			s.mu.Unlock()
+		}
+	}()
 	for {
 		s.mu.Lock()
 		last := len(s.idle) - 1
@@ -64,7 +99,11 @@ func (s *bridges) give(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.idle = append(s.idle, name)
+	s.out--
 }
+
+// errNoAddresses is the cause of the error for a network that the daemon cannot give addresses to.
+var errNoAddresses = errors.New("the daemon has no addresses left for another network")
 
 // add makes another one.
 func (s *bridges) add(ctx context.Context) (name string, err error) {
@@ -83,7 +122,7 @@ func (s *bridges) add(ctx context.Context) (name string, err error) {
 		return name, nil
 	}
 	if err = s.b.d.explain(err); says(err, "address pool") {
-		err = &backend.ToolError{Tool: tool, Err: fmt.Errorf("the daemon has no addresses left for another network: %w", err),
+		err = &backend.ToolError{Tool: tool, Err: fmt.Errorf("%w: %w", errNoAddresses, err),
 			Hint: "remove unused networks with docker network prune, lower -j, or give the daemon more default-address-pools"}
 	} else {
 		err = fmt.Errorf("making a network: %w", err)

@@ -367,6 +367,34 @@ func TestNetworkTrouble(t *testing.T) {
 	}
 }
 
+// Without addresses for another network, a container waits for one that another container of the run leaves.
+func TestNetworkAwaited(t *testing.T) {
+	f := newFakeDaemon(t)
+	b, _ := f.backend()
+	f.on["GET /networks/bridge"] = says200(map[string]any{})
+	f.on["POST /networks/create"] = says200(map[string]any{"Id": "n"})
+	f.otherwise = func(call string) http.HandlerFunc {
+		if strings.HasPrefix(call, "GET /networks/fevalgraph-") {
+			return says200(map[string]any{"Containers": map[string]any{}})
+		}
+		return fails(404, "no such network")
+	}
+	first, err := b.bridges.take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.on["POST /networks/create"] = fails(400, "all predefined address pools have been fully subnetted")
+	time.AfterFunc(100*time.Millisecond, func() { b.bridges.give(first) })
+	if second, err := b.bridges.take(t.Context()); err != nil || second != first {
+		t.Errorf("the second container gets %q, %v, want %q", second, err, first)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if _, err := b.bridges.take(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("a container that waits when the run ends gets %v", err)
+	}
+}
+
 // A network that is written out has the key of the same one by default; every other
 // one has another, also that which was the default before.
 func TestNetworkInIdentity(t *testing.T) {
