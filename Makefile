@@ -226,7 +226,7 @@ differential-long:
 
 # Intervals and p values over thousands of random data sets.
 simulate: modules
-	FEVALGRAPH_TEST_SIMULATE=1 $(GO) test -count=1 -timeout 30m -run '^TestSimulatedLong$$' ./report/stats
+	FEVALGRAPH_TEST_SIMULATE=1 $(GO) test -count=1 -timeout 30m -run '^TestSimulatedLong$$' ./verdict/statistics
 
 # What needs a SkyPilot and a Slurm, which are started for it and end with it.
 skypilot: build $(UV) $(GOJUDGE)

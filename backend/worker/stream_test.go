@@ -67,8 +67,7 @@ func openStreamed(t *testing.T) (backend.Backend, cache.Store) {
 }
 
 // TestStreamed runs what a stream carries of package backendtest.
-func TestStreamed(t *testing.T) {
-	t.Parallel()
+func TestStreamed(t *testing.T) { // not beside others, as it measures the memory of the process
 	backendtest.TestFiles(t, openStreamed)
 	backendtest.TestPrograms(t, openStreamed)
 }
