@@ -64,32 +64,35 @@ func (a *app) runInit(dir, kind string) error {
 	}
 	made := examples.Starters[at]
 	project := made.Files()
+	absent := func(name string) error {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		switch {
+		case err == nil:
+			return fmt.Errorf("%s exists already; init writes only into a place without it", filepath.Join(dir, name))
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		}
+		return err
+	}
 	// The embedded time of files is none; CopyFS refuses to overwrite, but
 	// only after it has written others, so look first.
 	err := fs.WalkDir(project, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return fmt.Errorf("%s exists already; init writes only into a place without it", filepath.Join(dir, name))
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
+		return absent(name)
 	})
+	if err == nil && len(a.flags.vars) > 0 {
+		err = absent(varsFile)
+	}
 	if err != nil {
 		return exit.With(exit.Usage, err)
 	}
 	if err := os.CopyFS(orDot(dir), project); err != nil {
 		return exit.With(exit.NotJudged, fmt.Errorf("writing the project: %w", err))
 	}
-	// One that is there is the user's.
-	ignored, err := os.OpenFile(filepath.Join(dir, ".gitignore"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if err == nil {
-		_, err = ignored.WriteString(gitIgnore)
-		err = errors.Join(err, ignored.Close())
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
+	// An existing .gitignore is the user's.
+	if err := create(filepath.Join(dir, ".gitignore"), gitIgnore); err != nil && !errors.Is(err, fs.ErrExist) {
 		return exit.With(exit.NotJudged, fmt.Errorf("writing the project: %w", err))
 	}
 	o := a.options()
@@ -99,7 +102,7 @@ func (a *app) runInit(dir, kind string) error {
 	}
 	next := made.Next
 	if len(a.flags.vars) > 0 {
-		if err := os.WriteFile(filepath.Join(dir, varsFile), []byte(varsText(a.flags.vars)), 0o644); err != nil {
+		if err := create(filepath.Join(dir, varsFile), varsText(a.flags.vars)); err != nil {
 			return exit.With(exit.NotJudged, fmt.Errorf("writing the project: %w", err))
 		}
 		next = "run --var-file " + varsFile
@@ -108,6 +111,16 @@ func (a *app) runInit(dir, kind string) error {
 		fmt.Fprintf(a.io.Out, "wrote %s: %s\nnext: fevalgraph -C %s %s\n", orDot(dir), made.About, orDot(dir), next)
 	}
 	return nil
+}
+
+// create writes a file that must not exist.
+func create(file, text string) error {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err == nil {
+		_, err = f.WriteString(text)
+		err = errors.Join(err, f.Close())
+	}
+	return err
 }
 
 // varsFile keeps the values that init was given. It is not read on its own: a path outside of the project
