@@ -120,7 +120,7 @@ func cellSuite(run string, cell *Cell) junitSuite {
 		if own := row.message(); own != "" && c.Class != verdict.Judged {
 			message = own
 		}
-		suite.add(junitCase{Class: className(whole), Name: orName(c.Name, cell.Problem), Time: junitTime(row.seconds())},
+		suite.add(junitCase{Class: caseClass(whole), Name: orName(c.Name, cell.Problem), Time: junitTime(row.seconds())},
 			outcomeOf(c), string(c.Class), messageOr(&message, string(c.Class)))
 	}
 	return suite
@@ -148,7 +148,7 @@ func testSuite(run string, row row) junitSuite {
 		}
 	}
 	for _, t := range c.Tests {
-		suite.add(junitCase{Class: className(row), File: t.File, Name: t.ID, Time: junitTime(t.DurationMS / 1000)},
+		suite.add(junitCase{Class: caseClass(row), File: t.File, Name: t.ID, Time: junitTime(t.DurationMS / 1000)},
 			junitVerdict(t.Status), orName(t.Verdict, string(t.Status)), messageOr(t.Message, ""))
 	}
 	if m := remarkOn(c); m != nil {
@@ -156,7 +156,7 @@ func testSuite(run string, row row) junitSuite {
 		if own := row.message(); own != "" {
 			message = own
 		}
-		suite.add(junitCase{Class: className(row), Name: orName(c.Name, cell.Problem), Time: junitTime(0)}, m.outcome, m.kind, message)
+		suite.add(junitCase{Class: caseClass(row), Name: orName(c.Name, cell.Problem), Time: junitTime(0)}, m.outcome, m.kind, message)
 	}
 	return suite
 }
@@ -206,19 +206,9 @@ func suiteName(r row) string {
 	return name
 }
 
-// className is `problem/checkpoint/solution@backend`, with the number of the repeat when it is not the first. Of cases
-// with the same class and name, readers such as GitLab's keep one.
-func className(r row) string {
-	name := r.cell.Problem
-	if r.checkpoint.Name != "" {
-		name += "/" + r.checkpoint.Name
-	}
-	name += fmt.Sprintf("/%s@%s", r.cell.Solution, r.cell.Backend)
-	if r.cell.Repeat > 1 {
-		name += fmt.Sprintf("#%d", r.cell.Repeat)
-	}
-	return name
-}
+// caseClass returns a name that no other row has, for the class of its cases: of cases with the same class
+// and name, readers such as GitLab's keep one.
+func caseClass(r row) string { return rowName(r, true) }
 
 func orName(name, otherwise string) string {
 	if name == "" {
