@@ -36,7 +36,7 @@ type bridges struct {
 
 	mu   sync.Mutex
 	idle []string // names of those that no container is on
-	out  int      // those that containers are on
+	out  int      // bridges with a container
 }
 
 // addressesAgain is the pause before a container asks again for a network.
@@ -47,12 +47,16 @@ const addressesAgain = time.Second
 func (s *bridges) take(ctx context.Context) (name string, err error) {
 	tries := retry.Tries{Patience: retry.Patience{For: s.b.d.wait.addresses, Pause: addressesAgain}}
 	for {
-		if name, err = s.find(ctx); err == nil || !errors.Is(err, errNoAddresses) {
-			return name, err
-		}
+		name, err = s.find(ctx)
 		s.mu.Lock()
+		if err == nil {
+			s.out++
+		}
 		awaited := s.out > 0
 		s.mu.Unlock()
+		if !errors.Is(err, errNoAddresses) {
+			return name, err
+		}
 		if awaited {
 			err = retry.Sleep(ctx, addressesAgain)
 		} else {
@@ -66,13 +70,6 @@ func (s *bridges) take(ctx context.Context) (name string, err error) {
 
 // find returns an idle one, or makes one.
 func (s *bridges) find(ctx context.Context) (name string, err error) {
-	defer func() {
-		if err == nil {
-			s.mu.Lock()
-			s.out++
-			s.mu.Unlock()
-		}
-	}()
 	for {
 		s.mu.Lock()
 		last := len(s.idle) - 1
