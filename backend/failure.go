@@ -24,7 +24,7 @@ var ErrNoRoom = errors.New("the files are larger than the program's directory")
 // ErrSpoiled matches the errors of Verify about what the commands of the session can have caused.
 var ErrSpoiled = errors.New("the commands of a session can have caused this")
 
-// Spoiled has err, unless it is nil, match ErrSpoiled.
+// Spoiled returns err, unless it is nil, as an error that matches ErrSpoiled.
 func Spoiled(err error) error {
 	if err == nil {
 		return nil

@@ -75,7 +75,7 @@ func NewSender(to Server, question int) *Sender {
 	return &Sender{to: to, question: question, slots: make(chan struct{}, rounds), going: map[Digest]*round{}, recent: map[Output]bool{}, old: map[Output]bool{}}
 }
 
-// Epoch is a number that changes when Forget forgets.
+// Epoch returns a number that changes when Forget forgets.
 func (s *Sender) Epoch() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -43,7 +43,7 @@ func (l *loader) moved(o origin) bool {
 	return o.real != o.answer.Source
 }
 
-// refuseIn is refuseBorrowed for the sources of one problem.
+// refuseIn marks the answers to one problem.
 func (l *loader) refuseIn(origins []origin) {
 	slices.SortFunc(origins, func(a, b origin) int { return strings.Compare(a.real, b.real) })
 	for _, o := range origins {

@@ -41,7 +41,7 @@ func metricOf(name string, r *Results) metric {
 	return metric{verdict.PassValue, (*verdict.Sample).Ruled, verdict.Passes}
 }
 
-// unboundedMetric is that of the problems that give scores without a bound. An attempt without one
+// unboundedMetric returns the metric of problems that give scores without a bound. An attempt without one
 // counts with the lowest, which is 0 or the least that the problem gave.
 func unboundedMetric(r *Results) metric {
 	least := map[string]float64{}
@@ -180,7 +180,7 @@ func usualMetric(r *Results) (string, error) {
 // that are not compared.
 type unit struct{ problem, rest string }
 
-// attempts are those of each contender at each unit.
+// attempts returns the attempts of each contender at each unit, and counts the cells without the label.
 func (c *Contenders) attempts(r *Results, m metric) map[string]map[unit]*statistics.Attempts {
 	all := map[string]map[unit]*statistics.Attempts{}
 	for i := range r.Cells {
@@ -287,7 +287,7 @@ func (c *Contenders) correct() {
 	}
 }
 
-// problemsOf are all problems that anyone attempted, with their units, in order.
+// problemsOf returns all attempted problems with their units, in order.
 func problemsOf(attempts map[string]map[unit]*statistics.Attempts) [][]unit {
 	units := map[unit]bool{}
 	for _, of := range attempts {
@@ -306,7 +306,7 @@ func problemsOf(attempts map[string]map[unit]*statistics.Attempts) [][]unit {
 	return problems
 }
 
-// shared are the units of each problem that both attempted.
+// shared returns the units of each problem that both attempted.
 func shared(problems [][]unit, a, b map[unit]*statistics.Attempts) []statistics.Problem {
 	all := make([]statistics.Problem, len(problems))
 	for i, units := range problems {

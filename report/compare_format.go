@@ -44,7 +44,7 @@ func WriteContenders(w io.Writer, format string, c *Contenders, o Options) error
 	return err
 }
 
-// groupsText says what the letters of groups mean.
+// groupsText explains the letters of groups.
 func (c *Contenders) groupsText() string {
 	if c.Groups == nil {
 		return ""
@@ -195,7 +195,7 @@ func (c *Contenders) details(all bool, safe func(string, int) string) []string {
 	return lines
 }
 
-// tooFew says which pairs have too few problems to show any difference, and how many are enough.
+// tooFew reports pairs with too few problems to show any difference, and how many are enough.
 func (c *Contenders) tooFew() string {
 	few, most := 0, 0
 	for i := range c.Pairs {

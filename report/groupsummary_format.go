@@ -143,7 +143,7 @@ func meansOf(s verdict.ScoreSummaries) []string {
 	return []string{mean, rounded(&s.All.Min), rounded(&s.All.Max), scored}
 }
 
-// boundsText is what the mean could be if the cells without a verdict had one: "47.1 to 97.1".
+// boundsText returns the bounds of the mean if the cells without a verdict had one: "47.1 to 97.1".
 func boundsText(s verdict.ScoreSummaries, wanted bool) string {
 	if !wanted || s.Missing == 0 {
 		return "-"

@@ -29,7 +29,7 @@ func word(c *Checkpoint) string {
 // not what is so here, and what verdictNote says.
 func note(r row) string { return withRecorded(r, verdictNote(r)) }
 
-// tableNote is note next to the word for the verdict, which may have said the class.
+// tableNote returns the note for a table whose column for the verdict may name the class.
 func tableNote(r row) string {
 	rest := verdictNote(r)
 	if class := string(r.checkpoint.Class); outcomeOf(r.checkpoint) == verdict.OutcomeErrored && strings.HasPrefix(rest, class) {

@@ -74,7 +74,7 @@ func (t *Test) seconds() float64 {
 	return t.DurationMS / 1000
 }
 
-// memory is what the case of a judge used at most; "-" if it is not known.
+// memory returns the peak of a judge's case; "-" if it is unknown.
 func (t *Test) memory() string {
 	if t.MemoryBytes == nil {
 		return "-"

@@ -133,7 +133,7 @@ func attempts(samples []Sample, value func(*Sample) (float64, bool)) (units []un
 	return units, all
 }
 
-// attemptsByProblem are the values of attempts, unit by unit, of each problem.
+// attemptsByProblem returns the values of attempts, unit by unit, of each problem.
 func attemptsByProblem(samples []Sample, value func(*Sample) (float64, bool)) [][][]float64 {
 	at := map[string]int{}
 	var problems [][][]float64

@@ -109,7 +109,7 @@ func (l lines) verdict(prefix string, e event.Verdict, work *event.NodeDone) str
 	return out + "\n"
 }
 
-// took is how long work took, and why it was done as far as there is room for that behind so much of a line.
+// took returns the duration of work and, as far as the line has room, its cause.
 func (l lines) took(before string, e *event.NodeDone) string {
 	duration := "  " + text.Duration(e.Seconds)
 	const fewest = 10 // columns of a cause that say something

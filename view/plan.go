@@ -61,7 +61,7 @@ func Plan(w io.Writer, summary PlanSummary, nodes PlanCount, estimateSeconds flo
 	fmt.Fprintln(out, text.Hang(sum+" Nothing was changed.", page.Width))
 }
 
-// byCause is " By cause: 2 tests, 1 new.", and "" for no causes.
+// byCause returns " By cause: 2 tests, 1 new.", and "" without causes.
 func byCause(causes []CauseCount) string {
 	if len(causes) == 0 {
 		return ""

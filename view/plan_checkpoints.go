@@ -2,10 +2,10 @@ package view
 
 import (
 	"fmt"
-	"github.com/fevalgraph/fevalgraph/event"
 	"iter"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )

@@ -34,7 +34,7 @@ func (b *Backend) newBox(id string) box {
 	return box{d: b.d, bridges: &b.bridges, name: namePrefix + id}
 }
 
-// usable is an error if what goes on in the container is unknown.
+// usable returns an error if it is unknown what goes on in the container.
 func (b *box) usable() error {
 	if b.lost {
 		return errors.New("an earlier command lost the container")

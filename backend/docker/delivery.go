@@ -75,7 +75,7 @@ func (a *about) has(name string) bool {
 	return slices.ContainsFunc(a.security, func(option string) bool { return strings.HasPrefix(option, "name="+name) })
 }
 
-// mounts are those of the session's container. Nil is for files that are copied.
+// mounts returns the mounts of the session's container, and nil if its files are copied.
 func (s *session) mounts() ([]mount.Mount, error) {
 	top := s.b.opt.Workdir
 	if s.work == nil && len(s.readOnly) == 0 {

@@ -162,7 +162,7 @@ func (s *session) Keep(ctx context.Context) (how string, err error) {
 	return enter(keptPrefix+s.id, s.Dir(), s.b.user(s.image)), nil
 }
 
-// enter is the command that opens a shell in a kept container, as the user of its commands.
+// enter returns the command that opens a shell in a kept container, as the user of its commands.
 func enter(name, dir, user string) string {
 	return "docker start " + name + " && docker exec -it -u " + quote(user) + " -w " + quote(dir) + " " + name + " /bin/sh"
 }

@@ -140,7 +140,7 @@ func (b *Backend) openInside(ctx context.Context, spec backend.Spec) (backend.Se
 	return s, s.Place(ctx, spec.Inputs...)
 }
 
-// begin is called before a command.
+// begin prepares for a command.
 func (in *inside) begin(s *session, offline bool) error {
 	if in == nil {
 		return nil
@@ -189,7 +189,7 @@ func (in *inside) start(cmd *exec.Cmd) (p *process, err error) {
 // preferred sets how much this process, and what it starts, is preferred as a victim of the kernel.
 func preferred(score string) { _ = os.WriteFile("/proc/self/oom_score_adj", []byte(score), 0) }
 
-// started has processes collected that lose their parents while the command runs: they count.
+// started has orphans collected while the command runs: they count.
 func (in *inside) started(p *process) {
 	if in == nil {
 		return
@@ -246,7 +246,7 @@ func containerKills() (n uint64) {
 // errNetwork says that a command would have had a network.
 var errNetwork = errors.New("the container has a network although it was to have none")
 
-// networkless is an error where there is a route, or an address of an interface other than the loopback's.
+// networkless returns an error where there is a route, or an address of an interface other than the loopback's.
 func networkless() error {
 	routes, err := os.ReadFile("/proc/net/route")
 	if err == nil && bytes.Count(routes, []byte("\n")) > 1 {

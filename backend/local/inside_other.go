@@ -17,5 +17,5 @@ func (b *Backend) openInside(context.Context, backend.Spec) (backend.Session, er
 	return nil, errors.ErrUnsupported
 }
 
-// NewInside is an error: containers are Linux's.
+// NewInside returns an error: containers are Linux's.
 func NewInside(cache.Store, backend.Container) (*Backend, error) { return nil, errors.ErrUnsupported }

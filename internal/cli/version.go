@@ -92,7 +92,7 @@ as JSON, also the commit, and the version of each module that is in it.`, "  fev
 		})
 }
 
-// versionLine is what version and --version print.
+// versionLine returns the line of version and --version.
 func versionLine(version string) string {
 	return fmt.Sprintf("fevalgraph %s (%s, %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -121,7 +121,7 @@ func (g Grid) above(notes []string) string {
 	return b.String()
 }
 
-// height is how many lines a row takes in columns of some widths; a rule takes one.
+// height returns the number of lines that a row takes in columns of some widths; a rule takes one.
 func height(row []string, widths []int) int {
 	lines := 1
 	for i, cell := range row {

@@ -126,7 +126,7 @@ func (p Problem) means() (a, b float64, single, ok bool) {
 	return a, b, single, true
 }
 
-// Mean is that of the attempts with a verdict.
+// Mean returns the mean of the attempts with a verdict.
 func (a *Attempts) Mean() float64 { return Mean(a.Values) }
 
 // binary reports whether there is one attempt, and it is 0 or 1.
@@ -159,7 +159,7 @@ func bounds(problems []Problem, scale Scale) (least, most float64) {
 	return Mean(lows), Mean(highs)
 }
 
-// filled is the mean if attempts without a verdict were worth so much.
+// filled returns the mean if attempts without a verdict were worth so much.
 func (a *Attempts) filled(worth float64) float64 {
 	sum := worth * float64(a.Missing)
 	for _, v := range a.Values {
@@ -168,7 +168,7 @@ func (a *Attempts) filled(worth float64) float64 {
 	return sum / float64(len(a.Values)+a.Missing)
 }
 
-// Mean is the mean of a sample; 0 of none.
+// Mean returns the mean of a sample, and 0 for an empty one.
 func Mean(sample []float64) float64 {
 	sum := 0.0
 	for _, x := range sample {
@@ -177,7 +177,7 @@ func Mean(sample []float64) float64 {
 	return sum / float64(max(1, len(sample)))
 }
 
-// deviation is the sample's standard deviation, with n-1.
+// deviation returns the sample's standard deviation, with n-1.
 func deviation(sample []float64) float64 {
 	m, sum := Mean(sample), 0.0
 	for _, x := range sample {

@@ -27,7 +27,7 @@ const (
 )
 
 // Correct compares several times at once, as Westfall and Young (1993) do: rows are comparisons, which have a difference at each
-// problem, 0 where a comparison does not have the problem. If the members of a pair were alike, the signs of its differences
+// of the same problems, 0 where a comparison does not have the problem. If the members of a pair were alike, the signs of its differences
 // could as well be the opposite; those of all pairs flip together, problem by problem, so that what
 // comparisons have in common stays as it is. A comparison's p is how often the largest statistic of it and of all that
 // show less is as large as its own. Unlike bounds that add up, it costs little when comparisons
@@ -99,11 +99,11 @@ type flips struct {
 	rows  [][]float64 // divided by their norms; those that show most first, none without differences
 	order []int       // the places of rows
 	seen  []float64   // statistics of rows
-	width int         // problems
+	width int         // problems at which anything differs
 	exact bool
 }
 
-// flipped is what a part of the work has counted.
+// flipped counts choices of signs in a part of the work.
 type flipped struct {
 	far    []int // by row, choices of signs in which it or a later row is as far from 0
 	maxima []float64
@@ -111,8 +111,12 @@ type flipped struct {
 
 func newFlips(rows [][]float64) *flips {
 	f := &flips{}
+	problems := 0
+	if len(rows) > 0 {
+		problems = len(rows[0])
+	}
 	var used []int // problems at which anything differs
-	for at := range longest(rows) {
+	for at := range problems {
 		if slices.ContainsFunc(rows, func(row []float64) bool { return row[at] != 0 }) {
 			used = append(used, at)
 		}
@@ -149,13 +153,6 @@ func newFlips(rows [][]float64) *flips {
 	}
 	f.exact = f.width <= 30 && len(f.rows)<<max(0, f.width-1) <= mostTried
 	return f
-}
-
-func longest(rows [][]float64) (n int) {
-	for _, row := range rows {
-		n = max(n, len(row))
-	}
-	return n
 }
 
 // run counts one part of all choices of signs. A choice and its opposite are equally far, so the first sign is held.
