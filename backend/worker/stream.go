@@ -446,6 +446,9 @@ func (s *Stream) next(buffer *[]byte) (r *callResult, kind byte, data []byte, er
 	var text []byte
 	for {
 		kind, data, err := readFrame(s.r, buffer)
+		if err == nil && len(text)+len(data) > maxAnswer {
+			err = fmt.Errorf("an answer of more than %d bytes", maxAnswer)
+		}
 		if err == nil && kind == frameMore {
 			text = append(text, data...)
 			continue

@@ -99,6 +99,34 @@ func TestStreamBreaks(t *testing.T) {
 	}
 }
 
+// An answer without an end breaks the stream, and takes no memory without a bound.
+func TestStreamFlooded(t *testing.T) {
+	frame := append([]byte("m\x00\x00\x40\x00"), make([]byte, 16<<10)...)
+	flood := &repeated{text: frame}
+	broken := (*worker.BrokenError)(nil)
+	if _, err := worker.OpenStream(t.Context(), flood, io.Discard, cache.NewMemory(), backend.Spec{}); !errors.As(err, &broken) {
+		t.Errorf("got %v", err)
+	}
+	if flood.read > 65<<20 {
+		t.Errorf("%d bytes were read of an answer", flood.read)
+	}
+}
+
+// repeated reads a text again and again, up to a size at which nothing reads on.
+type repeated struct {
+	text []byte
+	read int
+}
+
+func (r *repeated) Read(p []byte) (int, error) {
+	if r.read > 256<<20 {
+		return 0, io.EOF
+	}
+	n := copy(p, r.text[r.read%len(r.text):])
+	r.read += n
+	return n, nil
+}
+
 // waiting is a session whose command ends with its context.
 type waiting struct {
 	backend.Session
