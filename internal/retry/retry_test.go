@@ -12,6 +12,7 @@ var errAway = errors.New("away")
 
 func always(error) bool { return true }
 
+// Half of each pause is random: limits are ones that every pause keeps or passes.
 func TestPatience(t *testing.T) {
 	for name, test := range map[string]struct {
 		p           Patience
@@ -24,8 +25,8 @@ func TestPatience(t *testing.T) {
 		"succeeds later":           {p: Patience{Calls: 9, Pause: time.Second}, fails: 2, calls: 3, least: time.Second, most: 2 * time.Second},
 		"calls used up":            {p: Patience{Calls: 3, Pause: time.Second}, fails: 9, calls: 3, least: time.Second, most: 2 * time.Second},
 		"pauses grow":              {p: Patience{Calls: 4, Pause: time.Second, Longest: 3 * time.Second}, fails: 9, calls: 4, least: 3 * time.Second, most: 6 * time.Second},
-		"time used up":             {p: Patience{For: 10 * time.Second, Pause: 8 * time.Second}, fails: 9, calls: 3, least: 10 * time.Second, most: 16 * time.Second},
-		"both limits have to be":   {p: Patience{Calls: 2, For: time.Minute, Pause: 50 * time.Second}, fails: 9, calls: 3, least: 50 * time.Second, most: 100 * time.Second},
+		"time used up":             {p: Patience{For: 12 * time.Second, Pause: 8 * time.Second, Longest: 16 * time.Second}, fails: 9, calls: 3, least: 12 * time.Second, most: 24 * time.Second},
+		"both limits have to be":   {p: Patience{Calls: 2, For: time.Minute, Pause: 50 * time.Second, Longest: 100 * time.Second}, fails: 9, calls: 3, least: 75 * time.Second, most: 150 * time.Second},
 		"both limits, calls later": {p: Patience{Calls: 3, For: time.Second, Pause: 4 * time.Second}, fails: 9, calls: 3, least: 4 * time.Second, most: 8 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
