@@ -31,10 +31,12 @@ type patience struct {
 	// addresses is how long a container waits for a network if no other container of the run
 	// has one that it will leave.
 	addresses time.Duration
+	// idle is how long a network without a container is kept for the next one.
+	idle time.Duration
 }
 
 var usualPatience = patience{
-	call: 2 * time.Minute, launch: 2 * time.Minute, end: 30 * time.Second, remove: 20 * time.Second, stop: 5 * time.Second, addresses: 30 * time.Second,
+	call: 2 * time.Minute, launch: 2 * time.Minute, end: 30 * time.Second, remove: 20 * time.Second, stop: 5 * time.Second, addresses: 2 * time.Minute, idle: 10 * time.Second,
 }
 
 // Endpoint says where a daemon listens.

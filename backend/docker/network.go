@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,13 +31,22 @@ const mtuOption = "com.docker.network.driver.mtu"
 
 // bridges are networks for one container at a time. The next container gets one
 // that another has left: nothing of that is on it, and to make and to remove one
-// takes a third of what a container takes.
+// takes a third of what a container takes. Those that stay idle are removed, for a
+// daemon has addresses for about thirty, which other runs and programs need, too.
 type bridges struct {
 	b *Backend
 
 	mu   sync.Mutex
-	idle []string // names of those that no container is on
-	out  int      // bridges with a container
+	idle []idleBridge // from the longest idle on
+	out  int          // bridges with a container
+
+	removing sync.Mutex // held while idle bridges are removed, so that Close waits for them
+}
+
+// idleBridge is a network that no container is on.
+type idleBridge struct {
+	name  string
+	since time.Time
 }
 
 // addressesAgain is the pause before a container asks again for a network.
@@ -74,7 +84,7 @@ func (s *bridges) find(ctx context.Context) (name string, err error) {
 		s.mu.Lock()
 		last := len(s.idle) - 1
 		if last >= 0 {
-			name = s.idle[last]
+			name = s.idle[last].name
 			s.idle = s.idle[:last]
 		}
 		s.mu.Unlock()
@@ -95,8 +105,42 @@ func (s *bridges) find(ctx context.Context) (name string, err error) {
 func (s *bridges) give(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.idle = append(s.idle, name)
+	s.idle = append(s.idle, idleBridge{name, time.Now()})
 	s.out--
+	time.AfterFunc(s.b.d.wait.idle, s.trim)
+}
+
+// trim removes the bridges that have been idle for long. Close takes those that it cannot remove.
+func (s *bridges) trim() {
+	s.removing.Lock()
+	defer s.removing.Unlock()
+	s.mu.Lock()
+	long := slices.IndexFunc(s.idle, func(b idleBridge) bool { return time.Since(b.since) < s.b.d.wait.idle })
+	if long < 0 {
+		long = len(s.idle)
+	}
+	old := s.idle[:long]
+	s.idle = slices.Clone(s.idle[long:])
+	s.mu.Unlock()
+	s.removeIdle(context.Background(), old) // Close tries again and tells
+}
+
+// removeIdle removes bridges that are no longer in the list, and returns to it those that it cannot remove.
+func (s *bridges) removeIdle(ctx context.Context, old []idleBridge) error {
+	errs := make([]error, len(old))
+	var group sync.WaitGroup
+	for i, one := range old {
+		group.Go(func() { errs[i] = s.remove(ctx, one.name) })
+	}
+	group.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, one := range old {
+		if errs[i] != nil {
+			s.idle = slices.Insert(s.idle, 0, one)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // errNoAddresses is the cause of the error for a network that the daemon cannot give addresses to.
@@ -138,17 +182,14 @@ func (s *bridges) remove(ctx context.Context, name string) error {
 // bounded in time, and runs to its end on a cancelled ctx; what it cannot remove
 // stays in the registry.
 func (b *Backend) Close(ctx context.Context) error {
-	b.bridges.mu.Lock()
-	idle := b.bridges.idle
-	b.bridges.idle = nil
-	b.bridges.mu.Unlock()
-	errs := make([]error, len(idle))
-	var group sync.WaitGroup
-	for i, name := range idle {
-		group.Go(func() { errs[i] = b.bridges.remove(ctx, name) })
-	}
-	group.Wait()
-	return errors.Join(errs...)
+	s := &b.bridges
+	s.removing.Lock()
+	defer s.removing.Unlock()
+	s.mu.Lock()
+	idle := s.idle
+	s.idle = nil
+	s.mu.Unlock()
+	return s.removeIdle(ctx, idle)
 }
 
 // bridgeOptions are those that the daemon's own bridge has and others need, too.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/network"
@@ -140,7 +141,7 @@ func TestBridges(t *testing.T) {
 		output(t, third, online)
 		have(2, "with one that was left")
 		output(t, third, sh("true"))
-		if err := api.NetworkRemove(t.Context(), made[0].ID); err != nil {
+		if err := api.NetworkRemove(t.Context(), made[0].ID); err != nil && !errdefs.IsNotFound(err) { // idle for long already
 			t.Fatal(err)
 		}
 		if got := output(t, first, online); got != "1" {
@@ -154,7 +155,6 @@ func TestBridges(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		have(2, "for those to come")
 		for range 2 {
 			if err := b.(*docker.Backend).Close(t.Context()); err != nil {
 				t.Error(err)

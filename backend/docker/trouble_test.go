@@ -367,6 +367,50 @@ func TestNetworkTrouble(t *testing.T) {
 	}
 }
 
+// Other runs need the addresses of networks that no container is on. Close removes what the daemon did not.
+func TestIdleNetworks(t *testing.T) {
+	f := newFakeDaemon(t)
+	f.wait.idle = 10 * time.Millisecond
+	b, _ := f.backend()
+	f.on["GET /networks/bridge"] = says200(map[string]any{})
+	f.on["POST /networks/create"] = says200(map[string]any{"Id": "n"})
+	removed := make(chan string, 2)
+	refused := ""
+	f.otherwise = func(call string) http.HandlerFunc {
+		name, found := strings.CutPrefix(call, "DELETE /networks/")
+		if !found || name == refused {
+			refused = ""
+			removed <- "refused"
+			return fails(500, "busy")
+		}
+		removed <- name
+		return says200(map[string]any{})
+	}
+	for _, refuse := range []bool{false, true} {
+		name, err := b.bridges.take(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := name
+		if refuse {
+			refused, want = name, "refused"
+		}
+		b.bridges.give(name)
+		if got := <-removed; got != want {
+			t.Errorf("removed %q, want %q", got, want)
+		}
+		if !refuse {
+			continue
+		}
+		if err := b.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if got := <-removed; got != name {
+			t.Errorf("Close removed %q, want %q", got, name)
+		}
+	}
+}
+
 // Without addresses for another network, a container waits for one that another container of the run leaves.
 func TestNetworkAwaited(t *testing.T) {
 	f := newFakeDaemon(t)
