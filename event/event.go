@@ -245,6 +245,30 @@ func (NodesSame) event()    {}
 func (Generated) event()    {}
 func (RunEnd) event()       {}
 
+// decoders has the event of each type of line.
+var decoders = map[string]func(line []byte) Event{
+	"run.start":     decodeAs[RunStart],
+	"node.queued":   decodeAs[NodeQueued],
+	"node.start":    decodeAs[NodeStart],
+	"node.retry":    decodeAs[NodeRetry],
+	"node.note":     decodeAs[NodeNote],
+	"node.reopened": decodeAs[NodeReopened],
+	"node.done":     decodeAs[NodeDone],
+	"verdict":       decodeAs[Verdict],
+	"generated":     decodeAs[Generated],
+	"nodes.same":    decodeAs[NodesSame],
+	"run.end":       decodeAs[RunEnd],
+}
+
+// Types returns an empty event of each type that lines have.
+func Types() map[string]Event {
+	all := make(map[string]Event, len(decoders))
+	for name, decode := range decoders {
+		all[name] = decode([]byte("{}"))
+	}
+	return all
+}
+
 // Sink takes the events of a run in order. Emit must not block for long and
 // is called by one goroutine at a time.
 type Sink interface{ Emit(Event) }

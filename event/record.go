@@ -433,29 +433,8 @@ func Decode(line []byte) Event {
 	if json.Unmarshal(line, &head) != nil {
 		return nil
 	}
-	switch head.Type {
-	case "run.start":
-		return decodeAs[RunStart](line)
-	case "node.queued":
-		return decodeAs[NodeQueued](line)
-	case "node.start":
-		return decodeAs[NodeStart](line)
-	case "node.retry":
-		return decodeAs[NodeRetry](line)
-	case "node.note":
-		return decodeAs[NodeNote](line)
-	case "node.reopened":
-		return decodeAs[NodeReopened](line)
-	case "node.done":
-		return decodeAs[NodeDone](line)
-	case "verdict":
-		return decodeAs[Verdict](line)
-	case "generated":
-		return decodeAs[Generated](line)
-	case "nodes.same":
-		return decodeAs[NodesSame](line)
-	case "run.end":
-		return decodeAs[RunEnd](line)
+	if decode := decoders[head.Type]; decode != nil {
+		return decode(line)
 	}
 	return nil
 }

@@ -54,6 +54,12 @@ func (g *Graph) renderMermaid(b *bytes.Buffer, ids []ID, in map[ID]bool) {
 	g.eachEdge(ids, in, func(from, to ID) { fmt.Fprintf(b, "  n%d --> n%d\n", from, to) })
 }
 
+// Rendered is a part of a graph as JSON.
+type Rendered struct {
+	Schema int        `json:"schema"`
+	Nodes  []jsonNode `json:"nodes"`
+}
+
 type jsonNode struct {
 	Addr   string            `json:"addr"`
 	Kind   string            `json:"kind"`
@@ -87,7 +93,7 @@ func (g *Graph) renderJSON(b *bytes.Buffer, ids []ID, in map[ID]bool) error {
 	encoder := json.NewEncoder(b)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(map[string]any{"schema": 1, "nodes": nodes})
+	return encoder.Encode(Rendered{1, nodes})
 }
 
 func (g *Graph) eachEdge(ids []ID, in map[ID]bool, fn func(from, to ID)) {

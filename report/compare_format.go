@@ -295,7 +295,22 @@ type pairJSON struct {
 	Bounds     *[2]float64 `json:"bounds"`
 }
 
-func (c *Contenders) json() map[string]any {
+// ContendersObject is a comparison as JSON.
+type ContendersObject struct {
+	Schema       int             `json:"schema"`
+	Run          string          `json:"run"`
+	Of           string          `json:"of"`
+	Stale        int             `json:"stale"`
+	By           string          `json:"by"`
+	Against      *string         `json:"against"` // null when all are paired
+	WithoutLabel int             `json:"without_label"`
+	Metric       string          `json:"metric"`
+	Confidence   float64         `json:"confidence"`
+	Contenders   []contenderJSON `json:"contenders"`
+	Pairs        []pairJSON      `json:"pairs"`
+}
+
+func (c *Contenders) json() *ContendersObject {
 	contenders, pairs := []contenderJSON{}, []pairJSON{}
 	known := func(v float64, is bool) *float64 {
 		if !is || math.IsNaN(v) {
@@ -330,5 +345,5 @@ func (c *Contenders) json() map[string]any {
 	if c.Against >= 0 {
 		against = &c.All[c.Against].Name
 	}
-	return map[string]any{"schema": Schema, "run": c.Run, "of": c.Of, "stale": c.Stale, "by": c.By, "against": against, "without_label": c.Unlabelled, "metric": c.Metric, "confidence": 1 - statistics.Level, "contenders": contenders, "pairs": pairs}
+	return &ContendersObject{Schema: Schema, Run: c.Run, Of: c.Of, Stale: c.Stale, By: c.By, Against: against, WithoutLabel: c.Unlabelled, Metric: c.Metric, Confidence: 1 - statistics.Level, Contenders: contenders, Pairs: pairs}
 }

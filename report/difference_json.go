@@ -26,8 +26,22 @@ type change struct {
 	FirstTest  *Test      `json:"first_test,omitempty"`
 }
 
-// Object is d as one JSON object, for programs.
-func (d *Difference) Object() map[string]any {
+// DifferenceObject is a Difference as JSON.
+type DifferenceObject struct {
+	Schema      int                `json:"schema"`
+	Before      string             `json:"before"`
+	After       string             `json:"after"`
+	Same        int                `json:"same"`
+	NotAsked    int                `json:"not_asked"`
+	Counts      map[ChangeKind]int `json:"counts"`
+	Changes     []change           `json:"changes"`
+	Causes      []CauseCount       `json:"causes"`
+	Metrics     []MetricChange     `json:"metrics"`
+	JudgedAgain []judgedAgain      `json:"judged_again"`
+}
+
+// Object returns d for programs.
+func (d *Difference) Object() *DifferenceObject {
 	counts := map[ChangeKind]int{}
 	changes := []change{}
 	for i := range d.Changes {
@@ -51,7 +65,7 @@ func (d *Difference) Object() map[string]any {
 	if metrics == nil {
 		metrics = []MetricChange{}
 	}
-	return map[string]any{"schema": 1, "before": d.Before, "after": d.After, "same": d.Same, "not_asked": d.NotAsked, "counts": counts, "changes": changes, "causes": causes, "metrics": metrics, "judged_again": again}
+	return &DifferenceObject{Schema: Schema, Before: d.Before, After: d.After, Same: d.Same, NotAsked: d.NotAsked, Counts: counts, Changes: changes, Causes: causes, Metrics: metrics, JudgedAgain: again}
 }
 
 func testNames(tests []Test) (names []string) {

@@ -207,7 +207,16 @@ type estimateJSON struct {
 	Short  int      `json:"too_few_attempts"`
 }
 
-func groupsJSON(run string, all []GroupSummary, axes []string, ks []int) any {
+// GroupsObject has the summaries of groups of cells as JSON.
+type GroupsObject struct {
+	Schema     int         `json:"schema"`
+	Run        string      `json:"run"`
+	By         []string    `json:"by"`
+	Confidence float64     `json:"confidence"`
+	Rows       []groupJSON `json:"rows"`
+}
+
+func groupsJSON(run string, all []GroupSummary, axes []string, ks []int) *GroupsObject {
 	rows := []groupJSON{}
 	for _, s := range all {
 		row := groupJSON{
@@ -223,7 +232,7 @@ func groupsJSON(run string, all []GroupSummary, axes []string, ks []int) any {
 		}
 		rows = append(rows, row)
 	}
-	return map[string]any{"schema": Schema, "run": run, "by": axes, "confidence": statistics.Confidence, "rows": rows}
+	return &GroupsObject{Schema: Schema, Run: run, By: axes, Confidence: statistics.Confidence, Rows: rows}
 }
 
 func summaryOrNull(s verdict.ScoreSummaries) *summaryJSON {

@@ -2,10 +2,10 @@ package report
 
 import "io"
 
-// line is one object of the jsonl format: a cell of the json format with one
+// JSONLine is one object of the jsonl format: a cell of the json format with one
 // checkpoint in the place of all. A cell without checkpoints has one line, in
 // which checkpoint is null.
-type line struct {
+type JSONLine struct {
 	Schema int    `json:"schema"`
 	Run    string `json:"run"`
 	Cell
@@ -18,7 +18,7 @@ type line struct {
 func writeJSONLines(w io.Writer, r *Results, _ Options) error {
 	e := encoder(w)
 	for _, row := range rowsOf(withLists(r)) {
-		l := line{Schema: Schema, Run: r.Run, Cell: *row.cell, Checkpoint: row.checkpoint}
+		l := JSONLine{Schema: Schema, Run: r.Run, Cell: *row.cell, Checkpoint: row.checkpoint}
 		if len(row.cell.Checkpoints) == 0 {
 			l.Checkpoint = nil
 		}

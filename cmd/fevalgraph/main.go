@@ -23,7 +23,10 @@ func main() {
 		return
 	}
 	findToolsBeside()
-	os.Exit(cli.Main(os.Args[1:], cli.IO{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv, Benchmarks: compat.Benchmarks(), Kinds: kinds.All(),
-	}))
+	os.Exit(cli.Main(os.Args[1:], world()))
+}
+
+// world returns what the program has of the outside world.
+func world() cli.IO {
+	return cli.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv, Benchmarks: compat.Benchmarks(), Kinds: kinds.All()}
 }

@@ -31,7 +31,7 @@ import (
 const realVariable = "FEVALGRAPH_TEST_REAL"
 
 func TestMain(m *testing.M) {
-	testscript.Main(suite{m}, map[string]func(){"fevalgraph": main})
+	testscript.Main(suite{m}, map[string]func(){"fevalgraph": checkedMain})
 }
 
 // suite runs the tests, with stand-ins for uv and uvx beside fevalgraph. These are
@@ -212,6 +212,11 @@ func setUp(env *testscript.Env, real bool) error {
 	env.Setenv("UVX_LOG", filepath.Join(env.WorkDir, ".home", ".cache", "uv", fakeuv.LogFile))
 	// Scripts whose commands write down elsewhere that they ran need it so.
 	env.Setenv("FEVALGRAPH_ISOLATION", "none")
+	schemas, err := filepath.Abs(filepath.Join("..", "..", "docs", "schema"))
+	if err != nil {
+		return err
+	}
+	env.Setenv(schemaVariable, schemas)
 	env.Setenv("COLUMNS", "2000") // fits.txtar has narrow terminals
 	env.Setenv("GOGC", "400")     // collecting garbage is a seventh of what programs of 20 ms cost
 	if real {

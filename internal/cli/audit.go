@@ -30,7 +30,7 @@ such as chance or time, or someone who is trusted stored what is not true.`,
 				return err
 			}
 			if a.flags.json {
-				err = a.writeJSON(map[string]any{"schema": 1, "stored": r.Stored, "checked": r.Checked, "different": view.OrEmpty(r.Different), "unjudged": view.OrEmpty(r.Unjudged)})
+				err = a.writeJSON(auditObject{1, r.Stored, r.Checked, view.OrEmpty(r.Different), view.OrEmpty(r.Unjudged)})
 			} else {
 				_, err = io.WriteString(a.io.Out, a.shown(describe.Audited(r)))
 			}

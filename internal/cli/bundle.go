@@ -45,7 +45,7 @@ logs, and the manifests of tests.`,
 				return err
 			}
 			if a.flags.json {
-				return a.writeJSON(map[string]any{"schema": 1, "file": r.File, "run": b.Run, "verdicts": b.Verdicts, "nodes": b.Nodes, "bytes": b.Bytes, "signer": b.Signer})
+				return a.writeJSON(bundleObject{1, r.File, b.Run, b.Verdicts, b.Nodes, b.Bytes, b.Signer})
 			}
 			if !a.flags.quiet {
 				fmt.Fprintf(a.io.Out, "%s: run %s, %s on %s (%s), signed by\n%s\n", r.File, b.Run, text.Count(b.Verdicts, "verdict"), text.Count(b.Nodes, "node"), text.Bytes(b.Bytes), b.Signer)

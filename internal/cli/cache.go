@@ -41,8 +41,7 @@ made, and how long that took when they ran.`, "  fevalgraph cache stats --json",
 				return err
 			}
 			if a.flags.json {
-				return a.writeJSON(map[string]any{"schema": 1, "dir": s.Dir, "blobs": s.Blobs, "blob_bytes": s.BlobBytes,
-					"records": s.Records, "record_bytes": s.RecordBytes, "served": s.Served})
+				return a.writeJSON(storeObject{1, s.Dir, s.Blobs, s.BlobBytes, s.Records, s.RecordBytes, s.Served})
 			}
 			view.Table(a.io.Out, []string{"store", ""}, describe.Store(s), a.page())
 			return nil
@@ -79,7 +78,7 @@ run.`,
 				return err
 			}
 			if a.flags.json {
-				return a.writeJSON(map[string]any{"schema": 1, "blobs": r.Blobs, "records": r.Records, "bytes": r.Bytes, "kept_bytes": r.KeptBytes, "unreadable": r.Unreadable})
+				return a.writeJSON(collectedObject{1, r.Blobs, r.Records, r.Bytes, r.KeptBytes, r.Unreadable})
 			}
 			verb := "removed"
 			if dryRun {
@@ -122,7 +121,7 @@ become stale.`,
 				return err
 			}
 			if a.flags.json {
-				if err := a.writeJSON(map[string]any{"schema": 1, "blobs": r.Blobs, "records": r.Records, "corrupt": view.OrEmpty(r.Corrupt), "dangling": view.OrEmpty(r.Dangling)}); err != nil {
+				if err := a.writeJSON(checkedObject{1, r.Blobs, r.Records, view.OrEmpty(r.Corrupt), view.OrEmpty(r.Dangling)}); err != nil {
 					return err
 				}
 			} else {
@@ -158,7 +157,7 @@ version filled.`,
 				return err
 			}
 			if a.flags.json {
-				return a.writeJSON(map[string]any{"schema": 1, "signed": n})
+				return a.writeJSON(signedObject{1, n})
 			}
 			fmt.Fprintf(a.io.Out, "signed %s\n", text.Count(int(n), "record"))
 			return nil

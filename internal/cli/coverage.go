@@ -20,7 +20,7 @@ func (a *app) listCoverage(p *eval.Project, pairs string) error {
 	}
 	all := validate.Cover(p.Config, expected)
 	if a.flags.json {
-		return a.writeJSON(map[string]any{"schema": 1, "coverage": all})
+		return a.writeJSON(coverageObject{1, all})
 	}
 	rows := describe.Coverage(all)
 	view.Table(a.io.Out, rows.Header, rows.Cells(), a.page())

@@ -33,7 +33,7 @@ func (a *app) runDoctor(ctx context.Context, containers bool) error {
 		rows = append(rows, []string{f.State, f.Subject, f.Detail})
 	}
 	if a.flags.json {
-		if err := a.writeJSON(map[string]any{"schema": 1, "findings": findings}); err != nil {
+		if err := a.writeJSON(findingsObject{1, findings}); err != nil {
 			return err
 		}
 	} else {

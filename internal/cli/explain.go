@@ -44,10 +44,7 @@ func (a *app) showExplanation(e *eval.Explanation) error {
 		shown.Deps = append(shown.Deps, view.DepState{Addr: d.Addr, State: d.State, Cause: d.Cause})
 	}
 	if a.flags.json {
-		return a.writeJSON(struct {
-			Schema int `json:"schema"`
-			view.Explanation
-		}{1, shown})
+		return a.writeJSON(explainObject{1, shown})
 	}
 	view.Explain(a.io.Out, shown, a.lines())
 	return nil

@@ -27,7 +27,7 @@ var flagUsers = map[string][]string{
 	"offline":  {"run", "watch", "eval", "shell", "validate", "lock", "verify"},
 	"locked":   {"run", "watch", "eval", "shell", "validate", "lock", "verify"},
 	"trust":    {"plan", "explain", "status", "results", "cache", "doctor", "diff", "compare", "gen"},
-	"json":     {"run", "watch", "plan", "eval", "merge", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "variables", "lock", "trust", "keygen", "cache", "clean", "doctor", "version", "bundle", "verify", "diff", "compare", "report", "gen", "schema"},
+	"json":     {"run", "watch", "plan", "eval", "merge", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "variables", "trust", "keygen", "cache", "doctor", "version", "bundle", "verify", "diff", "compare", "report", "gen", "schema"},
 }
 
 // relevant reports whether a global flag means something for a command. The program

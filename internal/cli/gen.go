@@ -79,7 +79,7 @@ func (a *app) runGen(ctx context.Context, r generate.Request) error {
 	case out == nil:
 		return err
 	case r.DryRun && a.flags.json:
-		err = a.writeJSON(describe.PlannedObject(out))
+		err = a.writeJSON(describe.PlannedJSON(out))
 	case r.DryRun:
 		rows, sum := describe.Planned(out)
 		if len(rows.Values) > 0 && !a.flags.quiet {
@@ -126,7 +126,7 @@ func (a *app) runGenExplain(id string, selectors []string) error {
 		return err
 	}
 	if a.flags.json {
-		return a.writeJSON(describe.PastObject(past))
+		return a.writeJSON(describe.PastJSON(past))
 	}
 	if !a.flags.quiet {
 		if _, err := io.WriteString(a.io.Out, describe.Past(past, a.page())); err != nil {

@@ -24,7 +24,7 @@ your results.`,
 				return err
 			}
 			if a.flags.json {
-				return a.writeJSON(map[string]any{"schema": 1, "file": file, "public": public})
+				return a.writeJSON(keyObject{1, file, public})
 			}
 			fmt.Fprintln(a.io.Out, public)
 			return nil

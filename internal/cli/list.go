@@ -71,7 +71,7 @@ func (a *app) runList(ctx context.Context, kind, pairs string, selectors []strin
 		l = l.Picked(p, kind, ids)
 	}
 	if a.flags.json {
-		return a.writeJSON(map[string]any{"schema": 1, kind: l.Objects()})
+		return a.writeJSON(listObject{"schema": 1, kind: l.Objects()})
 	}
 	view.Table(a.io.Out, l.Header, l.Cells(), a.page())
 	return nil

@@ -24,6 +24,9 @@ in the run shows the log of the run that made it.`,
 			if err != nil {
 				return err
 			}
+			if a.flags.json {
+				return a.writeJSON(logObject{1, string(content)})
+			}
 			_, err = io.WriteString(a.io.Out, a.shown(string(content)))
 			return err
 		})

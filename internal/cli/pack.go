@@ -37,7 +37,7 @@ With --run it has the record of a run, too, which merge reads.`,
 				return err
 			}
 			if a.flags.json {
-				return a.writeJSON(map[string]any{"schema": 1, "file": r.File, "records": p.Records, "blobs": p.Blobs, "blob_bytes": p.Bytes, "stale": p.Stale})
+				return a.writeJSON(packObject{1, r.File, p.Records, p.Blobs, p.Bytes, p.Stale})
 			}
 			if !a.flags.quiet {
 				fmt.Fprintf(a.io.Out, "%s: %s, %s (%s)\n", r.File, text.Count(p.Records, "record"), text.Count(p.Blobs, "blob"), text.Bytes(p.Bytes))
@@ -73,7 +73,7 @@ use --sign.`,
 				return err
 			}
 			if a.flags.json {
-				return a.writeJSON(map[string]any{"schema": 1, "records": p.Records, "kept": p.Kept, "foreign": p.Foreign, "blobs": p.Blobs, "blob_bytes": p.Bytes})
+				return a.writeJSON(unpackedObject{1, p.Records, p.Kept, p.Foreign, p.Blobs, p.Bytes})
 			}
 			if !a.flags.quiet {
 				fmt.Fprintf(a.io.Out, "unpacked %s and %s (%s)\n", text.Count(p.Records, "record"), text.Count(p.Blobs, "blob"), text.Bytes(p.Bytes))

@@ -28,7 +28,7 @@ func (a *app) validateReferences(ctx context.Context, cfg *lang.Config, repeat i
 	rows, missed, flaky := validate.CompareReferences(cfg, results)
 	if a.flags.json {
 		valid := missed+flaky == 0 && judged == nil
-		if err := a.writeJSON(map[string]any{"schema": 1, "valid": valid, "references": view.OrEmpty(rows)}); err != nil {
+		if err := a.writeJSON(referencesObject{1, valid, view.OrEmpty(rows)}); err != nil {
 			return err
 		}
 	} else {

@@ -62,7 +62,7 @@ func (a *app) runReport(ctx context.Context, runs []string, output string) error
 			return exit.With(exit.Usage, err)
 		}
 		if a.flags.json {
-			return a.writeJSON(map[string]any{"schema": 1, "run": p.Runs[len(p.Runs)-1].ID, "file": w.File, "data": w.Data, "bytes": w.Bytes})
+			return a.writeJSON(pageObject{1, p.Runs[len(p.Runs)-1].ID, w.File, w.Data, w.Bytes})
 		}
 		size := text.Bytes(w.Bytes)
 		if w.Data != "" {
@@ -91,7 +91,7 @@ func (a *app) serveReport(ctx context.Context, runs []string, port int) error {
 		return exit.With(exit.Usage, err)
 	}
 	if a.flags.json {
-		err = a.writeJSON(map[string]any{"schema": 1, "url": server.URL()})
+		err = a.writeJSON(serverObject{1, server.URL()})
 	} else {
 		_, err = fmt.Fprintf(a.io.Out, "serving %s until it is interrupted\n", server.URL())
 	}

@@ -69,7 +69,7 @@ func (a *app) runRunsPrune(ctx context.Context, r upkeep.PruneRequest) error {
 		return err
 	}
 	if a.flags.json {
-		return a.writeJSON(map[string]any{"schema": 1, "removed": p.Removed, "needed": p.Needed, "runs": p.Runs, "bytes": p.Bytes, "dry_run": r.DryRun})
+		return a.writeJSON(prunedObject{1, p, r.DryRun})
 	}
 	verb := "removed"
 	if r.DryRun {
@@ -96,7 +96,7 @@ func (a *app) runRuns(limit int) error {
 		return err
 	}
 	if a.flags.json {
-		return a.writeJSON(map[string]any{"schema": 1, "runs": view.OrEmpty(all)})
+		return a.writeJSON(runsObject{1, view.OrEmpty(all)})
 	}
 	rows := make([]view.RunRow, len(all))
 	for i, r := range all {

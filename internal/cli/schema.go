@@ -6,8 +6,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// schemaJSON is what schema prints.
-type schemaJSON struct {
+// schemaObject is printed by schema.
+type schemaObject struct {
 	Schema  int    `json:"schema"`
 	Version string `json:"version"`
 	lang.Language
@@ -21,6 +21,6 @@ configurations, the documentation and the language server use the same table.`,
 		`  fevalgraph schema
   fevalgraph schema | jq '.blocks[] | select(.name == "suite").attributes'`,
 		func(cmd *cobra.Command, args []string) error {
-			return a.writeJSON(schemaJSON{Schema: 1, Version: Version(), Language: lang.Describe(a.langOptions())})
+			return a.writeJSON(schemaObject{Schema: 1, Version: Version(), Language: lang.Describe(a.langOptions())})
 		})
 }

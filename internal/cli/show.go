@@ -46,5 +46,5 @@ func (a *app) showFacts(facts [][]string) error {
 	for _, f := range facts {
 		rows = append(rows, view.Field{Label: f[0], Value: f[1]})
 	}
-	return a.writeJSON(map[string]any{"schema": 1, "fields": rows})
+	return a.writeJSON(factsObject{1, rows})
 }

@@ -59,14 +59,7 @@ func (a *app) runStatus(find func() ([]eval.CheckpointStatus, []eval.Decision, e
 		return err
 	}
 	if a.flags.json {
-		object := map[string]any{"schema": 1, "rows": view.OrEmpty(rows)}
-		if len(tasks) > 0 {
-			object["tasks"] = tasks
-		}
-		if len(clusters) > 0 {
-			object["clusters"] = clusters
-		}
-		return a.writeJSON(object)
+		return a.writeJSON(statusObject{1, view.OrEmpty(rows), tasks, clusters})
 	}
 	view.StatusTable(a.io.Out, rows, a.page())
 	for _, t := range tasks {

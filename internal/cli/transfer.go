@@ -34,7 +34,7 @@ func (a *app) transferCommand(name, short, long, done string, transfer func(cont
 				return err
 			}
 			if a.flags.json {
-				err = a.writeJSON(map[string]any{"schema": 1, "records": t.Records, "remaining": t.Remaining, "stale": t.Stale})
+				err = a.writeJSON(transferObject{1, t.Records, t.Remaining, t.Stale})
 			} else if !a.flags.quiet {
 				fmt.Fprintf(a.io.Out, "%s %s\n", done, text.Count(t.Records, "record"))
 				if t.Stale > 0 {

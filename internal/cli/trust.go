@@ -76,7 +76,7 @@ func (a *app) runTrust(ctx context.Context) error {
 		return err
 	}
 	if a.flags.json {
-		return a.writeJSON(map[string]any{"schema": 1, "root": root, "backends": view.OrEmpty(backends)})
+		return a.writeJSON(trustObject{1, root, view.OrEmpty(backends)})
 	}
 	if a.flags.quiet {
 		return nil
@@ -105,7 +105,7 @@ func (a *app) runDistrust() error {
 		return err
 	}
 	if a.flags.json {
-		return a.writeJSON(map[string]any{"schema": 1, "root": root, "revoked": was})
+		return a.writeJSON(distrustObject{1, root, was})
 	}
 	if a.flags.quiet {
 		return nil
@@ -124,7 +124,7 @@ func (a *app) listTrust() error {
 		return err
 	}
 	if a.flags.json {
-		return a.writeJSON(map[string]any{"schema": 1, "trusted": view.OrEmpty(roots)})
+		return a.writeJSON(trustedObject{1, view.OrEmpty(roots)})
 	}
 	for _, root := range roots {
 		fmt.Fprintln(a.io.Out, text.Line(root, 0))

@@ -43,7 +43,7 @@ and those whose verdicts differ between repeats are reported as flaky.`,
 				if diags == nil {
 					diags = diag.List{}
 				}
-				if err := a.writeJSON(map[string]any{"schema": 1, "valid": !diags.HasErrors(), "diagnostics": diags}); err != nil {
+				if err := a.writeJSON(validationObject{1, !diags.HasErrors(), diags}); err != nil {
 					return err
 				}
 			} else if !a.flags.json {

@@ -18,18 +18,11 @@ FEVALGRAPH_VAR_<name>, *.auto.vars.hcl, or the default, in this order.`,
 				return err
 			}
 			if a.flags.json {
-				type variable struct {
-					Name        string `json:"name"`
-					Type        string `json:"type"`
-					Value       string `json:"value"`
-					Source      string `json:"source"`
-					Description string `json:"description,omitempty"`
-				}
 				out := []variable{}
 				for _, v := range cfg.Variables {
 					out = append(out, variable{v.Name, v.Type, v.Value, v.Source, v.Description})
 				}
-				return a.writeJSON(map[string]any{"schema": 1, "variables": out})
+				return a.writeJSON(variablesObject{1, out})
 			}
 			var rows [][]string
 			for _, v := range cfg.Variables {

@@ -38,7 +38,7 @@ and from --seed: choose a seed that the signer could not know.`,
 				return err
 			}
 			if a.flags.json {
-				err = a.writeJSON(describe.VerifiedObject(v))
+				err = a.writeJSON(describe.VerifiedJSON(v))
 			} else {
 				_, err = io.WriteString(a.io.Out, a.shown(describe.Verified(v)))
 			}

@@ -78,14 +78,7 @@ as JSON, also the commit, and the version of each module that is in it.`, "  fev
 			platform := runtime.GOOS + "/" + runtime.GOARCH
 			b := readBuilt()
 			if a.flags.json {
-				return a.writeJSON(struct {
-					Schema   int    `json:"schema"`
-					Version  string `json:"version"`
-					Go       string `json:"go"`
-					Platform string `json:"platform"`
-					built
-					Modules map[string]string `json:"modules,omitempty"`
-				}{1, b.version(), runtime.Version(), platform, b, b.modules()})
+				return a.writeJSON(versionObject{1, b.version(), runtime.Version(), platform, b, b.modules()})
 			}
 			fmt.Fprint(a.io.Out, versionLine(b.version()))
 			return nil

@@ -136,7 +136,7 @@ func TestVerified(t *testing.T) {
 	checked.Findings = []provenance.Finding{{What: "signature", Message: "of nobody"}, {What: "node", Name: "tests:p", Message: "two keys"}}
 	v.Again = nil
 	same(t, "findings", Verified(v), head+"WRONG signature: of nobody\nWRONG node of tests:p: two keys\n")
-	if _, again := VerifiedObject(v)["rerun"]; again {
+	if VerifiedJSON(v).Rerun != nil {
 		t.Error("the object of a bundle of which nothing was made again has a rerun")
 	}
 }

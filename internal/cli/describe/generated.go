@@ -150,20 +150,38 @@ func Planned(out *generate.Outcome) (rows Rows, sum string) {
 }
 
 // PlannedObject is Planned as JSON.
-func PlannedObject(out *generate.Outcome) map[string]any {
-	requests := []map[string]any{}
+type PlannedObject struct {
+	Schema       int              `json:"schema"`
+	Requests     []PlannedRequest `json:"requests"`
+	Answered     int              `json:"answered"`
+	InputTokens  int64            `json:"input_tokens"`
+	OutputTokens int64            `json:"output_tokens"`
+	Cost         *float64         `json:"cost,omitempty"` // dollars, where prices are known
+}
+
+// PlannedRequest is one request of a PlannedObject.
+type PlannedRequest struct {
+	Generator    string `json:"generator"`
+	Problem      string `json:"problem"`
+	Checkpoint   string `json:"checkpoint"`
+	Attempt      int    `json:"attempt"`
+	Cause        string `json:"cause"`
+	InputTokens  int64  `json:"input_tokens"`
+	OutputTokens int64  `json:"output_tokens"`
+	Whole        bool   `json:"whole"`
+	Error        string `json:"error,omitempty"`
+}
+
+// PlannedJSON returns Planned for programs.
+func PlannedJSON(out *generate.Outcome) *PlannedObject {
+	object := &PlannedObject{Schema: 1, Requests: []PlannedRequest{}, Answered: out.Known, InputTokens: out.Asked.InputTokens, OutputTokens: out.Asked.OutputTokens}
 	for _, p := range out.Planned {
 		s := p.Step
-		one := map[string]any{"generator": s.Generator.Name, "problem": s.Problem.Name, "checkpoint": s.Checkpoint.Name, "attempt": s.Attempt,
-			"cause": p.Cause, "input_tokens": p.About.InputTokens, "output_tokens": p.About.OutputTokens, "whole": p.Whole}
-		if p.Wrong != "" {
-			one["error"] = p.Wrong
-		}
-		requests = append(requests, one)
+		object.Requests = append(object.Requests, PlannedRequest{Generator: s.Generator.Name, Problem: s.Problem.Name, Checkpoint: s.Checkpoint.Name, Attempt: s.Attempt,
+			Cause: p.Cause, InputTokens: p.About.InputTokens, OutputTokens: p.About.OutputTokens, Whole: p.Whole, Error: p.Wrong})
 	}
-	plan := map[string]any{"schema": 1, "requests": requests, "answered": out.Known, "input_tokens": out.Asked.InputTokens, "output_tokens": out.Asked.OutputTokens}
 	if out.Priced {
-		plan["cost"] = out.Asked.Cost
+		object.Cost = &out.Asked.Cost
 	}
-	return plan
+	return object
 }

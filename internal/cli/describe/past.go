@@ -98,22 +98,47 @@ func endOf(p *generate.Past) string {
 }
 
 // PastObject is a recorded call of gen as JSON.
-func PastObject(p *generate.Past) map[string]any {
-	requests := []map[string]any{}
+type PastObject struct {
+	Schema   int           `json:"schema"`
+	Run      string        `json:"run"`
+	Start    time.Time     `json:"start"`
+	Ended    bool          `json:"ended"`
+	Seconds  float64       `json:"seconds"`
+	Exit     int           `json:"exit"`
+	Requests []PastRequest `json:"requests"`
+}
+
+// PastRequest is one request of a PastObject.
+type PastRequest struct {
+	Solution      string         `json:"solution"`
+	Request       string         `json:"request"`
+	Cause         string         `json:"cause"`
+	Changes       []event.Change `json:"changes"`
+	PromptChanges []event.Change `json:"prompt_changes"`
+	Key           string         `json:"key,omitempty"`
+	*Made
+}
+
+// Made is what a request made of an answer.
+type Made struct {
+	Files        string   `json:"files"`
+	Reason       string   `json:"reason"`
+	Path         string   `json:"path"`
+	InputTokens  int64    `json:"input_tokens"`
+	OutputTokens int64    `json:"output_tokens"`
+	Cost         *float64 `json:"cost,omitempty"` // dollars
+}
+
+// PastJSON returns a recorded call of gen for programs.
+func PastJSON(p *generate.Past) *PastObject {
+	object := &PastObject{Schema: 1, Run: p.Start.Run, Start: p.Start.Time, Ended: p.Ended, Seconds: p.End.Seconds, Exit: p.End.Exit, Requests: []PastRequest{}}
 	for i := range p.Decisions {
 		d := &p.Decisions[i]
-		one := map[string]any{"solution": d.Name, "request": didOf(d), "cause": causeOf(d), "changes": view.OrEmpty(d.Node.Changes), "prompt_changes": view.OrEmpty(d.Prompt.Changes)}
-		if d.Node.Key != "" {
-			one["key"] = d.Node.Key
-		}
+		one := PastRequest{Solution: d.Name, Request: didOf(d), Cause: causeOf(d), Changes: view.OrEmpty(d.Node.Changes), PromptChanges: view.OrEmpty(d.Prompt.Changes), Key: d.Node.Key}
 		if m := d.Made; m != nil {
-			one["files"], one["reason"], one["path"] = m.Outcome, m.Reason, m.Path
-			one["input_tokens"], one["output_tokens"] = m.InputTokens, m.OutputTokens
-			if m.Cost != nil {
-				one["cost"] = *m.Cost
-			}
+			one.Made = &Made{Files: m.Outcome, Reason: m.Reason, Path: m.Path, InputTokens: m.InputTokens, OutputTokens: m.OutputTokens, Cost: m.Cost}
 		}
-		requests = append(requests, one)
+		object.Requests = append(object.Requests, one)
 	}
-	return map[string]any{"schema": 1, "run": p.Start.Run, "start": p.Start.Time, "ended": p.Ended, "seconds": p.End.Seconds, "exit": p.End.Exit, "requests": requests}
+	return object
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/provenance"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
 )
@@ -74,11 +75,35 @@ func standing(v *eval.Verified) string {
 }
 
 // VerifiedObject is Verified as JSON.
-func VerifiedObject(v *eval.Verified) map[string]any {
-	j := map[string]any{"schema": 1, "run": v.Run, "version": v.Version, "root": v.Root, "signed": v.Signed, "withheld": view.OrEmpty(v.Withheld), "nodes": len(v.Entries.Nodes),
-		"verdicts": len(v.Entries.Verdicts), "proven": v.Proven, "imported": v.Imported, "unjudged": v.Unjudged, "findings": view.OrEmpty(v.Findings)}
+type VerifiedObject struct {
+	Schema   int                  `json:"schema"`
+	Run      string               `json:"run"`
+	Version  string               `json:"version"`
+	Root     string               `json:"root"` // hexadecimal digits
+	Signed   bool                 `json:"signed"`
+	Withheld []string             `json:"withheld"`
+	Nodes    int                  `json:"nodes"`
+	Verdicts int                  `json:"verdicts"`
+	Proven   int                  `json:"proven"`
+	Imported int                  `json:"imported"`
+	Unjudged int                  `json:"unjudged"`
+	Findings []provenance.Finding `json:"findings"`
+	Rerun    *Rerun               `json:"rerun,omitempty"`
+}
+
+// Rerun says which verdicts of a bundle were made again.
+type Rerun struct {
+	Checked   int                   `json:"checked"`
+	Different []eval.AuditedResult  `json:"different"`
+	Unjudged  []eval.AuditedProblem `json:"unjudged"`
+}
+
+// VerifiedJSON returns Verified for programs.
+func VerifiedJSON(v *eval.Verified) *VerifiedObject {
+	object := &VerifiedObject{Schema: 1, Run: v.Run, Version: v.Version, Root: v.Root, Signed: v.Signed, Withheld: view.OrEmpty(v.Withheld), Nodes: len(v.Entries.Nodes),
+		Verdicts: len(v.Entries.Verdicts), Proven: v.Proven, Imported: v.Imported, Unjudged: v.Unjudged, Findings: view.OrEmpty(v.Findings)}
 	if v.Again != nil {
-		j["rerun"] = map[string]any{"checked": v.Again.Checked, "different": view.OrEmpty(v.Again.Different), "unjudged": view.OrEmpty(v.Again.Unjudged)}
+		object.Rerun = &Rerun{Checked: v.Again.Checked, Different: view.OrEmpty(v.Again.Different), Unjudged: view.OrEmpty(v.Again.Unjudged)}
 	}
-	return j
+	return object
 }
