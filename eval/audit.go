@@ -22,9 +22,10 @@ type Audited struct {
 	Checked   int              // of these, those that were made again
 	Different []AuditedResult  // those that are not what is stored
 	Unjudged  []AuditedProblem // those that could not be made again
+	same      []AuditedResult  // the rest of Checked
 }
 
-// AuditedResult is a result that is made differently than it is stored.
+// AuditedResult is a result that was made again.
 type AuditedResult struct {
 	Addr   string `json:"addr"`
 	Stored string `json:"stored"` // digest
@@ -159,12 +160,17 @@ func (a *Audited) check(ctx context.Context, o Options, stored map[string]cache.
 				st = rep.Status(culprit)
 			}
 			a.Unjudged = append(a.Unjudged, AuditedProblem{addrs[at], causeOf(st)})
-		case made.Digest != stored[addrs[at]]:
+		default:
 			below := map[string]*graph.Status{}
 			for _, on := range p.Plan.Graph.Closure([]graph.ID{id}) {
 				below[p.Plan.Graph.Node(on).Addr] = rep.Status(on)
 			}
-			a.Different = append(a.Different, AuditedResult{Addr: addrs[at], Stored: stored[addrs[at]].String(), Made: made.Digest.String(), below: below})
+			one := AuditedResult{Addr: addrs[at], Stored: stored[addrs[at]].String(), Made: made.Digest.String(), below: below}
+			if one.Made != one.Stored {
+				a.Different = append(a.Different, one)
+			} else {
+				a.same = append(a.same, one)
+			}
 		}
 	}
 	return nil

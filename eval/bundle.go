@@ -96,7 +96,7 @@ func goneHint(err error) error {
 	return exit.With(exit.NotJudged, err)
 }
 
-// answersOf are the nodes that have an answer in a run, in the order in which the run decided them.
+// answersOf returns the nodes of a run, in the order in which it decided them.
 func answersOf(state event.Records, run *event.Run) ([]provenance.Answered, error) {
 	var all []provenance.Answered
 	places := map[string]int{}
@@ -115,7 +115,7 @@ func answersOf(state event.Records, run *event.Run) ([]provenance.Answered, erro
 		}
 		return failed == nil
 	})
-	return slices.DeleteFunc(all, func(a provenance.Answered) bool { return a.Key.IsZero() }), errors.Join(err, failed)
+	return all, errors.Join(err, failed)
 }
 
 // VerifyRequest says how a bundle is checked.
@@ -130,6 +130,8 @@ type VerifyRequest struct {
 type Verified struct {
 	*provenance.Checked
 	Again *Audited // nil unless something was to be made again
+	// Moved are the results that came out the same, from other inputs than the bundle's.
+	Moved []AuditedResult
 }
 
 // Verify checks a bundle, and makes verdicts that are drawn again if that is asked for and
@@ -164,6 +166,11 @@ func Verify(ctx context.Context, o Options, r VerifyRequest) (*Verified, error) 
 	for i := range v.Again.Different {
 		d := &v.Again.Different[i]
 		d.Causes = otherInputs(nodes[d.Addr], d.below)
+	}
+	for _, same := range v.Again.same {
+		if same.Causes = otherInputs(nodes[same.Addr], same.below); len(same.Causes) > 0 {
+			v.Moved = append(v.Moved, same)
+		}
 	}
 	return v, nil
 }

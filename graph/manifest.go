@@ -75,7 +75,8 @@ func (m *Manifest) Strings(label string, values []string) {
 	}
 }
 
-// Digest adds the identity of content.
+// Digest adds the identity of content. Tasks of evaluations leave it to the graph, which adds
+// each output of another node that is used: bundles prove that those nodes are there.
 func (m *Manifest) Digest(label string, d cache.Digest) {
 	m.field(label, typeDigest)
 	m.buf = append(m.buf, d.Hash[:]...)
@@ -106,7 +107,7 @@ func appendBytes(buf []byte, s string) []byte {
 type Field struct {
 	Label  string
 	Value  string
-	Digest bool // Value is the identity of content
+	Digest bool // added by Manifest.Digest
 }
 
 var errTruncated = errors.New("manifest is truncated")

@@ -30,6 +30,7 @@ func TestRender(t *testing.T) {
   n1 --> n3
 `},
 		{"json", `{
+  "schema": 1,
   "nodes": [
     {
       "addr": "submission:kv/a",
@@ -59,8 +60,7 @@ func TestRender(t *testing.T) {
         "pytest:kv/a[\"x\"]#2"
       ]
     }
-  ],
-  "schema": 1
+  ]
 }
 `},
 	} {
@@ -73,7 +73,7 @@ func TestRender(t *testing.T) {
 		t.Errorf("unknown format: %v", err)
 	}
 	var b bytes.Buffer
-	if err := g.Render(&b, "json", nil); err != nil || b.String() != "{\n  \"nodes\": [],\n  \"schema\": 1\n}\n" {
+	if err := g.Render(&b, "json", nil); err != nil || b.String() != "{\n  \"schema\": 1,\n  \"nodes\": []\n}\n" {
 		t.Errorf("nothing: %v\n%s", err, b.String())
 	}
 }

@@ -45,7 +45,7 @@ func (i *Image) Describe(ctx context.Context, m *graph.Manifest) error {
 	}
 	i.text, i.needed = text, needed
 	m.Int("recipe", imageRecipe)
-	m.Digest("Dockerfile", cache.SumBytes(text))
+	m.String("Dockerfile", cache.SumBytes(text).String())
 	if name := i.inContext(); name != "" {
 		m.String("Dockerfile in the context", name) // COPY may bring it in
 	}

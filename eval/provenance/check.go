@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
@@ -121,6 +122,10 @@ func (c *checker) tree(s *statement, text []byte) error {
 	if want := s.Subject[0].Digest["sha256"]; want != root {
 		c.find("root", "", "signed is %s, the entries have %s: a line was changed, moved, added or taken away", want, root)
 	}
+	if says, is := s.Predicate, newStatement(f.About, entries, root).Predicate; !reflect.DeepEqual(says, is) {
+		c.find("root", "", "signed as %s with %d passed, %d not judged and %d failed; the entries are %s with %d, %d and %d", says.Result, len(says.Passed), len(says.Warned), len(says.Failed),
+			is.Result, len(is.Passed), len(is.Warned), len(is.Failed))
+	}
 	if about.Nodes != len(entries.Nodes) || about.Verdicts != len(entries.Verdicts) {
 		c.find("root", "", "signed are %d nodes and %d verdicts, and there are %d and %d", about.Nodes, about.Verdicts, len(entries.Nodes), len(entries.Verdicts))
 	}
@@ -222,17 +227,27 @@ func (c *checker) content(p part, same bool, content []byte) {
 	}
 }
 
-// manifest checks that a node is what its manifest says, and that the manifest names what the
-// nodes that it used made.
+// manifest checks that a node is what its manifest says, and that the manifest names outputs of the
+// nodes that it used, and of no others.
 func (c *checker) manifest(n *Node, content []byte) error {
 	fields, err := graph.DecodeManifest(content)
 	if err != nil {
 		return err
 	}
-	named := map[string]bool{}
+	named, made := map[string]bool{}, map[string]bool{}
+	for _, input := range n.Inputs {
+		if maker := c.byKey[input]; maker != nil {
+			for _, o := range maker.Outputs {
+				made[o.Digest.String()] = true
+			}
+		}
+	}
 	for _, f := range fields {
 		if f.Digest {
 			named[f.Value] = true
+			if !made[f.Value] {
+				return fmt.Errorf("%s, %s, is of no node that it is said to rest on", f.Label, f.Value)
+			}
 		}
 		if f.Label == "kind" && f.Value != n.Kind {
 			return fmt.Errorf("it is of a node of kind %s, and not %s", f.Value, n.Kind)

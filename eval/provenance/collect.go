@@ -21,20 +21,20 @@ func (e *GoneError) Error() string {
 	return fmt.Sprintf("the store no longer has what the verdict on %s rests on", e.Name)
 }
 
-// Answered is a node that has an answer in a run.
+// Answered is a node of a run.
 type Answered struct {
 	Addr string
-	Key  cache.Key
+	Key  cache.Key // zero without an answer
 }
 
 // Collect finds what the verdicts of a run rest on. The nodes are those of the run, each after
-// those whose outputs it used. The error is a *GoneError when a record is no longer in the store.
+// those whose outputs it used. A verdict of which the grading node has no answer is not proven. The error is a *GoneError when a record is no longer in the store.
 func Collect(ctx context.Context, store cache.Store, answered []Answered, results *report.Results) (*Entries, error) {
 	c := collector{ctx: ctx, store: store, answered: answered, places: map[cache.Key]int{}, nodes: map[cache.Key]*Node{}, makers: map[string][]int{}}
 	keys := make(map[string]cache.Key, len(answered))
 	for i, a := range answered {
 		keys[a.Addr] = a.Key
-		if _, ok := c.places[a.Key]; !ok { // equal nodes are one
+		if _, ok := c.places[a.Key]; !ok && !a.Key.IsZero() { // equal nodes are one
 			c.places[a.Key] = i
 		}
 	}
@@ -48,12 +48,16 @@ func Collect(ctx context.Context, store cache.Store, answered []Answered, result
 			v := Verdict{Problem: cell.Problem, Checkpoint: listed.Name, Solution: cell.Solution, Backend: cell.Backend, Repeat: cell.Repeat,
 				Imported: cell.Imported != nil, Verdict: listed.Verdict()}
 			for _, addr := range plan.ResultCell(cell).At(v.Checkpoint).GradedAt() {
-				if key, ok := keys[addr]; ok && !v.Imported {
+				key, ok := keys[addr]
+				if !ok || v.Imported {
+					continue
+				}
+				if !key.IsZero() {
 					if err := c.prove(&v, addr, key); err != nil {
 						return nil, err
 					}
-					break
 				}
+				break
 			}
 			e.Verdicts = append(e.Verdicts, v)
 		}
@@ -76,7 +80,7 @@ type collector struct {
 // readMakers finds out which nodes made what.
 func (c *collector) readMakers() error {
 	for i, a := range c.answered {
-		if c.places[a.Key] != i {
+		if a.Key.IsZero() || c.places[a.Key] != i {
 			continue
 		}
 		r, err := c.store.Record(c.ctx, a.Key)
@@ -134,7 +138,7 @@ func (c *collector) prove(v *Verdict, addr string, key cache.Key) error {
 	return &GoneError{Name: v.Name()}
 }
 
-// node reads the record of a key; nil when it is gone.
+// node reads the record of a key; nil when it, or that of a node whose output it used, is gone.
 func (c *collector) node(key cache.Key) (*Node, error) {
 	r, err := c.store.Record(c.ctx, key)
 	if err != nil || r == nil {
@@ -153,7 +157,11 @@ func (c *collector) node(key cache.Key) (*Node, error) {
 		if !f.Digest {
 			continue
 		}
-		if maker, ok := c.maker(f.Value, key); ok && !slices.Contains(n.Inputs, maker) {
+		maker, ok := c.maker(f.Value, key)
+		if !ok {
+			return nil, nil
+		}
+		if !slices.Contains(n.Inputs, maker) {
 			n.Inputs = append(n.Inputs, maker)
 		}
 	}

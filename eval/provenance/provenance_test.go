@@ -361,12 +361,20 @@ func TestSignedContradictions(t *testing.T) {
 		}, "did not make the result"},
 		{"verdict without a node", func(e *Entries) { e.Verdicts[0].Node, e.Verdicts[0].Result = nil, nil }, "verdict p/one/bad@local.host: nothing proves it"},
 		{"node of another kind", func(e *Entries) { node(e, "submission").Kind = "tests" }, "it is of a node of kind submission, and not tests"},
-		{"other output", func(e *Entries) { node(e, "submission").Outputs[0].Digest = cache.SumBytes([]byte("better")) }, "it names nothing that submission:p/one/"},
+		{"other output", func(e *Entries) { node(e, "submission").Outputs[0].Digest = cache.SumBytes([]byte("better")) }, "is of no node that it is said to rest on"},
 		{"node that rests on itself", func(e *Entries) {
 			pytest := node(e, "pytest")
 			pytest.Outputs = append(pytest.Outputs, node(e, "submission").Outputs...)
 			pytest.Inputs = append(pytest.Inputs, pytest.Key)
 		}, "it rests on itself"},
+		{"input left out", func(e *Entries) { node(e, "pytest").Inputs = node(e, "pytest").Inputs[:1] }, "is of no node that it is said to rest on"},
+		{"node left out with its edges", func(e *Entries) {
+			gone := node(e, "tests").Key
+			e.Nodes = slices.DeleteFunc(e.Nodes, func(n Node) bool { return n.Key == gone })
+			for i := range e.Nodes {
+				e.Nodes[i].Inputs = slices.DeleteFunc(e.Nodes[i].Inputs, func(k cache.Key) bool { return k == gone })
+			}
+		}, "is of no node that it is said to rest on"},
 		{"node left out", func(e *Entries) {
 			e.Nodes = slices.DeleteFunc(e.Nodes, func(n Node) bool { return n.Kind == "tests" })
 		}, "whose output it used, is not there"},
@@ -387,6 +395,42 @@ func TestSignedContradictions(t *testing.T) {
 				t.Errorf("%d proven, findings:\n%swant %s", c.Proven, all.String(), test.want)
 			}
 		})
+	}
+}
+
+// A signature on a summary that the entries do not bear out is worth nothing.
+func TestSignedSummary(t *testing.T) {
+	k := key(t)
+	file, e := bundle(t, k)
+	all := read(t, file)
+	statement := newStatement(About{Run: "run", Version: "1.0.0"}, e, check(t, file, k.PublicKey).Root)
+	if statement.Predicate.Result != "FAILED" {
+		t.Fatal(statement.Predicate.Result)
+	}
+	statement.Predicate.Result, statement.Predicate.Passed, statement.Predicate.Failed = "PASSED", append(statement.Predicate.Passed, statement.Predicate.Failed...), []string{}
+	content, err := statement.sign(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(all, func(e entry) bool { return e.name == "extra/statement" })
+	all[i].content = content
+	rewrite(t, file, all)
+	if c := check(t, file, k.PublicKey); !c.Signed || len(c.Findings) != 1 || !strings.Contains(c.Findings[0].Message, "signed as PASSED") {
+		t.Errorf("%+v", c)
+	}
+}
+
+// A verdict whose grading node has no answer is told apart from one that the store lost.
+func TestUnansweredGrader(t *testing.T) {
+	k := key(t)
+	store, answered, results := project(t)
+	answered = append(answered, Answered{Addr: "score:p/one/lost@local.host"}, Answered{Addr: "aggregate:p/one/lost@local.host", Key: answered[0].Key})
+	e, err := Collect(t.Context(), store, answered, results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := check(t, write(t, store, k, e), k.PublicKey); c.Unjudged != 1 || c.Proven != 2 || len(c.Findings) > 0 {
+		t.Errorf("%+v", c)
 	}
 }
 

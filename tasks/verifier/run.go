@@ -98,7 +98,7 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	}
 	r.Env.Describe(m)
 	for _, v := range r.Inherited {
-		m.Digest("value of env "+v.Name, cache.SumBytes([]byte(v.Value)))
+		m.String("value of env "+v.Name, cache.SumBytes([]byte(v.Value)).String())
 	}
 	return ending.WithClass(environ.DescribeBackend(ctx, m, r.Identity))
 }

@@ -36,7 +36,14 @@ func Verified(v *eval.Verified) string {
 		fmt.Fprintf(&b, "different: %s, %s\n", d.Addr, cause)
 	}
 	b.WriteString(unjudged(v.Again))
-	fmt.Fprintf(&b, "made %d again: %d different\n", v.Again.Checked, len(v.Again.Different))
+	for _, one := range v.Moved {
+		fmt.Fprintf(&b, "same, from other inputs: %s: %s\n", one.Addr, strings.Join(one.Causes, ", "))
+	}
+	moved := ""
+	if len(v.Moved) > 0 {
+		moved = fmt.Sprintf(", %d the same from other inputs, which proves nothing of the bundle", len(v.Moved))
+	}
+	fmt.Fprintf(&b, "made %d again: %d different%s\n", v.Again.Checked, len(v.Again.Different), moved)
 	return b.String()
 }
 
@@ -95,6 +102,7 @@ type VerifiedObject struct {
 type Rerun struct {
 	Checked   int                   `json:"checked"`
 	Different []eval.AuditedResult  `json:"different"`
+	Moved     []eval.AuditedResult  `json:"other_inputs"` // came out the same, from other inputs
 	Unjudged  []eval.AuditedProblem `json:"unjudged"`
 }
 
@@ -103,7 +111,7 @@ func VerifiedJSON(v *eval.Verified) *VerifiedObject {
 	object := &VerifiedObject{Schema: 1, Run: v.Run, Version: v.Version, Root: v.Root, Signed: v.Signed, Withheld: view.OrEmpty(v.Withheld), Nodes: len(v.Entries.Nodes),
 		Verdicts: len(v.Entries.Verdicts), Proven: v.Proven, Imported: v.Imported, Unjudged: v.Unjudged, Findings: view.OrEmpty(v.Findings)}
 	if v.Again != nil {
-		object.Rerun = &Rerun{Checked: v.Again.Checked, Different: view.OrEmpty(v.Again.Different), Unjudged: view.OrEmpty(v.Again.Unjudged)}
+		object.Rerun = &Rerun{Checked: v.Again.Checked, Different: view.OrEmpty(v.Again.Different), Moved: view.OrEmpty(v.Moved), Unjudged: view.OrEmpty(v.Again.Unjudged)}
 	}
 	return object
 }
