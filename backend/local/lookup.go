@@ -15,6 +15,9 @@ import (
 // errNotFound is why a program cannot be started.
 var errNotFound = errors.New("program not found")
 
+// shownDirs is how many directories of PATH an error names.
+const shownDirs = 2
+
 // lookPath finds the program name: as a path relative to dir when it has a
 // slash, otherwise in the directories of path. Directories that are not
 // absolute are skipped, so that a workspace cannot slip in a program.
@@ -28,7 +31,11 @@ func lookPath(name, path, dir string) (string, error) {
 		}
 		return name, nil
 	}
-	found := fmt.Errorf("%w in PATH=%s", errNotFound, path)
+	shown := path
+	if dirs := filepath.SplitList(path); len(dirs) > shownDirs { // messages stand in tables
+		shown = fmt.Sprintf("%s and %d more directories", strings.Join(dirs[:shownDirs], string(filepath.ListSeparator)), len(dirs)-shownDirs)
+	}
+	found := fmt.Errorf("%w in PATH=%s", errNotFound, shown)
 	if name == "" {
 		return "", found
 	}
