@@ -70,9 +70,10 @@ func (g *Graph) below(targets []ID) []ID {
 	return closure
 }
 
-// Answer is the known answer of a pinned node.
+// Answer is a stored answer: what of its record is read often.
 type Answer struct {
 	Key     cache.Key
+	Class   cache.Class
 	Outputs []cache.Output
 	Message string
 	Seconds float64 // that the work took when it ran
