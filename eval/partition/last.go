@@ -56,20 +56,34 @@ func (l *Last) Write(dir string, place proof.Place) error {
 	return place.Write(lastPath(dir), 0o600, content)
 }
 
+// Lasts has what is known of nodes, by address.
+type Lasts map[string]*graph.Last
+
+// Of returns what is known of a node, or the zero Last.
+func (l Lasts) Of(addr string) graph.Last {
+	if last := l[addr]; last != nil {
+		return *last
+	}
+	return graph.Last{}
+}
+
 // ByAddress returns what is known of nodes, those of some of the Files included.
-func (l *Last) ByAddress(s Store, reads func(LastFile) bool) map[string]graph.Last {
-	all := make(map[string]graph.Last, len(l.Nodes))
+func (l *Last) ByAddress(s Store, reads func(LastFile) bool) Lasts {
+	all := make(Lasts, len(l.Nodes))
 	for _, f := range l.Files {
 		if !reads(f) {
 			continue
 		}
 		rows, _ := s.Rows(f.File) // of a damaged file nothing is known
+		lasts := make([]graph.Last, len(rows))
 		for i := range rows {
-			all[rows[i].Addr] = graph.Last{Addr: rows[i].Addr, Answer: rows[i].Answer, Store: f.Store}
+			lasts[i] = graph.Last{Addr: rows[i].Addr, Answer: rows[i].Answer, Store: f.Store}
+			all[rows[i].Addr] = &lasts[i]
 		}
 	}
-	for _, n := range l.Nodes {
-		if _, known := all[n.Addr]; !known || !n.Key.IsZero() || n.Broken != "" {
+	for i := range l.Nodes {
+		n := &l.Nodes[i]
+		if all[n.Addr] == nil || !n.Key.IsZero() || n.Broken != "" {
 			all[n.Addr] = n
 		}
 	}

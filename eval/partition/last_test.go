@@ -49,8 +49,8 @@ func TestLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := ReadLast(dir, proof.Place{}).ByAddress(s, func(f LastFile) bool { return f.Problem == "p" })
-	want := map[string]graph.Last{
-		row.Addr:   broken,
+	want := Lasts{
+		row.Addr:   &broken,
 		other.Addr: {Addr: other.Addr, Answer: other.Answer, Store: "a"},
 		"new":      {Addr: "new", Answer: graph.Answer{Seconds: 7}},
 	}
