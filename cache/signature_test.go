@@ -113,7 +113,7 @@ func TestSign(t *testing.T) {
 	}
 }
 
-// A record is read for a look-up that the build log does not answer.
+// A record is read for a look-up that no last answer has.
 func BenchmarkRecord(b *testing.B) {
 	for name, secret := range map[string]string{"signed": "mine", "unsigned": ""} {
 		b.Run(name, func(b *testing.B) {

@@ -144,7 +144,7 @@ func (a *Audited) check(ctx context.Context, o Options, stored map[string]cache.
 		}
 		targets = append(targets, id)
 	}
-	rep, err := p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.stores.Store, Locker: p.stores.Store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, Backlog: p.site.Queue()})
+	rep, err := p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.stores.Store, Locker: p.stores.Store, Last: p.Last, Run: p.run, Pools: p.Plan.Pools, Backlog: p.site.Queue()})
 	if err != nil {
 		return exit.With(exit.NotJudged, err)
 	}

@@ -119,7 +119,7 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 // decide is a dry run. It resolves no requirements: a run decides about nodes that it was not asked
 // for, too.
 func (p *Project) decide(ctx context.Context, g goals) (*graph.Report, error) {
-	rep, err := p.Plan.Graph.Execute(requirements.AsItIs(ctx), g.targets, graph.Options{Store: p.stores.Store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, DryRun: true, Lookups: p.stores.Lookups(), Force: g.force})
+	rep, err := p.Plan.Graph.Execute(requirements.AsItIs(ctx), g.targets, graph.Options{Store: p.stores.Store, Last: p.Last, Run: p.run, Pools: p.Plan.Pools, DryRun: true, Lookups: p.stores.Lookups(), Force: g.force})
 	if err != nil {
 		return nil, exit.With(exit.NotJudged, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report/page"
@@ -168,13 +169,8 @@ func TestProgressAndNotices(t *testing.T) {
 	if end, ok := events[len(events)-1].(event.RunEnd); !ok || end != out.End {
 		t.Errorf("it ends with %+v, and the outcome has %+v", events[len(events)-1], out.End)
 	}
-	log := filepath.Join(o.StateDir(), "buildlog")
-	content, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	content[len(content)-1] ^= 1
-	if err := os.WriteFile(log, content, 0o600); err != nil {
+	files := filepath.Join(o.StateDir(), "files")
+	if err := (proof.Place{}).Write(files, 0o600, nil); err != nil {
 		t.Fatal(err)
 	}
 	var notices []options.Notice
@@ -182,7 +178,7 @@ func TestProgressAndNotices(t *testing.T) {
 	if out, err := eval.Run(ctx, o, eval.Request{}); err != nil || out.End.Executed != 0 {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if len(notices) != 1 || notices[0] != (options.LogDamaged{Dropped: 1}) {
+	if len(notices) != 1 || notices[0] != (options.StateForeign{Path: files}) {
 		t.Errorf("%+v", notices)
 	}
 }

@@ -29,7 +29,7 @@ func (p *Project) execute(ctx context.Context, r Request, g *goals, rec *recordi
 	ran := r.merged.Ran()
 	forced, preempted := g.force, 0
 	for left := executions - 1; ; left-- {
-		o := graph.Options{Store: p.stores.Store, Locker: p.stores.Store, Log: p.log, Sink: rec.sinks, Run: p.run, Pools: p.Plan.Pools,
+		o := graph.Options{Store: p.stores.Store, Locker: p.stores.Store, Last: p.Last, Sink: rec.sinks, Run: p.run, Pools: p.Plan.Pools,
 			Lookups: p.stores.Lookups(), Force: forced, Refuse: r.merged.Refusal(p.Config), Stop: p.stopAt(ctx, r), SaveLog: rec.SaveLog, Backlog: p.site.Queue()}
 		if rec.trace != nil {
 			o.Profile = rec.trace

@@ -48,13 +48,12 @@ func Explain(ctx context.Context, o Options, arg string) (*Explanation, error) {
 	}
 	n, st := p.Plan.Graph.Node(id), rep.Status(id)
 	e := &Explanation{Addr: n.Addr, Kind: n.Kind, State: stateOf(st), Key: keyOf(st), Cause: causeOf(st), Changes: st.Changes}
-	if last, ok := p.log.Get(n.Addr); ok {
-		if !last.Key.IsZero() {
-			e.PreviousKey, e.Run, e.LastClass, e.LastMessage = last.Key.String(), last.Run, string(last.Class), last.Message
-		}
-		if last.Broken != "" {
-			e.LastClass, e.LastMessage = "broken", last.Broken
-		}
+	last := p.Last(n.Addr)
+	if !last.Key.IsZero() {
+		e.PreviousKey, e.Run, e.LastClass, e.LastMessage = last.Key.String(), last.Run, string(last.Class), last.Message
+	}
+	if last.Broken != "" {
+		e.LastClass, e.LastMessage = "broken", last.Broken
 	}
 	if fields, err := graph.DecodeManifest(st.Manifest); err == nil {
 		e.Fields = fields

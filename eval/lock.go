@@ -96,7 +96,7 @@ func (p *Project) buildImages(ctx context.Context) error {
 
 // bringUpToDate executes what is stale of some nodes, outside of any run's record.
 func (p *Project) bringUpToDate(ctx context.Context, targets []graph.ID) (*graph.Report, error) {
-	return p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.stores.Store, Locker: p.stores.Store, Log: p.log, Run: p.run, Pools: p.Plan.Pools, Backlog: p.site.Queue()})
+	return p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.stores.Store, Locker: p.stores.Store, Last: p.Last, Run: p.run, Pools: p.Plan.Pools, Backlog: p.site.Queue()})
 }
 
 // newLocker is what answers with pinned requirements: from the lock file, or, when the call

@@ -12,7 +12,6 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/eval/options"
@@ -20,6 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/stores"
 	"github.com/fevalgraph/fevalgraph/eval/user"
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -42,12 +42,12 @@ type Project struct {
 	run      string // id for what happens in this invocation
 	stores   *stores.Stores
 	index    *cache.FileIndex
-	log      *buildlog.Log
 	locker   *requirements.Locker
 	registry *backend.Registry // nil unless the access is Writing
 	site     *kind.Site
 
-	parts      []partState // of the configuration, in the order of results
+	last       partition.Lasts // what earlier runs left of the compiled nodes
+	parts      []partState     // of the configuration, in the order of results
 	known      recalled
 	depth      depth                 // of fresh partitions in the plan
 	rehydrated []*plan.BackendHandle // backends that have just been asked
@@ -200,13 +200,10 @@ func (p *Project) Close() error {
 	if p.stores != nil {
 		errs = append(errs, p.stores.Close())
 	}
-	if p.log != nil {
-		errs = append(errs, p.log.Close())
-	}
 	if p.registry != nil {
 		errs = append(errs, p.registry.Close())
 	}
-	p.index, p.log, p.registry, p.site, p.stores = nil, nil, nil, &kind.Site{}, nil
+	p.index, p.registry, p.site, p.stores = nil, nil, &kind.Site{}, nil
 	return errors.Join(errs...)
 }
 
@@ -248,5 +245,5 @@ func (p *Project) openSessions(ctx context.Context) error {
 	return nil
 }
 
-// LastAnswer is the last entry of the build log for an address.
-func (p *Project) LastAnswer(addr string) (buildlog.Entry, bool) { return p.log.Get(addr) }
+// Last returns what earlier runs left of a compiled node.
+func (p *Project) Last(addr string) graph.Last { return p.last.Of(addr) }

@@ -21,17 +21,18 @@ type remembering struct {
 	rep    *graph.Report
 	cells  map[*plan.Partition][]graph.ID
 	ranges map[string]int // partitions of each problem
+	judged []bool         // by partition: nodes that it alone has were answered
 	shared map[[sha256.Size]byte]partition.SharedSnapshot
 	own    []cache.Sighting // of the partition whose facts are made: room that the next one uses again
 }
 
 // remember keeps the results of the run in partition files, whose names it returns in
-// the order of results, and replaces the index. A partition that not every node of was
+// the order of results, and replaces last answers and the index. A partition that not every node of was
 // decided, or of which a path has just changed, is kept without facts: the next
 // run decides about it again. Without keep, as after an interruption, the index stays as
 // it is, which is still true.
 func (p *Project) remember(ctx context.Context, rep *graph.Report, results *collected, keep bool) ([]string, error) {
-	m := remembering{p: p, rep: rep, cells: map[*plan.Partition][]graph.ID{}, ranges: map[string]int{}, shared: p.known.shared}
+	m := remembering{p: p, rep: rep, cells: map[*plan.Partition][]graph.ID{}, ranges: map[string]int{}, judged: make([]bool, len(p.parts)), shared: p.known.shared}
 	for _, part := range p.parts {
 		m.ranges[part.Problem]++
 	}
@@ -52,8 +53,9 @@ func (p *Project) remember(ctx context.Context, rep *graph.Report, results *coll
 		var learned *partition.Facts
 		var table []graph.Row
 		if of := compiled[partRefKey{part.Problem, part.First}]; of != nil {
-			learned, table = m.facts(part, m.cells[of], has.cells)
+			learned, table = m.facts(at, m.cells[of], has.cells)
 			part.File = partition.Name{}
+			m.judged[at] = slices.ContainsFunc(table, func(row graph.Row) bool { return m.owner(row.Labels) == at })
 		}
 		if len(has.cells) == 0 {
 			continue
@@ -67,18 +69,69 @@ func (p *Project) remember(ctx context.Context, rep *graph.Report, results *coll
 			part.facts, part.File = learned, name
 		}
 	}
-	if !keep || p.Plan == nil && !p.evaluated || p.options.AdHoc != nil || p.options.References > 0 {
-		return names, nil // the index says what it would say again, or not what later runs are asked for
+	if p.options.AdHoc != nil || p.options.References > 0 {
+		return names, nil // later runs are asked for something else
+	}
+	if p.Plan != nil {
+		if err := m.last().Write(p.state, p.place); err != nil {
+			return nil, err
+		}
+	}
+	if !keep || p.Plan == nil && !p.evaluated {
+		return names, nil // the index says what it would say again
 	}
 	return names, m.index(ctx)
+}
+
+// last returns what the next run can know of nodes. A stale partition keeps its file until a node
+// of it has an answer, and what this run was not asked for stays as it is now: another run can
+// have ended meanwhile.
+func (m *remembering) last() *partition.Last {
+	p, next, now := m.p, new(partition.Last), partition.ReadLast(m.p.state, m.p.place)
+	files, nodes := map[partRefKey]partition.LastFile{}, map[string]graph.Last{}
+	for _, f := range now.Files {
+		files[partRefKey{f.Problem, f.First}] = f
+	}
+	for _, n := range now.Nodes {
+		nodes[n.Addr] = n
+	}
+	inFile := make([]bool, len(p.parts))
+	for at, part := range p.parts {
+		f := partition.LastFile{Problem: part.Problem, First: part.First, File: part.File, Store: p.stores.Store.ID()}
+		if part.facts == nil {
+			if f = files[partRefKey{part.Problem, part.First}]; m.judged[at] || f.File == (partition.Name{}) {
+				continue
+			}
+		}
+		inFile[at] = true
+		next.Files = append(next.Files, f)
+	}
+	for id := range graph.ID(p.Plan.Graph.Len()) {
+		n := p.Plan.Graph.Node(id)
+		if n.Pinned != nil {
+			continue
+		}
+		last := m.rep.Last(id)
+		other, noted := nodes[n.Addr]
+		if noted && m.rep.Status(id).State == "" {
+			last = other
+		}
+		if at := m.owner(n.Labels); at >= 0 && inFile[at] && (p.parts[at].facts != nil || last.Broken == "" && !noted) {
+			continue
+		}
+		if !last.Key.IsZero() || last.Broken != "" || last.Seconds > 0 {
+			next.Nodes = append(next.Nodes, last)
+		}
+	}
+	return next
 }
 
 type partRefKey struct{ problem, first string }
 
 // facts are those of a partition; nil when a later run could not rely on them. The rows are
 // all that have answers, which is how the results were made.
-func (m *remembering) facts(part *partState, cells []graph.ID, results []report.Cell) (*partition.Facts, []graph.Row) {
-	table, ok := m.p.Plan.Graph.RowsOf(cells, m.rep, m.p.run)
+func (m *remembering) facts(part int, cells []graph.ID, results []report.Cell) (*partition.Facts, []graph.Row) {
+	table, ok := m.p.Plan.Graph.RowsOf(cells, m.rep)
 	if !ok || len(results) != len(cells) {
 		return nil, table
 	}
@@ -91,7 +144,7 @@ func (m *remembering) facts(part *partState, cells []graph.ID, results []report.
 		}
 		f.SavedSeconds += row.Seconds
 		read := m.p.trace.Of(row.Addr)
-		if m.owns(part, row) {
+		if m.owner(row.Labels) == part {
 			f.Own++
 			m.own = append(m.own, read...)
 			continue
@@ -107,8 +160,8 @@ func (m *remembering) facts(part *partState, cells []graph.ID, results []report.
 		return nil, table
 	}
 	for _, id := range cells {
-		n, st := m.p.Plan.Graph.Node(id), m.rep.Status(id)
-		f.Cells = append(f.Cells, graph.Row{Addr: n.Addr, Kind: n.Kind, Labels: n.Labels, Answer: graph.Answer{Key: st.Key, Outputs: st.Outputs, Run: m.p.run}})
+		n := m.p.Plan.Graph.Node(id)
+		f.Cells = append(f.Cells, graph.Row{Addr: n.Addr, Kind: n.Kind, Labels: n.Labels, Answer: m.rep.Last(id).Answer})
 	}
 	for i := range results {
 		f.Summary = append(f.Summary, report.RowOf(&results[i]))
@@ -116,11 +169,11 @@ func (m *remembering) facts(part *partState, cells []graph.ID, results []report.
 	return f, table
 }
 
-// owns reports whether a node is the partition's alone: its cells', or its problem's
-// where the problem has one partition.
-func (m *remembering) owns(part *partState, row *graph.Row) bool {
+// owner returns the partition that alone has a node: that of its solution, or of its problem where
+// the problem has one partition; -1 if none has.
+func (m *remembering) owner(labels []graph.Label) int {
 	problem, solution := "", ""
-	for _, l := range row.Labels {
+	for _, l := range labels {
 		switch l.Name {
 		case "problem":
 			problem = l.Value
@@ -128,7 +181,13 @@ func (m *remembering) owns(part *partState, row *graph.Row) bool {
 			solution = l.Value
 		}
 	}
-	return problem == part.Problem && (solution != "" || m.ranges[problem] == 1)
+	if problem == "" || solution == "" && m.ranges[problem] != 1 {
+		return -1
+	}
+	if at, ok := m.p.partOf(problem, solution); ok {
+		return at
+	}
+	return -1
 }
 
 // share records what a node that partitions share has read; nil when that is nothing. It
@@ -224,7 +283,7 @@ func (m *remembering) suites(next *partition.Index) {
 		if n.Label("problem") != "" || n.Label("suite") == "" {
 			continue
 		}
-		table, ok := p.Plan.Graph.RowsOf([]graph.ID{id}, m.rep, p.run)
+		table, ok := p.Plan.Graph.RowsOf([]graph.ID{id}, m.rep)
 		if !ok {
 			return
 		}

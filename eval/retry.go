@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
-	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -33,53 +33,29 @@ func (p *Project) retried(ctx context.Context, statuses []string) (func(*graph.N
 	if err != nil {
 		return nil, err
 	}
-	asked, broke := map[plan.CellID]bool{}, map[plan.CellID]string{}
+	asked := map[plan.CellID]bool{}
 	for _, one := range all {
 		asked[one.Cell] = one.Last != nil && one.Last.Class.Status() != verdict.Broken && slices.Contains(statuses, string(one.Last.Class.Status()))
 	}
-	if slices.Contains(statuses, string(verdict.Broken)) {
-		for id, c := range p.lastResults() { // also of a forced attempt, where an answer holds
-			if c.Class.Status() == verdict.Broken {
-				broke[id] = c.run
-			}
-		}
-	}
-	attempts := map[string]map[string]string{} // that broke, by run: keys by address
 	again := map[string]bool{}
 	for _, cell := range p.Plan.Cells {
 		for i := range cell.Checkpoints {
 			cc := &cell.Checkpoints[i]
-			id := cell.ID().At(cc.Checkpoint.Name)
-			run := broke[id]
-			if !asked[id] && run == "" {
-				continue
-			}
-			if run != "" && attempts[run] == nil {
-				attempts[run] = p.brokenIn(run)
-			}
 			for _, node := range p.Plan.GradingNodes(cell, cc) {
 				addr := p.Plan.Graph.Node(node).Addr
-				key, broken := attempts[run][addr]
-				if asked[id] || broken && key == keyOf(rep.Status(node)) { // an attempt on other inputs does not count
-					again[addr] = true
-				}
+				again[addr] = again[addr] || asked[cell.ID().At(cc.Checkpoint.Name)] ||
+					slices.Contains(statuses, string(verdict.Broken)) && p.brokeAt(addr, rep.Status(node).Key)
 			}
 		}
 	}
 	return func(n *graph.Node) bool { return again[n.Addr] }, nil
 }
 
-// brokenIn returns the keys of the nodes that broke in a run, by address. A record that cannot be
-// read has none.
-func (p *Project) brokenIn(run string) map[string]string {
-	keys := map[string]string{}
-	_ = event.OpenRun(p.records, run).Each(func(e event.Event) bool {
-		if done, ok := e.(event.NodeDone); ok && done.State == event.Broken {
-			keys[done.Addr] = done.Key
-		}
-		return true
-	})
-	return keys
+// brokeAt reports whether the last attempt of a node broke on the inputs of a key: also a forced
+// one, where an answer holds. One on other inputs does not count.
+func (p *Project) brokeAt(addr string, key cache.Key) bool {
+	last := p.Last(addr)
+	return last.Broken != "" && !key.IsZero() && last.BrokenKey == key
 }
 
 // checkRetry refuses statuses that --retry does not know.

@@ -99,7 +99,18 @@ func (p *Project) compileStale(ctx context.Context, d depth) error {
 		return exit.With(exit.Usage, err)
 	}
 	p.depth = d
-	return p.openLog()
+	p.recallNodes()
+	return nil
+}
+
+// recallNodes reads what earlier runs left of the nodes that the engine decides about.
+func (p *Project) recallNodes() {
+	decided, fresh := map[string]bool{}, map[partition.Name]bool{}
+	for _, part := range p.parts {
+		decided[part.Problem] = decided[part.Problem] || part.facts == nil
+		fresh[part.File] = part.facts != nil
+	}
+	p.last = partition.ReadLast(p.state, p.place).ByAddress(p.partitions(), func(f partition.LastFile) bool { return decided[f.Problem] && !fresh[f.File] })
 }
 
 // drop gives up that some partitions are fresh, so that they are compiled. It evaluates the

@@ -8,12 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/gen/keypool"
 	"github.com/fevalgraph/fevalgraph/gen/openai"
@@ -21,32 +19,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// memoryLog is a build log in memory.
-type memoryLog struct {
-	mu      sync.Mutex
-	entries map[string]buildlog.Entry
-}
-
-func (l *memoryLog) Get(addr string) (buildlog.Entry, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	e, ok := l.entries[addr]
-	return e, ok
-}
-
-func (l *memoryLog) Append(e buildlog.Entry) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.entries[e.Addr] = e
-	return nil
-}
-
 // project is what a test generates in.
 type project struct {
 	t      *testing.T
 	dir    string
 	store  cache.Store
-	log    *memoryLog
 	events []event.Event
 	force  func(*graph.Node) bool
 }
@@ -54,7 +31,7 @@ type project struct {
 func (p *project) Emit(e event.Event) { p.events = append(p.events, e) }
 
 func newProject(t *testing.T) *project {
-	return &project{t: t, dir: t.TempDir(), store: cache.NewMemory(), log: &memoryLog{entries: map[string]buildlog.Entry{}}}
+	return &project{t: t, dir: t.TempDir(), store: cache.NewMemory()}
 }
 
 // problem has checkpoints whose task texts are files.
@@ -92,7 +69,7 @@ func (p *project) run(ctx context.Context, b *Batch) (*graph.Report, []Placed) {
 		targets = append(targets, s.Files)
 	}
 	p.events = nil
-	rep, err := b.Graph.Execute(ctx, targets, graph.Options{Store: p.store, Log: p.log, Sink: p, Force: p.force,
+	rep, err := b.Graph.Execute(ctx, targets, graph.Options{Store: p.store, Sink: p, Force: p.force,
 		Pools: map[string]int{graph.CPUPool: 4, "generator.small": 512}})
 	if err != nil {
 		p.t.Fatal(err)

@@ -173,7 +173,7 @@ func TestLinks(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(c.dir, "generated/small/p")); err != nil {
 		t.Fatal(err)
 	}
-	rep, err := c.batch().Graph.Execute(t.Context(), c.targets(), graph.Options{Store: c.store, Log: c.log, Pools: map[string]int{graph.CPUPool: 1, "generator.small": 1}})
+	rep, err := c.batch().Graph.Execute(t.Context(), c.targets(), graph.Options{Store: c.store, Pools: map[string]int{graph.CPUPool: 1, "generator.small": 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

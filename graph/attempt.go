@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 )
@@ -100,7 +99,6 @@ func (s *scheduler) runAttempt(ctx context.Context, a *attempt) {
 			}
 			if r.served != nil {
 				r.kind = answered
-				s.logAnswer(a.n.Addr, a.key, r.served)
 				return
 			}
 		}
@@ -146,8 +144,8 @@ func (s *scheduler) doWork(ctx context.Context, a *attempt) {
 	}
 }
 
-// storeAnswer writes the record while the key's lock is still held, and the log
-// entry. It does so also when the run is being stopped: finished work is kept.
+// storeAnswer writes the record while the key's lock is still held, also when the run is
+// being stopped: finished work is kept.
 func (s *scheduler) storeAnswer(ctx context.Context, a *attempt) error {
 	ctx = context.WithoutCancel(ctx)
 	r := &a.result
@@ -156,35 +154,7 @@ func (s *scheduler) storeAnswer(ctx context.Context, a *attempt) error {
 	if err := s.o.Store.PutRecord(ctx, a.key, record); err != nil {
 		return fmt.Errorf("storing the result: %w", err)
 	}
-	s.logAnswer(a.n.Addr, a.key, record)
 	return nil
-}
-
-// logAnswer makes r the last answer of the address in the build log.
-func (s *scheduler) logAnswer(addr string, key cache.Key, r *cache.Record) {
-	s.append(buildlog.Entry{Addr: addr, Key: key, Class: r.Class,
-		Outputs: r.Outputs, Message: r.Message, Attempts: r.Attempts, Seconds: r.Seconds, Run: r.Run, Store: s.o.Store.ID()})
-}
-
-// logBroken keeps the last good answer's entry and marks the attempt after it,
-// so that plan and explain can say so. Mistakes of the user and absent devices
-// are no attempts.
-func (s *scheduler) logBroken(addr string, err error) {
-	if IsInput(err) || isAbsent(err) {
-		return
-	}
-	last, _ := s.o.Log.Get(addr)
-	last.Addr, last.Broken = addr, firstLine(err.Error())
-	s.append(last)
-}
-
-// append is called without the lock: another process may be writing the log.
-func (s *scheduler) append(e buildlog.Entry) {
-	if err := s.o.Log.Append(e); err != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.fatal = errors.Join(s.fatal, fmt.Errorf("writing the build log: %w", err))
-	}
 }
 
 func firstLine(text string) string {

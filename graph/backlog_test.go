@@ -8,8 +8,6 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 )
 
 // The backlog has what is queued, by pool, with the time that it is expected to take, and
@@ -25,7 +23,7 @@ func TestBacklog(t *testing.T) {
 			return out(ctx, w, w.Addr)
 		}
 		for addr, seconds := range map[string]float64{"a": 8, "b": 4.5, "c": 1.25} {
-			p.log.Append(buildlog.Entry{Addr: addr, Seconds: seconds})
+			p.last.expect(addr, seconds)
 		}
 		for _, addr := range []string{"a", "b", "c"} {
 			g.Node(add(g, addr, &step{work: look})).Pool = "gpu"
@@ -60,7 +58,7 @@ func TestNoBacklog(t *testing.T) {
 func TestBacklogOfHealing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLossy()
-		p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+		p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
 		g, value := New(), "x"
 		var b Backlog
 		var remaking bool
@@ -97,7 +95,7 @@ func TestBacklogOfHealing(t *testing.T) {
 			}
 			return work(ctx, w)
 		}
-		p.log.Append(buildlog.Entry{Addr: "holder", Seconds: 9}) // goes first
+		p.last.expect("holder", 9) // goes first
 		o = p.options()
 		o.Pools["gpu"], o.Backlog = 1, &b
 		o.Force = func(n *Node) bool { return n.Addr != "a" }

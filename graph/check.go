@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
@@ -47,7 +46,7 @@ func (s *scheduler) inputs(buf []input, n *Node) []input {
 		on := n.Deps[i].On
 		st := &s.status[on]
 		buf = append(buf, input{dep: &n.Deps[i], outputs: st.Outputs, state: st.State, message: st.Message,
-			failed: s.class[on] == cache.ClassFailed, hole: !s.usable(on),
+			failed: st.Class == cache.ClassFailed, hole: !s.usable(on),
 			stale: st.Stale, unknown: st.Unknown, culprit: st.Culprit, cause: st.Cause, changes: st.Changes})
 	}
 	return buf
@@ -59,7 +58,7 @@ func (s *scheduler) usable(id ID) bool {
 	st := &s.status[id]
 	switch st.State {
 	case event.Done, event.Cached, event.Timeout:
-		return s.class[id] != cache.ClassFailed
+		return st.Class != cache.ClassFailed
 	}
 	return s.o.DryRun && st.Stale
 }
@@ -68,12 +67,12 @@ func (s *scheduler) usable(id ID) bool {
 // that changes during an execution.
 func (s *scheduler) check(ctx context.Context, d *decision, p *phases) {
 	if d.n.Pinned != nil && d.forced == "" {
-		d.verdict, d.logged = fresh, true
+		d.verdict = fresh
 		d.record = cache.Record{Class: cache.ClassDone, Outputs: d.n.Pinned.Outputs}
 		return
 	}
-	last, known := s.o.Log.Get(d.n.Addr)
-	d.status = Status{Expected: d.expected, New: !known || last.Key.IsZero(), WasBroke: last.Broken}
+	last := s.o.Last(d.n.Addr)
+	d.status = Status{Expected: d.expected, New: last.Key.IsZero(), WasBroke: last.Broken}
 	if s.decidedByInputs(d) {
 		return
 	}
@@ -180,14 +179,12 @@ func (in *input) label(output string) string {
 	return in.dep.As + " " + output
 }
 
-// serve looks for a stored answer: first in the build log, which costs no file,
-// then among the records, which other projects and processes may have left. An
-// answer that was logged with another store is not in this one, which may have its
-// own.
-func (s *scheduler) serve(ctx context.Context, d *decision, last buildlog.Entry) (bool, error) {
+// serve looks for a stored answer: the last one, which costs no file, then among the
+// records, which other projects and processes may have left. An answer in another store is
+// not in this one, which may have a different one.
+func (s *scheduler) serve(ctx context.Context, d *decision, last Last) (bool, error) {
 	if last.Key == d.status.Key && last.Store == s.o.Store.ID() {
-		answer := cache.Record{Class: last.Class, Outputs: last.Outputs, Message: last.Message,
-			Attempts: last.Attempts, Seconds: last.Seconds, Run: last.Run}
+		answer := cache.Record{Class: last.Class, Outputs: last.Outputs, Message: last.Message, Seconds: last.Seconds, Run: last.Run}
 		reason, err := validate(ctx, d.n, &answer)
 		switch {
 		case err != nil:
@@ -195,7 +192,7 @@ func (s *scheduler) serve(ctx context.Context, d *decision, last buildlog.Entry)
 		case reason != "":
 			d.status.Cause, d.status.Category = reason, event.CauseLost
 		case !d.n.Kept || s.present(ctx, last.Outputs):
-			d.record, d.logged = answer, last.Broken == ""
+			d.record = answer
 			return true, nil
 		default:
 			d.status.Cause, d.status.Category = "its output is no longer in the store", event.CauseLost

@@ -33,7 +33,6 @@ type decision struct {
 	verdict verdict
 	status  Status
 	record  cache.Record        // of a fresh answer
-	logged  bool                // the build log has this very answer
 	foreign *cache.ForeignError // of a record in the store that is not to be trusted
 	err     error               // why the inputs are wrong
 	raced   bool                // a source changed while it was read
@@ -85,12 +84,8 @@ func (d *decision) run(ctx context.Context, s *scheduler) {
 		if d.verdict == stale {
 			d.predictOutputs()
 		}
-	case d.verdict == fresh && !d.logged:
-		s.logAnswer(d.n.Addr, d.status.Key, &d.record)
 	case d.verdict == wrong && ctx.Err() == nil:
-		if d.raced = s.raced(d.id, d.err); !d.raced {
-			s.logBroken(d.n.Addr, d.err)
-		}
+		d.raced = s.raced(d.id, d.err)
 	}
 }
 
@@ -135,7 +130,7 @@ func (s *scheduler) applyAnswer(d *decision) {
 	switch d.verdict {
 	case fresh:
 		st.State, st.Outputs, st.Message = event.Cached, d.record.Outputs, d.record.Message
-		st.Cause, st.Saved, st.Run = cachedCause(d.record.Run), d.record.Seconds, d.record.Run
+		st.Cause, st.Saved, st.Run, st.Stored = cachedCause(d.record.Run), d.record.Seconds, d.record.Run, true
 		if !s.o.DryRun {
 			st.Manifest = nil // a million of them would be most of the memory
 		}
@@ -151,6 +146,7 @@ func (s *scheduler) applyAnswer(d *decision) {
 		}
 	case follows, stale:
 		if err := s.refused(d.n); err != nil {
+			st.Withheld = true
 			s.fail(d.id, err)
 			return
 		}

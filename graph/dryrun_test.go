@@ -28,13 +28,9 @@ func (r readOnly) PutRecord(context.Context, cache.Key, *cache.Record) error {
 // plan is a dry run of everything in g; it fails the test if it writes.
 func (p *project) plan(g *Graph) *Report {
 	p.t.Helper()
-	appends := p.log.appends
-	r, err := g.Execute(p.t.Context(), everything(g), Options{Store: readOnly{p.store.(*cache.Memory), p.t}, Log: p.log, DryRun: true})
+	r, err := g.Execute(p.t.Context(), everything(g), Options{Store: readOnly{p.store.(*cache.Memory), p.t}, Last: p.last.of, DryRun: true})
 	if err != nil {
 		p.t.Fatal(err)
-	}
-	if p.log.appends != appends {
-		p.t.Error("a dry run wrote to the log")
 	}
 	return r
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
@@ -16,18 +15,13 @@ type Locker interface {
 	Lock(ctx context.Context, k cache.Key) (release func(), ok bool, err error)
 }
 
-// Log keeps, per node address, the last stored answer. It is safe for concurrent
-// use. *buildlog.Log is the real one.
-type Log interface {
-	Get(addr string) (buildlog.Entry, bool)
-	Append(buildlog.Entry) error
-}
-
 // Options of one execution.
 type Options struct {
 	Store  cache.Store
 	Locker Locker
-	Log    Log
+	// Last returns what is known of a node from earlier executions, or the zero Last. Workers
+	// call it, several at once. Nil knows nothing.
+	Last   func(addr string) Last
 	Sink   event.Sink
 	Run    string         // id of the run, kept in records
 	Pools  map[string]int // slots by pool; "cpu" must be there
@@ -86,7 +80,10 @@ type Status struct {
 	New      bool        // no earlier answer is known for its address
 	Unknown  bool        // blocked, since a dry run may not find out whether it is fresh
 	WasBroke string      // why the last attempt broke, when it did
+	Withheld bool        // broken because Options.Refuse did not let it run
 	Key      cache.Key   // zero when it could not be computed
+	Class    cache.Class // of the answer, once there is one
+	Stored   bool        // the store has the answer under Key
 	Outputs  []cache.Output
 	Manifest []byte // encoded; only for stale nodes and dry runs
 	Cause    string
@@ -121,6 +118,10 @@ type Report struct {
 	Nodes    []ID     // the closure of the targets without pinned nodes, in topological order
 	statuses []Status // by ID
 	Seconds  float64
+	g        *Graph
+	run      string
+	store    string            // ID
+	before   func(string) Last // Options.Last
 
 	Executed, Cached, Failed, Broken, Blocked, Skipped, Interrupted int
 	InputErrors                                                     int // among Failed
@@ -173,11 +174,14 @@ func (g *Graph) Execute(ctx context.Context, targets []ID, o Options) (*Report, 
 	if o.Sink == nil {
 		o.Sink = event.Sinks(nil)
 	}
+	if o.Last == nil {
+		o.Last = func(string) Last { return Last{} }
+	}
 	started := time.Now()
 	s := newScheduler(g, g.Closure(targets), o)
 	err := s.run(ctx)
 	decided := slices.DeleteFunc(s.closure, func(id ID) bool { return g.nodes[id].Pinned != nil })
-	r := &Report{Nodes: decided, statuses: s.status, Seconds: time.Since(started).Seconds()}
+	r := &Report{Nodes: decided, statuses: s.status, Seconds: time.Since(started).Seconds(), g: g, run: o.Run, store: o.Store.ID(), before: o.Last}
 	r.count()
 	for _, times := range s.preemptions {
 		r.Preempted += times

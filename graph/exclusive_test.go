@@ -10,8 +10,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 )
 
 // sharer observes that no two nodes share what is exclusive.
@@ -66,7 +64,7 @@ func schedule(t *testing.T, pools map[string]int, jobs ...timed) (seconds float6
 		for _, j := range jobs {
 			n := g.Node(add(g, j.addr, s.step(j.addr, j.seconds, j.names...)))
 			n.Pool, n.Exclusive = j.pool, j.names
-			p.log.Append(buildlog.Entry{Addr: j.addr, Seconds: float64(j.seconds)})
+			p.last.expect(j.addr, float64(j.seconds))
 		}
 		o := p.options()
 		o.Pools = pools

@@ -6,13 +6,12 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
 // explain finds out why a node without a stored answer has none, by comparing
 // its manifest with that of the last answer for its address.
-func (s *scheduler) explain(ctx context.Context, d *decision, last buildlog.Entry) {
+func (s *scheduler) explain(ctx context.Context, d *decision, last Last) {
 	st := &d.status
 	switch {
 	case last.Broken != "" && last.Key.IsZero():

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/cache/faulty"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
@@ -42,9 +41,10 @@ func numberFrom(t *testing.T, variable string, otherwise uint64) uint64 {
 	return n
 }
 
-// TestResumedAfterFaults: a store and a build log are on a disk that fails. Runs
+// TestResumedAfterFaults: a store is on a disk that fails. Runs
 // break, are killed in the middle of an operation, and lose power; gc runs
-// between them and is killed too. The run after them, on a disk that works, has
+// between them and is killed too. What is known of nodes is what such a run left, or an
+// earlier one. The run after them, on a disk that works, has
 // the answers of a run that was never disturbed, every result can be read, and
 // the run after that has nothing to do.
 func TestResumedAfterFaults(t *testing.T) {
@@ -82,6 +82,7 @@ type life struct {
 	world  *world
 	dir    string
 	faults map[string]int
+	last   lasts
 	runs   int
 }
 
@@ -91,7 +92,7 @@ func newLife(t *testing.T, seed uint64) *life {
 	if len(w.nodes) > 16 { // what matters is how things end, and that there are many ends
 		w.nodes, w.values = w.nodes[:16], w.values[:16]
 	}
-	return &life{t: t, rng: rand.New(rand.NewPCG(seed, 3)), world: w, faults: map[string]int{}}
+	return &life{t: t, rng: rand.New(rand.NewPCG(seed, 3)), world: w, faults: map[string]int{}, last: lasts{}}
 }
 
 func (l *life) run() error {
@@ -178,13 +179,8 @@ func (l *life) execute(disk *faulty.Disk, ends bool) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := buildlog.OpenOn(disk, filepath.Join(l.dir, "log"), nil)
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close()
 	l.runs++
-	o := Options{Store: store, Locker: store, Log: log, Sink: &recorder{}, Run: fmt.Sprint("run", l.runs), Pools: map[string]int{CPUPool: 1, "narrow": 1}}
+	o := Options{Store: store, Locker: store, Last: l.last.of, Sink: &recorder{}, Run: fmt.Sprint("run", l.runs), Pools: map[string]int{CPUPool: 1, "narrow": 1}}
 	left := l.rng.IntN(2 * len(l.world.nodes))
 	if ends {
 		o.Stop = stopAfter(left)
@@ -200,9 +196,12 @@ func (l *life) execute(disk *faulty.Disk, ends bool) (*outcome, error) {
 				return nil, fmt.Errorf("%s: %s", g.Node(id).Addr, st.Message)
 			}
 		}
+		if !disk.Dead() && l.rng.IntN(3) > 0 {
+			l.last.learn(r)
+		}
 		err = l.readResults(g, r, store)
 		if err == nil || tries == 0 {
-			return &outcome{answers(g, r, log), r, g, store}, err
+			return &outcome{answers(g, r), r, g, store}, err
 		}
 	}
 }
@@ -235,12 +234,12 @@ func (l *life) resumed() error {
 		return fmt.Errorf("the resumed run: %w", err)
 	}
 	m := cache.NewMemory()
-	log, g := newLog(), l.world.graph()
-	r, err := g.Execute(l.t.Context(), everything(g), Options{Store: m, Locker: m, Log: log, Run: "clean", Pools: map[string]int{CPUPool: 2, "narrow": 2}})
+	g := l.world.graph()
+	r, err := g.Execute(l.t.Context(), everything(g), Options{Store: m, Locker: m, Run: "clean", Pools: map[string]int{CPUPool: 2, "narrow": 2}})
 	if err != nil {
 		return err
 	}
-	if want := answers(g, r, log); !slices.Equal(got.answers, want) {
+	if want := answers(g, r); !slices.Equal(got.answers, want) {
 		return fmt.Errorf("resumed\n%s\nclean\n%s", strings.Join(got.answers, "\n"), strings.Join(want, "\n"))
 	}
 	clear(l.world.ran)

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
@@ -104,28 +102,21 @@ func add(g *Graph, addr string, t Task, deps ...ID) ID {
 	return g.Add(Node{Addr: addr, Kind: "step", Task: t, Deps: on(g, deps...)})
 }
 
-// memoryLog is a Log.
-type memoryLog struct {
-	mu      sync.Mutex
-	entries map[string]buildlog.Entry
-	appends int
-}
+// lasts are what executions left of nodes, by address.
+type lasts map[string]Last
 
-func newLog() *memoryLog { return &memoryLog{entries: map[string]buildlog.Entry{}} }
+func (l lasts) of(addr string) Last { return l[addr] }
 
-func (l *memoryLog) Get(addr string) (buildlog.Entry, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	e, ok := l.entries[addr]
-	return e, ok
-}
+// expect makes the last work of a node have taken so many seconds.
+func (l lasts) expect(addr string, seconds float64) { l[addr] = Last{Answer: Answer{Seconds: seconds}} }
 
-func (l *memoryLog) Append(e buildlog.Entry) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.entries[e.Addr] = e
-	l.appends++
-	return nil
+// learn keeps what an execution left.
+func (l lasts) learn(r *Report) {
+	for _, id := range r.Nodes {
+		if last := r.Last(id); !last.Key.IsZero() || last.Broken != "" {
+			l[last.Addr] = last
+		}
+	}
 }
 
 // recorder keeps the events of a run.
@@ -133,18 +124,18 @@ type recorder struct{ events []event.Event }
 
 func (r *recorder) Emit(e event.Event) { r.events = append(r.events, e) }
 
-// project is a store and a log to execute graphs with.
+// project is a store to execute graphs with, and what is known from earlier ones.
 type project struct {
 	t     *testing.T
 	store cache.Store
 	lock  Locker
-	log   *memoryLog
+	last  lasts
 	runs  int
 }
 
 func newProject(t *testing.T) *project {
 	m := cache.NewMemory()
-	return &project{t: t, store: m, lock: m, log: newLog()}
+	return &project{t: t, store: m, lock: m, last: lasts{}}
 }
 
 func diskProject(t *testing.T, dir string) *project {
@@ -152,12 +143,12 @@ func diskProject(t *testing.T, dir string) *project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &project{t: t, store: d, lock: d, log: newLog()}
+	return &project{t: t, store: d, lock: d, last: lasts{}}
 }
 
 func (p *project) options() Options {
 	p.runs++
-	return Options{Store: p.store, Locker: p.lock, Log: p.log, Run: fmt.Sprintf("run%d", p.runs), Pools: map[string]int{CPUPool: 4}}
+	return Options{Store: p.store, Locker: p.lock, Last: p.last.of, Run: fmt.Sprintf("run%d", p.runs), Pools: map[string]int{CPUPool: 4}}
 }
 
 // execute brings everything in g up to date.
@@ -173,6 +164,9 @@ func (p *project) executeWith(ctx context.Context, g *Graph, o Options) *Report 
 		p.t.Fatalf("Execute: %v", err)
 	}
 	checkCounts(p.t, g, r, o)
+	if !o.DryRun {
+		p.last.learn(r)
+	}
 	return r
 }
 

@@ -123,7 +123,7 @@ func (s *scheduler) invalidate(id ID, forced bool) {
 		cause = "its output is no longer in the store"
 	}
 	s.o.Sink.Emit(event.NodeReopened{Type: "node.reopened", Addr: n.Addr, Kind: n.Kind, State: st.State, Cause: cause})
-	st.State = "" // it has no outputs to consume now
+	st.State, st.Stored = "", false // it has no outputs to consume now
 	s.reconsider(id)
 	for _, user := range s.users[id] {
 		switch s.phase[user] {

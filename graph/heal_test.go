@@ -70,7 +70,7 @@ func (l *lossy) Open(ctx context.Context, d cache.Digest) (io.ReadCloser, error)
 func TestHeals(t *testing.T) {
 	for _, corrupt := range []bool{false, true} {
 		store := newLossy()
-		p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+		p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
 		l := newLine("x#1")
 		r := p.execute(l.g)
 		store.lose(r.Status(1))
@@ -93,7 +93,7 @@ func TestHeals(t *testing.T) {
 // itself.
 func TestHealsWholeChain(t *testing.T) {
 	store := newLossy()
-	p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+	p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
 	l := newLine("x#1")
 	r := p.execute(l.g)
 	store.lose(r.Status(0))
@@ -107,7 +107,7 @@ func TestHealsWholeChain(t *testing.T) {
 // new output, and whoever used the old one follows.
 func TestHealsWithAnotherOutput(t *testing.T) {
 	store := newLossy()
-	p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+	p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
 	g, n := New(), 0
 	a := add(g, "a", &step{
 		describe: func(*Manifest) error { return nil },
@@ -135,7 +135,7 @@ func TestHealsWithAnotherOutput(t *testing.T) {
 // meanwhile is not the answer of this run.
 func TestInputReplacedWhileRunning(t *testing.T) {
 	store := newLossy()
-	p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+	p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
 	g, n := New(), 0
 	a := add(g, "a", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
 		n++
@@ -180,7 +180,7 @@ func TestInputReplacedWhileRunning(t *testing.T) {
 func TestHealsOnceForMany(t *testing.T) {
 	for range 20 {
 		store := newLossy()
-		p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+		p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
 		g, value := New(), "x"
 		source := leaf(&value)
 		a := add(g, "a", source)
@@ -204,7 +204,7 @@ func TestHealsOnceForMany(t *testing.T) {
 func TestHealsWhileOthersWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLossy()
-		p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+		p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
 		g, value := New(), "x"
 		var remaking atomic.Bool
 		awake := make(chan struct{})
@@ -251,7 +251,7 @@ func TestHealsWhileOthersWait(t *testing.T) {
 func TestHealingGivesUp(t *testing.T) {
 	store := newLossy()
 	store.always = true
-	p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+	p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
 	l := newLine("x#1")
 	r := p.execute(l.g)
 	store.lose(r.Status(1))
@@ -292,7 +292,7 @@ func TestHealingGivesUp(t *testing.T) {
 // nothing settled that was not.
 func TestHealingStops(t *testing.T) {
 	store := newLossy()
-	p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+	p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
 	g, value := New(), "x"
 	ctx, cancel := context.WithCancel(t.Context())
 	a := add(g, "a", leaf(&value))

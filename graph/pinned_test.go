@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
@@ -37,7 +36,7 @@ func TestGiven(t *testing.T) {
 		id := g.Add(Node{Addr: "given", Kind: "step", Task: given, Pinned: &Answer{Outputs: []cache.Output{{Name: "out", Digest: digest}}}})
 		top := add(g, "top", join(nil), id)
 		sink = &told{}
-		report, err := g.Execute(t.Context(), []ID{top}, Options{Store: store, Locker: store, Log: &memoryLog{entries: map[string]buildlog.Entry{}}, Sink: sink, Pools: map[string]int{CPUPool: 1}})
+		report, err := g.Execute(t.Context(), []ID{top}, Options{Store: store, Locker: store, Sink: sink, Pools: map[string]int{CPUPool: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 )
 
 // gauge observes how many of its steps run at once, and in which order they
@@ -77,7 +75,7 @@ func TestPriority(t *testing.T) {
 		}
 		add(g, "chained", m.step("chained"), ids["heads a chain"])
 		for addr, seconds := range map[string]float64{"short": 1, "long": 9, "heads a chain": 2, "chained": 8} {
-			p.log.Append(buildlog.Entry{Addr: addr, Seconds: seconds})
+			p.last.expect(addr, seconds)
 		}
 		o := p.options()
 		o.Pools[CPUPool] = 1

@@ -7,15 +7,15 @@ import (
 
 // priorities gives every node the expected seconds of the longest chain of
 // work from it to a target; starting long chains first keeps the slots busy
-// to the end. Expectations come from the build log; a node that never ran is
+// to the end. Expectations come from earlier executions; a node that never ran is
 // expected to take the median of its kind.
 func (s *scheduler) priorities() {
 	kinds := map[string][]float64{}
 	for _, id := range s.closure {
 		n := s.g.Node(id)
-		if last, ok := s.o.Log.Get(n.Addr); ok && last.Seconds > 0 {
-			s.expected[id] = last.Seconds
-			kinds[n.Kind] = append(kinds[n.Kind], last.Seconds)
+		if seconds := s.o.Last(n.Addr).Seconds; seconds > 0 {
+			s.expected[id] = seconds
+			kinds[n.Kind] = append(kinds[n.Kind], seconds)
 		}
 	}
 	for _, known := range kinds {

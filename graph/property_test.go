@@ -167,13 +167,13 @@ func (w *world) run(ctx context.Context, i int, work *Work) (Outcome, error) {
 }
 
 // answers is what an execution gave, apart from where answers are from.
-func answers(g *Graph, r *Report, log Log) []string {
+func answers(g *Graph, r *Report) []string {
 	var all []string
 	for _, id := range r.Nodes {
 		st := r.Status(id)
 		state := string(st.State)
-		if e, ok := log.Get(g.Node(id).Addr); ok && st.State == event.Cached {
-			state = string(e.Class)
+		if st.State == event.Cached {
+			state = string(st.Class)
 		}
 		digest := ""
 		if o, ok := st.Output("out"); ok {
@@ -197,7 +197,7 @@ func seeds(t *testing.T) uint64 {
 func TestResumedEqualsClean(t *testing.T) {
 	for seed := range seeds(t) {
 		w := newWorld(seed, true)
-		p := &project{t: t, store: w.store, lock: w.store.Memory, log: newLog()}
+		p := &project{t: t, store: w.store, lock: w.store.Memory, last: lasts{}}
 		options := func() Options {
 			o := p.options()
 			o.Pools["narrow"] = 1
@@ -235,14 +235,14 @@ func TestResumedEqualsClean(t *testing.T) {
 		w.bad = false
 		g := w.graph()
 		r := p.executeWith(t.Context(), g, options())
-		got := answers(g, r, p.log)
+		got := answers(g, r)
 
 		cleanStore := newLossy()
-		clean := &project{t: t, store: cleanStore, lock: cleanStore.Memory, log: newLog()}
+		clean := &project{t: t, store: cleanStore, lock: cleanStore.Memory, last: lasts{}}
 		cg := w.graph()
 		o := clean.options()
 		o.Pools["narrow"] = 2
-		want := answers(cg, clean.executeWith(t.Context(), cg, o), clean.log)
+		want := answers(cg, clean.executeWith(t.Context(), cg, o))
 		if !slices.Equal(got, want) {
 			t.Fatalf("seed %d: resumed\n%s\nclean\n%s", seed, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
@@ -275,7 +275,7 @@ func afterHole(g *Graph, r *Report, id ID) bool {
 func TestDryRunDecidesLikeARun(t *testing.T) {
 	for seed := range seeds(t) {
 		w := newWorld(seed, seed%2 == 0)
-		p := &project{t: t, store: w.store.Memory, lock: w.store.Memory, log: newLog()}
+		p := &project{t: t, store: w.store.Memory, lock: w.store.Memory, last: lasts{}}
 		for range 4 {
 			w.changeLeaves()
 			g := w.graph()

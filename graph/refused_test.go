@@ -43,7 +43,7 @@ func TestRefused(t *testing.T) {
 	d := add(g, "score", score, c)
 	e := add(g, "sum", sum, d)
 	store := newLossy()
-	p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+	p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
 
 	r := p.execute(g)
 	if st := r.Status(c); st.State != event.Done || !Refused(st.Outputs) || st.Message != why || compile.ran.Load()+run.ran.Load()+score.ran.Load() > 0 {

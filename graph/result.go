@@ -47,9 +47,6 @@ func (s *scheduler) afterBreak(ctx context.Context, a *attempt) {
 	if s.o.SaveLog != nil && len(r.log) > 0 {
 		s.o.SaveLog(a.n.Addr, a.work.Attempt, r.log)
 	}
-	if r.broken == giveUp {
-		s.logBroken(a.n.Addr, r.err)
-	}
 }
 
 // hasAttempts reports whether a node whose attempt broke has attempts left.
@@ -91,6 +88,7 @@ func (s *scheduler) handleResult(a *attempt) {
 	case r.kind == answered:
 		st.State, st.Outputs, st.Message = event.Cached, r.served.Outputs, r.served.Message
 		st.Cause, st.Category, st.Stale, st.Changes, st.Manifest = cachedCause(r.served.Run), "", false, nil, nil
+		st.Saved, st.Run, st.Stored = r.served.Seconds, r.served.Run, true
 		s.resolve(id, r.served.Class)
 	case r.kind == broke:
 		s.handleBreak(a)
@@ -113,7 +111,7 @@ func (s *scheduler) succeed(a *attempt) {
 	if s.o.Force != nil {
 		s.ran[a.id] = true
 	}
-	if !a.work.hasHoles() {
+	if st.Stored = !a.work.hasHoles(); st.Stored {
 		st.Manifest = nil // the store has it
 	}
 	s.resolve(a.id, r.outcome.Class)

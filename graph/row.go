@@ -22,7 +22,7 @@ type Row struct {
 // RowsOf returns the rows of some nodes and of everything that they depend on, in
 // topological order, as far as an execution left an answer of them that the next one
 // serves. It reports whether it did of all of them.
-func (g *Graph) RowsOf(targets []ID, r *Report, run string) (rows []Row, ok bool) {
+func (g *Graph) RowsOf(targets []ID, r *Report) (rows []Row, ok bool) {
 	closure := g.below(targets)
 	place := make(map[ID]int32, len(closure))
 	rows, ok = make([]Row, 0, len(closure)), true
@@ -35,11 +35,7 @@ func (g *Graph) RowsOf(targets []ID, r *Report, run string) (rows []Row, ok bool
 			continue
 		}
 		place[id] = int32(len(rows))
-		row := Row{Addr: n.Addr, Kind: n.Kind, Labels: n.Labels,
-			Answer: Answer{Key: st.Key, Outputs: st.Outputs, Message: st.Message, Seconds: st.Seconds + st.Saved, Run: run}}
-		if n.Pinned != nil {
-			row.Answer = *n.Pinned
-		}
+		row := Row{Addr: n.Addr, Kind: n.Kind, Labels: n.Labels, Answer: r.answer(id)}
 		for _, d := range n.Deps {
 			if at, has := place[d.On]; has {
 				row.Deps = append(row.Deps, at)
@@ -70,18 +66,19 @@ func (g *Graph) below(targets []ID) []ID {
 	return closure
 }
 
-// Answer is the known answer of a pinned node.
+// Answer is a stored answer: what of its record is read often.
 type Answer struct {
 	Key     cache.Key
+	Class   cache.Class
 	Outputs []cache.Output
 	Message string
 	Seconds float64 // that the work took when it ran
-	Run     string  // the run that decided about the node last
+	Run     string  // that made it
 }
 
 // status is that of a node which is served with the answer.
 func (a Answer) status() Status {
-	return Status{State: event.Cached, Key: a.Key, Outputs: a.Outputs, Message: a.Message, Cause: cachedCause(a.Run), Saved: a.Seconds}
+	return Status{State: event.Cached, Key: a.Key, Class: a.Class, Stored: true, Outputs: a.Outputs, Message: a.Message, Cause: cachedCause(a.Run), Saved: a.Seconds, Run: a.Run}
 }
 
 // Event is the event of the node when it is served.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
@@ -16,23 +15,23 @@ import (
 
 var manyNodes = longtest.Size(20_000, 100_000)
 
-// logAnswer makes the log say that the node had these fields in its manifest
+// knowAnswer makes the last answer of a node one with these fields in its manifest
 // and "x" for its output.
-func logAnswer(p *project, addr string, fields func(m *Manifest)) {
+func knowAnswer(p *project, addr string, fields func(m *Manifest)) {
 	m := newManifest("step")
 	fields(m)
-	p.log.Append(buildlog.Entry{Addr: addr, Key: m.Key(), Class: cache.ClassDone, Outputs: []cache.Output{{Name: "out", Digest: cache.SumBytes([]byte("x"))}}, Store: p.store.ID()})
+	p.last[addr] = Last{Answer: Answer{Key: m.Key(), Class: cache.ClassDone, Outputs: []cache.Output{{Name: "out", Digest: cache.SumBytes([]byte("x"))}}}, Store: p.store.ID()}
 }
 
 func TestDeepFreshChain(t *testing.T) {
 	p := newProject(t)
 	g, value := New(), "x"
 	last := add(g, "n0", leaf(&value))
-	logAnswer(p, "n0", func(m *Manifest) { m.String("value", value) })
+	knowAnswer(p, "n0", func(m *Manifest) { m.String("value", value) })
 	for i := 1; i < manyNodes; i++ {
 		addr, on := fmt.Sprint("n", i), g.Node(last).Addr
 		last = add(g, addr, join(nil), last)
-		logAnswer(p, addr, func(m *Manifest) {
+		knowAnswer(p, addr, func(m *Manifest) {
 			m.String("addr", addr)
 			m.Digest(on, cache.SumBytes([]byte("x")))
 		})
@@ -71,7 +70,7 @@ func TestManyFreshNodes(t *testing.T) {
 		s := leaf(&value)
 		s.describe = func(m *Manifest) error { describe(m); return nil }
 		add(g, addr, s)
-		logAnswer(p, addr, describe)
+		knowAnswer(p, addr, describe)
 	}
 	var before, after runtime.MemStats
 	runtime.GC()

@@ -195,7 +195,7 @@ func (s *scheduler) resolve(id ID, class cache.Class) {
 
 // finalize makes a node's answer known to its dependents.
 func (s *scheduler) finalize(id ID, class cache.Class) {
-	s.class[id] = class
+	s.status[id].Class = class
 	s.phase[id] = resolved
 	s.open--
 	for _, user := range s.users[id] {

@@ -13,7 +13,7 @@ import (
 )
 
 // scheduler owns the state of one execution. The state changes only under mu,
-// and nothing that waits for a task, the store, the build log or another process
+// and nothing that waits for a task, the store or another process
 // happens under it: workers do that, in jobs. A worker that has run a job applies
 // the result under mu, schedules the jobs that have become possible, and runs one
 // of them itself.
@@ -37,7 +37,6 @@ type scheduler struct {
 
 	// All by ID.
 	status   []Status
-	class    []cache.Class // of the answer, once there is one
 	phase    []phase
 	waiting  []int32
 	users    [][]ID // dependents within the closure, once per edge
@@ -100,7 +99,7 @@ func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
 	n := g.Len()
 	s := &scheduler{
 		g: g, o: o, closure: closure,
-		status: make([]Status, n), class: make([]cache.Class, n), waiting: make([]int32, n),
+		status: make([]Status, n), waiting: make([]int32, n),
 		users: make([][]ID, n), expected: make([]float64, n), priority: make([]float64, n),
 		phase: make([]phase, n), describing: make(chan struct{}, o.Deciders),
 		pools: map[string]*pool{}, claims: claims{}, probes: map[string]*probe{},

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
@@ -126,10 +125,9 @@ func TestProbes(t *testing.T) {
 	})
 }
 
-// slowStore is a store or a build log whose requests take time.
+// slowStore is a store whose requests take time.
 type slowStore struct {
 	cache.Store
-	*memoryLog
 	latency  time.Duration
 	mu       sync.Mutex
 	now, max int // requests under way
@@ -166,7 +164,7 @@ func TestSlowStore(t *testing.T) {
 		p.executeWith(t.Context(), g, o)
 		for _, dry := range []bool{false, true} {
 			store := &slowStore{Store: p.store, latency: latency}
-			o.Store, o.Log, o.DryRun = store, newLog(), dry
+			o.Store, o.Last, o.DryRun = store, nil, dry
 			started := time.Now()
 			r := p.executeWith(t.Context(), g, o)
 			if r.Cached != nodes {
@@ -178,34 +176,6 @@ func TestSlowStore(t *testing.T) {
 			if store.max != slots {
 				t.Errorf("dry run %v: %d look-ups at once, want %d", dry, store.max, slots)
 			}
-			if dry && o.Log.(*memoryLog).appends > 0 {
-				t.Error("a dry run wrote the build log")
-			}
-		}
-	})
-}
-
-func (d *slowStore) Append(e buildlog.Entry) error {
-	d.wait()
-	return d.memoryLog.Append(e)
-}
-
-// TestSlowLog: entries of the build log are appended side by side, also while
-// another process holds its lock.
-func TestSlowLog(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, g := newProject(t), New()
-		for i := range 8 {
-			addr := fmt.Sprint("n", i)
-			add(g, addr, ends(Outcome{}, errors.New(addr)))
-			add(g, "good "+addr, leaf(&addr))
-		}
-		o := p.options()
-		o.Pools = map[string]int{CPUPool: 16}
-		o.Log = &slowStore{memoryLog: newLog(), latency: time.Second}
-		r := p.executeWith(t.Context(), g, o)
-		if r.Seconds > 1.1 || r.Broken != 8 || r.Executed != 16 {
-			t.Errorf("took %v s; %+v", r.Seconds, r)
 		}
 	})
 }
@@ -232,7 +202,7 @@ func TestReturnsLast(t *testing.T) {
 func TestInputReplacedWhileDeciding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLossy()
-		p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+		p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
 		g, tries := New(), 0
 		a := add(g, "a", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
 			if tries++; tries == 2 {
@@ -265,7 +235,7 @@ func TestInputReplacedWhileDeciding(t *testing.T) {
 func TestSlowCheckOfLosses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLossy()
-		p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+		p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
 		g := New()
 		a := add(g, "a", leaf(new("x")))
 		add(g, "user", join(nil), a)
@@ -299,7 +269,7 @@ func (s *slowReads) Open(ctx context.Context, d cache.Digest) (io.ReadCloser, er
 func TestLossNoticedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLossy()
-		p := &project{t: t, store: store, lock: store.Memory, log: newLog()}
+		p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
 		g := New()
 		source := &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
 			o, err := out(ctx, w, "x")

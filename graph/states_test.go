@@ -90,8 +90,8 @@ func TestSkipped(t *testing.T) {
 		if st := r.Status(b); r.Skipped != 1 || r.Broken != 0 || r.Executed != 1 || st.Attempts > 1 || !strings.Contains(st.Message, "no such GPU") {
 			t.Errorf("%+v, %+v", r, r.Status(b))
 		}
-		if e, _ := p.log.Get("b"); e.Broken != "" || !e.Key.IsZero() {
-			t.Errorf("the log says %+v", e)
+		if e := p.last["b"]; e.Broken != "" || !e.Key.IsZero() {
+			t.Errorf("what is known is %+v", e)
 		}
 		describing, lacks.work = false, join(nil).work
 		wantStates(t, g, p.execute(g), "a cached", "b done", "c done")
@@ -140,8 +140,8 @@ func TestBrokenIsNotStored(t *testing.T) {
 	if r.Broken != 1 || r.Executed != 2 || r.Blocked != 1 {
 		t.Errorf("%+v", r)
 	}
-	if e, _ := p.log.Get("b"); e.Broken != "no space left" || !e.Key.IsZero() {
-		t.Errorf("the log says %+v", e)
+	if e := p.last["b"]; e.Broken != "no space left" || !e.Key.IsZero() {
+		t.Errorf("what is known is %+v", e)
 	}
 	if record, _ := p.store.Record(t.Context(), r.Status(b).Key); record != nil {
 		t.Errorf("there is a record: %+v", record)
@@ -156,8 +156,8 @@ func TestBrokenIsNotStored(t *testing.T) {
 
 	flaky.work = join(nil).work
 	wantStates(t, g, p.execute(g), "a cached", "b done", "c done")
-	if e, _ := p.log.Get("b"); e.Broken != "" || e.Key.IsZero() {
-		t.Errorf("the log says %+v", e)
+	if e := p.last["b"]; e.Broken != "" || e.Key.IsZero() {
+		t.Errorf("what is known is %+v", e)
 	}
 	wantStates(t, g, p.execute(g), "a cached", "b cached", "c cached")
 
@@ -168,8 +168,8 @@ func TestBrokenIsNotStored(t *testing.T) {
 	wantStates(t, g, p.execute(g), "a done", "b broken", "c blocked")
 	value = good
 	wantStates(t, g, p.execute(g), "a cached", "b cached", "c cached")
-	if e, _ := p.log.Get("b"); e.Broken != "" {
-		t.Errorf("the log says %+v", e)
+	if e := p.last["b"]; e.Broken != "" {
+		t.Errorf("what is known is %+v", e)
 	}
 }
 
@@ -219,7 +219,7 @@ func TestTolerant(t *testing.T) {
 		if record, _ := p.store.Record(t.Context(), r.Status(id).Key); record != nil {
 			t.Error("an outcome with holes is stored")
 		}
-		if _, known := p.log.Get("sum"); known {
+		if !p.last["sum"].Key.IsZero() {
 			t.Error("an outcome with holes is remembered")
 		}
 	}
@@ -367,8 +367,8 @@ func TestInputError(t *testing.T) {
 	if n := g.Node(ran).Task.(*step).ran.Load(); n != 1 {
 		t.Errorf("a mistake of the user's was tried %d times", n)
 	}
-	if len(p.log.entries) != 0 {
-		t.Errorf("the log has %v", p.log.entries)
+	if len(p.last) != 0 {
+		t.Errorf("what is known is %v", p.last)
 	}
 	if r.Status(described).Cause != "its inputs cannot be read" {
 		t.Errorf("cause %q", r.Status(described).Cause)
@@ -400,11 +400,10 @@ func TestInterrupt(t *testing.T) {
 	if r.Interrupted != 3 || r.Broken != 0 {
 		t.Errorf("%+v", r)
 	}
-	if e, _ := p.log.Get("waiting"); e.Broken != "" {
+	if e := p.last["waiting"]; e.Broken != "" {
 		t.Errorf("the end of a run is remembered as %q", e.Broken)
 	}
-	e, _ := p.log.Get("finishing")
-	if r, err := p.store.Record(t.Context(), e.Key); err != nil || len(r.Manifest) == 0 {
+	if r, err := p.store.Record(t.Context(), p.last["finishing"].Key); err != nil || len(r.Manifest) == 0 {
 		t.Errorf("the manifest of what was finished is not stored: %v", err)
 	}
 	g.Node(waiting).Task = leaf(&value)

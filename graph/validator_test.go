@@ -78,9 +78,9 @@ func TestLostThingOfRecord(t *testing.T) {
 	made := newThing(&value)
 	add(g, "thing", made)
 	p.execute(g)
-	p.log = newLog()
+	clear(p.last)
 	wantStates(t, g, p.execute(g), "thing cached")
-	p.log = newLog()
+	clear(p.last)
 	clear(made.there)
 	wantStates(t, g, p.execute(g), "thing done")
 }

@@ -9,7 +9,7 @@ import (
 
 // CellID names a cell: one solution of a problem on one backend, once. With a
 // Checkpoint it names that checkpoint of the cell. It is comparable, and names
-// the same cell in a graph, in results and in a build log.
+// the same cell in a graph, in results and in last answers.
 type CellID struct {
 	Problem    string
 	Checkpoint string // "" is the whole cell, or the only checkpoint of a problem that names none

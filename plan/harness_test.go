@@ -20,7 +20,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/fake"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/compat/frontier/rules"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
@@ -32,7 +31,6 @@ type project struct {
 	t     *testing.T
 	dir   string
 	store *cache.Memory
-	log   *memoryLog
 	plan  *Plan
 	boxes map[string]*box
 	// sandbox runs the programs of judge problems; nil is none.
@@ -83,7 +81,7 @@ backend "local" "one" {}
 
 func newProject(t *testing.T, config string) *project {
 	t.Helper()
-	p := &project{t: t, dir: t.TempDir(), store: cache.NewMemory(), log: &memoryLog{}, boxes: map[string]*box{}}
+	p := &project{t: t, dir: t.TempDir(), store: cache.NewMemory(), boxes: map[string]*box{}}
 	for _, f := range txtar.Parse([]byte(files)).Files {
 		p.write(f.Name, string(f.Data))
 	}
@@ -146,19 +144,6 @@ func (read) Digest(path string, _ fs.FileInfo) (cache.Digest, error) {
 	b, err := os.ReadFile(path)
 	return cache.SumBytes(b), err
 }
-
-// memoryLog is a graph.Log.
-type memoryLog struct{ entries sync.Map }
-
-func (l *memoryLog) Get(addr string) (buildlog.Entry, bool) {
-	e, ok := l.entries.Load(addr)
-	if !ok {
-		return buildlog.Entry{}, false
-	}
-	return e.(buildlog.Entry), true
-}
-
-func (l *memoryLog) Append(e buildlog.Entry) error { l.entries.Store(e.Addr, e); return nil }
 
 // box is a fake backend whose pytest passes the tests of a checkpoint when the
 // submission's kv.py names it. Other words in there do other things.
@@ -254,7 +239,7 @@ func (p *project) execute(ctx context.Context, o graph.Options, targets ...graph
 			targets = append(targets, id)
 		}
 	}
-	o.Store, o.Locker, o.Log, o.Run, o.Pools = p.store, p.store, p.log, "run1", p.plan.Pools
+	o.Store, o.Locker, o.Run, o.Pools = p.store, p.store, "run1", p.plan.Pools
 	r, err := p.plan.Graph.Execute(ctx, targets, o)
 	if err != nil {
 		p.t.Fatal(err)

@@ -83,7 +83,7 @@ func judgeSolutions(names ...string) string {
 
 func newJudgeProject(t *testing.T, config string) *project {
 	t.Helper()
-	p := &project{t: t, dir: t.TempDir(), store: cache.NewMemory(), log: &memoryLog{}, boxes: map[string]*box{}}
+	p := &project{t: t, dir: t.TempDir(), store: cache.NewMemory(), boxes: map[string]*box{}}
 	p.sandbox = fake.NewSandbox(p.store, toy)
 	for _, f := range txtar.Parse([]byte(judgeFiles)).Files {
 		p.write(f.Name, string(f.Data))

@@ -11,7 +11,6 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
@@ -57,19 +56,14 @@ type build struct {
 	dockerfile string // its path
 	builder    *builder
 	store      *cache.Memory
-	log        *buildlog.Log
+	last       map[string]graph.Last
 }
 
 func newBuild(t *testing.T) *build {
-	b := &build{t: t, dir: t.TempDir(), builder: &builder{images: map[cache.Digest]bool{}}, store: cache.NewMemory()}
+	b := &build{t: t, dir: t.TempDir(), builder: &builder{images: map[cache.Digest]bool{}}, store: cache.NewMemory(), last: map[string]graph.Last{}}
 	b.dockerfile = filepath.Join(b.dir, "Dockerfile")
 	b.write("Dockerfile", "FROM x\n")
 	b.write("a", "1")
-	var err error
-	if b.log, err = buildlog.Open(filepath.Join(t.TempDir(), "log"), nil); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { b.log.Close() })
 	return b
 }
 
@@ -97,7 +91,7 @@ func (b *build) execute(force bool) (states string, image *graph.Status) {
 	made := g.Add(graph.Node{Addr: "image", Kind: "image", Task: &Image{Dockerfile: b.dockerfile, Context: b.dir, Builder: b.builder},
 		Deps: []graph.Dep{{On: tree, As: "context", Outputs: []string{TreeOutput}}}})
 	used := g.Add(graph.Node{Addr: "user", Kind: "user", Task: &user{}, Deps: []graph.Dep{{On: made, As: "image", Outputs: []string{ImageOutput}}}})
-	o := graph.Options{Store: b.store, Log: b.log, Pools: map[string]int{graph.CPUPool: 1}}
+	o := graph.Options{Store: b.store, Last: func(addr string) graph.Last { return b.last[addr] }, Pools: map[string]int{graph.CPUPool: 1}}
 	if force {
 		o.Force = func(n *graph.Node) bool { return n.Kind == "image" }
 	}
@@ -107,6 +101,7 @@ func (b *build) execute(force bool) (states string, image *graph.Status) {
 	}
 	var all []string
 	for _, id := range []graph.ID{tree, made, used} {
+		b.last[g.Node(id).Addr] = r.Last(id)
 		all = append(all, string(r.Status(id).State))
 	}
 	return strings.Join(all, " "), r.Status(made)

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
@@ -26,19 +25,13 @@ func (read) Digest(path string, _ fs.FileInfo) (cache.Digest, error) {
 	return cache.SumBytes(b), err
 }
 
-// noLog is a build log that forgets everything.
-type noLog struct{}
-
-func (noLog) Get(string) (buildlog.Entry, bool) { return buildlog.Entry{}, false }
-func (noLog) Append(buildlog.Entry) error       { return nil }
-
 // bring executes the task alone and lists the tree that it made, and holds it
 // to what a plan said before.
 func bring(t *testing.T, store *cache.Memory, s *Source) ([]string, *graph.Status) {
 	t.Helper()
 	g := graph.New()
 	id := g.Add(graph.Node{Addr: "source", Kind: "source", Task: s})
-	o := graph.Options{Store: store, Log: noLog{}, Pools: map[string]int{graph.CPUPool: 1}, DryRun: true}
+	o := graph.Options{Store: store, Pools: map[string]int{graph.CPUPool: 1}, DryRun: true}
 	planned, err := g.Execute(t.Context(), []graph.ID{id}, o)
 	if err != nil {
 		t.Fatal(err)
@@ -325,7 +318,7 @@ func TestSourceErrors(t *testing.T) {
 	s := NewSubmission(Submission{Source: root}, Sources{States: read{}, Store: changer{store, filepath.Join(root, "a")}})
 	g := graph.New()
 	id := g.Add(graph.Node{Addr: "source", Kind: "source", Task: s})
-	r, err := g.Execute(t.Context(), []graph.ID{id}, graph.Options{Store: store, Log: noLog{}, Pools: map[string]int{graph.CPUPool: 1}})
+	r, err := g.Execute(t.Context(), []graph.ID{id}, graph.Options{Store: store, Pools: map[string]int{graph.CPUPool: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func storedOutputs(t *testing.T, task graph.Task, output string, order []string,
 		deps = append(deps, graph.Dep{On: id, As: name, Outputs: []string{output}})
 	}
 	id := g.Add(graph.Node{Addr: "result", Kind: "aggregate", Task: task, Deps: deps, Tolerant: true})
-	r, err := g.Execute(t.Context(), []graph.ID{id}, graph.Options{Store: store, Log: noLog{}, Pools: map[string]int{graph.CPUPool: 1}})
+	r, err := g.Execute(t.Context(), []graph.ID{id}, graph.Options{Store: store, Pools: map[string]int{graph.CPUPool: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 )
@@ -85,10 +84,6 @@ func coldChild(args []string) error {
 	if err != nil {
 		return err
 	}
-	log, err := buildlog.Open(filepath.Join(dir, "state", "buildlog"), nil)
-	if err != nil {
-		return err
-	}
 	registry, err := backend.OpenRegistry(filepath.Join(dir, "state", "sessions"), "bench")
 	if err != nil {
 		return err
@@ -104,7 +99,7 @@ func coldChild(args []string) error {
 	for i := range targets {
 		targets[i] = g.Add(graph.Node{Addr: fmt.Sprintf("command:%06d", i), Kind: "command", Task: &trivial{b, i}})
 	}
-	rep, err := g.Execute(context.Background(), targets, graph.Options{Store: store, Locker: store, Log: log, Run: "bench",
+	rep, err := g.Execute(context.Background(), targets, graph.Options{Store: store, Locker: store, Run: "bench",
 		Sink: recorder, Pools: map[string]int{graph.CPUPool: *jobs}})
 	if err != nil {
 		return err
@@ -112,7 +107,7 @@ func coldChild(args []string) error {
 	if rep.Executed != *nodes || rep.Failed+rep.Broken > 0 {
 		return fmt.Errorf("executed %d, failed %d, broken %d of %d nodes", rep.Executed, rep.Failed, rep.Broken, *nodes)
 	}
-	return errors.Join(recorder.Close(), b.Close(context.Background()), registry.Close(), log.Close())
+	return errors.Join(recorder.Close(), b.Close(context.Background()), registry.Close())
 }
 
 // trivial is the task of a command that does nothing, number n of many.

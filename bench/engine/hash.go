@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 	"github.com/fevalgraph/fevalgraph/tasks"
@@ -111,11 +110,7 @@ func described(t graph.Task) (cache.Key, error) {
 	g := graph.New()
 	id := g.Add(graph.Node{Addr: "materialize:sources", Kind: "materialize", Task: t})
 	store := cache.NewMemory()
-	log, err := buildlog.Read(os.DevNull, nil)
-	if err != nil {
-		return cache.Key{}, err
-	}
-	rep, err := g.Execute(context.Background(), []graph.ID{id}, graph.Options{Store: store, Log: log, DryRun: true})
+	rep, err := g.Execute(context.Background(), []graph.ID{id}, graph.Options{Store: store, DryRun: true})
 	if err != nil {
 		return cache.Key{}, err
 	}

@@ -18,8 +18,8 @@ const (
 	localStore  = "local store"
 )
 
-// compareRemote measures a run to which nothing is new and which knows nothing: the build log
-// is gone. Either the store has all results, or it is empty and a bazel-remote has them, which
+// compareRemote measures a run to which nothing is new and which knows nothing: there is no
+// state directory. Either the store has all results, or it is empty and a bazel-remote has them, which
 // is some time away.
 func compareRemote(o options) (_ *figures, err error) {
 	if o.bazelRemote == "" {

@@ -14,7 +14,6 @@ import (
 	execution "github.com/bazelbuild/remote-apis/build/bazel/remote/execution/v2"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/cache/remote"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
@@ -142,16 +141,11 @@ func TestRoundTrips(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log, err := buildlog.Open(filepath.Join(dir, "buildlog"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer log.Close()
 		o.Namespace, o.Signer, o.Local, o.Kept, o.Jobs, o.Together = "main", &k, disk, disk, 2, 20_000
 		o.Warn = func(err error) { t.Errorf("warning: %v", err) }
 		s := remote.Open(server, o)
 		layers := &cache.Layered{Upper: disk, Lower: []cache.Lower{s}, Places: make(chan struct{}, 64), Written: s.Written}
-		rep, err := g.Execute(context.Background(), top, graph.Options{Store: layers, Log: log, Run: "r", Pools: map[string]int{graph.CPUPool: 2}, Lookups: 4096})
+		rep, err := g.Execute(context.Background(), top, graph.Options{Store: layers, Run: "r", Pools: map[string]int{graph.CPUPool: 2}, Lookups: 4096})
 		if err != nil {
 			t.Fatal(err)
 		}

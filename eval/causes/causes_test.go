@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -26,11 +25,6 @@ func (w work) Run(ctx context.Context, on *graph.Work) (graph.Outcome, error) {
 	return graph.Outcome{Outputs: []cache.Output{{Name: "out", Digest: d}}}, err
 }
 
-type noLog struct{}
-
-func (noLog) Get(string) (buildlog.Entry, bool) { return buildlog.Entry{}, false }
-func (noLog) Append(buildlog.Entry) error       { return nil }
-
 var cell = report.Cell{Problem: "p", Solution: "s", Backend: "local.host", Repeat: 1}
 
 // judge grades the checkpoint of cell, with a submission and a limit.
@@ -41,11 +35,11 @@ func judge(t *testing.T, store cache.Store, submission, limit string) Side {
 	id := plan.ResultCell(&cell).At("a")
 	grader := g.Add(graph.Node{Addr: id.GradedAt()[0], Kind: plan.KindScore, Task: work{"limit", limit},
 		Deps: []graph.Dep{{On: below, As: "submission", Outputs: []string{"out"}}}})
-	r, err := g.Execute(t.Context(), []graph.ID{grader}, graph.Options{Store: store, Log: noLog{}, Pools: map[string]int{graph.CPUPool: 1}})
+	r, err := g.Execute(t.Context(), []graph.ID{grader}, graph.Options{Store: store, Pools: map[string]int{graph.CPUPool: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, _ := g.RowsOf([]graph.ID{grader}, r, "r")
+	rows, _ := g.RowsOf([]graph.ID{grader}, r)
 	if len(rows) != 2 {
 		t.Fatalf("there are %d rows", len(rows))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -11,13 +12,14 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/gen"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
@@ -53,7 +55,7 @@ type call struct {
 	batch   *gen.Batch
 	targets []graph.ID
 	store   *cache.Disk
-	log     *buildlog.Log
+	last    partition.Lasts // what earlier calls left of nodes
 	run     string
 }
 
@@ -72,7 +74,6 @@ func Run(ctx context.Context, o options.Options, r Request) (out *Outcome, err e
 	if err := c.open(); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, c.log.Close()) }()
 	planned, err := c.batch.Graph.Execute(ctx, c.targets, c.options(true))
 	if err != nil {
 		return nil, exit.With(exit.NotJudged, err)
@@ -142,24 +143,31 @@ func (c *call) open() (err error) {
 	if c.store, err = cache.OpenDisk(dir, cache.Options{ReadOnly: c.r.DryRun, Signer: signer}); err != nil {
 		return exit.With(exit.NotJudged, err)
 	}
-	path := options.BuildLog(dir)
-	key := c.o.Place(state, !c.r.DryRun).Key(path)
-	if c.r.DryRun {
-		c.log, err = buildlog.ReadOf(path, key, nil)
-	} else {
-		c.log, err = buildlog.OpenOf(path, key, nil)
-	}
-	if err != nil {
-		return exit.With(exit.NotJudged, err)
-	}
+	c.last = partition.ReadLast(dir, c.sealed()).ByAddress(partition.Store{}, nil)
 	return nil
+}
+
+func (c *call) sealed() proof.Place { return c.o.Place(c.o.StateDirOf(c.cfg.Root), !c.r.DryRun) }
+
+// remember keeps what a call leaves of nodes, beside what others left of those that it does not have.
+func (c *call) remember(rep *graph.Report) error {
+	for id := range graph.ID(c.batch.Graph.Len()) {
+		if last := rep.Last(id); !last.Key.IsZero() || last.Broken != "" {
+			c.last[last.Addr] = &last
+		}
+	}
+	all := new(partition.Last)
+	for _, addr := range slices.Sorted(maps.Keys(c.last)) {
+		all.Nodes = append(all.Nodes, *c.last[addr])
+	}
+	return all.Write(c.answers(), c.sealed())
 }
 
 func (c *call) answers() string { return options.AnswersDir(c.o.StateDirOf(c.cfg.Root)) }
 
 // options are those of an execution.
 func (c *call) options(dry bool) graph.Options {
-	o := graph.Options{Store: c.store, Locker: c.store, Log: c.log, Run: c.run, DryRun: dry, Pools: map[string]int{graph.CPUPool: c.o.RunJobs()}}
+	o := graph.Options{Store: c.store, Locker: c.store, Last: c.last.Of, Run: c.run, DryRun: dry, Pools: map[string]int{graph.CPUPool: c.o.RunJobs()}}
 	for _, g := range c.all {
 		o.Pools[g.Ref] = slots(g.Generator)
 	}
@@ -206,7 +214,7 @@ func (c *call) execute(ctx context.Context) (*Outcome, error) {
 	o.Sink, o.SaveLog = sink, record.SaveLog
 	rep, err := c.batch.Graph.Execute(ctx, c.targets, o)
 	out := &Outcome{Root: c.cfg.Root, Priced: true}
-	err = errors.Join(err, c.place(context.WithoutCancel(ctx), rep, out))
+	err = errors.Join(err, c.remember(rep), c.place(context.WithoutCancel(ctx), rep, out))
 	for _, p := range out.Placed {
 		sink.Emit(c.event(p))
 	}

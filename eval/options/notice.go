@@ -14,8 +14,6 @@ type (
 	Warnings struct{ Diagnostics diag.List }
 	// InvalidProblems are the mistakes of problems that are among the targets.
 	InvalidProblems struct{ Diagnostics diag.List }
-	// LogDamaged says how many records of the build log were dropped.
-	LogDamaged struct{ Dropped int }
 	// StateForeign says that a file of the state directory is ignored, since the key of the call
 	// does not prove it: another user wrote it, or it came from another place. Only the first
 	// of a call matters.
@@ -82,7 +80,6 @@ type (
 
 func (Warnings) notice()        {}
 func (InvalidProblems) notice() {}
-func (LogDamaged) notice()      {}
 func (ForeignRun) notice()      {}
 func (StateForeign) notice()    {}
 func (ForeignRecords) notice()  {}

@@ -20,9 +20,6 @@ const StateName = ".fevalgraph"
 // be computed again must not remove them.
 func AnswersDir(state string) string { return filepath.Join(state, "answers") }
 
-// BuildLog is where the build log is in a state directory, or in that of AnswersDir.
-func BuildLog(dir string) string { return filepath.Join(dir, "buildlog") }
-
 // CheckState returns an error if the state directory in a project is a link, or contains
 // anything but files and directories: fevalgraph makes nothing else there, and a project from
 // elsewhere could have files outside of it read, written or removed, or a command wait for ever.

@@ -79,7 +79,7 @@ func Write(ctx context.Context, o *options.Options, file string, store cache.Sto
 			return nil, exit.With(exit.NotJudged, err)
 		}
 		if record == nil {
-			packed.Stale++ // the build log had the answer, and the record was removed since
+			packed.Stale++ // its record was removed since it was decided
 			continue
 		}
 		contents.Records[n.Key] = record

@@ -8,16 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path/filepath"
-	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/cache/pack"
 	"github.com/fevalgraph/fevalgraph/eval/causes"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/eval/shards"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -196,16 +194,10 @@ func learn(o *options.Options, seconds map[string]float64) error {
 	if err := options.MakeState(state); err != nil {
 		return exit.With(exit.Usage, options.HintStateDir(err))
 	}
-	log, err := buildlog.Open(options.BuildLog(state), o.Place(state, true).Key(options.BuildLog(state)))
-	if err != nil {
-		return exit.With(exit.NotJudged, err)
-	}
-	for _, addr := range slices.Sorted(maps.Keys(seconds)) {
-		if _, known := log.Get(addr); !known {
-			err = errors.Join(err, log.Append(buildlog.Entry{Addr: addr, Seconds: seconds[addr]}))
-		}
-	}
-	if err = errors.Join(err, log.Close()); err != nil {
+	place := o.Place(state, true)
+	last := partition.ReadLast(state, place)
+	last.Expect(seconds)
+	if err := last.Write(state, place); err != nil {
 		return exit.With(exit.NotJudged, err)
 	}
 	return nil

@@ -19,7 +19,6 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/cache/pack"
 	"github.com/fevalgraph/fevalgraph/cache/remote"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -44,7 +43,7 @@ func (s step) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 // and what Collect needs.
 func project(t *testing.T) (cache.Store, []Answered, *report.Results) {
 	t.Helper()
-	store, log := cache.NewMemory(), openLog(t)
+	store := cache.NewMemory()
 	g := graph.New()
 	tests := g.Add(graph.Node{Addr: "tests:p/one", Kind: "tests", Task: step{"tests", "tree", "assert add(1, 2) == 3"}})
 	results := &report.Results{}
@@ -68,7 +67,7 @@ func project(t *testing.T) (cache.Store, []Answered, *report.Results) {
 	}
 	results.Cells = append(results.Cells, report.Cell{Problem: "p", Solution: "lost", Backend: "local.host", Repeat: 1, Status: verdict.Broken,
 		Checkpoints: []report.Checkpoint{{Name: "one", Class: verdict.NotJudged}}})
-	r, err := g.Execute(t.Context(), targets, graph.Options{Store: store, Locker: store, Log: log, Run: "run", Pools: map[string]int{graph.CPUPool: 1}})
+	r, err := g.Execute(t.Context(), targets, graph.Options{Store: store, Locker: store, Run: "run", Pools: map[string]int{graph.CPUPool: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,16 +76,6 @@ func project(t *testing.T) (cache.Store, []Answered, *report.Results) {
 		answered = append(answered, Answered{g.Node(id).Addr, r.Status(id).Key})
 	}
 	return store, answered, results
-}
-
-func openLog(t *testing.T) *buildlog.Log {
-	t.Helper()
-	log, err := buildlog.Open(filepath.Join(t.TempDir(), "buildlog"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { log.Close() })
-	return log
 }
 
 func key(t *testing.T) remote.PrivateKey {
@@ -457,7 +446,7 @@ func TestNoBundle(t *testing.T) {
 // Nodes of different cells make equal outputs, such as an empty log, and a program may print what it was
 // made of: each node rests on one that was there before it, of its own cell where that made the same.
 func TestEqualOutputs(t *testing.T) {
-	store, log := cache.NewMemory(), openLog(t)
+	store := cache.NewMemory()
 	g := graph.New()
 	v, err := json.Marshal(&verdict.Checkpoint{Policy: "core-cases", Class: verdict.Judged})
 	if err != nil {
@@ -476,7 +465,7 @@ func TestEqualOutputs(t *testing.T) {
 		results.Cells = append(results.Cells, report.Cell{Problem: "p", Solution: solution, Backend: "local.host", Repeat: 1, Status: verdict.Success,
 			Checkpoints: []report.Checkpoint{{Policy: "core-cases", Class: verdict.Judged}}})
 	}
-	r, err := g.Execute(t.Context(), targets, graph.Options{Store: store, Locker: store, Log: log, Run: "run", Pools: map[string]int{graph.CPUPool: 1}})
+	r, err := g.Execute(t.Context(), targets, graph.Options{Store: store, Locker: store, Run: "run", Pools: map[string]int{graph.CPUPool: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

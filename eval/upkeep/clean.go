@@ -77,15 +77,19 @@ func Clean(ctx context.Context, o options.Options, r CleanRequest) (*Cleaned, er
 // is about to record.
 const youngPartition = time.Hour
 
-// sweepPartitions removes the partition files that neither the index nor any of the
-// runs names.
+// sweepPartitions removes the partition files that neither the index, nor the last answers, nor any
+// of the runs names.
 func sweepPartitions(o *options.Options, runs []string, now time.Time, dryRun bool) (int64, error) {
 	used := map[partition.Name]bool{}
 	state, records := o.StateDir(), o.Records()
-	if i := partition.ReadIndex(state, o.Place(state, false)); i != nil {
+	place := o.Place(state, false)
+	if i := partition.ReadIndex(state, place); i != nil {
 		for _, part := range i.Parts {
 			used[part.File] = true
 		}
+	}
+	for _, f := range partition.ReadLast(state, place).Files {
+		used[f.File] = true
 	}
 	for _, id := range runs {
 		manifest, err := event.OpenRun(records, id).Claimed()

@@ -15,8 +15,8 @@ func (a *app) cleanCommand() *cobra.Command {
 	var all, containers, clusters bool
 	cmd := command("clean", "Remove what this project keeps on disk",
 		`Clean ends what crashed runs left and removes old run records. With --all it
-removes the project's whole state directory: records, build log, file index. The
-shared content store is not touched; see cache gc.
+removes the project's whole state directory: records, partitions, file index.
+The shared content store is not touched; see cache gc.
 
 With --containers it removes, on the Docker daemon in use, every container that
 carries the project's label and belongs to no living run, also those that were

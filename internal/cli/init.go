@@ -143,7 +143,7 @@ func varsText(vars []string) string {
 	return b.String()
 }
 
-// gitIgnore keeps run records and the build log out of a repository. The lock file
+// gitIgnore keeps run records and partitions out of a repository. The lock file
 // belongs there.
 const gitIgnore = "/.fevalgraph/\n"
 

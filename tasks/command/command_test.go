@@ -15,7 +15,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/backendtest"
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/compat/frontier/rules"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -84,7 +83,7 @@ func judge(t *testing.T, script string, r command.Run, rule score.Rule) came {
 	sub := g.Add(graph.Node{Addr: "submission", Kind: "submission", Task: tree{map[string]string{"solution/solution.py": "answer\n"}}})
 	run := g.Add(graph.Node{Addr: "command", Kind: "command", Task: &r, Deps: []graph.Dep{{On: root, As: "root", Outputs: out}, {On: sub, As: "submission", Outputs: out}}})
 	scored := g.Add(graph.Node{Addr: "score", Kind: "score", Task: &command.Score{Rule: rule, Policy: verdict.AnyJudged}, Deps: []graph.Dep{{On: run, As: command.From, Outputs: command.Outputs()}}, Kept: true})
-	rep, err := g.Execute(t.Context(), []graph.ID{scored}, graph.Options{Store: store, Log: noLog{}, Pools: map[string]int{graph.CPUPool: 1}})
+	rep, err := g.Execute(t.Context(), []graph.ID{scored}, graph.Options{Store: store, Pools: map[string]int{graph.CPUPool: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,11 +112,6 @@ func judge(t *testing.T, script string, r command.Run, rule score.Rule) came {
 	c.message = m.Message
 	return c
 }
-
-type noLog struct{}
-
-func (noLog) Get(string) (buildlog.Entry, bool) { return buildlog.Entry{}, false }
-func (noLog) Append(buildlog.Entry) error       { return nil }
 
 func TestEndings(t *testing.T) {
 	safe := score.Rule{From: score.Stdout, Compat: "safe"}

@@ -51,7 +51,7 @@ func TestNoRoomForOutput(t *testing.T) {
 			{On: on, As: FromTool, Outputs: []string{OutputProgram}},
 			{On: on, As: FromTestData, Outputs: []string{OutputIn, OutputAns}},
 		}})
-		r, err := made.Execute(t.Context(), []graph.ID{id}, graph.Options{Store: store, Log: emptyLog{}, Pools: map[string]int{graph.CPUPool: 1}})
+		r, err := made.Execute(t.Context(), []graph.ID{id}, graph.Options{Store: store, Pools: map[string]int{graph.CPUPool: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
@@ -68,11 +67,6 @@ func (readFiles) Digest(path string, _ fs.FileInfo) (cache.Digest, error) {
 	return cache.SumBytes(content), err
 }
 
-type emptyLog struct{}
-
-func (emptyLog) Get(string) (buildlog.Entry, bool) { return buildlog.Entry{}, false }
-func (emptyLog) Append(buildlog.Entry) error       { return nil }
-
 // grading is what Graded stores.
 type grading struct {
 	verdict.Checkpoint
@@ -102,7 +96,7 @@ func graded(t *testing.T, g *grader, code string, weights bool) (*graph.Status, 
 	on := made.Add(graph.Node{Addr: "submit", Kind: "submit", Task: submit})
 	id := made.Add(graph.Node{Addr: "score", Kind: "score", Task: score,
 		Deps: []graph.Dep{{On: on, As: FromServer, Outputs: []string{OutputGrade, OutputMeasure}}}})
-	r, err := made.Execute(t.Context(), []graph.ID{id}, graph.Options{Store: store, Log: emptyLog{}, Pools: map[string]int{graph.CPUPool: 1}})
+	r, err := made.Execute(t.Context(), []graph.ID{id}, graph.Options{Store: store, Pools: map[string]int{graph.CPUPool: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -161,7 +161,7 @@ func (s *bench) executeWith(ctx context.Context, retry graph.Retry) (*graph.Stat
 		deps = append(deps, graph.Dep{On: id, As: name, Outputs: []string{"tree"}})
 	}
 	id := g.Add(graph.Node{Addr: "pytest:kv/cp/a", Kind: "pytest", Task: s.run, Deps: deps, Retry: retry})
-	r, err := g.Execute(ctx, []graph.ID{id}, graph.Options{Store: s.store, Log: noLog{}, Pools: map[string]int{graph.CPUPool: 1},
+	r, err := g.Execute(ctx, []graph.ID{id}, graph.Options{Store: s.store, Pools: map[string]int{graph.CPUPool: 1},
 		Force:   func(n *graph.Node) bool { return n.Kind == "pytest" },
 		SaveLog: func(_ string, _ int, output []byte) { s.saved = string(output) }})
 	if err != nil {
@@ -186,7 +186,7 @@ func (s *bench) key() (cache.Key, string) {
 	s.t.Helper()
 	g := graph.New()
 	id := g.Add(graph.Node{Addr: "x", Kind: "pytest", Task: s.run})
-	r, err := g.Execute(s.t.Context(), []graph.ID{id}, graph.Options{Store: s.store, Log: noLog{}, DryRun: true})
+	r, err := g.Execute(s.t.Context(), []graph.ID{id}, graph.Options{Store: s.store, DryRun: true})
 	if err != nil {
 		s.t.Fatal(err)
 	}

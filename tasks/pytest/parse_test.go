@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 	"github.com/fevalgraph/fevalgraph/tasks/session"
@@ -276,7 +275,7 @@ func parseAll(t *testing.T, p *Parse, l left) map[string]string {
 	id := g.Add(graph.Node{Addr: "run", Kind: "run", Task: leaving{l}})
 	parsed := g.Add(graph.Node{Addr: "parse", Kind: "parse", Task: p, Deps: []graph.Dep{{On: id, As: "pytest",
 		Outputs: []string{OutputExit, OutputTiming, OutputReport, OutputCTRF, OutputLog}}}})
-	r, err := g.Execute(t.Context(), []graph.ID{parsed}, graph.Options{Store: store, Log: noLog{}, Pools: map[string]int{graph.CPUPool: 1}})
+	r, err := g.Execute(t.Context(), []graph.ID{parsed}, graph.Options{Store: store, Pools: map[string]int{graph.CPUPool: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,11 +313,6 @@ func (l leaving) Run(ctx context.Context, w *graph.Work) (o graph.Outcome, err e
 	keep(OutputLog, l.log)
 	return o, nil
 }
-
-type noLog struct{}
-
-func (noLog) Get(string) (buildlog.Entry, bool) { return buildlog.Entry{}, false }
-func (noLog) Append(buildlog.Entry) error       { return nil }
 
 // TestVerdictsAreTheFactsAlone: two runs that differ in nothing but times and
 // wording have verdicts of the same bytes, which is where a wave stops.

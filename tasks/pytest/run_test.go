@@ -505,7 +505,7 @@ func TestEnter(t *testing.T) {
 		deps = append(deps, graph.Dep{On: id, As: name, Outputs: []string{"tree"}})
 	}
 	id := g.Add(graph.Node{Addr: "pytest:kv/cp/a", Kind: "pytest", Task: s.run, Deps: deps})
-	r, err := g.Execute(t.Context(), []graph.ID{0, 1}, graph.Options{Store: s.store, Log: noLog{}, Pools: map[string]int{graph.CPUPool: 1}})
+	r, err := g.Execute(t.Context(), []graph.ID{0, 1}, graph.Options{Store: s.store, Pools: map[string]int{graph.CPUPool: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/fake"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/cache/buildlog"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
@@ -211,7 +210,7 @@ func TestBlame(t *testing.T) {
 			Deps: []graph.Dep{{On: sub, As: FromSubmission, Outputs: []string{tasks.TreeOutput}}}})
 		scored := g.Add(graph.Node{Addr: "score", Kind: "score", Task: &Score{Reward: "reward", Policy: verdict.AnyJudged},
 			Deps: []graph.Dep{{On: run, As: From, Outputs: Outputs()}}, Kept: true})
-		r, err := g.Execute(t.Context(), []graph.ID{scored}, graph.Options{Store: store, Log: noLog{}, Pools: map[string]int{graph.CPUPool: 1}})
+		r, err := g.Execute(t.Context(), []graph.ID{scored}, graph.Options{Store: store, Pools: map[string]int{graph.CPUPool: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,8 +252,3 @@ func (l listed) List(ctx context.Context, dir string, _ int) (names []string, er
 	}
 	return names, nil
 }
-
-type noLog struct{}
-
-func (noLog) Get(string) (buildlog.Entry, bool) { return buildlog.Entry{}, false }
-func (noLog) Append(buildlog.Entry) error       { return nil }

@@ -157,11 +157,12 @@ func Node(p *eval.Project, id graph.ID) [][]string {
 	for _, d := range n.Deps {
 		facts = append(facts, []string{"needs", p.Plan.Graph.Node(d.On).Addr})
 	}
-	last, ok := p.LastAnswer(n.Addr)
-	if !ok {
-		return append(facts, []string{"last answer", "none"})
+	last := p.Last(n.Addr)
+	if last.Key.IsZero() {
+		facts = append(facts, []string{"last answer", "none"})
+	} else {
+		facts = append(facts, []string{"last answer", fmt.Sprintf("%s in run %s, %s", last.Class, last.Run, text.Duration(last.Seconds))}, []string{"key", last.Key.String()})
 	}
-	facts = append(facts, []string{"last answer", fmt.Sprintf("%s in run %s, %s", last.Class, last.Run, text.Duration(last.Seconds))}, []string{"key", last.Key.String()})
 	if last.Message != "" {
 		facts = append(facts, []string{"message", last.Message})
 	}

@@ -46,8 +46,6 @@ func Notice(n options.Notice) (said string, always bool) {
 		return fmt.Sprintf("warning: %s ignored: the store has them, signed with another key;\n  FEVALGRAPH_STORE_KEY names the key of a group, and `fevalgraph cache sign` signs them all,\n  if no one else can write to the store (docs/caching.md)\n", Results(n.Count)), true
 	case options.StateForeign:
 		return fmt.Sprintf("warning: %s, and whatever else there is not proven to be yours, is ignored: it was written\n  by another user, with another key or for another directory; what it was about is judged again\n", text.Line(n.Path, 0)), true
-	case options.LogDamaged:
-		return fmt.Sprintf("warning: %d damaged records of the build log were dropped; their nodes are looked up or run again\n", n.Dropped), true
 	case options.LockUnhashed:
 		return fmt.Sprintf("warning: %s has no hashes of %s, which is installed unchecked; `fevalgraph lock` adds them\n", n.Name, text.Some(n.Pins, 1)), false
 	case options.LockRenewed:

@@ -1,0 +1,102 @@
+package partition
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/frozen"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
+)
+
+// Last lists what earlier runs left of nodes. The answers of a partition all of whose nodes have
+// one are the rows of its file, which Files names also while the partition is stale. Nodes has all
+// other nodes: those that no partition has for itself, such as suites and images, those of
+// partitions with a node without an answer, attempts that broke, and the seconds that a pack says
+// work takes.
+//
+// A run writes it at its end. Killed before, it has left its answers in the store, where the next
+// run finds them by their keys.
+type Last struct {
+	Form  int
+	Files []LastFile
+	Nodes []graph.Last
+}
+
+// LastFile is a partition file whose rows are last answers, in a store of this ID.
+type LastFile struct {
+	Problem, First string // as of a Ref
+	File           Name
+	Store          string
+}
+
+// lastForm is raised when a reader would misread a Last.
+const lastForm = 1
+
+func lastPath(dir string) string { return filepath.Join(dir, "nodes") }
+
+// ReadLast reads the Last in a directory. One that is missing, damaged or not proven is empty.
+func ReadLast(dir string, place proof.Place) *Last {
+	l := new(Last)
+	content := place.Read(lastPath(dir))
+	if content == nil || frozen.Decode(string(content), l) != nil || l.Form != lastForm {
+		return new(Last)
+	}
+	return l
+}
+
+// Write replaces the Last in a directory.
+func (l *Last) Write(dir string, place proof.Place) error {
+	l.Form = lastForm
+	content, err := frozen.Append(nil, l)
+	if err != nil {
+		return err
+	}
+	return place.Write(lastPath(dir), 0o600, content)
+}
+
+// Lasts has what is known of nodes, by address.
+type Lasts map[string]*graph.Last
+
+// Of returns what is known of a node, or the zero Last.
+func (l Lasts) Of(addr string) graph.Last {
+	if last := l[addr]; last != nil {
+		return *last
+	}
+	return graph.Last{}
+}
+
+// ByAddress returns what is known of nodes, those of some of the Files included.
+func (l *Last) ByAddress(s Store, reads func(LastFile) bool) Lasts {
+	all := make(Lasts, len(l.Nodes))
+	for _, f := range l.Files {
+		if !reads(f) {
+			continue
+		}
+		rows, _ := s.Rows(f.File) // of a damaged file nothing is known
+		lasts := make([]graph.Last, len(rows))
+		for i := range rows {
+			lasts[i] = graph.Last{Addr: rows[i].Addr, Answer: rows[i].Answer, Store: f.Store}
+			all[rows[i].Addr] = &lasts[i]
+		}
+	}
+	for i := range l.Nodes {
+		n := &l.Nodes[i]
+		if all[n.Addr] == nil || !n.Key.IsZero() || n.Broken != "" {
+			all[n.Addr] = n
+		}
+	}
+	return all
+}
+
+// Expect notes how many seconds nodes take, by address, unless something is known of them.
+func (l *Last) Expect(seconds map[string]float64) {
+	seconds = maps.Clone(seconds)
+	for _, n := range l.Nodes {
+		delete(seconds, n.Addr)
+	}
+	for _, addr := range slices.Sorted(maps.Keys(seconds)) {
+		l.Nodes = append(l.Nodes, graph.Last{Addr: addr, Answer: graph.Answer{Seconds: seconds[addr]}})
+	}
+}

@@ -1,0 +1,47 @@
+package graph
+
+import (
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+)
+
+// Last holds what earlier executions left of a node. The engine reads it to explain a
+// decision, to expect how long work takes, and to find an answer without opening its record.
+// It writes none: the caller keeps what Report.Last returns, or loses nothing but that, because
+// the answer of a key is the record in the store.
+type Last struct {
+	Addr      string
+	Answer              // the last stored answer; its Key is zero without one
+	Store     string    // ID of the store that has it
+	Broken    string    // first line of the error of the attempt that broke since; "" if none did
+	BrokenKey cache.Key // of that attempt; zero if its inputs could not be described
+}
+
+// Last returns what the next execution can know of a node: the answer that this one made or
+// found, or else what was known before it, and whether an attempt broke. Errors of the user and
+// absent devices are no attempts.
+func (r *Report) Last(id ID) Last {
+	n, st := r.g.Node(id), &r.statuses[id]
+	if st.Stored {
+		return Last{Addr: n.Addr, Answer: r.answer(id), Store: r.store}
+	}
+	last := r.before(n.Addr)
+	last.Addr = n.Addr
+	if st.State == event.Broken && !st.Withheld {
+		last.Broken, last.BrokenKey = firstLine(st.Message), st.Key
+	}
+	return last
+}
+
+// answer returns the stored answer of a node.
+func (r *Report) answer(id ID) Answer {
+	n, st := r.g.Node(id), &r.statuses[id]
+	if n.Pinned != nil {
+		return *n.Pinned
+	}
+	a := Answer{Key: st.Key, Class: st.Class, Outputs: st.Outputs, Message: st.Message, Seconds: st.Saved, Run: st.Run}
+	if st.State != event.Cached {
+		a.Seconds, a.Run = st.Seconds, r.run
+	}
+	return a
+}
