@@ -8,6 +8,7 @@ import (
 )
 
 //go:embed quickstart/fevalgraph.hcl quickstart/problems quickstart/solutions
+//go:embed plain/fevalgraph.hcl plain/tests plain/solutions
 //go:embed judge/fevalgraph.hcl judge/problems judge/solutions
 //go:embed research/fevalgraph.hcl research/problems research/solutions
 //go:embed scbench/*.hcl frontier-algorithmic/fevalgraph.hcl frontier-research/fevalgraph.hcl
@@ -26,6 +27,7 @@ type Starter struct {
 // Starters are the projects that init knows, the default first.
 var Starters = []Starter{
 	{"pytest", "one pytest problem with checkpoints and two solutions", "run", "quickstart"},
+	{"plain", "a folder of plain pytest tests and two solutions", "run", "plain"},
 	{"judge", "two problems with cases for go-judge, and solutions", "run", "judge"},
 	{"command", "two problems with graders that give scores", "run", "research"},
 	{"task", "a problem whose data, fixture and solution tasks make", "run", "task"},
