@@ -63,7 +63,7 @@ func TestNotice(t *testing.T) {
 		{options.JobsReduced{Wanted: 64, Jobs: 8, Limit: 256}, "-j reduced from 64 to 8", true},
 		{options.ForeignRecords{Count: 1}, "1 record was not signed by you", true},
 		{options.ForeignRecords{}, "", true},
-		{options.Untrusted{}, "its backends were not asked", true},
+		{options.Untrusted{Asks: []string{"local.a: run x", "2", "3", "4", "5", "6", "7"}}, "local.a: run x\n  2\n  3\n  4\n  5\n  and 2 more\n", true},
 		{options.Untrusted{Cache: "farm"}, "its remote cache farm was not asked", true},
 		{options.Warnings{}, "", false}, // shown with its source
 	} {
