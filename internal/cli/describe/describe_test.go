@@ -103,9 +103,9 @@ func TestTrusted(t *testing.T) {
 func TestCleaned(t *testing.T) {
 	c := &upkeep.Cleaned{Sessions: 1, Removed: 2, Runs: 5, Clusters: []string{"c1"}, Containers: []kind.RemovedContainers{{Containers: 1, Images: 3, Built: 2, Networks: 1, Host: "here"}}}
 	before := "removed 1 network from here\nremoved 1 container and 3 images, 2 of which built from a Dockerfile, from here\nended cluster c1\n"
-	same(t, "whole", Cleaned(c, true), before+"ended 1 leftover sessions, removed 2 of 5 run records\n")
-	same(t, "what an error left", Cleaned(c, false), before)
-	same(t, "the state", Cleaned(&upkeep.Cleaned{State: "/p/.fevalgraph"}, true), "removed /p/.fevalgraph\n")
+	same(t, "whole", Cleaned(c, false, true), before+"ended 1 leftover sessions, removed 2 of 5 run records\n")
+	same(t, "what an error left", Cleaned(c, false, false), before)
+	same(t, "the state", Cleaned(&upkeep.Cleaned{State: "/p/.fevalgraph"}, false, true), "removed /p/.fevalgraph\n")
 }
 
 func TestStore(t *testing.T) {
