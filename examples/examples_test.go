@@ -194,7 +194,7 @@ func TestQuickstartIsEmbedded(t *testing.T) {
 		return files
 	}
 	directories := map[string]string{"pytest": "quickstart", "plain": "plain", "judge": "judge", "command": "research", "slopcodebench": "scbench",
-		"task": "task", "frontier-algorithmic": "frontier-algorithmic", "frontier-research": "frontier-research", "harbor": "harbor"}
+		"task": "task", "frontier-algorithmic": "frontier-algorithmic", "frontier-research": "frontier-research", "harbor": "harbor", "ci": "ci"}
 	if len(examples.Starters) != len(directories) {
 		t.Errorf("%d starters, want %d", len(examples.Starters), len(directories))
 	}
