@@ -10,6 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
 )
 
 // Explanation is why a node ran, would run, or was served.
@@ -55,6 +56,9 @@ func Explain(ctx context.Context, o Options, arg string) (*Explanation, error) {
 	if last.Broken != "" {
 		e.LastClass, e.LastMessage = "broken", last.Broken
 	}
+	if st.State == event.Cached && st.Run != "" {
+		e.Cause = servedCause(o, e, st.Run)
+	}
 	if fields, err := graph.DecodeManifest(st.Manifest); err == nil {
 		e.Fields = fields
 	}
@@ -71,6 +75,31 @@ func Explain(ctx context.Context, o Options, arg string) (*Explanation, error) {
 		e.Deps = append(e.Deps, decisionOn(p.Plan.Graph.Node(d.On), rep.Status(d.On)))
 	}
 	return e, nil
+}
+
+// servedCause says whose answer serves a node: its own of the run that made it, or another one's with the same key.
+func servedCause(o Options, e *Explanation, run string) string {
+	maker := e.Addr
+	if past, err := event.FindRun(o.Records(), run); err == nil {
+		if addr, err := history.Maker(past, e.Key); err == nil && addr != "" {
+			maker = addr
+		}
+	}
+	if maker != e.Addr {
+		_, name, _ := strings.Cut(maker, ":")
+		if at := strings.LastIndex(e.Addr, "@"); at >= 0 {
+			name = strings.TrimSuffix(name, e.Addr[at:])
+		}
+		switch e.Kind {
+		case plan.KindSubmission, plan.KindTests, plan.KindMaterialize, plan.KindTestData, plan.KindWorkspace, plan.KindInput:
+			return "same content as " + name + ", read in run " + run
+		}
+		return "same inputs as " + name + ", judged in run " + run
+	}
+	if e.PreviousKey != "" && e.PreviousKey != e.Key {
+		return "same inputs as in run " + run
+	}
+	return e.Cause
 }
 
 // compileAround compiles the problem of a node, and whatever is stale, and returns the

@@ -46,9 +46,23 @@ func (p *Project) executor(b *lang.Backend, env []string) (plan.Executor, error)
 		return plan.Executor{}, exit.With(exit.Usage, fmt.Errorf("backend %s has to be asked who it is, and this project is not trusted with that: look at it with `fevalgraph trust`, or trust this call with --trust", b.Addr()))
 	}
 	return kind.Withheld(made, func() error {
-		p.untrusted.Do(func() { p.options.Note(options.Untrusted{}) })
-		return &graph.UnknownError{Err: fmt.Errorf("backend %s was not asked who it is, since the project is not trusted", b.Addr())}
+		p.untrusted.Do(func() { p.options.Note(options.Untrusted{Asks: p.withheld()}) })
+		return &graph.UnknownError{Err: fmt.Errorf("backend %s is not trusted yet", b.Addr())}
 	}), nil
+}
+
+// withheld lists what the project is not trusted with, each with its backend.
+func (p *Project) withheld() (all []string) {
+	for _, b := range p.Config.Backends {
+		if k := p.kind(b); k.Asks != nil {
+			for _, ask := range k.Asks(b) {
+				if !p.trust.Allows([]string{ask}) {
+					all = append(all, b.Addr()+": "+ask)
+				}
+			}
+		}
+	}
+	return all
 }
 
 // tools implements plan.Environment.Tools.

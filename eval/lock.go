@@ -31,6 +31,7 @@ type Locked struct {
 type LockOptions struct {
 	Upgrade bool // resolve everything that is asked for again, to the newest versions
 	Prune   bool // drop what nothing asks for, with the variables as they are
+	DryRun  bool // leave the lock file as it is, and count what would be done
 }
 
 // Lock resolves the requirements that the lock file lacks, and adds the hashes that it lacks to
@@ -47,7 +48,9 @@ func Lock(ctx context.Context, o Options, how LockOptions) (locked *Locked, err 
 	}
 	defer func() { err = p.closeAfter(err) }()
 	p.locker.Rehash()
-	if err := p.buildImages(ctx); err != nil {
+	if how.DryRun {
+		ctx = requirements.AsItIs(ctx)
+	} else if err := p.buildImages(ctx); err != nil {
 		return nil, err
 	}
 	if err := p.Plan.LockAll(ctx); err != nil {
@@ -66,7 +69,7 @@ func Lock(ctx context.Context, o Options, how LockOptions) (locked *Locked, err 
 			l.Dropped = append(l.Dropped, set.String())
 		}
 	}
-	l.Used, l.Resolved, l.Unused = p.locker.Used(), p.locker.Resolved(), p.locker.Unused()
+	l.Used, l.Resolved, l.Unused = p.locker.Used(), p.locker.Resolved()+p.locker.Unresolved(), p.locker.Unused()
 	return l, nil
 }
 

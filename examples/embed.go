@@ -5,13 +5,17 @@ package examples
 import (
 	"embed"
 	"io/fs"
+	"maps"
+	"slices"
 )
 
 //go:embed quickstart/fevalgraph.hcl quickstart/problems quickstart/solutions
+//go:embed plain/fevalgraph.hcl plain/tests plain/solutions
 //go:embed judge/fevalgraph.hcl judge/problems judge/solutions
 //go:embed research/fevalgraph.hcl research/problems research/solutions
 //go:embed scbench/*.hcl frontier-algorithmic/fevalgraph.hcl frontier-research/fevalgraph.hcl
 //go:embed harbor/fevalgraph.hcl harbor/tasks harbor/solutions
+//go:embed all:ci
 //go:embed task/*.hcl task/grader task/judge task/solutions task/tools
 var embedded embed.FS
 
@@ -21,18 +25,42 @@ type Starter struct {
 	About string // what it is, as "pytest problems with two solutions"
 	Next  string // arguments of the command to run in it next
 	dir   string
+	at    string            // where its files go, relative to the project; "" is its top
+	also  map[string]string // directories of dir whose files go elsewhere, too
 }
 
 // Starters are the projects that init knows, the default first.
 var Starters = []Starter{
-	{"pytest", "one pytest problem with checkpoints and two solutions", "run", "quickstart"},
-	{"judge", "two problems with cases for go-judge, and solutions", "run", "judge"},
-	{"command", "two problems with graders that give scores", "run", "research"},
-	{"task", "a problem whose data, fixture and solution tasks make", "run", "task"},
-	{"slopcodebench", "every problem of a SlopCodeBench checkout", "run --var root=CHECKOUT", "scbench"},
-	{"frontier-algorithmic", "the algorithmic track of a Frontier-CS checkout", "run --var root=CHECKOUT", "frontier-algorithmic"},
-	{"frontier-research", "the research track of a Frontier-CS checkout", "run --var root=CHECKOUT", "frontier-research"},
-	{"harbor", "a Harbor task and a solution, or directories of them", "run", "harbor"},
+	{Kind: "pytest", About: "one pytest problem with checkpoints and two solutions", Next: "run", dir: "quickstart"},
+	{Kind: "plain", About: "a folder of plain pytest tests and two solutions", Next: "run", dir: "plain"},
+	{Kind: "judge", About: "two problems with cases for go-judge, and solutions", Next: "run", dir: "judge"},
+	{Kind: "command", About: "two problems with graders that give scores", Next: "run", dir: "research"},
+	{Kind: "task", About: "a problem whose data, fixture and solution tasks make", Next: "run", dir: "task"},
+	{Kind: "slopcodebench", About: "every problem of a SlopCodeBench checkout", Next: "run --var root=CHECKOUT", dir: "scbench"},
+	{Kind: "frontier-algorithmic", About: "the algorithmic track of a Frontier-CS checkout", Next: "run --var root=CHECKOUT", dir: "frontier-algorithmic"},
+	{Kind: "frontier-research", About: "the research track of a Frontier-CS checkout", Next: "run --var root=CHECKOUT", dir: "frontier-research"},
+	{Kind: "harbor", About: "a Harbor task and a solution, or directories of them", Next: "run", dir: "harbor"},
+	{Kind: "ci", About: "steps for CI systems and workflows for GitHub, beside a project", Next: "lock", dir: "ci", at: "ci",
+		also: map[string]string{"github": ".github/workflows"}},
+}
+
+// Part is a directory with files of a project.
+type Part struct {
+	Files fs.FS
+	At    string // relative to the project; "" is its top
+}
+
+// Parts returns what init writes.
+func (s Starter) Parts() []Part {
+	parts := []Part{{s.Files(), s.at}}
+	for _, from := range slices.Sorted(maps.Keys(s.also)) {
+		files, err := fs.Sub(s.Files(), from)
+		if err != nil {
+			panic(err) // as in Files
+		}
+		parts = append(parts, Part{files, s.also[from]})
+	}
+	return parts
 }
 
 // Files returns the files of the project.

@@ -193,8 +193,8 @@ func TestQuickstartIsEmbedded(t *testing.T) {
 		}
 		return files
 	}
-	directories := map[string]string{"pytest": "quickstart", "judge": "judge", "command": "research", "slopcodebench": "scbench",
-		"task": "task", "frontier-algorithmic": "frontier-algorithmic", "frontier-research": "frontier-research", "harbor": "harbor"}
+	directories := map[string]string{"pytest": "quickstart", "plain": "plain", "judge": "judge", "command": "research", "slopcodebench": "scbench",
+		"task": "task", "frontier-algorithmic": "frontier-algorithmic", "frontier-research": "frontier-research", "harbor": "harbor", "ci": "ci"}
 	if len(examples.Starters) != len(directories) {
 		t.Errorf("%d starters, want %d", len(examples.Starters), len(directories))
 	}
@@ -210,6 +210,17 @@ func TestQuickstartIsEmbedded(t *testing.T) {
 			t.Errorf("%s: %d files are embedded, there are %d", name, len(have), len(want))
 		}
 	}
+}
+
+// Without a conftest.py and checkpoint blocks pytest has what the command gives it.
+func TestPlainRuns(t *testing.T) {
+	dir := project(t, "plain")
+	runs(t, dir, nil, 1, []string{
+		"greet/hasty greeting passed: core 2/2, functionality 0/0, regression 0/0, error 0/0",
+		"greet/hasty shouting failed: core 0/1, functionality 0/0, regression 2/2, error 0/0",
+		"greet/right greeting passed: core 2/2, functionality 0/0, regression 0/0, error 0/0",
+		"greet/right shouting passed: core 1/1, functionality 0/0, regression 2/2, error 0/0",
+	})
 }
 
 func TestQuickstartRuns(t *testing.T) {

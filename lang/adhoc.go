@@ -102,9 +102,9 @@ func (l *loader) adHocCheckpoints(s *Solution, path, wanted string) bool {
 	if len(names) == 0 {
 		return false // the problem has a mistake of its own
 	}
-	if s.Problem.Entry == "" && !s.Problem.GivesScores() {
+	if s.Problem.Entry == "" && s.Problem.NeedsEntry() {
 		l.report(finding{code: "missing-attribute", summary: "No entry", rng: hclRange(s.Problem.Range),
-			detail: fmt.Sprintf("%s does not say how a solution is started.", s.Problem.Ref), hint: `write such as entry = "python main.py"`})
+			detail: fmt.Sprintf("%s does not say how a solution is started.", s.Problem.Ref), hint: hintEntry})
 		return false
 	}
 	found := wanted == ""

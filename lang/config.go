@@ -223,6 +223,7 @@ type Pytest struct {
 	Import       string   // where modules of a solution run that tests import: as Command.Import
 	ImportReads  []string // as Command.ImportReads
 	Confined     bool     // as Command.Confined
+	Plain        bool     // no conftest.py is seen to declare the options that pytest is started with
 	Split        string   // "none", or SplitFile: a pytest node for each test file
 	TestFiles    []string // with SplitFile the names of all test_*.py directly in Root, sorted
 	Range        diag.Range

@@ -168,6 +168,14 @@ func (p *Problem) Scored() bool { return p.Judge != nil || p.Command != nil }
 // have no entry.
 func (p *Problem) GivesScores() bool { return p.Scored() || p.Verified }
 
+// NeedsEntry reports whether something has to start solutions of p: tests that import them do not.
+func (p *Problem) NeedsEntry() bool {
+	return !p.GivesScores() && (p.Pytest == nil || p.Pytest.Import == "")
+}
+
+// hintEntry is for a solution that nothing starts.
+const hintEntry = `write such as entry = "python main.py"; or import = "separate" into the pytest block, if the tests import it`
+
 // nameless gives a problem that gives scores its checkpoint. What only the
 // tests of a pytest problem can use is refused: it would not be read.
 func (b *block) nameless(p *Problem) {
@@ -211,10 +219,13 @@ func (b *block) nameless(p *Problem) {
 // checkpoints reads the checkpoint blocks and sorts them by order and name.
 func (b *block) checkpoints(p *Problem, down inherited) {
 	all := b.children("checkpoint")
+	if len(all) == 0 {
+		all = b.discovered(p.Pytest)
+	}
 	if len(all) == 0 && !b.decl.failed {
 		b.fail(finding{
 			code: "missing-block", summary: "Problem without checkpoints", rng: b.header,
-			detail: "A problem has at least one checkpoint.", hint: `write checkpoint "checkpoint_1" { }`,
+			detail: "A problem has at least one checkpoint, and no test file is known that could be one.", hint: `write checkpoint "checkpoint_1" { }`,
 		})
 	}
 	b.eachNameOnce(all)

@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/maruel/natural"
 )
 
 // pytest reads the pytest driver of a problem and looks whether its root
@@ -21,6 +24,7 @@ func (b *block) pytest() *Pytest {
 			p.Root = root
 		}
 	}
+	p.Plain = p.Root == "" || !b.declaresOptions(p.Root)
 	directory, g := b.text("directory")
 	if g == isSet && !isRelativeInside(directory) {
 		b.reject("directory", "bad-path", "Bad directory", fmt.Sprintf("directory must be a plain relative path inside the workspace, not %q.", directory), `write such as "tests"`)
@@ -64,10 +68,53 @@ func (b *block) testRoot(root string, mayLack bool) bool {
 	if !mayLack && !slices.ContainsFunc(entries, func(e os.DirEntry) bool {
 		return strings.HasPrefix(e.Name(), "test_") && strings.HasSuffix(e.Name(), ".py")
 	}) {
-		b.reject("root", "no-tests", "Problem without tests", fmt.Sprintf("There is no test_*.py in %q.", b.l.show(root)), "every checkpoint has its tests in test_<checkpoint>.py")
+		b.reject("root", "no-tests", "Problem without tests", fmt.Sprintf("There is no test_*.py in %q.", b.l.show(root)), "write a test_*.py; each is a checkpoint, unless there are checkpoint blocks")
 		return false
 	}
 	return true
+}
+
+// declaresOptions reports whether the tests' conftest.py names the options that pytest is started with.
+func (b *block) declaresOptions(root string) bool {
+	file := filepath.Join(root, "conftest.py")
+	b.l.input("file", file)
+	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	text, err := b.l.readFile(file)
+	if err != nil {
+		b.reject("root", "unreadable-file", "Unreadable file", pathReason(b.l.show(file), err), "")
+	}
+	return strings.Contains(string(text), "--entrypoint") && strings.Contains(string(text), "--checkpoint")
+}
+
+// discovered returns a checkpoint for each test file, as if a block without attributes stood for it.
+func (b *block) discovered(p *Pytest) (all []*block) {
+	if p == nil || p.Root == "" {
+		return nil
+	}
+	entries, _ := os.ReadDir(p.Root) // testRoot has read it
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		name, isPython := strings.CutSuffix(e.Name(), ".py")
+		name, isTest := strings.CutPrefix(name, "test_")
+		if isPython && isTest && !e.IsDir() {
+			names = append(names, name)
+		}
+	}
+	slices.SortStableFunc(names, func(x, y string) int {
+		switch {
+		case natural.Less(x, y):
+			return -1
+		case natural.Less(y, x):
+			return 1
+		}
+		return 0
+	})
+	for _, name := range names {
+		all = append(all, b.l.openBody(b.decl, &hclsyntax.Body{}, []string{name}, hclRange(p.RootRange), b.schema.Block("checkpoint"), b.ctx))
+	}
+	return all
 }
 
 // testFiles reads a checkpoint's own test files and looks whether they exist.

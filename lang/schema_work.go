@@ -75,7 +75,7 @@ func forEachSchema() AttributeSchema {
 func pytestSchema() BlockSchema {
 	return BlockSchema{
 		Name: "pytest",
-		Doc:  "Judges by pytest: test_<checkpoint>.py for every checkpoint, conftest.py and helpers beside them.",
+		Doc:  "Judges by pytest: test_<checkpoint>.py for every checkpoint, conftest.py and helpers beside them. Without checkpoint blocks, each test_*.py is a checkpoint.",
 		Attributes: []AttributeSchema{
 			{Name: "root", Type: TypeSource, Path: true, Required: true, Doc: "Directory with the test files, or a task's output with them."},
 			{Name: "directory", Type: TypeText, Default: `"tests"`, Doc: "Where they go in the workspace: a relative path without \"..\"."},
@@ -120,7 +120,7 @@ func assetSchema() BlockSchema {
 func checkpointSchema() BlockSchema {
 	return BlockSchema{
 		Name: "checkpoint", Labels: []string{"name"}, Repeats: true,
-		Doc: "One step of a problem. One with pytest or a verifier has at least one, others have none. Scalars replace the problem's, maps are merged into them.",
+		Doc: "One step of a problem. One with a verifier has at least one, one with pytest has one for each test_*.py if none is written, others have none. Scalars replace the problem's, maps are merged into them.",
 		Attributes: []AttributeSchema{
 			{Name: "order", Type: TypeInteger, Doc: "Place among the checkpoints. The default counts them as written, from 1."},
 			{Name: "version", Type: TypeInteger, Default: "1", Doc: "Version of the checkpoint."},

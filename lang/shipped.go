@@ -77,7 +77,7 @@ func (b *block) shipped(p *Problem) *Reference {
 	if b.attrs["score"] != nil {
 		b.reject("score", "unknown-attribute", "No use for this attribute", p.Ref+" gives no score: its reference must pass every checkpoint.", "remove it")
 	}
-	if strings.TrimSpace(p.Entry) == "" && len(p.Checkpoints) > 0 {
+	if strings.TrimSpace(p.Entry) == "" && len(p.Checkpoints) > 0 && p.NeedsEntry() {
 		b.fail(finding{code: "missing-attribute", summary: "No entry", rng: b.header,
 			detail: p.Ref + " does not say how its reference is started.", hint: `write such as entry = "python main.py" into the problem`})
 	}

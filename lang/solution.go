@@ -171,11 +171,11 @@ func (b *block) solutionCheckpoint(s *Solution, c *Checkpoint) SolutionCheckpoin
 		entry = s.Problem.Entry
 	}
 	sc.Entry = entry
-	if g.usable() && strings.TrimSpace(entry) == "" {
+	if g.usable() && strings.TrimSpace(entry) == "" && s.Problem.NeedsEntry() {
 		b.fail(finding{
 			code: "missing-attribute", summary: "No entry", rng: b.at("entry").rng,
 			detail: fmt.Sprintf("Nothing says how %s is started: neither it nor %s has an entry.", s.Ref, s.Problem.Ref),
-			hint:   `write such as entry = "python main.py"`,
+			hint:   hintEntry,
 		})
 	}
 	sc.Setup, _ = b.texts("setup")

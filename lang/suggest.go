@@ -21,8 +21,16 @@ func nearest(name string, candidates []string) string {
 			best, distance = c, d
 		}
 	}
+	for _, c := range candidates {
+		if best == "" && (isStem(c, name) || isStem(name, c)) { // entry and entrypoint
+			best = c
+		}
+	}
 	return best
 }
+
+// isStem reports whether a longer name begins with a whole shorter one.
+func isStem(stem, name string) bool { return len(stem) > 3 && strings.HasPrefix(name, stem) }
 
 // didYouMean is a hint towards the nearest candidate, or else a list of the
 // candidates. prefix stands before each, as in "problem.".

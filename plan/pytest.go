@@ -165,6 +165,7 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 		Env: d.environ(cp.Env), Setup: setup, SetupTimeout: cell.Backend.SetupTimeout,
 		Repeat: cell.Repeat, Backend: d, Keep: keepOf(cell.Backend), Environment: c.prepared, Machine: c.machine, Search: c.imports,
 		Direct:   driver.Import == lang.ImportDirect,
+		Plain:    driver.Plain,
 		Identity: d.identity(d.handle.identify, append(setup, withoutPython(answer.Entry), withoutPython(cp.Before))...),
 	}
 	if d.Backend.Capabilities().OwnFiles && c.env.Environments != nil {

@@ -53,12 +53,12 @@ func RowOf(cell *Cell) CellRow {
 		if row.checkpoint.Name == "" {
 			r.Scores = [2]*float64{row.checkpoint.Score, row.checkpoint.ScoreUnbounded}
 		}
-		v, name, n := outcomeOf(row.checkpoint), orName(row.checkpoint.Name, "cell"), note(row)
+		v, name, n := outcomeOf(row.checkpoint), orName(row.checkpoint.Name, "cell"), tableNote(row)
 		switch {
 		case v == verdict.OutcomeScored && v.Rank() > worst.Rank():
 			worst, r.Remark = v, n
 		case v.Rank() > worst.Rank():
-			worst, r.Remark = v, name+" "+string(v)
+			worst, r.Remark = v, name+" "+word(row.checkpoint)
 			if n != "" {
 				r.Remark += ": " + n
 			}

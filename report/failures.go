@@ -43,8 +43,8 @@ func WriteFailures(w io.Writer, r *Results, limit int, o Options) (int, error) {
 		if n++; n > limit {
 			continue
 		}
-		fmt.Fprintf(&b, "%s  %s\n", paint(outcome, strings.ToUpper(string(outcome))), text.Line(rowName(row, true), 0))
-		if said := firstSaid(row); said != "" {
+		fmt.Fprintf(&b, "%s  %s\n", paint(outcome, strings.ToUpper(word(row.checkpoint))), text.Line(rowName(row, true), 0))
+		if said := saidBelow(row, tableNote); said != "" {
 			fmt.Fprintf(&b, "  %s\n", o.Line(text.Cut(said, 400), 2))
 		}
 	}
@@ -54,7 +54,10 @@ func WriteFailures(w io.Writer, r *Results, limit int, o Options) (int, error) {
 
 // firstSaid is the first failing test of a checkpoint and what it said, or why the
 // checkpoint was not judged.
-func firstSaid(r row) string {
+func firstSaid(r row) string { return saidBelow(r, note) }
+
+// saidBelow is the same below a line that has the word for the verdict, if note leaves that out.
+func saidBelow(r row, note func(row) string) string {
 	name, t := firstFailing(r.checkpoint)
 	if t == nil || r.checkpoint.Class != verdict.Judged {
 		return note(r)

@@ -95,8 +95,8 @@ func (p *page) failures(r *Results) {
 		if solved(row.checkpoint) {
 			continue
 		}
-		line := fmt.Sprintf("- %s %s", outcomeOf(row.checkpoint), code(rowName(row, true)))
-		if said := firstSaid(row); said != "" {
+		line := fmt.Sprintf("- %s %s", word(row.checkpoint), code(rowName(row, true)))
+		if said := saidBelow(row, tableNote); said != "" {
 			line += ": " + code(text.Line(said, 300))
 		}
 		lines = append(lines, line+"\n")

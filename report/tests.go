@@ -42,7 +42,7 @@ func testGrid(r *Results, failed bool, safe func(string, int) string, mark func(
 	for _, row := range rows {
 		name := safe(rowName(row, !one), 0)
 		if m := remarkOn(row.checkpoint); m != nil {
-			grid.Rows = append(grid.Rows, []string{name, "-", "-", mark(m.outcome, string(m.outcome)), "-", "-", safe(text.FirstLine(m.message), noteColumns)})
+			grid.Rows = append(grid.Rows, []string{name, "-", "-", mark(m.outcome, word(row.checkpoint)), "-", "-", safe(text.FirstLine(m.message), noteColumns)})
 		}
 		for i := range row.checkpoint.Tests {
 			t := &row.checkpoint.Tests[i]

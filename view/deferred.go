@@ -1,13 +1,21 @@
 package view
 
-import "github.com/fevalgraph/fevalgraph/event"
+import (
+	"io"
+	"os"
+	"sync"
+
+	"github.com/fevalgraph/fevalgraph/event"
+)
 
 // Deferred is a View that begins to draw with the first event: before there is one,
 // mistakes of the configuration are shown.
 type Deferred struct {
 	mode    Mode
 	options Options
-	view    View // nil before the first event
+
+	mu   sync.Mutex // of Write
+	view View       // nil before the first event
 }
 
 // NewDeferred returns what makes the view for mode when there is something to show.
@@ -16,10 +24,30 @@ func NewDeferred(mode Mode, o Options) *Deferred { return &Deferred{mode: mode, 
 // Emit implements event.Sink.
 func (d *Deferred) Emit(e event.Event) {
 	if d.view == nil {
-		d.view = New(d.mode, d.options)
+		v := New(d.mode, d.options)
+		d.mu.Lock()
+		d.view = v
+		d.mu.Unlock()
 	}
 	d.view.Emit(e)
 }
+
+// Write writes whole lines to Options.Err, above what is redrawn there. Unlike other methods it is safe for
+// concurrent use.
+func (d *Deferred) Write(p []byte) (int, error) {
+	d.mu.Lock()
+	v := d.view
+	d.mu.Unlock()
+	if live, ok := v.(*liveView); ok {
+		return live.Write(p)
+	}
+	if d.options.Err == nil {
+		return os.Stderr.Write(p)
+	}
+	return d.options.Err.Write(p)
+}
+
+var _ io.Writer = (*Deferred)(nil)
 
 // Close implements View.
 func (d *Deferred) Close() error {

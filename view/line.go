@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/event"
@@ -24,6 +25,9 @@ type lines struct {
 // told with verbose.
 const briefWork = 0.1 // seconds
 
+// unseen are kinds of work that a verdict soon has the outcome of; they have no line either.
+var unseen = []string{"materialize", "tests", "submission", "parse", "aggregate", "testdata", "run", "check", "interact", "submit", "score", "workspace", "input"}
+
 // worthALine reports whether a final state is shown by itself. ran says that
 // the node's work had begun: of nodes that an interrupt never let begin, the
 // number is enough; of blocked ones the line of what blocks them.
@@ -36,7 +40,7 @@ func (l lines) worthALine(e event.NodeDone, ran bool) bool {
 	case event.Blocked:
 		return l.verbose
 	case event.Done:
-		return l.verbose || e.Seconds >= briefWork && !judges(e.Kind)
+		return l.verbose || e.Seconds >= briefWork && !judges(e.Kind) && !slices.Contains(unseen, e.Kind)
 	}
 	return true
 }

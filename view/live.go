@@ -1,6 +1,7 @@
 package view
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,11 +30,11 @@ type liveView struct {
 	options []mpb.ContainerOption
 
 	// Both are nil until the first event, so that a run that never starts
-	// draws nothing. Only Emit and Close use them.
+	// draws nothing. Emit and Close use them; mu is for others.
 	progress *mpb.Progress
 	bar      *mpb.Bar
 
-	mu     sync.Mutex // Emit, Close and the drawing goroutines of mpb
+	mu     sync.Mutex // Emit, Write, Close and the drawing goroutines of mpb
 	tally  tally
 	causes repeats
 	err    error
@@ -55,15 +56,21 @@ func newLiveView(o Options) *liveView {
 
 // draw begins to draw.
 func (v *liveView) draw() {
-	v.progress = mpb.New(v.options...)
+	progress := mpb.New(v.options...)
+	v.mu.Lock()
+	v.progress = progress
+	v.mu.Unlock()
 	style := mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]").Build()
 	// A total of 0 leaves the end to Close; the real one is in the tally.
-	v.bar = v.progress.MustAdd(0, mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {
+	v.bar = progress.MustAdd(0, mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {
 		v.mu.Lock()
 		s.Total, s.Current = int64(v.tally.total), int64(v.tally.done)
 		v.mu.Unlock()
 		// What is left of a wide terminal is better spent on the counts.
-		const widest = 32
+		const widest, narrowest = 32, 8
+		if s.AvailableWidth < narrowest {
+			return nil
+		}
 		s.RequestedWidth = min(widest, s.AvailableWidth)
 		return style.Fill(w, s)
 	}),
@@ -85,15 +92,30 @@ func (v *liveView) Emit(e event.Event) {
 	if above == "" {
 		return
 	}
-	// Without the lock: mpb writes from the goroutine that draws, and drawing
-	// takes the lock.
-	if _, err := io.WriteString(v.progress, above); err != nil {
+	if _, err := io.WriteString(v, above); err != nil {
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		if v.err == nil {
 			v.err = err
 		}
 	}
+}
+
+// Write writes whole lines above the bar, or where it was. It is safe for concurrent use.
+func (v *liveView) Write(p []byte) (int, error) {
+	v.mu.Lock()
+	progress := v.progress
+	v.mu.Unlock()
+	if progress == nil {
+		return v.out.Write(p)
+	}
+	// Without the lock: mpb writes from the goroutine that draws, and drawing
+	// takes the lock.
+	n, err := progress.Write(p)
+	if errors.Is(err, mpb.ErrDone) {
+		return v.out.Write(p)
+	}
+	return n, err
 }
 
 // count adds e to the tally and returns what to leave above the bar for it.
@@ -175,7 +197,7 @@ func (v *liveView) counts() string {
 	if !t.started.IsZero() {
 		out += "  " + text.Duration(now.Sub(t.started).Seconds())
 	}
-	if left, ok := t.remaining(now); ok {
+	if left, ok := t.remaining(); ok {
 		out += fmt.Sprintf("  ~%s left", text.Duration(left))
 	}
 	return out

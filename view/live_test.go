@@ -71,6 +71,8 @@ func TestLiveOnATerminal(t *testing.T) {
 	for i := range 10 {
 		v.Emit(started(fmt.Sprintf("node-%02d-%s", i, strings.Repeat("x", 100))))
 	}
+	await.Until(t, "the bar is drawn", func() bool { return strings.Contains(screen.String(), "0/30  [") })
+	io.WriteString(v, "locking\n")
 	clock.pass(75 * time.Second)
 	v.Emit(ended("gone", event.Broken, 0, "", "boom"))
 	for _, want := range []string{"1/30  [", "ran 1, cached 0", "1m15s", "node-00-", "… 4 others"} {
@@ -82,7 +84,7 @@ func TestLiveOnATerminal(t *testing.T) {
 	secondary.Close()
 	<-drained
 	raw := screen.String()
-	if left := screenOf(raw); strings.Join(strings.Fields(left), " ") != "BROKEN gone 0s boom" {
+	if left := screenOf(raw); strings.Join(strings.Fields(left), " ") != "locking BROKEN gone 0s boom" {
 		t.Errorf("left on the screen:\n%s\nfrom %.3000q", left, raw)
 	}
 	if strings.Contains(raw, "\x1b[?") {

@@ -165,13 +165,13 @@ func TestRemaining(t *testing.T) {
 	emit := func(e event.Event) { tally.add(e, clock.now()) }
 	emit(event.RunStart{Nodes: 1000})
 	for i := range 10 {
-		emit(event.NodeQueued{Addr: fmt.Sprint(i)})
+		emit(event.NodeQueued{Addr: fmt.Sprint(i), Kind: "pytest"})
 	}
 	for i := range 500 {
 		emit(ended(fmt.Sprint("cached ", i), event.Cached, 0, "", ""))
 	}
 	for i := range 4 {
-		if left, ok := tally.remaining(clock.now()); ok != (i == 3) || ok && left != 7*2 {
+		if left, ok := tally.remaining(); ok != (i == 3) || ok && left != 7*2 {
 			t.Errorf("after %d: %v, %v", i, left, ok)
 		}
 		clock.pass(2 * time.Second)

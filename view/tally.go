@@ -14,7 +14,6 @@ type tally struct {
 	finished time.Time // when a node last finished; at first, started
 	total    int       // nodes of the run
 	done     int       // of these, with a final state
-	queued   int       // known to be stale
 	ran      int       // executed, with whatever result
 	cached   int
 	failed   int // counted in ran, as broken is
@@ -25,6 +24,23 @@ type tally struct {
 	good     int // checkpoints that were graded by now and passed, or have a score
 	bad      int // that were graded and did not
 	running  []runningNode
+	paces    []pace
+}
+
+// pace is how the work of a kind goes.
+type pace struct {
+	kind         string
+	queued, done int     // known to be stale, and ended
+	seconds      float64 // of those that ended
+}
+
+func (t *tally) pace(kind string) *pace {
+	at := slices.IndexFunc(t.paces, func(p pace) bool { return p.kind == kind })
+	if at < 0 {
+		at = len(t.paces)
+		t.paces = append(t.paces, pace{kind: kind})
+	}
+	return &t.paces[at]
 }
 
 // runningNode is a node whose work has begun. There are as many as jobs, so
@@ -44,7 +60,7 @@ func (t *tally) add(e event.Event, now time.Time) {
 	case event.RunStart:
 		t.total = e.Nodes
 	case event.NodeQueued:
-		t.queued++
+		t.pace(e.Kind).queued++
 	case event.NodeStart:
 		t.stop(e.Addr)
 		t.running = append(t.running, runningNode{e.Addr, e.Kind, e.Attempt, now})
@@ -62,6 +78,11 @@ func (t *tally) add(e event.Event, now time.Time) {
 		t.stop(e.Addr)
 		t.finished = now
 		t.count(e.State, +1)
+		if e.State != event.Cached {
+			p := t.pace(e.Kind)
+			p.done++
+			p.seconds += e.Seconds
+		}
 	}
 }
 
@@ -95,14 +116,18 @@ func (t *tally) stop(addr string) bool {
 	return len(t.running) < before
 }
 
-// remaining guesses the seconds left for the work that is known to be stale,
-// at the pace so far. It is false before there is a pace to speak of. Stale
-// work that has not been looked at yet is not in it.
-func (t *tally) remaining(now time.Time) (float64, bool) {
+// remaining guesses the seconds left for the work that is known to be stale, by what work of the same
+// kinds took in this run. It is false as long as a kind has no such figures. Stale work that has not been
+// looked at yet is not in it.
+func (t *tally) remaining() (float64, bool) {
 	const enough = 3
-	left := t.queued - t.ran - t.blocked - t.skipped - t.stopped
-	if t.ran < enough || left <= 0 {
-		return 0, false
+	seconds := 0.0
+	for _, p := range t.paces {
+		left := p.queued - p.done
+		if left > 0 && p.done < enough {
+			return 0, false
+		}
+		seconds += float64(max(left, 0)) * p.seconds / float64(max(p.done, 1))
 	}
-	return now.Sub(t.started).Seconds() / float64(t.ran) * float64(left), true
+	return seconds / float64(max(len(t.running), 1)), seconds > 0
 }

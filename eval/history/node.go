@@ -41,6 +41,17 @@ func Each(state event.Records, run *event.Run, fn func(event.NodeDone) bool) err
 	return errors.Join(err, failed)
 }
 
+// Maker returns the address of the node whose work made the answer to a key in a recorded run, or "".
+func Maker(run *event.Run, key string) (addr string, err error) {
+	err = run.Each(func(e event.Event) bool {
+		if done, ok := e.(event.NodeDone); ok && done.Key == key && done.State != event.Cached {
+			addr = done.Addr
+		}
+		return addr == ""
+	})
+	return addr, err
+}
+
 // Node finds a node in a run's record by its address, by a selector that fits just
 // one, or by the name of a cell, of which it is the one with the highest rank above 0.
 func Node(state event.Records, run *event.Run, arg string, rank func(event.NodeDone) int) (*event.NodeDone, error) {

@@ -59,7 +59,10 @@ type (
 	// Untrusted says that a backend was not asked who it is, since that takes programs or
 	// servers that the project is not trusted with; or a remote cache, by its name, for its
 	// results.
-	Untrusted struct{ Cache string }
+	Untrusted struct {
+		Cache string
+		Asks  []string // all that was not done, each with its backend
+	}
 	// Polling says why changes are looked for from time to time only, and how often.
 	Polling struct {
 		Err   error

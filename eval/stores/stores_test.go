@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -148,7 +149,7 @@ func TestRemoteUntrusted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.remotes) != 0 || s.Lookups() != 0 || len(p.notes) != 1 || p.notes[0] != (options.Untrusted{Cache: ours.Name}) {
+	if len(s.remotes) != 0 || s.Lookups() != 0 || len(p.notes) != 1 || !reflect.DeepEqual(p.notes[0], options.Notice(options.Untrusted{Cache: ours.Name})) {
 		t.Errorf("%d caches are open, notes %v", len(s.remotes), p.notes)
 	}
 	p.trusted(t)

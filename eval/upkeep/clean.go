@@ -23,6 +23,7 @@ type CleanRequest struct {
 	All        bool // remove the whole state directory
 	Containers bool // remove containers and images from the daemons in use
 	Clusters   bool // end clusters, also those that are kept
+	DryRun     bool // remove nothing, and say what would be; without Containers, which daemons alone know
 }
 
 // Cleaned is what was removed.
@@ -41,6 +42,9 @@ func Clean(ctx context.Context, o options.Options, r CleanRequest) (*Cleaned, er
 	c, state := &Cleaned{}, o.StateDir()
 	if err := options.CheckOwner(state); err != nil {
 		return c, exit.With(exit.Usage, err)
+	}
+	if r.DryRun {
+		return c, wouldClean(ctx, o, r, c)
 	}
 	reaped, err := backend.Reap(ctx, kind.SessionsDir(state), o.Reapers())
 	if err != nil {
@@ -71,6 +75,33 @@ func Clean(ctx context.Context, o options.Options, r CleanRequest) (*Cleaned, er
 	pruned, err := Prune(ctx, o, PruneRequest{Keep: r.KeepRuns})
 	c.Removed, c.Runs = len(pruned.Removed), pruned.Runs
 	return c, err
+}
+
+// wouldClean notes what Clean would remove.
+func wouldClean(ctx context.Context, o options.Options, r CleanRequest, c *Cleaned) error {
+	left, err := backend.Leftovers(kind.SessionsDir(o.StateDir()))
+	if err != nil {
+		return exit.With(exit.NotJudged, err)
+	}
+	c.Sessions = len(left)
+	if r.Clusters || r.All {
+		clusters, err := Clusters(o)
+		if err != nil {
+			return err
+		}
+		for _, one := range clusters {
+			if !one.Living {
+				c.Clusters = append(c.Clusters, one.Name)
+			}
+		}
+	}
+	if r.All {
+		c.State = o.StateDir()
+		return nil
+	}
+	pruned, err := Prune(ctx, o, PruneRequest{Keep: r.KeepRuns, DryRun: true})
+	c.Removed, c.Runs = len(pruned.Removed), pruned.Runs
+	return err
 }
 
 // youngPartition is the age below which an unused partition file may be one that a run

@@ -67,6 +67,7 @@ type Imports struct {
 	places    map[imported]string // as find returns them; what the last call asked for
 	module    string              // that statement is about
 	statement *separate.Statement
+	modules   map[string]*modules // by directories of tests
 }
 
 // imported is a module that files below a directory may import.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -12,7 +13,7 @@ import (
 
 func (a *app) cleanCommand() *cobra.Command {
 	var keepRuns int
-	var all, containers, clusters bool
+	var all, containers, clusters, dryRun bool
 	cmd := command("clean", "Remove what this project keeps on disk",
 		`Clean ends what crashed runs left and removes old run records. With --all it
 removes the project's whole state directory: records, partitions, file index.
@@ -30,8 +31,12 @@ living run uses, also those that were kept for another run.`,
   fevalgraph clean --clusters
   fevalgraph clean --all`,
 		func(cmd *cobra.Command, args []string) error {
-			return a.runClean(cmd.Context(), upkeep.CleanRequest{KeepRuns: keepRuns, All: all, Containers: containers, Clusters: clusters})
+			if dryRun && containers {
+				return usageError(cmd, errors.New("--containers has no dry run: `docker ps` and `docker images` list what there is"))
+			}
+			return a.runClean(cmd.Context(), upkeep.CleanRequest{KeepRuns: keepRuns, All: all, Containers: containers, Clusters: clusters, DryRun: dryRun})
 		})
+	cmd.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "remove nothing, say what would be")
 	cmd.Flags().IntVar(&keepRuns, "keep-runs", 20, "run records to keep")
 	cmd.Flags().BoolVar(&containers, "containers", false, "remove the project's containers and images from the Docker daemon")
 	cmd.Flags().BoolVar(&clusters, "clusters", false, "end the project's clusters of machines")
@@ -41,6 +46,6 @@ living run uses, also those that were kept for another run.`,
 
 func (a *app) runClean(ctx context.Context, r upkeep.CleanRequest) error {
 	c, err := upkeep.Clean(ctx, a.options(), r)
-	io.WriteString(a.io.Out, describe.Cleaned(c, err == nil))
+	io.WriteString(a.io.Out, describe.Cleaned(c, r.DryRun, err == nil))
 	return err
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -63,7 +65,6 @@ func (a *app) runInit(dir, kind string) error {
 		return exit.With(exit.Usage, text.Unknown("kind of project", kind, starterKinds()))
 	}
 	made := examples.Starters[at]
-	project := made.Files()
 	absent := func(name string) error {
 		_, err := os.Lstat(filepath.Join(dir, name))
 		switch {
@@ -76,20 +77,25 @@ func (a *app) runInit(dir, kind string) error {
 	}
 	// The embedded time of files is none; CopyFS refuses to overwrite, but
 	// only after it has written others, so look first.
-	err := fs.WalkDir(project, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		return absent(name)
-	})
+	var err error
+	for _, part := range made.Parts() {
+		err = cmp.Or(err, fs.WalkDir(part.Files, ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			return absent(filepath.Join(part.At, name))
+		}))
+	}
 	if err == nil && len(a.flags.vars) > 0 {
 		err = absent(varsFile)
 	}
 	if err != nil {
 		return exit.With(exit.Usage, err)
 	}
-	if err := os.CopyFS(orDot(dir), project); err != nil {
-		return exit.With(exit.NotJudged, fmt.Errorf("writing the project: %w", err))
+	for _, part := range made.Parts() {
+		if err := copyPart(filepath.Join(orDot(dir), part.At), part.Files); err != nil {
+			return exit.With(exit.NotJudged, fmt.Errorf("writing the project: %w", err))
+		}
 	}
 	// An existing .gitignore is the user's.
 	if err := create(filepath.Join(dir, ".gitignore"), gitIgnore); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -111,6 +117,23 @@ func (a *app) runInit(dir, kind string) error {
 		fmt.Fprintf(a.io.Out, "wrote %s: %s\nnext: fevalgraph -C %s %s\n", orDot(dir), made.About, orDot(dir), next)
 	}
 	return nil
+}
+
+// copyPart writes files, and makes scripts executable, which embedding forgets.
+func copyPart(dir string, files fs.FS) error {
+	if err := os.CopyFS(dir, files); err != nil {
+		return err
+	}
+	return fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(files, name)
+		if err == nil && bytes.HasPrefix(content, []byte("#!")) {
+			err = os.Chmod(filepath.Join(dir, name), 0o755)
+		}
+		return err
+	})
 }
 
 // create writes a file that must not exist.

@@ -25,6 +25,7 @@ what it asks for is not known.`,
   fevalgraph lock --upgrade
   fevalgraph lock --prune`,
 		func(cmd *cobra.Command, args []string) error { return a.runLock(cmd.Context(), how) })
+	cmd.Flags().BoolVarP(&how.DryRun, "dry-run", "n", false, "change nothing, say what would be")
 	cmd.Flags().BoolVar(&how.Upgrade, "upgrade", false, "resolve everything again, to the newest versions")
 	cmd.Flags().BoolVar(&how.Prune, "prune", false, "drop requirements that nothing asks for")
 	return cmd
@@ -36,10 +37,14 @@ func (a *app) runLock(ctx context.Context, how eval.LockOptions) error {
 		return err
 	}
 	if !a.flags.quiet {
-		for _, set := range l.Dropped {
-			fmt.Fprintf(a.io.Out, "dropped %s\n", text.Line(set, 0))
+		drops, counts := "dropped", "%s: %s in use, %d resolved, %d dropped"
+		if how.DryRun {
+			drops, counts = "would drop", "%s: %s in use, %d to resolve, %d to drop"
 		}
-		said := fmt.Sprintf("%s: %s in use, %d resolved, %d dropped", eval.LockFile, text.Count(l.Used, "set"), l.Resolved, len(l.Dropped))
+		for _, set := range l.Dropped {
+			fmt.Fprintf(a.io.Out, "%s %s\n", drops, text.Line(set, 0))
+		}
+		said := fmt.Sprintf(counts, eval.LockFile, text.Count(l.Used, "set"), l.Resolved, len(l.Dropped))
 		if l.Unused > 0 {
 			said += fmt.Sprintf(", %d not in use", l.Unused)
 		}

@@ -30,6 +30,7 @@ type app struct {
 	flags globalFlags
 	rule  Rule
 	said  sync.Once       // that files of the state directory are ignored
+	above io.Writer       // receives remarks during a run; nil before
 	idle  atomic.Bool     // nothing runs that an interruption would stop
 	done  <-chan struct{} // closed by an interruption
 }
@@ -242,7 +243,15 @@ func (a *app) writeJSON(v any) error { return view.WriteJSON(a.io.Out, v) }
 // tell prints a remark that may hold what a submission, or a project, says: none of that
 // may steer a terminal.
 func (a *app) tell(format string, args ...any) {
-	io.WriteString(a.io.Err, text.Block(fmt.Sprintf(format, args...)))
+	io.WriteString(a.remarks(), text.Block(fmt.Sprintf(format, args...)))
+}
+
+// remarks is where remarks are written, whole lines at a time: stderr, above what a live view redraws there.
+func (a *app) remarks() io.Writer {
+	if a.above != nil {
+		return a.above
+	}
+	return a.io.Err
 }
 
 // shown is what a person gets to see on stdout of a text from elsewhere: on a terminal,
@@ -256,7 +265,9 @@ func (a *app) shown(s string) string {
 
 func (a *app) findings(list diag.List) {
 	if !a.flags.quiet {
-		view.Diagnostics(a.io.Err, list, a.colorErr(), a.columns(a.io.Err))
+		var said strings.Builder
+		view.Diagnostics(&said, list, a.colorErr(), a.columns(a.io.Err))
+		io.WriteString(a.remarks(), said.String())
 	}
 }
 
@@ -282,8 +293,10 @@ func (a *app) progressMode() (view.Mode, error) {
 // progress shows the events of a run, or of a call of gen.
 func (a *app) progress() (*view.Deferred, error) {
 	mode, err := a.progressMode()
-	return view.NewDeferred(mode, view.Options{Out: a.io.Out, Err: a.io.Err, Color: a.colorErr(),
-		Verbose: a.flags.verbose, Quiet: a.flags.quiet, Width: a.columns(a.io.Err), LookupEnv: a.io.LookupEnv}), err
+	progress := view.NewDeferred(mode, view.Options{Out: a.io.Out, Err: a.io.Err, Color: a.colorErr(),
+		Verbose: a.flags.verbose, Quiet: a.flags.quiet, Width: a.columns(a.io.Err), LookupEnv: a.io.LookupEnv})
+	a.above = progress
+	return progress, err
 }
 
 // color decides about colour on stdout; colorErr on stderr.

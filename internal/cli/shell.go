@@ -31,7 +31,10 @@ sandbox, with the program, its input and the answer.`,
 					fmt.Fprintf(a.io.Err, "./%s runs the solution and judges it, here and in no sandbox\n", shell.RunTests)
 					return
 				}
-				a.tell("./%s runs the tests with:\n  %s\n", shell.RunTests, shellquote.Join(w.Tests...))
+				a.tell("./%s runs what the cell runs; it passes arguments on\n", shell.RunTests)
+				if a.flags.verbose {
+					a.tell("  %s\n", shellquote.Join(w.Tests...))
+				}
 			}})
 		})
 	cmd.Args = arguments(1, 1, "the cell")

@@ -50,7 +50,8 @@ func (f Files) functions() map[string]function.Function {
 	return map[string]function.Function{
 		"file":       f.file(),
 		"fileexists": f.exists(),
-		"fileset":    f.set(),
+		"fileset":    f.search("Sorted slash-separated paths, relative to dir, of the files below it that match a pattern.", Glob),
+		"dirs":       f.search("Sorted slash-separated paths, relative to dir, of the directories below it that match a pattern.", globDirs),
 	}
 }
 
@@ -150,9 +151,10 @@ func (f Files) exists() function.Function {
 	})
 }
 
-func (f Files) set() function.Function {
+// search returns a function that lists what glob finds.
+func (f Files) search(description string, glob func(dir, pattern string) ([]string, error)) function.Function {
 	return function.New(&function.Spec{
-		Description: "Sorted slash-separated paths, relative to dir, of the files below it that match a pattern.",
+		Description: description,
 		Params: []function.Parameter{
 			{Name: "dir", Type: cty.String},
 			{Name: "pattern", Type: cty.String},
@@ -167,7 +169,7 @@ func (f Files) set() function.Function {
 			} else if err != nil {
 				return unknown, function.NewArgError(0, err)
 			}
-			names, err := Glob(dir, pattern)
+			names, err := glob(dir, pattern)
 			if err != nil {
 				return unknown, function.NewArgError(1, err)
 			}
@@ -221,14 +223,30 @@ func (f Files) searched(written, pattern string) (string, error) {
 // a directory that cannot be read are errors: the answer is never silently
 // smaller than the truth.
 func Glob(dir, pattern string) ([]string, error) {
+	return glob(dir, pattern, func(path string) (bool, error) {
+		info, err := os.Stat(path)
+		return err == nil && !info.IsDir(), err
+	}, doublestar.WithFilesOnly())
+}
+
+// globDirs does the same for directories, without links to them and dir itself.
+func globDirs(dir, pattern string) ([]string, error) {
+	names, err := glob(dir, pattern, func(path string) (bool, error) {
+		info, err := os.Lstat(path)
+		return err == nil && info.IsDir(), err
+	})
+	return slices.DeleteFunc(names, func(name string) bool { return name == "." }), err
+}
+
+// glob returns the matches of a pattern that matter.
+func glob(dir, pattern string, matters func(path string) (bool, error), more ...doublestar.GlobOption) ([]string, error) {
 	if !doublestar.ValidatePattern(pattern) {
 		return nil, fmt.Errorf("%q is not a valid pattern", pattern)
 	}
 	if filepath.IsAbs(pattern) || slices.Contains(strings.Split(pattern, "/"), "..") {
 		return nil, fmt.Errorf("the pattern %q must stay below the directory: no leading \"/\" and no \"..\"", pattern)
 	}
-	matches, err := doublestar.Glob(os.DirFS(dir), pattern,
-		doublestar.WithFilesOnly(), doublestar.WithFailOnIOErrors(), doublestar.WithNoFollow())
+	matches, err := doublestar.Glob(os.DirFS(dir), pattern, append(more, doublestar.WithFailOnIOErrors(), doublestar.WithNoFollow())...)
 	if err != nil {
 		var failed *fs.PathError
 		if errors.As(err, &failed) && !utf8.ValidString(failed.Path) {
@@ -241,11 +259,10 @@ func Glob(dir, pattern string) ([]string, error) {
 		if !utf8.ValidString(name) {
 			return nil, fmt.Errorf("the file name %q is not UTF-8", name)
 		}
-		info, err := os.Stat(filepath.Join(dir, name))
-		if err != nil {
+		switch ok, err := matters(filepath.Join(dir, name)); {
+		case err != nil:
 			return nil, reason(name, err)
-		}
-		if !info.IsDir() {
+		case ok:
 			names = append(names, name)
 		}
 	}

@@ -27,7 +27,7 @@ func Library(files Files) map[string]function.Function {
 }
 
 // FileFunctions are the names in Library that Pure does not have.
-func FileFunctions() []string { return []string{"file", "fileexists", "fileset"} }
+func FileFunctions() []string { return []string{"dirs", "file", "fileexists", "fileset"} }
 
 // Pure returns the functions whose result depends on their arguments alone.
 func Pure() map[string]function.Function {

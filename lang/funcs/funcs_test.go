@@ -135,6 +135,12 @@ func TestFiles(t *testing.T) {
 		{expression: `fileset("a.txt", "*")`, err: `not a directory`},
 		{expression: `fileset(".", "../*")`, err: `must stay below`},
 		{expression: `fileset(".", "[")`, err: `not a valid pattern`},
+		{expression: `dirs(".", "s*")`, want: `["sub"]`},
+		{expression: `dirs(".", "**/{sub,deep}")`, want: `["sub", "sub/deep"]`},
+		{expression: `dirs("sub", "de*")`, want: `["deep"]`},
+		{expression: `dirs(".", "a.txt")`, want: `[]`},
+		{expression: `dirs("gone", "*")`, err: `there is no "gone"`},
+		{expression: `dirs(".", "../*")`, err: `must stay below`},
 		{expression: `file("sub/c.txt")`, want: `"sub/c.txt"`},
 		{expression: `file("gone")`, err: `there is no "gone"`},
 		{expression: `file("binary")`, err: `not UTF-8`},
@@ -156,10 +162,10 @@ func TestFilesReportReads(t *testing.T) {
 	dir := tree(t, "a.txt")
 	var reads []string
 	files := Files{Dir: dir, Read: func(kind, name string) { reads = append(reads, kind+" "+name) }}
-	if _, err := evaluate(t, files, `[file("a.txt"), fileexists("b"), fileset(".", "*")]`); err != nil {
+	if _, err := evaluate(t, files, `[file("a.txt"), fileexists("b"), fileset(".", "*"), dirs(".", "s*")]`); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"file " + dir + "/a.txt", "exists " + dir + "/b", "fileset " + dir + "\x00*"}
+	want := []string{"file " + dir + "/a.txt", "exists " + dir + "/b", "fileset " + dir + "\x00*", "fileset " + dir + "\x00s*"}
 	if !slices.Equal(reads, want) {
 		t.Errorf("got %q, want %q", reads, want)
 	}

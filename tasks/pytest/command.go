@@ -1,6 +1,7 @@
 package pytest
 
 import (
+	_ "embed"
 	"fmt"
 	"path"
 	"slices"
@@ -101,19 +102,25 @@ func (r *Run) provide(python string, offline bool) []string {
 
 // testCommand is the whole pytest command. The explicit -c and --confcutdir
 // keep a submission's own configuration and its root conftest.py out.
-func (r *Run) testCommand(python string) []string {
-	return r.within(r.pytestTests(python))
+func (r *Run) testCommand(python, dir string, env []string) (argv, with []string) {
+	if r.Plain {
+		return r.pluginCommand(r.pytestTests(python), dir, env)
+	}
+	return r.within(r.pytestTests(python)), env
 }
 
-// sealedCommand is testCommand with the plugin that seals the reports, which it finds by its environment:
-// env, or in a container that of the image, which only a shell there can add to. Elsewhere the backend
-// finds uvx, which a shell may not see.
+// sealedCommand is testCommand with the plugin that seals the reports.
 func (r *Run) sealedCommand(python, dir string, env []string) (argv, with []string) {
 	options := []string{"-p", pluginName}
 	if r.Separate != nil {
 		options = append([]string{"-p", importPluginName}, options...)
 	}
-	argv = r.pytestTests(python, options...)
+	return r.pluginCommand(r.pytestTests(python, options...), dir, env)
+}
+
+// pluginCommand has a command find plugins by its environment: env, or in a container that of the
+// image, which only a shell there can add to. Elsewhere the backend finds uvx, which a shell may not see.
+func (r *Run) pluginCommand(argv []string, dir string, env []string) (_, with []string) {
 	if r.Backend.Capabilities().OwnFiles {
 		return r.within(append([]string{"/bin/sh", "-c", sealed + `exec "$@"`, "sh"}, argv...)), env
 	}
@@ -158,12 +165,22 @@ func (r *Run) pytestTests(python string, options ...string) []string {
 	if r.Timeout > 0 {
 		argv = append(argv, "--timeout="+seconds(r.Timeout))
 	}
+	if r.Plain {
+		argv = append(argv, "-p", optionsPluginName) // before others, whose fixtures replace its own
+	}
 	for _, plugin := range r.Plugins {
 		argv = append(argv, "-p", plugin)
 	}
 	argv = append(argv, options...)
 	return append(append(argv, "-vv"), r.Args...)
 }
+
+// optionsPlugin declares the options of pytestTests.
+//
+//go:embed fevalgraph_options.py
+var optionsPlugin []byte
+
+const optionsPluginName = "fevalgraph_options"
 
 // seconds prints whole seconds without a fraction, as people write them.
 func seconds(d time.Duration) string {
@@ -181,7 +198,11 @@ var builtinMarkers = []Marker{
 // ones first.
 func (r *Run) ini() []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[pytest]\ntestpaths = %s\nmarkers =\n", r.Directory)
+	fmt.Fprintf(&b, "[pytest]\ntestpaths = %s\n", r.Directory)
+	if r.importable() {
+		b.WriteString("pythonpath = .\n")
+	}
+	b.WriteString("markers =\n")
 	builtin := map[string]bool{}
 	for _, m := range builtinMarkers {
 		builtin[m.Name] = true

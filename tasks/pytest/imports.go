@@ -47,6 +47,9 @@ func (r *Run) imports(ctx context.Context, w *graph.Work) (string, error) {
 	return verdict.ImportInProcess, nil
 }
 
+// importable reports whether tests can import modules of the submission by their names.
+func (r *Run) importable() bool { return r.Separate != nil || r.Direct }
+
 // importReadOnly lists what programs that the tests start cannot change: the code that
 // confines the submission's process.
 func (r *Run) importReadOnly() []string {

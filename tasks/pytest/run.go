@@ -61,6 +61,7 @@ type Run struct {
 	Search      *separate.Search  // of tests that import the submission; nil finds none
 	Separate    *separate.Modules // of the submission run in another process; nil runs them where they are imported
 	Direct      bool              // the tests are known to import modules of the submission
+	Plain       bool              // the tests need not declare the options of the command
 
 	pins []string // of the last Describe
 }
@@ -135,6 +136,12 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 		m.String("import plugin", cache.SumBytes(importPlugin).String())
 	case r.Direct: // which results say
 		m.String("import", "direct")
+	}
+	if r.importable() {
+		m.String("python path", "the workspace")
+	}
+	if r.Plain {
+		m.String("plugin of options", cache.SumBytes(optionsPlugin).String())
 	}
 	m.Int("repeat", int64(r.Repeat))
 	for _, marker := range r.Markers {
@@ -319,6 +326,9 @@ func (r *Run) problemInputs(ctx context.Context, w *graph.Work, submission cache
 	)
 	if r.Separate != nil {
 		inputs = append(inputs, backend.Input{Path: pluginDir + "/" + importPluginName + ".py", Content: importPlugin, Replace: true})
+	}
+	if r.Plain {
+		inputs = append(inputs, backend.Input{Path: pluginDir + "/" + optionsPluginName + ".py", Content: optionsPlugin, Replace: true})
 	}
 	return inputs, nil
 }

@@ -29,7 +29,8 @@ func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use 
 		if err != nil {
 			return err
 		}
-		return use(s, r.testCommand(python), func(argv []string) backend.Command {
+		tests, env := r.testCommand(python, s.Dir(), env)
+		return use(s, tests, func(argv []string) backend.Command {
 			return backend.Command{Argv: argv, Env: env, Ports: r.Ports, Notes: progress}
 		})
 	})

@@ -27,6 +27,7 @@ type Locker struct {
 	failed map[setID]error // by set, so that uv is asked once
 	used   map[setID]bool  // sets that were asked for
 	done   map[setID]bool  // sets that this invocation resolved
+	open   map[setID]bool  // sets that it would have, if it were not to answer from the lock file alone
 	told   bool            // that there are no hashes
 }
 
@@ -50,7 +51,7 @@ type LockerOptions struct {
 
 // NewLocker reads the lock file.
 func NewLocker(o LockerOptions) (*Locker, error) {
-	l := &Locker{o: o, failed: map[setID]error{}, used: map[setID]bool{}, done: map[setID]bool{}}
+	l := &Locker{o: o, failed: map[setID]error{}, used: map[setID]bool{}, done: map[setID]bool{}, open: map[setID]bool{}}
 	var err error
 	if l.lock, err = Load(o.Path); err != nil && o.Upgrade {
 		o.Renewed()
@@ -74,6 +75,9 @@ func (l *Locker) Used() int { return len(l.used) }
 
 // Resolved counts those that were resolved.
 func (l *Locker) Resolved() int { return len(l.done) }
+
+// Unresolved counts those that were not, because of AsItIs or ReadOnly.
+func (l *Locker) Unresolved() int { return len(l.open) }
 
 // Pins are those of some requirements on a backend, for commands with an environment; nil
 // when they are not locked and the locker may not write.
@@ -104,6 +108,7 @@ func (l *Locker) Pins(ctx context.Context, b backend.Backend, env, requires []st
 	}
 	switch {
 	case l.o.ReadOnly || ctx.Value(asItIs{}) != nil:
+		l.open[key] = true
 		return nil, nil
 	case l.o.Locked:
 		return nil, &graph.InputError{Err: fmt.Errorf("the requirements [%s] for Python %s are not in %s; run `fevalgraph lock`",
@@ -212,7 +217,7 @@ func (l *Locker) Unused() (n int) {
 	return n
 }
 
-// Prune drops these sets, and returns them.
+// Prune drops these sets, and returns them; with AsItIs it only returns them.
 func (l *Locker) Prune(ctx context.Context) (dropped []Set, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -225,6 +230,9 @@ func (l *Locker) Prune(ctx context.Context) (dropped []Set, err error) {
 		return nil, err
 	}
 	dropped = l.lock.Keep(l.needed())
+	if ctx.Value(asItIs{}) != nil {
+		return dropped, nil
+	}
 	return dropped, l.lock.Save(l.o.Path)
 }
 

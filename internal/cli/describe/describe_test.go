@@ -63,7 +63,7 @@ func TestNotice(t *testing.T) {
 		{options.JobsReduced{Wanted: 64, Jobs: 8, Limit: 256}, "-j reduced from 64 to 8", true},
 		{options.ForeignRecords{Count: 1}, "1 record was not signed by you", true},
 		{options.ForeignRecords{}, "", true},
-		{options.Untrusted{}, "its backends were not asked", true},
+		{options.Untrusted{Asks: []string{"local.a: run x", "2", "3", "4", "5", "6", "7"}}, "local.a: run x\n  2\n  3\n  4\n  5\n  and 2 more\n", true},
 		{options.Untrusted{Cache: "farm"}, "its remote cache farm was not asked", true},
 		{options.Warnings{}, "", false}, // shown with its source
 	} {
@@ -103,9 +103,9 @@ func TestTrusted(t *testing.T) {
 func TestCleaned(t *testing.T) {
 	c := &upkeep.Cleaned{Sessions: 1, Removed: 2, Runs: 5, Clusters: []string{"c1"}, Containers: []kind.RemovedContainers{{Containers: 1, Images: 3, Built: 2, Networks: 1, Host: "here"}}}
 	before := "removed 1 network from here\nremoved 1 container and 3 images, 2 of which built from a Dockerfile, from here\nended cluster c1\n"
-	same(t, "whole", Cleaned(c, true), before+"ended 1 leftover sessions, removed 2 of 5 run records\n")
-	same(t, "what an error left", Cleaned(c, false), before)
-	same(t, "the state", Cleaned(&upkeep.Cleaned{State: "/p/.fevalgraph"}, true), "removed /p/.fevalgraph\n")
+	same(t, "whole", Cleaned(c, false, true), before+"ended 1 leftover sessions, removed 2 of 5 run records\n")
+	same(t, "what an error left", Cleaned(c, false, false), before)
+	same(t, "the state", Cleaned(&upkeep.Cleaned{State: "/p/.fevalgraph"}, false, true), "removed /p/.fevalgraph\n")
 }
 
 func TestStore(t *testing.T) {

@@ -29,9 +29,9 @@ func Notice(n options.Notice) (said string, always bool) {
 		return fmt.Sprintf("sending %s to the remote cache %s\n", text.Count(n.Results, "result"), n.Name), false
 	case options.Untrusted:
 		if n.Cache != "" {
-			return fmt.Sprintf("warning: this project is not trusted, so its remote cache %s was not asked for results;\n  run `fevalgraph trust`, or `fevalgraph run`\n", n.Cache), true
+			return fmt.Sprintf("warning: this project is not trusted yet, so its remote cache %s was not asked for results;\n  `fevalgraph trust` allows that, and so does `fevalgraph run`\n", n.Cache), true
 		}
-		return "warning: this project is not trusted, so its backends were not asked who they are,\n  and what runs there is unknown; run `fevalgraph trust`, or `fevalgraph run`\n", true
+		return untrusted(n.Asks), true
 	case options.SessionsUnknown:
 		return fmt.Sprintf("warning: ending what an earlier run left: %v\n", n.Err), true
 	case options.SessionLeft:
@@ -52,6 +52,21 @@ func Notice(n options.Notice) (said string, always bool) {
 		return fmt.Sprintf("warning: %s could not be read and is made again\n", n.Name), true
 	}
 	return "", false
+}
+
+// untrusted warns that commands and questions which identify backends were left out, and lists some.
+func untrusted(asks []string) string {
+	const most = 5
+	more := ""
+	if len(asks) > most {
+		asks, more = asks[:most], fmt.Sprintf("  and %d more\n", len(asks)-most)
+	}
+	list := ""
+	for _, ask := range asks {
+		list += "  " + text.Line(ask, 0) + "\n"
+	}
+	return "warning: this project is not trusted yet, so this was not done,\n  and what depends on it is unknown:\n" + list + more +
+		"  `fevalgraph trust` allows it, and so does `fevalgraph run`\n"
 }
 
 // ForeignRecords warns about so many records of packs that others signed; of none it is "".

@@ -10,28 +10,32 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Cleaned is what was removed, as lines; whole says that no error kept anything from it.
-func Cleaned(c *upkeep.Cleaned, whole bool) string {
+// Cleaned is what was removed, or would be, as lines; whole says that no error kept anything from it.
+func Cleaned(c *upkeep.Cleaned, dryRun, whole bool) string {
 	var b strings.Builder
-	for _, removed := range c.Containers {
+	removed, ended := "removed", "ended"
+	if dryRun {
+		removed, ended = "would remove", "would end"
+	}
+	for _, gone := range c.Containers {
 		which := ""
-		if removed.Built > 0 {
-			which = fmt.Sprintf(", %d of which built from a Dockerfile,", removed.Built)
+		if gone.Built > 0 {
+			which = fmt.Sprintf(", %d of which built from a Dockerfile,", gone.Built)
 		}
-		if removed.Networks > 0 {
-			fmt.Fprintf(&b, "removed %s from %s\n", text.Count(removed.Networks, "network"), removed.Host)
+		if gone.Networks > 0 {
+			fmt.Fprintf(&b, "removed %s from %s\n", text.Count(gone.Networks, "network"), gone.Host)
 		}
-		fmt.Fprintf(&b, "removed %s and %s%s from %s\n", text.Count(removed.Containers, "container"), text.Count(removed.Images, "image"), which, removed.Host)
+		fmt.Fprintf(&b, "removed %s and %s%s from %s\n", text.Count(gone.Containers, "container"), text.Count(gone.Images, "image"), which, gone.Host)
 	}
 	for _, name := range c.Clusters {
-		fmt.Fprintf(&b, "ended cluster %s\n", name)
+		fmt.Fprintf(&b, "%s cluster %s\n", ended, name)
 	}
 	switch {
 	case !whole:
 	case c.State != "":
-		fmt.Fprintf(&b, "removed %s\n", text.Line(c.State, 0))
+		fmt.Fprintf(&b, "%s %s\n", removed, text.Line(c.State, 0))
 	default:
-		fmt.Fprintf(&b, "ended %d leftover sessions, removed %d of %d run records\n", c.Sessions, c.Removed, c.Runs)
+		fmt.Fprintf(&b, "%s %d leftover sessions, %s %d of %d run records\n", ended, c.Sessions, removed, c.Removed, c.Runs)
 	}
 	return b.String()
 }
