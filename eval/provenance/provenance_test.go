@@ -409,7 +409,7 @@ func TestSignedSummary(t *testing.T) {
 	}
 }
 
-// A verdict whose grading node has no answer is told apart from one that the store lost.
+// A verdict whose grading node has no answer differs from one that the store lost.
 func TestUnansweredGrader(t *testing.T) {
 	k := key(t)
 	store, answered, results := project(t)

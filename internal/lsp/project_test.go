@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,10 +97,11 @@ func TestWatchedFiles(t *testing.T) {
 		t.Fatal(found)
 	}
 	dir := filepath.Dir(pathOf(uri))
-	if err := os.MkdirAll(filepath.Join(dir, "solutions", "large"), 0o755); err != nil {
+	large := filepath.Join(dir, "solutions", "large")
+	if err := errors.Join(os.MkdirAll(large, 0o755), os.WriteFile(filepath.Join(large, "main.py"), nil, 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	c.notify("workspace/didChangeWatchedFiles", map[string]any{"changes": []any{map[string]any{"uri": uriOf(filepath.Join(dir, "solutions", "large")), "type": 1}}})
+	c.notify("workspace/didChangeWatchedFiles", map[string]any{"changes": []any{map[string]any{"uri": uriOf(large), "type": 1}}})
 	c.wait("news", func() bool { return len(c.published[uri].Diagnostics) == 0 })
 }
 
