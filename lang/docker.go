@@ -46,16 +46,6 @@ func (b *block) docker() (*DockerBackend, *Container) {
 	}
 	c.GPUs = b.shaped("gpus", gpusText(), `"all", a number above 0, or "device=" and ids, such as "device=0,1"`)
 	c.Keep, _ = b.text("keep")
-	for _, old := range []struct{ name, detail string }{
-		{"reuse", "Containers are no longer used again: each run of tests has its own."},
-		{"init", "The first process of every container collects processes that lost their parent."},
-	} {
-		if _, g := b.truth(old.name); g == isSet {
-			f := b.at(old.name)
-			f.warning, f.code, f.summary, f.hint, f.detail = true, "deprecated", "Attribute without effect", "remove it", old.detail
-			b.fail(f)
-		}
-	}
 	c.Mounts = b.mounts(d.Workdir)
 	return d, c
 }

@@ -18,9 +18,7 @@ func dockerSchema() BlockSchema {
 			AttributeSchema{Name: "memory", Type: TypeSize, Doc: "Memory of a container, such as \"2GiB\"; it gets no swap beside that. The default is no limit."},
 			AttributeSchema{Name: "pids", Type: TypeInteger, Default: "4096", Doc: "Processes and threads of a container at a time; null is no limit."},
 			AttributeSchema{Name: "gpus", Type: TypeText, Default: `""`, Doc: "\"all\", a number, or \"device=\" and a list of ids. The default is none."},
-			AttributeSchema{Name: "init", Type: TypeBool, Default: "true", Doc: "Deprecated, without effect: the first process of every container collects processes that lost their parent."},
 			AttributeSchema{Name: "python", Type: TypeText, Default: `""`, Doc: "Interpreter that uv is asked for in the container, such as \"3.12\", for pytest and, as UV_PYTHON, for set-up commands and tests. The default is uv's choice."},
-			AttributeSchema{Name: "reuse", Type: TypeBool, Default: "false", Doc: "Deprecated, without effect: each run of tests has a container of its own."},
 			AttributeSchema{Name: "keep", Type: TypeText, Default: `"never"`, Values: []string{"never", "failed", "always"}, Doc: "Which containers stay when their program has ended, for you to enter: none; those of tests and other programs that failed, and of runs that broke; or all. It says how to enter them."},
 		),
 		Blocks: []BlockSchema{{
