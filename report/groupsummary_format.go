@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
@@ -14,7 +13,7 @@ import (
 )
 
 // GroupFormats lists the formats that WriteGroups knows.
-func GroupFormats() []string { return []string{"table", "json", "csv", "markdown"} }
+func GroupFormats() []string { return []string{"table", "json", "markdown"} }
 
 // WriteGroups renders the summaries of the groups of r by axes. An unknown format is an
 // error that lists the known ones.
@@ -31,8 +30,6 @@ func WriteGroups(w io.Writer, format string, r *Results, axes []string, ks []int
 		_, err = io.WriteString(w, grid.Markdown())
 	case "json":
 		err = encoder(w).Encode(groupsJSON(r.Run, all, axes, ks))
-	case "csv":
-		err = groupsCSV(w, all, axes, ks)
 	default:
 		return text.Unknown("format", format, GroupFormats())
 	}
@@ -255,57 +252,4 @@ func estimateOrNull(k int, e statistics.Estimate) estimateJSON {
 		out.Low, out.High = &e.Low, &e.High
 	}
 	return out
-}
-
-func groupsCSV(w io.Writer, all []GroupSummary, axes []string, ks []int) error {
-	out := csv.NewWriter(w)
-	out.UseCRLF = true
-	header := slices.Concat(axes, []string{"cells", "solved", "success", "error", "timeout", "skipped", "broken", "not_finite",
-		"score_n", "score_mean", "score_min", "score_max", "unbounded_n", "unbounded_mean", "unbounded_min", "unbounded_max"})
-	for _, k := range ks {
-		for _, name := range []string{"pass_at", "best_of"} {
-			for _, part := range []string{"", "_low", "_high"} {
-				header = append(header, fmt.Sprintf("%s_%d%s", name, k, part))
-			}
-		}
-	}
-	header = append(header, "judged", "ruled", "score_scored", "score_scored_mean", "unbounded_scored", "unbounded_scored_mean")
-	out.Write(header)
-	for _, s := range all {
-		var row []string
-		for _, name := range s.Group {
-			row = append(row, csvField(name))
-		}
-		for _, n := range []int{s.Cells, s.Solved, s.Statuses[verdict.Success], s.Statuses[verdict.Error], s.Statuses[verdict.TimedOut], s.Statuses[verdict.Skipped], s.Statuses[verdict.Broken], s.NotFinite} {
-			row = append(row, strconv.Itoa(n))
-		}
-		for _, sums := range []verdict.ScoreSummaries{s.Score, s.Unbounded} {
-			sum := summaryOrNull(sums)
-			if sum == nil {
-				row = append(row, "0", "", "", "")
-				continue
-			}
-			row = append(row, strconv.Itoa(sum.N), exact(&sum.Mean), exact(&sum.Min), exact(&sum.Max))
-		}
-		for i, k := range ks {
-			for _, e := range []statistics.Estimate{s.PassAt[i], s.BestOf[i]} {
-				j := estimateOrNull(k, e)
-				row = append(row, exact(j.Value), exact(j.Low), exact(j.High))
-			}
-		}
-		row = append(row, strconv.Itoa(s.Judged), strconv.Itoa(s.Ruled))
-		for _, sums := range []verdict.ScoreSummaries{s.Score, s.Unbounded} {
-			sum := summaryOrNull(sums)
-			if sum == nil {
-				sum = &summaryJSON{}
-			}
-			row = append(row, strconv.Itoa(sum.Scored), exact(sum.ScoredMean))
-		}
-		for i := range row {
-			row[i] = text.Document(row[i])
-		}
-		out.Write(row)
-	}
-	out.Flush()
-	return out.Error()
 }

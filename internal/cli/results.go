@@ -54,7 +54,7 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
   fevalgraph results --format github --against main.json --comment comment.md
   fevalgraph results --import batch/.state.research.json
   fevalgraph results --by model --at 1,5
-  fevalgraph results --by problem --format csv`,
+  fevalgraph results --by problem --format json`,
 		func(cmd *cobra.Command, args []string) error {
 			results, err := a.wantedResults(cmd.Context(), f, args)
 			if err != nil {
