@@ -22,7 +22,7 @@ type reading struct {
 // Describe implements graph.Task. Raising the recipe reads stored answers again, and asks
 // nothing.
 func (r *reading) Describe(_ context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 1)
+	m.Int("recipe", 2)
 	m.String("file", r.unnamed)
 	m.Bool("only", r.only)
 	return nil

@@ -24,7 +24,7 @@ type chain struct {
 func newChain(t *testing.T) *chain {
 	c := &chain{project: newProject(t), answers: map[string]string{
 		"first":  "```main.py\none\n```\n```lib.py\nlib\n```\n",
-		"second": "```diff\n--- a/main.py\n+++ b/main.py\n@@ -1 +1,2 @@\n one\n+two\n```\n",
+		"second": "```main.py\none\ntwo\n```\n",
 		"third":  "```lib.py\nnew\n```\n",
 	}}
 	c.server = &modeltest.Server{Answer: func(r modeltest.Request) string {
@@ -72,7 +72,7 @@ func TestChain(t *testing.T) {
 	}
 	c.want("same, same, same", 0, whole)
 	// Another text of a task asks that one again, and those whose code is another then.
-	c.answers["again"] = "```diff\n--- main.py\n+++ main.py\n@@ @@\n one\n+zwei\n```\n"
+	c.answers["again"] = "```main.py\none\nzwei\n```\n"
 	write(t, filepath.Join(c.dir, "p-2.md"), "task: again\n")
 	c.want("same, written, written", 2, strings.ReplaceAll(whole, "two", "zwei"))
 	// Back again, everything is known.

@@ -175,7 +175,7 @@ func defaultPrompt(in lang.PromptInput) string {
 	}
 	fmt.Fprintf(&b, "Answer with the complete content of each file, in a fenced block of code that begins with the path of the file, like this:\n\n```%s\n...\n```\n\n", example)
 	if in.Code != "" {
-		b.WriteString("The code so far follows the task. Change it so that it also does what the task asks for. Files that you leave out stay as they are. In place of a whole file you may give a unified diff of it in a block that begins with ```diff.\n\n")
+		b.WriteString("The code so far follows the task. Change it so that it also does what the task asks for. Files that you leave out stay as they are.\n\n")
 	}
 	if in.Entry != "" {
 		fmt.Fprintf(&b, "The solution is started by this command, in the directory of its files, with arguments behind it: %s\n\n", in.Entry)

@@ -12,7 +12,7 @@ func generatorSchema() BlockSchema {
 			{Name: "keys", Type: TypeSecrets, Doc: "API keys: a secret, or a list of secrets. A secret of several lines is a key in each. They are used in turn, each within limits."},
 			{Name: "command", Type: TypeTexts, Doc: "A program and its arguments that reads a prompt from its standard input and writes the answer to its standard output. It starts in the directory of fevalgraph.hcl."},
 			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of command. It has no others but PATH and HOME."},
-			{Name: "prompt", Type: TypeExpression, Scope: "self", Doc: "What is asked, made of self. The default asks for whole files, or diffs, in fenced blocks."},
+			{Name: "prompt", Type: TypeExpression, Scope: "self", Doc: "What is asked, made of self. The default asks for whole files in fenced blocks."},
 			{Name: "system", Type: TypeText, Default: `""`, Doc: "The system message."},
 			{Name: "parameters", Type: TypeAny, Doc: "Further attributes of requests, an object such as { temperature = 0.2, max_tokens = 8000 }."},
 			{Name: "attempts", Type: TypeInteger, Default: "1", Doc: "Solutions of each problem."},

@@ -8,6 +8,5 @@
 //	```
 //
 // or it is named by the line above it: **tally.py**, `tally.py`:, ### File: tally.py. Where no
-// block is named, the longest is the one file that was asked for. Blocks called diff or patch
-// are unified diffs of the code that was there before.
+// block is named, the longest is the one file that was asked for. Diffs are refused.
 package answer

@@ -36,7 +36,7 @@ func Files(text, unnamed string, before []File) ([]File, error) {
 	case len(blocks) > 0:
 		err = s.addBlocks(blocks, unnamed)
 	case isDiff(text):
-		err = s.patch(text)
+		err = errDiff
 	default:
 		err = errors.New("the answer has no fenced code")
 	}
@@ -67,10 +67,9 @@ func Only(text, path string) ([]File, error) {
 }
 
 // solution is the files so far.
-type solution struct {
-	files    map[string]string
-	compared int // lines, for diffs
-}
+type solution struct{ files map[string]string }
+
+var errDiff = errors.New("the answer has a diff in place of whole files")
 
 func (s *solution) addBlocks(blocks []block, unnamed string) error {
 	var rest []block
@@ -78,7 +77,7 @@ func (s *solution) addBlocks(blocks []block, unnamed string) error {
 		var err error
 		switch {
 		case b.isDiff():
-			err = s.patch(b.text)
+			err = errDiff
 		case b.name != "":
 			err = s.write(b.name, b.text)
 		default:
@@ -116,9 +115,6 @@ func (s *solution) write(path, content string) error {
 
 // checked is the solution, if it can be written anywhere as it is.
 func (s *solution) checked() ([]File, error) {
-	if len(s.files) == 0 {
-		return nil, errors.New("the answer leaves no file")
-	}
 	if len(s.files) > MaxFiles {
 		return nil, fmt.Errorf("the solution has %d files, more than %d", len(s.files), MaxFiles)
 	}
