@@ -17,7 +17,7 @@ func connect(t *testing.T) *mcp.ClientSession {
 	fromServer, toClient := io.Pipe()
 	served := make(chan error, 1)
 	go func() {
-		served <- Serve(t.Context(), fromClient, toClient, Options{Version: "1", Call: func(_ context.Context, args []string) (string, bool) {
+		served <- Serve(context.WithoutCancel(t.Context()), fromClient, toClient, Options{Version: "1", Call: func(_ context.Context, args []string) (string, bool) {
 			return strings.Join(args, "|") + strings.Repeat("x", most)[:len(args)/5*most], !slices.Contains(args, "wrong")
 		}})
 	}()
