@@ -244,7 +244,7 @@ func before(state Records, ids []string, back string) (*Run, error) {
 	case at < 0 && n == 0:
 		return nil, ErrNoRuns
 	case at < 0:
-		return nil, fmt.Errorf("latest~%d: the latest has %d before it", n, n-left-1)
+		return nil, fmt.Errorf("latest~%d: the latest run has %d before it; `fevalgraph runs` lists them", n, n-left-1)
 	}
 	return OpenRun(state, ids[at]), nil
 }

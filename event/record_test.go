@@ -51,7 +51,7 @@ func TestLatestIsNeverAdHoc(t *testing.T) {
 			t.Errorf("%q is %v, %v, want %s", name, run, err, want)
 		}
 	}
-	if _, err := FindRun(Records{Dir: state}, "latest~2"); err == nil || err.Error() != "latest~2: the latest has 1 before it" {
+	if _, err := FindRun(Records{Dir: state}, "latest~2"); err == nil || err.Error() != "latest~2: the latest run has 1 before it; `fevalgraph runs` lists them" {
 		t.Errorf("latest~2: %v", err)
 	}
 	only := t.TempDir()

@@ -40,7 +40,7 @@ var Starters = []Starter{
 	{Kind: "frontier-algorithmic", About: "the algorithmic track of a Frontier-CS checkout", Next: "run --var root=CHECKOUT", dir: "frontier-algorithmic"},
 	{Kind: "frontier-research", About: "the research track of a Frontier-CS checkout", Next: "run --var root=CHECKOUT", dir: "frontier-research"},
 	{Kind: "harbor", About: "a Harbor task and a solution, or directories of them", Next: "run", dir: "harbor"},
-	{Kind: "ci", About: "steps for CI systems, workflows for GitHub", Next: "lock", dir: "ci", at: "ci",
+	{Kind: "ci", About: "steps for CI systems, and workflows of GitHub", Next: "lock", dir: "ci", at: "ci",
 		also: map[string]string{"github": ".github/workflows"}},
 }
 

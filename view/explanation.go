@@ -61,7 +61,7 @@ func Explain(w io.Writer, e Explanation, page text.Page) {
 	}
 	key := e.value(e.Key)
 	if e.PreviousKey != "" && e.PreviousKey != e.Key {
-		key += p.Quiet("  was " + e.value(e.PreviousKey))
+		key = strings.TrimPrefix(key+p.Quiet("  was "+e.value(e.PreviousKey)), "  ")
 	}
 	fact("key", key)
 	fact("run", text.Line(e.Run, 0))

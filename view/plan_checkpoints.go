@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/event"
@@ -103,19 +104,28 @@ func (c *staleCheckpoint) add(n PlanNode) {
 	case !blocked(mark) && blocked(c.mark):
 		return
 	}
-	for _, known := range c.causes {
-		if known == n.Root {
-			return
-		}
+	if cause := text.FirstLine(n.Root); !slices.Contains(c.causes, cause) { // what a machine lacks can take a page
+		c.causes = append(c.causes, cause)
 	}
-	c.causes = append(c.causes, n.Root)
 }
 
 // groupedLines returns a line for each checkpoint or, if they are too many, for those with one cause that
-// belong to a checkpoint, a problem, or the project, whichever is the first to be few enough.
+// belong to a checkpoint, a problem, or the project, whichever is the first to be few enough. What a machine
+// keeps from several checkpoints of a problem has one line.
 func groupedLines(found []*staleCheckpoint) (lines []PlanLine) {
+	lacking := map[[2]string]int{}
+	for _, c := range found {
+		if c.mark == "!" {
+			lacking[[2]string{c.in, c.cause()}]++
+		}
+	}
 	for _, group := range []func(*staleCheckpoint) string{
-		func(c *staleCheckpoint) string { return c.name },
+		func(c *staleCheckpoint) string {
+			if lacking[[2]string{c.in, c.cause()}] > 1 {
+				return c.in
+			}
+			return c.name
+		},
 		func(c *staleCheckpoint) string { return c.of },
 		func(c *staleCheckpoint) string { return c.in },
 		func(*staleCheckpoint) string { return "" },

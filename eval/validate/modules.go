@@ -18,8 +18,7 @@ import (
 )
 
 // standard are the modules of Python's standard library.
-const standard = `219 ` +
-	`abc aifc antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii bisect builtins bz2 cProfile calendar cgi cgitb ` +
+const standard = `abc aifc antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii bisect builtins bz2 cProfile calendar cgi cgitb ` +
 	`chunk cmath cmd code codecs codeop collections colorsys compileall concurrent configparser contextlib contextvars copy copyreg crypt csv ctypes curses ` +
 	`dataclasses datetime dbm decimal difflib dis distutils doctest email encodings ensurepip enum errno faulthandler fcntl filecmp fileinput fnmatch ` +
 	`fractions ftplib functools gc genericpath getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html http idlelib imaplib imghdr imp ` +
@@ -54,10 +53,13 @@ func missingModules(cfg *lang.Config, imports *Imports) (found diag.List) {
 	for _, name := range pytest.DefaultRequirements {
 		known = append(known, moduleOf(name))
 	}
+	if slices.ContainsFunc(cfg.Backends, func(b *lang.Backend) bool { return searchesElsewhere(b.Env) }) {
+		return nil
+	}
 	lock, unlocked := os.ReadFile(filepath.Join(cfg.Root, "fevalgraph.lock"))
 	own := solutionModules(cfg)
 	for _, p := range cfg.Problems {
-		if p.Pytest == nil || p.Pytest.Root == "" {
+		if p.Pytest == nil || p.Pytest.Root == "" || slices.ContainsFunc(p.Checkpoints, func(c *lang.Checkpoint) bool { return searchesElsewhere(c.Env) }) {
 			continue
 		}
 		seen := imports.modulesBelow(p.Pytest.Root)
@@ -91,6 +93,11 @@ func missingModules(cfg *lang.Config, imports *Imports) (found diag.List) {
 		})
 	}
 	return found
+}
+
+// searchesElsewhere reports whether Python finds modules in directories that are not looked at here.
+func searchesElsewhere(env []lang.EnvVar) bool {
+	return slices.ContainsFunc(env, func(v lang.EnvVar) bool { return v.Name == "PYTHONPATH" })
 }
 
 func quoted(words []string) string { return `"` + strings.Join(words, `", "`) + `"` }

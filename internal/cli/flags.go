@@ -17,16 +17,16 @@ import (
 // flagUsers are the commands for which a global flag means something; those that are
 // not listed mean something to all.
 var flagUsers = map[string][]string{
-	"chdir":    {"run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "init", "validate", "fmt", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "bundle", "verify", "diff", "compare", "report", "gen"},
-	"file":     {"run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "bundle", "verify", "diff", "compare", "report", "gen"},
-	"var":      {"init", "run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "verify", "diff", "compare", "gen", "lsp"},
-	"var-file": {"run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "verify", "diff", "compare", "gen", "lsp"},
+	"chdir":    {"run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "init", "validate", "fmt", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "bundle", "verify", "diff", "compare", "report", "gen", "mcp"},
+	"file":     {"run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "bundle", "verify", "diff", "compare", "report", "gen", "mcp"},
+	"var":      {"init", "run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "verify", "diff", "compare", "gen", "lsp", "mcp"},
+	"var-file": {"run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "verify", "diff", "compare", "gen", "lsp", "mcp"},
 	"cache":    {"run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "graph", "validate", "cache"},
 	"jobs":     {"run", "watch", "plan", "eval", "merge", "validate", "verify"},
 	"progress": {"run", "watch", "eval", "merge", "validate", "gen"},
 	"offline":  {"run", "watch", "eval", "shell", "validate", "lock", "verify"},
 	"locked":   {"run", "watch", "eval", "shell", "validate", "lock", "verify"},
-	"trust":    {"plan", "explain", "status", "results", "cache", "doctor", "diff", "compare", "gen"},
+	"trust":    {"plan", "explain", "status", "results", "cache", "doctor", "diff", "compare", "gen", "mcp"},
 	"json":     {"run", "watch", "plan", "eval", "merge", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "variables", "trust", "keygen", "cache", "doctor", "version", "bundle", "verify", "diff", "compare", "report", "gen", "schema"},
 }
 

@@ -61,6 +61,7 @@ var Rules = map[string]Rule{
 	"list":                 {ReachTrusted, ReachTrusted, WritesNothing},
 	"show":                 {ReachTrusted, ReachTrusted, WritesNothing},
 	"lsp":                  {ReachTrusted, ReachTrusted, WritesNothing},
+	"mcp":                  {ReachTrusted, ReachTrusted, WritesNothing},
 	"doctor":               {ReachTrusted, ReachTrusted, WritesNothing},
 	"clean":                {ReachNothing, ReachTrusted, WritesState},
 	"bundle":               {ReachNothing, ReachTrusted, WritesNamed},

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/internal/mcp"
+	"github.com/fevalgraph/fevalgraph/view"
+)
+
+func (a *app) mcpCommand() *cobra.Command {
+	return command("mcp", "Answer coding agents about plans and verdicts",
+		`Mcp is a server of the Model Context Protocol: an agent starts it and asks over
+stdin and stdout. Its tools are plan, explain, results, diff and log, which only
+read. It executes only what the project is trusted with.`,
+		`  fevalgraph mcp
+  fevalgraph mcp -C evals`,
+		func(cmd *cobra.Command, args []string) error {
+			if _, ok := view.Terminal(a.io.In); ok {
+				return usageError(cmd, errors.New("mcp is for an agent to start, and this is a terminal"))
+			}
+			err := mcp.Serve(cmd.Context(), io.NopCloser(a.io.In), stdio{nil, a.io.Out}, mcp.Options{Version: Version(), Call: a.asker()})
+			if err != nil {
+				return exit.With(exit.NotJudged, err)
+			}
+			return nil
+		})
+}
+
+// asker returns a function that executes a command on the project of this call, one at a time.
+func (a *app) asker() func(ctx context.Context, args []string) (string, bool) {
+	var one sync.Mutex
+	return func(ctx context.Context, args []string) (string, bool) {
+		one.Lock()
+		defer one.Unlock()
+		var out, said bytes.Buffer
+		asked := &app{io: IO{In: &bytes.Reader{}, Out: &out, Err: &said, LookupEnv: a.io.LookupEnv, Benchmarks: a.io.Benchmarks, Kinds: a.io.Kinds}}
+		root := asked.rootCommand()
+		root.SetArgs(append(a.projectArgs(), args...))
+		root.SetIn(asked.io.In)
+		root.SetOut(&out)
+		root.SetErr(&said)
+		if class := asked.complain(root.ExecuteContext(ctx)); class != exit.Passed && out.Len() == 0 {
+			return said.String(), false
+		}
+		return out.String(), true
+	}
+}
+
+// projectArgs are the flags that name the project of this call.
+func (a *app) projectArgs() []string {
+	args := []string{"--chdir=" + a.flags.dir, "--file=" + a.flags.file}
+	for _, v := range a.flags.vars {
+		args = append(args, "--var="+v)
+	}
+	for _, file := range a.flags.varFiles {
+		args = append(args, "--var-file="+file)
+	}
+	if a.flags.trust {
+		args = append(args, "--trust")
+	}
+	return args
+}

@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What an agent asks is answered by a command on the project of the call.
+func TestAsker(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "fevalgraph.hcl"), []byte("variable \"size\" {}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	a := &app{io: IO{LookupEnv: func(name string) (string, bool) {
+		if name == "HOME" || name == "FEVALGRAPH_CACHE_DIR" {
+			return home, true
+		}
+		return "", false
+	}}}
+	a.flags.dir = dir
+	for _, try := range []struct {
+		vars []string
+		args []string
+		ok   bool
+		want string
+	}{
+		{nil, []string{"plan", "--json", "--"}, false, "size"},
+		{[]string{"size=3"}, []string{"plan", "--json", "--"}, true, `"schema": 1`},
+		{[]string{"size=3"}, []string{"log", "--", "a/b"}, false, "no run has been recorded"},
+		{[]string{"size=3"}, []string{"explain", "--json", "--", "--trust"}, false, "--trust matches nothing"},
+	} {
+		a.flags.vars = try.vars
+		if printed, ok := a.asker()(t.Context(), try.args); ok != try.ok || !strings.Contains(printed, try.want) {
+			t.Errorf("%v %v: %v, %s", try.vars, try.args, ok, printed)
+		}
+	}
+}

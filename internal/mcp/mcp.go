@@ -1,0 +1,142 @@
+// Package mcp answers questions of coding agents about a project, by the Model Context Protocol over two
+// streams. Each tool is a command that only reads, whose output is the answer: it decides nothing and runs
+// nothing itself.
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Options of a server.
+type Options struct {
+	Version string
+	// Call executes a command with its arguments, and returns what it printed and whether it could answer.
+	Call func(ctx context.Context, args []string) (printed string, ok bool)
+}
+
+// tool is a command as agents see it.
+type tool struct {
+	name, about string
+	command     []string
+	// arguments are those of the command, in order, by name, with what they mean; those from the first
+	// that is not given are left out.
+	arguments [][2]string
+	required  int  // of them
+	list      bool // the last is a list
+}
+
+var tools = []tool{
+	{"plan", "What a run would judge, and why: each stale node with its cause. Changes nothing.", []string{"plan", "--json"},
+		[][2]string{{"selectors", "which nodes, such as problem=NAME or PROBLEM/CHECKPOINT/SOLUTION; all by default"}}, 0, true},
+	{"explain", "Why a checkpoint was judged, would be, or was served from the store: fields and files that differ.", []string{"explain", "--json"},
+		[][2]string{{"node", "PROBLEM/CHECKPOINT/SOLUTION, or the address of a node"}}, 1, false},
+	{"results", "The last verdicts with every test and its message.", []string{"results", "--format", "json"},
+		[][2]string{{"selectors", "which cells, such as solution=NAME or verdict=failed; all by default"}}, 0, true},
+	{"diff", "Verdicts that differ between two runs, each with its cause.", []string{"diff", "--format", "json"},
+		[][2]string{{"before", "a run, such as latest~1"}, {"after", "a run, or now"}}, 0, false},
+	{"log", "What a node printed, such as pytest's output.", []string{"log"},
+		[][2]string{{"node", "PROBLEM/CHECKPOINT/SOLUTION, or the address of a node"}}, 1, false},
+}
+
+// most bounds an answer in bytes: an agent reads all of it.
+const most = 256 << 10
+
+// Serve answers requests until the input ends or ctx is done.
+func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options) error {
+	s := mcp.NewServer(&mcp.Implementation{Name: "fevalgraph", Version: o.Version}, nil)
+	for _, t := range tools {
+		s.AddTool(&mcp.Tool{Name: t.name, Description: t.about, InputSchema: t.schema(), Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
+			func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				args, err := t.args(r.Params.Arguments)
+				if err != nil {
+					return answer(err.Error(), false), nil
+				}
+				return answer(o.Call(ctx, args)), nil
+			})
+	}
+	input := &ending{ReadCloser: in}
+	err := s.Run(ctx, &mcp.IOTransport{Reader: input, Writer: out})
+	if input.ended.Load() {
+		return nil
+	}
+	return err
+}
+
+// ending notes that its input has ended, which is how agents stop servers.
+type ending struct {
+	io.ReadCloser
+	ended atomic.Bool
+}
+
+func (e *ending) Read(p []byte) (int, error) {
+	n, err := e.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		e.ended.Store(true)
+	}
+	return n, err
+}
+
+func answer(printed string, ok bool) *mcp.CallToolResult {
+	if len(printed) > most {
+		printed = strings.ToValidUTF8(printed[:most], string(utf8.RuneError)) + "\n[...] use selectors for less\n"
+	}
+	return &mcp.CallToolResult{IsError: !ok, Content: []mcp.Content{&mcp.TextContent{Text: printed}}}
+}
+
+// schema is the JSON schema of a tool's arguments.
+func (t *tool) schema() map[string]any {
+	properties, required := map[string]any{}, []string{}
+	for i, a := range t.arguments {
+		p := map[string]any{"type": "string", "description": a[1]}
+		if t.list && i == len(t.arguments)-1 {
+			p["type"], p["items"] = "array", map[string]any{"type": "string"}
+		}
+		properties[a[0]] = p
+		if i < t.required {
+			required = append(required, a[0])
+		}
+	}
+	return map[string]any{"type": "object", "properties": properties, "required": required}
+}
+
+// args returns the command with the arguments of a request, none of which can be a flag.
+func (t *tool) args(request json.RawMessage) ([]string, error) {
+	given := map[string]json.RawMessage{}
+	if len(request) > 0 {
+		if err := json.Unmarshal(request, &given); err != nil {
+			return nil, fmt.Errorf("reading the arguments of %s: %w", t.name, err)
+		}
+	}
+	args := append(append([]string(nil), t.command...), "--")
+	for i, a := range t.arguments {
+		value, ok := given[a[0]]
+		if !ok {
+			if i < t.required {
+				return nil, fmt.Errorf("%s needs the argument %s: %s", t.name, a[0], a[1])
+			}
+			break
+		}
+		var one string
+		var all []string
+		err := json.Unmarshal(value, &one)
+		if err == nil {
+			all = []string{one}
+		} else if t.list {
+			err = json.Unmarshal(value, &all)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading %s of %s: %w", a[0], t.name, err)
+		}
+		args = append(args, all...)
+	}
+	return args, nil
+}
