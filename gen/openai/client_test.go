@@ -20,7 +20,9 @@ func ask(t *testing.T, s *modeltest.Server, change func(*Options)) (model.Answer
 	t.Helper()
 	server := httptest.NewServer(s)
 	defer server.Close()
-	o := Options{Endpoint: server.URL + "/v1", Model: "small", Timeout: time.Minute,
+	transport := &http.Transport{} // servers of tests beside this one end connections of the default one
+	defer transport.CloseIdleConnections()
+	o := Options{Endpoint: server.URL + "/v1", Model: "small", Timeout: time.Minute, Transport: transport,
 		Redact: func(text string) string { return strings.ReplaceAll(text, key, "***") }}
 	if change != nil {
 		change(&o)
