@@ -211,7 +211,7 @@ bazelremote: build $(BAZELREMOTE)
 # Solutions that attack, and a table of what became of them; part of real.
 attack: build $(UV) $(GOJUDGE)
 	$(WITH_REAL) \
-	scripts/with-docker $(DOCKER) $(GO) test -count=1 -timeout 60m -v -run '^(TestAttacks|TestImportedAttacks|TestTerminalAttacks|TestActs|TestMarks|TestAsUser|TestHomeInPath)$$' ./cmd/fevalgraph ./backend/local ./backend/gojudge
+	scripts/with-docker $(DOCKER) $(GO) test -count=1 -timeout 60m -v -run '^(TestAttacks|TestImportedAttacks|TestCrowded|TestTerminalAttacks|TestActs|TestMarks|TestAsUser|TestHomeInPath)$$' ./cmd/fevalgraph ./backend/local ./backend/gojudge
 
 # Random projects, edited and disturbed at random: a run shows what a clean one does,
 # and runs what was planned. A seed that fails says how to have it again.

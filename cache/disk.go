@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache/files"
+	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
@@ -145,6 +146,17 @@ func (d *Disk) Close() error {
 
 // Dir returns the absolute path of the store's directory.
 func (d *Disk) Dir() string { return d.dir }
+
+// Room returns an error if the disk that a store writes to is full.
+func Room(s Store) error {
+	switch s := s.(type) {
+	case *Disk:
+		return exhaustion.Room(s.dir)
+	case *Layered:
+		return exhaustion.Room(s.Upper.dir)
+	}
+	return nil
+}
 
 // create makes the layout's directories. It writes a file each time: asking
 // for permission bits would answer wrongly for root and on read-only mounts.

@@ -11,12 +11,13 @@ import (
 type afterBreak uint8
 
 const (
-	giveUp    afterBreak = iota // the node is broken, failed or skipped
-	interrupt                   // the run was interrupted
-	redecide                    // a source changed while it was read
-	heal                        // an input was missing from the store
-	tryAgain                    // the node has attempts left
-	preempted                   // the machine was taken away, which is no attempt
+	giveUp      afterBreak = iota // the node is broken, failed or skipped
+	interrupt                     // the run was interrupted
+	redecide                      // a source changed while it was read
+	heal                          // an input was missing from the store
+	tryAgain                      // the node has attempts left
+	tryIsolated                   // other work can have caused it
+	preempted                     // the machine was taken away, which is no attempt
 )
 
 // maxPreemptions bounds how often a node is done again because its machine was taken
@@ -41,7 +42,10 @@ func (s *scheduler) afterBreak(ctx context.Context, a *attempt) {
 		if s.mayLoseMachine(a.id) {
 			r.broken = preempted
 		}
-	case !IsInput(r.err) && !isAbsent(r.err) && s.hasAttempts(a):
+	case IsInput(r.err), isAbsent(r.err):
+	case IsCrowded(r.err) && s.mayBeIsolated(a.id):
+		r.broken = tryIsolated
+	case s.hasAttempts(a):
 		r.broken = tryAgain
 	}
 	if s.o.SaveLog != nil && len(r.log) > 0 {
@@ -54,6 +58,13 @@ func (s *scheduler) hasAttempts(a *attempt) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.breaks[a.id]+1 < a.n.Retry.Attempts
+}
+
+// mayBeIsolated reports whether a node has had no attempt that no other was next to.
+func (s *scheduler) mayBeIsolated(id ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.isolated[id]
 }
 
 // mayLoseMachine reports whether the work of a node whose machine was taken away is done
@@ -71,6 +82,7 @@ func (a *attempt) apply(ctx context.Context, s *scheduler) { s.handleResult(a) }
 func (s *scheduler) handleResult(a *attempt) {
 	id, r, st := a.id, &a.result, &s.status[a.id]
 	s.running--
+	s.alone = false // if it was, this was the attempt
 	s.poolOf(id).free++
 	s.release(id)
 	for _, text := range r.notes {
@@ -137,6 +149,9 @@ func (s *scheduler) handleBreak(a *attempt) {
 			Reason: firstLine(r.err.Error()), Wait: a.n.Retry.pause(s.breaks[id] + 1).Seconds()})
 		s.breaks[id]++
 		s.sleep(id)
+	case tryIsolated:
+		s.o.Sink.Emit(event.NodeNote{Type: "node.note", Addr: a.n.Addr, Kind: a.n.Kind, Text: "once more, with nothing of this run next to it: " + firstLine(r.err.Error())})
+		s.waitIsolated(id)
 	case preempted:
 		s.o.Sink.Emit(event.NodeRetry{Type: "node.retry", Addr: a.n.Addr, Kind: a.n.Kind, Attempt: st.Attempts,
 			Reason: firstLine(r.err.Error()), Preempted: true})

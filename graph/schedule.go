@@ -125,6 +125,9 @@ func (s *scheduler) startDecisions(start func(job)) {
 // startAttempts takes queued nodes while their pools have slots and no running
 // node has what they want for themselves.
 func (s *scheduler) startAttempts(start func(job)) {
+	if s.startIsolated(start) {
+		return
+	}
 	for _, name := range s.names {
 		p := s.pools[name]
 		for p.free > 0 && len(p.ready.ids) > 0 {

@@ -57,6 +57,8 @@ type scheduler struct {
 	parked   []ID      // in phase parked, and some that left it
 	pollAt   time.Time // when keys of parked nodes are tried again
 	pauses   []pause   // before further attempts
+	crowded  []ID      // queued for an attempt alone, and some that left the queue
+	alone    bool      // such an attempt is under way
 	stopping bool
 	// unreported nodes ended, and Options.Stop has not been asked about them; reporting
 	// counts calls of it that are under way.
@@ -68,6 +70,7 @@ type scheduler struct {
 	// What only few nodes have.
 	races          map[ID]int     // decisions repeated because a source changed
 	breaks         map[ID]int     // broken attempts
+	isolated       map[ID]bool    // have or had an attempt alone
 	preemptions    map[ID]int     // attempts whose machine was taken away, and that were made again
 	fruitlessHeals map[ID]int     // heals that found nothing to heal
 	rebuilds       map[ID]rebuild // nodes that were resolved and then invalidated
@@ -104,7 +107,7 @@ func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
 		phase: make([]phase, n), describing: make(chan struct{}, o.Deciders),
 		pools: map[string]*pool{}, claims: claims{}, probes: map[string]*probe{},
 		open: len(closure), idle: make(chan struct{}, 1), alarm: newAlarm(),
-		races: map[ID]int{}, breaks: map[ID]int{}, preemptions: map[ID]int{}, fruitlessHeals: map[ID]int{},
+		races: map[ID]int{}, breaks: map[ID]int{}, preemptions: map[ID]int{}, isolated: map[ID]bool{}, fruitlessHeals: map[ID]int{},
 		rebuilds: map[ID]rebuild{}, outdated: map[ID]bool{}, ran: map[ID]bool{},
 	}
 	s.todo.priority = s.priority

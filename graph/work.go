@@ -10,15 +10,16 @@ import (
 
 // Work is what a running task may use.
 type Work struct {
-	Addr    string
-	Attempt int // from 1
-	Store   cache.Store
-	Log     io.Writer // shown by `fevalgraph log` when the attempt breaks
-	Forced  bool      // Options.Force demands the work, whatever is known
-	inputs  []input
-	index   map[string]int // of inputs by name
-	notes   []string
-	phases  *phases // nil without a Profile
+	Addr     string
+	Attempt  int // from 1
+	Store    cache.Store
+	Log      io.Writer // shown by `fevalgraph log` when the attempt breaks
+	Forced   bool      // Options.Force demands the work, whatever is known
+	Isolated bool      // an earlier attempt was crowded out, and none is next to this one
+	inputs   []input
+	index    map[string]int // of inputs by name
+	notes    []string
+	phases   *phases // nil without a Profile
 }
 
 func newWork(addr string, attempt int, store cache.Store, inputs []input) *Work {

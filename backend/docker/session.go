@@ -276,7 +276,12 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 		return s.box.attach(ctx, s.facts, s.Dir(), c)
 	}
 	if err == nil {
+		watched := func() {}
+		if s.work != nil {
+			watched = s.work.Watch()
+		}
 		exit, err = s.box.runner.run(ctx, c)
+		watched()
 	}
 	if cause := context.Cause(ctx); cause != nil && errors.Is(err, cause) {
 		return backend.Exit{}, err

@@ -2,6 +2,7 @@ package gojudge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
@@ -49,6 +51,7 @@ func New(s *Server, o Options) *Sandbox { return &Sandbox{server: s, opt: o} }
 // attempt: no program ran.
 const (
 	busyTries = 9 // errBusy, of which one in a hundred or so happens
+	fullTries = 1
 	lostTries = 1 // a server that was restarted knows no file
 )
 
@@ -68,6 +71,7 @@ func (s *Sandbox) run(ctx context.Context, into cache.Store, programs []backend.
 		}
 	}
 	busy, missing := retry.Tries{Patience: retry.Patience{Calls: busyTries, Pause: time.Millisecond, Longest: busyTries * time.Millisecond}}, 0
+	full := 0
 	for {
 		c, err := s.server.use(ctx)
 		if err != nil {
@@ -93,6 +97,10 @@ func (s *Sandbox) run(ctx context.Context, into cache.Store, programs []backend.
 			c.uploader.clear()
 			c.uploader.forget(l.id)
 			continue
+		case full < fullTries && exhaustion.Is(err) && !errors.Is(err, backend.ErrSpoiled): // by what is kept for later requests, perhaps
+			full++
+			c.uploader.clear()
+			continue
 		}
 		return nil, s.server.explain(c.process.reason(err))
 	}
@@ -100,6 +108,9 @@ func (s *Sandbox) run(ctx context.Context, into cache.Store, programs []backend.
 
 // run sends one request and takes what comes back.
 func (c *connection) run(ctx context.Context, into cache.Store, programs []backend.Program) ([]backend.Ending, error) {
+	if err := c.full(); err != nil {
+		return nil, err
+	}
 	l := &loans{c: c}
 	defer l.release()
 	request, err := l.request(ctx, programs)
@@ -112,12 +123,17 @@ func (c *connection) run(ctx context.Context, into cache.Store, programs []backe
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, longest+resultPatience, errNoAnswer)
 	defer cancel()
-	look := c.contention()
+	look, full := c.contention(), exhaustion.Watch(c.full)
 	results, err := c.client.run(limited, request)
+	// go-judge cuts output off that finds no room, and reports nothing.
+	filled := cmp.Or(full(), c.full())
 	if err != nil {
 		return nil, err
 	}
 	defer c.clean(results)
+	if filled != nil {
+		return nil, backend.Spoiled(fmt.Errorf("running %q: %w", programs[0].Argv[0], filled))
+	}
 	contended := look()
 	ends := make([]backend.Ending, len(programs))
 	for i := range programs {
@@ -126,10 +142,21 @@ func (c *connection) run(ctx context.Context, into cache.Store, programs []backe
 			err = c.collect(limited, into, &ends[i], &results[i], &programs[i])
 		}
 		if err != nil {
-			return nil, fmt.Errorf("running %q: %w", programs[i].Argv[0], err)
+			if err = fmt.Errorf("running %q: %w", programs[i].Argv[0], err); exhaustion.Is(err) {
+				err = backend.Spoiled(err)
+			}
+			return nil, err
 		}
 	}
 	return ends, nil
+}
+
+// full returns an error if there is no room for what programs leave, as far as that is known.
+func (c *connection) full() error {
+	if c.process == nil {
+		return nil
+	}
+	return exhaustion.Room(c.dir)
 }
 
 // collect takes what a program left. Ids of files that were taken are removed

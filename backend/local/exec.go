@@ -61,7 +61,9 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 		return backend.Exit{}, &backend.ToolError{Tool: c.Argv[0], Err: err}
 	}
 	cmd.Stdout, cmd.Stderr = outputs[0].command, outputs[len(outputs)-1].command
+	watched := s.work.Watch()
 	exit, err := s.run(ctx, cmd, c, outputs)
+	watched()
 	if kept := finish(outputs); err == nil && kept != nil {
 		err = fmt.Errorf("running %s: %w", c.Argv[0], kept)
 	}

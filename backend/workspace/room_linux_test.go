@@ -1,33 +1,18 @@
 package workspace
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
-)
 
-func TestRoom(t *testing.T) {
-	const block = 4096
-	for _, test := range []struct {
-		name string
-		fs   unix.Statfs_t
-		ok   bool
-	}{
-		{"room", unix.Statfs_t{Bsize: block, Blocks: 1 << 20, Bfree: 1 << 19, Bavail: 1 << 19, Files: 1 << 20, Ffree: 1 << 19}, true},
-		{"no inodes are counted", unix.Statfs_t{Bsize: block, Blocks: 1 << 20, Bfree: 1 << 19, Bavail: 1 << 19}, true},
-		{"full", unix.Statfs_t{Bsize: block, Blocks: 1 << 20, Files: 1 << 20, Ffree: 1 << 19}, false},
-		{"almost full", unix.Statfs_t{Bsize: block, Blocks: 1 << 20, Bfree: 4000, Bavail: 4000, Files: 1 << 20, Ffree: 1 << 19}, false},
-		{"small, with room", unix.Statfs_t{Bsize: block, Blocks: 1000, Bfree: 11, Bavail: 11}, true},
-		{"small, full", unix.Statfs_t{Bsize: block, Blocks: 1000, Bfree: 9, Bavail: 9}, false},
-		{"no inodes", unix.Statfs_t{Bsize: block, Blocks: 1 << 20, Bfree: 1 << 19, Bavail: 1 << 19, Files: 1 << 20, Ffree: 3}, false},
-	} {
-		if err := roomIn("/scratch", &test.fs); (err == nil) != test.ok {
-			t.Errorf("%s: %v", test.name, err)
-		}
-	}
-}
+	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/ramdir"
+)
 
 // Where a workspace itself took the room, its end says something about its programs.
 func TestRoomTakenByWorkspace(t *testing.T) {
@@ -45,7 +30,7 @@ func TestRoomTakenByWorkspace(t *testing.T) {
 		{"all inodes", files, usage{bytes: 1, inodes: 1000}, true},
 		{"few inodes", files, usage{bytes: 1 << 30, inodes: 3}, false},
 	} {
-		if err := roomBeside("/scratch", test.fs, func() usage { return test.own }); (err == nil) != test.ok {
+		if err := roomBeside("/scratch", test.fs, test.own); (err == nil) != test.ok {
 			t.Errorf("%s: %v", test.name, err)
 		}
 	}
@@ -60,5 +45,43 @@ func TestRoomTakenByWorkspace(t *testing.T) {
 	defer root.Close()
 	if got := usedBelow(root, "."); got.inodes != 2 || got.bytes < 1<<20 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A file system that others filled for a moment is reported, though it has room again. What the
+// workspace itself took is not.
+func TestWatch(t *testing.T) {
+	dir, _ := ramdir.Small(t)
+	w, err := Make(filepath.Join(dir, "base"), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for _, full := range []string{filepath.Join(w.Work(), "own"), filepath.Join(dir, "other")} {
+		looks := make(chan error)
+		stop := exhaustion.Watch(func() error {
+			err := w.room()
+			looks <- err
+			return err
+		})
+		if err := <-looks; err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(full, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		ramdir.Fill(t, full)
+		<-looks // it may have begun before
+		seen := <-looks
+		if err := os.RemoveAll(full); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			for range looks {
+			}
+		}()
+		if err := stop(); err != seen || (err == nil) != strings.HasSuffix(full, "own") || err != nil && !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("%s: %v, seen %v", full, err, seen)
+		}
 	}
 }

@@ -1,10 +1,13 @@
 package workspace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 )
 
 // Verify does what backend.Session.Verify says about the directory: it is still
@@ -25,6 +28,17 @@ func (w *Workspace) Verify() error {
 			return fmt.Errorf("the directory %s of the workspace %s was removed while a command ran", dir, w.base)
 		}
 	}
+	return cmp.Or(w.starved, w.room())
+}
+
+// Watch has Verify report also a file system that was full for a moment, until the caller calls stop.
+func (w *Workspace) Watch() (stop func()) {
+	end := exhaustion.Watch(w.room)
+	return func() { w.starved = cmp.Or(w.starved, end()) }
+}
+
+// room returns an error if the file system is full, and not by what the workspace itself takes.
+func (w *Workspace) room() error {
 	return room(w.Work(), func() (all usage) {
 		parts := []string{"."}
 		if w.base == "/" {

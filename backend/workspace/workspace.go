@@ -58,6 +58,7 @@ type Workspace struct {
 	owner            *Owner
 	sealed           []string    // see Seal
 	root             *os.Root    // base; nil after Close
+	starved          error       // see Watch
 	first            *conditions // nil unless examined
 	begun            time.Time   // when they were last known to be so
 }

@@ -52,7 +52,7 @@ var attackKinds = []struct {
 	kind     string
 	patterns []string
 }{
-	{"forge what counts", []string{"forge*", "regroups_*", "report_as_*", "score_as_*", "reward_as_*", "writes_score*", "writes_reward*", "*s_late", "quotes_*", "opens_*", "finds_*", "prints_a_summary", "removes_reward", "spoils_reward", "logs_as_*"}},
+	{"forge what counts", []string{"forge*", "regroups_*", "report_as_*", "score_as_*", "reward_as_*", "writes_score*", "writes_reward*", "*s_late", "quotes_*", "prints_ratio_*", "opens_*", "finds_*", "prints_a_summary", "removes_reward", "spoils_reward", "logs_as_*"}},
 	{"change what judges", []string{"rewrites_*", "replaces_*", "own_*", "set_up_*", "swaps_*", "module_*", "shadows_*", "puts_*"}},
 	{"end or hold up what judges", []string{"kills_*", "terminates_*", "interrupts_*", "stops_*", "*_checker", "claims_*", "includes_*"}},
 	{"use up the machine", []string{"prints_much", "sleeps", "forks", "allocates", "many_files", "large_files", "compiles_forever", "too_large"}},

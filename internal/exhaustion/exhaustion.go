@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Is reports whether the machine, or the limits of the user, had no open files, processes or
-// memory left.
+// Is reports whether the machine, or the limits of the user, had no open files, processes,
+// memory or space left.
 func Is(err error) bool { return Hint(err) != "" }
 
 // Hint is what a person can do about such an error; "" for any other.
@@ -22,6 +22,8 @@ func Hint(err error) string {
 		return "the limit on processes is reached: raise it, or run fewer nodes at once: -j"
 	case errors.Is(err, syscall.ENOMEM):
 		return "the machine has no memory left: run fewer nodes at once: -j"
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "a file system is full: free some space, or set TMPDIR or FEVALGRAPH_CACHE_DIR"
 	}
 	return ""
 }

@@ -21,7 +21,8 @@ func TestHint(t *testing.T) {
 		{fmt.Errorf("starting: %w", &fs.PathError{Op: "fork/exec", Path: "/bin/sh", Err: syscall.EAGAIN}), "processes"},
 		{errors.Join(errors.New("other"), syscall.EMFILE), "ulimit -n"},
 		{syscall.ENOENT, ""},
-		{syscall.ENOSPC, ""},
+		{syscall.ENOSPC, "TMPDIR"},
+		{syscall.EDQUOT, "TMPDIR"},
 		{errors.New("too many open files"), ""},
 		{nil, ""},
 	} {

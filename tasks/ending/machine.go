@@ -23,23 +23,8 @@ import (
 type Machine struct {
 	Offline bool // ask nothing of the network
 
-	beside  sync.RWMutex // held exclusively by work that has the machine to itself
 	mu      sync.Mutex
 	answers map[question]*answer
-}
-
-// Begin waits until work can begin: beside other work, or alone. The caller calls end after it. Other
-// programs of the machine, and other runs, are not waited for.
-func (m *Machine) Begin(alone bool) (end func()) {
-	switch {
-	case m == nil:
-		return func() {}
-	case alone:
-		m.beside.Lock()
-		return m.beside.Unlock
-	}
-	m.beside.RLock()
-	return m.beside.RUnlock
 }
 
 // Setup is a set-up command that failed.

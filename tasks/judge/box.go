@@ -12,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
+	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 )
 
 // Box is where programs run.
@@ -52,7 +53,25 @@ func (b *Box) run(ctx context.Context, programs ...backend.Program) ([]backend.E
 	if lost := (*backend.PreemptedError)(nil); errors.As(err, &lost) {
 		err = &graph.PreemptedError{Err: err}
 	}
+	if errors.Is(err, backend.ErrSpoiled) {
+		err = &graph.CrowdedError{Err: err}
+	}
 	return ends, err
+}
+
+// blamed does work that a solution's program, or its output, takes part in. If that spoils the machine,
+// which was fit, in an attempt alone, the solution is refused.
+func blamed(ctx context.Context, w *graph.Work, work func(context.Context, *graph.Work) (graph.Outcome, error)) (graph.Outcome, error) {
+	if w.Isolated {
+		if err := cache.Room(w.Store); err != nil {
+			return graph.Outcome{}, fmt.Errorf("the machine is not fit: %w", err)
+		}
+	}
+	outcome, err := work(ctx, w)
+	if w.Isolated && errors.Is(err, backend.ErrSpoiled) {
+		return outputs.RefuseSpoiled(ctx, w.Store, err)
+	}
+	return outcome, err
 }
 
 // one runs a single program.

@@ -51,6 +51,10 @@ func (c *Check) Describe(ctx context.Context, m *graph.Manifest) error {
 
 // Run implements graph.Task.
 func (c *Check) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	return blamed(ctx, w, c.work)
+}
+
+func (c *Check) work(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	var log transcript
 	v, err := c.check(ctx, w, &log)
 	if err != nil {
@@ -78,9 +82,14 @@ func (c *Check) check(ctx context.Context, w *graph.Work, log *transcript) (Verd
 		return failedWith(verdict, why), nil
 	}
 	e, err := c.runChecker(ctx, w)
+	// The problem's files are the same for every solution, and most solutions print little.
+	d, _ := w.Input(FromRun, OutputStdout)
+	large := d.Size >= 1<<20
+	if large && graph.IsCrowded(err) {
+		err = backend.Spoiled(err)
+	}
 	if errors.Is(err, backend.ErrNoRoom) {
-		// The problem's files are the same for every solution, and most solutions print little.
-		if d, _ := w.Input(FromRun, OutputStdout); d.Size >= 1<<20 {
+		if large {
 			return failedWith(OutputLimit, fmt.Sprintf("the checker's directory has no room for the %d bytes that it printed", d.Size)), nil
 		}
 		return Verdict{}, &graph.InputError{Err: err}

@@ -96,6 +96,10 @@ func (c *Compile) Describe(ctx context.Context, m *graph.Manifest) error {
 
 // Run implements graph.Task.
 func (c *Compile) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	return blamed(ctx, w, c.work)
+}
+
+func (c *Compile) work(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	w.Phase(graph.Storing)
 	if o, refused, err := c.Source.Refusal(ctx, w.Store); refused {
 		return o, err

@@ -49,6 +49,10 @@ func (i *Interact) Describe(ctx context.Context, m *graph.Manifest) error {
 
 // Run implements graph.Task.
 func (i *Interact) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	return blamed(ctx, w, i.work)
+}
+
+func (i *Interact) work(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
 	program, ok := w.Input(FromSolution, OutputProgram)
 	if !ok {

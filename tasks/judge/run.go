@@ -134,6 +134,10 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 
 // Run implements graph.Task.
 func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	return blamed(ctx, w, r.work)
+}
+
+func (r *Run) work(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
 	program, ok := w.Input(FromSolution, OutputProgram)
 	if !ok {

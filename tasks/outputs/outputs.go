@@ -80,3 +80,9 @@ func Refuse(ctx context.Context, store cache.Store, why string) (graph.Outcome, 
 	}
 	return graph.Outcome{Outputs: []cache.Output{{Name: graph.RefusedOutput, Digest: d}}, Message: why}, nil
 }
+
+// RefuseSpoiled returns the outcome of a task whose submission is refused for an error that it can
+// have caused, in an attempt alone.
+func RefuseSpoiled(ctx context.Context, store cache.Store, spoiled error) (graph.Outcome, error) {
+	return Refuse(ctx, store, fmt.Sprintf("twice, also with nothing of this run beside it: %v", spoiled))
+}

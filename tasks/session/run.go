@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"syscall"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
@@ -28,26 +28,19 @@ type Session struct {
 	exit  *backend.Exit // of the program, if it was run
 }
 
-// try is how often, and beside what, work is done.
-type try struct{ last, alone bool }
-
 // Run has do work in a workspace, and once more in another if do returns the error of Again. If the
-// machine fails by what a submission can have done, the work is done once more alone. If the
-// machine, which was fit before, fails then as well, the submission is refused.
+// machine fails by what programs can have done, the error is a graph.CrowdedError. If it fails so
+// again in an attempt alone, though it was fit before, and they are a submission's, that is refused.
 func Run(ctx context.Context, w *graph.Work, p Plan, do func(*Session) (graph.Outcome, error)) (graph.Outcome, error) {
-	outcome, err := once(ctx, w, p, try{}, do)
+	outcome, err := once(ctx, w, p, false, do)
 	var again *againError
 	if errors.As(err, &again) {
 		w.Note(again.why)
-		outcome, err = once(ctx, w, p, try{last: true}, do)
+		outcome, err = once(ctx, w, p, true, do)
 	}
 	var spoiled *spoiledError
-	if errors.As(err, &spoiled) {
-		w.Note("alone once more: " + err.Error())
-		outcome, err = once(ctx, w, p, try{true, true}, do)
-		if errors.As(err, &spoiled) {
-			return outputs.Refuse(ctx, w.Store, fmt.Sprintf("twice, also with nothing of this run beside it: %v", spoiled))
-		}
+	if w.Isolated && p.Submitted && errors.As(err, &spoiled) {
+		return outputs.RefuseSpoiled(ctx, w.Store, err)
 	}
 	if err != nil {
 		return graph.Outcome{}, err
@@ -55,11 +48,10 @@ func Run(ctx context.Context, w *graph.Work, p Plan, do func(*Session) (graph.Ou
 	return outcome, nil
 }
 
-func once(ctx context.Context, w *graph.Work, p Plan, t try, do func(*Session) (graph.Outcome, error)) (outcome graph.Outcome, err error) {
-	defer p.Machine.Begin(t.alone)()
-	err = enter(ctx, w, p, t.last, func(s *Session) error {
-		if t.alone {
-			if err := s.Session.Verify(ctx); err != nil { // which no program of the submission caused
+func once(ctx context.Context, w *graph.Work, p Plan, last bool, do func(*Session) (graph.Outcome, error)) (outcome graph.Outcome, err error) {
+	err = enter(ctx, w, p, last, func(s *Session) error {
+		if w.Isolated {
+			if err := cmp.Or(s.Session.Verify(ctx), cache.Room(w.Store)); err != nil { // which no program of the submission caused
 				return fmt.Errorf("the machine is not fit: %w", err)
 			}
 		}
@@ -70,17 +62,15 @@ func once(ctx context.Context, w *graph.Work, p Plan, t try, do func(*Session) (
 	return outcome, err
 }
 
-// spoiledError is an error that a submission can have caused.
+// spoiledError is an error that programs of the session can have caused.
 type spoiledError struct{ error }
 
 func (e *spoiledError) Unwrap() error { return e.error }
 
-// blame returns err as a spoiledError if a submission ran, and can have caused it.
+// blame returns err as a spoiledError if programs ran, and can have caused it.
 func (s *Session) blame(err error) error {
-	for _, cause := range []error{backend.ErrSpoiled, syscall.ENOSPC, syscall.EDQUOT, syscall.ENOMEM, syscall.EAGAIN, syscall.ENFILE} {
-		if s.plan.Submitted && s.ran && errors.Is(err, cause) {
-			return &spoiledError{err}
-		}
+	if s.ran && (errors.Is(err, backend.ErrSpoiled) || graph.IsCrowded(err)) {
+		return &graph.CrowdedError{Err: &spoiledError{err}}
 	}
 	return err
 }

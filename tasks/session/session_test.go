@@ -7,16 +7,13 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
+	"syscall"
 	"testing"
-	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/fake"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/environ"
 )
 
@@ -193,46 +190,41 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// What a submission can have done to the machine is done once more with nothing beside it, and is
-// the submission's if it happens again on a machine that was fit.
-func TestAlone(t *testing.T) {
+// What programs can have done to the machine crowds other work. In an attempt alone, on a machine that
+// was fit, it is the submission's, if they are one's.
+func TestIsolated(t *testing.T) {
+	full := errors.New("full")
 	for name, c := range map[string]struct {
-		submitted, typed bool
-		fails            int // tries that spoil the machine
-		unfit            bool
-		opens            int
-		want             string // the error, "refused" or ""
+		submitted, alone bool
+		err              error // of the program's session, after it ran
+		before           error // and before
+		want             string
+		crowded          bool
 	}{
-		"once":                     {true, true, 1, false, 2, ""},
-		"twice":                    {true, true, 2, false, 2, "refused"},
-		"unfit":                    {true, true, 2, true, 2, "the machine is not fit: full"},
-		"of no submission":         {false, true, 1, false, 1, "full"},
-		"by nothing that ran here": {true, false, 1, false, 1, "full"},
+		"next to others":           {true, false, backend.Spoiled(full), nil, "full", true},
+		"alone":                    {true, true, backend.Spoiled(full), nil, "refused", false},
+		"no longer":                {true, true, nil, nil, "", false},
+		"unfit":                    {true, true, backend.Spoiled(full), backend.Spoiled(full), "the machine is not fit: full", false},
+		"of no submission":         {false, true, backend.Spoiled(full), nil, "full", true},
+		"by nothing that ran here": {true, false, full, nil, "full", false},
+		"of the store":             {true, true, fmt.Errorf("storing: %w", syscall.ENOSPC), nil, "refused", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench()
-			b.plan.Machine, b.plan.Submitted = &ending.Machine{}, c.submitted
-			b.work.Store = cache.NewMemory()
+			b.plan.Submitted, b.work.Isolated, b.work.Store = c.submitted, c.alone, cache.NewMemory()
 			ran := false
 			b.program = func(*backend.Command, int) (backend.Exit, error) {
 				ran = true
 				return backend.Exit{}, nil
 			}
 			b.box.OnVerify = func(backend.Spec) error {
-				spoiled := errors.New("full")
-				if c.typed {
-					spoiled = backend.Spoiled(spoiled)
+				if ran {
+					return c.err
 				}
-				switch {
-				case ran && b.box.Opens() <= c.fails, !ran && c.unfit:
-					return spoiled
-				}
-				return nil
+				return c.before
 			}
 			outcome, err := Run(t.Context(), &b.work, b.plan, func(s *Session) (graph.Outcome, error) {
-				ran = b.box.Opens() == 0
 				_, err := s.Execute(t.Context(), Program{Name: "program", Command: backend.Command{Argv: []string{"program"}}})
-				ran = false
 				return graph.Outcome{}, err
 			})
 			got := ""
@@ -241,34 +233,9 @@ func TestAlone(t *testing.T) {
 			} else if graph.Refused(outcome.Outputs) {
 				got = "refused"
 			}
-			if b.box.Opens() != c.opens || !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
-				t.Errorf("%d workspaces, %q; want %d, %q", b.box.Opens(), got, c.opens, c.want)
+			if !strings.Contains(got, c.want) || (got == "") != (c.want == "") || graph.IsCrowded(err) != c.crowded {
+				t.Errorf("%q, crowded %v; want %q", got, graph.IsCrowded(err), c.want)
 			}
 		})
 	}
-}
-
-// Work that has the machine to itself waits for other work.
-func TestBeside(t *testing.T) {
-	var m ending.Machine
-	var working atomic.Int32
-	var exclusive atomic.Bool
-	var all sync.WaitGroup
-	for i := range 40 {
-		alone := i%4 == 0
-		all.Go(func() {
-			defer m.Begin(alone)()
-			n := working.Add(1)
-			if alone && n != 1 || exclusive.Load() {
-				t.Error("work ran beside work that has the machine to itself")
-			}
-			if alone {
-				exclusive.Store(true)
-				time.Sleep(time.Millisecond)
-				exclusive.Store(false)
-			}
-			working.Add(-1)
-		})
-	}
-	all.Wait()
 }

@@ -8,15 +8,21 @@ import (
 	"testing"
 )
 
-// Small gives a file system of 256 KiB. Only root can; root without the
-// right to mount is a broken machine.
+// Small gives a file system of 256 KiB.
 func Small(t testing.TB) (dir string, remountReadOnly func()) {
+	t.Helper()
+	return Sized(t, "256k")
+}
+
+// Sized gives a file system of a size. Only root can; root without the right to mount is a broken
+// machine.
+func Sized(t testing.TB, size string) (dir string, remountReadOnly func()) {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("mounting a small tmpfs needs root")
 	}
 	dir = t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
 		if errors.Is(err, syscall.EPERM) {
 			t.Skip("this root may not mount (in a container without CAP_SYS_ADMIN)")
 		}

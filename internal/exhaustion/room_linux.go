@@ -1,0 +1,46 @@
+package exhaustion
+
+import (
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// The least room that a file system needs so that a failure on it is not its own. A smaller file
+// system needs a hundredth of its size.
+const (
+	leastBytes  = 16 << 20
+	leastInodes = 64
+)
+
+// Room returns an error if the file system of a directory is full, or out of inodes.
+func Room(dir string) error {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(dir, &fs); err != nil {
+		return &os.PathError{Op: "statfs", Path: dir, Err: err}
+	}
+	return RoomIn(dir, &fs)
+}
+
+// RoomIn does what Room does with the state of a file system.
+func RoomIn(dir string, fs *unix.Statfs_t) error {
+	free := fs.Bavail
+	if os.Geteuid() == 0 { // may use what is reserved
+		free = fs.Bfree
+	}
+	size := uint64(fs.Bsize)
+	if free*size < min(leastBytes, fs.Blocks*size/100) {
+		return &fullError{"no space is left on the file system of " + dir + ": free some, or set TMPDIR"}
+	}
+	if fs.Files > 0 && fs.Ffree < min(leastInodes, fs.Files/100) {
+		return &fullError{"no inodes are left on the file system of " + dir + ": remove files, or set TMPDIR"}
+	}
+	return nil
+}
+
+// fullError reports a full file system. The system reports the same with an error that it wraps.
+type fullError struct{ text string }
+
+func (e *fullError) Error() string { return e.text }
+func (e *fullError) Unwrap() error { return syscall.ENOSPC }
