@@ -9,6 +9,8 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
+	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
 // Identity implements backend.Sandbox: the platform, the version of go-judge,
@@ -34,6 +36,10 @@ func (s *Sandbox) Identity(ctx context.Context) (backend.Identity, error) {
 	return identity, err
 }
 
+// crowded is the patience with what other work of the machine takes for a while: without an answer, no
+// cell can be judged.
+var crowded = retry.Patience{For: 20 * time.Second, Pause: 100 * time.Millisecond, Longest: 2 * time.Second}
+
 func (s *Sandbox) ask(ctx context.Context) (backend.Identity, error) {
 	c, err := s.server.use(ctx)
 	if err != nil {
@@ -50,7 +56,11 @@ func (s *Sandbox) ask(ctx context.Context) (backend.Identity, error) {
 		if slices.Contains(s.opt.Versions[:i], command) {
 			continue
 		}
-		said, err := s.version(ctx, command)
+		var said string
+		err := crowded.Do(ctx, exhaustion.Is, func() (err error) {
+			said, err = s.version(ctx, command)
+			return err
+		})
 		if err != nil {
 			return nil, fmt.Errorf("asking %q: %w", command, err)
 		}
