@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 )
 
 // errBusy is a race of go-judge's: a program that it has just written is still
@@ -85,7 +85,7 @@ func (r *wireResult) fileErrors() (flooded, large bool, err error) {
 			large = true
 		case errCopyOutOpen, errNotRegular: // left out
 		default:
-			return false, false, exhausted(fmt.Errorf("%s: %s of %q: %s", r.Status, e.Type, e.Name, e.Message))
+			return false, false, exhaustion.Named(fmt.Errorf("%s: %s of %q: %s", r.Status, e.Type, e.Name, e.Message))
 		}
 	}
 	return flooded, large, nil
@@ -104,17 +104,7 @@ func (r *wireResult) failure(p *backend.Program) error {
 		return &backend.ToolError{Tool: p.Argv[0], Err: errors.New("it is not in the sandbox"),
 			Hint: "install it on the machine that go-judge runs on, or let its mount.yaml show it"}
 	}
-	return exhausted(fmt.Errorf("%s: %s", r.Status, reason))
-}
-
-// exhausted returns an error of go-judge, which is a text, with the error of the system that it ends with.
-func exhausted(err error) error {
-	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.ENOMEM, syscall.EAGAIN, syscall.EMFILE, syscall.ENFILE} {
-		if text, ok := strings.CutSuffix(err.Error(), errno.Error()); ok {
-			return fmt.Errorf("%s%w", text, errno)
-		}
-	}
-	return err
+	return exhaustion.Named(fmt.Errorf("%s: %s", r.Status, reason))
 }
 
 func firstBytes(text string, limit int64) []byte {

@@ -4,6 +4,8 @@ package exhaustion
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"syscall"
 )
 
@@ -11,19 +13,38 @@ import (
 // memory or space left.
 func Is(err error) bool { return Hint(err) != "" }
 
-// Hint is what a person can do about such an error; "" for any other.
+// hints tells what a person can do about each error.
+var hints = []struct {
+	errno syscall.Errno
+	hint  string
+}{
+	{syscall.EMFILE, "raise the limit on open files, `ulimit -n`, or run fewer nodes at once: -j"},
+	{syscall.ENFILE, "the machine's limit on open files, fs.file-max, is reached: raise it, or end what holds them"},
+	{syscall.EAGAIN, "the limit on processes is reached: raise it, or run fewer nodes at once: -j"},
+	{syscall.ENOMEM, "the machine has no memory left: run fewer nodes at once: -j"},
+	{syscall.ENOSPC, fullHint},
+	{syscall.EDQUOT, fullHint},
+}
+
+const fullHint = "a file system is full: free some space, or set TMPDIR or FEVALGRAPH_CACHE_DIR"
+
+// Hint returns what a person can do about such an error; "" for any other.
 func Hint(err error) string {
-	switch {
-	case errors.Is(err, syscall.EMFILE):
-		return "raise the limit on open files, `ulimit -n`, or run fewer nodes at once: -j"
-	case errors.Is(err, syscall.ENFILE):
-		return "the machine's limit on open files, fs.file-max, is reached: raise it, or end what holds them"
-	case errors.Is(err, syscall.EAGAIN):
-		return "the limit on processes is reached: raise it, or run fewer nodes at once: -j"
-	case errors.Is(err, syscall.ENOMEM):
-		return "the machine has no memory left: run fewer nodes at once: -j"
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return "a file system is full: free some space, or set TMPDIR or FEVALGRAPH_CACHE_DIR"
+	for _, h := range hints {
+		if errors.Is(err, h.errno) {
+			return h.hint
+		}
 	}
 	return ""
+}
+
+// Named returns an error that another program reported as a text, wrapping the error of the system that
+// the text ends with, if that is one of these.
+func Named(err error) error {
+	for _, h := range hints {
+		if text, ok := strings.CutSuffix(err.Error(), h.errno.Error()); ok {
+			return fmt.Errorf("%s%w", text, h.errno)
+		}
+	}
+	return err
 }

@@ -35,3 +35,15 @@ func TestHint(t *testing.T) {
 		}
 	}
 }
+
+func TestNamed(t *testing.T) {
+	for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC} {
+		said := errors.New("Internal Error: write x: " + errno.Error())
+		if got := Named(said); !errors.Is(got, errno) || got.Error() != said.Error() {
+			t.Errorf("Named(%v) = %v, which does not wrap %v", said, got, errno)
+		}
+	}
+	if said := errors.New("no space left on device: x"); Named(said) != said {
+		t.Error("an error is named for what does not end it")
+	}
+}
