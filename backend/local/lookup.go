@@ -15,7 +15,7 @@ import (
 // errNotFound is why a program cannot be started.
 var errNotFound = errors.New("program not found")
 
-// shownDirs is how many directories of PATH an error names.
+// shownDirs bounds the directories of PATH that an error names.
 const shownDirs = 2
 
 // lookPath finds the program name: as a path relative to dir when it has a
@@ -31,16 +31,10 @@ func lookPath(name, path, dir string) (string, error) {
 		}
 		return name, nil
 	}
-	shown := path
-	if dirs := filepath.SplitList(path); len(dirs) > shownDirs { // messages stand in tables
-		shown = fmt.Sprintf("%s and %d more directories", strings.Join(dirs[:shownDirs], string(filepath.ListSeparator)), len(dirs)-shownDirs)
-	}
-	found := fmt.Errorf("%w in PATH=%s", errNotFound, shown)
-	if name == "" {
-		return "", found
-	}
-	for _, d := range filepath.SplitList(path) {
-		if !filepath.IsAbs(d) {
+	dirs := filepath.SplitList(path)
+	var found error // worse than that it is nowhere
+	for _, d := range dirs {
+		if name == "" || !filepath.IsAbs(d) {
 			continue
 		}
 		err := executable(d + "/" + name)
@@ -51,7 +45,13 @@ func lookPath(name, path, dir string) (string, error) {
 			found = err
 		}
 	}
-	return "", found
+	if found != nil {
+		return "", found
+	}
+	if len(dirs) > shownDirs { // messages stand in tables
+		path = fmt.Sprintf("%s and %d more directories", strings.Join(dirs[:shownDirs], string(filepath.ListSeparator)), len(dirs)-shownDirs)
+	}
+	return "", fmt.Errorf("%w in PATH=%s", errNotFound, path)
 }
 
 // executable asks the system itself: programs are looked for in many directories
