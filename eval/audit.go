@@ -34,7 +34,7 @@ type AuditedResult struct {
 	// that is known. There are none when none were found, as of tests that are flaky.
 	Causes []string `json:"causes,omitempty"`
 
-	below map[string]*graph.Status // of the nodes that made it, by address
+	below func() map[string]*graph.Status // returns the nodes that made it, by address
 }
 
 // AuditedProblem is a result that could not be made again.
@@ -161,11 +161,13 @@ func (a *Audited) check(ctx context.Context, o Options, stored map[string]cache.
 			}
 			a.Unjudged = append(a.Unjudged, AuditedProblem{addrs[at], causeOf(st)})
 		default:
-			below := map[string]*graph.Status{}
-			for _, on := range p.Plan.Graph.Closure([]graph.ID{id}) {
-				below[p.Plan.Graph.Node(on).Addr] = rep.Status(on)
-			}
-			one := AuditedResult{Addr: addrs[at], Stored: stored[addrs[at]].String(), Made: made.Digest.String(), below: below}
+			one := AuditedResult{Addr: addrs[at], Stored: stored[addrs[at]].String(), Made: made.Digest.String(), below: func() map[string]*graph.Status {
+				below := map[string]*graph.Status{}
+				for _, on := range p.Plan.Graph.Closure([]graph.ID{id}) {
+					below[p.Plan.Graph.Node(on).Addr] = rep.Status(on)
+				}
+				return below
+			}}
 			if one.Made != one.Stored {
 				a.Different = append(a.Different, one)
 			} else {
