@@ -25,7 +25,7 @@ type Audited struct {
 	same      []AuditedResult  // the rest of Checked
 }
 
-// AuditedResult is a result that was made again.
+// AuditedResult compares a stored result with what was made again.
 type AuditedResult struct {
 	Addr   string `json:"addr"`
 	Stored string `json:"stored"` // digest

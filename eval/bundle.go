@@ -130,7 +130,7 @@ type VerifyRequest struct {
 type Verified struct {
 	*provenance.Checked
 	Again *Audited // nil unless something was to be made again
-	// Moved are the results that came out the same, from other inputs than the bundle's.
+	// Moved lists results that came out the same from other inputs than the bundle's.
 	Moved []AuditedResult
 }
 

@@ -245,7 +245,7 @@ func (NodesSame) event()    {}
 func (Generated) event()    {}
 func (RunEnd) event()       {}
 
-// decoders has the event of each type of line.
+// decoders maps the types of lines to their events.
 var decoders = map[string]func(line []byte) Event{
 	"run.start":     decodeAs[RunStart],
 	"node.queued":   decodeAs[NodeQueued],

@@ -54,7 +54,7 @@ func (g *Graph) renderMermaid(b *bytes.Buffer, ids []ID, in map[ID]bool) {
 	g.eachEdge(ids, in, func(from, to ID) { fmt.Fprintf(b, "  n%d --> n%d\n", from, to) })
 }
 
-// Rendered is a part of a graph as JSON.
+// Rendered encodes a part of a graph as JSON.
 type Rendered struct {
 	Schema int        `json:"schema"`
 	Nodes  []jsonNode `json:"nodes"`

@@ -295,7 +295,7 @@ type pairJSON struct {
 	Bounds     *[2]float64 `json:"bounds"`
 }
 
-// ContendersObject is a comparison as JSON.
+// ContendersObject encodes a comparison as JSON.
 type ContendersObject struct {
 	Schema       int             `json:"schema"`
 	Run          string          `json:"run"`

@@ -26,7 +26,7 @@ type change struct {
 	FirstTest  *Test      `json:"first_test,omitempty"`
 }
 
-// DifferenceObject is a Difference as JSON.
+// DifferenceObject encodes a Difference as JSON.
 type DifferenceObject struct {
 	Schema      int                `json:"schema"`
 	Before      string             `json:"before"`

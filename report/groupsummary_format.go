@@ -204,7 +204,7 @@ type estimateJSON struct {
 	Short  int      `json:"too_few_attempts"`
 }
 
-// GroupsObject has the summaries of groups of cells as JSON.
+// GroupsObject encodes the summaries of groups of cells as JSON.
 type GroupsObject struct {
 	Schema     int         `json:"schema"`
 	Run        string      `json:"run"`

@@ -2,7 +2,7 @@ package report
 
 import "io"
 
-// JSONLine is one object of the jsonl format: a cell of the json format with one
+// JSONLine encodes a line of the jsonl format: a cell of the json format with one
 // checkpoint in the place of all. A cell without checkpoints has one line, in
 // which checkpoint is null.
 type JSONLine struct {

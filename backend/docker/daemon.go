@@ -31,7 +31,7 @@ type patience struct {
 	// addresses is how long a container waits for a network if no other container of the run
 	// has one that it will leave.
 	addresses time.Duration
-	// idle is how long a network without a container is kept for the next one.
+	// idle bounds the time that a network without a container is kept for the next one.
 	idle time.Duration
 }
 

@@ -43,7 +43,7 @@ type bridges struct {
 	removing sync.Mutex // held while idle bridges are removed, so that Close waits for them
 }
 
-// idleBridge is a network that no container is on.
+// idleBridge names a network without a container.
 type idleBridge struct {
 	name  string
 	since time.Time
@@ -110,7 +110,7 @@ func (s *bridges) give(name string) {
 	time.AfterFunc(s.b.d.wait.idle, s.trim)
 }
 
-// trim removes the bridges that have been idle for long. Close takes those that it cannot remove.
+// trim removes the bridges that have been idle for long. Close tries the rest again.
 func (s *bridges) trim() {
 	s.removing.Lock()
 	defer s.removing.Unlock()
@@ -125,7 +125,7 @@ func (s *bridges) trim() {
 	s.removeIdle(context.Background(), old) // Close tries again and tells
 }
 
-// removeIdle removes bridges that are no longer in the list, and returns to it those that it cannot remove.
+// removeIdle removes bridges that the caller took from the list, and puts back any that stays.
 func (s *bridges) removeIdle(ctx context.Context, old []idleBridge) error {
 	errs := make([]error, len(old))
 	var group sync.WaitGroup

@@ -36,8 +36,8 @@ func (s *Sandbox) Identity(ctx context.Context) (backend.Identity, error) {
 	return identity, err
 }
 
-// crowded is the patience with what other work of the machine takes for a while: without an answer, no
-// cell can be judged.
+// crowded waits for room that other work of the machine takes for a while: without an answer, no cell
+// can be judged.
 var crowded = retry.Patience{For: 20 * time.Second, Pause: 100 * time.Millisecond, Longest: 2 * time.Second}
 
 func (s *Sandbox) ask(ctx context.Context) (backend.Identity, error) {

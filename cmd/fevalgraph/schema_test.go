@@ -16,10 +16,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/cli"
 )
 
-// schemaVariable is the directory of the schemas that the JSON of scripts has to follow.
+// schemaVariable names the directory of the schemas that the JSON of scripts has to follow.
 const schemaVariable = "FEVALGRAPH_TEST_SCHEMA"
 
-// checkedMain is main in scripts: it fails when a command prints other JSON than docs/schema says.
+// checkedMain replaces main in scripts. It fails when a command prints JSON that docs/schema does not describe.
 func checkedMain() {
 	dir := os.Getenv(schemaVariable)
 	if dir == "" || !slices.ContainsFunc(os.Args, func(arg string) bool { return strings.Contains(arg, "json") }) {

@@ -10,11 +10,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
-// Last lists what earlier runs left of nodes. The answers of a partition all of whose nodes have
-// one are the rows of its file, which Files names also while the partition is stale. Nodes has all
-// other nodes: those that no partition has for itself, such as suites and images, those of
-// partitions with a node without an answer, attempts that broke, and the seconds that a pack says
-// work takes.
+// Last lists what earlier runs left of nodes. If all nodes of a partition have an answer, the answers
+// are the rows of its file, which Files names also while the partition is stale. Nodes lists all other
+// nodes: shared ones, such as suites and images, all nodes of partitions that lack an answer, attempts
+// that broke, and the seconds that a pack expects work to take.
 //
 // A run writes it at its end. Killed before, it has left its answers in the store, where the next
 // run finds them by their keys.

@@ -28,7 +28,7 @@ type Answered struct {
 }
 
 // Collect finds what the verdicts of a run rest on. The nodes are those of the run, each after
-// those whose outputs it used. A verdict of which the grading node has no answer is not proven. The error is a *GoneError when a record is no longer in the store.
+// those whose outputs it used. Without an answer of the grading node, a verdict is not proven. The error is a *GoneError when a record is no longer in the store.
 func Collect(ctx context.Context, store cache.Store, answered []Answered, results *report.Results) (*Entries, error) {
 	c := collector{ctx: ctx, store: store, answered: answered, places: map[cache.Key]int{}, nodes: map[cache.Key]*Node{}, makers: map[string][]int{}}
 	keys := make(map[string]cache.Key, len(answered))

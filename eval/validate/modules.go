@@ -31,10 +31,10 @@ const standard = `abc aifc antigravity argparse array ast asynchat asyncio async
 	`turtledemo types typing unicodedata unittest urllib uu uuid venv warnings wave weakref webbrowser winreg winsound wsgiref xdrlib xml xmlrpc zipapp ` +
 	`zipfile zipimport zlib zoneinfo __future__ _thread`
 
-// brought are modules that the built-in requirements bring beside those that are named as they are.
+// brought lists modules of the built-in requirements whose names differ from the requirements'.
 const brought = `_pytest attr attrs cachebox iniconfig jsonschema_specifications orderly_set packaging pluggy py pygments pytest_jsonreport pytest_metadata referencing rpds typing_extensions`
 
-// distributions are what provides modules with another name.
+// distributions maps modules to requirements with another name.
 var distributions = map[string]string{
 	"bs4": "beautifulsoup4", "cv2": "opencv-python", "dateutil": "python-dateutil", "dotenv": "python-dotenv", "Crypto": "pycryptodome",
 	"git": "gitpython", "jwt": "pyjwt", "PIL": "pillow", "serial": "pyserial", "skimage": "scikit-image", "sklearn": "scikit-learn", "yaml": "pyyaml",
@@ -170,7 +170,7 @@ func (i *Imports) modulesBelow(root string) *modules {
 	return m
 }
 
-// solutionModules are the names of modules at the top of the problems' solutions.
+// solutionModules returns the names of modules at the top of the problems' solutions.
 func solutionModules(cfg *lang.Config) map[*lang.Problem]map[string]bool {
 	own := map[*lang.Problem]map[string]bool{}
 	for _, s := range cfg.Solutions {

@@ -53,7 +53,7 @@ func (a *app) asker() func(ctx context.Context, args []string) (string, bool) {
 	}
 }
 
-// projectArgs are the flags that name the project of this call.
+// projectArgs returns the flags that name the project of this call.
 func (a *app) projectArgs() []string {
 	args := []string{"--chdir=" + a.flags.dir, "--file=" + a.flags.file}
 	for _, v := range a.flags.vars {

@@ -124,7 +124,7 @@ type (
 		File   string `json:"file"`
 		Public string `json:"public"`
 	}
-	// listObject has, beside the schema, the rows of one kind of thing by its name.
+	// listObject names one kind of thing and lists its rows, beside the schema.
 	listObject map[string]any
 	logObject  struct {
 		Schema int    `json:"schema"`
@@ -145,7 +145,7 @@ type (
 		Data   string `json:"data"` // directory, "" without one
 		Bytes  int64  `json:"bytes"`
 	}
-	// planObject is written node by node, by view.WriteJSONList.
+	// view.WriteJSONList writes a planObject node by node.
 	planObject struct {
 		Schema int             `json:"schema"`
 		Nodes  []eval.Decision `json:"nodes"`

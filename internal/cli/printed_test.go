@@ -109,7 +109,7 @@ func loosen(s *jsonschema.Schema) {
 	loosen(s.AdditionalProperties)
 }
 
-// listSchema has a list of rows by the name of what they list, as a table of values.
+// listSchema describes rows of values below the name of the listed things.
 func listSchema() *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "object", Required: []string{"schema"}, Properties: map[string]*jsonschema.Schema{"schema": {Type: "integer"}}}
 	for _, name := range describe.Lists {

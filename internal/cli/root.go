@@ -246,7 +246,7 @@ func (a *app) tell(format string, args ...any) {
 	io.WriteString(a.remarks(), text.Block(fmt.Sprintf(format, args...)))
 }
 
-// remarks is where remarks are written, whole lines at a time: stderr, above what a live view redraws there.
+// remarks returns where remarks are written, whole lines at a time: stderr, above what a live view redraws there.
 func (a *app) remarks() io.Writer {
 	if a.above != nil {
 		return a.above

@@ -6,7 +6,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// schemaObject is printed by schema.
+// schemaObject describes the language.
 type schemaObject struct {
 	Schema  int    `json:"schema"`
 	Version string `json:"version"`

@@ -3,9 +3,9 @@ package exhaustion
 import "time"
 
 const (
-	// lookEvery is less than it takes to fill most file systems, and to empty them again.
+	// lookEvery must be shorter than filling most file systems takes, and emptying them again.
 	lookEvery = 20 * time.Millisecond
-	// rest is how much longer the time between two looks is than a look.
+	// rest bounds the share of time that looks take to a twentieth.
 	rest = 20
 )
 

@@ -62,7 +62,7 @@ func once(ctx context.Context, w *graph.Work, p Plan, last bool, do func(*Sessio
 	return outcome, err
 }
 
-// spoiledError is an error that programs of the session can have caused.
+// spoiledError wraps an error that programs of the session can have caused.
 type spoiledError struct{ error }
 
 func (e *spoiledError) Unwrap() error { return e.error }

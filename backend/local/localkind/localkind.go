@@ -93,12 +93,12 @@ func unidentified(s *kind.Site, cfg *lang.Config) []string {
 	return shims
 }
 
-// harmless are commands of known tools that print a version and do nothing else. They run in the root
+// harmless matches commands of known tools that print a version and do nothing else. They run in the root
 // directory, with the caller's PATH, where a project can change none of them.
 var harmless = lazyregexp.New(`^(?:(?:bash|cargo|clang|clang\+\+|cmake|docker|ffmpeg|g\+\+|gcc|git|java|javac|make|node|npm|perl|php|psql|python3?|redis-server|ruby|rustc|sqlite3|uv) --version` +
 	`|(?:gcc|g\+\+) -dump(?:full)?version|java -version|node -v|(?:go|rabbitmqctl) version)$`)
 
-// asks are the commands of the block that are not harmless, an interpreter that is more than a version, and the
+// asks lists the commands of the block that are not harmless, an interpreter that is more than a version, and the
 // variables that can have uv or an interpreter start something else.
 func asks(b *lang.Backend) []string {
 	var all []string

@@ -119,7 +119,7 @@ type PastRequest struct {
 	*Made
 }
 
-// Made is what a request made of an answer.
+// Made describes the files of an answer, and its cost.
 type Made struct {
 	Files        string   `json:"files"`
 	Reason       string   `json:"reason"`
