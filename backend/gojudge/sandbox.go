@@ -142,7 +142,7 @@ func (c *connection) run(ctx context.Context, into cache.Store, programs []backe
 			err = c.collect(limited, into, &ends[i], &results[i], &programs[i])
 		}
 		if err != nil {
-			if err = fmt.Errorf("running %q: %w", programs[i].Argv[0], err); exhaustion.Is(err) {
+			if err = fmt.Errorf("running %q: %w", programs[i].Argv[0], err); exhaustion.Is(err) && !exhaustion.IsOwn(err) {
 				err = backend.Spoiled(err)
 			}
 			return nil, err

@@ -13,6 +13,10 @@ import (
 // memory or space left.
 func Is(err error) bool { return Hint(err) != "" }
 
+// IsOwn reports whether this process reached its own limit on open files. Other processes cannot have
+// caused that.
+func IsOwn(err error) bool { return errors.Is(err, syscall.EMFILE) }
+
 // hints tells what a person can do about each error.
 var hints = []struct {
 	errno syscall.Errno

@@ -33,6 +33,9 @@ func TestHint(t *testing.T) {
 		if got := Is(c.err); got != (c.want != "") {
 			t.Errorf("Is(%v) = %v", c.err, got)
 		}
+		if got := IsOwn(c.err); got != (c.want == "ulimit -n") {
+			t.Errorf("IsOwn(%v) = %v", c.err, got)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
+	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 )
@@ -69,7 +70,7 @@ func (e *spoiledError) Unwrap() error { return e.error }
 
 // blame returns err as a spoiledError if programs ran, and can have caused it.
 func (s *Session) blame(err error) error {
-	if s.ran && (errors.Is(err, backend.ErrSpoiled) || graph.IsCrowded(err)) {
+	if s.ran && !exhaustion.IsOwn(err) && (errors.Is(err, backend.ErrSpoiled) || graph.IsCrowded(err)) {
 		return &graph.CrowdedError{Err: &spoiledError{err}}
 	}
 	return err

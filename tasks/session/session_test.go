@@ -208,6 +208,7 @@ func TestIsolated(t *testing.T) {
 		"of no submission":         {false, true, backend.Spoiled(full), nil, "full", true},
 		"by nothing that ran here": {true, false, full, nil, "full", false},
 		"of the store":             {true, true, fmt.Errorf("storing: %w", syscall.ENOSPC), nil, "refused", false},
+		"of this process":          {true, true, fmt.Errorf("starting: %w", syscall.EMFILE), nil, "starting: too many open files", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench()
