@@ -58,6 +58,9 @@ func (c Capabilities) Level() string {
 	return c.Isolation()
 }
 
+// Shielded reports whether commands cannot change the files of this machine that they see.
+func (c Capabilities) Shielded() bool { return c.Level() != "" && c.Level() != "none" }
+
 // Python is the interpreter of a backend's commands. It is safe for concurrent use.
 type Python interface {
 	// Interpreter returns the path of the interpreter where commands run, and its

@@ -7,6 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/user"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/certificates"
 	"github.com/fevalgraph/fevalgraph/lang"
@@ -79,8 +80,8 @@ func (p *Project) environments(b *lang.Backend) string {
 	if k := p.kind(b); k.Environments != "" {
 		return k.Environments
 	}
-	dir, err := p.options.CacheDir(p.Config)
-	if err != nil { // then there is no store, either
+	dir, err := user.CacheDir(p.options.Getenv)
+	if err != nil {
 		return ""
 	}
 	return filepath.Join(dir, "environments")

@@ -168,7 +168,7 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 		Plain:    driver.Plain,
 		Identity: d.identity(d.handle.identify, append(setup, withoutPython(answer.Entry), withoutPython(cp.Before))...),
 	}
-	if d.Backend.Capabilities().OwnFiles && c.env.Environments != nil {
+	if c.env.Environments != nil {
 		run.Shared = c.env.Environments(cell.Backend)
 	}
 	if driver.Import == lang.ImportSeparate {

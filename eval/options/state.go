@@ -46,9 +46,9 @@ func (o Options) CheckState() error {
 }
 
 // unchecked lists directories in a state directory whose entries are checked, but not the levels
-// below: there are too many blobs and runs, and environments and uv make links. Package event
+// below: there are too many blobs and runs, and uv makes links. Package event
 // checks the files of runs that it opens.
-var unchecked = []string{"cas", "environments", "locking", "runs"}
+var unchecked = []string{"cas", "locking", "runs"}
 
 // named lists directories with so many files that listing them would be felt in each call. The files
 // with these names are checked, the others when package partition opens them.

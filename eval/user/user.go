@@ -8,9 +8,19 @@ import (
 	"path/filepath"
 )
 
-// StateDir is the directory of what fevalgraph keeps for a user beside projects.
+// StateDir returns the directory of what fevalgraph keeps for a user beside projects.
 func StateDir(lookupEnv func(string) (string, bool)) (string, error) {
-	if dir, ok := lookupEnv("XDG_STATE_HOME"); ok && filepath.IsAbs(dir) {
+	return directory(lookupEnv, "XDG_STATE_HOME", ".local/state")
+}
+
+// CacheDir returns the directory of what fevalgraph makes for a user again when it is lost, and trusts
+// without proof. A store can be in a project that comes from elsewhere, or be shared with others.
+func CacheDir(lookupEnv func(string) (string, bool)) (string, error) {
+	return directory(lookupEnv, "XDG_CACHE_HOME", ".cache")
+}
+
+func directory(lookupEnv func(string) (string, bool), variable, usual string) (string, error) {
+	if dir, ok := lookupEnv(variable); ok && filepath.IsAbs(dir) {
 		return filepath.Join(dir, "fevalgraph"), nil
 	}
 	home, err := os.UserHomeDir()
@@ -18,7 +28,7 @@ func StateDir(lookupEnv func(string) (string, bool)) (string, error) {
 		home, err = own, nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("finding the user's directory of states: %w; set HOME or XDG_STATE_HOME", err)
+		return "", fmt.Errorf("finding the user's directory %s: %w; set HOME or %s", usual, err, variable)
 	}
-	return filepath.Join(home, ".local", "state", "fevalgraph"), nil
+	return filepath.Join(home, filepath.FromSlash(usual), "fevalgraph"), nil
 }

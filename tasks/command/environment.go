@@ -2,8 +2,7 @@ package command
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -260,7 +259,10 @@ func chosen(ctx context.Context, w *graph.Work, output string) (string, error) {
 
 // prepare makes an environment with the packages of lines, if it is not there.
 func (e *Environments) prepare(ctx context.Context, b backend.Backend, env environ.List, python, version, shared string, lines []string) (prepared, error) {
-	name := digest(python, version, strings.Join(lines, "\n"))
+	if shared == "" {
+		return prepared{}, errors.New("there is no directory for environments (hint: set HOME or XDG_CACHE_HOME)")
+	}
+	name := requirements.Name(python, version, lines)
 	p := prepared{python: python, shared: shared + "/" + name}
 	at := e.at(place{b, name})
 	at.mu.Lock()
@@ -282,14 +284,6 @@ func (e *Environments) prepare(ctx context.Context, b backend.Backend, env envir
 	}
 	at.done, at.snapshot, p.snapshot = true, snapshot, snapshot
 	return p, nil
-}
-
-func digest(parts ...string) string {
-	h := sha256.New()
-	for _, part := range parts {
-		fmt.Fprintf(h, "%d %s", len(part), part)
-	}
-	return hex.EncodeToString(h.Sum(nil))[:32]
 }
 
 func (e *Environments) at(where place) *preparation {

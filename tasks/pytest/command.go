@@ -29,18 +29,15 @@ const (
 const uvxProgram = "uvx"
 
 // pytest is the command that runs pytest with exactly the locked requirements.
-func (r *Run) pytest(python string, offline bool) []string {
-	if r.Shared == "" {
-		return r.uvx(python, offline)
+func (r *Run) pytest(in provided, offline bool) []string {
+	if in.venv == "" {
+		return r.uvx(in.python, offline)
 	}
-	return []string{"/bin/sh", "-c", inVenv, "sh", r.venv(), "pytest"}
+	return []string{"/bin/sh", "-c", inVenv, "sh", in.venv, "pytest"}
 }
 
 // inVenv runs a program in the environment $1, as uvx does.
 const inVenv = `PATH=$1/bin:$PATH; export PATH; shift; exec "$@"`
-
-// venv is the environment of pytest where it is one of a snapshot.
-func (r *Run) venv() string { return requirements.Venv(path.Join(r.Shared, "pytest")) }
 
 // uvx has uv find pytest in its cache.
 // --no-config keeps configuration that a submission ships from redirecting
@@ -78,14 +75,24 @@ uv pip install --quiet --no-config $options --python "$python" --target verified
 rm -rf verified requirements.txt
 exec "$@"`
 
+// inMade asks pytest of the environment $1 for its version. The rest is the command that makes the
+// environment, if it is not there or was damaged.
+const inMade = `venv=$1
+shift
+if [ -e "$venv" ]; then
+	"$venv/bin/pytest" --version && exit
+	rm -rf "${venv%/*}"
+fi
+"$@" && exec "$venv/bin/pytest" --version`
+
 // provide is the command that makes uv provide pytest, and asks pytest for its version. For
 // uvx it installs the locked requirements where that is of no use, to have their hashes checked.
-func (r *Run) provide(python string, offline bool) []string {
-	argv := append(r.pytest(python, offline), "--version")
-	if r.Shared != "" {
-		made := requirements.Environment(python, path.Dir(r.venv()), r.pins)
-		return append([]string{"/bin/sh", "-c", `venv=$1; shift; "$@" && exec "$venv/bin/pytest" --version`, "sh", r.venv()}, made...)
+func (r *Run) provide(in provided, offline bool) []string {
+	python := in.python
+	if in.venv != "" {
+		return append([]string{"/bin/sh", "-c", inMade, "sh", in.venv}, requirements.Environment(python, path.Dir(in.venv), r.pins)...)
 	}
+	argv := append(r.pytest(in, offline), "--version")
 	if python == "" || !slices.ContainsFunc(r.pins, func(line string) bool { return requirements.Hashed([]string{line}) }) {
 		return argv
 	}
@@ -102,20 +109,20 @@ func (r *Run) provide(python string, offline bool) []string {
 
 // testCommand is the whole pytest command. The explicit -c and --confcutdir
 // keep a submission's own configuration and its root conftest.py out.
-func (r *Run) testCommand(python, dir string, env []string) (argv, with []string) {
+func (r *Run) testCommand(in provided, dir string, env []string) (argv, with []string) {
 	if r.Plain {
-		return r.pluginCommand(r.pytestTests(python), dir, env)
+		return r.pluginCommand(r.pytestTests(in), dir, env)
 	}
-	return r.within(r.pytestTests(python)), env
+	return r.within(r.pytestTests(in)), env
 }
 
 // sealedCommand is testCommand with the plugin that seals the reports.
-func (r *Run) sealedCommand(python, dir string, env []string) (argv, with []string) {
+func (r *Run) sealedCommand(in provided, dir string, env []string) (argv, with []string) {
 	options := []string{"-p", pluginName}
 	if r.Separate != nil {
 		options = append([]string{"-p", importPluginName}, options...)
 	}
-	return r.pluginCommand(r.pytestTests(python, options...), dir, env)
+	return r.pluginCommand(r.pytestTests(in, options...), dir, env)
 }
 
 // pluginCommand has a command find plugins by its environment: env, or in a container that of the
@@ -150,8 +157,8 @@ exec "$@"`
 }
 
 // pytestTests is the command that runs the tests, with options of its own.
-func (r *Run) pytestTests(python string, options ...string) []string {
-	argv := append(r.pytest(python, true), r.Directory+"/"+r.File,
+func (r *Run) pytestTests(in provided, options ...string) []string {
+	argv := append(r.pytest(in, true), r.Directory+"/"+r.File,
 		"--entrypoint="+r.Entry,
 		"--checkpoint="+r.Checkpoint,
 		"--ctrf="+ctrfPath,

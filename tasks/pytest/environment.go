@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
+	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
 // Environments makes sure, once per backend, set of requirements, interpreter
@@ -39,6 +42,28 @@ type preparation struct {
 	snapshot string // for sessions
 }
 
+// provided is where sessions have pytest.
+type provided struct {
+	python   string // the interpreter; "" for uv's own choice
+	venv     string // an environment with pytest; "" has uvx make one for each session
+	snapshot string
+}
+
+// provided returns where sessions will have pytest. An environment for several sessions has to be
+// out of their reach, and the same whenever it has the same name.
+func (r *Run) provided(python, version string) provided {
+	in := provided{python: python}
+	can := r.Backend.Capabilities()
+	switch {
+	case r.Shared == "":
+	case can.OwnFiles:
+		in.venv = requirements.Venv(path.Join(r.Shared, "pytest"))
+	case python != "" && can.Shielded() && requirements.Hashed(r.pins):
+		in.venv = requirements.Venv(path.Join(r.Shared, requirements.Name(python, version, r.pins)))
+	}
+	return in
+}
+
 const uvxHint = "uvx comes with uv: pip install uv"
 
 var errNoUVX = &backend.ToolError{Tool: uvxProgram, Err: errors.New("program not found"), Hint: uvxHint}
@@ -46,55 +71,56 @@ var errNoUVX = &backend.ToolError{Tool: uvxProgram, Err: errors.New("program not
 // prepareTimeout is generous: a first run downloads every wheel.
 const prepareTimeout = 10 * time.Minute
 
-// prepare returns the interpreter for pytest, "" for uv's own choice, and the
-// snapshot of the sessions in which it is to run.
-func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (python, snapshot string, err error) {
+// prepare has uv provide pytest.
+func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (in provided, err error) {
+	var python, version string
 	if p := r.Backend.Capabilities().Python; p != nil {
-		if python, _, err = p.Interpreter(ctx); err != nil {
-			return "", "", err
+		if python, version, err = p.Interpreter(ctx); err != nil {
+			return in, err
 		}
 	}
-	where := r.place(python)
+	in = r.provided(python, version)
+	where := r.place(in)
 	p := e.at(where)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.done {
-		return python, p.snapshot, nil
+	if in.snapshot = p.snapshot; p.done {
+		return in, nil
 	}
-	snapshot, exit, out, err := e.fetch(ctx, r, python, where, env)
+	snapshot, exit, out, err := e.fetch(ctx, r, in, where, env)
 	var tool *backend.ToolError
 	if errors.As(err, &tool) && tool.Tool == uvxProgram {
 		tool.Hint = uvxHint
 	}
 	if err != nil {
-		return "", "", fmt.Errorf("preparing pytest with uv: %w", err)
+		return in, fmt.Errorf("preparing pytest with uv: %w", err)
 	}
 	if exit.Code == ending.ShellNotFound { // uv or uvx
-		return "", "", fmt.Errorf("preparing pytest with uv: %w", errNoUVX)
+		return in, fmt.Errorf("preparing pytest with uv: %w", errNoUVX)
 	}
 	if exit.Code != 0 {
-		return "", "", fmt.Errorf("preparing pytest with uv: %s: %s", ending.Words("exit code", exit), bytes.TrimSpace(backend.RedactBytes(out, r.Env.Masked())))
+		return in, fmt.Errorf("preparing pytest with uv: %s: %s", ending.Words("exit code", exit), bytes.TrimSpace(backend.RedactBytes(out, r.Env.Masked())))
 	}
-	p.done, p.snapshot = true, snapshot
-	return python, snapshot, nil
+	p.done, p.snapshot, in.snapshot = true, snapshot, snapshot
+	return in, nil
 }
 
 // place is where r has pytest provided.
-func (r *Run) place(python string) place {
-	return place{backend: r.Backend, command: strings.Join(r.provide(python, false), "\x00"), uv: uvVariables(r.Env.Preparing())}
+func (r *Run) place(in provided) place {
+	return place{backend: r.Backend, command: strings.Join(r.provide(in, false), "\x00"), uv: uvVariables(r.Env.Preparing())}
 }
 
 // verify asks, after a pytest that judged nothing, whether uv can still provide it:
 // its cache may have been removed meanwhile. What a submission did in its own session
 // proves nothing, so another is asked. If it cannot, the next attempt prepares it again.
-func (e *Environments) verify(ctx context.Context, r *Run, name, python string) error {
-	p := e.at(r.place(python))
+func (e *Environments) verify(ctx context.Context, r *Run, name string, in provided) error {
+	p := e.at(r.place(in))
 	p.mu.Lock()
 	snapshot := p.snapshot
 	p.mu.Unlock()
 	var out capped.Buffer
 	exit, err := backend.Once(ctx, r.Backend, backend.Spec{Name: name, Snapshot: snapshot}, backend.Command{
-		Argv: append(r.pytest(python, true), "--version"), Env: r.Env.Preparing(), Timeout: prepareTimeout, Output: &out,
+		Argv: append(r.pytest(in, true), "--version"), Env: r.Env.Preparing(), Timeout: prepareTimeout, Output: &out,
 	})
 	if err == nil && exit.Code == 0 {
 		return nil
@@ -111,7 +137,7 @@ func (e *Environments) verify(ctx context.Context, r *Run, name, python string) 
 
 // fetch makes uv provide pytest. Where uv's cache outlives a session, what it has
 // is used without the network, which may be slow or absent.
-func (e *Environments) fetch(ctx context.Context, r *Run, python string, where place, env []string) (snapshot string, exit backend.Exit, out []byte, err error) {
+func (e *Environments) fetch(ctx context.Context, r *Run, in provided, where place, env []string) (snapshot string, exit backend.Exit, out []byte, err error) {
 	attempts := []bool{false}
 	if !r.Backend.Capabilities().OwnFiles {
 		attempts = []bool{true, false}
@@ -121,8 +147,12 @@ func (e *Environments) fetch(ctx context.Context, r *Run, python string, where p
 	}
 	for _, offline := range attempts {
 		var said capped.Buffer
+		with := slices.Clone(env)
+		if offline && in.venv != "" { // uvx has an option
+			with = append(with, "UV_OFFLINE=1")
+		}
 		snapshot, exit, err = r.Backend.Prepare(ctx, where.command+"\x00\x00"+where.uv, backend.Command{
-			Argv: r.provide(python, offline), Env: env, Timeout: prepareTimeout, Output: &said,
+			Argv: r.provide(in, offline), Env: with, Timeout: prepareTimeout, Output: &said,
 		})
 		if out = said.Bytes(); err != nil || exit.Code == 0 {
 			break

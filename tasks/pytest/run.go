@@ -50,8 +50,8 @@ type Run struct {
 	// what the key says. An error means that it is not.
 	VerifyInputs []func() error
 	Keep         session.Keep // in no key
-	// Shared is a directory of the Backend's snapshots, for an environment with pytest in
-	// it; "" has uvx make one of uv's cache, on a backend without snapshots.
+	// Shared is a directory for environments with pytest in them: of the Backend's snapshots, or
+	// of this machine if sessions of the Backend cannot change it; "" for none.
 	Shared string
 
 	Backend     backend.Backend
@@ -195,7 +195,7 @@ func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 }
 
 func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	plan, python, err := r.plan(ctx, w)
+	plan, in, err := r.plan(ctx, w)
 	if err != nil {
 		return graph.Outcome{}, err
 	}
@@ -205,19 +205,19 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		if err := r.ready(ctx, w, s, sealInputs(key)...); err != nil {
 			return graph.Outcome{}, err
 		}
-		return r.test(ctx, w, s, python, key)
+		return r.test(ctx, w, s, in, key)
 	})
 }
 
-// plan describes the workspace, and returns the interpreter for pytest.
-func (r *Run) plan(ctx context.Context, w *graph.Work) (p session.Plan, python string, err error) {
+// plan describes the workspace, and returns where pytest is in it.
+func (r *Run) plan(ctx context.Context, w *graph.Work) (p session.Plan, in provided, err error) {
 	w.Phase(graph.Preparing)
-	python, snapshot, err := r.Environment.prepare(ctx, r, r.Env.Preparing())
+	in, err = r.Environment.prepare(ctx, r, r.Env.Preparing())
 	submission, _ := w.Input("submission", "tree")
 	return session.Plan{
 		Backend: r.Backend, Env: r.Env, Machine: r.Machine, SetupTimeout: r.SetupTimeout, VerifyInputs: r.VerifyInputs, Keep: r.Keep, Submitted: true,
-		Spec: backend.Spec{Name: w.Addr, Snapshot: snapshot, Inputs: []backend.Input{{Path: ".", Tree: submission}}},
-	}, python, err
+		Spec: backend.Spec{Name: w.Addr, Snapshot: in.snapshot, Inputs: []backend.Input{{Path: ".", Tree: submission}}},
+	}, in, err
 }
 
 // ready runs the set-up commands in a workspace with the submission, and only then places
@@ -241,12 +241,12 @@ func (r *Run) ready(ctx context.Context, w *graph.Work, s *session.Session, more
 }
 
 // test runs pytest in a workspace that is ready, with the key in it, and stores what it leaves.
-func (r *Run) test(ctx context.Context, w *graph.Work, s *session.Session, python string, key proof.Key) (graph.Outcome, error) {
+func (r *Run) test(ctx context.Context, w *graph.Work, s *session.Session, in provided, key proof.Key) (graph.Outcome, error) {
 	env, err := r.environment(ctx, s)
 	if err != nil {
 		return graph.Outcome{}, err
 	}
-	argv, env := r.sealedCommand(python, s.Dir(), env)
+	argv, env := r.sealedCommand(in, s.Dir(), env)
 	ran, err := s.Execute(ctx, session.Program{
 		Name: "pytest", TrustSuccess: true,
 		Command: backend.Command{Argv: argv, Env: env, Timeout: r.SessionTimeout, Ports: r.Ports},
@@ -270,7 +270,7 @@ func (r *Run) test(ctx context.Context, w *graph.Work, s *session.Session, pytho
 	}
 	outcome, err := r.collect(ctx, w, s, key, &ran, facts, printed)
 	if err == nil && r.neverJudged(ran.Exit, outcome) {
-		err = r.Environment.verify(ctx, r, w.Addr, python)
+		err = r.Environment.verify(ctx, r, w.Addr, in)
 	}
 	return outcome, err
 }

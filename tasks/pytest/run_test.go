@@ -21,6 +21,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
+	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
 func TestRun(t *testing.T) {
@@ -59,7 +60,7 @@ func TestCommands(t *testing.T) {
 		t.Errorf("session limit %v", got)
 	}
 	s.run.Timeout = 0
-	if argv := firstOf(s.run.testCommand("/usr/bin/python3", "", nil)); slices.ContainsFunc(argv, func(a string) bool { return strings.HasPrefix(a, "--timeout") }) || argv[4] != "--python=/usr/bin/python3" {
+	if argv := firstOf(s.run.testCommand(provided{python: "/usr/bin/python3"}, "", nil)); slices.ContainsFunc(argv, func(a string) bool { return strings.HasPrefix(a, "--timeout") }) || argv[4] != "--python=/usr/bin/python3" {
 		t.Errorf("without a limit, with an interpreter: %q", argv)
 	}
 	if got := seconds(1500 * time.Millisecond); got != "1.5" {
@@ -524,10 +525,51 @@ func TestEnter(t *testing.T) {
 	}
 }
 
-// Where there are snapshots, pytest is started from an environment in one, without uv.
+// An environment is shared only by sessions that cannot change it, and if its name tells all that is in it.
+func TestProvided(t *testing.T) {
+	const hashed, python = "pytest==8.4.2 --hash=sha256:00", "/usr/bin/python3"
+	level := func(level string) backend.Capabilities {
+		return backend.Capabilities{Isolation: func() string { return level }}
+	}
+	venv := func(version, pin string) string {
+		return "/shared/" + requirements.Name(python, version, []string{pin}) + "/venv"
+	}
+	for name, c := range map[string]struct {
+		can                  backend.Capabilities
+		shared, version, pin string
+		want                 string
+	}{
+		"full":               {level("full"), "/shared", "3.11.7", hashed, venv("3.11.7", hashed)},
+		"partial":            {level("partial"), "/shared", "3.11.7", hashed, venv("3.11.7", hashed)},
+		"another Python":     {level("full"), "/shared", "3.11.8", hashed, venv("3.11.8", hashed)},
+		"none":               {level("none"), "/shared", "3.11.7", hashed, ""},
+		"unknown level":      {backend.Capabilities{}, "/shared", "3.11.7", hashed, ""},
+		"a file":             {level("full"), "/shared", "3.11.7", "pytest @ file:///pytest.whl", ""},
+		"no place":           {level("full"), "", "3.11.7", hashed, ""},
+		"files of a session": {backend.Capabilities{OwnFiles: true}, "/shared", "3.11.7", "pytest @ file:///pytest.whl", "/shared/pytest/venv"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := Run{Shared: c.shared, Backend: capable{can: c.can}, pins: []string{c.pin}}
+			if got := r.provided(python, c.version).venv; got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// capable is a backend that can do something.
+type capable struct {
+	backend.Backend
+	can backend.Capabilities
+}
+
+func (c capable) Capabilities() backend.Capabilities { return c.can }
+
+// From an environment, pytest is started without uv. A damaged one is made again.
 func TestShared(t *testing.T) {
 	dir := t.TempDir()
-	r := Run{Shared: dir, Directory: "tests", pins: []string{"pytest==8.4.2 --hash=sha256:00"}}
+	r := Run{Directory: "tests", pins: []string{"pytest==8.4.2 --hash=sha256:00"}}
+	in := provided{python: "/usr/bin/python3", venv: filepath.Join(dir, "pytest", "venv")}
 	bin := filepath.Join(dir, "pytest", "venv", "bin")
 	if err := errors.Join(os.MkdirAll(bin, 0o755), os.WriteFile(filepath.Join(bin, "pytest"), []byte("#!/bin/sh\necho \"${PATH%%:*}\" \"$@\"\n"), 0o755)); err != nil {
 		t.Fatal(err)
@@ -539,18 +581,24 @@ func TestShared(t *testing.T) {
 		}
 		return string(out)
 	}
-	if got := run(firstOf(r.testCommand("/usr/bin/python3", "", nil))); !strings.HasPrefix(got, bin+" tests/ --entrypoint=") {
+	if got := run(firstOf(r.testCommand(in, "", nil))); !strings.HasPrefix(got, bin+" tests/ --entrypoint=") {
 		t.Errorf("got %q", got)
 	}
-	provide := r.provide("/usr/bin/python3", false)
+	provide := r.provide(in, false)
 	if last := provide[len(provide)-3:]; !slices.Equal(last, []string{filepath.Join(dir, "pytest"), "--require-hashes", r.pins[0]}) {
 		t.Errorf("got %q", provide)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "pytest", "complete"), nil, 0o644); err != nil { // so that uv makes none
-		t.Fatal(err)
-	}
 	if got := run(provide); !strings.HasSuffix(got, " --version\n") {
 		t.Errorf("got %q", got)
+	}
+	uv := t.TempDir()
+	if err := errors.Join(os.Remove(filepath.Join(bin, "pytest")), os.WriteFile(filepath.Join(uv, "uv"), []byte("#!/bin/sh\necho \"uv $1\"; exit 7\n"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", uv+":"+os.Getenv("PATH"))
+	out, err := exec.Command(provide[0], provide[1:]...).CombinedOutput()
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 7 || !strings.HasSuffix(string(out), "uv venv\n") {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 

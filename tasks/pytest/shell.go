@@ -16,7 +16,7 @@ func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use 
 	if r.pins, err = r.Pins(ctx); err != nil { // no decision about the node has asked yet
 		return err
 	}
-	plan, python, err := r.plan(ctx, w)
+	plan, in, err := r.plan(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use 
 		if err != nil {
 			return err
 		}
-		tests, env := r.testCommand(python, s.Dir(), env)
+		tests, env := r.testCommand(in, s.Dir(), env)
 		return use(s, tests, func(argv []string) backend.Command {
 			return backend.Command{Argv: argv, Env: env, Ports: r.Ports, Notes: progress}
 		})

@@ -1,6 +1,12 @@
 package requirements
 
-import "path"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"strings"
+)
 
 // build makes an environment in $2: $1 is the interpreter, $3 an option of uv or
 // nothing, and the lines of what uv chose follow. It is made beside its place and then moved
@@ -13,7 +19,7 @@ uv venv --quiet --no-config --no-project --relocatable --python "$1" "$new/venv"
 place=$2 option=$3
 shift 3
 printf '%s\n' "$@" >"$new/pins.txt"
-uv pip install --quiet --no-config --no-deps $option --python "$new/venv/bin/python" --requirements "$new/pins.txt"
+uv pip install --quiet --no-config --no-deps --compile-bytecode $option --python "$new/venv/bin/python" --requirements "$new/pins.txt"
 touch "$new/complete"
 mv -T "$new" "$place" 2>/dev/null || { rm -rf "$new"; [ -f "$place/complete" ]; }`
 
@@ -26,6 +32,16 @@ func Environment(python, dir string, lines []string) (argv []string) {
 		demand = "--require-hashes"
 	}
 	return append([]string{"/bin/sh", "-c", build, "sh", python, dir, demand}, lines...)
+}
+
+// Name returns the name of the directory for the environment with the packages of lines and an
+// interpreter.
+func Name(python, version string, lines []string) string {
+	h := sha256.New()
+	for _, part := range []string{python, version, strings.Join(lines, "\n")} {
+		fmt.Fprintf(h, "%d %s", len(part), part)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:32]
 }
 
 // Venv is where the environment is that Environment made in a directory.

@@ -5,10 +5,13 @@
 //	uv --version
 //	uv python find --no-project [VERSION]     the path of a stand-in interpreter
 //	uv pip compile ... --output-file OUT IN   pins what IN requires
+//	uv venv ... DIR                           makes an environment without packages
 //	uv pip install ... --requirements FILE    checks the hashes in it
+//	uv pip install --python DIR/bin/python ...    puts pytest into DIR, too
 //	uvx ... pytest --version
 //	uvx ... pytest DIR/ OPTION...             "runs" the test files in DIR
 //	uvx ... pytest DIR/FILE OPTION...         "runs" that file
+//	DIR/bin/pytest ...                        does what uvx ... pytest does
 //
 // It is no Python: a test file is valid Python for the real tools, and says in
 // comments what the stand-in shall take its tests for:

@@ -25,6 +25,8 @@ func UV() {
 		fmt.Println("uv 0.0.0 (stand-in)")
 	case len(args) >= 2 && args[0] == "python" && args[1] == "find":
 		findPython(args[2:])
+	case len(args) >= 2 && args[0] == "venv":
+		makeVenv(args[len(args)-1], args[slices.Index(args, "--python")+1])
 	case len(args) >= 2 && args[0] == "pip" && args[1] == "compile":
 		compile(args[2:])
 	case len(args) >= 2 && args[0] == "pip" && args[1] == "install":
@@ -128,8 +130,13 @@ func compile(args []string) {
 
 func hashOf(pin string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(pin))) }
 
+// makeVenv makes an environment whose interpreter is that at path.
+func makeVenv(dir, path string) {
+	writeProgram(filepath.Join(dir, "bin", "python"), "#!/bin/sh\nexec "+path+" \"$@\"\n")
+}
+
 // install checks the hashes of what the file of --requirements names, and fetches it like
-// uvx does.
+// uvx does. The interpreter of an environment gets pytest beside it.
 func install(args []string) {
 	content, err := os.ReadFile(args[slices.Index(args, "--requirements")+1])
 	if err != nil {
@@ -144,7 +151,16 @@ func install(args []string) {
 			fail(1, "error: Failed to download `%s`\n  Caused by: Hash mismatch for `%s`", pin, pin)
 		}
 	}
-	provide(slices.Contains(args, "--offline"))
+	provide(slices.Contains(args, "--offline") || os.Getenv("UV_OFFLINE") != "")
+	if python := args[slices.Index(args, "--python")+1]; strings.HasSuffix(python, "/bin/python") {
+		program, err := os.Executable()
+		if err == nil {
+			err = os.Link(program, filepath.Join(filepath.Dir(python), "pytest"))
+		}
+		if err != nil {
+			fail(2, "error: %v", err)
+		}
+	}
 }
 
 // versions reads name-version pairs.

@@ -27,9 +27,22 @@ func UVX() {
 	if at < 0 || at+1 == len(os.Args) {
 		fail(2, "error: the stand-in for uvx does not know %q", os.Args[1:])
 	}
-	args := os.Args[at+1:]
-	if args[0] == "--version" {
+	if os.Args[at+1] == "--version" {
 		provide(slices.Contains(os.Args[:at], "--offline"))
+	}
+	pytest(os.Args[at+1:])
+}
+
+// Pytest is the main function of the stand-in for the pytest of an environment.
+func Pytest() {
+	if len(os.Args) < 2 {
+		fail(2, "error: the stand-in for pytest needs arguments")
+	}
+	pytest(os.Args[1:])
+}
+
+func pytest(args []string) {
+	if args[0] == "--version" {
 		fmt.Println("pytest 0.0.0 (stand-in)")
 		return
 	}

@@ -1,4 +1,4 @@
-// Standin is the stand-in for uv or uvx, by the name that it is called by: a small
+// Standin is the stand-in for uv, uvx or pytest, by the name that it is called by: a small
 // program, since tests start thousands of them.
 package main
 
@@ -10,9 +10,12 @@ import (
 )
 
 func main() {
-	if filepath.Base(os.Args[0]) == "uvx" {
+	switch filepath.Base(os.Args[0]) {
+	case "uvx":
 		fakeuv.UVX()
-		return
+	case "pytest":
+		fakeuv.Pytest()
+	default:
+		fakeuv.UV()
 	}
-	fakeuv.UV()
 }
