@@ -49,6 +49,9 @@ func Pick(r *report.Results, args []string) (*report.Results, error) {
 			picked.Cells = append(picked.Cells, narrowed)
 		}
 	}
+	if len(r.Cells) == 0 {
+		return nil, exit.Unmatched("run %s has no results, as it selected nothing that has a verdict", r.Run)
+	}
 	if len(picked.Cells) == 0 {
 		known := knownOf(r)
 		return nil, exit.Unmatched("%s matches no result of run %s%s; there are %s", strings.Join(args, " "), r.Run, known.DidYouMean(args), known.Summary())

@@ -92,6 +92,9 @@ func TestPickNothing(t *testing.T) {
 			}
 		}
 	}
+	if _, err := Pick(&report.Results{Run: "r1"}, []string{"tally"}); err == nil || !strings.Contains(err.Error(), "r1 has no results") {
+		t.Errorf("of a run without results: %v", err)
+	}
 }
 
 func TestVerdictWords(t *testing.T) {
