@@ -15,7 +15,7 @@ import (
 //go:embed research/fevalgraph.hcl research/problems research/solutions
 //go:embed scbench/*.hcl frontier-algorithmic/fevalgraph.hcl frontier-research/fevalgraph.hcl
 //go:embed harbor/fevalgraph.hcl harbor/tasks harbor/solutions
-//go:embed all:ci
+//go:embed ci/step ci/action.yml ci/github all:ci/gitlab
 //go:embed task/*.hcl task/grader task/judge task/solutions task/tools
 var embedded embed.FS
 
@@ -26,7 +26,7 @@ type Starter struct {
 	Next  string // arguments of the command to run in it next
 	dir   string
 	at    string            // where its files go, relative to the project; "" is its top
-	also  map[string]string // directories of dir whose files go elsewhere, too
+	apart map[string]string // directories of dir whose files go elsewhere
 }
 
 // Starters are the projects that init knows, the default first.
@@ -41,7 +41,7 @@ var Starters = []Starter{
 	{Kind: "frontier-research", About: "the research track of a Frontier-CS checkout", Next: "run --var root=CHECKOUT", dir: "frontier-research"},
 	{Kind: "harbor", About: "a Harbor task and a solution, or directories of them", Next: "run", dir: "harbor"},
 	{Kind: "ci", About: "steps for CI systems, and workflows of GitHub", Next: "lock", dir: "ci", at: "ci",
-		also: map[string]string{"github": ".github/workflows"}},
+		apart: map[string]string{"github": ".github/workflows"}},
 }
 
 // Part is a directory with files of a project.
@@ -52,15 +52,30 @@ type Part struct {
 
 // Parts returns what init writes.
 func (s Starter) Parts() []Part {
-	parts := []Part{{s.Files(), s.at}}
-	for _, from := range slices.Sorted(maps.Keys(s.also)) {
+	parts := []Part{{except{s.Files(), s.apart}, s.at}}
+	for _, from := range slices.Sorted(maps.Keys(s.apart)) {
 		files, err := fs.Sub(s.Files(), from)
 		if err != nil {
 			panic(err) // as in Files
 		}
-		parts = append(parts, Part{files, s.also[from]})
+		parts = append(parts, Part{files, s.apart[from]})
 	}
 	return parts
+}
+
+// except leaves directories out of the top of a file system.
+type except struct {
+	fs.FS
+	names map[string]string
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (e except) ReadDir(dir string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(e.FS, dir)
+	return slices.DeleteFunc(entries, func(d fs.DirEntry) bool {
+		_, out := e.names[d.Name()]
+		return out && dir == "."
+	}), err
 }
 
 // Files returns the files of the project.

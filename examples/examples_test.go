@@ -201,6 +201,9 @@ func TestQuickstartIsEmbedded(t *testing.T) {
 	for _, starter := range examples.Starters {
 		name := directories[starter.Kind]
 		have, want := list(starter.Files()), list(os.DirFS(name))
+		if name == "ci" {
+			delete(want, "README.md") // of this repository
+		}
 		for path, text := range want {
 			if got, ok := have[path]; !ok || got != text {
 				t.Errorf("%s: %s is not embedded as it is", name, path)

@@ -114,7 +114,10 @@ func (a *app) runInit(dir, kind string) error {
 		next = "run --var-file " + varsFile
 	}
 	if !a.flags.quiet {
-		fmt.Fprintf(a.io.Out, "wrote %s: %s\nnext: fevalgraph -C %s %s\n", orDot(dir), made.About, orDot(dir), next)
+		if dir != "" && filepath.Clean(dir) != "." {
+			next = "-C " + dir + " " + next
+		}
+		fmt.Fprintf(a.io.Out, "wrote %s: %s\nnext: fevalgraph %s\n", orDot(dir), made.About, next)
 	}
 	return nil
 }
