@@ -36,8 +36,8 @@ func (r *Run) pytest(in provided, offline bool) []string {
 	return []string{"/bin/sh", "-c", inVenv, "sh", in.venv, "pytest"}
 }
 
-// inVenv runs a program in the environment $1, as uvx does.
-const inVenv = `PATH=$1/bin:$PATH; export PATH; shift; exec "$@"`
+// inVenv runs the program $2 of the environment $1, as uvx does, and never one of the same name elsewhere.
+const inVenv = `PATH=$1/bin:$PATH; export PATH; program=$1/bin/$2; shift 2; exec "$program" "$@"`
 
 // uvx has uv find pytest in its cache.
 // --no-config keeps configuration that a submission ships from redirecting
@@ -75,14 +75,11 @@ uv pip install --quiet --no-config $options --python "$python" --target verified
 rm -rf verified requirements.txt
 exec "$@"`
 
-// inMade asks pytest of the environment $1 for its version. The rest is the command that makes the
-// environment, if it is not there or was damaged.
+// inMade makes the environment $1 by a command, the rest, and asks its pytest for the version. One that
+// is there is whole.
 const inMade = `venv=$1
+[ ! -e "$venv" ] || exit 0
 shift
-if [ -e "$venv" ]; then
-	"$venv/bin/pytest" --version && exit
-	rm -rf "${venv%/*}"
-fi
 "$@" && exec "$venv/bin/pytest" --version`
 
 // provide is the command that makes uv provide pytest, and asks pytest for its version. For

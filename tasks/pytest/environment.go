@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -59,9 +62,23 @@ func (r *Run) provided(python, version string) provided {
 	case can.OwnFiles:
 		in.venv = requirements.Venv(path.Join(r.Shared, "pytest"))
 	case python != "" && can.Shielded() && requirements.Hashed(r.pins):
-		in.venv = requirements.Venv(path.Join(r.Shared, requirements.Name(python, version, r.pins)))
+		in.venv = requirements.Venv(undamaged(filepath.Join(r.Shared, requirements.Name(python, version, r.pins))))
 	}
 	return in
+}
+
+// damagedFile marks an environment that is damaged. It stays, since sessions may run in it.
+const damagedFile = "damaged"
+
+// undamaged returns the directory, or the first of those for its successors that has no mark.
+func undamaged(dir string) string {
+	at := dir
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(filepath.Join(at, damagedFile)); err != nil {
+			return at
+		}
+		at = fmt.Sprintf("%s-%d", dir, n)
+	}
 }
 
 const uvxHint = "uvx comes with uv: pip install uv"
@@ -131,7 +148,14 @@ func (e *Environments) verify(ctx context.Context, r *Run, name string, in provi
 	if err != nil {
 		return fmt.Errorf("asking uv for pytest after the tests: %w", err)
 	}
-	return fmt.Errorf("uv no longer provides pytest, so that its failure proves nothing: %s: %s",
+	cause := "uv no longer provides pytest"
+	if in.venv != "" && !r.Backend.Capabilities().OwnFiles {
+		cause = "the environment of pytest is damaged, and the next run makes another"
+		if err := os.WriteFile(filepath.Join(filepath.Dir(in.venv), damagedFile), nil, 0o644); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("marking a damaged environment: %w", err)
+		}
+	}
+	return fmt.Errorf("%s, so its failure proves nothing: %s: %s", cause,
 		ending.Words("exit code", exit), ending.LastLine(backend.RedactBytes(out.Bytes(), r.Env.Masked())))
 }
 

@@ -254,7 +254,7 @@ func (r *Run) test(ctx context.Context, w *graph.Work, s *session.Session, in pr
 	if err != nil {
 		return graph.Outcome{}, err
 	}
-	if err := early(ctx, s, key, ran.Exit); err != nil {
+	if err := early(ctx, s, key, in, ran.Exit); err != nil {
 		return graph.Outcome{}, err
 	}
 	printed, err := r.afterImports(ctx, s, key)
@@ -278,7 +278,7 @@ func (r *Run) test(ctx context.Context, w *graph.Work, s *session.Session, in pr
 // early returns an error if pytest ended before it ran tests, for a reason that is not its own. Once
 // it runs them, the submission can end it, and one that is right by chance must not have another
 // chance for that.
-func early(ctx context.Context, s *session.Session, key proof.Key, exit backend.Exit) error {
+func early(ctx context.Context, s *session.Session, key proof.Key, in provided, exit backend.Exit) error {
 	notFound := exit.Code == ending.ShellNotFound // of a shell that starts pytest, for Before or in a container
 	if !notFound && !ending.Doubtful(exit) {
 		return nil
@@ -286,6 +286,8 @@ func early(ctx context.Context, s *session.Session, key proof.Key, exit backend.
 	switch begun, err := begun(ctx, s, key); {
 	case err != nil || begun:
 		return err
+	case notFound && in.venv != "":
+		return fmt.Errorf("running pytest: it is not in its environment %s, which was removed during the run", in.venv)
 	case notFound:
 		return fmt.Errorf("running pytest: %w", errNoUVX)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/fake"
+	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks/ending"
@@ -549,7 +550,7 @@ func TestProvided(t *testing.T) {
 		"files of a session": {backend.Capabilities{OwnFiles: true}, "/shared", "3.11.7", "pytest @ file:///pytest.whl", "/shared/pytest/venv"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := Run{Shared: c.shared, Backend: capable{can: c.can}, pins: []string{c.pin}}
+			r := Run{Shared: c.shared, Backend: &fake.Backend{Can: c.can}, pins: []string{c.pin}}
 			if got := r.provided(python, c.version).venv; got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
@@ -557,15 +558,32 @@ func TestProvided(t *testing.T) {
 	}
 }
 
-// capable is a backend that can do something.
-type capable struct {
-	backend.Backend
-	can backend.Capabilities
+// A damaged environment is not used again, and not removed under the sessions that it has.
+func TestDamaged(t *testing.T) {
+	code := 0
+	b := fake.New(cache.NewMemory(), func(context.Context, *fake.Call) (backend.Exit, error) { return backend.Exit{Code: code}, nil })
+	b.Can.Isolation = func() string { return "full" }
+	r := Run{Shared: t.TempDir(), Backend: b, pins: []string{"pytest==8.4.2 --hash=sha256:00"}}
+	in := r.provided("/usr/bin/python3", "3.11.7")
+	if err := os.MkdirAll(in.venv, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		code int
+		same bool
+	}{{0, true}, {1, false}} {
+		code = c.code
+		err := (&Environments{}).verify(t.Context(), &r, "n", in)
+		if again := r.provided("/usr/bin/python3", "3.11.7"); (err == nil) != c.same || (again.venv == in.venv) != c.same {
+			t.Errorf("pytest --version ends with %d: %v, then %s", code, err, again.venv)
+		}
+	}
+	if _, err := os.Stat(in.venv); err != nil {
+		t.Error(err)
+	}
 }
 
-func (c capable) Capabilities() backend.Capabilities { return c.can }
-
-// From an environment, pytest is started without uv. A damaged one is made again.
+// From an environment, pytest is started without uv.
 func TestShared(t *testing.T) {
 	dir := t.TempDir()
 	r := Run{Directory: "tests", pins: []string{"pytest==8.4.2 --hash=sha256:00"}}
@@ -588,11 +606,11 @@ func TestShared(t *testing.T) {
 	if last := provide[len(provide)-3:]; !slices.Equal(last, []string{filepath.Join(dir, "pytest"), "--require-hashes", r.pins[0]}) {
 		t.Errorf("got %q", provide)
 	}
-	if got := run(provide); !strings.HasSuffix(got, " --version\n") {
-		t.Errorf("got %q", got)
+	if got := run(provide); got != "" {
+		t.Errorf("of one that is there: %q", got)
 	}
 	uv := t.TempDir()
-	if err := errors.Join(os.Remove(filepath.Join(bin, "pytest")), os.WriteFile(filepath.Join(uv, "uv"), []byte("#!/bin/sh\necho \"uv $1\"; exit 7\n"), 0o755)); err != nil {
+	if err := errors.Join(os.RemoveAll(in.venv), os.WriteFile(filepath.Join(uv, "uv"), []byte("#!/bin/sh\necho \"uv $1\"; exit 7\n"), 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", uv+":"+os.Getenv("PATH"))

@@ -154,8 +154,12 @@ func install(args []string) {
 	provide(slices.Contains(args, "--offline") || os.Getenv("UV_OFFLINE") != "")
 	if python := args[slices.Index(args, "--python")+1]; strings.HasSuffix(python, "/bin/python") {
 		program, err := os.Executable()
+		var content []byte
 		if err == nil {
-			err = os.Link(program, filepath.Join(filepath.Dir(python), "pytest"))
+			content, err = os.ReadFile(program) // it may be on another file system
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(filepath.Dir(python), "pytest"), content, 0o755)
 		}
 		if err != nil {
 			fail(2, "error: %v", err)
