@@ -3,6 +3,7 @@ package harbor
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -201,6 +202,48 @@ func TestFailures(t *testing.T) {
 		}
 		if got != want[s.Name] {
 			t.Errorf("%s: %q, not %q", s.Name, got, want[s.Name])
+		}
+	}
+}
+
+// What a trial says of its reward counts before what is known of its exceptions.
+func TestPolicy(t *testing.T) {
+	with := func(kind string, more object) object {
+		e := exceptionOf(kind, "x")
+		maps.Copy(e, more)
+		return object{"exception_info": e}
+	}
+	valid, invalid := object{"has_valid_reward": true}, object{"has_valid_reward": false}
+	recorded := func(is bool, of object) object {
+		of["reward_valid"] = is
+		return of
+	}
+	want, files := map[string]bool{}, map[string]string{}
+	for name, c := range map[string]struct {
+		more object
+		want bool
+	}{
+		"none":               {object{}, true},
+		"known":              {with("ApiError", nil), false},
+		"override":           {with("ApiError", object{"policy_override": valid}), true},
+		"override_of_others": {with("ApiError", object{"policy_override": object{"should_retry": false}}), false},
+		"override_first":     {with("Odd", object{"policy_override": invalid, "policy": valid}), false},
+		"policy":             {with("Odd", object{"policy": invalid}), false},
+		"recorded_valid":     {recorded(true, with("ApiError", nil)), true},
+		"recorded_invalid":   {recorded(false, with("Odd", nil)), false},
+		"schema":             {object{"schema_version": 1}, true},
+	} {
+		want["word__"+name] = c.want
+		files["word__"+name+"/result.json"] = resultOf("word__"+name, "org/word", c.more)
+	}
+	files["word__newer/result.json"] = resultOf("word__newer", "org/word", object{"schema_version": 2})
+	cfg, found, _ := load(t, commandProblems, files)
+	if len(cfg.Solutions) != len(want) || len(found) != 1 || !strings.Contains(fmt.Sprint(found[0]), "schema_version 2") {
+		t.Fatal(len(cfg.Solutions), found)
+	}
+	for _, s := range cfg.Solutions {
+		if s.Recorded.Valid != want[s.Name] {
+			t.Errorf("%s: %t", s.Name, s.Recorded.Valid)
 		}
 	}
 }

@@ -21,6 +21,7 @@ const recorder = "harbor"
 type trial struct {
 	dir string // absolute
 
+	Schema     *int            `json:"schema_version"` // nil is 1
 	ID         string          `json:"id"`
 	TaskName   string          `json:"task_name"`
 	TaskID     json.RawMessage `json:"task_id"`
@@ -31,6 +32,7 @@ type trial struct {
 	StartedAt  string          `json:"started_at"`
 	FinishedAt string          `json:"finished_at"`
 	Ran        *span           `json:"agent_execution"` // of a task without steps
+	Valid      *bool           `json:"reward_valid"`    // nil where Harbor is older than 0.26
 	outcome
 	Steps []stepResult `json:"step_results"`
 }
@@ -56,6 +58,24 @@ type exception struct {
 	Message    string `json:"exception_message"`
 	Traceback  string `json:"exception_traceback"`
 	OccurredAt string `json:"occurred_at"`
+	// What the trial's configuration, and Harbor when it wrote the trial, had for such exceptions.
+	Override *policy `json:"policy_override,omitempty"`
+	Policy   *policy `json:"policy,omitempty"`
+}
+
+// policy is what Harbor makes of an exception; nil is not said.
+type policy struct {
+	ValidReward *bool `json:"has_valid_reward,omitempty"`
+}
+
+// valid reports whether Harbor takes a reward that was recorded beside e.
+func (e *exception) valid() bool {
+	for _, p := range []*policy{e.Override, e.Policy} {
+		if p != nil && p.ValidReward != nil {
+			return *p.ValidReward
+		}
+	}
+	return failureOf(e.Type).valid
 }
 
 // agentInfo is who made a trial.
@@ -78,6 +98,9 @@ type usage struct {
 // errUnfinished is the error of a trial that is being written, or was given up.
 var errUnfinished = errors.New("it is not finished")
 
+// trialSchema is the version of result.json, also where none is said.
+const trialSchema = 1
+
 // readTrial reads the result of a trial.
 func readTrial(files *lang.ReaderFiles, dir string) (*trial, error) {
 	t := &trial{dir: dir}
@@ -86,6 +109,8 @@ func readTrial(files *lang.ReaderFiles, dir string) (*trial, error) {
 		return nil, errUnfinished
 	case err != nil:
 		return nil, fmt.Errorf("its result.json: %w", err)
+	case t.Schema != nil && *t.Schema != trialSchema:
+		return nil, fmt.Errorf("its result.json has schema_version %d, and only %d is known here", *t.Schema, trialSchema)
 	case t.TaskName == "":
 		return nil, errors.New("its result.json names no task")
 	case t.FinishedAt == "":
@@ -144,7 +169,10 @@ func (t *trial) neverRan() bool {
 // valid reports whether Harbor takes the rewards for the solution's, and not for the end of a
 // machine or of a verifier.
 func (t *trial) valid() bool {
-	taken := !slices.ContainsFunc(t.exceptions(), func(e *exception) bool { return !failureOf(e.Type).valid })
+	taken := !slices.ContainsFunc(t.exceptions(), func(e *exception) bool { return !e.valid() })
+	if t.Valid != nil {
+		taken = *t.Valid
+	}
 	if !taken || t.Verifier == nil {
 		return false
 	}
