@@ -96,20 +96,20 @@ func schemaTables() map[string][]string {
 }
 
 func attributeTable(attributes []lang.AttributeSchema) []string {
-	rows := []string{"| Attribute | Type | Default | Meaning |", "| --- | --- | --- | --- |"}
+	rows := []string{"| Attribute | Type, default | Meaning |", "| --- | --- | --- |"}
 	for _, a := range attributes {
-		value := "-"
+		value := string(a.Type)
 		switch {
 		case a.Required:
-			value = "required"
+			value += ", required"
 		case a.Default != "":
-			value = "`" + strings.Join(strings.Fields(a.Default), " ") + "`"
+			value += ", `" + strings.Join(strings.Fields(a.Default), " ") + "`"
 		}
 		meaning := a.Doc
 		if len(a.Values) > 0 {
 			meaning += " One of `" + strings.Join(a.Values, "`, `") + "`."
 		}
-		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s |", a.Name, a.Type, value, cell(meaning)))
+		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |", a.Name, value, cell(meaning)))
 	}
 	return rows
 }

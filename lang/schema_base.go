@@ -42,7 +42,7 @@ func settingsSchema() BlockSchema {
 		Doc:  "Settings of the whole configuration; stands at most once.",
 		Attributes: []AttributeSchema{
 			{Name: "required_version", Type: TypeText, Doc: "Versions of fevalgraph that may read this: comma-separated conditions such as \">= 0.1, < 2\"."},
-			{Name: "include", Type: TypeTexts, Scope: scopeStatic, Doc: "Further files, as paths or globs relative to the file; only path.root and path.module may be referred to. A glob must match something."},
+			{Name: "include", Type: TypeTexts, Scope: scopeStatic, Doc: "Additional files, as paths or globs relative to the file. A glob must match something."},
 		},
 		Blocks: []BlockSchema{{
 			Name: "cache",
@@ -62,9 +62,9 @@ func remoteSchema() BlockSchema {
 		Attributes: []AttributeSchema{
 			{Name: "url", Type: TypeText, Required: true, Doc: "Its address: grpc://HOST:PORT/INSTANCE or grpcs:// for the Remote Execution API, http:// or https:// for plain HTTP."},
 			{Name: "mode", Type: TypeText, Default: `"rw"`, Values: []string{"r", "rw"}, Doc: "Whether results are only read or also written."},
-			{Name: "namespace", Type: TypeText, Default: `"main"`, Doc: "Whose results these are: they are written for this namespace, and read from it first."},
+			{Name: "namespace", Type: TypeText, Default: `"main"`, Doc: "Namespace that results are written to, and read from first."},
 			{Name: "read_namespaces", Type: TypeTexts, Doc: "Further namespaces to read from, in order."},
-			{Name: "trust", Type: TypeTexts, Doc: "Public keys, as `fevalgraph keygen` prints them. Only results that one of them, or the key in FEVALGRAPH_SIGNING_KEY, has signed are used."},
+			{Name: "trust", Type: TypeTexts, Doc: "Public keys, as `fevalgraph keygen` prints them. Only results signed by one of them, or by FEVALGRAPH_SIGNING_KEY, are used."},
 		},
 	}
 }

@@ -22,7 +22,7 @@ func taskSchema() BlockSchema {
 			{Name: "run", Type: TypeText, Doc: "a shell command."},
 			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of setup and the command."},
 			{Name: "timeout", Type: TypeDuration, Default: `"30m"`, Doc: "Limit on the command, not on setup; null is none."},
-			{Name: "network", Type: TypeText, Values: []string{networkNone}, Doc: "\"none\" keeps the command from any network but a loopback of its own. The default is the backend's."},
+			{Name: "network", Type: TypeText, Values: []string{networkNone}, Doc: "\"none\" leaves only a private loopback. The default is the backend's."},
 		},
 		Blocks: []BlockSchema{taskInputSchema(), taskOutputSchema()},
 	}
@@ -35,7 +35,7 @@ func taskInputSchema() BlockSchema {
 		Attributes: []AttributeSchema{
 			{Name: "source", Type: TypeSource, Path: true, Required: true, Doc: "Path or glob, as of an asset; another task's output, such as task.data.outputs.cases; or a solution, such as solution.agent."},
 			{Name: "checkpoint", Type: TypeText, Doc: "Of a solution: the name of the checkpoint whose code it is. The default is the only one."},
-			{Name: "target", Type: TypeText, Doc: "Place in the workspace: a relative path without \"..\". The default is the input's name."},
+			{Name: "target", Type: TypeText, Doc: "Relative path in the workspace. The default is the input's name."},
 			{Name: "ignore", Type: TypeTexts, Default: "[]", Doc: "Patterns, relative to the source, of files that are left out. Not of a solution, which has its own."},
 			{Name: "mode", Type: TypeText, Default: `""`, Values: []string{"0644", "0755"}, Doc: "Mode forced on the files of a path. The default keeps each file's own."},
 			{Name: "sha256", Type: TypeText, Default: `""`, Doc: "Expected digest of a path to a single file, in hex."},
@@ -49,7 +49,7 @@ func taskOutputSchema() BlockSchema {
 		Doc: "What is kept of what the command leaves.",
 		Attributes: []AttributeSchema{
 			{Name: "path", Type: TypeText, Required: true, Doc: "Where the command leaves it, relative to directory."},
-			{Name: "kind", Type: TypeText, Default: `"tree"`, Values: []string{OutputTree, OutputFile, OutputMetrics}, Doc: "\"tree\": a directory with all that is in it. \"file\": a file. \"metrics\": a file with a JSON object of numbers, which are shown beside the verdict on the solution that is an input, and are no part of it."},
+			{Name: "kind", Type: TypeText, Default: `"tree"`, Values: []string{OutputTree, OutputFile, OutputMetrics}, Doc: "\"tree\": a directory. \"file\": a file. \"metrics\": a JSON object of numbers, shown next to the verdict on the solution that is an input."},
 		},
 	}
 }
