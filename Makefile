@@ -6,7 +6,7 @@
 # make web    builds the program of reports again, after report/page/web was edited
 # make install  builds the program and puts it into PREFIX/bin, ~/.local/bin by default
 # make charts  draws README's charts again, after bench/charts/figures.json was edited
-# make release  publishes what make dist builds (docs/releasing.md)
+# make release  publishes what make dist builds (CONTRIBUTING.md)
 # make dist   what is released, for all platforms, into dist/
 # make dist-check  builds that for this machine, installs each artifact, and runs the demo with it
 # make attack  judges solutions that attack, and prints a table; part of test
