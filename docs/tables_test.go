@@ -127,7 +127,7 @@ func blockTable(blocks []lang.BlockSchema) []string {
 	rows := []string{"| Block | How often | Meaning |", "| --- | --- | --- |"}
 	for _, b := range blocks {
 		often := map[[2]bool]string{
-			{false, false}: "at most once", {false, true}: "once", {true, false}: "any number", {true, true}: "at least once",
+			{false, false}: "optional", {false, true}: "once", {true, false}: "any number", {true, true}: "at least once",
 		}[[2]bool{b.Repeats, b.Required}]
 		title := b.Name
 		for _, label := range b.Labels {

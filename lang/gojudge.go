@@ -36,7 +36,7 @@ func goJudgeSchema() BlockSchema {
 			{Name: "endpoint", Type: TypeText, Doc: "Address of a running go-judge, such as \"http://127.0.0.1:5050\". The default is to start one for the run."},
 			{Name: "token", Type: TypeText, secrets: true, Doc: "What the server was started with as -auth-token."},
 			{Name: "binary", Type: TypeText, Default: strconv.Quote(GoJudgeBinary), Doc: "Program to start without endpoint: a name in PATH, or an absolute path."},
-			{Name: "parallelism", Type: TypeInteger, Doc: "Requests that the started server works on at a time. The default is one for each processor."},
+			{Name: "parallelism", Type: TypeInteger, Doc: "Parallel requests of the started server. The default is one for each processor."},
 			{Name: "versions", Type: TypeOneOrTexts, Default: fmt.Sprintf("[%q, %q]", GoJudgeVersions[0], GoJudgeVersions[1]), Doc: "Shell commands, run in the sandbox, whose output enters keys."},
 		},
 	}

@@ -7,7 +7,7 @@ func backendSchema() BlockSchema {
 	}
 	return BlockSchema{
 		Name: "backend", Labels: []string{"kind", "name"}, Repeats: true,
-		Doc: "A place where commands run. Without any, and where a problem with pytest has only backends for judge problems, the backend local.host exists.",
+		Doc: "A place where commands run. Without one, or one for pytest, the backend local.host exists.",
 		Attributes: []AttributeSchema{
 			{Name: "pool", Type: TypePool, Default: "pool.cpu", Doc: "Pool whose slots its nodes take."},
 			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of everything that runs here."},

@@ -25,7 +25,7 @@ func commandSchema() BlockSchema {
 			{Name: "ignore", Type: TypeTexts, Default: commandIgnore, Doc: "Patterns, relative to root, of files that are left out."},
 			{Name: "solution", Type: TypeText, Required: true, Doc: "Path of a solution's file or directory, relative to the workspace, not to directory."},
 			importSchema("the program", "those graders"), importReadsSchema(), programsSchema(),
-			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", Doc: "Shell commands that run first, after the backend's. They may use the network."},
+			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", Doc: "Shell commands that run first, after the backend's, with the network."},
 			{Name: "argv", Type: TypeTexts, Doc: "The program and its arguments; or"},
 			{Name: "run", Type: TypeText, Doc: "a shell command."},
 			{Name: "uv_project", Type: TypeText, Doc: "Python project whose environment setup and the program use: the directory of its pyproject.toml, relative to directory."},
@@ -33,11 +33,11 @@ func commandSchema() BlockSchema {
 			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of setup and the program."},
 			{Name: "timeout", Type: TypeDuration, Default: `"30m"`, Doc: "Limit on the program, not on setup; null is no limit. Its processes end within two seconds of it."},
 			{Name: "network", Type: TypeText, Values: []string{networkNone}, Doc: "\"none\" leaves only a private loopback. The default is the backend's."},
-			{Name: "gpu", Type: TypeBool, Default: "false", Doc: "Whether it needs a GPU. Where there is none, its cells are skipped."},
+			{Name: "gpu", Type: TypeBool, Default: "false", Doc: "Whether it needs a GPU. Without one, its cells are skipped."},
 		},
 		Blocks: []BlockSchema{scoreSchema(), {
 			Name: "docker",
-			Doc:  "What the problem wants of docker backends. Others do not heed it.",
+			Doc:  "Settings for docker backends.",
 			Attributes: []AttributeSchema{
 				{Name: "image", Type: TypeText, Doc: "Image to use in place of the backend's."},
 				{Name: "gpu", Type: TypeBool, Default: "false", Doc: "Give containers every GPU, as gpu = true does."},
@@ -49,7 +49,7 @@ func commandSchema() BlockSchema {
 
 // importSchema describes where modules run that a problem's code imports.
 func importSchema(importer, importers string) AttributeSchema {
-	return AttributeSchema{Name: "import", Type: TypeText, Values: []string{ImportSeparate, ImportDirect}, Doc: fmt.Sprintf("Where the solution's Python modules run when %s imports them. \"separate\": in another process, which cannot reach %[1]s or its files. \"direct\", and the default: in its process, where they can change the score; by default results name %s that are seen to import the solution.", importer, importers)}
+	return AttributeSchema{Name: "import", Type: TypeText, Values: []string{ImportSeparate, ImportDirect}, Doc: fmt.Sprintf("Where the solution's Python modules run when %s imports them. \"separate\": in another process, which cannot reach %[1]s or its files. \"direct\", and by default: in its process, where they can change the score; by default results name %s that import the solution.", importer, importers)}
 }
 
 func importReadsSchema() AttributeSchema {
@@ -57,7 +57,7 @@ func importReadsSchema() AttributeSchema {
 }
 
 func programsSchema() AttributeSchema {
-	return AttributeSchema{Name: "programs", Type: TypeText, Values: []string{programsConfined}, Doc: "With import = \"separate\", \"confined\" limits the solution's Python files, when started as programs, to what they can read when imported, and to a TMPDIR and a working directory outside of the workspace. By default they can read what the problem's program can."}
+	return AttributeSchema{Name: "programs", Type: TypeText, Values: []string{programsConfined}, Doc: "With import = \"separate\", \"confined\" limits the solution's Python files, when started as programs, as if imported, with a TMPDIR and a working directory outside of the workspace. By default they can read what the problem's program can."}
 }
 
 const programsConfined = "confined"

@@ -25,7 +25,7 @@ func generatorSchema() BlockSchema {
 			Doc:  "What each key may be used for.",
 			Attributes: []AttributeSchema{
 				{Name: "requests_per_minute", Type: TypeInteger, Doc: "Requests that begin within a minute. The default is no limit."},
-				{Name: "concurrency", Type: TypeInteger, Doc: "Requests under way at once. The default is 4, or as many as requests_per_minute."},
+				{Name: "concurrency", Type: TypeInteger, Doc: "Parallel requests. The default is 4, or requests_per_minute if fewer."},
 			},
 		}, {
 			Name: "price",

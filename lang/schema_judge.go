@@ -31,7 +31,7 @@ func judgeSchema() BlockSchema {
 		{Name: "flags", Type: TypeTexts, Default: `["-O2", "-pipe", "-std=gnu++17"]`, Doc: "Compiler flags of solutions."},
 		{Name: "compile_time", Type: TypeDuration, Default: `"10s"`, Doc: "Processor time of one compilation; ten times as long from start to end."},
 		{Name: "compile_memory", Type: TypeSize, Default: `"512MiB"`, Doc: "Memory of one compilation."},
-		{Name: "checker_time", Type: TypeDuration, Doc: "Processor time of a checker or interactor on a case; by default 10s, or four times the case's time for an interactor. From start to end, twice as long for a checker, and at least four times as long as the solution for an interactor."},
+		{Name: "checker_time", Type: TypeDuration, Doc: "Processor time on a case of a checker, by default 10s, or interactor, by default four times the case's. From start to end, twice as long, or at least four times the solution's."},
 		{Name: "checker_memory", Type: TypeSize, Doc: "Memory of a checker, by default 256MiB, or interactor, by default four times the case's."},
 		{Name: "output", Type: TypeSize, Default: `"64MiB"`, Doc: "Bytes that a solution may print on a case."},
 		{Name: "processes", Type: TypeInteger, Default: "128", Doc: "Processes and threads of a solution at a time."},
@@ -80,7 +80,7 @@ func limitsSchema(time, memory string) []AttributeSchema {
 func referenceSchema() BlockSchema {
 	return BlockSchema{
 		Name: "reference",
-		Doc:  "A solution that the problem ships, for `fevalgraph validate --reference`. It is no part of any suite.",
+		Doc:  "A solution that the problem ships, for `fevalgraph validate --reference`.",
 		Attributes: []AttributeSchema{
 			{Name: "source", Type: TypeText, Path: true, Required: true, Scope: "checkpoint", Doc: "Its source file. Of a pytest problem a directory or file, evaluated for every checkpoint."},
 			{Name: "score", Type: TypeNumber, Doc: "Minimum score, by default 100. A pytest problem's reference must pass every checkpoint instead."},

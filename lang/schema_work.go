@@ -28,7 +28,7 @@ func problemSchema() BlockSchema {
 			{Name: "name", Type: TypeText, Doc: "Unique name. The default is the label, or label[\"key\"] under for_each."},
 			{Name: "title", Type: TypeText, Default: `""`, Doc: "Shown to people."},
 			{Name: "description", Type: TypeText, Default: `""`, Doc: "Shown to people."},
-			{Name: "spec", Type: TypeText, Path: true, Default: `""`, Doc: "Path of the task text, for generators; evaluation does not read it. Checkpoints inherit it."},
+			{Name: "spec", Type: TypeText, Path: true, Default: `""`, Doc: "Path of the task text for generators. Checkpoints inherit it."},
 			{Name: "version", Type: TypeInteger, Default: "1", Doc: "Version of the problem."},
 			{Name: "tags", Type: TypeTexts, Default: "[]", Doc: "Words to select by."},
 			{Name: "author", Type: TypeText, Default: `""`, Doc: "Shown to people."},
@@ -49,7 +49,7 @@ func problemSchema() BlockSchema {
 func ownLocalsSchema() BlockSchema {
 	return BlockSchema{
 		Name: "locals", Repeats: true, Free: true,
-		Doc: "Named values of each instance, referred to as local.<name> inside of this block alone.",
+		Doc: "Named values of each instance, local.<name> in this block.",
 	}
 }
 
@@ -68,7 +68,7 @@ func preconditionSchema() BlockSchema {
 func forEachSchema() AttributeSchema {
 	return AttributeSchema{
 		Name: "for_each", Type: TypeForEach, Scope: scopeOutside,
-		Doc: "Makes one instance for each element, with each.key and each.value in scope; instances are referred to as <block>.<label>[\"key\"].",
+		Doc: "Makes an instance for each element, <block>.<label>[\"key\"], with each.key and each.value in scope.",
 	}
 }
 
@@ -110,7 +110,7 @@ func assetSchema() BlockSchema {
 		Attributes: []AttributeSchema{
 			{Name: "source", Type: TypeSource, Path: true, Required: true, Doc: "Path or glob, or a task's output. A relative one stays inside the project; a glob must match something."},
 			{Name: "target", Type: TypeText, Doc: "Relative path below the assets directory or, for a command problem, in the workspace. The default is the asset's name."},
-			{Name: "ignore", Type: TypeTexts, Default: "[]", Doc: "Patterns, relative to the source, of files that are left out."},
+			{Name: "ignore", Type: TypeTexts, Default: "[]", Doc: "Patterns, relative to the source, of files to leave out."},
 			{Name: "mode", Type: TypeText, Default: `""`, Values: []string{"0644", "0755"}, Doc: "Mode forced on its files. The default keeps each file's own."},
 			{Name: "sha256", Type: TypeText, Default: `""`, Doc: "Expected digest of a single file, in hex."},
 		},
@@ -122,10 +122,10 @@ func checkpointSchema() BlockSchema {
 		Name: "checkpoint", Labels: []string{"name"}, Repeats: true,
 		Doc: "One step of a problem. With pytest, the default is one for each test_*.py; with a verifier, at least one is needed. Scalars replace the problem's, maps are merged.",
 		Attributes: []AttributeSchema{
-			{Name: "order", Type: TypeInteger, Doc: "Place among the checkpoints. The default counts them as written, from 1."},
+			{Name: "order", Type: TypeInteger, Doc: "Position among the checkpoints. By default as written, from 1."},
 			{Name: "version", Type: TypeInteger, Default: "1", Doc: "Version of the checkpoint."},
 			{Name: "state", Type: TypeText, Default: `""`, Doc: "Shown to people."},
-			{Name: "spec", Type: TypeText, Path: true, Doc: "Path of the task text; evaluation does not read it. The default is the problem's."},
+			{Name: "spec", Type: TypeText, Path: true, Doc: "Path of the task text. The default is the problem's."},
 			{Name: "tests", Type: TypeOneOrTexts, Doc: "Its own test files, relative to the pytest root. The default is [\"test_<name>.py\"]."},
 			{Name: "include_prior_tests", Type: TypeBool, Default: "true", Doc: "Whether the tests of earlier checkpoints run too."},
 			{Name: "timeout", Type: TypeDuration, Doc: "Limit on one test; null is none. The default is the problem's."},
@@ -140,7 +140,7 @@ func checkpointSchema() BlockSchema {
 func passSchema() BlockSchema {
 	return BlockSchema{
 		Name: "pass",
-		Doc:  "Decides whether a graded checkpoint counts as passed. Without it the policy is " + defaultPolicy + ", and what gives scores neither passes nor fails.",
+		Doc:  "Decides whether a graded checkpoint passes. The default is " + defaultPolicy + "; problems with scores neither pass nor fail.",
 		Attributes: []AttributeSchema{
 			{Name: "policy", Type: TypeText, Values: policies(), Doc: "A named policy; or"},
 			{Name: "when", Type: TypeExpression, Scope: "self", Doc: "a condition over the checkpoint's result, self."},
@@ -156,13 +156,13 @@ func solutionSchema() BlockSchema {
 			forEachSchema(),
 			{Name: "name", Type: TypeText, Doc: "Name, unique among the problem's solutions. The default is the label, or label[\"key\"] under for_each."},
 			{Name: "problem", Type: TypeProblem, Required: true, Doc: "The problem that it answers."},
-			{Name: "source", Type: TypeSource, Path: true, Required: true, Scope: "checkpoint", Doc: "Directory (or single file) with the code, or a task's output. For a judge problem a single file."},
+			{Name: "source", Type: TypeSource, Path: true, Required: true, Scope: "checkpoint", Doc: "Directory or file with the code, or a task's output. For a judge problem a file."},
 			{Name: "entry", Type: TypeText, Scope: "checkpoint", Doc: "Command that starts it. The default is the problem's."},
 			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", Scope: "checkpoint", Doc: "Commands run in the workspace before the tests, after the backend's."},
 			{Name: "missing", Type: TypeText, Default: `"error"`, Values: []string{"error", "skip", "omit"}, Doc: "Meaning of a source that does not exist: an error; a checkpoint that was not reached and counts as not solved; or one that counts nowhere."},
 			{Name: "files", Type: TypeText, Default: `"all"`, Values: []string{"all", "plain"}, Doc: "Which files of a source count: all; or only the contents of regular files, without executable bits, links and empty directories."},
 			{Name: "failed", Type: TypeText, Doc: "Reason for missing code, such as a model without an answer. The solution is an error with the score 0, and its source is not read. Only for problems with scores."},
-			{Name: "ignore", Type: TypeTexts, Default: defaultIgnore, Doc: "Patterns, relative to the source, of files that are left out."},
+			{Name: "ignore", Type: TypeTexts, Default: defaultIgnore, Doc: "Patterns, relative to the source, of files to leave out."},
 			{Name: "ignore_syntax", Type: TypeText, Default: `"doublestar"`, Values: []string{"doublestar", "fnmatch"}, Doc: "Syntax of ignore: doublestar, where ** crosses directories; or Python's fnmatch, where * and ? match / too."},
 			{Name: "labels", Type: TypeMap, Doc: "Axes of your own, for selecting and grouping."},
 		},

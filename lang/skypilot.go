@@ -79,7 +79,7 @@ func skyPilotSchema() BlockSchema {
 		Attributes: append(inheritance("[]", "[]"),
 			AttributeSchema{Name: "infra", Type: TypeText, Required: true, Doc: "Where clusters are launched, as SkyPilot writes it: \"slurm/cluster\", \"kubernetes/context\", \"gcp/us-central1\"."},
 			AttributeSchema{Name: "api", Type: TypeText, Default: `"local"`, Doc: "Address of SkyPilot's API server. \"local\" is this machine's, which a run starts and ends if necessary."},
-			AttributeSchema{Name: "token", Type: TypeText, secrets: true, Doc: "Token of a service account, for a server that asks for a login."},
+			AttributeSchema{Name: "token", Type: TypeText, secrets: true, Doc: "Token of a service account, for a server with a login."},
 			AttributeSchema{Name: "slots", Type: TypeInteger, Default: "4", Doc: "Nodes that run at once on a cluster."},
 			AttributeSchema{Name: "max_clusters", Type: TypeInteger, Default: "1", Doc: "Clusters with the same resources at once."},
 			AttributeSchema{Name: "spot", Type: TypeBool, Default: "false", Doc: "Whether clusters are spot machines. Work that is lost with them is done again."},
