@@ -49,8 +49,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// mostWords bounds the pages in docs. Lower it after a cut; the aim is 60,000.
-const mostWords = 67_000
+// mostWords bounds the pages in docs. Lower it after a cut; never raise it for words that other pages have.
+const mostWords = 60_000
 
 func TestWords(t *testing.T) {
 	words := 0

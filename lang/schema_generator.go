@@ -25,7 +25,7 @@ func generatorSchema() BlockSchema {
 			Doc:  "What each key may be used for.",
 			Attributes: []AttributeSchema{
 				{Name: "requests_per_minute", Type: TypeInteger, Doc: "Requests that begin within a minute. The default is no limit."},
-				{Name: "concurrency", Type: TypeInteger, Doc: "Parallel requests. The default is 4, or requests_per_minute if fewer."},
+				{Name: "concurrency", Type: TypeInteger, Doc: "Parallel requests of a key. The default is requests_per_minute, or else 4."},
 			},
 		}, {
 			Name: "price",
