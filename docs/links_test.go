@@ -49,7 +49,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// mostWords bounds the pages in docs. Lower it after a cut; never raise it for words that other pages have.
+// mostWords bounds the pages in docs. Lower it after a cut.
 const mostWords = 60_000
 
 func TestWords(t *testing.T) {
