@@ -43,6 +43,9 @@ func TestTables(t *testing.T) {
 			want, first := []string(nil), true
 			subjects, other, _ := strings.Cut(m[2], " beyond ")
 			known := append(schema[m[1]+": "+other], tree[m[1]+": "+other]...)
+			if other != "" && known == nil {
+				t.Errorf("%s:%d: there is no %q", p.path, i+1, other)
+			}
 			for _, subject := range strings.Fields(subjects) {
 				name := m[1] + ": " + subject
 				table := append(schema[name], tree[name]...)
