@@ -160,7 +160,7 @@ func engineSchema() BlockSchema {
 		Name: "remote",
 		Doc:  "Workers of an engine for remote execution, such as Buildbarn, BuildBuddy, NativeLink or Buildfarm.",
 		Attributes: append(inheritance("[]", "[]"),
-			AttributeSchema{Name: "endpoint", Type: TypeText, Required: true, Doc: "Address of the engine: grpcs://HOST:PORT/INSTANCE, or grpc:// unencrypted."},
+			AttributeSchema{Name: "endpoint", Type: TypeText, Required: true, Doc: "Address of the engine: grpcs://HOST:PORT[/INSTANCE], or grpc:// unencrypted."},
 			AttributeSchema{Name: "platform", Type: TypeMap, Doc: "Properties that the engine chooses workers by. They enter keys."},
 			AttributeSchema{Name: "token", Type: TypeText, secrets: true, Doc: "A token, or user:password."},
 			AttributeSchema{Name: "headers", Type: TypeMap, secrets: true, Doc: "Headers of every call, such as an API key. They enter no key and no output."},

@@ -60,7 +60,7 @@ func remoteSchema() BlockSchema {
 		Name: "remote", Labels: []string{"name"}, Repeats: true,
 		Doc: "A cache on another machine, read where the store has no result.",
 		Attributes: []AttributeSchema{
-			{Name: "url", Type: TypeText, Required: true, Doc: "Address: grpc[s]://HOST:PORT/INSTANCE for the Remote Execution API, http[s]:// for plain HTTP."},
+			{Name: "url", Type: TypeText, Required: true, Doc: "Address: grpc[s]://HOST:PORT[/INSTANCE] for the Remote Execution API, http[s]:// for plain HTTP."},
 			{Name: "mode", Type: TypeText, Default: `"rw"`, Values: []string{"r", "rw"}, Doc: "Whether results are only read or also written."},
 			{Name: "namespace", Type: TypeText, Default: `"main"`, Doc: "Namespace that results are written to, and read from first."},
 			{Name: "read_namespaces", Type: TypeTexts, Doc: "Further namespaces to read from, in order."},
