@@ -33,10 +33,10 @@ func goJudgeSchema() BlockSchema {
 		Name: "gojudge",
 		Doc:  "Sandboxes of a go-judge server, for problems with a judge block.",
 		Attributes: []AttributeSchema{
-			{Name: "endpoint", Type: TypeText, Doc: "Address of a go-judge that runs already, such as \"http://127.0.0.1:5050\". Without it one is started for the run and ended with it."},
+			{Name: "endpoint", Type: TypeText, Doc: "Address of a running go-judge, such as \"http://127.0.0.1:5050\". The default is to start one for the run."},
 			{Name: "token", Type: TypeText, secrets: true, Doc: "What the server was started with as -auth-token."},
-			{Name: "binary", Type: TypeText, Default: strconv.Quote(GoJudgeBinary), Doc: "Program to start when there is no endpoint: a name that PATH is searched for, or an absolute path."},
-			{Name: "parallelism", Type: TypeInteger, Doc: "Requests that the started server works on at a time. The default is one for each processor."},
+			{Name: "binary", Type: TypeText, Default: strconv.Quote(GoJudgeBinary), Doc: "Program to start without endpoint: a name in PATH, or an absolute path."},
+			{Name: "parallelism", Type: TypeInteger, Doc: "Parallel requests of the started server. The default is one for each processor."},
 			{Name: "versions", Type: TypeOneOrTexts, Default: fmt.Sprintf("[%q, %q]", GoJudgeVersions[0], GoJudgeVersions[1]), Doc: "Shell commands, run in the sandbox, whose output enters keys."},
 		},
 	}

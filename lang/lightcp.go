@@ -15,10 +15,10 @@ func lightCPKind() backendKind {
 func lightCPSchema() BlockSchema {
 	return BlockSchema{
 		Name: "lightcp",
-		Doc:  "A judge server that has the problems and grades whole submissions, for problems with a judge block.",
+		Doc:  "A judge server that has the problems and grades whole submissions.",
 		Attributes: []AttributeSchema{
 			{Name: "endpoint", Type: TypeText, Required: true, Doc: "Address of the server, such as \"http://127.0.0.1:8081\"."},
-			{Name: "timeout", Type: TypeDuration, Default: `"1h"`, Doc: "How long a submission may be without a result until it is given up; null is for ever."},
+			{Name: "timeout", Type: TypeDuration, Default: `"1h"`, Doc: "Time limit for a result; null is no limit."},
 		},
 	}
 }

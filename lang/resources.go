@@ -77,7 +77,7 @@ func resourcesSchema() BlockSchema {
 	}
 	schema := BlockSchema{
 		Name: "resources",
-		Doc:  "What machines need to have that judge the problem. Problems that ask for the same are in one group, which `fevalgraph plan --json` shows. A backend that launches machines launches these; on others it has no effect. It is in no key.",
+		Doc:  "Hardware that the problem needs. Backends that launch machines launch these; on others it has no effect. It is in no key.",
 	}
 	for _, field := range resources() {
 		kind := TypeText
