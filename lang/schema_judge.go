@@ -27,11 +27,11 @@ func judgeSchema() BlockSchema {
 		{Name: "include", Type: TypeOneOrTexts, Default: "[]", Doc: "Directories with headers of the checker or interactor, such as testlib.h, or a task's output that is one. Everything in them is in its key."},
 		{Name: "checker_flags", Type: TypeTexts, Default: `["-O2", "-pipe", "-std=gnu++17"]`, Doc: "Compiler flags of the checker or interactor."},
 		{Name: "language", Type: TypeText, Values: languages(), Doc: "Language of solutions. The default is by the name of each: .cpp, .cc, .cxx or .c++; .py."},
-		{Name: "filename", Type: TypeText, Doc: "What a solution's source is called when it is compiled or run. The default is main.cpp or main.py."},
+		{Name: "filename", Type: TypeText, form: fileName, Doc: "What a solution's source is called when it is compiled or run. The default is main.cpp or main.py."},
 		{Name: "flags", Type: TypeTexts, Default: `["-O2", "-pipe", "-std=gnu++17"]`, Doc: "Compiler flags of solutions."},
-		{Name: "compile_time", Type: TypeDuration, Default: `"10s"`, Doc: "Processor time of one compilation. From start to end it may take ten times as long."},
+		{Name: "compile_time", Type: TypeDuration, bounded: true, Default: `"10s"`, Doc: "Processor time of one compilation. From start to end it may take ten times as long."},
 		{Name: "compile_memory", Type: TypeSize, Default: `"512MiB"`, Doc: "Memory of one compilation."},
-		{Name: "checker_time", Type: TypeDuration, Doc: "Processor time of a checker on a case, or of an interactor. The default is 10s for a checker, four times the case's time for an interactor. From start to end a checker may take twice as long, and an interactor at least four times as long as the solution."},
+		{Name: "checker_time", Type: TypeDuration, bounded: true, Doc: "Processor time of a checker on a case, or of an interactor. The default is 10s for a checker, four times the case's time for an interactor. From start to end a checker may take twice as long, and an interactor at least four times as long as the solution."},
 		{Name: "checker_memory", Type: TypeSize, Doc: "Memory of a checker or interactor. The default is 256MiB for a checker, four times the case's memory for an interactor."},
 		{Name: "output", Type: TypeSize, Default: `"64MiB"`, Doc: "Bytes that a solution may print on a case."},
 		{Name: "processes", Type: TypeInteger, Default: "128", Doc: "Processes and threads of a solution at a time."},
@@ -71,8 +71,8 @@ func judgeSchema() BlockSchema {
 // limitsSchema are the limits of a solution on a case.
 func limitsSchema(time, memory string) []AttributeSchema {
 	return []AttributeSchema{
-		{Name: "time", Type: TypeDuration, Doc: "Processor time of a solution on a case. " + time},
-		{Name: "clock", Type: TypeDuration, Doc: "Time from its start to its end. The default is twice time."},
+		{Name: "time", Type: TypeDuration, bounded: true, Doc: "Processor time of a solution on a case. " + time},
+		{Name: "clock", Type: TypeDuration, bounded: true, Doc: "Time from its start to its end. The default is twice time."},
 		{Name: "memory", Type: TypeSize, Doc: "Memory of a solution on a case. " + memory},
 	}
 }
