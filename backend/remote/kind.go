@@ -1,6 +1,4 @@
-// Package remotekind makes backends of engines for remote execution from blocks of the
-// configuration.
-package remotekind
+package remote
 
 import (
 	"context"
@@ -17,7 +15,6 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
-	"github.com/fevalgraph/fevalgraph/backend/remote"
 	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -28,9 +25,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
-// Kind is the kind "remote".
-func Kind() kind.Kind {
-	return kind.Kind{Name: remote.Kind, New: open, Asks: asks, Environments: worker.Environments, Doctor: check}
+// BackendKind is the kind "remote".
+func BackendKind() kind.Kind {
+	return kind.Kind{Name: Kind, New: open, Asks: asks, Environments: worker.Environments, Doctor: check}
 }
 
 // asks are the servers of a block.
@@ -50,7 +47,7 @@ type backendKey string
 // open makes the backend, and the sandbox, of a block. The engine is asked for nothing before
 // something runs there.
 func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
-	r, err := kind.Shared(s, backendKey(b.Addr()), func() (*remote.Backend, error) { return newBackend(s, b) })
+	r, err := kind.Shared(s, backendKey(b.Addr()), func() (*Backend, error) { return newBackend(s, b) })
 	if err != nil {
 		return plan.Executor{}, err
 	}
@@ -61,7 +58,7 @@ func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 	return made, nil
 }
 
-func newBackend(s *kind.Site, b *lang.Backend) (*remote.Backend, error) {
+func newBackend(s *kind.Site, b *lang.Backend) (*Backend, error) {
 	r := b.Remote
 	program, err := kind.WorkerProgram(r.Program, "workers")
 	if err != nil {
@@ -72,7 +69,7 @@ func newBackend(s *kind.Site, b *lang.Backend) (*remote.Backend, error) {
 		return nil, err
 	}
 	s.OnClose(client.Close)
-	o := remote.Options{
+	o := Options{
 		Client: client, Sender: reapi.NewSender(client), Store: s.Store, Name: b.Addr(), Program: program, Judge: r.GoJudge,
 		InFlight: inFlight, MaxTimeout: r.MaxTimeout, Patience: r.Patience, MaxState: r.MaxState,
 		Host: wire.Host{Scratch: r.Scratch, Path: r.Path, Python: b.Python, Versions: r.Versions, Isolation: r.Isolation, JudgeVersions: r.GoJudgeVersions},
@@ -81,14 +78,14 @@ func newBackend(s *kind.Site, b *lang.Backend) (*remote.Backend, error) {
 		o.Notice = func(text string) { s.Notice("backend " + b.Addr() + ": " + text) }
 	}
 	for _, p := range r.Platform {
-		o.Platform = append(o.Platform, remote.Property(p))
+		o.Platform = append(o.Platform, Property(p))
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []any{b.Addr(), r.Endpoint, o.Platform, o.Host, r.GoJudge}))
 	o.Facts, o.Place = filepath.Join(s.State, "machines", hex.EncodeToString(sum[:8])+".json"), s.Place
 	if s.Registry == nil { // nothing is to run
 		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("what the workers of backend %s are is known once a run has asked one", b.Addr())}
 	}
-	return remote.New(o), nil
+	return New(o), nil
 }
 
 // clientOf is a connection to the engine of a block.

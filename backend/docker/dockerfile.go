@@ -1,4 +1,4 @@
-package buildfiles
+package docker
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package dockerkind
+package docker
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fevalgraph/fevalgraph/backend/docker"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -15,7 +14,7 @@ import (
 
 // leftovers are the project's things on a daemon that no living run owns.
 // Images are shared by runs, so they are returned only when no run lives.
-func leftovers(ctx context.Context, s *kind.Site, daemon *docker.Daemon) ([]docker.Leftover, error) {
+func leftovers(ctx context.Context, s *kind.Site, daemon *Daemon) ([]Leftover, error) {
 	found, err := daemon.Leftovers(ctx, projectID(s.State))
 	if err != nil {
 		return nil, err
@@ -33,7 +32,7 @@ func leftovers(ctx context.Context, s *kind.Site, daemon *docker.Daemon) ([]dock
 	for _, l := range found {
 		living = living || lives[l.Run]
 	}
-	return slices.DeleteFunc(found, func(l docker.Leftover) bool { return lives[l.Run] || l.IsImage() && living }), nil
+	return slices.DeleteFunc(found, func(l Leftover) bool { return lives[l.Run] || l.IsImage() && living }), nil
 }
 
 // clean removes them, as many as can be. What it returns is nil when
@@ -54,29 +53,29 @@ func clean(ctx context.Context, s *kind.Site) (*kind.RemovedContainers, error) {
 		switch {
 		case err != nil:
 			errs = append(errs, err)
-		case l.Kind == docker.LeftNetwork:
+		case l.Kind == LeftNetwork:
 			removed.Networks++
 		case l.IsImage():
 			removed.Images++
 		default:
 			removed.Containers++
 		}
-		if err == nil && l.Kind == docker.LeftBuilt {
+		if err == nil && l.Kind == LeftBuilt {
 			removed.Built++
 		}
 	}
 	return removed, errors.Join(errs...)
 }
 
-// patience bounds what the doctor waits for a daemon.
-const patience = 10 * time.Second
+// doctorPatience bounds what the doctor waits for a daemon.
+const doctorPatience = 10 * time.Second
 
 // check asks the daemon when the configuration has a backend for it, or
 // when asked to.
 func check(ctx context.Context, s *kind.Site, cfg *lang.Config, asked bool) []kind.Finding {
 	state, needed := "warning", false
 	if cfg != nil {
-		needed = slices.ContainsFunc(cfg.Backends, func(b *lang.Backend) bool { return b.Kind == docker.Kind })
+		needed = slices.ContainsFunc(cfg.Backends, func(b *lang.Backend) bool { return b.Kind == Kind })
 	}
 	if needed {
 		state = "missing"
@@ -84,7 +83,7 @@ func check(ctx context.Context, s *kind.Site, cfg *lang.Config, asked bool) []ki
 	if !needed && !asked {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
 	daemon, err := daemonOf(s)
 	if err != nil {
@@ -102,7 +101,7 @@ func check(ctx context.Context, s *kind.Site, cfg *lang.Config, asked bool) []ki
 	return append(found, checkContainers(ctx, s, daemon)...)
 }
 
-func checkContainers(ctx context.Context, s *kind.Site, daemon *docker.Daemon) []kind.Finding {
+func checkContainers(ctx context.Context, s *kind.Site, daemon *Daemon) []kind.Finding {
 	left, err := leftovers(ctx, s, daemon)
 	if err != nil {
 		return []kind.Finding{{Subject: "containers", State: "warning", Detail: err.Error()}}
@@ -111,12 +110,12 @@ func checkContainers(ctx context.Context, s *kind.Site, daemon *docker.Daemon) [
 	containers, kept, networks, images, built, bytes := 0, 0, 0, 0, 0, int64(0)
 	for _, l := range left {
 		switch {
-		case l.Kind == docker.LeftSnapshot:
+		case l.Kind == LeftSnapshot:
 			images++
 			bytes += l.Bytes
-		case l.Kind == docker.LeftBuilt:
+		case l.Kind == LeftBuilt:
 			built++
-		case l.Kind == docker.LeftNetwork:
+		case l.Kind == LeftNetwork:
 			networks++
 		case l.Kept:
 			kept++

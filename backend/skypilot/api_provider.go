@@ -1,4 +1,4 @@
-package skypilotkind
+package skypilot
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fevalgraph/fevalgraph/backend/skypilot"
 	"github.com/fevalgraph/fevalgraph/backend/skypilot/api"
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
@@ -33,13 +32,13 @@ func (p *provider) once(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// pause is the time between requests to a server that is away.
-const pause = 2 * time.Second
+// askEvery is the time between requests to a server that is away.
+const askEvery = 2 * time.Second
 
 // patiently makes a request until the server is there to answer it.
 func (p *provider) patiently(ctx context.Context, do func() error) error {
 	var last error
-	err := retry.Patience{For: retry.Forever, Pause: pause}.Do(ctx, api.Unreachable, func() error {
+	err := retry.Patience{For: retry.Forever, Pause: askEvery}.Do(ctx, api.Unreachable, func() error {
 		last = p.once(ctx, do)
 		return last
 	})
@@ -49,7 +48,7 @@ func (p *provider) patiently(ctx context.Context, do func() error) error {
 	return err
 }
 
-// Ready implements skypilot.Provider.
+// Ready implements Provider.
 func (p *provider) Ready(ctx context.Context) error {
 	return explained(p.patiently(ctx, func() error {
 		_, err := p.client.Health(ctx)
@@ -57,9 +56,9 @@ func (p *provider) Ready(ctx context.Context) error {
 	}))
 }
 
-// Launch implements skypilot.Provider. A server that is away is waited for, and one that
+// Launch implements Provider. A server that is away is waited for, and one that
 // was started again in the middle is asked once more: names make the request the same.
-func (p *provider) Launch(ctx context.Context, cluster string, t skypilot.Task) error {
+func (p *provider) Launch(ctx context.Context, cluster string, t Task) error {
 	task := p.task
 	task.Name, task.Run = "fevalgraph", t.Run
 	if len(t.Setup) > 0 {
@@ -107,8 +106,8 @@ func explained(err error) error {
 	return fmt.Errorf("%w (hint: %s)", err, hint)
 }
 
-// State implements skypilot.Provider.
-func (p *provider) State(ctx context.Context, cluster string) (skypilot.State, error) {
+// State implements Provider.
+func (p *provider) State(ctx context.Context, cluster string) (State, error) {
 	var found []api.Cluster
 	err := p.once(ctx, func() (err error) {
 		found, err = p.client.Refresh(ctx, []string{cluster})
@@ -116,21 +115,21 @@ func (p *provider) State(ctx context.Context, cluster string) (skypilot.State, e
 	})
 	switch {
 	case api.NoSuchCluster(err), err == nil && len(found) == 0:
-		return skypilot.Gone, nil
+		return Gone, nil
 	case err != nil:
 		return "", err
 	case found[0].Status == "UP":
-		return skypilot.Up, nil
+		return Up, nil
 	case found[0].Status == "INIT" && found[0].InitKind != "unhealthy":
-		return skypilot.Starting, nil
+		return Starting, nil
 	}
-	return skypilot.Gone, nil
+	return Gone, nil
 }
 
 // logLines are read of a job that failed, of which some are SkyPilot's.
 const logLines = 25
 
-// Failed implements skypilot.Provider.
+// Failed implements Provider.
 func (p *provider) Failed(ctx context.Context, cluster string) error {
 	jobs, err := p.client.Queue(ctx, cluster)
 	if err != nil || len(jobs) == 0 || !jobs[0].Status.Ended() {
@@ -148,7 +147,7 @@ func (p *provider) Failed(ctx context.Context, cluster string) error {
 	return errors.Join(fmt.Errorf("its job is %s: %s", jobs[0].Status, said), err)
 }
 
-// End implements skypilot.Provider.
+// End implements Provider.
 func (p *provider) End(ctx context.Context, cluster string) error {
 	err := p.patiently(ctx, func() error { return p.client.Down(ctx, cluster) })
 	if api.NoSuchCluster(err) {

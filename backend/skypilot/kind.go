@@ -1,6 +1,4 @@
-// Package skypilotkind makes backends of SkyPilot's clusters from blocks of the
-// configuration.
-package skypilotkind
+package skypilot
 
 import (
 	"cmp"
@@ -17,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fevalgraph/fevalgraph/backend/skypilot"
 	"github.com/fevalgraph/fevalgraph/backend/skypilot/api"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
@@ -27,10 +24,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Kind is the kind "skypilot".
-func Kind() kind.Kind {
+// BackendKind is the kind "skypilot".
+func BackendKind() kind.Kind {
 	return kind.Kind{
-		Name: skypilot.Kind, New: open, Asks: asks, Environments: worker.Environments, Doctor: check,
+		Name: Kind, New: open, Asks: asks, Environments: worker.Environments, Doctor: check,
 		Clusters: clusters, EndClusters: endClusters, Forecast: forecast,
 	}
 }
@@ -45,7 +42,7 @@ func asks(b *lang.Backend) []string {
 
 // forecast says how many clusters a pool would have for so much work, if none is there.
 func forecast(ctx context.Context, s *kind.Site, b *lang.Backend, nodes int, seconds float64, trusted bool) kind.Launch {
-	l := kind.Launch{Machines: machinesOf(b), Clusters: skypilot.Enough(nodes, seconds, b.Machines.Slots, b.Machines.MaxClusters)}
+	l := kind.Launch{Machines: machinesOf(b), Clusters: Enough(nodes, seconds, b.Machines.Slots, b.Machines.MaxClusters)}
 	if trusted || b.SkyPilot.Price > 0 {
 		l.Hourly = hourly(ctx, &provider{client: clientOf(b.SkyPilot.API, b.Token, s.LookupEnv)}, b)
 	}
@@ -61,7 +58,7 @@ type poolKey struct {
 // open makes the backend, and the sandbox, of a block. SkyPilot is asked for nothing
 // before something runs there.
 func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
-	pool, err := kind.Shared(s, poolKey{b.Addr(), b.Machines.Resources}, func() (*skypilot.Pool, error) { return newPool(s, b) })
+	pool, err := kind.Shared(s, poolKey{b.Addr(), b.Machines.Resources}, func() (*Pool, error) { return newPool(s, b) })
 	if err != nil {
 		return plan.Executor{}, err
 	}
@@ -72,14 +69,14 @@ func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 	return made, nil
 }
 
-func newPool(s *kind.Site, b *lang.Backend) (*skypilot.Pool, error) {
+func newPool(s *kind.Site, b *lang.Backend) (*Pool, error) {
 	sky, m := b.SkyPilot, b.Machines
 	program, err := kind.WorkerProgram(sky.Program, "clusters")
 	if err != nil {
 		return nil, err
 	}
 	asked := &provider{clientOf(sky.API, b.Token, s.LookupEnv), localServerOf(s, sky.API), taskOf(b)}
-	o := skypilot.Options{
+	o := Options{
 		Provider: asked, Remote: remoteOf(sky, s.LookupEnv), Store: s.Store, Leases: leasesOf(s), Living: s.Living,
 		Waiting: func() (int, float64) { return s.Backlog(m.Pool) }, Notice: s.Notice,
 		Name: b.Addr(), Project: projectLetters(s.State), Run: s.Run, API: sky.API, Machines: machinesOf(b),
@@ -102,7 +99,7 @@ func newPool(s *kind.Site, b *lang.Backend) (*skypilot.Pool, error) {
 	}
 	sum := sha256.Sum256([]byte(fmt.Sprintf("%q", []any{b.Addr(), o.Machines, o.Python, o.Isolation, o.Versions, o.Setup, o.GoJudge, o.GoJudgeVersions})))
 	o.Facts, o.Place = filepath.Join(s.State, "machines", hex.EncodeToString(sum[:8])+".json"), s.Place
-	pool, err := skypilot.NewPool(o)
+	pool, err := NewPool(o)
 	if err == nil {
 		s.OnClose(func() error {
 			if err := pool.Close(); err != nil { // what was judged is judged
@@ -167,8 +164,8 @@ func machinesOf(b *lang.Backend) string {
 
 // remoteOf is the way to the clusters. On Slurm that is the login node, whose name in
 // SkyPilot's configuration of ssh is the infra's second part.
-func remoteOf(sky *lang.SkyPilotBackend, lookupEnv func(string) (string, bool)) skypilot.SSH {
-	r := skypilot.SSH{Config: sky.SSHConfig}
+func remoteOf(sky *lang.SkyPilotBackend, lookupEnv func(string) (string, bool)) SSH {
+	r := SSH{Config: sky.SSHConfig}
 	parts := strings.Split(sky.Infra, "/")
 	if parts[0] != "slurm" {
 		return r
@@ -194,8 +191,8 @@ func projectLetters(state string) string {
 	return hex.EncodeToString(sum[:3])
 }
 
-func leasesOf(s *kind.Site) skypilot.Leases {
-	return skypilot.Leases{Dir: filepath.Join(s.State, "clusters"), Key: s.Key}
+func leasesOf(s *kind.Site) Leases {
+	return Leases{Dir: filepath.Join(s.State, "clusters"), Key: s.Key}
 }
 
 // hourly is what a cluster of a block costs, in US dollars: nil is not known. SkyPilot's
@@ -267,7 +264,7 @@ func endClusters(ctx context.Context, s *kind.Site, all bool) (ended []string, e
 		}
 		own := localServerOf(s, l.API)
 		work.Go(func() {
-			o := skypilot.Options{Provider: &provider{client: clientOf(l.API, tokenOf(s), s.LookupEnv), own: own}, Leases: leasesOf(s)}
+			o := Options{Provider: &provider{client: clientOf(l.API, tokenOf(s), s.LookupEnv), own: own}, Leases: leasesOf(s)}
 			l, ok, err := o.Leases.Retire(ctx, l)
 			if ok {
 				err = o.End(ctx, l)
@@ -289,15 +286,15 @@ func tokenOf(s *kind.Site) string {
 	return token
 }
 
-// patience bounds what the doctor waits for a server.
-const patience = 10 * time.Second
+// doctorPatience bounds what the doctor waits for a server.
+const doctorPatience = 10 * time.Second
 
 // check asks the API servers of the configuration.
 func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.Finding {
 	if cfg == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
 	var found []kind.Finding
 	asked := map[string]bool{}
@@ -306,7 +303,7 @@ func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.F
 			continue
 		}
 		asked[b.SkyPilot.API] = true
-		f := kind.Finding{Subject: skypilot.Kind, State: "ok"}
+		f := kind.Finding{Subject: Kind, State: "ok"}
 		switch {
 		case s.Trusts != nil && !s.Trusts(asks(b)):
 			f.State, f.Detail = "warning", "backend "+b.Addr()+" was not asked: the project is not trusted; run `fevalgraph trust`"

@@ -1,4 +1,4 @@
-package skypilotkind
+package skypilot
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package gojudgekind
+package kinds
 
 import (
 	"net/http"
@@ -39,7 +39,7 @@ func TestServersShared(t *testing.T) {
 }
 
 // A server that the project names is asked only if the user trusts the project with it.
-func TestDoctor(t *testing.T) {
+func TestGoJudgeDoctor(t *testing.T) {
 	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)
@@ -51,7 +51,7 @@ func TestDoctor(t *testing.T) {
 	for trusted, want := range map[bool]string{false: "the project is not trusted", true: "go-judge"} {
 		asked.Store(0)
 		s := &kind.Site{Store: cache.NewMemory(), LookupEnv: func(string) (string, bool) { return "", false }, Trusts: func([]string) bool { return trusted }}
-		found := check(t.Context(), s, cfg, false)
+		found := checkGoJudge(t.Context(), s, cfg, false)
 		if len(found) != 1 || found[0].State == "ok" || !strings.Contains(found[0].Detail, want) || (asked.Load() > 0) != trusted {
 			t.Errorf("trusted %v: %+v, asked %d times", trusted, found, asked.Load())
 		}

@@ -1,5 +1,4 @@
-// Package localkind makes backends of this machine from blocks of the configuration.
-package localkind
+package kinds
 
 import (
 	"context"
@@ -15,10 +14,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Kind is the kind "local".
-func Kind() kind.Kind {
+// localKind is the kind "local".
+func localKind() kind.Kind {
 	return kind.Kind{
-		Name: local.Kind, New: open, Asks: asks, Tools: local.Tools, Doctor: check, Unidentified: unidentified,
+		Name: local.Kind, New: openLocal, Asks: askLocal, Tools: local.Tools, Doctor: checkLocal, Unidentified: unidentified,
 		Reap: func(func(string) (string, bool)) func(context.Context, backend.Entry) error { return local.Reap },
 	}
 }
@@ -26,7 +25,7 @@ func Kind() kind.Kind {
 // spares is more workspaces than a run has unused at a time.
 const spares = 16
 
-func open(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, error) {
+func openLocal(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 	o := local.Options{
 		Python: b.Python, Versions: b.Local.Versions, Path: searchPath(s, b), Env: env, Scratch: s.Scratch, Registry: s.Registry,
 		Spares: spares, Digest: s.Digest, Isolation: b.Local.Isolation,
@@ -98,9 +97,9 @@ func unidentified(s *kind.Site, cfg *lang.Config) []string {
 var harmless = lazyregexp.New(`^(?:(?:bash|cargo|clang|clang\+\+|cmake|docker|ffmpeg|g\+\+|gcc|git|java|javac|make|node|npm|perl|php|psql|python3?|redis-server|ruby|rustc|sqlite3|uv) --version` +
 	`|(?:gcc|g\+\+) -dump(?:full)?version|java -version|node -v|(?:go|rabbitmqctl) version)$`)
 
-// asks lists the commands of the block that are not harmless, an interpreter that is more than a version, and the
+// askLocal lists the commands of the block that are not harmless, an interpreter that is more than a version, and the
 // variables that can have uv or an interpreter start something else.
-func asks(b *lang.Backend) []string {
+func askLocal(b *lang.Backend) []string {
 	var all []string
 	for _, command := range b.Local.Versions {
 		if !harmless().MatchString(command) {
@@ -125,9 +124,9 @@ func asks(b *lang.Backend) []string {
 // pythonVersion is what uv takes for a version, and not for the name of a program.
 var pythonVersion = lazyregexp.New(`^(python|cpython|pypy|graalpy)?[@-]?[<>=~!0-9][0-9a-z.,<>=~!*+ -]*$`)
 
-// check looks for this machine's Python, and tells what tests with fixed ports get.
+// checkLocal looks for this machine's Python, and tells what tests with fixed ports get.
 // Either way they work.
-func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.Finding {
+func checkLocal(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.Finding {
 	if cfg != nil && !cfg.NeedsPython() {
 		return nil
 	}

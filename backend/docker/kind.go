@@ -1,5 +1,4 @@
-// Package dockerkind makes backends of containers from blocks of the configuration.
-package dockerkind
+package docker
 
 import (
 	"cmp"
@@ -11,16 +10,14 @@ import (
 	"path/filepath"
 
 	"github.com/fevalgraph/fevalgraph/backend"
-	"github.com/fevalgraph/fevalgraph/backend/docker"
-	"github.com/fevalgraph/fevalgraph/backend/docker/buildfiles"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Kind is the kind "docker".
-func Kind() kind.Kind {
-	return kind.Kind{Name: docker.Kind, New: open, Asks: asks, Environments: docker.PreparedPath, Reap: reaper, Doctor: check, Clean: clean}
+// BackendKind is the kind "docker".
+func BackendKind() kind.Kind {
+	return kind.Kind{Name: Kind, New: open, Asks: asks, Environments: PreparedPath, Reap: reaper, Doctor: check, Clean: clean}
 }
 
 // open makes a backend on the daemon that the docker command would use, which all of
@@ -29,16 +26,16 @@ func open(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 	daemon, err := daemonOf(s)
 	if err != nil {
 		// Nodes that need no container must not suffer.
-		return plan.Executor{Backend: docker.Unreachable(err)}, nil
+		return plan.Executor{Backend: Unreachable(err)}, nil
 	}
 	o := optionsOf(b, s.Root)
 	if o.Program, err = kind.WorkerProgram("", "containers"); err != nil {
-		return plan.Executor{Backend: docker.Unreachable(err)}, nil
+		return plan.Executor{Backend: Unreachable(err)}, nil
 	}
 	o.Python, o.Env, o.Scratch = b.Python, env, s.Scratch
 	o.Facts, o.Place, o.FactsReadOnly = filepath.Join(s.State, "images"), s.Place, s.ReadOnly
 	o.Project, o.Run, o.Registry = projectID(s.State), s.Run, s.Registry
-	made := docker.New(s.Store, daemon, o)
+	made := New(s.Store, daemon, o)
 	s.OnClose(func() error { return made.Close(context.Background()) })
 	return plan.Executor{Backend: made}, nil
 }
@@ -84,7 +81,7 @@ func imagesOf(c *lang.Container) []string {
 		args[a.Name] = a.Value
 	}
 	text, err := os.ReadFile(c.Build.Dockerfile)
-	names, wrong := buildfiles.Bases(text, args)
+	names, wrong := Bases(text, args)
 	if err != nil || wrong != nil {
 		return []string{"build from " + c.Build.Dockerfile}
 	}
@@ -98,8 +95,8 @@ func imagesOf(c *lang.Container) []string {
 type daemonKey struct{}
 
 // daemonOf returns the daemon of the caller's environment.
-func daemonOf(s *kind.Site) (*docker.Daemon, error) {
-	return kind.Shared(s, daemonKey{}, func() (*docker.Daemon, error) {
+func daemonOf(s *kind.Site) (*Daemon, error) {
+	return kind.Shared(s, daemonKey{}, func() (*Daemon, error) {
 		daemon, err := connect("", s.LookupEnv)
 		if err == nil {
 			s.OnClose(daemon.Close)
@@ -110,22 +107,22 @@ func daemonOf(s *kind.Site) (*docker.Daemon, error) {
 
 // connect makes ready to talk to the daemon at host; "" is that of the caller's
 // environment.
-func connect(host string, lookupEnv func(string) (string, bool)) (*docker.Daemon, error) {
+func connect(host string, lookupEnv func(string) (string, bool)) (*Daemon, error) {
 	e, err := findEndpoint(host, lookupEnv)
-	var daemon *docker.Daemon
+	var daemon *Daemon
 	if err == nil {
-		daemon, err = docker.Connect(e)
+		daemon, err = Connect(e)
 	}
 	if err != nil {
-		return nil, &backend.ToolError{Tool: docker.Kind, Err: err, Hint: "mend or unset DOCKER_HOST, or choose another docker context"}
+		return nil, &backend.ToolError{Tool: Kind, Err: err, Hint: "mend or unset DOCKER_HOST, or choose another docker context"}
 	}
 	return daemon, nil
 }
 
-func optionsOf(b *lang.Backend, root string) docker.Options {
+func optionsOf(b *lang.Backend, root string) Options {
 	d, c := b.Docker, b.Container
-	o := docker.Options{
-		Image: c.Image, Platform: d.Platform, Pull: docker.Pull(d.Pull),
+	o := Options{
+		Image: c.Image, Platform: d.Platform, Pull: Pull(d.Pull),
 		User: d.User, Workdir: d.Workdir, Network: d.Network,
 		CPUs: d.CPUs, Memory: d.Memory, Pids: int64(d.Pids), GPUs: c.GPUs,
 	}
@@ -133,25 +130,25 @@ func optionsOf(b *lang.Backend, root string) docker.Options {
 		o.Pids = -1
 	}
 	if c.Build != nil {
-		o.Build = &docker.Build{Name: c.Build.Dockerfile}
+		o.Build = &Build{Name: c.Build.Dockerfile}
 		if inside, err := filepath.Rel(root, c.Build.Dockerfile); err == nil && filepath.IsLocal(inside) {
 			o.Build.Name = filepath.ToSlash(inside)
 		}
 		for _, a := range c.Build.Args {
-			o.Build.Args = append(o.Build.Args, docker.Arg(a))
+			o.Build.Args = append(o.Build.Args, Arg(a))
 		}
 	}
 	if c.As != nil {
 		asVerifier(&o, c.As)
 	}
 	for _, m := range c.Mounts {
-		o.Mounts = append(o.Mounts, docker.Mount{Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly})
+		o.Mounts = append(o.Mounts, Mount{Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly})
 	}
 	return o
 }
 
 // asVerifier changes options to what a verifier wants of its containers.
-func asVerifier(o *docker.Options, as *lang.ContainerAs) {
+func asVerifier(o *Options, as *lang.ContainerAs) {
 	o.User, o.ImageUser, o.Capabilities = cmp.Or(as.User, o.User), true, as.Capabilities
 	o.CPUs, o.Memory = cmp.Or(as.CPUs, o.CPUs), cmp.Or(as.Memory, o.Memory)
 	switch {
@@ -165,8 +162,8 @@ func asVerifier(o *docker.Options, as *lang.ContainerAs) {
 // reaper gives up on a daemon that cannot be talked to at its first
 // session: each would have to wait.
 func reaper(lookupEnv func(string) (string, bool)) func(context.Context, backend.Entry) error {
-	connect := func(host string) (*docker.Daemon, error) { return connect(host, lookupEnv) }
-	reap, gone := docker.Reaper(connect), map[string]error{}
+	connect := func(host string) (*Daemon, error) { return connect(host, lookupEnv) }
+	reap, gone := Reaper(connect), map[string]error{}
 	return func(ctx context.Context, e backend.Entry) error {
 		if err := gone[e.Host]; err != nil {
 			return err

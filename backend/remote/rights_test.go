@@ -1,4 +1,4 @@
-package remotekind
+package remote
 
 import (
 	"context"

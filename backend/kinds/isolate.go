@@ -1,4 +1,4 @@
-package localkind
+package kinds
 
 import (
 	"fmt"

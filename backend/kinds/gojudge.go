@@ -1,5 +1,4 @@
-// Package gojudgekind makes sandboxes of go-judge from blocks of the configuration.
-package gojudgekind
+package kinds
 
 import (
 	"context"
@@ -15,17 +14,17 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Kind is the kind "gojudge".
-func Kind() kind.Kind {
+// goJudgeKind is the kind "gojudge".
+func goJudgeKind() kind.Kind {
 	return kind.Kind{
-		Name: gojudge.Kind, New: open, Asks: asks, Doctor: check,
+		Name: gojudge.Kind, New: openGoJudge, Asks: askGoJudge, Doctor: checkGoJudge,
 		Reap: func(func(string) (string, bool)) func(context.Context, backend.Entry) error { return gojudge.Reap },
 	}
 }
 
-// open makes the sandbox of a block. Nothing is started or talked to before something
+// openGoJudge makes the sandbox of a block. Nothing is started or talked to before something
 // runs in it.
-func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
+func openGoJudge(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 	server, err := serverOf(s, b)
 	if err != nil {
 		return plan.Executor{}, err
@@ -35,8 +34,8 @@ func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 	})}, nil
 }
 
-// asks are a server or a program that the block names, and commands of its own.
-func asks(b *lang.Backend) []string {
+// askGoJudge are a server or a program that the block names, and commands of its own.
+func askGoJudge(b *lang.Backend) []string {
 	j := b.GoJudge
 	var all []string
 	switch {
@@ -53,14 +52,14 @@ func asks(b *lang.Backend) []string {
 	return all
 }
 
-// key is equal for blocks that can share a server.
-type key struct {
+// serverKey is equal for blocks that can share a server.
+type serverKey struct {
 	endpoint, token, binary string
 	parallelism             int
 }
 
-func keyOf(b *lang.Backend) key {
-	return key{b.GoJudge.Endpoint, b.Token, b.GoJudge.Binary, b.GoJudge.Parallelism}
+func keyOf(b *lang.Backend) serverKey {
+	return serverKey{b.GoJudge.Endpoint, b.Token, b.GoJudge.Binary, b.GoJudge.Parallelism}
 }
 
 // serverOf returns the server of a block, which other blocks may share.
@@ -82,15 +81,15 @@ func serverOf(s *kind.Site, b *lang.Backend) (*gojudge.Server, error) {
 // patience bounds what the doctor waits for servers.
 const patience = 10 * time.Second
 
-// check asks the servers of the configuration, and starts those that a run would.
-func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.Finding {
+// checkGoJudge askGoJudge the servers of the configuration, and starts those that a run would.
+func checkGoJudge(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.Finding {
 	if cfg == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var found []kind.Finding
-	asked := map[key]bool{}
+	asked := map[serverKey]bool{}
 	for _, b := range cfg.Backends {
 		if b.GoJudge != nil && !asked[keyOf(b)] {
 			asked[keyOf(b)] = true
@@ -101,7 +100,7 @@ func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.F
 }
 
 func checkServer(ctx context.Context, s *kind.Site, b *lang.Backend) kind.Finding {
-	if s.Trusts != nil && !s.Trusts(asks(b)) {
+	if s.Trusts != nil && !s.Trusts(askGoJudge(b)) {
 		return kind.Finding{Subject: gojudge.Kind, State: "warning", Detail: "backend " + b.Addr() + " was not asked: the project is not trusted; run `fevalgraph trust`"}
 	}
 	server, err := serverOf(s, b)

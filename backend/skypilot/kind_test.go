@@ -1,4 +1,4 @@
-package skypilotkind
+package skypilot
 
 import (
 	"encoding/json"
@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fevalgraph/fevalgraph/backend/skypilot"
 	"github.com/fevalgraph/fevalgraph/backend/skypilot/api"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/lang"
@@ -24,7 +23,7 @@ func lookup(env map[string]string) func(string) (string, bool) {
 }
 
 func block(sky lang.SkyPilotBackend, r lang.Resources) *lang.Backend {
-	return &lang.Backend{Kind: skypilot.Kind, Name: "b", SkyPilot: &sky, Machines: &lang.Machines{Resources: r, Slots: 2, MaxClusters: 3}}
+	return &lang.Backend{Kind: Kind, Name: "b", SkyPilot: &sky, Machines: &lang.Machines{Resources: r, Slots: 2, MaxClusters: 3}}
 }
 
 func TestTask(t *testing.T) {

@@ -1,4 +1,4 @@
-package dockerkind
+package docker
 
 import (
 	"crypto/sha256"
@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/fevalgraph/fevalgraph/backend/docker"
 )
 
 func TestFindEndpoint(t *testing.T) {
@@ -38,28 +36,28 @@ func TestFindEndpoint(t *testing.T) {
 	for _, test := range []struct {
 		name, host string
 		env        map[string]string
-		want       docker.Endpoint
+		want       Endpoint
 		err        string
 	}{
-		{"nothing set", "", map[string]string{"HOME": empty}, docker.Endpoint{Host: "unix:///var/run/docker.sock", Origin: "the usual place"}, ""},
-		{"given", "tcp://given:1", map[string]string{"DOCKER_HOST": "unix:///x"}, docker.Endpoint{Host: "tcp://given:1", Origin: "the configuration"}, ""},
+		{"nothing set", "", map[string]string{"HOME": empty}, Endpoint{Host: "unix:///var/run/docker.sock", Origin: "the usual place"}, ""},
+		{"given", "tcp://given:1", map[string]string{"DOCKER_HOST": "unix:///x"}, Endpoint{Host: "tcp://given:1", Origin: "the configuration"}, ""},
 		{"variable", "", map[string]string{"DOCKER_HOST": "unix:///x", "DOCKER_CONFIG": config, "DOCKER_API_VERSION": "1.41"},
-			docker.Endpoint{Host: "unix:///x", Origin: "DOCKER_HOST", Version: "1.41"}, ""},
+			Endpoint{Host: "unix:///x", Origin: "DOCKER_HOST", Version: "1.41"}, ""},
 		{"certificates", "", map[string]string{"DOCKER_HOST": "tcp://x:2376", "DOCKER_CERT_PATH": "/certs", "DOCKER_TLS_VERIFY": "1"},
-			docker.Endpoint{Host: "tcp://x:2376", Origin: "DOCKER_HOST", CertPath: "/certs"}, ""},
+			Endpoint{Host: "tcp://x:2376", Origin: "DOCKER_HOST", CertPath: "/certs"}, ""},
 		{"certificates, unverified", "", map[string]string{"DOCKER_HOST": "tcp://x:2376", "DOCKER_CERT_PATH": "/certs"},
-			docker.Endpoint{Host: "tcp://x:2376", Origin: "DOCKER_HOST", CertPath: "/certs", SkipVerify: true}, ""},
+			Endpoint{Host: "tcp://x:2376", Origin: "DOCKER_HOST", CertPath: "/certs", SkipVerify: true}, ""},
 		{"current context", "", map[string]string{"DOCKER_CONFIG": config},
-			docker.Endpoint{Host: "tcp://far:2376", Origin: `docker context "far"`, SkipVerify: true, CertPath: filepath.Join(config, "contexts/tls", id("far"), "docker")}, ""},
+			Endpoint{Host: "tcp://far:2376", Origin: `docker context "far"`, SkipVerify: true, CertPath: filepath.Join(config, "contexts/tls", id("far"), "docker")}, ""},
 		{"named context", "", map[string]string{"DOCKER_CONFIG": config, "DOCKER_CONTEXT": "near"},
-			docker.Endpoint{Host: "unix:///near.sock", Origin: `docker context "near"`}, ""},
+			Endpoint{Host: "unix:///near.sock", Origin: `docker context "near"`}, ""},
 		{"default context", "", map[string]string{"DOCKER_CONFIG": config, "DOCKER_CONTEXT": "default"},
-			docker.Endpoint{Host: "unix:///var/run/docker.sock", Origin: "the usual place"}, ""},
-		{"unknown context", "", map[string]string{"DOCKER_CONFIG": config, "DOCKER_CONTEXT": "gone"}, docker.Endpoint{}, `docker context "gone"`},
-		{"context without docker", "", map[string]string{"DOCKER_CONFIG": config, "DOCKER_CONTEXT": "none"}, docker.Endpoint{}, "names no docker host"},
-		{"ssh", "", map[string]string{"DOCKER_CONFIG": config, "DOCKER_CONTEXT": "shell"}, docker.Endpoint{}, "ssh is not supported"},
-		{"no scheme", "", map[string]string{"DOCKER_HOST": "/var/run/docker.sock"}, docker.Endpoint{}, `docker host "/var/run/docker.sock" of DOCKER_HOST: want unix:///path`},
-		{"damaged configuration", "", map[string]string{"DOCKER_CONFIG": filepath.Join(config, "bad")}, docker.Endpoint{}, "reading the docker configuration"},
+			Endpoint{Host: "unix:///var/run/docker.sock", Origin: "the usual place"}, ""},
+		{"unknown context", "", map[string]string{"DOCKER_CONFIG": config, "DOCKER_CONTEXT": "gone"}, Endpoint{}, `docker context "gone"`},
+		{"context without docker", "", map[string]string{"DOCKER_CONFIG": config, "DOCKER_CONTEXT": "none"}, Endpoint{}, "names no docker host"},
+		{"ssh", "", map[string]string{"DOCKER_CONFIG": config, "DOCKER_CONTEXT": "shell"}, Endpoint{}, "ssh is not supported"},
+		{"no scheme", "", map[string]string{"DOCKER_HOST": "/var/run/docker.sock"}, Endpoint{}, `docker host "/var/run/docker.sock" of DOCKER_HOST: want unix:///path`},
+		{"damaged configuration", "", map[string]string{"DOCKER_CONFIG": filepath.Join(config, "bad")}, Endpoint{}, "reading the docker configuration"},
 	} {
 		got, err := findEndpoint(test.host, func(name string) (string, bool) {
 			value, ok := test.env[name]

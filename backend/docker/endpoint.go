@@ -1,4 +1,4 @@
-package dockerkind
+package docker
 
 import (
 	"cmp"
@@ -11,8 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/fevalgraph/fevalgraph/backend/docker"
 )
 
 // findEndpoint finds the daemon that the docker command would use: of
@@ -20,12 +18,12 @@ import (
 // names, else at the usual socket. host, when it is not empty, comes before
 // all of these. The other variables are DOCKER_TLS_VERIFY, DOCKER_CERT_PATH,
 // DOCKER_API_VERSION, DOCKER_CONFIG and HOME, or on Windows USERPROFILE.
-func findEndpoint(host string, lookup func(string) (string, bool)) (docker.Endpoint, error) {
+func findEndpoint(host string, lookup func(string) (string, bool)) (Endpoint, error) {
 	get := func(name string) string {
 		value, _ := lookup(name)
 		return value
 	}
-	e := docker.Endpoint{Host: host, Origin: "the configuration", Version: get("DOCKER_API_VERSION")}
+	e := Endpoint{Host: host, Origin: "the configuration", Version: get("DOCKER_API_VERSION")}
 	if e.Host == "" {
 		e.Host, e.Origin = get("DOCKER_HOST"), "DOCKER_HOST"
 	}
@@ -36,13 +34,13 @@ func findEndpoint(host string, lookup func(string) (string, bool)) (docker.Endpo
 		}
 		found, err := contextEndpoint(config, get("DOCKER_CONTEXT"))
 		if err != nil {
-			return docker.Endpoint{}, err
+			return Endpoint{}, err
 		}
 		if found != nil {
 			found.Version = e.Version
 			return *found, reachable(*found)
 		}
-		e.Host, e.Origin = docker.DefaultHost, "the usual place"
+		e.Host, e.Origin = DefaultHost, "the usual place"
 	}
 	e.CertPath = get("DOCKER_CERT_PATH")
 	e.SkipVerify = e.CertPath != "" && get("DOCKER_TLS_VERIFY") == ""
@@ -50,7 +48,7 @@ func findEndpoint(host string, lookup func(string) (string, bool)) (docker.Endpo
 }
 
 // reachable refuses what the client library cannot reach.
-func reachable(e docker.Endpoint) error {
+func reachable(e Endpoint) error {
 	switch {
 	case strings.HasPrefix(e.Host, "ssh://"):
 		return fmt.Errorf("docker host %q of %s: ssh is not supported; forward the daemon's socket with ssh -L and name that", e.Host, e.Origin)
@@ -63,7 +61,7 @@ func reachable(e docker.Endpoint) error {
 // contextEndpoint reads the context of a name from the docker command's
 // configuration, by default the current one; nil when that is the usual
 // socket.
-func contextEndpoint(config, name string) (*docker.Endpoint, error) {
+func contextEndpoint(config, name string) (*Endpoint, error) {
 	if name == "" {
 		var settings struct {
 			CurrentContext string `json:"currentContext"`
@@ -91,7 +89,7 @@ func contextEndpoint(config, name string) (*docker.Endpoint, error) {
 	if !ok || found.Host == "" {
 		return nil, fmt.Errorf("docker context %q names no docker host", name)
 	}
-	e := &docker.Endpoint{Host: found.Host, SkipVerify: found.SkipTLSVerify, Origin: fmt.Sprintf("docker context %q", name)}
+	e := &Endpoint{Host: found.Host, SkipVerify: found.SkipTLSVerify, Origin: fmt.Sprintf("docker context %q", name)}
 	tls := filepath.Join(config, "contexts", "tls", id, "docker")
 	if _, err := os.Stat(tls); err == nil {
 		e.CertPath = tls
