@@ -1,7 +1,4 @@
-// Package ownthread runs functions on threads that nothing else runs on, before
-// or after, so that they may change what belongs to a thread: its namespaces. What
-// they start as processes inherits those.
-package ownthread
+package local
 
 import (
 	"runtime"
@@ -9,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Do calls fn on a thread of its own and returns its error: a goroutine that
+// onOwnThread calls fn on a thread of its own and returns its error: a goroutine that
 // ends without unlocking its thread takes it along.
-func Do(fn func() error) error {
+func onOwnThread(fn func() error) error {
 	done := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
@@ -21,7 +18,7 @@ func Do(fn func() error) error {
 		}
 		// The main thread never ends, and /proc shows its namespaces as the
 		// process's. While it is held here, fn gets another one.
-		done <- Do(fn)
+		done <- onOwnThread(fn)
 		runtime.UnlockOSThread()
 	}()
 	return <-done

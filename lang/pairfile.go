@@ -1,7 +1,4 @@
-// Package pairs reads lists of what is to be judged: a line for each solution
-// and the problem that it answers, as "SOLUTION:PROBLEM". It knows lines and
-// names, and neither solutions nor problems.
-package pairs
+package lang
 
 import (
 	"bytes"
@@ -13,8 +10,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// Pair is one line of a list.
-type Pair struct {
+// filePair is one line of a list.
+type filePair struct {
 	Solution, Problem string     // neither is empty
 	Text              string     // the line without the spaces around it
 	Range             diag.Range // of Text
@@ -23,11 +20,11 @@ type Pair struct {
 // hintPair says what a line is to be.
 const hintPair = "a line is SOLUTION:PROBLEM; lines that begin with # are comments"
 
-// Parse reads a list. Empty lines, and lines that begin with #, are ignored.
+// parsePairs reads a list. Empty lines, and lines that begin with #, are ignored.
 // Lines may end as on Windows, and the text may begin with a byte order mark.
 // The first colon of a line ends the solution. What is not a pair is a finding,
 // and so is a list without any; file is the name to blame.
-func Parse(file string, content []byte) ([]Pair, diag.List) {
+func parsePairs(file string, content []byte) ([]filePair, diag.List) {
 	if encoding := wideEncoding(content); encoding != "" {
 		return nil, diag.List{{
 			Severity: diag.Error, Code: "not-utf8", Summary: "Not UTF-8 text",
@@ -38,7 +35,7 @@ func Parse(file string, content []byte) ([]Pair, diag.List) {
 	at := len(content)
 	content = bytes.TrimPrefix(content, mark)
 	at -= len(content)
-	var found []Pair
+	var found []filePair
 	var findings diag.List
 	number := 0
 	for line := range bytes.Lines(content) {
@@ -59,7 +56,7 @@ func Parse(file string, content []byte) ([]Pair, diag.List) {
 			continue
 		}
 		solution, problem, _ := strings.Cut(text, ":")
-		found = append(found, Pair{Solution: strings.TrimSpace(solution), Problem: strings.TrimSpace(problem), Text: text, Range: *where})
+		found = append(found, filePair{Solution: strings.TrimSpace(solution), Problem: strings.TrimSpace(problem), Text: text, Range: *where})
 	}
 	if len(found) == 0 && len(findings) == 0 {
 		findings = append(findings, diag.Diagnostic{

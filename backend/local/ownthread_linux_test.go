@@ -1,4 +1,4 @@
-package ownthread
+package local
 
 import (
 	"errors"
@@ -13,8 +13,8 @@ func TestDo(t *testing.T) {
 	failed := errors.New("failed")
 	for _, want := range []error{nil, failed} {
 		thread := 0
-		if err := Do(func() error { thread = unix.Gettid(); return want }); !errors.Is(err, want) {
-			t.Errorf("Do returns %v, want %v", err, want)
+		if err := onOwnThread(func() error { thread = unix.Gettid(); return want }); !errors.Is(err, want) {
+			t.Errorf("onOwnThread returns %v, want %v", err, want)
 		}
 		if thread == unix.Getpid() {
 			t.Error("fn ran on the main thread")
@@ -26,9 +26,9 @@ func TestThreadsAreNotShared(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	outer := unix.Gettid()
-	err := Do(func() error {
+	err := onOwnThread(func() error {
 		first := unix.Gettid()
-		return Do(func() error {
+		return onOwnThread(func() error {
 			if second := unix.Gettid(); second == first || second == outer || first == outer {
 				t.Errorf("threads %d, %d and %d, want three", outer, first, second)
 			}

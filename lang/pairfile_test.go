@@ -1,4 +1,4 @@
-package pairs
+package lang
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ func TestParse(t *testing.T) {
 		{"control", "a:p\x00\n", "", `1,1 bad-pair: The line has a control character.`},
 	} {
 		t.Run(try.name, func(t *testing.T) {
-			list, findings := Parse("f", []byte(try.text))
+			list, findings := parsePairs("f", []byte(try.text))
 			var got, said []string
 			for _, p := range list {
 				got = append(got, fmt.Sprintf("%s|%s@%d,%d", p.Solution, p.Problem, p.Range.Start.Line, p.Range.Start.Column))
@@ -49,11 +49,11 @@ func TestParse(t *testing.T) {
 }
 
 // What it accepts names something on either side and stands where it says.
-func FuzzParse(f *testing.F) {
+func FuzzPairs(f *testing.F) {
 	f.Add([]byte("\ufeff# x\r\n a/b.py : p \r\n"))
 	f.Add([]byte("a:p\na:p\nb"))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		list, findings := Parse("f", content)
+		list, findings := parsePairs("f", content)
 		if len(list) == 0 && !findings.HasErrors() {
 			t.Error("neither a pair nor a finding")
 		}

@@ -1,4 +1,4 @@
-package fnmatch
+package tasks
 
 import (
 	"strings"
@@ -47,7 +47,7 @@ func TestMatch(t *testing.T) {
 		"{a,b}":      {yes: []string{"{a,b}"}, no: []string{"a"}},
 		"a.b+(c)$^|": {yes: []string{"a.b+(c)$^|"}, no: []string{"axb+(c)$^|"}},
 	} {
-		p := Compile(pattern)
+		p := compileFnmatch(pattern)
 		for _, name := range names.yes {
 			if !p.Match(name) {
 				t.Errorf("%q does not match %q", pattern, name)
@@ -63,7 +63,7 @@ func TestMatch(t *testing.T) {
 
 // Patterns come from configurations that others wrote: none may take for ever.
 func TestMatchTime(t *testing.T) {
-	p := Compile(strings.Repeat("*a", 100) + "b")
+	p := compileFnmatch(strings.Repeat("*a", 100) + "b")
 	if p.Match(strings.Repeat("a", 20_000)) {
 		t.Error("matches without a b")
 	}
@@ -72,8 +72,8 @@ func TestMatchTime(t *testing.T) {
 func FuzzMatch(f *testing.F) {
 	f.Add("[!a-]*?[", "a/b")
 	f.Fuzz(func(t *testing.T, pattern, name string) {
-		Compile(pattern).Match(name)
-		if !Compile("*"+pattern+"*").Match(name) && Compile(pattern).Match(name) {
+		compileFnmatch(pattern).Match(name)
+		if !compileFnmatch("*"+pattern+"*").Match(name) && compileFnmatch(pattern).Match(name) {
 			t.Errorf("%q matches %q, and with stars around it does not", pattern, name)
 		}
 	})
@@ -82,9 +82,9 @@ func FuzzMatch(f *testing.F) {
 var patterns = []string{"*.pyc", "venv/*", ".venv/*", ".evaluation_tests/*", "tests/assets", "tests/assets/*", "files", "files/*"}
 
 func BenchmarkMatch(b *testing.B) {
-	var compiled []Pattern
+	var compiled []fnmatchPattern
 	for _, p := range patterns {
-		compiled = append(compiled, Compile(p))
+		compiled = append(compiled, compileFnmatch(p))
 	}
 	for b.Loop() {
 		for _, p := range compiled {

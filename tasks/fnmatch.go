@@ -1,23 +1,21 @@
-// Package fnmatch matches names against patterns the way Python's fnmatch
-// module does where letters' case counts. It knows no paths: "/" is a
-// character like any other, which is what sets it apart from path.Match.
-//
-//   - any characters, also none
-//     ?       one character
-//     [seq]   one character of seq; a-z is a range, and "]" may stand first
-//     [!seq]  one character that is not of seq
-//
-// Every other character stands for itself, and so does a "[" that nothing
-// closes: no pattern is malformed, and nothing escapes.
-package fnmatch
+package tasks
 
 import (
 	"slices"
 	"unicode/utf8"
 )
 
-// Pattern is a pattern made ready. The zero value matches the empty name.
-type Pattern []element
+// fnmatchPattern is a pattern as Python's fnmatch reads it, where the case of letters counts. "/" is
+// a character like any other, which sets it apart from path.Match:
+//
+//   - any characters, also none
+//     ?       one character
+//     [seq]   one character of seq; a-z is a range, and "]" can be first
+//     [!seq]  one character that is not in seq
+//
+// Other characters match themselves, and so does a "[" that is not closed: no pattern is
+// malformed, and nothing escapes.
+type fnmatchPattern []element
 
 // element matches one character, or any number of them when it is a star.
 type element struct {
@@ -29,10 +27,10 @@ type element struct {
 // span is the characters from first to last, both included.
 type span struct{ first, last rune }
 
-// Compile makes a pattern ready. Where Python takes a "!" for a negation that
+// compileFnmatch makes a pattern ready. Where Python takes a "!" for a negation that
 // comes after an empty range, as in "[b-a!x]", it stands for itself here.
-func Compile(text string) Pattern {
-	var p Pattern
+func compileFnmatch(text string) fnmatchPattern {
+	var p fnmatchPattern
 	for left := []rune(text); len(left) > 0; {
 		next := left[0]
 		left = left[1:]
@@ -88,7 +86,7 @@ func compileSet(text []rune) (e element, size int) {
 
 // Match reports whether the pattern matches the whole name. Its time is at most
 // the product of both lengths. A byte that is not UTF-8 is one character.
-func (p Pattern) Match(name string) bool {
+func (p fnmatchPattern) Match(name string) bool {
 	at, next := 0, 0         // in p, in name
 	afterStar, retry := 0, 0 // where to go on after the last star, if it takes one more
 	for next < len(name) {
