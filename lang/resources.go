@@ -101,7 +101,7 @@ func (b *block) resources() (r Resources) {
 			*field.of(&r) = strings.TrimSpace(text)
 		}
 	}
-	if nodes, g := own.integer("nodes", 1); g == isSet {
+	if nodes, g := own.integer("nodes"); g == isSet {
 		r.Nodes = strconv.Itoa(nodes)
 	}
 	return r

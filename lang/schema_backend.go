@@ -24,7 +24,7 @@ func backendSchema() BlockSchema {
 // environment. What is right to take depends on how far away it runs.
 func inheritance(inherit, passthrough string) []AttributeSchema {
 	return []AttributeSchema{
-		{Name: "inherit", Type: TypeTexts, Default: inherit, Doc: "Variables of the caller; their values enter keys."},
-		{Name: "passthrough", Type: TypeTexts, Default: passthrough, Doc: "Variables of the caller whose values do not enter keys: proxies, certificates, package indexes."},
+		{Name: "inherit", Type: TypeTexts, Default: inherit, form: variable, Doc: "Variables of the caller; their values enter keys."},
+		{Name: "passthrough", Type: TypeTexts, Default: passthrough, form: variable, Doc: "Variables of the caller whose values do not enter keys: proxies, certificates, package indexes."},
 	}
 }

@@ -60,11 +60,11 @@ func remoteSchema() BlockSchema {
 		Name: "remote", Labels: []string{"name"}, Repeats: true,
 		Doc: "A cache on another machine, read where the store has no result.",
 		Attributes: []AttributeSchema{
-			{Name: "url", Type: TypeText, Required: true, Doc: "Address: grpc[s]://HOST:PORT[/INSTANCE] for the Remote Execution API, http[s]:// for plain HTTP."},
+			{Name: "url", Type: TypeText, form: address("Bad address", "a cache", `write such as "grpcs://cache.example.com:9092"; rights come from the environment`, "grpc", "grpcs", "http", "https"), Required: true, Doc: "Address: grpc[s]://HOST:PORT[/INSTANCE] for the Remote Execution API, http[s]:// for plain HTTP."},
 			{Name: "mode", Type: TypeText, Default: `"rw"`, Values: []string{"r", "rw"}, Doc: "Whether results are only read or also written."},
-			{Name: "namespace", Type: TypeText, Default: `"main"`, Doc: "Namespace that results are written to, and read from first."},
-			{Name: "read_namespaces", Type: TypeTexts, Doc: "Further namespaces to read from, in order."},
-			{Name: "trust", Type: TypeTexts, Doc: "Public keys, as `fevalgraph keygen` prints them. Only results signed by one of them, or by FEVALGRAPH_SIGNING_KEY, are used."},
+			{Name: "namespace", Type: TypeText, form: namespace, Default: `"main"`, Doc: "Namespace that results are written to, and read from first."},
+			{Name: "read_namespaces", Type: TypeTexts, form: namespace, Doc: "Further namespaces to read from, in order."},
+			{Name: "trust", Type: TypeTexts, form: publicKey, Doc: "Public keys, as `fevalgraph keygen` prints them. Only results signed by one of them, or by FEVALGRAPH_SIGNING_KEY, are used."},
 		},
 	}
 }
@@ -109,7 +109,7 @@ func retrySchema() BlockSchema {
 		Attributes: []AttributeSchema{
 			{Name: "on", Type: TypeTexts, Default: `["broken"]`, Values: []string{"broken"}, Doc: "Classes of outcome that are retried."},
 			{Name: "attempts", Type: TypeInteger, Default: "1", Doc: "Attempts in all, at least 1; 1 is no retry."},
-			{Name: "wait", Type: TypeDuration, Default: `"0s"`, Doc: "Pause before each further attempt."},
+			{Name: "wait", Type: TypeDuration, zero: true, Default: `"0s"`, Doc: "Pause before each further attempt."},
 		},
 	}
 }

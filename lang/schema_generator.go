@@ -7,7 +7,7 @@ func generatorSchema() BlockSchema {
 		Attributes: []AttributeSchema{
 			forEachSchema(),
 			{Name: "problems", Type: TypeProblems, Doc: "What it solves. The default is every problem."},
-			{Name: "endpoint", Type: TypeText, Doc: "URL of an API that is compatible with OpenAI's chat completions, without /chat/completions, such as https://api.openai.com/v1."},
+			{Name: "endpoint", Type: TypeText, form: endpoint, Doc: "URL of an API that is compatible with OpenAI's chat completions, without /chat/completions, such as https://api.openai.com/v1."},
 			{Name: "model", Type: TypeText, Doc: "Name of the model, as the endpoint knows it. With command, only a label of solutions."},
 			{Name: "keys", Type: TypeSecrets, Doc: "API keys: a secret, with a key on each line, or a list of secrets. They are used in turn, each within limits."},
 			{Name: "command", Type: TypeTexts, Doc: "A program with arguments that reads a prompt from standard input and writes the answer to standard output, in the directory of fevalgraph.hcl."},
@@ -39,7 +39,7 @@ func generatorSchema() BlockSchema {
 			Doc:  "How often a request is sent again after a cut connection, a server error or a timeout. The wait doubles each time, up to a minute.",
 			Attributes: []AttributeSchema{
 				{Name: "attempts", Type: TypeInteger, Default: "5", Doc: "Attempts in all, at least 1; 1 is no retry."},
-				{Name: "wait", Type: TypeDuration, Default: `"2s"`, Doc: "Pause before the second attempt."},
+				{Name: "wait", Type: TypeDuration, zero: true, Default: `"2s"`, Doc: "Pause before the second attempt."},
 			},
 		}},
 	}

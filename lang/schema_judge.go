@@ -27,11 +27,11 @@ func judgeSchema() BlockSchema {
 		{Name: "include", Type: TypeOneOrTexts, Default: "[]", Doc: "Directories with headers, such as testlib.h, or a task's output. Everything in them is in the checker's key."},
 		{Name: "checker_flags", Type: TypeTexts, Default: `["-O2", "-pipe", "-std=gnu++17"]`, Doc: "Compiler flags of the checker or interactor."},
 		{Name: "language", Type: TypeText, Values: languages(), Doc: "Language of solutions. By default by extension: .cpp, .cc, .cxx or .c++; .py."},
-		{Name: "filename", Type: TypeText, Doc: "Name of a solution's source when it is compiled or run. The default is main.cpp or main.py."},
+		{Name: "filename", Type: TypeText, form: fileName, Doc: "Name of a solution's source when it is compiled or run. The default is main.cpp or main.py."},
 		{Name: "flags", Type: TypeTexts, Default: `["-O2", "-pipe", "-std=gnu++17"]`, Doc: "Compiler flags of solutions."},
-		{Name: "compile_time", Type: TypeDuration, Default: `"10s"`, Doc: "Processor time of one compilation; ten times as long from start to end."},
+		{Name: "compile_time", Type: TypeDuration, bounded: true, Default: `"10s"`, Doc: "Processor time of one compilation; ten times as long from start to end."},
 		{Name: "compile_memory", Type: TypeSize, Default: `"512MiB"`, Doc: "Memory of one compilation."},
-		{Name: "checker_time", Type: TypeDuration, Doc: "Processor time on a case of a checker, by default 10s, or interactor, by default four times the case's. From start to end, twice as long, or at least four times the solution's."},
+		{Name: "checker_time", Type: TypeDuration, bounded: true, Doc: "Processor time on a case of a checker, by default 10s, or interactor, by default four times the case's. From start to end, twice as long, or at least four times the solution's."},
 		{Name: "checker_memory", Type: TypeSize, Doc: "Memory of a checker, by default 256MiB, or interactor, by default four times the case's."},
 		{Name: "output", Type: TypeSize, Default: `"64MiB"`, Doc: "Bytes that a solution may print on a case."},
 		{Name: "processes", Type: TypeInteger, Default: "128", Doc: "Processes and threads of a solution at a time."},
@@ -71,8 +71,8 @@ func judgeSchema() BlockSchema {
 // limitsSchema are the limits of a solution on a case.
 func limitsSchema(time, memory string) []AttributeSchema {
 	return []AttributeSchema{
-		{Name: "time", Type: TypeDuration, Doc: "Processor time of a solution on a case. " + time},
-		{Name: "clock", Type: TypeDuration, Doc: "Time from its start to its end. The default is twice time."},
+		{Name: "time", Type: TypeDuration, bounded: true, Doc: "Processor time of a solution on a case. " + time},
+		{Name: "clock", Type: TypeDuration, bounded: true, Doc: "Time from its start to its end. The default is twice time."},
 		{Name: "memory", Type: TypeSize, Doc: "Memory of a solution on a case. " + memory},
 	}
 }

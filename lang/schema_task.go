@@ -15,8 +15,8 @@ func taskSchema() BlockSchema {
 			forEachSchema(),
 			{Name: "description", Type: TypeText, Default: `""`, Doc: "Shown to people."},
 			{Name: "backend", Type: TypeBackend, Doc: "Where it runs. The default is the only backend that runs commands."},
-			{Name: "directory", Type: TypeText, Default: `"."`, Doc: "Relative path in the workspace where commands run."},
-			{Name: "requires", Type: TypeTexts, Default: "[]", Doc: "Python requirements, pinned by the lock file. Their programs are first in PATH."},
+			{Name: "directory", Type: TypeText, form: inWorkspace.or("."), Default: `"."`, Doc: "Relative path in the workspace where commands run."},
+			{Name: "requires", Type: TypeTexts, form: requirement, Default: "[]", Doc: "Python requirements, pinned by the lock file. Their programs are first in PATH."},
 			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", Doc: "Shell commands that run first, after the backend's, with the network."},
 			{Name: "argv", Type: TypeTexts, Doc: "The program and its arguments; or"},
 			{Name: "run", Type: TypeText, Doc: "a shell command."},
@@ -36,7 +36,7 @@ func taskInputSchema() BlockSchema {
 			{Name: "source", Type: TypeSource, Path: true, Required: true, Doc: "Path or glob, as of an asset; another task's output, such as task.data.outputs.cases; or a solution, such as solution.agent."},
 			{Name: "checkpoint", Type: TypeText, Doc: "Of a solution: the checkpoint. The default is the only one."},
 			{Name: "target", Type: TypeText, Doc: "Relative path in the workspace. The default is the input's name."},
-			{Name: "ignore", Type: TypeTexts, Default: "[]", Doc: "Patterns, relative to the source, of files to leave out; not of a solution."},
+			{Name: "ignore", Type: TypeTexts, form: pattern, Default: "[]", Doc: "Patterns, relative to the source, of files to leave out; not of a solution."},
 			{Name: "mode", Type: TypeText, Default: `""`, Values: []string{"0644", "0755"}, Doc: "Mode forced on the files of a path. The default keeps each file's own."},
 			{Name: "sha256", Type: TypeText, Default: `""`, Doc: "Expected digest of a path to a single file, in hex."},
 		},
@@ -48,7 +48,7 @@ func taskOutputSchema() BlockSchema {
 		Name: "output", Labels: []string{"name"}, Repeats: true, Required: true,
 		Doc: "What is kept of what the command leaves.",
 		Attributes: []AttributeSchema{
-			{Name: "path", Type: TypeText, Required: true, Doc: "Where the command leaves it, relative to directory."},
+			{Name: "path", Type: TypeText, form: inWorkspace, Required: true, Doc: "Where the command leaves it, relative to directory."},
 			{Name: "kind", Type: TypeText, Default: `"tree"`, Values: []string{OutputTree, OutputFile, OutputMetrics}, Doc: "\"tree\": a directory. \"file\": a file. \"metrics\": a JSON object of numbers, shown next to the verdict on the solution that is an input."},
 		},
 	}

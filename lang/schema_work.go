@@ -29,7 +29,7 @@ func problemSchema() BlockSchema {
 			{Name: "title", Type: TypeText, Default: `""`, Doc: "Shown to people."},
 			{Name: "description", Type: TypeText, Default: `""`, Doc: "Shown to people."},
 			{Name: "spec", Type: TypeText, Path: true, Default: `""`, Doc: "Path of the task text for generators. Checkpoints inherit it."},
-			{Name: "version", Type: TypeInteger, Default: "1", Doc: "Version of the problem."},
+			{Name: "version", Type: TypeInteger, zero: true, Default: "1", Doc: "Version of the problem."},
 			{Name: "tags", Type: TypeTexts, Default: "[]", Doc: "Words to select by."},
 			{Name: "author", Type: TypeText, Default: `""`, Doc: "Shown to people."},
 			{Name: "difficulty", Type: TypeText, Default: `""`, Doc: "Shown to people."},
@@ -78,11 +78,11 @@ func pytestSchema() BlockSchema {
 		Doc:  "Judges by pytest, with test_<checkpoint>.py for every checkpoint. Without checkpoint blocks, each test_*.py is a checkpoint.",
 		Attributes: []AttributeSchema{
 			{Name: "root", Type: TypeSource, Path: true, Required: true, Doc: "Directory with the test files, or a task's output with them."},
-			{Name: "directory", Type: TypeText, Default: `"tests"`, Doc: "Relative path of the tests in the workspace."},
+			{Name: "directory", Type: TypeText, Default: `"tests"`, form: inTests, Doc: "Relative path of the tests in the workspace."},
 			{Name: "missing_tests", Type: TypeText, Default: `"error"`, Values: []string{"error", "skip"}, Doc: "Meaning of a checkpoint's test file that does not exist: an error, or no tests."},
 			{Name: "skipped_tests", Type: TypeText, Default: `"count"`, Values: []string{"count", "omit"}, Doc: "Whether skipped tests count in the totals of their groups, and so can make the checkpoint fail."},
 			{Name: "asset_paths", Type: TypeText, Default: `"absolute"`, Values: []string{"absolute", "relative"}, Doc: "Paths in SCBENCH_ASSETS_DIR and SCBENCH_ASSET_<NAME>: absolute, or relative to the workspace, where tests start."},
-			{Name: "requires", Type: TypeTexts, Default: "[]", Doc: "Python requirements of the tests beside the built-in ones."},
+			{Name: "requires", Type: TypeTexts, form: requirement, Default: "[]", Doc: "Python requirements of the tests beside the built-in ones."},
 			{Name: "args", Type: TypeTexts, Default: "[]", Doc: "Further arguments of pytest."},
 			{Name: "plugins", Type: TypeTexts, Default: "[]", Doc: "pytest plugins to load with -p."},
 			{Name: "ports", Type: TypeIntegers, Default: "[]", Doc: "Fixed ports of 127.0.0.1 that the tests or the solution listen on. Each run of the tests has a private network or, if that is not possible, exclusive ports."},
@@ -98,7 +98,7 @@ func markerSchema() BlockSchema {
 		Doc: "Maps a pytest marker to a group of tests.",
 		Attributes: []AttributeSchema{
 			{Name: "group", Type: TypeText, Default: `""`, Values: groups(), Doc: "Group of the marked tests. Without one the marker is only registered."},
-			{Name: "description", Type: TypeText, Default: `""`, Doc: "Goes into pytest.ini."},
+			{Name: "description", Type: TypeText, Default: `""`, form: oneLine("Bad description", "The description of a marker is one line: it goes into pytest.ini."), Doc: "Goes into pytest.ini."},
 		},
 	}
 }
@@ -110,7 +110,7 @@ func assetSchema() BlockSchema {
 		Attributes: []AttributeSchema{
 			{Name: "source", Type: TypeSource, Path: true, Required: true, Doc: "Path or glob, or a task's output. A relative one stays inside the project; a glob must match something."},
 			{Name: "target", Type: TypeText, Doc: "Relative path below the assets directory or, for a command problem, in the workspace. The default is the asset's name."},
-			{Name: "ignore", Type: TypeTexts, Default: "[]", Doc: "Patterns, relative to the source, of files to leave out."},
+			{Name: "ignore", Type: TypeTexts, Default: "[]", form: pattern, Doc: "Patterns, relative to the source, of files to leave out."},
 			{Name: "mode", Type: TypeText, Default: `""`, Values: []string{"0644", "0755"}, Doc: "Mode forced on its files. The default keeps each file's own."},
 			{Name: "sha256", Type: TypeText, Default: `""`, Doc: "Expected digest of a single file, in hex."},
 		},
@@ -122,8 +122,8 @@ func checkpointSchema() BlockSchema {
 		Name: "checkpoint", Labels: []string{"name"}, Repeats: true,
 		Doc: "One step of a problem. With pytest, the default is one for each test_*.py; with a verifier, at least one is needed. Scalars replace the problem's, maps are merged.",
 		Attributes: []AttributeSchema{
-			{Name: "order", Type: TypeInteger, Doc: "Position among the checkpoints. By default as written, from 1."},
-			{Name: "version", Type: TypeInteger, Default: "1", Doc: "Version of the checkpoint."},
+			{Name: "order", Type: TypeInteger, zero: true, Doc: "Position among the checkpoints. By default as written, from 1."},
+			{Name: "version", Type: TypeInteger, zero: true, Default: "1", Doc: "Version of the checkpoint."},
 			{Name: "state", Type: TypeText, Default: `""`, Doc: "Shown to people."},
 			{Name: "spec", Type: TypeText, Path: true, Doc: "Path of the task text. The default is the problem's."},
 			{Name: "tests", Type: TypeOneOrTexts, Doc: "Its own test files, relative to the pytest root. The default is [\"test_<name>.py\"]."},

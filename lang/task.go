@@ -16,14 +16,14 @@ type Task struct {
 	Name        string // the label, or label["key"]
 	Block       string // the label
 	Ref         string // task.data, task.data["small"]
-	Description string
+	Description string `hcl:"description"`
 	Backend     *Backend
-	Directory   string // of the workspace: where commands run; "." or clean
-	Requires    []string
-	Setup       []string
-	Argv        []string // the program, or a shell with Run as its script
-	Env         []EnvVar // sorted by name
-	Timeout     time.Duration
+	Directory   string        `hcl:"directory"` // of the workspace: where commands run; "." or clean
+	Requires    []string      `hcl:"requires"`
+	Setup       []string      `hcl:"setup"`
+	Argv        []string      // the program, or a shell with Run as its script
+	Env         []EnvVar      `hcl:"env"` // sorted by name
+	Timeout     time.Duration `hcl:"timeout"`
 	Offline     bool
 	Inputs      []TaskInput // in source order
 	Outputs     []TaskOutput
@@ -41,8 +41,8 @@ type TaskInput struct {
 // TaskOutput is what is kept of a workspace.
 type TaskOutput struct {
 	Name string
-	Path string // relative to the directory
-	Kind string // OutputTree, OutputFile or OutputMetrics
+	Path string `hcl:"path"` // relative to the directory
+	Kind string `hcl:"kind"` // OutputTree, OutputFile or OutputMetrics
 }
 
 // OutputRef names an output of a task.
@@ -125,14 +125,9 @@ func taskValue(t *Task) cty.Value {
 func (l *loader) task(d *decl, inst instance) *Task {
 	b := l.open(d, d.block, d.schema, inst.ctx)
 	t := &Task{Name: inst.name(d), Block: d.name(), Ref: inst.ref(d), Range: convertRange(d.header)}
-	t.Description, _ = b.text("description")
+	b.fill(t)
 	t.Backend = b.taskBackend()
-	t.Directory = b.placeInWorkspace("directory", true)
-	t.Requires = b.requirements("requires")
-	t.Setup, _ = b.texts("setup")
 	t.Argv = b.program()
-	t.Env, _ = b.env("env")
-	t.Timeout, _ = b.limit("timeout")
 	network, _ := b.text("network")
 	t.Offline = network == networkNone
 	inputs := b.children("input")
@@ -239,8 +234,8 @@ func (b *block) unused(name, detail string) {
 }
 
 func (b *block) taskOutput() TaskOutput {
-	o := TaskOutput{Name: b.label(), Path: b.placeInWorkspace("path", false)}
-	o.Kind, _ = b.text("kind")
+	o := TaskOutput{Name: b.label()}
+	b.fill(&o)
 	if !markerName().MatchString(o.Name) || o.Name == "log" || o.Name == "refused" {
 		b.fail(finding{
 			code: "bad-name", summary: "Bad name", rng: b.header,
