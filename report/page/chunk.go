@@ -38,7 +38,8 @@ type details struct {
 // index is the index of the page. It hands the rest to put, piece by piece.
 func (p *Page) index(put func(id, data string) error) (*index, error) {
 	entries := p.Runs[len(p.Runs)-1].Results.Entries()
-	x, cells := newIndex(p, entries), cellsOf(entries)
+	contenders := contendersOf(p.Runs[len(p.Runs)-1].Results)
+	x, cells := newIndex(p, entries, contenders), cellsOf(entries)
 	send := func(v any) (id string, err error) {
 		id, data, err := packed(v)
 		if err == nil {
@@ -74,7 +75,9 @@ func (p *Page) index(put func(id, data string) error) (*index, error) {
 		}
 		x.Work = id
 	}
-	return x, nil
+	var err error
+	x.Figures, err = send(sheetOf(p.figures(contenders)))
+	return x, err
 }
 
 // packed is data as the page carries it: compressed, and in letters that mean nothing to a

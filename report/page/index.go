@@ -27,9 +27,13 @@ type index struct {
 	Past        []past            `json:"past"`        // of the runs but the last
 	Differences []difference      `json:"differences"` // likewise
 	Leaders     []board           `json:"leaders"`
+	Matrix      heat              `json:"matrix"`
+	Since       int               `json:"since"` // the place in Differences of the last run that is comparable, -1 without any
+	Concerns    []concern         `json:"concerns"`
 	Summary     report.Summary    `json:"summary"`
 	Chunks      []chunk           `json:"chunks"`
 	Work        string            `json:"work,omitempty"` // the chunk of the timeline
+	Figures     string            `json:"figures"`        // the chunk of the figures
 	Outcomes    []verdict.Outcome `json:"outcomes"`       // by how much they ask for attention
 	Groups      []verdict.Group   `json:"groups"`
 }
@@ -58,7 +62,8 @@ type cellColumns struct {
 	Remark   *column            `json:"remark"`
 	Seconds  []float64          `json:"seconds"`
 	Score    numbers            `json:"score"`
-	From     []int              `json:"from"` // the first of its checkpoints; one element more
+	Share    numbers            `json:"share"` // of checkpoints that passed, or of 100 points; null without a verdict
+	From     []int              `json:"from"`  // the first of its checkpoints; one element more
 }
 
 // checkpointColumns has an element for each checkpoint, cell by cell.
@@ -97,10 +102,10 @@ type change struct {
 	Said   string            `json:"said,omitempty"`
 }
 
-// newIndex is the index of a page, whose last run has these entries, without its chunks.
-func newIndex(p *Page, entries []report.Entry) *index {
+// newIndex is the index of a page, whose last run has these entries and contenders, without its chunks.
+func newIndex(p *Page, entries []report.Entry, contenders []*report.Contenders) *index {
 	last := &p.Runs[len(p.Runs)-1]
-	x := &index{Schema: 1, Project: p.Project, Version: p.Version, Past: []past{}, Differences: []difference{}, Chunks: []chunk{},
+	x := &index{Schema: 1, Project: p.Project, Version: p.Version, Past: []past{}, Differences: []difference{}, Chunks: []chunk{}, Leaders: []board{},
 		Summary: report.Summarize(last.Results, nil), Groups: verdict.Groups[:],
 		Outcomes: []verdict.Outcome{verdict.OutcomePassed, verdict.OutcomeScored, verdict.OutcomeSkipped, verdict.OutcomeFailed,
 			verdict.OutcomeNotReached, verdict.OutcomeErrored, verdict.OutcomeBroken}}
@@ -114,7 +119,13 @@ func newIndex(p *Page, entries []report.Entry) *index {
 			x.Differences = append(x.Differences, differenceOf(r.Difference, entries))
 		}
 	}
-	x.Leaders = boards(last.Results)
+	for _, c := range contenders {
+		x.Leaders = append(x.Leaders, boardOf(c))
+	}
+	addAttempts(last.Results, x.Leaders)
+	x.Matrix = heatOf(report.MatrixOf(last.Results))
+	x.Since = sinceOf(p.Runs)
+	x.Concerns = concernsOf(entries)
 	return x
 }
 
@@ -133,7 +144,7 @@ func headOf(r *Run) runHead {
 func (x *index) fillCells(entries []report.Entry) {
 	c := &x.Cells
 	c.Problem, c.Solution, c.Backend, c.Suites, c.Outcome, c.Remark = newColumn(0), newColumn(0), newColumn(0), newColumn(0), newColumn(0), newColumn(0)
-	c.Repeat, c.Seconds, c.Score, c.From = []int{}, []float64{}, numbers{}, []int{}
+	c.Repeat, c.Seconds, c.Score, c.Share, c.From = []int{}, []float64{}, numbers{}, numbers{}, []int{}
 	c.Labels = map[string]*column{}
 	for i := range entries {
 		for label := range entries[i].Cell.Labels {
@@ -160,9 +171,18 @@ func (x *index) fillCells(entries []report.Entry) {
 		c.Seconds = append(c.Seconds, milliseconds(row.Seconds))
 		c.Score = append(c.Score, cell.Score)
 		c.From = append(c.From, i)
+		c.Share = append(c.Share, nil)
+		if share, ok := report.CellShare(cell); ok {
+			c.Share[len(c.Share)-1] = thousandths(share)
+		}
 	}
 	c.From = append(c.From, len(entries))
 	c.Score = c.Score.orNil()
+}
+
+func thousandths(v float64) *float64 {
+	v = math.Round(1000*v) / 1000
+	return &v
 }
 
 // milliseconds rounds seconds to such: more digits only take room.

@@ -94,7 +94,7 @@ function Checkpoints({ x, at, route }: { x: Index; at: number; route: Route }) {
               </td>}
               <td><Verdict of={o} /></td>
               {scored && <td class="right">{scores[k] == null ? '·' : score(scores[k]!)}</td>}
-              {groups.map(({ i }) => <td class="right"><Tally passed={passed[i][k]} total={total[i][k]} /></td>)}
+              {groups.map(({ i }) => <td class="right"><Tally passed={passed[i][k]} total={total[i][k]} matters={o !== 'passed'} /></td>)}
               <td class="right">{duration(seconds[k])}</td>{noted && <td class="said">{note.values[note.at[k]]}</td>}
             </tr>)
         })}</tbody>
