@@ -34,6 +34,7 @@ type index struct {
 	Chunks      []chunk           `json:"chunks"`
 	Work        string            `json:"work,omitempty"` // the chunk of the timeline
 	Figures     string            `json:"figures"`        // the chunk of the figures
+	Grids       []chunk           `json:"grids"`          // of tests and solutions, problem by problem as in Matrix
 	Outcomes    []verdict.Outcome `json:"outcomes"`       // by how much they ask for attention
 	Groups      []verdict.Group   `json:"groups"`
 }
@@ -74,6 +75,7 @@ type checkpointColumns struct {
 	Note    *column   `json:"note"`
 	Seconds []float64 `json:"seconds"`
 	Score   numbers   `json:"score"`
+	Scope   *column   `json:"scope"`  // the groups of tests that the policy looks at, with blanks
 	Passed  [][]int   `json:"passed"` // tests, for each group
 	Total   [][]int   `json:"total"`
 }
@@ -105,7 +107,7 @@ type change struct {
 // newIndex is the index of a page, whose last run has these entries and contenders, without its chunks.
 func newIndex(p *Page, entries []report.Entry, contenders []*report.Contenders) *index {
 	last := &p.Runs[len(p.Runs)-1]
-	x := &index{Schema: 1, Project: p.Project, Version: p.Version, Past: []past{}, Differences: []difference{}, Chunks: []chunk{}, Leaders: []board{},
+	x := &index{Schema: 1, Project: p.Project, Version: p.Version, Past: []past{}, Differences: []difference{}, Chunks: []chunk{}, Leaders: []board{}, Grids: []chunk{},
 		Summary: report.Summarize(last.Results, nil), Groups: verdict.Groups[:],
 		Outcomes: []verdict.Outcome{verdict.OutcomePassed, verdict.OutcomeScored, verdict.OutcomeSkipped, verdict.OutcomeFailed,
 			verdict.OutcomeNotReached, verdict.OutcomeErrored, verdict.OutcomeBroken}}
@@ -190,7 +192,7 @@ func milliseconds(seconds float64) float64 { return math.Round(seconds*1000) / 1
 
 func (x *index) fillCheckpoints(entries []report.Entry, words func(report.Checkpoint) []string) {
 	c, n := &x.Checkpoints, len(entries)
-	c.Name, c.Outcome, c.Words, c.Note = newColumn(n), newColumn(n), newColumn(n), newColumn(n)
+	c.Name, c.Outcome, c.Words, c.Note, c.Scope = newColumn(n), newColumn(n), newColumn(n), newColumn(n), newColumn(n)
 	c.Seconds, c.Score = make([]float64, n), make(numbers, n)
 	c.Passed, c.Total = make([][]int, len(verdict.Groups)), make([][]int, len(verdict.Groups))
 	for g := range verdict.Groups {
@@ -201,6 +203,7 @@ func (x *index) fillCheckpoints(entries []report.Entry, words func(report.Checkp
 		c.Name.add(e.Checkpoint.Name)
 		c.Outcome.add(string(e.Outcome))
 		c.Words.addIf(strings.Join(words(*e.Checkpoint), " "), len(e.Cell.Checkpoints) > 0)
+		c.Scope.add(scopeOf(e.Checkpoint.Policy))
 		c.Note.add(text.Line(e.Note, noteColumns))
 		c.Seconds[i], c.Score[i] = milliseconds(e.Checkpoint.DurationMS/1000), e.Checkpoint.Score
 		for g, group := range verdict.Groups {
@@ -208,6 +211,17 @@ func (x *index) fillCheckpoints(entries []report.Entry, words func(report.Checkp
 		}
 	}
 	c.Score = c.Score.orNil()
+}
+
+// scopeOf returns the groups of tests that a policy looks at.
+func scopeOf(policy string) string {
+	var groups []string
+	for _, g := range verdict.Groups {
+		if n, _ := verdict.Policy(policy).Scope(verdict.GroupCounts{g: {Total: 1}}); n.Total > 0 {
+			groups = append(groups, string(g))
+		}
+	}
+	return strings.Join(groups, " ")
 }
 
 func pastOf(r *report.Results, entries []report.Entry) past {

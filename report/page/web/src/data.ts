@@ -12,7 +12,7 @@ export interface Cells {
   outcome: Column; remark: Column; seconds: number[]; score: Numbers; share: Numbers; from: number[]
 }
 export interface Checkpoints {
-  name: Column; outcome: Column; words: Column; note: Column; seconds: number[]; score: Numbers; passed: number[][]; total: number[][]
+  name: Column; outcome: Column; words: Column; note: Column; scope: Column; seconds: number[]; score: Numbers; passed: number[][]; total: number[][]
 }
 export interface Change {
   kind: string; name: string; cell: number; before?: string; after?: string; cause?: string; test?: string; said?: string
@@ -26,7 +26,7 @@ export interface Concern { kind: string; text: string; checkpoints: number; cell
 export interface Index {
   schema: number; project: string; version: string; live?: boolean; runs: Run[]; cells: Cells; checkpoints: Checkpoints
   past: { outcome: Column; score: Numbers }[]; differences: Difference[]; leaders: Board[]; matrix: Heat; since: number; concerns: Concern[]
-  summary: Record<string, number>; chunks: { id: string; first: number }[]; work?: string; figures: string; outcomes: string[]; groups: string[]
+  summary: Record<string, number>; chunks: { id: string; first: number }[]; work?: string; figures: string; grids: { id: string; first: number }[]; outcomes: string[]; groups: string[]
 }
 
 export interface Test {
@@ -56,6 +56,9 @@ export interface Drawing { w: number; h: number; shapes: Shape[] | null }
 export interface Figure {
   name: string; kind: string; axis?: string; metric?: string; title: string; note: string; columns: string[]; rows: string[][]; wide: Drawing; narrow: Drawing
 }
+/** A test by solutions: a letter of states for each. */
+export interface GridTest { checkpoint: string; file: string; id: string; group: string; states: string; passed: number; judged: number; kind: string }
+export interface Grid { solutions: string[]; tests: GridTest[] }
 export interface Sheet { style: string; figures: Figure[] }
 
 const arriving = new Map<string, (data: string) => void>()
@@ -104,8 +107,11 @@ export const readIndex = () => unpacked<Index>('index')
 export const readSheet = (x: Index) => piece<Sheet>(x.figures)
 export const readWork = (x: Index) => piece<Work>(x.work!)
 
-export async function readDetails(x: Index, cell: number): Promise<Details> {
-  const after = x.chunks.findIndex(c => c.first > cell)
-  const chunk = x.chunks.at(after < 0 ? -1 : after - 1)!
-  return (await piece<Details[]>(chunk.id))[cell - chunk.first]
+async function readPart<T>(chunks: { id: string; first: number }[], at: number): Promise<T> {
+  const after = chunks.findIndex(c => c.first > at)
+  const chunk = chunks.at(after < 0 ? -1 : after - 1)!
+  return (await piece<T[]>(chunk.id))[at - chunk.first]
 }
+
+export const readDetails = (x: Index, cell: number) => readPart<Details>(x.chunks, cell)
+export const readGrid = (x: Index, problem: number) => readPart<Grid>(x.grids, problem)

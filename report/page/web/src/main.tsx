@@ -10,6 +10,7 @@ import { Leaders } from './views/leaders'
 import { LiveView, doneOf, useLive } from './views/live'
 import { Matrix } from './views/matrix'
 import { Plots } from './views/plots'
+import { Problem } from './views/problem'
 import { Summary } from './views/summary'
 import { Timeline } from './views/timeline'
 
@@ -69,8 +70,8 @@ function App({ x }: { x: Index }) {
     return () => removeEventListener('keydown', key)
   }, [])
   const current = route.view === 'live' || x.live && route.view === '' && x.cells.repeat.length === 0 ? 'live'
-    : route.view === 'cell' ? 'cells' : views.some(([key]) => key === route.view) ? route.view : 'summary'
-  const Shown = route.view === 'cell' ? Cell : views.find(([key]) => key === current)?.[2]
+    : route.view === 'cell' ? 'cells' : route.view === 'problem' ? 'matrix' : views.some(([key]) => key === route.view) ? route.view : 'summary'
+  const Shown = route.view === 'cell' ? Cell : route.view === 'problem' ? Problem : views.find(([key]) => key === current)?.[2]
   useEffect(() => { document.title = `${visible(x.project)}: ${route.name ? visible(route.name) : current}` }, [route])
   return (
     <>

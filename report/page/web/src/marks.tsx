@@ -5,7 +5,7 @@ import { score } from './text'
 const signs: Record<string, string> = {
   passed: '✓', scored: '=', skipped: '–', failed: '✗', 'not reached': '∅', errored: '!', broken: '?', error: '!', timeout: '!',
   lost: '↓', won: '↑', flaky: '≈', changed: '±', judged: '✓', stale: '~', new: '+', gone: '−',
-  done: '●', cached: '○', blocked: '∅', interrupted: '–', running: '▶',
+  absent: '·', done: '●', cached: '○', blocked: '∅', interrupted: '–', running: '▶',
 }
 
 export const sign = (outcome: string) => signs[outcome] ?? '·'

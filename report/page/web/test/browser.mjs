@@ -31,7 +31,7 @@ async function open(browser, hash, options = {}) {
 }
 
 /** A cell's own page is read when its tests, or that there are none, are there. */
-const ready = (page, hash) => page.waitForSelector(hash.startsWith('#/cell/') ? '#tests, #nodes' : hash === '#/timeline' ? 'canvas' : hash === '#/plots' ? '.plot' : 'main > h1 + *')
+const ready = (page, hash) => page.waitForSelector(hash.startsWith('#/cell/') ? '#tests, #nodes' : hash.startsWith('#/problem/') ? '#grid, article > .note:not([role])' : hash === '#/timeline' ? 'canvas' : hash === '#/plots' ? '.plot' : 'main > h1 + *')
 
 async function rows(page) {
   return page.$$eval('.tr:not(.head) .cover', links => links.map(l => l.getAttribute('href').split('?')[0]))
@@ -45,8 +45,11 @@ async function firstCell(browser) {
   return cell
 }
 
+/** The page of a cell's problem. */
+const problemOf = cell => cell.split('/').slice(0, 3).join('/').replace('#/cell', '#/problem')
+
 async function views(browser) {
-  const hashes = [...everyView, await firstCell(browser)]
+  const cell = await firstCell(browser), hashes = [...everyView, cell, problemOf(cell)]
   for (const [width, height] of [[360, 740], [1280, 800], [3840, 2160]]) {
     for (const colorScheme of ['light', 'dark']) {
       const page = await open(browser, hashes[0], { viewport: { width, height }, colorScheme })
@@ -194,7 +197,7 @@ async function links(browser) {
 /** Nothing that comes from elsewhere does anything. */
 async function hostile(browser) {
   const cell = await firstCell(browser)
-  for (const hash of [...everyView, cell, '#/cells?search=' + encodeURIComponent('<img src=x onerror=alert(1)>\u202e'), '#/cell/' + encodeURIComponent('<script>alert(1)</script>\u202e')]) {
+  for (const hash of [...everyView, cell, problemOf(cell), '#/cells?search=' + encodeURIComponent('<img src=x onerror=alert(1)>\u202e'), '#/cell/' + encodeURIComponent('<script>alert(1)</script>\u202e')]) {
     const page = await open(browser, hash)
     if (hash === cell) {
       await page.waitForSelector('#nodes')

@@ -38,7 +38,7 @@ export function Compare({ x, route }: { x: Index; route: Route }) {
           {by.length > causes && <li class="dim">and {counted(by.length - causes, 'other cause')}</li>}
         </ul>)}
       <Table label="Changes" count={shown.length} version={d.before + kind + cause} empty={d.changes.length === 0 ? 'Nothing changed.' : <>No change is like that. <button onClick={() => to({ kind: '', cause: '' })}>Show all changes</button></>}
-        more={at => <><span class="said">{causeOf(shown[at])}</span>{testOf(shown[at])}</>}
+        more={at => <><span class="said">{causeOf(shown[at])}</span>{testOf(shown[at]) ?? shown[at].name}</>}
         columns={[
           { key: 'kind', title: <span class="hidden">kind</span>, label: 'what became of it', width: '2.2rem' },
           { key: 'name', title: 'checkpoint', label: 'checkpoint', width: 'minmax(9rem, 2fr)', class: 'name' },
