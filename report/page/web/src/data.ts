@@ -20,8 +20,8 @@ export interface Change {
 export interface Difference { before: string; after: string; same: number; changes: Change[] }
 export interface Leader { name: string; mean: number | null; low?: number; high?: number; problems: number; attempts: number; missing: number; groups?: string; best?: (number | null)[] }
 export interface Board { axis: string; metric: string; rows: Leader[]; at?: number[] }
-/** Problems from easy to hard, solutions from the best down, and what each pair reached, row by row. */
-export interface Heat { problems: string[]; solutions: string[]; share: (number | null)[]; missing: number[] }
+/** Problems from easy to hard, solutions from the best down, and what each pair reached, row by row: null if it is what its only cell reached. */
+export interface Heat { problems: string[]; solutions: string[]; share: Numbers; missing: Record<number, number> }
 export interface Concern { kind: string; text: string; checkpoints: number; cells: number[]; more?: number }
 export interface Index {
   schema: number; project: string; version: string; live?: boolean; runs: Run[]; cells: Cells; checkpoints: Checkpoints

@@ -4,7 +4,7 @@ import type { Change, Index } from '../data'
 import { Mark, sign, tone } from '../marks'
 import { go, link, replace, type Route } from '../route'
 import { Table } from '../table'
-import { count, counted } from '../text'
+import { count, counted, moved } from '../text'
 import { byCause, causeOf, countKinds } from './summary'
 
 const causes = 8
@@ -50,7 +50,7 @@ export function Compare({ x, route }: { x: Index; route: Route }) {
           const c = shown[at]
           return {
             key: c.name, href: c.cell < 0 ? link('compare', d.before) : link('cell', cellName(x, c.cell)),
-            cells: [<Mark of={c.kind} />, c.name, [c.before, c.after].filter(Boolean).join(' → '), causeOf(c), testOf(c)],
+            cells: [<Mark of={c.kind} />, c.name, moved(c.before, c.after), causeOf(c), testOf(c)],
           }
         }} />
     </div>)

@@ -54,9 +54,9 @@ function shownOf(x: Index, { cells, problem, solution }: Pair): { share: number 
   const whole = cells.length === places(x).sizes.get(at)
   const name = `${x.matrix.problems[problem]}, ${x.matrix.solutions[solution]}`
   const passed = cells.filter(i => of(i) === 'passed').length
-  const missing = whole && x.matrix.missing[at] > 0
+  const missing = whole && at in x.matrix.missing
   if (!whole && cells.length > 1) return { share: passed / cells.length, text: `${passed}/${cells.length}`, title: `${name}: ${passed} of the ${cells.length} cells shown pass`, worst }
-  const v = whole ? x.matrix.share[at] : share?.[cells[0]] ?? null
+  const v = (whole && x.matrix.share ? x.matrix.share[at] : share?.[cells[0]]) ?? null
   if (v === null) return { share: null, text: sign(worst), title: `${name}: ${worst}`, worst }
   const points = cells.length === 1 ? scores?.[cells[0]] : null
   return {

@@ -3,7 +3,7 @@ import { cellName } from '../cells'
 import type { Board, Change, Concern, Difference, Index } from '../data'
 import { Mark, Verdict, sign, tone } from '../marks'
 import { link } from '../route'
-import { count, counted, duration, moment } from '../text'
+import { count, counted, duration, moment, moved } from '../text'
 import { Track, axisTerm, metrics, shown } from './leaders'
 
 const listed = 12
@@ -136,7 +136,7 @@ function Changes({ x, changes }: { x: Index; changes: Change[] }) {
           <Mark of={c.kind} />
           <div>
             {c.cell < 0 ? <b>{c.name}</b> : <a href={link('cell', cellName(x, c.cell))}>{c.name}</a>}{' '}
-            <span class="dim">{[c.before, c.after].filter(Boolean).join(' → ')}</span>
+            <span class="dim">{moved(c.before, c.after)}</span>
             {c.test && <div class="said">{c.test}{c.said && <span class="dim"> {c.said}</span>}</div>}
           </div>
         </li>))}
