@@ -474,7 +474,7 @@ func solutionMeans(r *Results, metric string) map[string]float64 {
 	return means
 }
 
-// stepCauses is "12 asset:x changed; 3 tests/a.py changed", the most frequent first.
+// stepCauses returns the causes of a step, such as "12 asset:x changed; 3 tests/a.py changed", the most frequent first.
 func stepCauses(d *Difference) string {
 	var all []string
 	for _, cause := range d.Causes() {

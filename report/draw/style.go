@@ -12,7 +12,7 @@ const Series = 8
 // Shades is how many shades there are from none to all.
 const Shades = 11
 
-// role is what a color is for. A class "f" and a role fills with it, "k" and a role draws lines.
+// role is the purpose of a color, in light and dark. The class "fNAME" fills with it, "kNAME" draws lines.
 type role struct{ name, light, dark string }
 
 var roles = append([]role{
@@ -78,7 +78,7 @@ func readable(back string) string {
 // ShadeOf returns the number of the shade of a share. Text on shade 3 has the role "on3".
 func ShadeOf(share float64) int { return min(max(int(share*(Shades-1)+0.5), 0), Shades-1) }
 
-// shared is what no color is in. The first line is for files alone: a page has its own font.
+// The rules without colors. font is for files alone: a page has its own.
 const (
 	font   = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;"
 	shared = "svg.figure text{font-size:12px}svg.figure text.small{font-size:10.5px}svg.figure text.strong{font-weight:600}" +

@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// concern is a trouble that some checkpoints have in common.
+// concern groups checkpoints with the same trouble.
 type concern struct {
 	Kind        string `json:"kind"` // an outcome, "stale", "flaky", "vacuous", "in process"
 	Text        string `json:"text"`

@@ -65,8 +65,13 @@ type plotted struct {
 // figures returns every figure that the runs have data for. boards are those of the last run.
 func (p *Page) figures(boards []*report.Contenders) []plotted {
 	var all []plotted
+	used := map[string]bool{}
 	add := func(kind, axis, metric string, f draw.Figure, ok bool) {
+		for base, n := f.Name, 2; used[f.Name]; n++ { // labels can differ in what names of files leave out
+			f.Name = fmt.Sprintf("%s-%d", base, n)
+		}
 		if ok {
+			used[f.Name] = true
 			all = append(all, plotted{f, kind, axis, metric})
 		}
 	}

@@ -50,6 +50,25 @@ func TestFigures(t *testing.T) {
 	}
 }
 
+// Labels whose names differ in characters that files do not have are figures of their own.
+func TestFigureNames(t *testing.T) {
+	p := gallery(4, 1)
+	last := p.Runs[len(p.Runs)-1].Results
+	for i := range last.Cells {
+		labels := last.Cells[i].Labels
+		labels["a b"], labels["a/b"] = labels["model"], labels["model"]
+	}
+	names, err := p.WriteFigures(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"leaderboard-a_b-solved.svg", "leaderboard-a_b-solved-2.svg"} {
+		if !slices.Contains(names, name) {
+			t.Errorf("%s is missing among %v", name, names)
+		}
+	}
+}
+
 // Boards have what k attempts give where there are repeats, and only then.
 func TestBestOfAttempts(t *testing.T) {
 	best := func(repeats int) []*float64 {
