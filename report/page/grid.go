@@ -22,7 +22,7 @@ type gridTest struct {
 	States string `json:"states"`
 	Passed int    `json:"passed"` // solutions that always pass it
 	Judged int    `json:"judged"` // solutions with a verdict on it
-	Kind   string `json:"kind"`   // "flaky", "nobody", "everybody", "separates", or "" without a verdict
+	Kind   string `json:"kind"`   // "flaky", "none", "all", "separates", or "" without a verdict
 }
 
 // mostGridTests bounds the tests of a problem's grid.
@@ -104,9 +104,9 @@ func gridsOf(cells []*report.Cell, solutions []string) map[string]*grid {
 		case flaky:
 			t.Kind = "flaky"
 		case t.Passed == 0:
-			t.Kind = "nobody"
+			t.Kind = "none"
 		case t.Passed == t.Judged:
-			t.Kind = "everybody"
+			t.Kind = "all"
 		default:
 			t.Kind = "separates"
 		}

@@ -33,7 +33,7 @@ func TestGrids(t *testing.T) {
 		return gridTest{Checkpoint: "one", File: "t.py", ID: id, Group: "core", States: states, Passed: passed, Judged: judged, Kind: kind}
 	}
 	want := &grid{Solutions: []string{"good", "odd", "bad", "broken"}, Tests: []gridTest{
-		test("a", "ppp-", 3, 3, "everybody"), test("b", "pxf-", 1, 3, "flaky"), test("c", "f-f-", 0, 2, "nobody"), test("d", "p-f-", 1, 2, "separates"), test("e", "s-s-", 0, 0, ""),
+		test("a", "ppp-", 3, 3, "all"), test("b", "pxf-", 1, 3, "flaky"), test("c", "f-f-", 0, 2, "none"), test("d", "p-f-", 1, 2, "separates"), test("e", "s-s-", 0, 0, ""),
 	}}
 	if diff := cmp.Diff(want, g); diff != "" {
 		t.Error(diff)

@@ -1,4 +1,4 @@
-// The tests of a problem by solutions: which separate them, which nobody passes, which are flaky.
+// The tests of a problem by solutions: which separate them, which none passes, which are flaky.
 import { useEffect, useState } from 'preact/hooks'
 import { term } from '../cells'
 import { readGrid, type Grid, type GridTest, type Index } from '../data'
@@ -6,7 +6,7 @@ import { Mark } from '../marks'
 import { link, replace, type Route } from '../route'
 import { count, counted } from '../text'
 
-const kinds: Record<string, string> = { separates: 'separate solutions', nobody: 'passed by nobody', flaky: 'differ between cells of a solution', everybody: 'passed by everybody', '': 'without a verdict' }
+const kinds: Record<string, string> = { separates: 'separate solutions', none: 'passed by none', flaky: 'differ between cells of a solution', all: 'passed by all', '': 'without a verdict' }
 const states: Record<string, string> = { p: 'passed', f: 'failed', x: 'flaky', s: 'skipped', '-': 'absent' }
 const mostRows = 500
 
