@@ -26,7 +26,7 @@ func (a *app) complete(root *cobra.Command) {
 		"run": project.Runs, "fail-on": words(selection.ChangeNames()...), "only": selectors, "not": selectors, "force": selectors, "by": project.Axes, "metric": words(report.Metrics...), "solutions": project.Values("solution"),
 		"backend": project.Values("backend"), "checkpoint": project.Values("checkpoint"), "chdir": complete.Directories,
 	}
-	formats := map[string]complete.Answer{"results": words(report.Formats()...), "graph": words(graphFormats...), "diff": words(diffFormats...), "compare": words(report.CompareFormats...)}
+	formats := map[string]complete.Answer{"results": words(report.Formats()...), "graph": words(graphFormats...), "diff": words(diffFormats...), "compare": words(report.CompareFormats...), "report": words(reportFormats...)}
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		if cmd.ValidArgsFunction = arguments[cmd.Name()]; cmd.ValidArgsFunction == nil && cmd.ValidArgs == nil {

@@ -51,7 +51,7 @@ func Printed() map[string][]any {
 		"list":         {listObject{}, coverageObject{}},
 		"log":          {logObject{}},
 		"plan":         {planObject{}, shards.Division{}},
-		"report":       {pageObject{}, serverObject{}},
+		"report":       {pageObject{}, serverObject{}, figuresObject{}},
 		"results":      {report.Results{}, report.GroupsObject{}, report.JSONLine{}},
 		"runs":         {runsObject{}},
 		"runs-prune":   {prunedObject{}},
@@ -144,6 +144,12 @@ type (
 		File   string `json:"file"`
 		Data   string `json:"data"` // directory, "" without one
 		Bytes  int64  `json:"bytes"`
+	}
+	figuresObject struct {
+		Schema    int      `json:"schema"`
+		Run       string   `json:"run"`
+		Directory string   `json:"directory"`
+		Files     []string `json:"files"`
 	}
 	// view.WriteJSONList writes a planObject node by node.
 	planObject struct {
