@@ -50,6 +50,7 @@ func taskOutputSchema() BlockSchema {
 		Attributes: []AttributeSchema{
 			{Name: "path", Type: TypeText, Required: true, Doc: "Where the command leaves it, relative to directory."},
 			{Name: "kind", Type: TypeText, Default: `"tree"`, Values: []string{OutputTree, OutputFile, OutputMetrics}, Doc: "\"tree\": a directory with all that is in it. \"file\": a file. \"metrics\": a file with a JSON object of numbers, which are shown beside the verdict on the solution that is an input, and are no part of it."},
+			{Name: "publish", Type: TypeText, Path: true, Doc: "Where a run writes the file, if it differs: a path in the project. Not of a tree."},
 		},
 	}
 }

@@ -200,6 +200,9 @@ func (w *diffWorld) check() {
 			w.t.Fatalf("step %d: another run executed %q, of %d nodes; there were %d", w.step, again.executed, again.end.Nodes, record.end.Nodes)
 		}
 	}
+	if !w.lost {
+		w.affects()
+	}
 }
 
 // locked reports whether the project has a lock file.
@@ -263,6 +266,12 @@ func (w *diffWorld) plan() diffPlan {
 		}
 		return p
 	}
+	return w.planned()
+}
+
+// planned has the nodes of a plan.
+func (w *diffWorld) planned() diffPlan {
+	w.t.Helper()
 	text, exit := w.command("plan", "--json")
 	var answer struct {
 		Nodes []plannedNode
