@@ -13,20 +13,20 @@ const (
 	FoldCell = "cell" // all that only one cell has
 )
 
-// Looks decides about nodes and returns how each looks in a drawing: its state, and how long its work
+// NodeStates decides about nodes and returns the state of each for a drawing, and how long its work
 // took or is expected to take.
-func (p *Project) Looks(ctx context.Context, ids []graph.ID) (func(graph.ID) graph.Look, error) {
+func (p *Project) NodeStates(ctx context.Context, ids []graph.ID) (func(graph.ID) graph.NodeState, error) {
 	rep, err := p.decide(ctx, goals{targets: ids})
 	if err != nil {
 		return nil, err
 	}
-	return func(id graph.ID) graph.Look {
+	return func(id graph.ID) graph.NodeState {
 		st := rep.Status(id)
-		l := graph.Look{State: stateOf(st), Seconds: st.Saved}
-		if l.State != Fresh {
-			l.Seconds = st.Expected
+		s := graph.NodeState{State: stateOf(st), Seconds: st.Saved}
+		if s.State != Fresh {
+			s.Seconds = st.Expected
 		}
-		return l
+		return s
 	}, nil
 }
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Look is the state of a node in a drawing, and the seconds of its work.
-type Look struct {
+// NodeState is the state of a node in a drawing, and the seconds of its work.
+type NodeState struct {
 	State   string // "" is not known
 	Seconds float64
 }
@@ -24,7 +24,7 @@ type Drawing struct {
 type box struct {
 	name    string
 	nodes   int
-	column  int    // of the first node's kind
+	column  int    // of the first node
 	state   string // the most urgent one of its nodes
 	seconds float64
 }
@@ -46,17 +46,17 @@ func urgency(state string) int {
 
 // Draw returns the drawing of some nodes, in topological order. fold returns the name of the box of a node
 // that others share; "" is a box for the node alone.
-func (g *Graph) Draw(ids []ID, look func(ID) Look, fold func(*Node) string) *Drawing {
+func (g *Graph) Draw(ids []ID, stateOf func(ID) NodeState, fold func(*Node) string) *Drawing {
 	d := &Drawing{}
 	of, byName := make(map[ID]int, len(ids)), map[string]int{}
 	columns := g.columns(ids)
 	for _, id := range ids {
-		n, l := &g.nodes[id], look(id)
+		n, l := &g.nodes[id], stateOf(id)
 		name := fold(n)
 		at, known := byName[name]
 		if name == "" || !known {
 			at = len(d.boxes)
-			d.boxes = append(d.boxes, box{name: cmp.Or(name, n.Addr), column: columns[n.Kind], state: l.State})
+			d.boxes = append(d.boxes, box{name: cmp.Or(name, n.Addr), column: columns[id], state: l.State})
 			if name != "" {
 				byName[name] = at
 			}
@@ -78,29 +78,33 @@ func (g *Graph) Draw(ids []ID, look func(ID) Look, fold func(*Node) string) *Dra
 	return d
 }
 
-// columns numbers the kinds of nodes by the longest way to a node of each.
-func (g *Graph) columns(ids []ID) map[string]int {
-	depth, deepest := make(map[ID]int, len(ids)), map[string]int{}
+// columns returns the column of each node. The nodes of a kind share one, unless some need others: edges
+// lead to the right.
+func (g *Graph) columns(ids []ID) map[ID]int {
+	type column struct {
+		depth int
+		kind  string
+	}
+	of, all := make(map[ID]column, len(ids)), []column(nil)
 	for _, id := range ids {
 		n := &g.nodes[id]
+		c := column{kind: n.Kind}
 		for _, dep := range n.Deps {
-			if at, in := depth[dep.On]; in {
-				depth[id] = max(depth[id], at+1)
+			if on, in := of[dep.On]; in {
+				c.depth = max(c.depth, on.depth+1)
 			}
 		}
-		if _, in := depth[id]; !in {
-			depth[id] = 0
-		}
-		deepest[n.Kind] = max(deepest[n.Kind], depth[id])
+		of[id] = c
+		all = append(all, c)
 	}
-	kinds := make([]string, 0, len(deepest))
-	for kind := range deepest {
-		kinds = append(kinds, kind)
+	slices.SortFunc(all, func(a, b column) int { return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.kind, b.kind)) })
+	all = slices.Compact(all)
+	numbers, columns := make(map[column]int, len(all)), make(map[ID]int, len(ids))
+	for i, c := range all {
+		numbers[c] = i
 	}
-	slices.SortFunc(kinds, func(a, b string) int { return cmp.Or(cmp.Compare(deepest[a], deepest[b]), cmp.Compare(a, b)) })
-	columns := map[string]int{}
-	for i, kind := range kinds {
-		columns[kind] = i
+	for id, c := range of {
+		columns[id] = numbers[c]
 	}
 	return columns
 }

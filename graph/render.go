@@ -78,7 +78,7 @@ func (d *Drawing) renderMermaid(b *bytes.Buffer) {
 
 // The sizes of an SVG, in pixels.
 const (
-	svgLetter  = 7  // of monospace at 12px
+	svgLetter  = 8  // of monospace at 12px, rounded up
 	svgHeight  = 36 // of a box
 	svgGap     = 14 // between boxes of a column
 	svgBetween = 70 // between columns
@@ -86,7 +86,7 @@ const (
 	svgLongest = 44 // letters of a name that is not shortened
 )
 
-// renderSVG lays boxes out in columns by kind, in their order.
+// renderSVG lays boxes out in columns, in their order.
 func (d *Drawing) renderSVG(b *bytes.Buffer) {
 	type place struct{ x, y, width int }
 	places, names := make([]place, len(d.boxes)), make([]string, len(d.boxes))
@@ -155,7 +155,7 @@ type jsonNode struct {
 }
 
 // RenderJSON writes some nodes, in topological order, and the edges among them.
-func (g *Graph) RenderJSON(w io.Writer, ids []ID, look func(ID) Look) error {
+func (g *Graph) RenderJSON(w io.Writer, ids []ID, stateOf func(ID) NodeState) error {
 	in := make(map[ID]bool, len(ids))
 	nodes := []jsonNode{}
 	for _, id := range ids {
@@ -177,7 +177,7 @@ func (g *Graph) RenderJSON(w io.Writer, ids []ID, look func(ID) Look) error {
 				out.Needs = append(out.Needs, g.nodes[d.On].Addr)
 			}
 		}
-		l := look(id)
+		l := stateOf(id)
 		out.State, out.Seconds = l.State, l.Seconds
 		nodes = append(nodes, out)
 	}

@@ -8,20 +8,20 @@ import (
 	"testing"
 )
 
-// drawn is a graph with names that each format must escape, and how its nodes look.
-func drawn() (g *Graph, ids []ID, look func(ID) Look) {
+// drawn is a graph with names that each format must escape, and the states of its nodes.
+func drawn() (g *Graph, ids []ID, states func(ID) NodeState) {
 	g = New()
 	source := g.Add(Node{Addr: "submission:kv/a", Kind: "submission", Labels: []Label{{"problem", "kv"}, {"tag", "cli"}, {"tag", "web"}}})
 	run := g.Add(Node{Addr: `pytest:kv/a["x"]#2`, Kind: "pytest", Pool: "gpu", Deps: []Dep{{On: source, As: "submission"}}})
 	other := g.Add(Node{Addr: "other", Kind: "other"})
 	again := g.Add(Node{Addr: "pytest:b", Kind: "pytest", Deps: []Dep{{On: source, As: "submission"}}})
 	last := g.Add(Node{Addr: "sum<&>", Kind: "aggregate", Deps: []Dep{{On: run, As: "a"}, {On: again, As: "c"}, {On: other, As: "b"}}})
-	looks := map[ID]Look{source: {"fresh", 0.0001}, run: {"stale", 61}, again: {"fresh", 1.5}, last: {}}
-	return g, []ID{source, run, again, last}, func(id ID) Look { return looks[id] }
+	known := map[ID]NodeState{source: {"fresh", 0.0001}, run: {"stale", 61}, again: {"fresh", 1.5}, last: {}}
+	return g, []ID{source, run, again, last}, func(id ID) NodeState { return known[id] }
 }
 
 func TestRender(t *testing.T) {
-	g, ids, look := drawn()
+	g, ids, states := drawn()
 	alone := func(*Node) string { return "" }
 	kinds := func(n *Node) string { return n.Kind }
 	for _, try := range []struct {
@@ -65,22 +65,22 @@ func TestRender(t *testing.T) {
 `},
 	} {
 		var b bytes.Buffer
-		if err := g.Draw(ids, look, try.fold).Render(&b, try.format); err != nil || b.String() != try.want {
+		if err := g.Draw(ids, states, try.fold).Render(&b, try.format); err != nil || b.String() != try.want {
 			t.Errorf("%s: %v\n%s\nwant\n%s", try.format, err, b.String(), try.want)
 		}
 	}
-	if err := g.Draw(nil, look, alone).Render(&bytes.Buffer{}, "png"); err == nil || err.Error() != `graph format "png": want dot, mermaid, svg` {
+	if err := g.Draw(nil, states, alone).Render(&bytes.Buffer{}, "png"); err == nil || err.Error() != `graph format "png": want dot, mermaid, svg` {
 		t.Errorf("unknown format: %v", err)
 	}
 }
 
 // An SVG is well-formed, whatever names have, and has a box for each node in the column of its kind.
 func TestRenderSVG(t *testing.T) {
-	g, ids, look := drawn()
+	g, ids, states := drawn()
 	long := g.Add(Node{Addr: "tests:" + strings.Repeat("ü", 60) + "\x01", Kind: "tests"})
 	for _, shown := range [][]ID{append(ids, long), nil} {
 		var b bytes.Buffer
-		if err := g.Draw(shown, look, func(*Node) string { return "" }).Render(&b, "svg"); err != nil {
+		if err := g.Draw(shown, states, func(*Node) string { return "" }).Render(&b, "svg"); err != nil {
 			t.Fatal(err)
 		}
 		counts, lefts := map[string]int{}, map[string]int{}
@@ -112,7 +112,7 @@ func TestRenderSVG(t *testing.T) {
 }
 
 func TestRenderJSON(t *testing.T) {
-	g, ids, look := drawn()
+	g, ids, states := drawn()
 	const want = `{
   "schema": 1,
   "nodes": [
@@ -147,7 +147,7 @@ func TestRenderJSON(t *testing.T) {
 		want string
 	}{{ids[:2], want}, {nil, "{\n  \"schema\": 1,\n  \"nodes\": []\n}\n"}} {
 		var b bytes.Buffer
-		if err := g.RenderJSON(&b, try.ids, look); err != nil || b.String() != try.want {
+		if err := g.RenderJSON(&b, try.ids, states); err != nil || b.String() != try.want {
 			t.Errorf("%v\n%s\nwant\n%s", err, b.String(), try.want)
 		}
 	}

@@ -172,6 +172,9 @@ func (w *diffWorld) advance() {
 		w.wait()
 	}
 	w.check()
+	if !w.lost {
+		w.affects()
+	}
 }
 
 // check plans and runs, and fails unless that shows what a clean run does.
@@ -199,9 +202,6 @@ func (w *diffWorld) check() {
 		if again := w.c.lastRun(); len(again.executed) > 0 || again.end.Nodes != record.end.Nodes {
 			w.t.Fatalf("step %d: another run executed %q, of %d nodes; there were %d", w.step, again.executed, again.end.Nodes, record.end.Nodes)
 		}
-	}
-	if !w.lost {
-		w.affects()
 	}
 }
 

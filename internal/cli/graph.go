@@ -53,15 +53,15 @@ needs attention most and the sum of the durations.`,
 			if err != nil {
 				return err
 			}
-			look, err := p.Looks(cmd.Context(), targets)
+			states, err := p.NodeStates(cmd.Context(), targets)
 			if err != nil {
 				return err
 			}
 			ids := p.Plan.Graph.Closure(targets)
 			if format == "json" {
-				return p.Plan.Graph.RenderJSON(a.io.Out, ids, look)
+				return p.Plan.Graph.RenderJSON(a.io.Out, ids, states)
 			}
-			return p.Plan.Graph.Draw(ids, look, eval.Fold(fold)).Render(a.io.Out, format)
+			return p.Plan.Graph.Draw(ids, states, eval.Fold(fold)).Render(a.io.Out, format)
 		})
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().StringVar(&format, "format", "dot", strings.Join(graphFormats, ", "))
