@@ -39,7 +39,7 @@ func (d *Drawing) renderDot(b *bytes.Buffer) {
 			label += "\n" + notes
 		}
 		if colour := one.fill(); colour != "" {
-			fill = fmt.Sprintf(", fillcolor=%q", colour)
+			fill = fmt.Sprintf(",\n    fillcolor=%q", colour)
 		}
 		fmt.Fprintf(b, "  n%d [label=%q%s];\n", i, label, fill)
 	}

@@ -32,9 +32,12 @@ func TestRender(t *testing.T) {
 		{"dot", alone, `digraph fevalgraph {
   rankdir=LR;
   node [shape=box, style=filled, fillcolor=white, fontname="monospace"];
-  n0 [label="submission:kv/a\nfresh", fillcolor="#cdebc9"];
-  n1 [label="pytest:kv/a[\"x\"]#2\nstale, 1m01s", fillcolor="#ffe2a0"];
-  n2 [label="pytest:b\nfresh, 1.5s", fillcolor="#cdebc9"];
+  n0 [label="submission:kv/a\nfresh",
+    fillcolor="#cdebc9"];
+  n1 [label="pytest:kv/a[\"x\"]#2\nstale, 1m01s",
+    fillcolor="#ffe2a0"];
+  n2 [label="pytest:b\nfresh, 1.5s",
+    fillcolor="#cdebc9"];
   n3 [label="sum<&>"];
   n0 -> n1;
   n0 -> n2;

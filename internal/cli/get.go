@@ -11,9 +11,9 @@ import (
 func (a *app) getCommand() *cobra.Command {
 	r := eval.GetRequest{}
 	cmd := command("get ADDR", "Write the outputs of a node into a directory",
-		`Get writes the stored outputs of a node: what a task makes, a submission as it was
-judged, reports and logs. Outputs of a task have the paths that it declares, the
-files of a tree that is the only output lie in the directory itself, and all
+		`Get writes the stored outputs of a node: what a task makes, a submission as it
+was judged, reports and logs. Outputs of a task have the paths that it declares,
+the files of a tree that is the only output lie in the directory itself, and all
 others have the names of the outputs. The node must be fresh; with --run, the
 outputs are those that a recorded run had.`,
 		`  fevalgraph get task.plot

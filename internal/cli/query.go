@@ -12,10 +12,10 @@ import (
 func (a *app) queryCommand() *cobra.Command {
 	var cells, files bool
 	cmd := command("query [SELECTOR...]", "List the nodes, cells or files that selectors pick",
-		`Query prints the addresses of the nodes that the selectors pick, one a line: what
-depends on a file, what a cell needs, what is stale. With --cells it prints the
-cells that the nodes belong to, and with --files the files that the nodes read.
-Nothing is evaluated.
+		`Query prints the addresses of the nodes that the selectors pick, one a line:
+what depends on a file, what a cell needs, what is stale. With --cells it prints
+the cells that the nodes belong to, and with --files the files that the nodes
+read. Nothing is evaluated.
 
 Besides names and axes, selectors have deps(X), what X needs; rdeps(X), what needs
 X; path(A, B), what lies between A and B; file:PATH, the nodes that read a file or
