@@ -17,9 +17,9 @@ what depends on a file, what a cell needs, what is stale. With --cells it prints
 the cells that the nodes belong to, and with --files the files that the nodes
 read. Nothing is evaluated.
 
-Besides names and axes, selectors have deps(X), what X needs; rdeps(X), what needs
-X; path(A, B), what lies between A and B; file:PATH, the nodes that read a file or
-something in a directory; and not X.`,
+Besides names and axes, selectors have deps(X), what X needs; rdeps(X), what
+needs X; path(A, B), what lies between A and B; file:PATH, the nodes that read a
+file or something in a directory; and not X.`,
 		`  fevalgraph query 'rdeps(file:tests/test_b.py)'
   fevalgraph query 'deps(kvstore/reference)' --files
   fevalgraph query 'state=stale,not problem=kvstore' --cells
