@@ -50,6 +50,7 @@ func taskOutputSchema() BlockSchema {
 		Attributes: []AttributeSchema{
 			{Name: "path", Type: TypeText, form: inWorkspace, Required: true, Doc: "Where the command leaves it, relative to directory."},
 			{Name: "kind", Type: TypeText, Default: `"tree"`, Values: []string{OutputTree, OutputFile, OutputMetrics}, Doc: "\"tree\": a directory. \"file\": a file. \"metrics\": a JSON object of numbers, shown next to the verdict on the solution that is an input."},
+			{Name: "publish", Type: TypeText, Path: true, Doc: "Where a run writes the file, if it differs: a path in the project. Not of a tree."},
 		},
 	}
 }

@@ -43,6 +43,8 @@ type TaskOutput struct {
 	Name string
 	Path string `hcl:"path"` // relative to the directory
 	Kind string `hcl:"kind"` // OutputTree, OutputFile or OutputMetrics
+	// Publish is the absolute path that a run writes the file to; "" is none.
+	Publish string `hcl:"publish"`
 }
 
 // OutputRef names an output of a task.
@@ -83,6 +85,11 @@ func (t *Task) Metrics() (names []string) {
 		}
 	}
 	return names
+}
+
+// Publishes reports whether a run writes an output of t into the project.
+func (t *Task) Publishes() bool {
+	return slices.ContainsFunc(t.Outputs, func(o TaskOutput) bool { return o.Publish != "" })
 }
 
 func (l *loader) evaluateTask(d *decl) cty.Value {
@@ -236,6 +243,14 @@ func (b *block) unused(name, detail string) {
 func (b *block) taskOutput() TaskOutput {
 	o := TaskOutput{Name: b.label()}
 	b.fill(&o)
+	switch {
+	case o.Publish == "":
+	case o.Kind == OutputTree:
+		b.reject("publish", "not-a-file", "Not a file", "Only files are published. `fevalgraph get` writes the files of a tree.", `kind = "file"`)
+	case !b.l.within(o.Publish):
+		b.reject("publish", "outside-project", "Output published outside of the project",
+			fmt.Sprintf("%q is outside of the project. Outputs are published into its directory, and into directories that the value of a variable names.", b.l.show(o.Publish)), placeHint)
+	}
 	if !markerName().MatchString(o.Name) || o.Name == "log" || o.Name == "refused" {
 		b.fail(finding{
 			code: "bad-name", summary: "Bad name", rng: b.header,
@@ -296,6 +311,29 @@ func cutLast(s, sep string) (before, after string, found bool) {
 		return s[:i], s[i+len(sep):], true
 	}
 	return s, "", false
+}
+
+// checkPublished reports outputs that are published to one file, or to that of an export.
+func (l *loader) checkPublished() {
+	writers := map[string]string{}
+	for _, e := range l.config.Exports {
+		writers[e.Path] = fmt.Sprintf("export %q %q", e.Kind, e.Name)
+	}
+	for _, t := range l.config.Tasks {
+		for _, o := range t.Outputs {
+			if o.Publish == "" {
+				continue
+			}
+			if before := writers[o.Publish]; before != "" {
+				l.report(finding{
+					code: "duplicate", summary: "Two writers of one file", rng: hclRange(t.Range),
+					detail: fmt.Sprintf("%s and %s both write %q.", before, &OutputRef{t, o.Name}, l.show(o.Publish)),
+					hint:   "give each its own path, such as one with each.key",
+				})
+			}
+			writers[o.Publish] = (&OutputRef{t, o.Name}).String()
+		}
+	}
 }
 
 // checkFigures reports tasks of one block with metrics about the same checkpoint of a

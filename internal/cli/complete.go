@@ -17,8 +17,8 @@ func (a *app) complete(root *cobra.Command) {
 	})
 	words, selectors, nodes := complete.Words, project.Selectors, project.Nodes
 	arguments := map[string]complete.Answer{
-		"fevalgraph": selectors, "run": selectors, "plan": selectors, "status": selectors, "results": selectors, "graph": selectors,
-		"diff": project.Runs, "compare": project.Values("solution"), "explain": nodes, "show": nodes, "log": nodes, "shell": nodes, "eval": project.Eval,
+		"fevalgraph": selectors, "run": selectors, "plan": selectors, "status": selectors, "results": selectors, "query": selectors, "graph": selectors,
+		"diff": project.Runs, "compare": project.Values("solution"), "explain": nodes, "show": nodes, "log": nodes, "get": nodes, "shell": nodes, "eval": project.Eval,
 	}
 	flags := map[string]complete.Answer{
 		"color": words("auto", "always", "never"), "progress": words("auto", "live", "plain", "json", "none"), "cache": words("local:rw", "local:r"),

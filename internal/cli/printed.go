@@ -46,11 +46,13 @@ func Printed() map[string][]any {
 		"doctor":       {findingsObject{}},
 		"explain":      {explainObject{}},
 		"gen":          {describe.PlannedObject{}, describe.PastObject{}},
+		"get":          {describe.GotObject{}},
 		"graph":        {graph.Rendered{}},
 		"keygen":       {keyObject{}},
 		"list":         {listObject{}, coverageObject{}},
 		"log":          {logObject{}},
 		"plan":         {planObject{}, shards.Division{}},
+		"query":        {foundNodes{}, foundCells{}, foundFiles{}},
 		"report":       {pageObject{}, serverObject{}, figuresObject{}},
 		"results":      {report.Results{}, report.GroupsObject{}, report.JSONLine{}},
 		"runs":         {runsObject{}},
@@ -118,6 +120,24 @@ type (
 	findingsObject struct {
 		Schema   int            `json:"schema"`
 		Findings []kind.Finding `json:"findings"`
+	}
+	foundCell struct {
+		Problem  string `json:"problem"`
+		Solution string `json:"solution"`
+		Backend  string `json:"backend"`
+		Repeat   int    `json:"repeat"`
+	}
+	foundCells struct {
+		Schema int         `json:"schema"`
+		Cells  []foundCell `json:"cells"`
+	}
+	foundFiles struct {
+		Schema int      `json:"schema"`
+		Files  []string `json:"files"`
+	}
+	foundNodes struct {
+		Schema int              `json:"schema"`
+		Nodes  []eval.FoundNode `json:"nodes"`
 	}
 	keyObject struct {
 		Schema int    `json:"schema"`
