@@ -54,7 +54,7 @@ export UV_HTTP_CONNECT_TIMEOUT ?= 60
 export UV_HTTP_RETRIES ?= 8
 
 # What runs with real programs in make test. Tests of these packages that use none have run in unit: they are SAME.
-REAL := ./cmd/fevalgraph ./examples ./backend/docker ./backend/gojudge ./internal/fnmatch ./tasks/separate
+REAL := ./cmd/fevalgraph ./examples ./backend/docker ./backend/gojudge ./tasks ./tasks/separate
 SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestBatchKilled|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit)$$
 # These are of make engines.
 FAR := ^(TestSkyPilot.*|TestBuildbarn.*|TestBazelRemote|TestNeovim|TestVSCode)$$
