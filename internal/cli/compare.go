@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/eval/compare"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/selection"
@@ -64,7 +65,7 @@ func (a *app) runCompare(ctx context.Context, f *compareFlags, args []string) er
 			names = append(names, arg)
 		}
 	}
-	options := a.options()
+	options := a.logOptions()
 	files := f.as != "" || f.run == "" && compare.AreLogs(&options, names)
 	switch {
 	case !slices.Contains(report.CompareFormats, f.format):
@@ -113,13 +114,22 @@ func (a *app) readLogs(c *compared, f *compareFlags) error {
 	case len(c.names) < 2:
 		return exit.With(exit.Usage, errors.New("there is nothing to compare: want two files or more"))
 	}
-	options := a.options()
+	options := a.logOptions()
 	logs, err := compare.ReadLogs(&options, c.names, f.as, f.metric)
 	if err != nil {
 		return err
 	}
 	*c = compared{results: logs.Results, of: logs.Of, metric: logs.Metric, notes: logs.Notes}
 	return nil
+}
+
+// logOptions are those by which names of files are as they were given, whatever project is around.
+func (a *app) logOptions() eval.Options {
+	options := a.options()
+	if a.flags.found {
+		options.Dir = ""
+	}
+	return options
 }
 
 // resultsToCompare returns the results of a run or a file or, without a name, the last known ones. of
