@@ -6,7 +6,7 @@
 # make web    builds the program of reports again, after report/page/web was edited
 # make install  builds the program and puts it into PREFIX/bin, ~/.local/bin by default
 # make charts  draws README's charts again, after bench/charts/figures.json was edited
-# make release  publishes what make dist builds (docs/releasing.md)
+# make release  publishes what make dist builds (CONTRIBUTING.md)
 # make dist   what is released, for all platforms, into dist/
 # make dist-check  builds that for this machine, installs each artifact, and runs the demo with it
 # make attack  judges solutions that attack, and prints a table; part of test
@@ -67,7 +67,7 @@ RACED_LONG := $(RACED) ./backend/... ./event/... ./view/... ./internal/lsp
 
 .PHONY: build install charts release demo test engines check fmt modules vet vet-foreign staticcheck unit race race-long real attack stale pages bazelremote editors differential differential-long simulate skypilot buildbarn dist dist-check soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools browser web vscode docker-up docker-down
 
-# Without C libraries: clusters get the program (docs/skypilot.md).
+# Without C libraries: clusters get the program (docs/backends/skypilot.md).
 build: modules
 	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/fevalgraph
 	CGO_ENABLED=0 GOOS=linux $(GO) build -ldflags='-s -w' -o $(BIN)-worker ./cmd/fevalgraph/fevalgraph-worker

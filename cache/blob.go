@@ -23,6 +23,9 @@ func (e *ChangedError) Error() string {
 	return fmt.Sprintf("file %s changed while it was being read", e.Path)
 }
 
+// Sum returns the digest of what r yields.
+func Sum(ctx context.Context, r io.Reader) (Digest, error) { return sum(ctx, nil, r) }
+
 // sum copies r to w (nil: nowhere) and returns the digest of what passed.
 func sum(ctx context.Context, w io.Writer, r io.Reader) (Digest, error) {
 	h := sha256.New()

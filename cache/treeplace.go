@@ -33,6 +33,11 @@ func PlaceTree(ctx context.Context, s Store, root Digest, at *os.Root, name stri
 	return nil
 }
 
+// PlaceFile copies a blob to a file of mode 0644 called name of at, as PlaceTree does.
+func PlaceFile(ctx context.Context, s Store, g Digest, at *os.Root, name string) error {
+	return (&placer{ctx: ctx, store: s}).file(fileNode{name: name, digest: g}, at)
+}
+
 type placer struct {
 	ctx   context.Context
 	store Store

@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"maps"
+	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -35,12 +36,15 @@ func TestFunctions(t *testing.T) {
 func TestJSONFields(t *testing.T) {
 	for path, types := range map[string][]any{
 		"events.md":  {event.RunStart{}, event.NodeQueued{}, event.NodeStart{}, event.NodeRetry{}, event.NodeDone{}, event.NodesSame{}, event.RunEnd{}, event.Change{}, event.Manifest{}},
-		"results.md": {report.Results{}, report.Cell{}, report.Checkpoint{}, verdict.Count{}, report.Test{}, report.Imported{}},
+		"results.md": {report.Results{}, report.Cell{}, report.Checkpoint{}, verdict.Count{}, verdict.Test{}, report.Test{}, report.Imported{}},
 	} {
 		text := readPage(t, path).text()
 		for _, v := range types {
 			for i := range reflect.TypeOf(v).NumField() {
 				name, _, _ := strings.Cut(reflect.TypeOf(v).Field(i).Tag.Get("json"), ",")
+				if name == "" && reflect.TypeOf(v).Field(i).Anonymous {
+					continue // its fields are those of a type of the list
+				}
 				if !strings.Contains(text, "`"+name+"`") {
 					t.Errorf("%s does not name the field `%s` of %T", path, name, v)
 				}
@@ -90,7 +94,8 @@ func TestPolicyMeanings(t *testing.T) {
 	}
 }
 
-// The page about staleness names every staleness script, and no other.
+// Each row of the page about staleness has a row with its scripts, and every
+// staleness script is in one.
 func TestStalenessScripts(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "cmd", "fevalgraph", "testdata", "script", "stale", "*.txtar"))
 	if err != nil || len(files) == 0 {
@@ -107,24 +112,48 @@ func TestStalenessScripts(t *testing.T) {
 	for _, file := range files {
 		scripts[strings.TrimSuffix(filepath.Base(file), ".txtar")] = true
 	}
+	const index = "../cmd/fevalgraph/testdata/script/stale/README.md"
+	text, err := os.ReadFile(filepath.FromSlash(index))
+	if err != nil {
+		t.Fatal(err)
+	}
 	named := map[string]bool{}
-	for _, row := range strings.Split(readPage(t, "staleness.md").text(), "\n") {
-		columns := strings.Split(row, " | ")
-		if !strings.HasPrefix(row, "|") || len(columns) != 3 {
-			continue
-		}
-		for _, m := range scriptName.FindAllStringSubmatch(columns[2], -1) {
+	var tested []string
+	for _, columns := range tableRows(string(text)) {
+		tested = append(tested, columns[0])
+		for _, m := range scriptName.FindAllStringSubmatch(columns[1], -1) {
 			named[m[1]] = true
 			if !scripts[m[1]] {
-				t.Errorf("staleness.md names the script %s, which does not exist", m[1])
+				t.Errorf("%s names the script %s, which does not exist", index, m[1])
 			}
 		}
 	}
 	for script := range scripts {
 		if !named[script] {
-			t.Errorf("staleness.md does not name the script %s", script)
+			t.Errorf("%s does not name the script %s", index, script)
 		}
 	}
+	var rows []string
+	for _, columns := range tableRows(namedLink.ReplaceAllStringFunc(readPage(t, "staleness.md").text(), linkText)) {
+		rows = append(rows, columns[0])
+	}
+	if !slices.Equal(rows, tested) {
+		t.Errorf("staleness.md has the rows\n%s\n%s has\n%s", strings.Join(rows, "\n"), index, strings.Join(tested, "\n"))
+	}
 }
+
+// tableRows returns the cells of the rows of two columns, except the rules below heads.
+func tableRows(text string) (rows [][]string) {
+	for line := range strings.Lines(text) {
+		columns := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
+		if strings.HasPrefix(line, "|") && len(columns) == 2 && !strings.Contains(columns[0], "---") {
+			rows = append(rows, []string{strings.TrimSpace(columns[0]), strings.TrimSpace(columns[1])})
+		}
+	}
+	return rows
+}
+
+// linkText returns the text of a link.
+func linkText(link string) string { return link[1:strings.Index(link, "](")] }
 
 var scriptName = regexp.MustCompile("`([a-z_]+)`")

@@ -21,6 +21,7 @@ import (
 //	<!-- attributes: suite.matrix -->   of a block of the language
 //	<!-- blocks: suite -->              nested in it
 //	<!-- flags: run -->                 of a command; "*" is every command
+//	<!-- flags: plan beyond run -->     only rows that the other table lacks
 var tableMark = regexp.MustCompile(`^<!-- (attributes|blocks|flags): (.*) -->$`)
 
 func TestTables(t *testing.T) {
@@ -40,9 +41,20 @@ func TestTables(t *testing.T) {
 				continue
 			}
 			want, first := []string(nil), true
-			for _, subject := range strings.Fields(m[2]) {
+			subjects, other, _ := strings.Cut(m[2], " beyond ")
+			known := append(schema[m[1]+": "+other], tree[m[1]+": "+other]...)
+			if other != "" && known == nil {
+				t.Errorf("%s:%d: there is no %q", p.path, i+1, other)
+			}
+			for _, subject := range strings.Fields(subjects) {
 				name := m[1] + ": " + subject
 				table := append(schema[name], tree[name]...)
+				if len(known) > 2 { // a head and rows
+					table = slices.DeleteFunc(slices.Clone(table), func(row string) bool { return slices.Contains(known[2:], row) })
+					if len(table) == 2 {
+						table = table[:0]
+					}
+				}
 				switch {
 				case table == nil:
 					t.Errorf("%s:%d: there is no %q", p.path, i+1, name)
@@ -96,20 +108,20 @@ func schemaTables() map[string][]string {
 }
 
 func attributeTable(attributes []lang.AttributeSchema) []string {
-	rows := []string{"| Attribute | Type | Default | Meaning |", "| --- | --- | --- | --- |"}
+	rows := []string{"| Attribute | Type, default | Meaning |", "| --- | --- | --- |"}
 	for _, a := range attributes {
-		value := "-"
+		value := string(a.Type)
 		switch {
 		case a.Required:
-			value = "required"
+			value += ", required"
 		case a.Default != "":
-			value = "`" + strings.Join(strings.Fields(a.Default), " ") + "`"
+			value += ", `" + strings.Join(strings.Fields(a.Default), " ") + "`"
 		}
 		meaning := a.Doc
 		if len(a.Values) > 0 {
 			meaning += " One of `" + strings.Join(a.Values, "`, `") + "`."
 		}
-		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s |", a.Name, a.Type, value, cell(meaning)))
+		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |", a.Name, value, cell(meaning)))
 	}
 	return rows
 }
@@ -118,7 +130,7 @@ func blockTable(blocks []lang.BlockSchema) []string {
 	rows := []string{"| Block | How often | Meaning |", "| --- | --- | --- |"}
 	for _, b := range blocks {
 		often := map[[2]bool]string{
-			{false, false}: "at most once", {false, true}: "once", {true, false}: "any number", {true, true}: "at least once",
+			{false, false}: "optional", {false, true}: "once", {true, false}: "any number", {true, true}: "at least once",
 		}[[2]bool{b.Repeats, b.Required}]
 		title := b.Name
 		for _, label := range b.Labels {

@@ -134,7 +134,7 @@ func ExplainPast(o Options, arg, run string) (*Explanation, error) {
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
 	}
-	done, err := history.Node(o.Records(), past, arg, func(done event.NodeDone) int { return slices.Index(selection.Graders, done.Kind) + 1 })
+	done, err := history.Node(o.Records(), past, recordedName(o, arg), func(done event.NodeDone) int { return slices.Index(selection.Graders, done.Kind) + 1 })
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func Log(ctx context.Context, o Options, arg, run string, setup bool) ([]byte, e
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
 	}
-	done, err := history.Node(o.Records(), past, arg, func(done event.NodeDone) int {
+	done, err := history.Node(o.Records(), past, recordedName(o, arg), func(done event.NodeDone) int {
 		switch {
 		case done.State == event.Broken:
 			return 2

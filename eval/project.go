@@ -61,6 +61,7 @@ type Project struct {
 	secretEnv func(name string) (string, bool)
 	salt      []byte              // of a first index
 	damaged   *event.DamagedError // a record that should have had last results
+	dryRun    decided             // for states and readers
 	words     struct {            // for verdicts of checkpoints
 		of    *plan.Plan
 		words map[plan.CellID][]string

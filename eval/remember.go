@@ -54,6 +54,9 @@ func (p *Project) remember(ctx context.Context, rep *graph.Report, results *coll
 		var table []graph.Row
 		if of := compiled[partRefKey{part.Problem, part.First}]; of != nil {
 			learned, table = m.facts(at, m.cells[of], has.cells)
+			if of.Publishes() {
+				learned = nil
+			}
 			part.File = partition.Name{}
 			m.judged[at] = slices.ContainsFunc(table, func(row graph.Row) bool { return m.owner(row.Labels) == at })
 		}

@@ -117,6 +117,9 @@ func (p *Project) save(ctx context.Context, r Request, rec *recording, rep *grap
 	if err == nil {
 		err = rec.SaveManifest(partitions)
 	}
+	if err == nil {
+		err = p.publish(ctx, rep)
+	}
 	if err != nil || len(p.Config.Exports) == 0 {
 		return err
 	}
@@ -185,6 +188,9 @@ func (p *Project) prepare(ctx context.Context, r Request) (g goals, err error) {
 		return g, err
 	}
 	if !r.everything() {
+		if err = p.dropReaders(ctx, slices.Concat(r.Targets, r.Only, r.Not, r.Force)); err != nil {
+			return g, err
+		}
 		if err = p.compileStale(ctx, rows); err == nil {
 			err = p.reopenForced(ctx, r)
 		}
@@ -221,6 +227,9 @@ func (p *Project) reopenForced(ctx context.Context, r Request) error {
 // goals turns a request into nodes.
 func (p *Project) goals(ctx context.Context, r Request) (g goals, err error) {
 	if g.targets, err = p.Targets(ctx, r.Selection); err != nil {
+		return g, err
+	}
+	if g.targets, err = p.withoutSums(r.Targets, g.targets); err != nil {
 		return g, err
 	}
 	if g.force, err = p.matcher(ctx, r.Force); err != nil {

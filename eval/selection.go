@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,6 +20,9 @@ type Selection = selection.Selection
 // Targets returns the nodes that a selection picks; everything when it asks
 // for nothing in particular.
 func (p *Project) Targets(ctx context.Context, s Selection) ([]graph.ID, error) {
+	if err := p.openReaders(ctx, slices.Concat(s.Targets, s.Only, s.Not)); err != nil {
+		return nil, err
+	}
 	wanted, err := p.matcher(ctx, s.Targets)
 	if err != nil {
 		return nil, err
@@ -69,7 +73,7 @@ func (p *Project) eachMatches(ctx context.Context, flag string, args []string) e
 		if err != nil {
 			return err
 		}
-		found := strings.Contains(arg, "verdict=") || p.Plan.Graph.Len() == 0 // there may be no such result, or nothing at all
+		found := strings.Contains(arg, "verdict=") || strings.Contains(arg, "state=") || p.Plan.Graph.Len() == 0 // there may be no such result, or nothing at all
 		for id := graph.ID(0); !found && int(id) < p.Plan.Graph.Len(); id++ {
 			found = match(p.Plan.Graph.Node(id))
 		}
@@ -89,7 +93,33 @@ func (p *Project) matchesNothing(asked string, args []string) error {
 			names.Add(l.Name, l.Value)
 		}
 	}
+	if selector, err := p.selector(args); err == nil {
+		args = selector.Leaves()
+	}
 	return exit.Unmatched("%s matches nothing%s; there are %s; `fevalgraph list nodes` shows all addresses", asked, names.DidYouMean(args), names.Summary())
+}
+
+// withoutSums leaves the sums of suites out of targets that selectors pick by how they relate to others,
+// such as what needs a file: a sum would bring every cell of its suite along. One stays if all that it
+// sums up is picked.
+func (p *Project) withoutSums(args []string, targets []graph.ID) ([]graph.ID, error) {
+	selector, err := p.selector(args)
+	if err != nil || selector.Names() && !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "state=") }) {
+		return targets, err
+	}
+	picked := make([]bool, p.Plan.Graph.Len())
+	for _, id := range targets {
+		picked[id] = true
+	}
+	kept := slices.DeleteFunc(slices.Clone(targets), func(id graph.ID) bool {
+		n := p.Plan.Graph.Node(id)
+		return n.Kind == plan.KindAggregate && n.Label("suite") != "" && n.Label("problem") == "" &&
+			slices.ContainsFunc(n.Deps, func(d graph.Dep) bool { return !picked[d.On] })
+	})
+	if len(kept) == 0 {
+		return targets, nil
+	}
+	return kept, nil
 }
 
 // leftOut marks, by id, what not picks and everything that needs it: a target
@@ -107,29 +137,75 @@ func (p *Project) leftOut(not func(*graph.Node) bool) []bool {
 	return out
 }
 
-// matcher returns a predicate over nodes for selector arguments; nil when
+// selector reads selector arguments about the nodes of the project.
+func (p *Project) selector(args []string) (*graph.Selector, error) {
+	syntax := graph.Syntax{Axes: selection.AxesOf(p.Config).Names, Graph: true, Expand: expander(p.Config)}
+	s, err := syntax.Parse(args)
+	if err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	return s, nil
+}
+
+// expander returns a function that replaces names, references and published files in terms.
+func expander(cfg *lang.Config) func(term string) string {
+	names := selection.Expander(func() selection.Known { return knownNames(cfg) })
+	return func(term string) string { return cmp.Or(published(cfg, term), names(term)) }
+}
+
+// recordedName returns the argument for a node of a recorded run, with references replaced where a
+// configuration can be read.
+func recordedName(o Options, arg string) string {
+	if !selection.NamesCells(arg) {
+		return arg
+	}
+	if cfg := o.Configured(); cfg != nil {
+		if addr := expander(cfg)(arg); strings.Contains(addr, ":") { // records have no axes
+			return addr
+		}
+	}
+	return arg
+}
+
+// matcher returns a predicate over the nodes of the plan for selector arguments; nil when
 // there are none.
 func (p *Project) matcher(ctx context.Context, args []string) (func(*graph.Node) bool, error) {
 	if len(args) == 0 {
 		return nil, nil
 	}
 	axes := selection.AxesOf(p.Config)
-	selector, err := graph.ParseSelector(selection.Expand(args, func() selection.Known { return knownNames(p.Config) }), axes.Names)
+	selector, err := p.selector(args)
 	if err != nil {
-		return nil, exit.With(exit.Usage, err)
+		return nil, err
 	}
 	verdicts, err := p.verdicts(ctx, args)
 	if err != nil {
 		return nil, err
 	}
-	return func(n *graph.Node) bool {
-		return selector.Match(n.Addr, func(axis string) []string {
-			if axis == "verdict" {
-				return verdicts[plan.NodeCell(n)]
-			}
-			return axes.Values(n, axis)
-		})
-	}, nil
+	states, err := p.states(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	values := func(n *graph.Node, axis string) []string {
+		switch axis {
+		case "verdict":
+			return verdicts[plan.NodeCell(n)]
+		case "state":
+			return states(n)
+		}
+		return axes.Values(n, axis)
+	}
+	if !selector.NeedsScope() {
+		return func(n *graph.Node) bool {
+			return selector.Match(n.Addr, func(axis string) []string { return values(n, axis) })
+		}, nil
+	}
+	of := p.Plan.Graph
+	picked, err := selector.Nodes(graph.Scope{Graph: of, Values: values, Readers: func(path string) ([]bool, error) { return p.readers(ctx, path) }})
+	if err != nil {
+		return nil, err
+	}
+	return func(n *graph.Node) bool { id, ok := of.Lookup(n.Addr); return ok && picked[id] }, nil
 }
 
 // knownNames returns the names that a configuration declares.

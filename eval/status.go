@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -95,10 +94,7 @@ func (p *Project) present(ctx context.Context, g goals) (rep *graph.Report, all 
 		}
 	}
 	// In the order of results, whatever was compiled.
-	slices.SortStableFunc(all, func(a, b CheckpointStatus) int {
-		return cmp.Or(cmp.Compare(a.Cell.Problem, b.Cell.Problem), cmp.Compare(a.Cell.Solution, b.Cell.Solution),
-			cmp.Compare(a.Cell.Backend, b.Cell.Backend), cmp.Compare(a.Cell.Repeat, b.Cell.Repeat))
-	})
+	slices.SortStableFunc(all, func(a, b CheckpointStatus) int { return a.Cell.Compare(b.Cell) })
 	return rep, all, nil
 }
 

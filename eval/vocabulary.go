@@ -57,6 +57,9 @@ func Words(o Options) Vocabulary {
 	for _, word := range []string{"passed", "failed", "scored", "error", "timeout", "broken", "skipped", "not_reached"} {
 		names.Add("verdict", word)
 	}
+	for _, word := range states {
+		names.Add("state", word)
+	}
 	v := Vocabulary{Axes: selection.AxesOf(cfg).Names, Values: map[string][]string{}}
 	for axis := range names {
 		v.Values[axis] = names.Names(axis)

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,82 +9,100 @@ import (
 
 // Selector picks nodes. It is a disjunction of conjunctions, as on the
 // command line: arguments are or-ed, comma-separated terms within one and-ed.
-// A term is axis=glob, or a glob over addresses; in a glob, * and ** stand for
-// any characters and ? for one. A term without * also matches everything
+//
+//	term = "not " term | "(" terms ")" | "deps(" terms ")" | "rdeps(" terms ")"
+//	     | "path(" term "," term ")" | "file:" PATH | AXIS "=" GLOB | GLOB
+//
+// In a glob, * and ** stand for any characters and ? for one. A glob without an axis
+// is compared with addresses. Without * it also matches everything
 // below it: "kvstore" and "pytest:kvstore" match "pytest:kvstore/basic/agent". What
 // follows the last @ of an address may be left out.
+//
+// deps and rdeps pick what their argument picks, and everything that this depends on or that
+// depends on it. path picks the nodes on the way from one to the other, in either
+// direction. file picks the nodes that read a file.
 type Selector struct {
-	any []conjunction
+	any    []conjunction
+	leaves []string
+	graph  bool // some term takes a Scope
+	not    bool // some term is negated
 }
 
 type conjunction []term
 
 type term struct {
-	axis    string // "" for addresses
-	pattern string
-	text    string
+	not      bool
+	function string // of args; file of pattern; "" of a glob
+	args     []conjunction
+	axis     string // "" for addresses
+	pattern  string
 }
 
-// ParseSelector reads selector arguments; axes lists the names that may stand
-// before "=".
+// The functions of terms.
+const (
+	functionGroup = "group" // of parentheses alone
+	functionDeps  = "deps"
+	functionRdeps = "rdeps"
+	functionPath  = "path"
+	functionFile  = "file"
+)
+
+// Syntax is what selectors of a caller can say.
+type Syntax struct {
+	Axes []string // names that may stand before "="
+	// Graph permits the terms that take a Scope.
+	Graph bool
+	// Expand returns what a term without a function stands for; nil keeps each.
+	Expand func(term string) string
+}
+
+// ParseSelector reads selector arguments that can be matched without a graph; axes lists
+// the names that may stand before "=".
 func ParseSelector(args []string, axes []string) (*Selector, error) {
+	return Syntax{Axes: axes}.Parse(args)
+}
+
+// Parse reads selector arguments.
+func (x Syntax) Parse(args []string) (*Selector, error) {
 	s := &Selector{}
 	for _, arg := range args {
-		var all conjunction
-		for _, text := range splitTerms(arg) {
-			text = strings.TrimSpace(text)
-			if text == "" {
-				return nil, fmt.Errorf("selector %q has an empty term", arg)
-			}
-			t := term{text: text, pattern: text}
-			if axis, value, found := strings.Cut(text, "="); found && !strings.ContainsAny(axis, "[:/*") {
-				if !slices.Contains(axes, axis) {
-					return nil, fmt.Errorf("selector %q: no axis %q; there are %s", arg, axis, strings.Join(axes, ", "))
-				}
-				t.axis, t.pattern = axis, value
-			}
-			t.pattern = normalise(t.pattern)
-			all = append(all, t)
+		p := selectorParser{Syntax: x, into: s, arg: arg, rest: arg}
+		all, err := p.conjunction()
+		if err != nil {
+			return nil, err
 		}
 		s.any = append(s.any, all)
 	}
 	return s, nil
 }
 
-// splitTerms cuts at commas outside quotes: instance keys may hold commas.
-func splitTerms(arg string) []string {
-	var terms []string
-	quoted, start := false, 0
-	for i := range len(arg) {
-		switch {
-		case arg[i] == '"':
-			quoted = !quoted
-		case arg[i] == ',' && !quoted:
-			terms = append(terms, arg[start:i])
-			start = i + 1
-		}
-	}
-	return append(terms, arg[start:])
-}
-
 // Empty reports whether nothing was asked for.
 func (s *Selector) Empty() bool { return s == nil || len(s.any) == 0 }
 
 // Match reports whether the selector picks a node with this address and these
-// axis values. values may return several, such as a problem's tags.
+// axis values. values may return several, such as a problem's tags. The selector must
+// have no term that takes a Scope.
 func (s *Selector) Match(addr string, values func(axis string) []string) bool {
 	return slices.ContainsFunc(s.any, func(all conjunction) bool {
-		for _, t := range all {
-			if !t.match(addr, values) {
-				return false
-			}
-		}
-		return true
+		return all.match(func(t *term) bool { return t.match(addr, values) })
 	})
 }
 
-func (t term) match(addr string, values func(axis string) []string) bool {
-	if t.axis == "" {
+func (all conjunction) match(holds func(t *term) bool) bool {
+	for i := range all {
+		if holds(&all[i]) == all[i].not {
+			return false
+		}
+	}
+	return true
+}
+
+// match does not look at t.not.
+func (t *term) match(addr string, values func(axis string) []string) bool {
+	switch {
+	case t.function == functionGroup:
+		return t.args[0].match(func(t *term) bool { return t.match(addr, values) })
+	case t.axis == "":
 		return matchAddr(t.pattern, normalise(addr))
 	}
 	return slices.ContainsFunc(values(t.axis), func(v string) bool {

@@ -58,6 +58,15 @@ func TestSelector(t *testing.T) {
 		{"tag=web|tag=cli", true},
 		{"tag=web|tag=x", false},
 		{`*agent["gpt, large"]*,kind=pytest`, true},
+		{"not tag=web", true},
+		{"not not tag=web", false},
+		{"not tag=cli", false},
+		{"problem=kvstore,not tag=cli", false},
+		{"not (tag=cli,tag=web)", true},
+		{"not (tag=cli,tag=storage)", false},
+		{"( tag=cli , (kvstore) )", true},
+		{"pytest:kvstore(x", false}, // a parenthesis of a name
+		{"pytest:kvstore)", false},
 	} {
 		s, err := ParseSelector(strings.Split(try.args, "|"), names)
 		if err != nil {
@@ -81,6 +90,13 @@ func TestSelectorRefuses(t *testing.T) {
 		"tag=a,,b":   "has an empty term",
 		"tag=a, ,b":  "has an empty term",
 		"tag=a,xx=b": `no axis "xx"`,
+		"not ":       "has an empty term",
+		"(tag=a":     `a ")" is missing`,
+		"(tag=a,)":   "has an empty term",
+		"(tag=a)b":   `there is a "b" after a complete term`,
+		"deps(x)":    "deps(...) selects nodes of a project",
+		"file:x":     "file: selects nodes of a project",
+		strings.Repeat("(", 101) + "x" + strings.Repeat(")", 101): "nested more than 100 deep",
 	} {
 		if _, err := ParseSelector([]string{arg}, []string{"problem", "tag"}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", arg, err, want)
@@ -109,12 +125,103 @@ func FuzzSelector(f *testing.F) {
 		if s, err := ParseSelector([]string{arg}, []string{"problem"}); err == nil {
 			s.Match(addr, func(string) []string { return []string{addr} })
 		}
+		if s, err := (Syntax{Axes: []string{"problem"}, Graph: true}).Parse([]string{arg}); err == nil {
+			g := New()
+			a := g.Add(Node{Addr: "tests:a"})
+			g.Add(Node{Addr: addr + "b", Deps: []Dep{{On: a}}})
+			none := func(string) ([]bool, error) { return make([]bool, 2), nil }
+			if _, err := s.Nodes(Scope{Graph: g, Values: func(*Node, string) []string { return []string{addr} }, Readers: none}); err != nil {
+				t.Error(err)
+			}
+		}
 		// Every address selects itself, unless its quotes do not pair up.
-		if strings.Count(addr, `"`)%2 == 0 && !strings.ContainsAny(addr, ",=") && strings.TrimSpace(addr) == addr && addr != "" {
+		addr = "pytest:" + addr
+		if strings.Count(addr, `"`)%2 == 0 && !strings.ContainsAny(addr, ",=") && strings.TrimSpace(addr) == addr {
 			s, err := ParseSelector([]string{addr}, nil)
 			if err != nil || !s.Match(addr, nil) {
 				t.Errorf("%q does not select itself: %v", addr, err)
 			}
 		}
 	})
+}
+
+// shape is a graph of two chains that share their first node, and the files that nodes read.
+//
+//	tests:a ─► pytest:a/x ─► parse:a/x
+//	        └► pytest:a/y
+//	tests:b ─► pytest:b/x
+func shape() Scope {
+	g := New()
+	add := func(addr string, deps ...ID) ID {
+		n := Node{Addr: addr, Kind: strings.SplitN(addr, ":", 2)[0]}
+		for _, on := range deps {
+			n.Deps = append(n.Deps, Dep{On: on, As: g.Node(on).Addr})
+		}
+		return g.Add(n)
+	}
+	a, b := add("tests:a"), add("tests:b")
+	add("parse:a/x", add("pytest:a/x", a))
+	add("pytest:a/y", a)
+	add("pytest:b/x", b)
+	return Scope{
+		Graph:  g,
+		Values: func(n *Node, _ string) []string { return []string{n.Kind} },
+		Readers: func(path string) ([]bool, error) {
+			set := make([]bool, g.Len())
+			set[a], set[b] = path == "a, b.py" || path == "a.py", path == "a, b.py"
+			return set, nil
+		},
+	}
+}
+
+func TestSelectorNodes(t *testing.T) {
+	in := shape()
+	for arg, want := range map[string]string{
+		"deps(parse:a/x)":                       "tests:a pytest:a/x parse:a/x",
+		"rdeps(tests:a)":                        "tests:a pytest:a/x parse:a/x pytest:a/y",
+		"rdeps(tests:a),kind=pytest":            "pytest:a/x pytest:a/y",
+		"rdeps(tests:a),not kind=pytest":        "tests:a parse:a/x",
+		"not rdeps(tests:a)":                    "tests:b pytest:b/x",
+		"not deps(rdeps(tests:b))":              "tests:a pytest:a/x parse:a/x pytest:a/y",
+		"path(tests:a, parse:a/x)":              "tests:a pytest:a/x parse:a/x",
+		"path(parse:a/x,tests:a)":               "tests:a pytest:a/x parse:a/x",
+		"path(tests:b, parse:a/x)":              "",
+		"path((kind=tests,not tests:b),*)":      "tests:a pytest:a/x parse:a/x pytest:a/y",
+		"file:a.py":                             "tests:a",
+		`file:"a, b.py"`:                        "tests:a tests:b",
+		"rdeps(file:a.py)":                      "tests:a pytest:a/x parse:a/x pytest:a/y",
+		"(file:a.py)|(kind=pytest,*/x)":         "tests:a pytest:a/x pytest:b/x",
+		"deps(pytest:a/y)|deps(pytest:b/x)":     "tests:a tests:b pytest:a/y pytest:b/x",
+		"kind=tests,not file:a.py":              "tests:b",
+		"rdeps(file:a.py,kind=nothing)":         "",
+		"path(not (kind=tests), deps(tests:b))": "tests:b pytest:b/x",
+	} {
+		s, err := Syntax{Axes: []string{"kind"}, Graph: true}.Parse(strings.Split(arg, "|"))
+		if err != nil {
+			t.Errorf("%s: %v", arg, err)
+			continue
+		}
+		set, err := s.Nodes(in)
+		if err != nil {
+			t.Errorf("%s: %v", arg, err)
+		}
+		var got []string
+		for id, picked := range set {
+			if picked {
+				got = append(got, in.Graph.Node(ID(id)).Addr)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", arg, got, want)
+		}
+	}
+	s, err := Syntax{Axes: []string{"kind"}, Graph: true, Expand: func(term string) string { return strings.ToUpper(term) }}.Parse([]string{"a,rdeps(file:x)", "path(file:y, b)"})
+	if err != nil || strings.Join(s.Leaves(), " ") != "A B" || strings.Join(s.Files(), " ") != "x y" || !s.NeedsScope() {
+		t.Errorf("%v: leaves %q, files %q", err, s.Leaves(), s.Files())
+	}
+	for arg, want := range map[string]string{"path(a)": "path takes two terms", "path(a,b,c)": `a ")" is missing`, "file:": "needs a path", "deps()": "has an empty term", "deps(x=y)": "no axis"} {
+		if _, err := (Syntax{Graph: true}).Parse([]string{arg}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", arg, err, want)
+		}
+	}
 }

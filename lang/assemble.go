@@ -34,6 +34,7 @@ func (l *loader) assemble() {
 	l.refuseBorrowed()
 	l.checkNames()
 	l.checkFigures()
+	l.checkPublished()
 	l.checkGenerated()
 }
 

@@ -27,8 +27,7 @@ func (b *block) asset(owner string) Asset {
 	a := Asset{Name: b.label(), Owner: owner, Range: convertRange(b.header)}
 	single := b.assetSource(&a)
 	a.Target = b.targetOr(a.Name, "below the assets directory")
-	a.Ignore = b.patterns("ignore")
-	a.Mode, _ = b.text("mode")
+	b.fill(&a)
 	sum, g := b.text("sha256")
 	a.SHA256 = strings.ToLower(sum)
 	switch {
@@ -105,18 +104,6 @@ func (b *block) globSource(a *Asset, written string) {
 	case !found:
 		b.reject("source", "empty-glob", "Pattern without a match", fmt.Sprintf("Nothing matches %q.", written), "it is relative to "+b.l.show(b.src.path))
 	}
-}
-
-// patterns reads a list of doublestar patterns.
-func (b *block) patterns(name string) []string {
-	patterns, _ := b.texts(name)
-	for _, p := range patterns {
-		if !doublestar.ValidatePattern(p) {
-			b.reject(name, "bad-pattern", "Bad pattern", fmt.Sprintf("%q is not a valid pattern.", p), "")
-			return nil
-		}
-	}
-	return patterns
 }
 
 // eachTargetOnce reports two assets that would be put in one place.

@@ -31,12 +31,6 @@ func kindOf(name string) backendKind {
 	return backendKind{}
 }
 
-// inheritance reads what a backend takes of the caller's environment.
-func (b *block) inheritance(made *Backend) {
-	made.Inherit = b.envNames("inherit")
-	made.Passthrough = b.envNames("passthrough")
-}
-
 func (l *loader) evaluateBackend(d *decl) cty.Value {
 	b := &block{l: l, src: d.src, decl: d, schema: l.topSchema("backend").ForKind(d.path[0]), ctx: l.scope(d), header: d.header}
 	if d.block != nil {
@@ -46,9 +40,7 @@ func (l *loader) evaluateBackend(d *decl) cty.Value {
 	if name, g := b.reference("pool", TypePool, "pool."); g == isSet {
 		made.Pool = strings.TrimPrefix(name, "pool.")
 	}
-	made.Env, _ = b.env("env")
-	made.Setup, _ = b.texts("setup")
-	made.SetupTimeout, _ = b.limit("setup_timeout")
+	b.fill(made)
 	made.Retry = b.retry()
 	kind := kindOf(made.Kind)
 	made.Judges, made.Commands = kind.judges, !kind.judges
@@ -73,9 +65,7 @@ func (b *block) retry() *Retry {
 		return nil
 	}
 	made := &Retry{}
-	made.On, _ = r.texts("on")
-	made.Attempts, _ = r.integer("attempts", 1)
-	made.Wait, _ = r.duration("wait")
+	r.fill(made)
 	return made
 }
 

@@ -19,7 +19,7 @@ func (b *block) checkpoint(place int, down inherited) *Checkpoint {
 	c := &Checkpoint{Name: b.label(), Range: convertRange(b.header)}
 	b.checkName()
 	c.Order = b.orderOr(place)
-	c.Version, _ = b.integer("version", 0)
+	c.Version, _ = b.integer("version")
 	c.State, _ = b.text("state")
 	c.Spec = b.specOr(down.problem.Spec)
 	c.IncludePriorTests, _ = b.truth("include_prior_tests")
@@ -69,7 +69,7 @@ func (b *block) checkName() {
 
 // orderOr is a checkpoint's place among the others, or the one where it is written.
 func (b *block) orderOr(place int) int {
-	order, g := b.integer("order", 0)
+	order, g := b.integer("order")
 	if g == isAbsent || g == isNull {
 		return place
 	}
@@ -80,10 +80,10 @@ func (b *block) orderOr(place int) int {
 // an own limit too: none.
 func (b *block) timeouts(c *Checkpoint, down inherited) {
 	c.Timeout = down.timeout
-	if own, g := b.limit("timeout"); g == isSet || g == isNull {
+	if own, g := b.duration("timeout"); g == isSet || g == isNull {
 		c.Timeout = own
 	}
-	own, g := b.limit("session_timeout")
+	own, g := b.duration("session_timeout")
 	if g == isAbsent {
 		own, g = down.sessionTimeout, down.session
 	}
@@ -110,16 +110,12 @@ func (b *block) markers() []Marker {
 	var made []Marker
 	for _, m := range all {
 		marker := Marker{Name: m.label(), Range: convertRange(m.header)}
-		marker.Group, _ = m.text("group")
-		marker.Description, _ = m.text("description")
+		m.fill(&marker)
 		if !markerName().MatchString(marker.Name) {
 			m.fail(finding{
 				code: "bad-name", summary: "Bad marker name", rng: m.header,
 				detail: fmt.Sprintf("%q cannot be a pytest marker: it must be a Python identifier.", marker.Name),
 			})
-		}
-		if strings.ContainsAny(marker.Description, "\n\r") {
-			m.reject("description", "bad-value", "Bad description", "The description of a marker is one line: it goes into pytest.ini.", "")
 		}
 		made = append(made, marker)
 	}

@@ -11,28 +11,27 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
 // Command is the command driver of a problem. Its assets are those of the
 // problem's checkpoint, with targets relative to the workspace.
 type Command struct {
-	Root      string // absolute path of the directory with the problem's files
-	Directory string // of the workspace: where they go, and where commands run; "." or clean
-	Ignore    []string
-	Solution  string // of the workspace: where a solution goes
-	Import    string // where a grader that imports the solution runs it: ImportSeparate, ImportDirect or ""
+	Root      string   // absolute path of the directory with the problem's files
+	Directory string   `hcl:"directory"` // of the workspace: where they go, and where commands run; "." or clean
+	Ignore    []string `hcl:"ignore"`
+	Solution  string   `hcl:"solution"` // of the workspace: where a solution goes
+	Import    string   // where a grader that imports the solution runs it: ImportSeparate, ImportDirect or ""
 	// ImportReads are files and directories of the workspace that a solution with
 	// ImportSeparate can read, clean and sorted.
 	ImportReads []string
-	Confined    bool // solutions with ImportSeparate are confined also as programs
-	Setup       []string
-	Argv        []string // the program, or a shell with Run as its script
-	Env         []EnvVar // sorted by name
-	Timeout     time.Duration
+	Confined    bool          // solutions with ImportSeparate are confined also as programs
+	Setup       []string      `hcl:"setup"`
+	Argv        []string      // the program, or a shell with Run as its script
+	Env         []EnvVar      `hcl:"env"` // sorted by name
+	Timeout     time.Duration `hcl:"timeout"`
 	Offline     bool
-	GPU         bool
+	GPU         bool `hcl:"gpu"`
 	// UVProject is a Python project of the workspace, whose environment the
 	// program runs in; "" is none. UVSource is where its files are, absolute, and
 	// UVOverrides a file in it, or "".
@@ -46,7 +45,13 @@ type Command struct {
 // ScoreRule says where a score stands. Its fields are those of the score block,
 // with defaults in place.
 type ScoreRule struct {
-	From, File, Pointer, PointerUnbounded, Pattern, Marker, Compat string
+	From             string `hcl:"from"`
+	File             string `hcl:"file"`
+	Pointer          string `hcl:"pointer"`
+	PointerUnbounded string `hcl:"pointer_unbounded"`
+	Pattern          string `hcl:"pattern"`
+	Marker           string `hcl:"marker"`
+	Compat           string `hcl:"compat"`
 
 	AnyExit bool // a score counts whatever the end of the program
 }
@@ -58,22 +63,16 @@ func (b *block) command() *Command {
 	if root, g := b.path("root"); g == isSet && b.isDirectory("root", root, "it is relative to "+b.l.show(b.src.path)) {
 		c.Root = root
 	}
-	c.Directory = b.placeInWorkspace("directory", true)
-	c.Ignore = b.patterns("ignore")
-	c.Solution = b.placeInWorkspace("solution", false)
+	b.fill(c)
 	c.Import, c.ImportReads, c.Confined = b.imports()
 	if ext := path.Ext(c.Solution); c.Import == ImportSeparate && ext != "" && ext != ".py" {
 		b.reject("import", "bad-value", "No Python module", fmt.Sprintf("import = %q is for solutions that are Python modules, and %s is none.", c.Import, c.Solution), "remove it")
 	}
-	c.Setup, _ = b.texts("setup")
 	c.Argv = b.program()
-	c.Env, _ = b.env("env")
-	c.Timeout, _ = b.limit("timeout")
 	network, _ := b.text("network")
 	c.Offline = network == networkNone
-	c.GPU, _ = b.truth("gpu")
 	if d := b.only("docker"); d != nil {
-		c.Image, _ = d.imageName("image")
+		c.Image, _ = d.text("image")
 		gpu, _ := d.truth("gpu")
 		c.GPU = c.GPU || gpu
 		c.Dind, _ = d.truth("dind")
@@ -117,15 +116,6 @@ func (c *Command) Ignoring() string {
 		return list
 	}
 	return ""
-}
-
-// placeInWorkspace reads a path of the workspace; with top it may be all of it.
-func (b *block) placeInWorkspace(name string, top bool) string {
-	text, g := b.text(name)
-	if g == isSet && !isRelativeInside(text) && !(top && text == ".") {
-		b.reject(name, "bad-path", "Bad path", fmt.Sprintf("%s must be a plain relative path inside the workspace, not %q.", name, text), "no leading \"/\" and no \"..\"")
-	}
-	return text
 }
 
 // program reads what is run: a program, or a line for the shell.
@@ -187,40 +177,27 @@ func (b *block) scoreRule() ScoreRule {
 		return ScoreRule{From: scoreFromStdout, Compat: "safe"}
 	}
 	var r ScoreRule
-	r.From, _ = s.text("from")
-	r.Compat, _ = s.text("compat")
+	s.fill(&r)
 	exit, _ := s.text("exit_status")
 	r.AnyExit = exit == exitAny || r.Compat != "safe" || r.From == scoreFromExit
-	r.Pattern, _ = s.text("pattern")
-	r.Marker, _ = s.text("marker")
-	r.Pointer = s.pointer("pointer")
-	r.PointerUnbounded = s.pointer("pointer_unbounded")
-	if r.From == ScoreFromFile {
-		if s.attrs["file"] == nil {
-			s.fail(finding{code: "missing-attribute", summary: "Missing attribute", rng: s.header, detail: `With from = "file" the score block needs the attribute "file".`})
-		}
-		r.File = s.placeInWorkspace("file", false)
+	if r.From == ScoreFromFile && s.attrs["file"] == nil {
+		s.fail(finding{code: "missing-attribute", summary: "Missing attribute", rng: s.header, detail: `With from = "file" the score block needs the attribute "file".`})
 	}
 	s.scoreUses(r)
-	if r.Pattern != "" {
-		compiled, err := regexp.Compile(r.Pattern)
-		switch {
-		case err != nil:
-			s.reject("pattern", "bad-pattern", "Bad pattern", fmt.Sprintf("%q is no regular expression: %v.", r.Pattern, err), "the syntax is that of RE2")
-		case compiled.SubexpIndex("score") < 0:
-			s.reject("pattern", "bad-pattern", "Pattern without a score", fmt.Sprintf("%q has no group called score.", r.Pattern), `write (?P<score>…) around what matches the number`)
-		}
-	}
-	if strings.ContainsAny(r.Marker, "\n\r") {
-		s.reject("marker", "bad-value", "Bad marker", "A marker is the beginning of one line.", "")
+	if compiled, err := regexp.Compile(r.Pattern); r.Pattern != "" && err == nil && compiled.SubexpIndex("score") < 0 {
+		s.reject("pattern", "bad-pattern", "Pattern without a score", fmt.Sprintf("%q has no group called score.", r.Pattern), `write (?P<score>…) around what matches the number`)
 	}
 	return r
 }
 
 // scoreUses refuses attributes that would change nothing.
 func (b *block) scoreUses(r ScoreRule) {
+	written := func(name string) bool {
+		_, g := b.value(b.schemaOf(name, TypeText))
+		return g == isSet
+	}
 	refuse := func(name, detail, hint string) {
-		if _, g := b.text(name); g == isSet {
+		if written(name) {
 			b.reject(name, "unknown-attribute", "No use for this attribute", detail, hint)
 		}
 	}
@@ -234,24 +211,13 @@ func (b *block) scoreUses(r ScoreRule) {
 		for _, name := range []string{"pattern", "marker"} {
 			refuse(name, fmt.Sprintf("An exit code has no %s.", name), "remove it")
 		}
-	case r.Pointer != "":
+	case written("pointer"):
 		for _, name := range []string{"pattern", "marker"} {
 			refuse(name, fmt.Sprintf("With a pointer there is no %s: the file is JSON.", name), "remove one of the two")
 		}
-	case r.PointerUnbounded != "":
+	case written("pointer_unbounded"):
 		b.reject("pointer_unbounded", "missing-attribute", "Missing attribute", "pointer_unbounded needs a pointer beside it.", "")
 	}
-}
-
-var pointerText = lazyregexp.New(`^(/([^~]|~[01])*)+$`)
-
-// pointer reads a JSON pointer.
-func (b *block) pointer(name string) string {
-	text, g := b.text(name)
-	if g == isSet && !pointerText().MatchString(text) {
-		b.reject(name, "bad-value", "Bad JSON pointer", fmt.Sprintf("%q is no JSON pointer.", text), `write such as "/score" or "/results/0/score"`)
-	}
-	return text
 }
 
 // commandCheckpoint completes the nameless checkpoint of a command problem. b is

@@ -40,11 +40,11 @@ type Settings struct {
 // RemoteCache is a cache on another machine.
 type RemoteCache struct {
 	Name           string
-	URL            string // grpc, grpcs, http or https, with a host, and a path or none
-	Mode           string // "r" or "rw"
-	Namespace      string
-	ReadNamespaces []string
-	Trust          []string // public keys
+	URL            string   `hcl:"url"`  // grpc, grpcs, http or https, with a host, and a path or none
+	Mode           string   `hcl:"mode"` // "r" or "rw"
+	Namespace      string   `hcl:"namespace"`
+	ReadNamespaces []string `hcl:"read_namespaces"`
+	Trust          []string `hcl:"trust"` // public keys
 }
 
 // ConfigInput is something outside the HCL that evaluation depended on.
@@ -57,8 +57,8 @@ type ConfigInput struct {
 type Variable struct {
 	Name        string
 	Type        string // as written, "any" when absent
-	Description string
-	Sensitive   bool
+	Description string `hcl:"description"`
+	Sensitive   bool   `hcl:"sensitive"`
 	Value       string // HCL text; "(sensitive)" when Sensitive
 	Source      string // "default", "--var", "environment FEVALGRAPH_VAR_x", "file x.auto.vars.hcl"
 	Range       diag.Range
@@ -92,9 +92,9 @@ type EnvVar struct {
 
 // Retry says when and how often broken work is tried again.
 type Retry struct {
-	Attempts int           // in all; 1 is no retry
-	Wait     time.Duration // before each further attempt
-	On       []string      // classes that are retried; today only "broken"
+	Attempts int           `hcl:"attempts"` // in all; 1 is no retry
+	Wait     time.Duration `hcl:"wait"`     // before each further attempt
+	On       []string      `hcl:"on"`       // classes that are retried; today only "broken"
 }
 
 // Backend is a place where commands run.
@@ -106,16 +106,16 @@ type Backend struct {
 	Commands bool   // it evaluates all others
 	// Retry is nil when the block does not set it.
 	Retry        *Retry
-	Env          []EnvVar // sorted by name
-	Inherit      []string // variables taken from the caller's environment, hashed by value
-	Passthrough  []string // variables taken from it but not hashed: proxies, certificates
-	Python       string   // interpreter request for uv, such as "3.12"; empty is uv's choice
-	Setup        []string // commands run in the workspace before the tests
-	SetupTimeout time.Duration
+	Env          []EnvVar      `hcl:"env"`         // sorted by name
+	Inherit      []string      `hcl:"inherit"`     // variables taken from the caller's environment, hashed by value
+	Passthrough  []string      `hcl:"passthrough"` // variables taken from it but not hashed: proxies, certificates
+	Python       string        `hcl:"python"`      // interpreter request for uv, such as "3.12"; empty is uv's choice
+	Setup        []string      `hcl:"setup"`       // commands run in the workspace before the tests
+	SetupTimeout time.Duration `hcl:"setup_timeout"`
 	// Machines are nil unless the backend provides machines: the resources of a problem then
 	// say which ones it is evaluated on.
 	Machines  *Machines
-	Token     string           // what a server asks for; in no key and no output
+	Token     string           `hcl:"token"` // what a server asks for; in no key and no output
 	Container *Container       // nil where commands run in none
 	Local     *LocalBackend    // set when Kind is "local"
 	Docker    *DockerBackend   // set when Kind is "docker"
@@ -129,8 +129,8 @@ type Backend struct {
 // Machines are those that a backend provides: clusters of equal machines.
 type Machines struct {
 	Resources   Resources // of a problem that asks for nothing else; in a plan, what it gets
-	Slots       int       // nodes of the graph that run at once on a cluster; 0 is 1
-	MaxClusters int       // with the same resources, at once; 0 is 1
+	Slots       int       `hcl:"slots"`        // nodes of the graph that run at once on a cluster; 0 is 1
+	MaxClusters int       `hcl:"max_clusters"` // with the same resources, at once; 0 is 1
 	// Pool is the one that nodes on these machines take; "" until a plan has chosen them.
 	Pool string
 }
@@ -142,8 +142,8 @@ func (b *Backend) Addr() string { return b.Kind + "." + b.Name }
 type Container struct {
 	Image  string // reference or ID; "" when Build is set
 	Build  *ImageBuild
-	GPUs   string // "all", a number, "device=" and ids
-	Keep   string // whose containers stay: "never", "failed", "always"
+	GPUs   string `hcl:"gpus"` // "all", a number, "device=" and ids
+	Keep   string `hcl:"keep"` // whose containers stay: "never", "failed", "always"
 	Mounts []Mount
 	As     *ContainerAs // nil is as the backend's block says
 }
@@ -170,35 +170,35 @@ type BuildArg struct{ Name, Value string }
 
 // Mount is a file or directory of the daemon's machine in its containers.
 type Mount struct {
-	Source   string // absolute
-	Target   string // absolute, clean
-	ReadOnly bool
-	Unhashed bool // what is in it is in no key
+	Source   string `hcl:"source"` // absolute
+	Target   string `hcl:"target"` // absolute, clean
+	ReadOnly bool   `hcl:"read_only"`
+	Unhashed bool   // what is in it is in no key
 	Range    diag.Range
 }
 
 // Problem is one instance of a problem block.
 type Problem struct {
-	Name        string // unique: the name attribute, the label, or label["key"]
-	Ref         string // problem.kvstore or problem.suite["code_search"]
-	ReadFrom    string // the path that a Reader read it from; "" is none
-	Title       string
-	Description string
-	Spec        string // path of the task text; not read by evaluation
-	Version     int
-	Tags        []string
-	Author      string
-	Difficulty  string
-	Category    string
-	Entry       string
+	Name        string   // unique: the name attribute, the label, or label["key"]
+	Ref         string   // problem.kvstore or problem.suite["code_search"]
+	ReadFrom    string   // the path that a Reader read it from; "" is none
+	Title       string   `hcl:"title"`
+	Description string   `hcl:"description"`
+	Spec        string   `hcl:"spec"` // path of the task text; not read by evaluation
+	Version     int      `hcl:"version"`
+	Tags        []string `hcl:"tags"`
+	Author      string   `hcl:"author"`
+	Difficulty  string   `hcl:"difficulty"`
+	Category    string   `hcl:"category"`
+	Entry       string   `hcl:"entry"`
 	Pytest      *Pytest  // exactly one driver is set
 	Judge       *Judge   // likewise
 	Command     *Command // likewise
 	Verified    bool     // likewise: its checkpoints have a Verifier
 	Resources   Resources
 	// What a solution may have together, on disk: files and their bytes.
-	MaxSubmissionSize  int64
-	MaxSubmissionFiles int
+	MaxSubmissionSize  int64         `hcl:"max_submission_size"`
+	MaxSubmissionFiles int           `hcl:"max_submission_files"`
 	Reference          *Reference    // nil when it ships none
 	Checkpoints        []*Checkpoint // sorted by (Order, Name); of a problem that gives scores one without a name
 	// Invalid is what is wrong with this instance alone, sorted by place; only
@@ -212,19 +212,19 @@ type Problem struct {
 type Pytest struct {
 	Root         string // directory with the test files; "" when RootFrom is set
 	RootFrom     *OutputRef
-	Directory    string   // where they go in the workspace: "tests"
-	MissingTests string   // what a test file that does not exist is: "error" or "skip"
+	Directory    string   `hcl:"directory"`     // where they go in the workspace: "tests"
+	MissingTests string   `hcl:"missing_tests"` // what a test file that does not exist is: "error" or "skip"
 	OmitSkipped  bool     // tests that are skipped are left out of totals
-	AssetPaths   string   // what variables hold for assets: "absolute" or "relative" paths
-	Requires     []string // requirements beside the built-in ones, as written
-	Args         []string // extra pytest arguments
-	Plugins      []string // pytest plugins to load with -p
+	AssetPaths   string   `hcl:"asset_paths"` // what variables hold for assets: "absolute" or "relative" paths
+	Requires     []string `hcl:"requires"`    // requirements beside the built-in ones, as written
+	Args         []string `hcl:"args"`        // extra pytest arguments
+	Plugins      []string `hcl:"plugins"`     // pytest plugins to load with -p
 	Ports        []int    // that the tests or the solution listen on, ascending, each once
 	Import       string   // where modules of a solution run that tests import: as Command.Import
 	ImportReads  []string // as Command.ImportReads
 	Confined     bool     // as Command.Confined
 	Plain        bool     // no conftest.py is seen to declare the options that pytest is started with
-	Split        string   // "none", or SplitFile: a pytest node for each test file
+	Split        string   `hcl:"split"` // "none", or SplitFile: a pytest node for each test file
 	TestFiles    []string // with SplitFile the names of all test_*.py directly in Root, sorted
 	Range        diag.Range
 	RootRange    diag.Range
@@ -256,8 +256,8 @@ type Checkpoint struct {
 // Marker maps a pytest marker to a group.
 type Marker struct {
 	Name        string
-	Group       string // core, functionality, regression, error; "" registers it and does no more
-	Description string
+	Group       string `hcl:"group"` // core, functionality, regression, error; "" registers it and does no more
+	Description string `hcl:"description"`
 	Range       diag.Range
 }
 
@@ -268,8 +268,8 @@ type Asset struct {
 	From   *OutputRef
 	IsGlob bool
 	Target string   // place under <tests>/assets, slash-separated
-	Ignore []string // doublestar patterns relative to the source
-	Mode   string   // "", "0644", "0755": forced mode of its files
+	Ignore []string `hcl:"ignore"` // doublestar patterns relative to the source
+	Mode   string   `hcl:"mode"`   // "", "0644", "0755": forced mode of its files
 	SHA256 string   // expected digest of a single file, lower-case hex; "" is unchecked
 	Owner  string   // "" for the problem, the checkpoint's name for its own
 	Range  diag.Range
@@ -291,11 +291,11 @@ type Solution struct {
 	Ref          string // solution.agent["small"]
 	Problem      *Problem
 	Labels       []Label              // sorted by name
-	Missing      string               // "error", "skip" or "omit"
+	Missing      string               `hcl:"missing"` // "error", "skip" or "omit"
 	Failed       string               // why there is no code: making it failed; "" when there is
-	Files        string               // what is taken of a source: "all" or "plain"
-	Ignore       []string             // patterns relative to the source
-	IgnoreSyntax string               // what they are: "doublestar" or "fnmatch"
+	Files        string               `hcl:"files"`         // what is taken of a source: "all" or "plain"
+	Ignore       []string             `hcl:"ignore"`        // patterns relative to the source
+	IgnoreSyntax string               `hcl:"ignore_syntax"` // what they are: "doublestar" or "fnmatch"
 	Checkpoints  []SolutionCheckpoint // in the problem's order
 	Recorded     *Recorded            // nil unless another program recorded it
 	Range        diag.Range
@@ -354,11 +354,11 @@ type Part struct {
 // Suite is a set of cells.
 type Suite struct {
 	Name        string
-	Description string
+	Description string `hcl:"description"`
 	Cells       []Cell // axes in source order, last axis fastest, repeats innermost
 	Excluded    []ExcludedCell
 	Retry       *Retry
-	StopAfter   int // cells that may fail before nothing new starts; 0 is no limit
+	StopAfter   int `hcl:"stop_after"` // cells that may fail before nothing new starts; 0 is no limit
 	ShardIndex  int // 1-based; 0 when the suite is whole
 	ShardCount  int
 	Implicit    bool // no suite block was written
@@ -383,8 +383,8 @@ type Result struct {
 	Name    string
 	From    *Suite
 	Where   *Expr
-	GroupBy []string
-	Sort    []string
+	GroupBy []string `hcl:"group_by"`
+	Sort    []string `hcl:"sort"`
 	Metrics []Metric
 	Range   diag.Range
 }
@@ -392,11 +392,11 @@ type Result struct {
 // Metric is one column of a Result.
 type Metric struct {
 	Name   string
-	Value  *Expr // or
-	PassAt int   // a number of attempts, or
-	BestOf int   // likewise, or
-	Elo    bool  // a rating
-	Format string
+	Value  *Expr  // or
+	PassAt int    `hcl:"pass_at"` // a number of attempts, or
+	BestOf int    `hcl:"best_of"` // likewise, or
+	Elo    bool   `hcl:"elo"`     // a rating
+	Format string `hcl:"format"`
 	Range  diag.Range
 }
 
@@ -405,7 +405,7 @@ type Export struct {
 	Kind  string // json, jsonl, csv, markdown, junit, ctrf, or the name of a benchmark
 	Name  string
 	From  *Suite
-	Path  string // absolute; a directory for the kinds of benchmarks
+	Path  string `hcl:"path"` // absolute; a directory for the kinds of benchmarks
 	Range diag.Range
 }
 

@@ -18,6 +18,9 @@
 //	order      topological order; cycles are shown hop by hop
 //	decode     evaluate each declaration once, in that order
 //
+// An attribute is a row of the table and a field with its name as hcl tag: fill reads it as the
+// row's type and form say. What depends on several attributes follows in the block's function.
+//
 // Editors use Analyze, which knows places as well as values, and CursorAt, which knows them in
 // texts that do not parse.
 //

@@ -12,7 +12,7 @@ import (
 // dockerImage reads which image a docker backend has: one that is named, or one
 // that is built.
 func (b *block) dockerImage() (name string, build *ImageBuild) {
-	name, image := b.imageName("image")
+	name, image := b.text("image")
 	path, dockerfile := b.path("dockerfile")
 	switch {
 	case image == isFailed || dockerfile == isFailed:

@@ -5,12 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 )
-
-var envName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // env reads a map of environment variables, sorted by name. A value with a
 // secret in it carries the secret's name.
@@ -73,16 +70,4 @@ func mergeEnv(base, over []EnvVar) []EnvVar {
 		}
 	}
 	return merged
-}
-
-// envNames reads a list of names of environment variables.
-func (b *block) envNames(name string) []string {
-	names, _ := b.texts(name)
-	for _, n := range names {
-		if !envName().MatchString(n) {
-			b.reject(name, "bad-name", "Bad name", fmt.Sprintf("%q is not the name of an environment variable.", n), "")
-			return nil
-		}
-	}
-	return names
 }

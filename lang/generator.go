@@ -25,16 +25,16 @@ type Generator struct {
 	Command    []string
 	Env        []EnvVar
 	Model      string
-	Keys       []string // names of secrets
-	System     string
-	Parameters string // a JSON object; "" is none
-	Attempts   int
-	Directory  string // absolute
-	File       string // "" leaves it to the problem
-	Timeout    time.Duration
-	PerMinute  int    // requests of each key; 0 is no limit
-	AtOnce     int    // likewise; 0 is the default
-	Price      *Price // nil is unknown
+	Keys       []string      // names of secrets
+	System     string        `hcl:"system"`
+	Parameters string        // a JSON object; "" is none
+	Attempts   int           `hcl:"attempts"`
+	Directory  string        // absolute
+	File       string        // "" leaves it to the problem
+	Timeout    time.Duration `hcl:"timeout"`
+	PerMinute  int           `hcl:"requests_per_minute"` // requests of each key; 0 is no limit
+	AtOnce     int           `hcl:"concurrency"`         // likewise; 0 is the default
+	Price      *Price        // nil is unknown
 	Retry      Retry
 	Template   *Expr // of the prompt; nil is the default prompt
 	Range      diag.Range
@@ -44,7 +44,10 @@ type Generator struct {
 func (g *Generator) ModelLabel() string { return cmp.Or(g.Model, g.Name) }
 
 // Price is what a million tokens cost, in dollars.
-type Price struct{ Input, Output float64 }
+type Price struct {
+	Input  float64 `hcl:"input"`
+	Output float64 `hcl:"output"`
+}
 
 // reservedParameters are what a generator asks for by itself.
 var reservedParameters = []string{"model", "messages", "stream", "stream_options", "n"}
@@ -68,26 +71,21 @@ func (l *loader) generator(d *decl, inst instance) *Generator {
 		b.specsWithin(p)
 	}
 	b.whoAnswers(g)
-	g.System, _ = b.text("system")
+	b.fill(g)
 	g.Parameters = b.parameters()
-	g.Attempts, _ = b.integer("attempts", 1)
 	g.Directory = b.generated(d.name(), inst.key)
 	g.File = b.unnamedFile()
-	g.Timeout, _ = b.limit("timeout")
 	g.Template = b.expression("prompt", PromptShape, false)
 	if limits := b.only("limits"); limits != nil {
-		g.PerMinute, _ = limits.integer("requests_per_minute", 1)
-		g.AtOnce, _ = limits.integer("concurrency", 1)
+		limits.fill(g)
 	}
 	if price := b.only("price"); price != nil {
 		g.Price = &Price{}
-		g.Price.Input, _ = price.number("input")
-		g.Price.Output, _ = price.number("output")
+		price.fill(g.Price)
 	}
 	g.Retry = Retry{Attempts: 5, Wait: 2 * time.Second}
 	if r := b.only("retry"); r != nil {
-		g.Retry.Attempts, _ = r.integer("attempts", 1)
-		g.Retry.Wait, _ = r.duration("wait")
+		r.fill(&g.Retry)
 	}
 	return g
 }
@@ -141,7 +139,7 @@ func (b *block) whoAnswers(g *Generator) {
 
 // chatEndpoint reads the address of an API. Keys are not sent to it in the clear.
 func (b *block) chatEndpoint(keys bool) string {
-	text := b.endpoint("endpoint")
+	text, _ := b.text("endpoint")
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || text == "":

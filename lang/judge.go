@@ -15,24 +15,24 @@ import (
 // Judge is the judge driver of a problem. Paths are absolute. What a task makes has no path.
 type Judge struct {
 	Root          string
-	Mode          string // ModeDefault or ModeInteractive
+	Mode          string `hcl:"mode"` // ModeDefault or ModeInteractive
 	Checker       string // C++ source of the checker or, in ModeInteractive, the interactor
 	CheckerFrom   *OutputRef
 	Include       []string // directories with headers for it
 	IncludeFrom   *OutputRef
-	TestDataFrom  *OutputRef // the files of cases are in it
-	CheckerFlags  []string
-	CheckerTime   time.Duration // 0: 10s, or in ModeInteractive four times the case's
-	CheckerMemory int64         // 0: 256MiB, or likewise
-	Language      string        // of every solution; "" is by the name of each
-	Filename      string        // of a solution's source; "" is by its language
-	Flags         []string      // of the compiler for solutions
-	CompileTime   time.Duration // processor time
-	CompileMemory int64         // bytes
-	Output        int64         // bytes that a solution may print
-	Processes     int           // of a solution at a time
-	Compat        string        // "safe", or the name of a benchmark whose rules count
-	Weights       bool          // subtasks count by their Score
+	TestDataFrom  *OutputRef    // the files of cases are in it
+	CheckerFlags  []string      `hcl:"checker_flags"`
+	CheckerTime   time.Duration `hcl:"checker_time"`   // 0: 10s, or in ModeInteractive four times the case's
+	CheckerMemory int64         `hcl:"checker_memory"` // 0: 256MiB, or likewise
+	Language      string        `hcl:"language"`       // of every solution; "" is by the name of each
+	Filename      string        `hcl:"filename"`       // of a solution's source; "" is by its language
+	Flags         []string      `hcl:"flags"`          // of the compiler for solutions
+	CompileTime   time.Duration `hcl:"compile_time"`   // processor time
+	CompileMemory int64         `hcl:"compile_memory"` // bytes
+	Output        int64         `hcl:"output"`         // bytes that a solution may print
+	Processes     int           `hcl:"processes"`      // of a solution at a time
+	Compat        string        `hcl:"compat"`         // "safe", or the name of a benchmark whose rules count
+	Weights       bool          `hcl:"weights"`        // subtasks count by their Score
 	Subtasks      []Subtask
 	Range         diag.Range
 }
@@ -74,28 +74,11 @@ func (b *block) judge() *Judge {
 	if root, g := b.path("root"); g == isSet && b.isDirectory("root", root, "it is relative to "+b.l.show(b.src.path)) {
 		j.Root = root
 	}
-	j.Mode, _ = b.text("mode")
+	b.fill(j)
 	b.checkerSource(j)
 	if j.IncludeFrom = b.treeOf("include"); j.IncludeFrom == nil {
 		j.Include = b.includeDirs(j)
 	}
-	j.CheckerFlags, _ = b.texts("checker_flags")
-	j.Language, _ = b.text("language")
-	if name, g := b.text("filename"); g == isSet {
-		j.Filename = name
-		if !isRelativeInside(name) || strings.Contains(name, "/") {
-			b.reject("filename", "bad-path", "Bad file name", fmt.Sprintf("filename must be the plain name of a file, not %q.", name), `write such as "main.cpp"`)
-		}
-	}
-	j.Flags, _ = b.texts("flags")
-	j.CompileTime, _ = b.positive("compile_time")
-	j.CompileMemory, _ = b.size("compile_memory")
-	j.CheckerTime, _ = b.positive("checker_time")
-	j.CheckerMemory, _ = b.size("checker_memory")
-	j.Output, _ = b.size("output")
-	j.Processes, _ = b.integer("processes", 1)
-	j.Compat, _ = b.text("compat")
-	j.Weights, _ = b.truth("weights")
 	b.subtasks(j)
 	return j
 }
@@ -171,21 +154,6 @@ func (b *block) includeDirs(j *Judge) []string {
 	return dirs
 }
 
-// positive reads a duration that must be there and longer than 0: no limit at
-// all is no choice.
-func (b *block) positive(name string) (time.Duration, given) {
-	d, g := b.duration(name)
-	switch {
-	case g == isNull:
-		b.reject(name, "bad-duration", "Bad duration", fmt.Sprintf("%s must not be null: there is no running without a limit.", name), "")
-		return 0, isFailed
-	case g == isSet && d == 0:
-		b.reject(name, "bad-duration", "Bad duration", fmt.Sprintf("%s must be longer than 0.", name), "")
-		return 0, isFailed
-	}
-	return d, g
-}
-
 // limits are a solution's on a case, as far as a block and those around it say.
 type limits struct {
 	time, clock time.Duration // clock 0 is twice the time
@@ -194,11 +162,11 @@ type limits struct {
 
 // limits reads those of the block; what it does not say stays as outer says.
 func (b *block) limits(outer limits) limits {
-	if d, g := b.positive("time"); g == isSet {
+	if d, g := b.duration("time"); g == isSet {
 		outer.time = d
 		outer.clock = 0
 	}
-	if d, g := b.positive("clock"); g == isSet {
+	if d, g := b.duration("clock"); g == isSet {
 		outer.clock = d
 	}
 	if n, g := b.size("memory"); g == isSet {
@@ -264,7 +232,7 @@ func (b *block) subtasks(j *Judge) {
 			made.Score = score
 		}
 		own := s.limits(outer)
-		n, g := s.integer("n_cases", 1)
+		n, g := s.integer("n_cases")
 		if g == isSet && n > maxCases-number {
 			s.reject("n_cases", "out-of-range", "Number out of range", fmt.Sprintf("A problem has at most %d cases; %d are too many.", maxCases, n), "")
 			g = isFailed

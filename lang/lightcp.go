@@ -4,8 +4,8 @@ import "time"
 
 // LightCPBackend is the schema of backend "lightcp".
 type LightCPBackend struct {
-	Endpoint string        // "http://127.0.0.1:8081"
-	Timeout  time.Duration // for a result; 0 is none
+	Endpoint string        `hcl:"endpoint"` // "http://127.0.0.1:8081"
+	Timeout  time.Duration `hcl:"timeout"`  // for a result; 0 is none
 }
 
 func lightCPKind() backendKind {
@@ -15,10 +15,10 @@ func lightCPKind() backendKind {
 func lightCPSchema() BlockSchema {
 	return BlockSchema{
 		Name: "lightcp",
-		Doc:  "A judge server that has the problems and grades whole submissions, for problems with a judge block.",
+		Doc:  "A judge server that has the problems and grades whole submissions.",
 		Attributes: []AttributeSchema{
-			{Name: "endpoint", Type: TypeText, Required: true, Doc: "Address of the server, such as \"http://127.0.0.1:8081\"."},
-			{Name: "timeout", Type: TypeDuration, Default: `"1h"`, Doc: "How long a submission may be without a result until it is given up; null is for ever."},
+			{Name: "endpoint", Type: TypeText, form: endpoint, Required: true, Doc: "Address of the server, such as \"http://127.0.0.1:8081\"."},
+			{Name: "timeout", Type: TypeDuration, Default: `"1h"`, Doc: "Time limit for a result; null is no limit."},
 		},
 	}
 }
@@ -26,7 +26,7 @@ func lightCPSchema() BlockSchema {
 // lightCP reads the attributes of a lightcp backend.
 func (b *block) lightCP() *LightCPBackend {
 	b.noWorkspace("A lightcp backend hands submissions to a server")
-	j := &LightCPBackend{Endpoint: b.endpoint("endpoint")}
-	j.Timeout, _ = b.limit("timeout")
+	j := &LightCPBackend{}
+	b.fill(j)
 	return j
 }

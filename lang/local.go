@@ -1,39 +1,19 @@
 package lang
 
-import (
-	"fmt"
-	"slices"
-)
-
 // LocalBackend is the schema of backend "local".
 type LocalBackend struct {
-	Versions       []string // shell commands whose output is part of the identity
-	PrivateNetwork bool     // tests with ports get a network of their own, where the machine allows it
-	Isolation      string   // "full", "partial" or "none"; "" is the most that the machine allows
-	Readable       []string // paths that commands may read beside those of the system
-	Unhashed       []string // further such paths, whose content enters no key
+	Versions       []string `hcl:"versions"`        // shell commands whose output is part of the identity
+	PrivateNetwork bool     `hcl:"private_network"` // tests with ports get a network of their own, where the machine allows it
+	Isolation      string   `hcl:"isolation"`       // "full", "partial" or "none"; "" is the most that the machine allows
+	Readable       []string `hcl:"readable"`        // paths that commands may read beside those of the system
+	Unhashed       []string `hcl:"unhashed"`        // further such paths, whose content enters no key
 }
 
 func localKind() backendKind {
 	return backendKind{schema: localSchema(), decode: func(b *block, made *Backend) {
-		b.inheritance(made)
-		made.Python, _ = b.text("python")
 		made.Local = &LocalBackend{}
-		made.Local.Versions, _ = b.texts("versions")
-		made.Local.PrivateNetwork, _ = b.truth("private_network")
-		made.Local.Isolation = b.isolation()
-		made.Local.Readable, _ = b.texts("readable")
-		made.Local.Unhashed, _ = b.texts("unhashed")
+		b.fill(made.Local)
 	}}
-}
-
-// isolation reads how much commands are kept from.
-func (b *block) isolation() string {
-	text, g := b.text("isolation")
-	if levels := []string{"full", "partial", "none"}; g == isSet && !slices.Contains(levels, text) {
-		b.reject("isolation", "bad-value", "Bad isolation", fmt.Sprintf("%q is no level of isolation.", text), `"full", "partial" or "none"; leave it out for the most that the machine allows`)
-	}
-	return text
 }
 
 func localSchema() BlockSchema {
@@ -41,12 +21,12 @@ func localSchema() BlockSchema {
 		Name: "local",
 		Doc:  "This machine.",
 		Attributes: append(inheritance("[]", localPassthrough),
-			AttributeSchema{Name: "python", Type: TypeText, Default: `""`, Doc: "Interpreter that uv is asked for, such as \"3.12\", for pytest and, as UV_PYTHON, for set-up commands and tests. The default is uv's choice."},
+			AttributeSchema{Name: "python", Type: TypeText, Default: `""`, Doc: "Interpreter that uv selects, such as \"3.12\", for pytest and, as UV_PYTHON, for set-up commands and tests. The default is uv's choice."},
 			AttributeSchema{Name: "versions", Type: TypeOneOrTexts, Default: "[]", Doc: "Commands whose output enters keys, such as \"node --version\": tests are stale when it changes."},
-			AttributeSchema{Name: "private_network", Type: TypeBool, Default: "true", Doc: "Whether tests with ports get a network of their own where the machine allows it. Otherwise they use the machine's, one after another."},
-			AttributeSchema{Name: "isolation", Type: TypeText, Default: `""`, Doc: "How much commands are kept from: \"full\" shows them the system, their workspace and what they are given, in namespaces of their own; \"partial\" does what Landlock can; \"none\" nothing. The default is FEVALGRAPH_ISOLATION or, without it, the most that the machine allows. It is an error if the machine does not allow what is asked for."},
-			AttributeSchema{Name: "readable", Type: TypeOneOrTexts, Default: "[]", Doc: "Files and directories that isolated commands may read, beside the system's and those that their environment and arguments name. A relative path is one of the project's, and ~ is your home directory. Their content enters keys."},
-			AttributeSchema{Name: "unhashed", Type: TypeOneOrTexts, Default: "[]", Doc: "Further such files and directories, whose content enters no key: verdicts must not depend on it. Also for what lies below them and is named elsewhere."},
+			AttributeSchema{Name: "private_network", Type: TypeBool, Default: "true", Doc: "Whether tests with ports get a private network if the machine allows it. Otherwise they use the machine's, one after another."},
+			AttributeSchema{Name: "isolation", Type: TypeText, form: isolation, Default: `""`, Doc: "Isolation of commands: \"full\" by namespaces, \"partial\" by Landlock, or \"none\". The default is FEVALGRAPH_ISOLATION or the most that the machine allows. An error if the machine does not allow it."},
+			AttributeSchema{Name: "readable", Type: TypeOneOrTexts, Default: "[]", Doc: "Additional files and directories that isolated commands can read, relative to the project; ~ is your home directory. Their content enters keys."},
+			AttributeSchema{Name: "unhashed", Type: TypeOneOrTexts, Default: "[]", Doc: "Additional readable files and directories whose content enters no key: verdicts must not depend on it."},
 		),
 	}
 }

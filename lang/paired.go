@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/lang/diag"
-	"github.com/fevalgraph/fevalgraph/lang/pairs"
 )
 
 // Paired is the meaning of a list of pairs.
@@ -70,7 +69,7 @@ func readPairs(name, shown string, problems []*Problem, solutions []*Solution) (
 		}
 		return nil, diag.List{d}
 	}
-	list, findings := pairs.Parse(shown, content)
+	list, findings := parsePairs(shown, content)
 	r := newPairing(problems, solutions)
 	for _, p := range list {
 		r.take(p)
@@ -119,7 +118,7 @@ func newPairing(problems []*Problem, solutions []*Solution) *pairing {
 	return r
 }
 
-func (r *pairing) take(p pairs.Pair) {
+func (r *pairing) take(p filePair) {
 	problem := r.problems[p.Problem]
 	if problem == nil {
 		r.unknown.add(p.Range, "unknown-pair", func() diag.Diagnostic {
@@ -151,7 +150,7 @@ func (r *pairing) take(p pairs.Pair) {
 	}
 }
 
-func (r *pairing) repeat(p pairs.Pair, line int) {
+func (r *pairing) repeat(p filePair, line int) {
 	r.repeated.add(p.Range, "duplicate-pair", func() diag.Diagnostic {
 		return diag.Diagnostic{Severity: diag.Warning, Summary: "Pair that is there already", Detail: fmt.Sprintf("Line %d names it; it counts once.", line)}
 	})

@@ -8,7 +8,7 @@ func (l *loader) evaluatePool(d *decl) cty.Value {
 		return cty.ObjectVal(value)
 	}
 	b := l.open(d, d.block, d.schema, l.scope(d))
-	if slots, g := b.integer("slots", 1); g.usable() {
+	if slots, g := b.integer("slots"); g.usable() {
 		d.made = Pool{Name: d.name(), Slots: slots, Range: convertRange(d.header)}
 		value["slots"] = cty.NumberIntVal(int64(slots))
 	}

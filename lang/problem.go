@@ -70,17 +70,7 @@ func (l *loader) problem(d *decl, inst instance) *Problem {
 	b := l.openBody(d, rest, d.block.Labels, d.header, d.schema, d.attempt.scope)
 	b.read("problem", p)
 	p.Name = b.displayName(inst.name(d))
-	p.Title, _ = b.text("title")
-	p.Description, _ = b.text("description")
-	p.Spec, _ = b.path("spec")
-	p.Version, _ = b.integer("version", 0)
-	p.Tags, _ = b.texts("tags")
-	p.Author, _ = b.text("author")
-	p.Difficulty, _ = b.text("difficulty")
-	p.Category, _ = b.text("category")
-	p.Entry, _ = b.text("entry")
-	p.MaxSubmissionSize, _ = b.size("max_submission_size")
-	p.MaxSubmissionFiles, _ = b.integer("max_submission_files", 1)
+	b.fill(p)
 	p.Resources = b.resources()
 	b.driver(p)
 	if p.Scored() {
@@ -93,8 +83,8 @@ func (l *loader) problem(d *decl, inst instance) *Problem {
 		return p
 	}
 	down := inherited{problem: p}
-	down.timeout, _ = b.limit("timeout")
-	down.sessionTimeout, down.session = b.limit("session_timeout")
+	down.timeout, _ = b.duration("timeout")
+	down.sessionTimeout, down.session = b.duration("session_timeout")
 	down.env, _ = b.env("env")
 	down.before, _ = b.text("before")
 	down.markers = b.markers()

@@ -16,7 +16,7 @@ import (
 // holds tests at all.
 func (b *block) pytest() *Pytest {
 	p := &Pytest{Range: convertRange(b.header), RootRange: convertRange(b.at("root").rng)}
-	p.MissingTests, _ = b.text("missing_tests")
+	b.fill(p)
 	skipped, _ := b.text("skipped_tests")
 	p.OmitSkipped = skipped == "omit"
 	if p.RootFrom = b.treeOf("root"); p.RootFrom == nil {
@@ -25,20 +25,11 @@ func (b *block) pytest() *Pytest {
 		}
 	}
 	p.Plain = p.Root == "" || !b.declaresOptions(p.Root)
-	directory, g := b.text("directory")
-	if g == isSet && !isRelativeInside(directory) {
-		b.reject("directory", "bad-path", "Bad directory", fmt.Sprintf("directory must be a plain relative path inside the workspace, not %q.", directory), `write such as "tests"`)
-	}
-	p.Directory = directory
-	p.AssetPaths, _ = b.text("asset_paths")
-	p.Requires = b.requirements("requires")
-	p.Args, _ = b.texts("args")
-	p.Plugins, _ = b.texts("plugins")
 	p.Import, p.ImportReads, p.Confined = b.imports()
 	p.Ports, _ = b.integers("ports", 1, 65535)
 	slices.Sort(p.Ports)
 	p.Ports = slices.Compact(p.Ports)
-	if p.Split, _ = b.text("split"); p.Split == SplitFile {
+	if p.Split == SplitFile {
 		b.divisible(p)
 	}
 	return p

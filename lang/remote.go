@@ -15,23 +15,23 @@ import (
 
 // RemoteBackend is the rest of backend "remote".
 type RemoteBackend struct {
-	Endpoint        string // "grpcs://farm.example.com:443/instance"
-	State           string // host:port of a Buildbarn scheduler's BuildQueueState; "" is none
-	Platform        []Setting
-	Headers         []Header // of every call
-	CA              string   // files; "" is the system's authorities, and no certificate
-	Certificate     string
-	Key             string
-	MaxTimeout      time.Duration // of an action, as the engine allows it
-	Patience        time.Duration // for servers and workers that are away
-	MaxState        int64         // bytes that a command leaves to the next
-	Scratch         string        // directory of the workers' machines
-	Path            string        // PATH there
-	Versions        []string
-	Isolation       string
-	GoJudge         string // absolute path here; "": none
-	GoJudgeVersions []string
-	Program         string // fevalgraph for the workers; "" is the one that runs
+	Endpoint        string        `hcl:"endpoint"` // "grpcs://farm.example.com:443/instance"
+	State           string        `hcl:"state"`    // host:port of a Buildbarn scheduler's BuildQueueState; "" is none
+	Platform        []Setting     `hcl:"platform"`
+	Headers         []Header      // of every call
+	CA              string        `hcl:"ca"` // files; "" is the system's authorities, and no certificate
+	Certificate     string        `hcl:"certificate"`
+	Key             string        `hcl:"key"`
+	MaxTimeout      time.Duration `hcl:"max_timeout"` // of an action, as the engine allows it
+	Patience        time.Duration `hcl:"patience"`    // for servers and workers that are away
+	MaxState        int64         `hcl:"max_state"`   // bytes that a command leaves to the next
+	Scratch         string        `hcl:"scratch"`     // directory of the workers' machines
+	Path            string        `hcl:"path"`        // PATH there
+	Versions        []string      `hcl:"versions"`
+	Isolation       string        `hcl:"isolation"`
+	GoJudge         string        `hcl:"go_judge"` // absolute path here; "": none
+	GoJudgeVersions []string      `hcl:"go_judge_versions"`
+	Program         string        `hcl:"program"` // fevalgraph for the workers; "" is the one that runs
 }
 
 // Setting is a named text.
@@ -48,9 +48,6 @@ const workerPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 func remoteKind() backendKind {
 	return backendKind{schema: engineSchema(), decode: func(b *block, made *Backend) {
-		b.inheritance(made)
-		made.Python, _ = b.text("python")
-		made.Token = b.hidden("token")
 		made.Remote = b.remote()
 		made.Judges = made.Remote.GoJudge != ""
 		if (made.Token != "" || len(made.Remote.Headers) > 0) && strings.HasPrefix(made.Remote.Endpoint, "grpc:") && !loopback(made.Remote.Endpoint) {
@@ -60,52 +57,27 @@ func remoteKind() backendKind {
 }
 
 func (b *block) remote() *RemoteBackend {
-	r := &RemoteBackend{Endpoint: b.engine()}
-	if text, g := b.text("state"); g == isSet {
-		if _, _, err := net.SplitHostPort(text); err != nil {
-			b.reject("state", "bad-value", "Bad address", fmt.Sprintf("%q is no address: %v.", text, err), `write such as "scheduler.example.com:8984"`)
-		}
-		r.State = text
-	}
-	r.Platform = b.settings("platform")
+	r := &RemoteBackend{}
+	b.fill(r)
 	for _, h := range b.settings("headers") {
 		if h.Name = strings.ToLower(h.Name); !headerName().MatchString(h.Name) {
 			b.reject("headers", "bad-name", "Bad name", fmt.Sprintf("%q is not the name of a header.", h.Name), "letters, digits and -")
 		}
 		r.Headers = append(r.Headers, Header(h))
 	}
-	r.CA, _ = b.path("ca")
-	r.Certificate, _ = b.path("certificate")
-	r.Key, _ = b.path("key")
 	if (r.Certificate == "") != (r.Key == "") {
 		b.reject("certificate", "bad-value", "Half a certificate", "A certificate of this client takes its key, and a key its certificate.", "set both of certificate and key, or none")
 	}
-	r.MaxTimeout, _ = b.limit("max_timeout")
-	r.Patience, _ = b.limit("patience")
-	r.MaxState, _ = b.size("max_state")
-	r.Scratch = b.place("scratch")
-	r.Path, _ = b.text("path")
-	r.Versions, _ = b.texts("versions")
-	r.Isolation = b.isolation()
-	r.GoJudge, _ = b.path("go_judge")
-	r.GoJudgeVersions, _ = b.texts("go_judge_versions")
-	r.Program, _ = b.path("program")
 	return r
 }
 
-// engine reads the address of an engine.
-func (b *block) engine() string {
-	text, g := b.text("endpoint")
-	if g != isSet {
-		return ""
+// hostPort is the form of addresses without a scheme.
+func hostPort(b *block, name, text string) (string, bool) {
+	_, _, err := net.SplitHostPort(text)
+	if err != nil {
+		b.reject(name, "bad-value", "Bad address", fmt.Sprintf("%q is no address: %v.", text, err), `write such as "scheduler.example.com:8984"`)
 	}
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "grpc" && u.Scheme != "grpcs" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		b.reject("endpoint", "bad-value", "Bad endpoint", fmt.Sprintf("%q is not the address of an engine.", text),
-			`write such as "grpcs://farm.example.com:443", with the name of the instance behind a slash if it has one`)
-		return ""
-	}
-	return strings.TrimRight(text, "/")
+	return text, err == nil
 }
 
 func loopback(endpoint string) bool {
@@ -160,25 +132,25 @@ func engineSchema() BlockSchema {
 		Name: "remote",
 		Doc:  "Workers of an engine for remote execution, such as Buildbarn, BuildBuddy, NativeLink or Buildfarm.",
 		Attributes: append(inheritance("[]", "[]"),
-			AttributeSchema{Name: "endpoint", Type: TypeText, Required: true, Doc: "Address of the engine: grpcs://HOST:PORT, or grpc:// in the clear, with the name of the instance behind a slash if it has one."},
+			AttributeSchema{Name: "endpoint", Type: TypeText, form: address("Bad endpoint", "an engine", `write such as "grpcs://farm.example.com:443", with the name of the instance behind a slash if it has one`, "grpc", "grpcs"), Required: true, Doc: "Address of the engine: grpcs://HOST:PORT[/INSTANCE], or grpc:// unencrypted."},
 			AttributeSchema{Name: "platform", Type: TypeMap, Doc: "Properties that the engine chooses workers by. They enter keys."},
-			AttributeSchema{Name: "token", Type: TypeText, secrets: true, Doc: "What the engine asks for: a token, or user:password."},
-			AttributeSchema{Name: "headers", Type: TypeMap, secrets: true, Doc: "Headers of every call, such as the key of an API. They enter no key and no output."},
-			AttributeSchema{Name: "ca", Type: TypeText, Path: true, Doc: "File of the authorities that the engine's certificate is verified by. The default are the system's."},
-			AttributeSchema{Name: "certificate", Type: TypeText, Path: true, Doc: "File of this client's certificate, for an engine that asks for one."},
+			AttributeSchema{Name: "token", Type: TypeText, secrets: true, form: token, Doc: "A token, or user:password."},
+			AttributeSchema{Name: "headers", Type: TypeMap, secrets: true, Doc: "Headers of every call, such as an API key. They enter no key and no output."},
+			AttributeSchema{Name: "ca", Type: TypeText, Path: true, Doc: "File with certificate authorities for the engine. The default is the system's."},
+			AttributeSchema{Name: "certificate", Type: TypeText, Path: true, Doc: "File of this client's certificate."},
 			AttributeSchema{Name: "key", Type: TypeText, Path: true, Doc: "File of the certificate's key."},
-			AttributeSchema{Name: "state", Type: TypeText, Doc: "HOST:PORT of the BuildQueueState service of Buildbarn's scheduler, by which actions are ended that were cancelled. Without it the engine ends them when it notices."},
-			AttributeSchema{Name: "max_timeout", Type: TypeDuration, Default: `"1h"`, Doc: "Longest limit that the engine takes of an action. A command that runs longer is broken, whatever its own limit is."},
-			AttributeSchema{Name: "patience", Type: TypeDuration, Default: `"2m"`, Doc: "How long a server may be away, have no workers or take no action before work counts as broken."},
-			AttributeSchema{Name: "max_state", Type: TypeSize, Default: `"2GiB"`, Doc: "What a command may leave to the next of its session. Larger files are not there any more."},
-			AttributeSchema{Name: "scratch", Type: TypeText, Default: `"/tmp"`, Doc: "Directory of the workers' machines in which actions may write. Workspaces are below it."},
+			AttributeSchema{Name: "state", Type: TypeText, form: hostPort, Doc: "HOST:PORT of the BuildQueueState service of Buildbarn's scheduler, which ends cancelled actions at once."},
+			AttributeSchema{Name: "max_timeout", Type: TypeDuration, Default: `"1h"`, Doc: "Longest timeout that the engine accepts. A command that runs longer is broken."},
+			AttributeSchema{Name: "patience", Type: TypeDuration, Default: `"2m"`, Doc: "How long a server can be away, have no workers or accept no action before work is broken."},
+			AttributeSchema{Name: "max_state", Type: TypeSize, Default: `"2GiB"`, Doc: "Maximum state that a command can leave to the next one. Larger files are dropped."},
+			AttributeSchema{Name: "scratch", Type: TypeText, form: inContainer, Default: `"/tmp"`, Doc: "Directory of the workers' machines for workspaces."},
 			AttributeSchema{Name: "path", Type: TypeText, Default: strconv.Quote(workerPath), Doc: "PATH on the workers' machines."},
-			AttributeSchema{Name: "python", Type: TypeText, Default: `""`, Doc: "Interpreter that uv is asked for on the workers, such as \"3.12\"."},
+			AttributeSchema{Name: "python", Type: TypeText, Default: `""`, Doc: "Interpreter that uv selects on the workers, such as \"3.12\"."},
 			AttributeSchema{Name: "versions", Type: TypeOneOrTexts, Default: "[]", Doc: "Commands, run on a worker, whose output enters keys."},
-			AttributeSchema{Name: "isolation", Type: TypeText, Default: `""`, Doc: "How much commands are kept from, as on a local backend. The default is the most that the workers allow."},
-			AttributeSchema{Name: "go_judge", Type: TypeText, Path: true, Doc: "Path of go-judge for the workers' system, which actions of problems with a judge block bring along. Without it such problems are not evaluated here."},
+			AttributeSchema{Name: "isolation", Type: TypeText, form: isolation, Default: `""`, Doc: "Isolation, as on a local backend. The default is the most that the workers allow."},
+			AttributeSchema{Name: "go_judge", Type: TypeText, Path: true, Doc: "Path of go-judge for the workers' system, for judge problems. Without it judge problems are not evaluated here."},
 			AttributeSchema{Name: "go_judge_versions", Type: TypeOneOrTexts, Default: judge.Attribute("versions").Default, Doc: "Shell commands, run in go-judge's sandbox, whose output enters keys."},
-			AttributeSchema{Name: "program", Type: TypeText, Path: true, Doc: "Path of a fevalgraph for the workers' system, of the version that runs. The default is the `fevalgraph-worker` next to the program that runs or, without it, that program, if it is for Linux."},
+			AttributeSchema{Name: "program", Type: TypeText, Path: true, Doc: "Path of a fevalgraph of the same version for the workers' system. The default is `fevalgraph-worker` next to this program, or this program if it is for Linux."},
 		),
 	}
 }

@@ -14,14 +14,11 @@ var requirementForm = lazyregexp.New(`^\s*[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-
 
 const versionForm = `(?:===|~=|==|!=|<=|>=|<|>)\s*[A-Za-z0-9.*+!_-]+`
 
-// requirements reads a list of Python requirements. A path to a project or a wheel is one,
-// too.
-func (b *block) requirements(name string) []string {
-	all, _ := b.texts(name)
-	for _, r := range all {
-		if !requirementForm().MatchString(r) && !strings.Contains(r, "/") && !strings.HasSuffix(r, ".whl") {
-			b.reject(name, "bad-requirement", "Bad requirement", fmt.Sprintf("%q is not a Python requirement.", r), `write such as "pyyaml", "pyyaml>=6" or "pyyaml~=6.0,!=6.0.1"`)
-		}
+// requirement is the form of Python requirements. A path to a project or a wheel is one, too.
+func requirement(b *block, name, text string) (string, bool) {
+	ok := requirementForm().MatchString(text) || strings.Contains(text, "/") || strings.HasSuffix(text, ".whl")
+	if !ok {
+		b.reject(name, "bad-requirement", "Bad requirement", fmt.Sprintf("%q is not a Python requirement.", text), `write such as "pyyaml", "pyyaml>=6" or "pyyaml~=6.0,!=6.0.1"`)
 	}
-	return all
+	return text, ok
 }

@@ -77,7 +77,7 @@ func resourcesSchema() BlockSchema {
 	}
 	schema := BlockSchema{
 		Name: "resources",
-		Doc:  "What machines need to have that judge the problem. Problems that ask for the same are in one group, which `fevalgraph plan --json` shows. A backend that launches machines launches these; on others it has no effect. It is in no key.",
+		Doc:  "Hardware that the problem needs. Backends that launch machines launch these; on others it has no effect. It is in no key.",
 	}
 	for _, field := range resources() {
 		kind := TypeText
@@ -101,7 +101,7 @@ func (b *block) resources() (r Resources) {
 			*field.of(&r) = strings.TrimSpace(text)
 		}
 	}
-	if nodes, g := own.integer("nodes", 1); g == isSet {
+	if nodes, g := own.integer("nodes"); g == isSet {
 		r.Nodes = strconv.Itoa(nodes)
 	}
 	return r

@@ -11,18 +11,17 @@ func (l *loader) evaluateResult(d *decl) {
 	r := &Result{Name: d.name(), Range: convertRange(d.header)}
 	r.From = b.suite("from")
 	r.Where = b.expression("where", CellsShape, true)
-	r.GroupBy, _ = b.texts("group_by")
+	b.fill(r)
 	metrics := b.children("metric")
 	b.eachNameOnce(metrics)
 	columns := slices.Clone(r.GroupBy)
 	for _, m := range metrics {
 		metric := Metric{Name: m.label(), Range: convertRange(m.header)}
+		m.fill(&metric)
 		m.measured(&metric)
-		metric.Format, _ = m.text("format")
 		r.Metrics = append(r.Metrics, metric)
 		columns = append(columns, metric.Name)
 	}
-	r.Sort, _ = b.texts("sort")
 	for _, key := range r.Sort {
 		name := strings.TrimPrefix(key, "-")
 		if !slices.Contains(columns, name) {
@@ -35,9 +34,6 @@ func (l *loader) evaluateResult(d *decl) {
 // measured reads which one of the ways to a value a metric takes.
 func (b *block) measured(m *Metric) {
 	m.Value = b.expression("value", CellsShape, false)
-	m.PassAt, _ = b.integer("pass_at", 1)
-	m.BestOf, _ = b.integer("best_of", 1)
-	m.Elo, _ = b.truth("elo")
 	ways := 0
 	for _, has := range []bool{m.Value != nil, m.PassAt > 0, m.BestOf > 0, m.Elo} {
 		if has {
@@ -57,7 +53,7 @@ func (l *loader) evaluateExport(d *decl) {
 	b := l.open(d, d.block, d.schema, l.scope(d))
 	e := &Export{Kind: d.path[0], Name: d.path[1], Range: convertRange(d.header)}
 	e.From = b.suite("from")
-	e.Path, _ = b.path("path")
+	b.fill(e)
 	if e.Path != "" && !l.within(e.Path) {
 		b.reject("path", "outside-project", "Export outside of the project",
 			fmt.Sprintf("%q is outside of the project. Exports are written into its directory, and into directories that a person gives as the value of a variable.", l.show(e.Path)), placeHint)

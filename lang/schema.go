@@ -33,6 +33,9 @@ type AttributeSchema struct {
 	Refers   []string      `json:"refers,omitempty"` // prefixes of the references that it takes, of what Schema returns
 
 	secrets bool // may hold secret values
+	zero    bool // a number or duration can be 0, and a number with a fraction below it
+	bounded bool // null is no value of a duration: without it there would be no limit
+	form    form // of a text, or of those of a list; nil accepts any
 }
 
 // AttributeType is the kind of value an attribute takes, as shown to people.

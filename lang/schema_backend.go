@@ -7,7 +7,7 @@ func backendSchema() BlockSchema {
 	}
 	return BlockSchema{
 		Name: "backend", Labels: []string{"kind", "name"}, Repeats: true,
-		Doc: "A place where commands run. Without any, and where a problem with pytest has only backends for judge problems, the backend local.host exists.",
+		Doc: "A place where commands run. Without one, or one for pytest, the backend local.host exists.",
 		Attributes: []AttributeSchema{
 			{Name: "pool", Type: TypePool, Default: "pool.cpu", Doc: "Pool whose slots its nodes take."},
 			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of everything that runs here."},
@@ -24,7 +24,7 @@ func backendSchema() BlockSchema {
 // environment. What is right to take depends on how far away it runs.
 func inheritance(inherit, passthrough string) []AttributeSchema {
 	return []AttributeSchema{
-		{Name: "inherit", Type: TypeTexts, Default: inherit, Doc: "Variables taken from the caller's environment; their values enter keys."},
-		{Name: "passthrough", Type: TypeTexts, Default: passthrough, Doc: "Variables taken from the caller's environment whose values do not enter keys: proxies, certificates, package indexes."},
+		{Name: "inherit", Type: TypeTexts, Default: inherit, form: variable, Doc: "Variables of the caller; their values enter keys."},
+		{Name: "passthrough", Type: TypeTexts, Default: passthrough, form: variable, Doc: "Variables of the caller whose values do not enter keys: proxies, certificates, package indexes."},
 	}
 }

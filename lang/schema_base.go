@@ -12,14 +12,14 @@ func topLevel() []BlockSchema {
 		functionSchema(),
 		{
 			Name: "pool", Labels: []string{"name"}, Repeats: true,
-			Doc: "A limit on how many nodes run at once. The pool cpu exists already; its size is -j.",
+			Doc: "Limits how many nodes run at once. The pool cpu is predefined with the size -j.",
 			Attributes: []AttributeSchema{
 				{Name: "slots", Type: TypeInteger, Required: true, Doc: "Nodes at once, at least 1."},
 			},
 		},
 		{
 			Name: "secret", Labels: []string{"name"}, Repeats: true,
-			Doc: "A value that is masked everywhere and never enters a key. It may be used in env. Exactly one of env and file is set.",
+			Doc: "A value that is masked everywhere and never enters a key. Exactly one of env and file is set.",
 			Attributes: []AttributeSchema{
 				{Name: "env", Type: TypeText, Doc: "Environment variable that holds it."},
 				{Name: "file", Type: TypeText, Path: true, Doc: "File that holds it; one newline at its end is dropped."},
@@ -41,8 +41,8 @@ func settingsSchema() BlockSchema {
 		Name: "fevalgraph",
 		Doc:  "Settings of the whole configuration; stands at most once.",
 		Attributes: []AttributeSchema{
-			{Name: "required_version", Type: TypeText, Doc: "Versions of fevalgraph that may read this: comma-separated conditions such as \">= 0.1, < 2\"."},
-			{Name: "include", Type: TypeTexts, Scope: scopeStatic, Doc: "Further files, as paths or globs relative to the file; only path.root and path.module may be referred to. A glob must match something."},
+			{Name: "required_version", Type: TypeText, Doc: "Allowed versions of fevalgraph, such as \">= 0.1, < 2\"."},
+			{Name: "include", Type: TypeTexts, Scope: scopeStatic, Doc: "Additional files, as paths or globs relative to the file. A glob must match something."},
 		},
 		Blocks: []BlockSchema{{
 			Name: "cache",
@@ -60,11 +60,11 @@ func remoteSchema() BlockSchema {
 		Name: "remote", Labels: []string{"name"}, Repeats: true,
 		Doc: "A cache on another machine, read where the store has no result.",
 		Attributes: []AttributeSchema{
-			{Name: "url", Type: TypeText, Required: true, Doc: "Its address: grpc://HOST:PORT/INSTANCE or grpcs:// for the Remote Execution API, http:// or https:// for plain HTTP."},
+			{Name: "url", Type: TypeText, form: address("Bad address", "a cache", `write such as "grpcs://cache.example.com:9092"; rights come from the environment`, "grpc", "grpcs", "http", "https"), Required: true, Doc: "Address: grpc[s]://HOST:PORT[/INSTANCE] for the Remote Execution API, http[s]:// for plain HTTP."},
 			{Name: "mode", Type: TypeText, Default: `"rw"`, Values: []string{"r", "rw"}, Doc: "Whether results are only read or also written."},
-			{Name: "namespace", Type: TypeText, Default: `"main"`, Doc: "Whose results these are: they are written for this namespace, and read from it first."},
-			{Name: "read_namespaces", Type: TypeTexts, Doc: "Further namespaces to read from, in order."},
-			{Name: "trust", Type: TypeTexts, Doc: "Public keys, as `fevalgraph keygen` prints them. Only results that one of them, or the key in FEVALGRAPH_SIGNING_KEY, has signed are used."},
+			{Name: "namespace", Type: TypeText, form: namespace, Default: `"main"`, Doc: "Namespace that results are written to, and read from first."},
+			{Name: "read_namespaces", Type: TypeTexts, form: namespace, Doc: "Further namespaces to read from, in order."},
+			{Name: "trust", Type: TypeTexts, form: publicKey, Doc: "Public keys, as `fevalgraph keygen` prints them. Only results signed by one of them, or by FEVALGRAPH_SIGNING_KEY, are used."},
 		},
 	}
 }
@@ -77,7 +77,7 @@ func variableSchema() BlockSchema {
 			{Name: "type", Type: TypeType, Default: "any", Doc: "Type that the value is converted to, such as string or set(string)."},
 			{Name: "default", Type: TypeAny, Doc: "Value when nothing is given. Without it a value is required."},
 			{Name: "description", Type: TypeText, Doc: "Shown by `fevalgraph variables`."},
-			{Name: "sensitive", Type: TypeBool, Default: "false", Doc: "Masks the value everywhere; it may then be used in env only, and only its name enters keys."},
+			{Name: "sensitive", Type: TypeBool, Default: "false", Doc: "Masks the value everywhere; it is allowed in env only, and only its name enters keys."},
 		},
 		Blocks: []BlockSchema{{
 			Name: "validation", Repeats: true,
@@ -109,7 +109,7 @@ func retrySchema() BlockSchema {
 		Attributes: []AttributeSchema{
 			{Name: "on", Type: TypeTexts, Default: `["broken"]`, Values: []string{"broken"}, Doc: "Classes of outcome that are retried."},
 			{Name: "attempts", Type: TypeInteger, Default: "1", Doc: "Attempts in all, at least 1; 1 is no retry."},
-			{Name: "wait", Type: TypeDuration, Default: `"0s"`, Doc: "Pause before each further attempt."},
+			{Name: "wait", Type: TypeDuration, zero: true, Default: `"0s"`, Doc: "Pause before each further attempt."},
 		},
 	}
 }

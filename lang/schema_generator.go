@@ -3,21 +3,21 @@ package lang
 func generatorSchema() BlockSchema {
 	return BlockSchema{
 		Name: "generator", Labels: []string{"name"}, Repeats: true,
-		Doc: "A model that `fevalgraph gen` asks for solutions. Evaluation takes no notice of it: what it leaves are files, which solution blocks name as any others. It has either endpoint and model, or command.",
+		Doc: "A model that `fevalgraph gen` queries for solutions, whose files solution blocks name. It has either endpoint and model, or command.",
 		Attributes: []AttributeSchema{
 			forEachSchema(),
 			{Name: "problems", Type: TypeProblems, Doc: "What it solves. The default is every problem."},
-			{Name: "endpoint", Type: TypeText, Doc: "URL of an API that is compatible with OpenAI's chat completions, without /chat/completions, such as https://api.openai.com/v1."},
-			{Name: "model", Type: TypeText, Doc: "Name of the model, as the endpoint knows it. Of a command it is a label of solutions, and whatever it says."},
-			{Name: "keys", Type: TypeSecrets, Doc: "API keys: a secret, or a list of secrets. A secret of several lines is a key in each. They are used in turn, each within limits."},
-			{Name: "command", Type: TypeTexts, Doc: "A program and its arguments that reads a prompt from its standard input and writes the answer to its standard output. It starts in the directory of fevalgraph.hcl."},
+			{Name: "endpoint", Type: TypeText, form: endpoint, Doc: "URL of an API that is compatible with OpenAI's chat completions, without /chat/completions, such as https://api.openai.com/v1."},
+			{Name: "model", Type: TypeText, Doc: "Name of the model, as the endpoint knows it. With command, only a label of solutions."},
+			{Name: "keys", Type: TypeSecrets, Doc: "API keys: a secret, with a key on each line, or a list of secrets. They are used in turn, each within limits."},
+			{Name: "command", Type: TypeTexts, Doc: "A program with arguments that reads a prompt from standard input and writes the answer to standard output, in the directory of fevalgraph.hcl."},
 			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of command. It has no others but PATH and HOME."},
-			{Name: "prompt", Type: TypeExpression, Scope: "self", Doc: "What is asked, made of self. The default asks for whole files in fenced blocks."},
+			{Name: "prompt", Type: TypeExpression, Scope: "self", Doc: "The prompt, an expression over self. The default requests whole files in fenced blocks."},
 			{Name: "system", Type: TypeText, Default: `""`, Doc: "The system message."},
 			{Name: "parameters", Type: TypeAny, Doc: "Further attributes of requests, an object such as { temperature = 0.2, max_tokens = 8000 }."},
 			{Name: "attempts", Type: TypeInteger, Default: "1", Doc: "Solutions of each problem."},
-			{Name: "directory", Type: TypeText, Path: true, Doc: "Where solutions go: <directory>/<problem>/<attempt>/<checkpoint>, without a checkpoint where the problem has no names for them. The default is generated/<label> or, with for_each, generated/<label>/<key>."},
-			{Name: "file", Type: TypeText, Doc: "Path of code that an answer gives no name. The default is the word of the problem's entry that looks like a file, or solution with the ending of the problem's language."},
+			{Name: "directory", Type: TypeText, Path: true, Doc: "Directory of solutions: <directory>/<problem>/<attempt>/<checkpoint>. The default is generated/<label> or, with for_each, generated/<label>/<key>."},
+			{Name: "file", Type: TypeText, Doc: "Path of code without a name in an answer. The default is the file in the problem's entry, or solution with the ending of the problem's language."},
 			{Name: "timeout", Type: TypeDuration, Default: `"10m"`, Doc: "Limit on a request, with its answer; null is none."},
 		},
 		Blocks: []BlockSchema{{
@@ -25,7 +25,7 @@ func generatorSchema() BlockSchema {
 			Doc:  "What each key may be used for.",
 			Attributes: []AttributeSchema{
 				{Name: "requests_per_minute", Type: TypeInteger, Doc: "Requests that begin within a minute. The default is no limit."},
-				{Name: "concurrency", Type: TypeInteger, Doc: "Requests under way at once. The default is 4, or as many as requests_per_minute."},
+				{Name: "concurrency", Type: TypeInteger, Doc: "Parallel requests of a key. The default is requests_per_minute, or else 4."},
 			},
 		}, {
 			Name: "price",
@@ -36,10 +36,10 @@ func generatorSchema() BlockSchema {
 			},
 		}, {
 			Name: "retry",
-			Doc:  "How often a request is sent again that failed for a reason which may pass: a cut connection, a fault of the server, no answer in time. The wait doubles each time, up to a minute.",
+			Doc:  "How often a request is sent again after a cut connection, a server error or a timeout. The wait doubles each time, up to a minute.",
 			Attributes: []AttributeSchema{
 				{Name: "attempts", Type: TypeInteger, Default: "5", Doc: "Attempts in all, at least 1; 1 is no retry."},
-				{Name: "wait", Type: TypeDuration, Default: `"2s"`, Doc: "Pause before the second attempt."},
+				{Name: "wait", Type: TypeDuration, zero: true, Default: `"2s"`, Doc: "Pause before the second attempt."},
 			},
 		}},
 	}

@@ -21,26 +21,26 @@ const (
 func judgeSchema() BlockSchema {
 	attributes := []AttributeSchema{
 		{Name: "root", Type: TypeText, Path: true, Required: true, Doc: "Directory of the problem. The other paths are relative to it."},
-		{Name: "mode", Type: TypeText, Default: `"default"`, Values: []string{ModeDefault, ModeInteractive}, Doc: "How a case is judged: a program reads its input, then a checker its output; or it talks to an interactor."},
-		{Name: "checker", Type: TypeSource, Doc: "C++ source of the checker, or a task's output that is one. mode = \"default\" needs it."},
-		{Name: "interactor", Type: TypeSource, Doc: "C++ source of the interactor, or a task's output that is one. mode = \"interactive\" needs it."},
-		{Name: "include", Type: TypeOneOrTexts, Default: "[]", Doc: "Directories with headers of the checker or interactor, such as testlib.h, or a task's output that is one. Everything in them is in its key."},
+		{Name: "mode", Type: TypeText, Default: `"default"`, Values: []string{ModeDefault, ModeInteractive}, Doc: "Whether a program reads input and a checker its output, or the program talks to an interactor."},
+		{Name: "checker", Type: TypeSource, Doc: "C++ source of the checker, or a task's output. Required with mode = \"default\"."},
+		{Name: "interactor", Type: TypeSource, Doc: "C++ source of the interactor, or a task's output. Required with mode = \"interactive\"."},
+		{Name: "include", Type: TypeOneOrTexts, Default: "[]", Doc: "Directories with headers, such as testlib.h, or a task's output. Everything in them is in the checker's key."},
 		{Name: "checker_flags", Type: TypeTexts, Default: `["-O2", "-pipe", "-std=gnu++17"]`, Doc: "Compiler flags of the checker or interactor."},
-		{Name: "language", Type: TypeText, Values: languages(), Doc: "Language of solutions. The default is by the name of each: .cpp, .cc, .cxx or .c++; .py."},
-		{Name: "filename", Type: TypeText, Doc: "What a solution's source is called when it is compiled or run. The default is main.cpp or main.py."},
+		{Name: "language", Type: TypeText, Values: languages(), Doc: "Language of solutions. By default by extension: .cpp, .cc, .cxx or .c++; .py."},
+		{Name: "filename", Type: TypeText, form: fileName, Doc: "Name of a solution's source when it is compiled or run. The default is main.cpp or main.py."},
 		{Name: "flags", Type: TypeTexts, Default: `["-O2", "-pipe", "-std=gnu++17"]`, Doc: "Compiler flags of solutions."},
-		{Name: "compile_time", Type: TypeDuration, Default: `"10s"`, Doc: "Processor time of one compilation. From start to end it may take ten times as long."},
+		{Name: "compile_time", Type: TypeDuration, bounded: true, Default: `"10s"`, Doc: "Processor time of one compilation; ten times as long from start to end."},
 		{Name: "compile_memory", Type: TypeSize, Default: `"512MiB"`, Doc: "Memory of one compilation."},
-		{Name: "checker_time", Type: TypeDuration, Doc: "Processor time of a checker on a case, or of an interactor. The default is 10s for a checker, four times the case's time for an interactor. From start to end a checker may take twice as long, and an interactor at least four times as long as the solution."},
-		{Name: "checker_memory", Type: TypeSize, Doc: "Memory of a checker or interactor. The default is 256MiB for a checker, four times the case's memory for an interactor."},
+		{Name: "checker_time", Type: TypeDuration, bounded: true, Doc: "Processor time on a case of a checker, by default 10s, or interactor, by default four times the case's. From start to end, twice as long, or at least four times the solution's."},
+		{Name: "checker_memory", Type: TypeSize, Doc: "Memory of a checker, by default 256MiB, or interactor, by default four times the case's."},
 		{Name: "output", Type: TypeSize, Default: `"64MiB"`, Doc: "Bytes that a solution may print on a case."},
 		{Name: "processes", Type: TypeInteger, Default: "128", Doc: "Processes and threads of a solution at a time."},
-		{Name: "testdata", Type: TypeSource, Default: `"testdata"`, Doc: "Directory with the inputs and answers of cases, or a task's output that is one."},
+		{Name: "testdata", Type: TypeSource, Default: `"testdata"`, Doc: "Directory with the inputs and answers of cases, or a task's output."},
 		{Name: "input_prefix", Type: TypeText, Default: `""`, Doc: "Before the number in the name of an input."},
 		{Name: "input_suffix", Type: TypeText, Default: `".in"`, Doc: "After the number in the name of an input."},
 		{Name: "output_prefix", Type: TypeText, Default: `""`, Doc: "Before the number in the name of an answer."},
 		{Name: "output_suffix", Type: TypeText, Default: `".ans"`, Doc: "After the number in the name of an answer."},
-		{Name: "compat", Type: TypeText, Default: `"safe"`, Values: compatValues(), Doc: "How scores are read. \"safe\": a ratio counts only from the checker or interactor. \"frontier\": as by the judge of Frontier-CS."},
+		{Name: "compat", Type: TypeText, Default: `"safe"`, Values: compatValues(), Doc: "\"safe\": a ratio counts only from the checker or interactor. \"frontier\": as by the judge of Frontier-CS."},
 		{Name: "weights", Type: TypeBool, Default: "false", Doc: "Whether a subtask counts by its score. Otherwise every case counts the same."},
 	}
 	attributes = append(attributes, limitsSchema("The default is 1s.", "The default is 256MiB.")...)
@@ -71,8 +71,8 @@ func judgeSchema() BlockSchema {
 // limitsSchema are the limits of a solution on a case.
 func limitsSchema(time, memory string) []AttributeSchema {
 	return []AttributeSchema{
-		{Name: "time", Type: TypeDuration, Doc: "Processor time of a solution on a case. " + time},
-		{Name: "clock", Type: TypeDuration, Doc: "Time from its start to its end. The default is twice time."},
+		{Name: "time", Type: TypeDuration, bounded: true, Doc: "Processor time of a solution on a case. " + time},
+		{Name: "clock", Type: TypeDuration, bounded: true, Doc: "Time from its start to its end. The default is twice time."},
 		{Name: "memory", Type: TypeSize, Doc: "Memory of a solution on a case. " + memory},
 	}
 }
@@ -80,10 +80,10 @@ func limitsSchema(time, memory string) []AttributeSchema {
 func referenceSchema() BlockSchema {
 	return BlockSchema{
 		Name: "reference",
-		Doc:  "A solution that the problem ships, for `fevalgraph validate --reference`. It is no part of any suite.",
+		Doc:  "A solution that the problem ships, for `fevalgraph validate --reference`.",
 		Attributes: []AttributeSchema{
 			{Name: "source", Type: TypeText, Path: true, Required: true, Scope: "checkpoint", Doc: "Its source file. Of a pytest problem a directory or file, evaluated for every checkpoint."},
-			{Name: "score", Type: TypeNumber, Doc: "What it must reach at least. The default is 100. Not of a pytest problem, where it must pass every checkpoint."},
+			{Name: "score", Type: TypeNumber, Doc: "Minimum score, by default 100. A pytest problem's reference must pass every checkpoint instead."},
 		},
 	}
 }

@@ -7,12 +7,12 @@ func exportKinds() []string {
 func suiteSchema() BlockSchema {
 	return BlockSchema{
 		Name: "suite", Labels: []string{"name"}, Repeats: true,
-		Doc: "A set of cells: solutions on backends. Without any, the suite default holds every solution on every backend.",
+		Doc: "A set of cells. Without one, the suite default has every solution on every backend.",
 		Attributes: []AttributeSchema{
 			{Name: "description", Type: TypeText, Default: `""`, Doc: "Shown to people."},
 			{Name: "repeat", Type: TypeInteger, Default: "1", Doc: "How often each cell is judged: from 1 to 10000."},
-			{Name: "stop_after", Type: TypeInteger, Default: "0", Doc: "Cells that may fail before nothing new starts; 0 is no limit."},
-			{Name: "pairs", Type: TypeText, Path: true, Doc: "File with a line SOLUTION:PROBLEM for each solution of the suite, in place of matrix.solution."},
+			{Name: "stop_after", Type: TypeInteger, zero: true, Default: "0", Doc: "Failed cells after which nothing new starts; 0 is no limit."},
+			{Name: "pairs", Type: TypeText, Path: true, Doc: "File with lines SOLUTION:PROBLEM, instead of matrix.solution."},
 			{Name: "shard", Type: TypeText, Doc: "\"I/N\": only the I-th of N parts of the cells, chosen by their names."},
 		},
 		Blocks: []BlockSchema{
@@ -52,9 +52,9 @@ func resultSchema() BlockSchema {
 			Doc: "A column.",
 			Attributes: []AttributeSchema{
 				{Name: "value", Type: TypeExpression, Scope: "self", Doc: "Its value, over self."},
-				{Name: "pass_at", Type: TypeInteger, Doc: "In place of value: the share of problems that at least one of so many attempts is expected to solve, and its interval."},
-				{Name: "best_of", Type: TypeInteger, Doc: "In place of value: the mean over problems of the best score that so many attempts are expected to have, and its interval."},
-				{Name: "elo", Type: TypeBool, Default: "false", Doc: "In place of value: a rating of the rows by the problems that they have in common."},
+				{Name: "pass_at", Type: TypeInteger, Doc: "Instead of value: the expected share of problems that one of so many attempts solves, and its interval."},
+				{Name: "best_of", Type: TypeInteger, Doc: "Instead of value: the mean over problems of the expected best score of so many attempts, and its interval."},
+				{Name: "elo", Type: TypeBool, Default: "false", Doc: "Instead of value: a rating of the rows by the problems that they share."},
 				{Name: "format", Type: TypeText, Default: `""`, Doc: "A format such as \"%.1f\"."},
 			},
 		}},

@@ -10,19 +10,19 @@ const (
 func taskSchema() BlockSchema {
 	return BlockSchema{
 		Name: "task", Labels: []string{"name"}, Repeats: true,
-		Doc: "A command on a backend that makes declared outputs of declared inputs. Others refer to them as task.<name>.outputs.<output>.",
+		Doc: "A command that makes declared outputs of declared inputs, referred to as task.<name>.outputs.<output>.",
 		Attributes: []AttributeSchema{
 			forEachSchema(),
 			{Name: "description", Type: TypeText, Default: `""`, Doc: "Shown to people."},
 			{Name: "backend", Type: TypeBackend, Doc: "Where it runs. The default is the only backend that runs commands."},
-			{Name: "directory", Type: TypeText, Default: `"."`, Doc: "Where in the workspace commands run: a relative path without \"..\"."},
-			{Name: "requires", Type: TypeTexts, Default: "[]", Doc: "Python requirements, pinned by the lock file. Their programs come first in PATH of setup and the command."},
-			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", Doc: "Shell commands that run first, after the backend's. They may use the network."},
+			{Name: "directory", Type: TypeText, form: inWorkspace.or("."), Default: `"."`, Doc: "Relative path in the workspace where commands run."},
+			{Name: "requires", Type: TypeTexts, form: requirement, Default: "[]", Doc: "Python requirements, pinned by the lock file. Their programs are first in PATH."},
+			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", Doc: "Shell commands that run first, after the backend's, with the network."},
 			{Name: "argv", Type: TypeTexts, Doc: "The program and its arguments; or"},
 			{Name: "run", Type: TypeText, Doc: "a shell command."},
 			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of setup and the command."},
 			{Name: "timeout", Type: TypeDuration, Default: `"30m"`, Doc: "Limit on the command, not on setup; null is none."},
-			{Name: "network", Type: TypeText, Values: []string{networkNone}, Doc: "\"none\" keeps the command from any network but a loopback of its own. The default is the backend's."},
+			{Name: "network", Type: TypeText, Values: []string{networkNone}, Doc: "\"none\" leaves only a private loopback. The default is the backend's."},
 		},
 		Blocks: []BlockSchema{taskInputSchema(), taskOutputSchema()},
 	}
@@ -34,9 +34,9 @@ func taskInputSchema() BlockSchema {
 		Doc: "What the workspace has before the command runs.",
 		Attributes: []AttributeSchema{
 			{Name: "source", Type: TypeSource, Path: true, Required: true, Doc: "Path or glob, as of an asset; another task's output, such as task.data.outputs.cases; or a solution, such as solution.agent."},
-			{Name: "checkpoint", Type: TypeText, Doc: "Of a solution: the name of the checkpoint whose code it is. The default is the only one."},
-			{Name: "target", Type: TypeText, Doc: "Place in the workspace: a relative path without \"..\". The default is the input's name."},
-			{Name: "ignore", Type: TypeTexts, Default: "[]", Doc: "Patterns, relative to the source, of files that are left out. Not of a solution, which has its own."},
+			{Name: "checkpoint", Type: TypeText, Doc: "Of a solution: the checkpoint. The default is the only one."},
+			{Name: "target", Type: TypeText, Doc: "Relative path in the workspace. The default is the input's name."},
+			{Name: "ignore", Type: TypeTexts, form: pattern, Default: "[]", Doc: "Patterns, relative to the source, of files to leave out; not of a solution."},
 			{Name: "mode", Type: TypeText, Default: `""`, Values: []string{"0644", "0755"}, Doc: "Mode forced on the files of a path. The default keeps each file's own."},
 			{Name: "sha256", Type: TypeText, Default: `""`, Doc: "Expected digest of a path to a single file, in hex."},
 		},
@@ -48,8 +48,9 @@ func taskOutputSchema() BlockSchema {
 		Name: "output", Labels: []string{"name"}, Repeats: true, Required: true,
 		Doc: "What is kept of what the command leaves.",
 		Attributes: []AttributeSchema{
-			{Name: "path", Type: TypeText, Required: true, Doc: "Where the command leaves it, relative to directory."},
-			{Name: "kind", Type: TypeText, Default: `"tree"`, Values: []string{OutputTree, OutputFile, OutputMetrics}, Doc: "\"tree\": a directory with all that is in it. \"file\": a file. \"metrics\": a file with a JSON object of numbers, which are shown beside the verdict on the solution that is an input, and are no part of it."},
+			{Name: "path", Type: TypeText, form: inWorkspace, Required: true, Doc: "Where the command leaves it, relative to directory."},
+			{Name: "kind", Type: TypeText, Default: `"tree"`, Values: []string{OutputTree, OutputFile, OutputMetrics}, Doc: "\"tree\": a directory. \"file\": a file. \"metrics\": a JSON object of numbers, shown next to the verdict on the solution that is an input."},
+			{Name: "publish", Type: TypeText, Path: true, Doc: "Where a run writes the file, if it differs: a path in the project. Not of a tree."},
 		},
 	}
 }

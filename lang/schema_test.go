@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -74,6 +75,37 @@ func TestSchemaHasEveryBlock(t *testing.T) {
 	if got := schemaNames(Schema()); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
+}
+
+// A tag that no row has would leave its field empty.
+func TestTagsAreInTheTable(t *testing.T) {
+	rows := map[string]bool{}
+	for _, top := range Schema() {
+		walkSchema(top.Name, top, func(_ string, s BlockSchema) {
+			for _, name := range s.attributeNames() {
+				rows[name] = true
+			}
+		})
+	}
+	seen := map[reflect.Type]bool{}
+	var walk func(reflect.Type)
+	walk = func(of reflect.Type) {
+		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
+			of = of.Elem()
+		}
+		if of.Kind() != reflect.Struct || seen[of] {
+			return
+		}
+		seen[of] = true
+		for i := range of.NumField() {
+			f := of.Field(i)
+			if name, tagged := f.Tag.Lookup("hcl"); tagged && !rows[name] {
+				t.Errorf("%s.%s is filled from %q, which no block has", of, f.Name, name)
+			}
+			walk(f.Type)
+		}
+	}
+	walk(reflect.TypeFor[Config]())
 }
 
 // A kind or driver is one row of the table and one reader; neither without

@@ -21,25 +21,25 @@ func policies() []string {
 func problemSchema() BlockSchema {
 	return BlockSchema{
 		Name: "problem", Labels: []string{"name"}, Repeats: true,
-		Doc: "A task with its tests. Exactly one driver block says how it is judged: pytest, judge, command or verifier.",
+		Doc: "A task with its tests, judged by exactly one block: pytest, judge, command or verifier.",
 		Attributes: []AttributeSchema{
 			forEachSchema(),
-			{Name: "invalid", Type: TypeText, Default: `"error"`, Values: []string{"error", "report"}, Scope: scopeOutside, Doc: "What a mistake of an instance is: an error of the configuration, which stops everything, or an error of that problem alone."},
+			{Name: "invalid", Type: TypeText, Default: `"error"`, Values: []string{"error", "report"}, Scope: scopeOutside, Doc: "Scope of an error in an instance: the configuration, so that nothing runs, or that problem."},
 			{Name: "name", Type: TypeText, Doc: "Unique name. The default is the label, or label[\"key\"] under for_each."},
 			{Name: "title", Type: TypeText, Default: `""`, Doc: "Shown to people."},
 			{Name: "description", Type: TypeText, Default: `""`, Doc: "Shown to people."},
-			{Name: "spec", Type: TypeText, Path: true, Default: `""`, Doc: "Path of the task text, for generators; evaluation does not read it. Checkpoints inherit it."},
-			{Name: "version", Type: TypeInteger, Default: "1", Doc: "Version of the problem."},
+			{Name: "spec", Type: TypeText, Path: true, Default: `""`, Doc: "Path of the task text for generators. Checkpoints inherit it."},
+			{Name: "version", Type: TypeInteger, zero: true, Default: "1", Doc: "Version of the problem."},
 			{Name: "tags", Type: TypeTexts, Default: "[]", Doc: "Words to select by."},
 			{Name: "author", Type: TypeText, Default: `""`, Doc: "Shown to people."},
 			{Name: "difficulty", Type: TypeText, Default: `""`, Doc: "Shown to people."},
 			{Name: "category", Type: TypeText, Default: `""`, Doc: "Shown to people."},
 			{Name: "entry", Type: TypeText, Default: `""`, Doc: "Command that starts a solution, such as \"python kv.py\". A solution may override it."},
 			{Name: "timeout", Type: TypeDuration, Default: `"30s"`, Doc: "Limit on one test; null is none. Checkpoints inherit it."},
-			{Name: "session_timeout", Type: TypeDuration, Doc: "Limit on a whole pytest run; null is none. Checkpoints inherit it. The default is ten times the checkpoint's timeout but at least 60s, and none when that timeout is none."},
+			{Name: "session_timeout", Type: TypeDuration, Doc: "Limit on a whole pytest run; null is no limit. Checkpoints inherit it. The default is ten times the timeout, at least 60s."},
 			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of the tests. Checkpoints inherit and add."},
-			{Name: "before", Type: TypeText, Default: `""`, Doc: "Shell commands that run in the shell that starts pytest, so that what they set holds for the tests, such as `ulimit -v 4194304`. Checkpoints inherit it."},
-			{Name: "max_submission_size", Type: TypeSize, Default: `"1GiB"`, Doc: "Bytes that the files of a solution may have together, such as \"5GiB\". Holes in files count, since they are stored as bytes."},
+			{Name: "before", Type: TypeText, Default: `""`, Doc: "Commands of the shell that starts pytest, such as `ulimit -v 4194304`, which then hold for the tests. Checkpoints inherit it."},
+			{Name: "max_submission_size", Type: TypeSize, Default: `"1GiB"`, Doc: "Maximum size of a solution's files together, such as \"5GiB\". Holes in files count."},
 			{Name: "max_submission_files", Type: TypeInteger, Default: "100000", Doc: "Files, links and directories that a solution may have together."},
 		},
 		Blocks: []BlockSchema{ownLocalsSchema(), preconditionSchema(), pytestSchema(), judgeSchema(), commandSchema(), verifierSchema(), markerSchema(), assetSchema(), checkpointSchema(), referenceSchema(), resourcesSchema(), passSchema()},
@@ -49,18 +49,18 @@ func problemSchema() BlockSchema {
 func ownLocalsSchema() BlockSchema {
 	return BlockSchema{
 		Name: "locals", Repeats: true, Free: true,
-		Doc: "Named values of each instance, referred to as local.<name> inside of this block alone.",
+		Doc: "Named values of each instance, local.<name> in this block.",
 	}
 }
 
 func preconditionSchema() BlockSchema {
 	return BlockSchema{
 		Name: "precondition", Repeats: true,
-		Doc: "A condition of an instance, looked at after its locals and before anything else of it.",
+		Doc: "A condition of an instance, evaluated after its locals.",
 		Attributes: []AttributeSchema{
-			{Name: "condition", Type: TypeBool, Required: true, secrets: true, Doc: "When it is false, or cannot be evaluated, the instance has a mistake and the rest of it is not evaluated."},
+			{Name: "condition", Type: TypeBool, Required: true, secrets: true, Doc: "If it is false, or cannot be evaluated, the instance has an error and is not evaluated further."},
 			{Name: "error_message", Type: TypeText, Required: true, Doc: "Said when the condition is false; not evaluated otherwise."},
-			{Name: "severity", Type: TypeText, Default: `"error"`, Values: []string{"error", "warning"}, Doc: "What a false condition is: a mistake, or a warning, after which evaluation goes on."},
+			{Name: "severity", Type: TypeText, Default: `"error"`, Values: []string{"error", "warning"}, Doc: "Severity of a false condition."},
 		},
 	}
 }
@@ -68,26 +68,26 @@ func preconditionSchema() BlockSchema {
 func forEachSchema() AttributeSchema {
 	return AttributeSchema{
 		Name: "for_each", Type: TypeForEach, Scope: scopeOutside,
-		Doc: "Makes one instance for each element, with each.key and each.value in scope; instances are referred to as <block>.<label>[\"key\"].",
+		Doc: "Makes an instance for each element, <block>.<label>[\"key\"], with each.key and each.value in scope.",
 	}
 }
 
 func pytestSchema() BlockSchema {
 	return BlockSchema{
 		Name: "pytest",
-		Doc:  "Judges by pytest: test_<checkpoint>.py for every checkpoint, conftest.py and helpers beside them. Without checkpoint blocks, each test_*.py is a checkpoint.",
+		Doc:  "Judges by pytest, with test_<checkpoint>.py for every checkpoint. Without checkpoint blocks, each test_*.py is a checkpoint.",
 		Attributes: []AttributeSchema{
 			{Name: "root", Type: TypeSource, Path: true, Required: true, Doc: "Directory with the test files, or a task's output with them."},
-			{Name: "directory", Type: TypeText, Default: `"tests"`, Doc: "Where they go in the workspace: a relative path without \"..\"."},
-			{Name: "missing_tests", Type: TypeText, Default: `"error"`, Values: []string{"error", "skip"}, Doc: "What a checkpoint's test file that does not exist is: a mistake, or no tests, so that only those of other files run."},
-			{Name: "skipped_tests", Type: TypeText, Default: `"count"`, Values: []string{"count", "omit"}, Doc: "Whether tests that are skipped count in the totals of their groups, so that one that has to pass makes the checkpoint fail, or are left out of them."},
-			{Name: "asset_paths", Type: TypeText, Default: `"absolute"`, Values: []string{"absolute", "relative"}, Doc: "How SCBENCH_ASSETS_DIR and SCBENCH_ASSET_<NAME> name places: by absolute paths, or relative to the workspace, where tests start."},
-			{Name: "requires", Type: TypeTexts, Default: "[]", Doc: "Python requirements of the tests beside the built-in ones."},
+			{Name: "directory", Type: TypeText, Default: `"tests"`, form: inTests, Doc: "Relative path of the tests in the workspace."},
+			{Name: "missing_tests", Type: TypeText, Default: `"error"`, Values: []string{"error", "skip"}, Doc: "Meaning of a checkpoint's test file that does not exist: an error, or no tests."},
+			{Name: "skipped_tests", Type: TypeText, Default: `"count"`, Values: []string{"count", "omit"}, Doc: "Whether skipped tests count in the totals of their groups, and so can make the checkpoint fail."},
+			{Name: "asset_paths", Type: TypeText, Default: `"absolute"`, Values: []string{"absolute", "relative"}, Doc: "Paths in SCBENCH_ASSETS_DIR and SCBENCH_ASSET_<NAME>: absolute, or relative to the workspace, where tests start."},
+			{Name: "requires", Type: TypeTexts, form: requirement, Default: "[]", Doc: "Python requirements of the tests beside the built-in ones."},
 			{Name: "args", Type: TypeTexts, Default: "[]", Doc: "Further arguments of pytest."},
 			{Name: "plugins", Type: TypeTexts, Default: "[]", Doc: "pytest plugins to load with -p."},
-			{Name: "ports", Type: TypeIntegers, Default: "[]", Doc: "Fixed ports of 127.0.0.1 that the tests or the solution listen on. Cells never meet on them: each run of the tests has a network of its own or, where that cannot be had, the ports to itself."},
+			{Name: "ports", Type: TypeIntegers, Default: "[]", Doc: "Fixed ports of 127.0.0.1 that the tests or the solution listen on. Each run of the tests has a private network or, if that is not possible, exclusive ports."},
 			importSchema("pytest", "those tests"), importReadsSchema(), programsSchema(),
-			{Name: "split", Type: TypeText, Default: `"none"`, Values: []string{"none", SplitFile}, Doc: "How a checkpoint's tests are divided between pytest nodes: not at all, or one for each test file."},
+			{Name: "split", Type: TypeText, Default: `"none"`, Values: []string{"none", SplitFile}, Doc: "Whether each test file has a separate pytest node."},
 		},
 	}
 }
@@ -98,7 +98,7 @@ func markerSchema() BlockSchema {
 		Doc: "Maps a pytest marker to a group of tests.",
 		Attributes: []AttributeSchema{
 			{Name: "group", Type: TypeText, Default: `""`, Values: groups(), Doc: "Group of the marked tests. Without one the marker is only registered."},
-			{Name: "description", Type: TypeText, Default: `""`, Doc: "Goes into pytest.ini."},
+			{Name: "description", Type: TypeText, Default: `""`, form: oneLine("Bad description", "The description of a marker is one line: it goes into pytest.ini."), Doc: "Goes into pytest.ini."},
 		},
 	}
 }
@@ -106,11 +106,11 @@ func markerSchema() BlockSchema {
 func assetSchema() BlockSchema {
 	return BlockSchema{
 		Name: "asset", Labels: []string{"name"}, Repeats: true,
-		Doc: "A file or directory that the tests may read. One of a checkpoint replaces the problem's of the same name.",
+		Doc: "A file or directory that tests can read. A checkpoint's replaces the problem's of the same name.",
 		Attributes: []AttributeSchema{
-			{Name: "source", Type: TypeSource, Path: true, Required: true, Doc: "Path or glob; a relative one stays inside the project. A glob must match something. Or a task's output."},
-			{Name: "target", Type: TypeText, Doc: "Place below the assets directory or, for a command problem, in the workspace: a relative path without \"..\". The default is the asset's name."},
-			{Name: "ignore", Type: TypeTexts, Default: "[]", Doc: "Patterns, relative to the source, of files that are left out."},
+			{Name: "source", Type: TypeSource, Path: true, Required: true, Doc: "Path or glob, or a task's output. A relative one stays inside the project; a glob must match something."},
+			{Name: "target", Type: TypeText, Doc: "Relative path below the assets directory or, for a command problem, in the workspace. The default is the asset's name."},
+			{Name: "ignore", Type: TypeTexts, Default: "[]", form: pattern, Doc: "Patterns, relative to the source, of files to leave out."},
 			{Name: "mode", Type: TypeText, Default: `""`, Values: []string{"0644", "0755"}, Doc: "Mode forced on its files. The default keeps each file's own."},
 			{Name: "sha256", Type: TypeText, Default: `""`, Doc: "Expected digest of a single file, in hex."},
 		},
@@ -120,17 +120,17 @@ func assetSchema() BlockSchema {
 func checkpointSchema() BlockSchema {
 	return BlockSchema{
 		Name: "checkpoint", Labels: []string{"name"}, Repeats: true,
-		Doc: "One step of a problem. One with a verifier has at least one, one with pytest has one for each test_*.py if none is written, others have none. Scalars replace the problem's, maps are merged into them.",
+		Doc: "One step of a problem. With pytest, the default is one for each test_*.py; with a verifier, at least one is needed. Scalars replace the problem's, maps are merged.",
 		Attributes: []AttributeSchema{
-			{Name: "order", Type: TypeInteger, Doc: "Place among the checkpoints. The default counts them as written, from 1."},
-			{Name: "version", Type: TypeInteger, Default: "1", Doc: "Version of the checkpoint."},
+			{Name: "order", Type: TypeInteger, zero: true, Doc: "Position among the checkpoints. By default as written, from 1."},
+			{Name: "version", Type: TypeInteger, zero: true, Default: "1", Doc: "Version of the checkpoint."},
 			{Name: "state", Type: TypeText, Default: `""`, Doc: "Shown to people."},
-			{Name: "spec", Type: TypeText, Path: true, Doc: "Path of the task text; evaluation does not read it. The default is the problem's."},
+			{Name: "spec", Type: TypeText, Path: true, Doc: "Path of the task text. The default is the problem's."},
 			{Name: "tests", Type: TypeOneOrTexts, Doc: "Its own test files, relative to the pytest root. The default is [\"test_<name>.py\"]."},
 			{Name: "include_prior_tests", Type: TypeBool, Default: "true", Doc: "Whether the tests of earlier checkpoints run too."},
 			{Name: "timeout", Type: TypeDuration, Doc: "Limit on one test; null is none. The default is the problem's."},
-			{Name: "session_timeout", Type: TypeDuration, Doc: "Limit on the whole pytest run; null is none. The default is the problem's, see there."},
-			{Name: "before", Type: TypeText, Doc: "Shell commands that run in the shell that starts pytest. The default is the problem's."},
+			{Name: "session_timeout", Type: TypeDuration, Doc: "Limit on the whole pytest run; null is no limit. The default is the problem's."},
+			{Name: "before", Type: TypeText, Doc: "Commands of the shell that starts pytest. The default is the problem's."},
 			{Name: "env", Type: TypeMap, secrets: true, Doc: "Merged into the problem's."},
 		},
 		Blocks: []BlockSchema{assetSchema(), markerSchema(), verifierSchema(), passSchema()},
@@ -140,7 +140,7 @@ func checkpointSchema() BlockSchema {
 func passSchema() BlockSchema {
 	return BlockSchema{
 		Name: "pass",
-		Doc:  "Decides whether a graded checkpoint counts as passed. Without it the policy is " + defaultPolicy + ", and what gives scores neither passes nor fails.",
+		Doc:  "Decides whether a graded checkpoint passes. The default is " + defaultPolicy + "; problems with scores neither pass nor fail.",
 		Attributes: []AttributeSchema{
 			{Name: "policy", Type: TypeText, Values: policies(), Doc: "A named policy; or"},
 			{Name: "when", Type: TypeExpression, Scope: "self", Doc: "a condition over the checkpoint's result, self."},
@@ -156,14 +156,14 @@ func solutionSchema() BlockSchema {
 			forEachSchema(),
 			{Name: "name", Type: TypeText, Doc: "Name, unique among the problem's solutions. The default is the label, or label[\"key\"] under for_each."},
 			{Name: "problem", Type: TypeProblem, Required: true, Doc: "The problem that it answers."},
-			{Name: "source", Type: TypeSource, Path: true, Required: true, Scope: "checkpoint", Doc: "Directory (or single file) with the code, or a task's output. For a judge problem a single file."},
+			{Name: "source", Type: TypeSource, Path: true, Required: true, Scope: "checkpoint", Doc: "Directory or file with the code, or a task's output. For a judge problem a file."},
 			{Name: "entry", Type: TypeText, Scope: "checkpoint", Doc: "Command that starts it. The default is the problem's."},
 			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", Scope: "checkpoint", Doc: "Commands run in the workspace before the tests, after the backend's."},
-			{Name: "missing", Type: TypeText, Default: `"error"`, Values: []string{"error", "skip", "omit"}, Doc: "What a source that does not exist is: a mistake; a checkpoint that was never reached, which counts as not solved; or one that is not asked for, and counts nowhere."},
-			{Name: "files", Type: TypeText, Default: `"all"`, Values: []string{"all", "plain"}, Doc: "What is taken of a source: everything as it is, where what cannot be is an error; or only the contents of regular files, without executable bits, links and empty directories."},
-			{Name: "failed", Type: TypeText, Doc: "Why there is no code: a model gave no answer, for example. The solution is then an error with the score 0, and its source is not looked at. Only for problems that give scores; null is as if it were not there."},
-			{Name: "ignore", Type: TypeTexts, Default: defaultIgnore, Doc: "Patterns, relative to the source, of files that are left out."},
-			{Name: "ignore_syntax", Type: TypeText, Default: `"doublestar"`, Values: []string{"doublestar", "fnmatch"}, Doc: "How ignore is read: * stays within a name and ** stands for directories; or as by Python's fnmatch, where * and ? match / too."},
+			{Name: "missing", Type: TypeText, Default: `"error"`, Values: []string{"error", "skip", "omit"}, Doc: "Meaning of a source that does not exist: an error; a checkpoint that was not reached and counts as not solved; or one that counts nowhere."},
+			{Name: "files", Type: TypeText, Default: `"all"`, Values: []string{"all", "plain"}, Doc: "Which files of a source count: all; or only the contents of regular files, without executable bits, links and empty directories."},
+			{Name: "failed", Type: TypeText, Doc: "Reason for missing code, such as a model without an answer. The solution is an error with the score 0, and its source is not read. Only for problems with scores."},
+			{Name: "ignore", Type: TypeTexts, Default: defaultIgnore, Doc: "Patterns, relative to the source, of files to leave out."},
+			{Name: "ignore_syntax", Type: TypeText, Default: `"doublestar"`, Values: []string{"doublestar", "fnmatch"}, Doc: "Syntax of ignore: doublestar, where ** crosses directories; or Python's fnmatch, where * and ? match / too."},
 			{Name: "labels", Type: TypeMap, Doc: "Axes of your own, for selecting and grouping."},
 		},
 	}

@@ -2,9 +2,6 @@ package lang
 
 import (
 	"fmt"
-	"net/url"
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
@@ -35,8 +32,11 @@ func (l *loader) evaluateSettings(d *decl) {
 
 var (
 	remoteName = lazyregexp.New(`^[a-z][a-z0-9_-]{0,31}$`)
-	namespace  = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$`)
-	publicKey  = lazyregexp.New(`^ed25519:[A-Za-z0-9+/]{43}=( [A-Za-z0-9][A-Za-z0-9._@+/-]{0,63})?$`)
+	namespace  = must(func(text string) bool { return namespaceText().MatchString(text) }, "bad-value", "Bad namespace", "%[2]q is not a namespace.", "")
+	publicKey  = must(func(text string) bool { return publicKeyText().MatchString(text) }, "bad-value", "Bad public key", "%[2]q is not a public key.", "")
+
+	namespaceText = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$`)
+	publicKeyText = lazyregexp.New(`^ed25519:[A-Za-z0-9+/]{43}=( [A-Za-z0-9][A-Za-z0-9._@+/-]{0,63})?$`)
 )
 
 // remoteCache reads a cache on another machine.
@@ -46,31 +46,7 @@ func (b *block) remoteCache() RemoteCache {
 		b.fail(finding{code: "bad-name", summary: "Bad name", rng: b.header, detail: fmt.Sprintf("%q cannot be the name of a remote cache.", r.Name),
 			hint: "small letters, digits, - and _, and not local, which is the store"})
 	}
-	shaped := func(name, value, what string, shape *regexp.Regexp) {
-		if !shape.MatchString(value) {
-			b.reject(name, "bad-value", "Bad "+what, fmt.Sprintf("%q is not a %s.", value, what), "")
-		}
-	}
-	if text, g := b.text("url"); g == isSet {
-		u, err := url.Parse(text)
-		if err != nil || !slices.Contains([]string{"grpc", "grpcs", "http", "https"}, u.Scheme) || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-			b.reject("url", "bad-value", "Bad address", fmt.Sprintf("%q is not the address of a cache.", text), `write such as "grpcs://cache.example.com:9092"; rights come from the environment`)
-		}
-		r.URL = strings.TrimRight(text, "/")
-	}
-	r.Mode, _ = b.text("mode")
-	var g given
-	if r.Namespace, g = b.text("namespace"); g == isSet {
-		shaped("namespace", r.Namespace, "namespace", namespace())
-	}
-	r.ReadNamespaces, _ = b.texts("read_namespaces")
-	for _, text := range r.ReadNamespaces {
-		shaped("read_namespaces", text, "namespace", namespace())
-	}
-	r.Trust, _ = b.texts("trust")
-	for _, text := range r.Trust {
-		shaped("trust", text, "public key", publicKey())
-	}
+	b.fill(&r)
 	return r
 }
 

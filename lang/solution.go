@@ -60,13 +60,11 @@ func (l *loader) solution(d *decl, inst instance) *Solution {
 		b.read("solution", s.Problem)
 	}
 	s.Name = b.displayName(inst.name(d))
-	s.Missing, _ = b.text("missing")
-	s.Files, _ = b.text("files")
-	s.IgnoreSyntax, _ = b.text("ignore_syntax")
-	if s.IgnoreSyntax == "fnmatch" { // no pattern of which is malformed
-		s.Ignore, _ = b.texts("ignore")
-	} else {
-		s.Ignore = b.patterns("ignore")
+	b.fill(s)
+	if s.IgnoreSyntax != "fnmatch" { // no pattern of fnmatch is malformed
+		for _, text := range s.Ignore {
+			pattern(b, "ignore", text)
+		}
 	}
 	s.Labels = b.labelValues()
 	if s.Problem == nil {

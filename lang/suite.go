@@ -50,13 +50,12 @@ func (l *loader) suite(d *decl, s *Suite) {
 		return
 	}
 	b := l.open(d, d.block, d.schema, l.scope(d))
-	s.Description, _ = b.text("description")
-	repeat, _ := b.integer("repeat", 1)
+	b.fill(s)
+	repeat, _ := b.integer("repeat")
 	if repeat > maxRepeat {
 		b.reject("repeat", "out-of-range", "Number out of range", fmt.Sprintf("repeat must be at most %d, not %d.", maxRepeat, repeat), "")
 		repeat = 1
 	}
-	s.StopAfter, _ = b.integer("stop_after", 0)
 	s.Retry = b.retry()
 	b.shard(s)
 	cells := l.runnable(b.matrix(repeat), func(_ *Problem, f finding) {

@@ -16,14 +16,14 @@ type Task struct {
 	Name        string // the label, or label["key"]
 	Block       string // the label
 	Ref         string // task.data, task.data["small"]
-	Description string
+	Description string `hcl:"description"`
 	Backend     *Backend
-	Directory   string // of the workspace: where commands run; "." or clean
-	Requires    []string
-	Setup       []string
-	Argv        []string // the program, or a shell with Run as its script
-	Env         []EnvVar // sorted by name
-	Timeout     time.Duration
+	Directory   string        `hcl:"directory"` // of the workspace: where commands run; "." or clean
+	Requires    []string      `hcl:"requires"`
+	Setup       []string      `hcl:"setup"`
+	Argv        []string      // the program, or a shell with Run as its script
+	Env         []EnvVar      `hcl:"env"` // sorted by name
+	Timeout     time.Duration `hcl:"timeout"`
 	Offline     bool
 	Inputs      []TaskInput // in source order
 	Outputs     []TaskOutput
@@ -41,8 +41,10 @@ type TaskInput struct {
 // TaskOutput is what is kept of a workspace.
 type TaskOutput struct {
 	Name string
-	Path string // relative to the directory
-	Kind string // OutputTree, OutputFile or OutputMetrics
+	Path string `hcl:"path"` // relative to the directory
+	Kind string `hcl:"kind"` // OutputTree, OutputFile or OutputMetrics
+	// Publish is the absolute path that a run writes the file to; "" is none.
+	Publish string `hcl:"publish"`
 }
 
 // OutputRef names an output of a task.
@@ -85,6 +87,11 @@ func (t *Task) Metrics() (names []string) {
 	return names
 }
 
+// Publishes reports whether a run writes an output of t into the project.
+func (t *Task) Publishes() bool {
+	return slices.ContainsFunc(t.Outputs, func(o TaskOutput) bool { return o.Publish != "" })
+}
+
 func (l *loader) evaluateTask(d *decl) cty.Value {
 	var made []*Task
 	var values []cty.Value
@@ -125,14 +132,9 @@ func taskValue(t *Task) cty.Value {
 func (l *loader) task(d *decl, inst instance) *Task {
 	b := l.open(d, d.block, d.schema, inst.ctx)
 	t := &Task{Name: inst.name(d), Block: d.name(), Ref: inst.ref(d), Range: convertRange(d.header)}
-	t.Description, _ = b.text("description")
+	b.fill(t)
 	t.Backend = b.taskBackend()
-	t.Directory = b.placeInWorkspace("directory", true)
-	t.Requires = b.requirements("requires")
-	t.Setup, _ = b.texts("setup")
 	t.Argv = b.program()
-	t.Env, _ = b.env("env")
-	t.Timeout, _ = b.limit("timeout")
 	network, _ := b.text("network")
 	t.Offline = network == networkNone
 	inputs := b.children("input")
@@ -239,8 +241,16 @@ func (b *block) unused(name, detail string) {
 }
 
 func (b *block) taskOutput() TaskOutput {
-	o := TaskOutput{Name: b.label(), Path: b.placeInWorkspace("path", false)}
-	o.Kind, _ = b.text("kind")
+	o := TaskOutput{Name: b.label()}
+	b.fill(&o)
+	switch {
+	case o.Publish == "":
+	case o.Kind == OutputTree:
+		b.reject("publish", "not-a-file", "Not a file", "Only files are published. `fevalgraph get` writes the files of a tree.", `kind = "file"`)
+	case !b.l.within(o.Publish):
+		b.reject("publish", "outside-project", "Output published outside of the project",
+			fmt.Sprintf("%q is outside of the project. Outputs are published into its directory, and into directories that the value of a variable names.", b.l.show(o.Publish)), placeHint)
+	}
 	if !markerName().MatchString(o.Name) || o.Name == "log" || o.Name == "refused" {
 		b.fail(finding{
 			code: "bad-name", summary: "Bad name", rng: b.header,
@@ -301,6 +311,29 @@ func cutLast(s, sep string) (before, after string, found bool) {
 		return s[:i], s[i+len(sep):], true
 	}
 	return s, "", false
+}
+
+// checkPublished reports outputs that are published to one file, or to that of an export.
+func (l *loader) checkPublished() {
+	writers := map[string]string{}
+	for _, e := range l.config.Exports {
+		writers[e.Path] = fmt.Sprintf("export %q %q", e.Kind, e.Name)
+	}
+	for _, t := range l.config.Tasks {
+		for _, o := range t.Outputs {
+			if o.Publish == "" {
+				continue
+			}
+			if before := writers[o.Publish]; before != "" {
+				l.report(finding{
+					code: "duplicate", summary: "Two writers of one file", rng: hclRange(t.Range),
+					detail: fmt.Sprintf("%s and %s both write %q.", before, &OutputRef{t, o.Name}, l.show(o.Publish)),
+					hint:   "give each its own path, such as one with each.key",
+				})
+			}
+			writers[o.Publish] = (&OutputRef{t, o.Name}).String()
+		}
+	}
 }
 
 // checkFigures reports tasks of one block with metrics about the same checkpoint of a

@@ -18,8 +18,7 @@ import (
 func (l *loader) evaluateVariable(d *decl) cty.Value {
 	b := l.open(d, d.block, d.schema, l.scope(d))
 	v := Variable{Name: d.name(), Type: "any", Range: convertRange(d.header)}
-	v.Description, _ = b.text("description")
-	v.Sensitive, _ = b.truth("sensitive")
+	b.fill(&v)
 
 	wanted, defaults := cty.DynamicPseudoType, (*typeexpr.Defaults)(nil)
 	if attr := b.attrs["type"]; attr != nil {

@@ -5,13 +5,9 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
@@ -26,17 +22,18 @@ type Verifier struct {
 	Image     string // of docker backends; "" is built from Dockerfile or, without, the backend's own
 	// Dockerfile and Context are absolute paths.
 	Dockerfile, Context string
-	User, Workdir       string
+	User                string `hcl:"user"`
+	Workdir             string `hcl:"workdir"`
 	Online              bool
 	Capabilities        bool
-	CPUs                float64
-	Memory              int64 // bytes
-	GPU                 bool
-	Env                 []EnvVar     // sorted by name
-	Inherit             []InheritVar // likewise
-	Timeout             time.Duration
-	Reward              string
-	Pass                float64
+	CPUs                float64       `hcl:"cpus"`
+	Memory              int64         `hcl:"memory"` // bytes
+	GPU                 bool          `hcl:"gpu"`
+	Env                 []EnvVar      `hcl:"env"` // sorted by name
+	Inherit             []InheritVar  // likewise
+	Timeout             time.Duration `hcl:"timeout"`
+	Reward              string        `hcl:"reward"`
+	Pass                float64       `hcl:"pass"`
 	BrokenIf            []BrokenIf
 	Range               diag.Range
 }
@@ -55,9 +52,10 @@ type InheritVar struct {
 
 // BrokenIf is a trace of a machine that failed. One of Values and Pattern is set.
 type BrokenIf struct {
-	File, Pointer string
-	Values        []string
-	Pattern       string
+	File    string   `hcl:"file"`
+	Pointer string   `hcl:"pointer"`
+	Values  []string `hcl:"values"`
+	Pattern string   `hcl:"pattern"`
 }
 
 // verifierOf reads the verifier of a checkpoint, own, on top of the problem's. Either may be
@@ -81,6 +79,7 @@ func (b *block) verifierOf(own *block) *Verifier {
 // verifier reads the block.
 func (b *block) verifier() *Verifier {
 	v := &Verifier{Range: convertRange(b.header)}
+	b.fill(v)
 	v.Tests = b.directories("tests")
 	leave, _ := b.texts("leave_out")
 	for _, text := range leave {
@@ -88,10 +87,6 @@ func (b *block) verifier() *Verifier {
 	}
 	b.artifacts(v)
 	b.verifierImage(v)
-	v.User = b.shaped("user", userText(), `a user, such as "1000:1000" or "nobody"`)
-	if text, _ := b.text("workdir"); text != "" {
-		v.Workdir = b.place("workdir")
-	}
 	network, _ := b.text("network")
 	if v.Online = network == networkPublic; network == networkAllowed {
 		b.reject("network", "unsupported", "No such network", "A network that reaches a list of hosts cannot be had here.",
@@ -99,14 +94,7 @@ func (b *block) verifier() *Verifier {
 	}
 	capabilities, _ := b.text("capabilities")
 	v.Capabilities = capabilities == "default"
-	v.CPUs, _ = b.number("cpus")
-	v.Memory, _ = b.size("memory")
-	v.GPU, _ = b.truth("gpu")
-	v.Env, _ = b.env("env")
 	v.Inherit = b.inheritedVars()
-	v.Timeout, _ = b.limit("timeout")
-	v.Reward, _ = b.text("reward")
-	v.Pass, _ = b.threshold("pass")
 	v.BrokenIf = b.brokenIf()
 	return v
 }
@@ -174,7 +162,7 @@ func isPlace(place string) bool {
 
 // verifierImage reads which image docker backends take.
 func (b *block) verifierImage(v *Verifier) {
-	v.Image, _ = b.imageName("image")
+	v.Image, _ = b.text("image")
 	for from, to := range b.textMap("image_map") {
 		if from == v.Image {
 			v.Image = to
@@ -228,35 +216,11 @@ func (b *block) inheritedVars() []InheritVar {
 	return vars
 }
 
-// threshold reads a number of any sign.
-func (b *block) threshold(name string) (float64, given) {
-	a := b.schemaOf(name, TypeNumber)
-	v, g := b.value(a)
-	if g != isSet {
-		v = b.l.defaultOf(a)
-	}
-	n, err := convert.Convert(v, cty.Number)
-	if err != nil {
-		b.wrongType(name, "a number", v.Type())
-		return 0, isFailed
-	}
-	f, _ := n.AsBigFloat().Float64()
-	return f, g
-}
-
 func (b *block) brokenIf() []BrokenIf {
 	var all []BrokenIf
 	for _, rule := range b.children("broken_if") {
 		var r BrokenIf
-		if r.File, _ = rule.text("file"); r.File != "" && !isRelativeInside(r.File) {
-			rule.reject("file", "bad-path", "Bad path", fmt.Sprintf("file must be a plain relative path in /logs/verifier, not %q.", r.File), "")
-		}
-		r.Pointer = rule.pointer("pointer")
-		r.Values, _ = rule.texts("values")
-		r.Pattern, _ = rule.text("pattern")
-		if _, err := regexp.Compile(r.Pattern); err != nil {
-			rule.reject("pattern", "bad-pattern", "Bad pattern", fmt.Sprintf("%q is no regular expression: %v.", r.Pattern, err), "the syntax is that of RE2")
-		}
+		rule.fill(&r)
 		if (len(r.Values) > 0) == (r.Pattern != "") {
 			rule.fail(finding{code: "missing-attribute", summary: "When is it broken?", rng: rule.header, detail: "A broken_if block has exactly one of values and pattern."})
 		}
@@ -281,7 +245,7 @@ func (b *block) verified(p *Problem) {
 		c := &Checkpoint{Name: one.label(), Verifier: b.verifierOf(one.only("verifier")), Range: convertRange(one.header)}
 		one.checkName()
 		c.Order = one.orderOr(i + 1)
-		c.Version, _ = one.integer("version", 0)
+		c.Version, _ = one.integer("version")
 		c.State, _ = one.text("state")
 		c.Spec = one.specOr(p.Spec)
 		if own := one.only("pass"); own != nil {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -32,6 +33,11 @@ func (id CellID) GradedAt() [2]string {
 
 // Cell is the whole cell.
 func (id CellID) Cell() CellID { return id.At("") }
+
+// Compare orders cells as results do, whatever their checkpoints.
+func (id CellID) Compare(o CellID) int {
+	return cmp.Or(cmp.Compare(id.Problem, o.Problem), cmp.Compare(id.Solution, o.Solution), cmp.Compare(id.Backend, o.Backend), cmp.Compare(id.Repeat, o.Repeat))
+}
 
 // name is the cell's part of addresses: agent["small"]@local.host, with "#2" for a
 // second repeat.

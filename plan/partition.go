@@ -106,6 +106,21 @@ func (p *Partition) Backends() []string {
 	return slices.Compact(addrs)
 }
 
+// Publishes reports whether a task that the cells need writes outputs into the project, for
+// which a run must have its answer.
+func (p *Partition) Publishes() bool {
+	needed := map[*lang.Task]bool{}
+	for _, c := range p.cells {
+		tasksOf(c.Solution, p.about, needed)
+	}
+	for t := range needed {
+		if t.Publishes() {
+			return true
+		}
+	}
+	return false
+}
+
 // Fingerprint encodes everything that the configuration says about the cells: equal
 // fingerprints are compiled to equal nodes. It holds the values of secrets.
 func (p *Partition) Fingerprint() ([]byte, error) {

@@ -59,7 +59,7 @@ var Kinds = []string{KindMaterialize, KindTests, KindSubmission, KindContext, Ki
 	KindTestData, KindChecker, KindInteractor, KindCompile, KindRun, KindCheck, KindInteract, KindSubmit, KindScore, KindWorkspace, KindCommand, KindEnvironment, KindVerify, KindInput, KindTask, KindFigures}
 
 // Axes are those that selectors know.
-var Axes = []string{"problem", "checkpoint", "solution", "backend", "suite", "tag", "kind", "file", "case", "repeat", "task", "verdict"}
+var Axes = []string{"problem", "checkpoint", "solution", "backend", "suite", "tag", "kind", "file", "case", "repeat", "task", "verdict", "state"}
 
 // Store is what the compiled graph keeps its blobs in.
 type Store interface {

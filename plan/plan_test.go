@@ -29,7 +29,7 @@ func outline(t *testing.T, g *graph.Graph) string {
 		ids[i] = graph.ID(i)
 	}
 	var b bytes.Buffer
-	if err := g.Render(&b, "json", ids); err != nil {
+	if err := g.RenderJSON(&b, ids, func(graph.ID) (s graph.NodeState) { return s }); err != nil {
 		t.Fatal(err)
 	}
 	var decoded struct {

@@ -220,12 +220,22 @@ func compareUnits(a, b unit) int {
 
 func contender(name string, units map[unit]*statistics.Attempts, scale statistics.Scale) Contender {
 	c := Contender{Name: name, Mean: math.NaN()}
-	problems := map[string][]float64{} // means of units with a verdict
-	for _, u := range slices.SortedFunc(maps.Keys(units), compareUnits) {
-		of := units[u]
+	for _, of := range units {
 		c.Missing += of.Missing
 		c.Attempts += len(of.Values)
-		if len(of.Values) > 0 {
+	}
+	means := problemMeans(units)
+	if c.Problems = len(means); c.Problems > 0 {
+		c.Mean, c.Interval = statistics.Mean(means), statistics.MeanInterval(means, scale)
+	}
+	return c
+}
+
+// problemMeans returns the means of problems, in order, each over its units with a verdict.
+func problemMeans(units map[unit]*statistics.Attempts) []float64 {
+	problems := map[string][]float64{}
+	for _, u := range slices.SortedFunc(maps.Keys(units), compareUnits) {
+		if of := units[u]; len(of.Values) > 0 {
 			problems[u.problem] = append(problems[u.problem], of.Mean())
 		}
 	}
@@ -233,10 +243,16 @@ func contender(name string, units map[unit]*statistics.Attempts, scale statistic
 	for _, problem := range slices.Sorted(maps.Keys(problems)) {
 		means = append(means, statistics.Mean(problems[problem]))
 	}
-	if c.Problems = len(means); c.Problems > 0 {
-		c.Mean, c.Interval = statistics.Mean(means), statistics.MeanInterval(means, scale)
+	return means
+}
+
+// problemMean returns the mean over problems and how many there are; NaN without any.
+func problemMean(units map[unit]*statistics.Attempts) (mean float64, problems int) {
+	means := problemMeans(units)
+	if len(means) == 0 {
+		return math.NaN(), 0
 	}
-	return c
+	return statistics.Mean(means), len(means)
 }
 
 // compare makes the pairs, and the groups that they leave.

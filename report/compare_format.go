@@ -13,12 +13,15 @@ import (
 )
 
 // CompareFormats lists the formats that WriteContenders knows.
-var CompareFormats = []string{"table", "json", "markdown"}
+var CompareFormats = []string{"table", "json", "markdown", "svg"}
 
 // WriteContenders renders a comparison. An unknown format is an error that lists the known ones.
 func WriteContenders(w io.Writer, format string, c *Contenders, o Options) error {
 	var b strings.Builder
 	switch format {
+	case "svg":
+		f := c.LeaderboardFigure()
+		return f.WriteSVG(w)
 	case "json":
 		return encoder(w).Encode(c.json())
 	case "markdown":

@@ -31,7 +31,7 @@ func writeCSV(w io.Writer, r *Results, _ Options) error {
 	out.UseCRLF = true
 	put := func(fields ...string) error {
 		for i, f := range fields {
-			fields[i] = csvField(f)
+			fields[i] = CSVField(f)
 		}
 		return out.Write(fields)
 	}
@@ -77,8 +77,8 @@ func figuresText(c *Checkpoint) string {
 	return strings.Join(all, " ")
 }
 
-// csvField is a text as a field of CSV.
-func csvField(s string) string { return inert(text.Document(s)) }
+// CSVField returns a text as a field of CSV that no spreadsheet runs.
+func CSVField(s string) string { return inert(text.Document(s)) }
 
 // inert keeps a spreadsheet from running a text that begins like a formula: it gets an
 // apostrophe in front, which spreadsheets do not show. Numbers are as they are.

@@ -41,6 +41,7 @@ func formats() []format {
 		{"ctrf", writeCTRF},
 		{"github", writeGitHub},
 		{"gitlab", writeGitLab},
+		{"svg", writeSVG},
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"github.com/bmatcuk/doublestar/v4"
-
-	"github.com/fevalgraph/fevalgraph/internal/fnmatch"
 )
 
 // Ignore reports whether a path of a source, relative to it and with slashes,
@@ -27,16 +25,16 @@ func Doublestar(patterns []string) Ignore {
 // may match as it is or behind "./", and a directory ends with a slash, so that
 // "venv/*" is the directory venv and "*.pyc" stands for files at any depth.
 func Fnmatch(patterns []string) Ignore {
-	compiled := make([]fnmatch.Pattern, len(patterns))
+	compiled := make([]fnmatchPattern, len(patterns))
 	for i, p := range patterns {
-		compiled[i] = fnmatch.Compile(p)
+		compiled[i] = compileFnmatch(p)
 	}
 	return func(rel string, dir bool) bool {
 		name := "./" + rel
 		if dir {
 			name += "/"
 		}
-		return slices.ContainsFunc(compiled, func(p fnmatch.Pattern) bool {
+		return slices.ContainsFunc(compiled, func(p fnmatchPattern) bool {
 			return p.Match(name[len("./"):]) || p.Match(name)
 		})
 	}

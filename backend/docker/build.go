@@ -14,7 +14,6 @@ import (
 	"github.com/docker/docker/api/types/build"
 
 	"github.com/fevalgraph/fevalgraph/backend"
-	"github.com/fevalgraph/fevalgraph/backend/docker/buildfiles"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/internal/retry"
@@ -45,7 +44,7 @@ func (b *Backend) Ingredients(ctx context.Context, dockerfile []byte) (backend.I
 	for _, a := range b.opt.Build.Args {
 		given[a.Name] = a.Value
 	}
-	names, err := buildfiles.Bases(dockerfile, given)
+	names, err := Bases(dockerfile, given)
 	if err != nil {
 		return nil, b.wrongRecipe(err)
 	}
@@ -120,7 +119,7 @@ func (b *Backend) wrongRecipe(err error) error {
 }
 
 func (b *Backend) build(ctx context.Context, r backend.Recipe, out io.Writer) (id string, err error) {
-	archive := buildfiles.NewContext(ctx, b.store, r)
+	archive := NewContext(ctx, b.store, r)
 	defer archive.Close()
 	args := map[string]*string{}
 	for _, a := range slices.Concat(proxies(b.opt.Env), b.opt.Build.Args) {

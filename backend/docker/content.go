@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-
-	"github.com/fevalgraph/fevalgraph/backend/docker/buildfiles"
 )
 
 // content is what commands in containers of an image can tell of it. Encoded,
@@ -62,12 +60,12 @@ func (d *Daemon) content(ctx context.Context, id string) ([]byte, error) {
 	if err != nil {
 		return nil, d.explain(err)
 	}
-	c.Layers, err = buildfiles.Layers(saved)
+	c.Layers, err = Layers(saved)
 	saved.Close()
 	switch cause := context.Cause(ctx); {
 	case cause != nil:
 		return nil, cause
-	case errors.Is(err, buildfiles.ErrOtherLayers):
+	case errors.Is(err, ErrOtherLayers):
 		c.Layers = nil
 		for _, layer := range found.RootFS.Layers {
 			c.Layers = append(c.Layers, "with times "+layer)

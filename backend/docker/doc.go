@@ -44,4 +44,6 @@
 //
 // The package does not decide what is stale, does not retry, and runs no
 // registry of images; it builds one image when it is asked to.
+//
+// The kind of backend, for blocks of the configuration, is in kind.go.
 package docker

@@ -1,25 +1,16 @@
-// Package kinds lists the kinds of backends that the program has. Each is one line
-// here and one folder below package backend.
+// Package kinds lists the kinds of backends that the program has. Each is one line here and a
+// folder below package backend with its kind.Kind. Those of local, gojudge and lightcp are here,
+// because other programs use these backends and link no language, such as fevalgraph-worker.
 package kinds
 
 import (
-	"github.com/fevalgraph/fevalgraph/backend/docker/dockerkind"
-	"github.com/fevalgraph/fevalgraph/backend/gojudge/gojudgekind"
-	"github.com/fevalgraph/fevalgraph/backend/lightcp/lightcpkind"
-	"github.com/fevalgraph/fevalgraph/backend/local/localkind"
-	"github.com/fevalgraph/fevalgraph/backend/remote/remotekind"
-	"github.com/fevalgraph/fevalgraph/backend/skypilot/skypilotkind"
+	"github.com/fevalgraph/fevalgraph/backend/docker"
+	"github.com/fevalgraph/fevalgraph/backend/remote"
+	"github.com/fevalgraph/fevalgraph/backend/skypilot"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 )
 
-// All are the kinds, in the order in which the doctor checks them.
+// All returns the kinds, in the order in which the doctor checks them.
 func All() []kind.Kind {
-	return []kind.Kind{
-		localkind.Kind(),
-		dockerkind.Kind(),
-		gojudgekind.Kind(),
-		lightcpkind.Kind(),
-		skypilotkind.Kind(),
-		remotekind.Kind(),
-	}
+	return []kind.Kind{localKind(), docker.BackendKind(), goJudgeKind(), lightCPKind(), skypilot.BackendKind(), remote.BackendKind()}
 }

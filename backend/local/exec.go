@@ -20,7 +20,6 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
-	"github.com/fevalgraph/fevalgraph/internal/ownthread"
 )
 
 // Exec implements backend.Session. The command gets Env plus HOME and TMPDIR,
@@ -229,7 +228,7 @@ func (s *session) launchOn(cmd *exec.Cmd, c backend.Command, private bool) (p *p
 		return p, nil
 	}
 	if private || ownUmask() != commandUmask {
-		failed := ownthread.Do(func() error {
+		failed := onOwnThread(func() error {
 			if private {
 				if err := enterPrivateNetwork(); err != nil {
 					return err

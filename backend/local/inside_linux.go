@@ -19,7 +19,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/internal/ownthread"
 )
 
 // inside is a process that is the first of a container. Everything else there belongs to its
@@ -165,7 +164,7 @@ func (in *inside) start(cmd *exec.Cmd) (p *process, err error) {
 	attr := *cmd.SysProcAttr
 	attr.PidFD, attr.Credential = &pidfd, &syscall.Credential{Uid: in.user.uid, Gid: in.user.gid, Groups: in.user.groups}
 	started.SysProcAttr = &attr
-	err = ownthread.Do(func() error {
+	err = onOwnThread(func() error {
 		if !in.Capabilities {
 			for c := uintptr(0); unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0) == nil; c++ {
 			}

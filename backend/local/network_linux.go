@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
-	"github.com/fevalgraph/fevalgraph/internal/ownthread"
 )
 
 // PrivateNetwork makes a private network, tries it and lets go of it. The
@@ -19,7 +18,7 @@ import (
 // own, but tests would notice: in there all files of other users, those of the
 // system among them, have no owner, and setuid programs do nothing.
 func PrivateNetwork() error {
-	return ownthread.Do(func() error {
+	return onOwnThread(func() error {
 		if err := enterPrivateNetwork(); err != nil {
 			return err
 		}

@@ -16,6 +16,8 @@
 //
 // Each action has the answers that keys were made of. A worker that is something else, and would
 // answer otherwise, does nothing.
+//
+// The kind of backend, for blocks of the configuration, is in kind.go.
 package remote
 
 import "github.com/fevalgraph/fevalgraph/backend"

@@ -12,4 +12,6 @@
 // it can use it, with the work that goes on there, and ends it otherwise. A worker that no run
 // talks to ends itself, SkyPilot then ends the idle cluster, and the provider has a limit of its
 // own on top.
+//
+// The kind of backend, for blocks of the configuration, is in kind.go.
 package skypilot

@@ -42,6 +42,7 @@ func compareCommands(o options) (*figures, error) {
 		{name: "results --format json", run: run("results", "--format", "json")},
 		{name: "plan --json", run: run("plan", "--json")},
 		{name: "status of one problem", run: run("status", one)},
+		{name: "query of a file", run: run("query", fmt.Sprintf("rdeps(file:problems/%s/tests/conftest.py)", problemName(1)))},
 		{name: "cache gc", run: run("cache", "gc", "--max-size", "1TiB")},
 	}
 	return f, f.measure(o.runs, nil)

@@ -172,6 +172,9 @@ func (w *diffWorld) advance() {
 		w.wait()
 	}
 	w.check()
+	if !w.lost {
+		w.affects()
+	}
 }
 
 // check plans and runs, and fails unless that shows what a clean run does.
@@ -263,6 +266,12 @@ func (w *diffWorld) plan() diffPlan {
 		}
 		return p
 	}
+	return w.planned()
+}
+
+// planned has the nodes of a plan.
+func (w *diffWorld) planned() diffPlan {
+	w.t.Helper()
 	text, exit := w.command("plan", "--json")
 	var answer struct {
 		Nodes []plannedNode

@@ -16,20 +16,20 @@ func readers() []lang.Reader {
 		{
 			Owner: "problem", Read: readProblem,
 			Block: lang.BlockSchema{
-				Name: block, Doc: "Reads a problem of Frontier-CS, of the algorithmic or the research track. It stands for everything that its config.yaml says; attributes and blocks beside it win.",
+				Name: block, Doc: "Reads a problem of Frontier-CS, of either track, from its config.yaml; attributes and blocks next to it win.",
 				Attributes: []lang.AttributeSchema{
 					{Name: "path", Type: lang.TypeText, Path: true, Required: true, Doc: "Directory of the problem, below a directory problems."},
-					{Name: "compat", Type: lang.TypeText, Doc: "How scores are read: see judge and command. The default is safe for the algorithmic track, and frontier for research."},
-					{Name: "type", Type: lang.TypeText, Default: `"local"`, Values: []string{"local", "docker"}, Doc: "Where a research problem is graded. On a local machine, /work in the text of graders is replaced by the workspace; a container has it."},
-					{Name: "import", Type: lang.TypeText, Values: []string{lang.ImportSeparate, lang.ImportDirect}, Doc: "Where a research problem's solution runs: see command, whose import_reads can be written beside."},
-					{Name: "images", Type: lang.TypeText, Default: `"backend"`, Values: []string{"backend", "own"}, Doc: "Which image a research problem's containers have: the backend's, or the one that its config.yaml names."},
+					{Name: "compat", Type: lang.TypeText, Doc: "As of judge and command. The default is safe for the algorithmic track, frontier for research."},
+					{Name: "type", Type: lang.TypeText, Default: `"local"`, Values: []string{"local", "docker"}, Doc: "Where a research problem is graded. On a local machine, /work in the text of graders is replaced by the workspace."},
+					{Name: "import", Type: lang.TypeText, Values: []string{lang.ImportSeparate, lang.ImportDirect}, Doc: "As of command."},
+					{Name: "images", Type: lang.TypeText, Default: `"backend"`, Values: []string{"backend", "own"}, Doc: "Image of a research problem's containers: the backend's, or its config.yaml's."},
 				},
 			},
 		},
 		{
 			Owner: "solution", Read: readSolution,
 			Block: lang.BlockSchema{
-				Name: block, Doc: "Reads a solution from the name of its file, MODEL.cpp or MODEL_N.cpp, .py on the research track, or MODEL.FAILED when the model gave none. It stands for name, source, failed and the labels model and variant, or attempt on the research track.",
+				Name: block, Doc: "Reads a solution from the name of its file: MODEL.cpp or MODEL_N.cpp, .py on the research track, or MODEL.FAILED. Replaces name, source, failed and the labels model and variant, or attempt.",
 				Attributes: []lang.AttributeSchema{{Name: "path", Type: lang.TypeText, Path: true, Required: true, Doc: "The file."}},
 			},
 		},

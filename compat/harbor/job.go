@@ -20,7 +20,7 @@ func jobReader() lang.Reader {
 	return lang.Reader{
 		Owner: "solution", Collect: collect,
 		Attribute: lang.AttributeSchema{Name: "harbor_job", Type: lang.TypeText, Path: true,
-			Doc: "Directory of a job that Harbor recorded. Each finished trial in it is a solution of the problem whose task it ran, called as the trial, with the labels agent, model, dataset, attempt, cost, tokens and cause. It stands for problem, source and missing."},
+			Doc: "Directory of a job that Harbor recorded. Each finished trial is a solution, with the labels agent, model, dataset, attempt, cost, tokens and cause. Replaces problem, source and missing."},
 	}
 }
 

@@ -23,10 +23,10 @@ func taskReaders() []lang.Reader {
 	return []lang.Reader{{
 		Owner: "problem", Driver: "verifier", Read: readTask,
 		Block: lang.BlockSchema{
-			Name: block, Doc: "Reads a task of Harbor. It stands for everything that its task.toml says of its verifier; attributes and blocks beside it win.",
+			Name: block, Doc: "Reads a task of Harbor from its task.toml; attributes and blocks next to it win.",
 			Attributes: []lang.AttributeSchema{
 				{Name: "task", Type: lang.TypeText, Path: true, Required: true, Doc: "Directory of the task, which has its task.toml."},
-				{Name: "mode", Type: lang.TypeText, Default: `"harbor"`, Values: []string{"harbor", "artifacts"}, Doc: "How a shared verifier is taken, which Harbor runs in the agent's own container. \"harbor\": as a mistake, since nothing keeps that. \"artifacts\": in a new container of the same image, with the artifacts in place. Such a problem has the tag " + replayed + "."},
+				{Name: "mode", Type: lang.TypeText, Default: `"harbor"`, Values: []string{"harbor", "artifacts"}, Doc: "How a shared verifier, which Harbor runs in the agent's container, is judged. \"harbor\": an error. \"artifacts\": in a new container of the same image, with the artifacts in place and the tag " + replayed + "."},
 			},
 		},
 	}}

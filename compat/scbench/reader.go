@@ -19,27 +19,27 @@ var servers = map[string][]int{"eve_market_tools": {8000}, "trajectory_api": {80
 func readers() []lang.Reader {
 	path := lang.AttributeSchema{Name: "path", Type: lang.TypeText, Path: true, Required: true, Doc: "Directory of the problem, which has its config.yaml."}
 	run := lang.AttributeSchema{Name: "run", Type: lang.TypeText, Path: true, Default: `""`, Doc: "An agent's run directory, RUN/<problem>/<checkpoint>/snapshot. Empty is the problem's own solutions."}
-	environment := lang.AttributeSchema{Name: "environment", Type: lang.TypeText, Path: true, Default: `""`, Doc: "File with the environment's commands. The default is environment.yaml of the run, or else configs/environments/local-py.yaml of the checkout."}
+	environment := lang.AttributeSchema{Name: "environment", Type: lang.TypeText, Path: true, Default: `""`, Doc: "File with the environment's commands. The default is the run's environment.yaml, else the checkout's configs/environments/local-py.yaml."}
 	own := []lang.AttributeSchema{path, run, environment}
 	for i := range own {
 		own[i].Required, own[i].Default = false, ""
-		own[i].Doc += " The default is what the problem's block says."
+		own[i].Doc += " The default is the problem's."
 	}
 	return []lang.Reader{
 		{
 			Owner: "problem", Driver: "pytest", Read: readProblem,
 			Block: lang.BlockSchema{
-				Name: block, Doc: "Reads a problem of SlopCodeBench. It stands for everything that its config.yaml says; attributes and blocks beside it win.",
+				Name: block, Doc: "Reads a problem of SlopCodeBench from its config.yaml; attributes and blocks next to it win.",
 				Attributes: []lang.AttributeSchema{
 					path, run, environment,
-					{Name: "type", Type: lang.TypeText, Default: `"local"`, Values: []string{"local", "docker"}, Doc: "Which type an environment must have for its variables to be set: those of a container name places in it."},
+					{Name: "type", Type: lang.TypeText, Default: `"local"`, Values: []string{"local", "docker"}, Doc: "Type of environments whose variables are set."},
 				},
 			},
 		},
 		{
 			Owner: "solution", Read: readSolution,
 			Block: lang.BlockSchema{
-				Name: block, Doc: "Reads the solution that a problem of SlopCodeBench has, or what an agent left in its run directory. It stands for everything but problem.",
+				Name: block, Doc: "Reads a solution of SlopCodeBench: the problem's own, or one in an agent's run directory. Replaces everything but problem.",
 				Attributes: own,
 			},
 		},

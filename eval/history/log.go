@@ -72,8 +72,19 @@ func programLog(ctx context.Context, store cache.Store, done *event.NodeDone) ([
 	return log, nil
 }
 
-// outputs are those of a node that have one of the names, from the store.
-func outputs(ctx context.Context, store cache.Store, done *event.NodeDone, names ...string) (map[string][]byte, error) {
+// Outputs returns the outputs of a node in a recorded run, as far as it has any.
+func Outputs(ctx context.Context, store cache.Store, done *event.NodeDone) ([]cache.Output, error) {
+	if done.Key == "" {
+		return nil, nil
+	}
+	record, err := recordOf(ctx, store, done)
+	if err != nil {
+		return nil, err
+	}
+	return record.Outputs, nil
+}
+
+func recordOf(ctx context.Context, store cache.Store, done *event.NodeDone) (*cache.Record, error) {
 	key, err := cache.ParseKey(done.Key)
 	if err != nil {
 		return nil, exit.With(exit.NotJudged, err)
@@ -88,6 +99,15 @@ func outputs(ctx context.Context, store cache.Store, done *event.NodeDone, names
 	}
 	if record == nil {
 		return nil, logGone(done)
+	}
+	return record, nil
+}
+
+// outputs are those of a node that have one of the names, from the store.
+func outputs(ctx context.Context, store cache.Store, done *event.NodeDone, names ...string) (map[string][]byte, error) {
+	record, err := recordOf(ctx, store, done)
+	if err != nil {
+		return nil, err
 	}
 	outputs := map[string][]byte{}
 	for _, name := range names {
@@ -113,5 +133,5 @@ func readLog(ctx context.Context, store cache.Store, d cache.Digest, done *event
 }
 
 func logGone(done *event.NodeDone) error {
-	return exit.With(exit.Usage, fmt.Errorf("the log of %s is no longer in the store; `fevalgraph run --force '%s'` makes it again", done.Addr, done.Addr))
+	return exit.With(exit.Usage, fmt.Errorf("what %s left is no longer in the store; `fevalgraph run --force '%s'` makes it again", done.Addr, done.Addr))
 }

@@ -68,6 +68,11 @@ func (s *Source) Gather(ctx context.Context, names []string, present *Present) (
 		}
 		runs[i].Difference = d
 	}
+	for i := 1; i < len(runs); i++ {
+		if runs[i].Step, err = s.step(ctx, &runs[i-1], &runs[i]); err != nil {
+			return nil, exit.Past(err)
+		}
+	}
 	made, err := s.nodesOf(last)
 	if err != nil {
 		return nil, exit.Past(err)
@@ -77,6 +82,17 @@ func (s *Source) Gather(ctx context.Context, names []string, present *Present) (
 	}
 	p.Nodes = func(cell *report.Cell) ([]page.Node, error) { return made.of(ctx, cell) }
 	return p, nil
+}
+
+// step returns what became of the results of a run in the next one, with causes.
+func (s *Source) step(ctx context.Context, before, after *page.Run) (*report.Difference, error) {
+	if before.Difference != nil && before.Difference.After == after.ID {
+		return before.Difference, nil
+	}
+	d := report.Differ(before.Results, after.Results)
+	d.Before, d.After = before.ID, after.ID
+	d.LeaveOut(before.Partial, after.Partial)
+	return d, s.explain(ctx, before, after, d)
 }
 
 // is reports whether a run judged or served every verdict of the present, and all of them hold.

@@ -3,39 +3,35 @@ package selection
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // referenceAxes are the axes on which a reference of the language, such as suite.nightly, names a value.
 var referenceAxes = []string{"problem", "solution", "backend", "suite"}
 
-// Expand returns selectors with names and references replaced by what they mean: the name of a solution
-// that nothing else has becomes solution=NAME, solution.NAME and its like solution=NAME, and task.NAME
-// task:NAME. Addresses begin with problems, so their names stay. It calls known only if an argument could be one of these.
-func Expand(args []string, known func() Known) []string {
-	var names Known
-	expanded := slices.Clone(args)
-	for i, arg := range args {
-		if !NamesCells(arg) || strings.ContainsAny(arg, `/@*?[\`) {
-			continue
+// Expander returns a function that replaces names and references in terms by what they mean: the
+// name of a solution that nothing else has becomes solution=NAME, solution.NAME and its like
+// solution=NAME, and task.NAME task:NAME. Addresses begin with problems, so their names stay. It calls
+// known at most once, and only if a term could be one of these.
+func Expander(known func() Known) func(term string) string {
+	names := sync.OnceValue(known)
+	return func(term string) string {
+		if !NamesCells(term) || strings.ContainsAny(term, `/@*?[\`) {
+			return term
 		}
-		if names == nil {
-			names = known()
-		}
-		if axis, name, found := strings.Cut(arg, "."); found && names[axis][name] {
+		if axis, name, found := strings.Cut(term, "."); found && names()[axis][name] {
 			switch {
 			case slices.Contains(referenceAxes, axis):
-				expanded[i] = axis + "=" + name
-				continue
+				return axis + "=" + name
 			case axis == "task":
-				expanded[i] = axis + ":" + name
-				continue
+				return axis + ":" + name
 			}
 		}
-		if names.only("solution", arg) {
-			expanded[i] = "solution=" + arg
+		if names().only("solution", term) {
+			return "solution=" + term
 		}
+		return term
 	}
-	return expanded
 }
 
 // only reports whether a name is one of an axis and of no other.

@@ -29,7 +29,7 @@ func Pick(r *report.Results, args []string) (*report.Results, error) {
 		}
 	}
 	slices.Sort(names)
-	selector, err := graph.ParseSelector(Expand(args, func() Known { return knownOf(r) }), slices.Compact(names))
+	selector, err := graph.Syntax{Axes: slices.Compact(names), Expand: Expander(func() Known { return knownOf(r) })}.Parse(args)
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
 	}

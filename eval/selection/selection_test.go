@@ -205,8 +205,8 @@ func TestExpand(t *testing.T) {
 		"suite.nightly": "suite=nightly", "backend.local.host": "backend=local.host", "task.plot": "task:plot", "suite.weekly": "suite.weekly",
 		"solution=good": "solution=good", "pytest:good": "pytest:good",
 	} {
-		if got := Expand([]string{arg}, func() Known { return known }); got[0] != want {
-			t.Errorf("%s becomes %s, want %s", arg, got[0], want)
+		if got := Expander(func() Known { return known })(arg); got != want {
+			t.Errorf("%s becomes %s, want %s", arg, got, want)
 		}
 	}
 }

@@ -57,12 +57,12 @@ type inside struct {
 
 // HasWorkspace reports whether a shell can be opened where a node of a kind does its work.
 func HasWorkspace(kind string) bool {
-	return slices.Contains([]string{plan.KindPytest, plan.KindCommand, plan.KindCheck, plan.KindInteract}, kind)
+	return slices.Contains([]string{plan.KindPytest, plan.KindCommand, plan.KindCheck, plan.KindInteract, plan.KindTask}, kind)
 }
 
 // NoWorkspace is the error about a node without one.
 func NoWorkspace(addr string) error {
-	return exit.With(exit.Usage, fmt.Errorf("%s has no workspace; name a cell, or a node that runs something of a solution", addr))
+	return exit.With(exit.Usage, fmt.Errorf("%s has no workspace; name a cell, a task, or a node that runs something of a solution", addr))
 }
 
 // Maker makes workspaces of the nodes of a plan, from what their inputs have made.
@@ -105,6 +105,8 @@ func (m *Maker) inWorkspace(ctx context.Context, id graph.ID, notes io.Writer, u
 	case *pytest.Run:
 		return task.Enter(ctx, work, notes, enter(task.Backend))
 	case *command.Run:
+		return task.Enter(ctx, work, notes, enter(task.Backend))
+	case *command.Task:
 		return task.Enter(ctx, work, notes, enter(task.Backend))
 	case *judge.Interact:
 		byHand, err := task.ByHand(work)

@@ -17,8 +17,8 @@ func (a *app) complete(root *cobra.Command) {
 	})
 	words, selectors, nodes := complete.Words, project.Selectors, project.Nodes
 	arguments := map[string]complete.Answer{
-		"fevalgraph": selectors, "run": selectors, "plan": selectors, "status": selectors, "results": selectors, "graph": selectors,
-		"diff": project.Runs, "compare": project.Values("solution"), "explain": nodes, "show": nodes, "log": nodes, "shell": nodes, "eval": project.Eval,
+		"fevalgraph": selectors, "run": selectors, "plan": selectors, "status": selectors, "results": selectors, "query": selectors, "graph": selectors,
+		"diff": project.Runs, "compare": project.Values("solution"), "explain": nodes, "show": nodes, "log": nodes, "get": nodes, "shell": nodes, "eval": project.Eval,
 	}
 	flags := map[string]complete.Answer{
 		"color": words("auto", "always", "never"), "progress": words("auto", "live", "plain", "json", "none"), "cache": words("local:rw", "local:r"),
@@ -26,7 +26,7 @@ func (a *app) complete(root *cobra.Command) {
 		"run": project.Runs, "fail-on": words(selection.ChangeNames()...), "only": selectors, "not": selectors, "force": selectors, "by": project.Axes, "metric": words(report.Metrics...), "solutions": project.Values("solution"),
 		"backend": project.Values("backend"), "checkpoint": project.Values("checkpoint"), "chdir": complete.Directories,
 	}
-	formats := map[string]complete.Answer{"results": words(report.Formats()...), "graph": words(graphFormats...), "diff": words(diffFormats...), "compare": words(report.CompareFormats...)}
+	formats := map[string]complete.Answer{"results": words(report.Formats()...), "graph": words(graphFormats...), "diff": words(diffFormats...), "compare": words(report.CompareFormats...), "report": words(reportFormats...)}
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		if cmd.ValidArgsFunction = arguments[cmd.Name()]; cmd.ValidArgsFunction == nil && cmd.ValidArgs == nil {

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
 
@@ -15,19 +13,36 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// graphFormats are those of graph; svg takes a program.
-var graphFormats = append(slices.Clone(graph.Formats), "svg")
+// graphFormats are those of graph: drawings, and the nodes themselves.
+var graphFormats = append(slices.Clone(graph.Formats), "json")
 
 func (a *app) graphCommand() *cobra.Command {
-	var format string
-	cmd := command("graph [SELECTOR...]", "Print the graph",
-		`Graph prints what the selectors pick with all that it needs, or everything. The
-svg format needs Graphviz's dot program.`,
-		`  fevalgraph graph problem=kvstore --format mermaid
-  fevalgraph graph --format svg > graph.svg`,
+	var format, fold string
+	short := map[string]*bool{}
+	cmd := command("graph [SELECTOR...]", "Draw the graph",
+		`Graph draws what the selectors pick with all that it needs, or everything. Nodes
+have the colour of the state that plan finds, and the duration of their work.
+With --fold, all nodes of a kind or of a cell are one box, with the state that
+needs attention most and the sum of the durations.`,
+		`  fevalgraph graph --svg >graph.svg
+  fevalgraph graph kvstore/reference --mermaid
+  fevalgraph graph --fold kind --dot | dot -Tpng >graph.png`,
 		func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(graphFormats, format) {
+			for _, name := range graph.Formats {
+				if *short[name] {
+					format = name
+				}
+			}
+			if a.flags.json {
+				format = "json"
+			}
+			switch {
+			case !slices.Contains(graphFormats, format):
 				return exit.With(exit.Usage, fmt.Errorf("--format %s: want one of %s", format, strings.Join(graphFormats, ", ")))
+			case fold != "" && fold != eval.FoldKind && fold != eval.FoldCell:
+				return exit.With(exit.Usage, fmt.Errorf("--fold %s: want %s or %s", fold, eval.FoldKind, eval.FoldCell))
+			case fold != "" && format == "json":
+				return exit.With(exit.Usage, errors.New("--fold is for drawings; JSON has each node"))
 			}
 			p, err := eval.Open(cmd.Context(), a.options(), eval.Reading)
 			if err != nil {
@@ -38,33 +53,22 @@ svg format needs Graphviz's dot program.`,
 			if err != nil {
 				return err
 			}
+			states, err := p.NodeStates(cmd.Context(), targets)
+			if err != nil {
+				return err
+			}
 			ids := p.Plan.Graph.Closure(targets)
-			if a.flags.json {
-				format = "json"
+			if format == "json" {
+				return p.Plan.Graph.RenderJSON(a.io.Out, ids, states)
 			}
-			if format != "svg" {
-				return p.Plan.Graph.Render(a.io.Out, format, ids)
-			}
-			return a.renderSVG(cmd, p.Plan.Graph, ids)
+			return p.Plan.Graph.Draw(ids, states, eval.Fold(fold)).Render(a.io.Out, format)
 		})
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().StringVar(&format, "format", "dot", strings.Join(graphFormats, ", "))
+	cmd.Flags().StringVar(&fold, "fold", "", "one box for all nodes of each `WHAT`: kind, cell")
+	for _, name := range graph.Formats {
+		short[name] = cmd.Flags().Bool(name, false, "short for --format "+name)
+	}
+	cmd.MarkFlagsMutuallyExclusive(append(slices.Clone(graph.Formats), "format")...)
 	return cmd
-}
-
-func (a *app) renderSVG(cmd *cobra.Command, g *graph.Graph, ids []graph.ID) error {
-	dot, err := exec.LookPath("dot")
-	if err != nil {
-		return exit.With(exit.NotJudged, errors.New("dot: not found in PATH (hint: install Graphviz: apt-get install graphviz)"))
-	}
-	var in bytes.Buffer
-	if err := g.Render(&in, "dot", ids); err != nil {
-		return err
-	}
-	c := exec.CommandContext(cmd.Context(), dot, "-Tsvg")
-	c.Stdin, c.Stdout, c.Stderr = &in, a.io.Out, a.io.Err
-	if err := c.Run(); err != nil {
-		return exit.With(exit.NotJudged, fmt.Errorf("dot: %w", err))
-	}
-	return nil
 }

@@ -46,12 +46,14 @@ func Printed() map[string][]any {
 		"doctor":       {findingsObject{}},
 		"explain":      {explainObject{}},
 		"gen":          {describe.PlannedObject{}, describe.PastObject{}},
+		"get":          {describe.GotObject{}},
 		"graph":        {graph.Rendered{}},
 		"keygen":       {keyObject{}},
 		"list":         {listObject{}, coverageObject{}},
 		"log":          {logObject{}},
 		"plan":         {planObject{}, shards.Division{}},
-		"report":       {pageObject{}, serverObject{}},
+		"query":        {foundNodes{}, foundCells{}, foundFiles{}},
+		"report":       {pageObject{}, serverObject{}, figuresObject{}},
 		"results":      {report.Results{}, report.GroupsObject{}, report.JSONLine{}},
 		"runs":         {runsObject{}},
 		"runs-prune":   {prunedObject{}},
@@ -119,6 +121,24 @@ type (
 		Schema   int            `json:"schema"`
 		Findings []kind.Finding `json:"findings"`
 	}
+	foundCell struct {
+		Problem  string `json:"problem"`
+		Solution string `json:"solution"`
+		Backend  string `json:"backend"`
+		Repeat   int    `json:"repeat"`
+	}
+	foundCells struct {
+		Schema int         `json:"schema"`
+		Cells  []foundCell `json:"cells"`
+	}
+	foundFiles struct {
+		Schema int      `json:"schema"`
+		Files  []string `json:"files"`
+	}
+	foundNodes struct {
+		Schema int              `json:"schema"`
+		Nodes  []eval.FoundNode `json:"nodes"`
+	}
 	keyObject struct {
 		Schema int    `json:"schema"`
 		File   string `json:"file"`
@@ -144,6 +164,12 @@ type (
 		File   string `json:"file"`
 		Data   string `json:"data"` // directory, "" without one
 		Bytes  int64  `json:"bytes"`
+	}
+	figuresObject struct {
+		Schema    int      `json:"schema"`
+		Run       string   `json:"run"`
+		Directory string   `json:"directory"`
+		Files     []string `json:"files"`
 	}
 	// view.WriteJSONList writes a planObject node by node.
 	planObject struct {

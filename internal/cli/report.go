@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,42 +18,61 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
+// reportFormats are what report writes: a page, or its figures.
+var reportFormats = []string{"html", "svg"}
+
 // reportFlags are those of report.
 type reportFlags struct {
 	output string
+	format string
 	serve  bool
 	port   int
 }
 
 func (a *app) reportCommand() *cobra.Command {
-	f := reportFlags{output: "report.html"}
+	f := reportFlags{format: "html"}
 	cmd := command("report [RUN...]", "Write results as a page for a browser",
-		`Report writes a page that shows results in a browser: verdicts and what changed,
-a matrix of problems and solutions, a table of all cells with filters, each cell
-with its tests, logs, manifests and why it ran, a leaderboard, and a timeline.
-It is about the last RUN, compared with the others. Without any it is about the
-last known results of all cells, compared with the last four runs.
+		`Report writes a page that shows results in a browser: a ranking with intervals
+and what changed by its causes, a matrix of problems and solutions, figures, a
+table of all cells with filters, each cell with its tests, source, logs,
+manifests and why it ran, and a timeline. It is about the last RUN, compared
+with the others. Without any it is about the last known results of all cells,
+compared with the last four runs.
 
 The page is one file that needs no server and no network. What exceeds 8 MiB is
 in a directory beside it, from which the page loads what it shows.
+
+With --format svg, the figures of the page are written into a directory without
+any browser, each with its data as CSV.
 
 With --serve, nothing is written: the page is served to browsers on this machine
 that know its address, which is printed, and follows a run that goes on.`,
 		`  fevalgraph report
   fevalgraph report -o public
+  fevalgraph report --format svg -o figures
   fevalgraph report 20260102-150405-ab12cd latest -o changes.html
   fevalgraph report --serve`,
 		func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("port") && !f.serve || cmd.Flags().Changed("output") && f.serve {
 				return usageError(cmd, errors.New("--port is for --serve, and --output for a report that is written"))
 			}
+			if !slices.Contains(reportFormats, f.format) {
+				return exit.With(exit.Usage, text.Unknown("format", f.format, reportFormats))
+			}
+			if f.serve && f.format != "html" {
+				return usageError(cmd, errors.New("--serve serves a page, which is --format html"))
+			}
 			if f.serve {
 				return a.serveReport(cmd.Context(), args, f.port)
 			}
-			return a.runReport(cmd.Context(), args, f.output)
+			if f.format == "svg" {
+				return a.writeFigures(cmd.Context(), args, cmp.Or(f.output, "figures"))
+			}
+			return a.runReport(cmd.Context(), args, cmp.Or(f.output, "report.html"))
 		})
 	cmd.Args = cobra.ArbitraryArgs
-	cmd.Flags().StringVarP(&f.output, "output", "o", f.output, "what to write: a `FILE` whose name ends in .html, or a directory")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "what to write: a `FILE` whose name ends in .html, or a directory (default: report.html, or figures)")
+	cmd.Flags().StringVar(&f.format, "format", f.format, strings.Join(reportFormats, ", "))
 	cmd.Flags().BoolVar(&f.serve, "serve", false, "serve the page on 127.0.0.1, and follow a run that goes on")
 	cmd.Flags().IntVar(&f.port, "port", 0, "with --serve: the port; 0 is one that is free")
 	return cmd
@@ -70,6 +93,25 @@ func (a *app) runReport(ctx context.Context, runs []string, output string) error
 		}
 		_, err = fmt.Fprintf(a.io.Out, "wrote %s (%s)\n", text.Line(w.File, 0), size)
 		return err
+	})
+}
+
+// writeFigures writes the figures of a report into a directory.
+func (a *app) writeFigures(ctx context.Context, runs []string, dir string) error {
+	return eval.Report(ctx, a.options(), runs, func(p *page.Page) error {
+		files, err := p.WriteFigures(dir)
+		if err != nil {
+			return exit.With(exit.Usage, err)
+		}
+		if a.flags.json {
+			return a.writeJSON(figuresObject{1, p.Runs[len(p.Runs)-1].ID, dir, files})
+		}
+		for _, file := range files {
+			if _, err := fmt.Fprintln(a.io.Out, text.Line(filepath.Join(dir, file), 0)); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

@@ -59,6 +59,8 @@ var Rules = map[string]Rule{
 	"report":               {ReachTrusted, ReachTrusted, WritesNamed},
 	"graph":                {ReachTrusted, ReachTrusted, WritesNothing},
 	"list":                 {ReachTrusted, ReachTrusted, WritesNothing},
+	"query":                {ReachTrusted, ReachTrusted, WritesNothing},
+	"get":                  {ReachTrusted, ReachTrusted, WritesNamed},
 	"show":                 {ReachTrusted, ReachTrusted, WritesNothing},
 	"lsp":                  {ReachTrusted, ReachTrusted, WritesNothing},
 	"mcp":                  {ReachTrusted, ReachTrusted, WritesNothing},

@@ -28,17 +28,22 @@ func TestRules(t *testing.T) {
 		}
 	}
 	walk((&app{io: IO{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, LookupEnv: func(string) (string, bool) { return "", false }}}).rootCommand())
-	var rows []string
+	byRule := map[Rule][]string{}
 	for name, r := range Rules {
 		if !commands[name] {
 			t.Errorf("%q has a rule and is no command", name)
 		}
 		if name != "" {
-			rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s |\n", name, r.Executes, r.Contacts, r.Writes))
+			byRule[r] = append(byRule[r], "`"+name+"`")
 		}
 	}
+	var rows []string
+	for r, names := range byRule {
+		slices.Sort(names)
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s |\n", r.Executes, r.Contacts, r.Writes, strings.Join(names, ", ")))
+	}
 	slices.Sort(rows)
-	table := "<!-- rules -->\n| Command | Executes | Contacts | Writes |\n| --- | --- | --- | --- |\n" + strings.Join(rows, "") + "\n"
+	table := "<!-- rules -->\n| Executes | Contacts | Writes | Commands |\n| --- | --- | --- | --- |\n" + strings.Join(rows, "") + "\n"
 	const page = "../../docs/commands/trust.md"
 	text, err := os.ReadFile(page)
 	if err != nil {

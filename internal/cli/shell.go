@@ -12,17 +12,19 @@ import (
 
 func (a *app) shellCommand() *cobra.Command {
 	var run string
-	cmd := command("shell CELL", "Open a shell in the exact workspace of a cell",
-		`Shell brings the inputs of a cell's run up to date, makes its workspace, runs
-the set-up commands, and opens your shell there. The script run-tests in the
-workspace runs the tests, the problem's program, or a judge problem's program
-and checker; arguments are added to those of pytest or the program. Nothing that
-happens is stored, and the workspace is removed in the end.
+	cmd := command("shell CELL", "Open a shell in the exact workspace of a cell or a task",
+		`Shell brings the inputs of a cell's run or of a task up to date, makes its
+workspace, runs the set-up commands, and opens your shell there. The script
+run-tests in the workspace runs the tests, the problem's program, a judge
+problem's program and checker, or the task's command; arguments are added to
+those of pytest or the program. Nothing that happens is stored, and the
+workspace is removed in the end.
 
 A case of a judge problem gets a directory of this machine, outside of the
 sandbox, with the program, its input and the answer.`,
 		`  fevalgraph shell kvstore/basic/reference
   fevalgraph shell kvstore/basic/reference --command './run-tests -k expiry -x'
+  fevalgraph shell task.plot
   fevalgraph shell check:knapsack/3/greedy@gojudge.box`,
 		func(cmd *cobra.Command, args []string) error {
 			return eval.Shell(cmd.Context(), a.options(), args[0], shell.Request{Command: run, Out: a.io.Out, Notes: a.io.Err, Ready: func(w shell.Workspace) {
@@ -37,7 +39,7 @@ sandbox, with the program, its input and the answer.`,
 				}
 			}})
 		})
-	cmd.Args = arguments(1, 1, "the cell")
+	cmd.Args = arguments(1, 1, "the cell or task")
 	cmd.Flags().StringVarP(&run, "command", "c", "", "run this shell command instead of an interactive shell")
 	return cmd
 }

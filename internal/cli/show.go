@@ -27,14 +27,14 @@ func (a *app) runShow(ctx context.Context, arg string) error {
 		return err
 	}
 	defer p.Close()
-	if facts, ok := describe.Named(p.Config, arg); ok {
+	if facts, ok := describe.Named(ctx, p, arg); ok {
 		return a.showFacts(facts)
 	}
 	id, err := p.Node(ctx, arg)
 	if err != nil {
 		return err
 	}
-	return a.showFacts(describe.Node(p, id))
+	return a.showFacts(describe.Node(ctx, p, id))
 }
 
 func (a *app) showFacts(facts [][]string) error {

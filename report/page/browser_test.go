@@ -46,7 +46,7 @@ func TestRebuilt(t *testing.T) {
 	if out, err := exec.Command("../../scripts/build-web", esbuild(t), dir).CombinedOutput(); err != nil {
 		t.Fatalf("build-web: %v\n%s", err, out)
 	}
-	for name, embedded := range map[string]string{"app.js": program, "app.css": style} {
+	for name, embedded := range map[string]string{"app.js": program, "app.css": appStyle} {
 		built, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
@@ -170,4 +170,12 @@ func TestQuickstartInBrowser(t *testing.T) {
 	fevalgraph(1, "run", "-q")
 	fevalgraph(0, "report")
 	browse(t, "views", filepath.Join(project, "report.html"))
+}
+
+// TestGalleryInBrowser looks at a page that has every view and every figure.
+func TestGalleryInBrowser(t *testing.T) {
+	chromium(t)
+	_, document, w := written(t, gallery(24, 3), "out.html")
+	t.Logf("%d bytes", len(document))
+	browse(t, "views", w.File)
 }

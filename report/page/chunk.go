@@ -38,7 +38,8 @@ type details struct {
 // index is the index of the page. It hands the rest to put, piece by piece.
 func (p *Page) index(put func(id, data string) error) (*index, error) {
 	entries := p.Runs[len(p.Runs)-1].Results.Entries()
-	x, cells := newIndex(p, entries), cellsOf(entries)
+	contenders := contendersOf(p.Runs[len(p.Runs)-1].Results)
+	x, cells := newIndex(p, entries, contenders), cellsOf(entries)
 	send := func(v any) (id string, err error) {
 		id, data, err := packed(v)
 		if err == nil {
@@ -74,7 +75,32 @@ func (p *Page) index(put func(id, data string) error) (*index, error) {
 		}
 		x.Work = id
 	}
-	return x, nil
+	var err error
+	if x.Figures, err = send(sheetOf(p.figures(contenders))); err != nil {
+		return nil, err
+	}
+	x.Grids, err = sendGrids(x.Matrix.Problems, gridsOf(cells, x.Matrix.Solutions), send)
+	return x, err
+}
+
+// sendGrids sends the grids of problems, some at a time.
+func sendGrids(problems []string, grids map[string]*grid, send func(any) (string, error)) ([]chunk, error) {
+	chunks, held, size, first := []chunk{}, []json.RawMessage(nil), 0, 0
+	for i, problem := range problems {
+		content, err := json.Marshal(grids[problem])
+		if err != nil {
+			return nil, fmt.Errorf("encoding a report: %w", err)
+		}
+		if held, size = append(held, content), size+len(content); size < chunkBytes && i < len(problems)-1 {
+			continue
+		}
+		id, err := send(held)
+		if err != nil {
+			return nil, err
+		}
+		chunks, held, size, first = append(chunks, chunk{ID: id, First: first}), nil, 0, i+1
+	}
+	return chunks, nil
 }
 
 // packed is data as the page carries it: compressed, and in letters that mean nothing to a

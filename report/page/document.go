@@ -7,6 +7,7 @@ import (
 	"html"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/report/draw"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
@@ -15,7 +16,9 @@ var (
 	//go:embed dist/app.js
 	program string
 	//go:embed dist/app.css
-	style string
+	appStyle string
+
+	style = appStyle + draw.PageStyle()
 )
 
 // inline is a piece of data within the document.

@@ -27,9 +27,14 @@ type index struct {
 	Past        []past            `json:"past"`        // of the runs but the last
 	Differences []difference      `json:"differences"` // likewise
 	Leaders     []board           `json:"leaders"`
+	Matrix      heat              `json:"matrix"`
+	Since       int               `json:"since"` // the place in Differences of the last run that is comparable, -1 without any
+	Concerns    []concern         `json:"concerns"`
 	Summary     report.Summary    `json:"summary"`
 	Chunks      []chunk           `json:"chunks"`
 	Work        string            `json:"work,omitempty"` // the chunk of the timeline
+	Figures     string            `json:"figures"`        // the chunk of the figures
+	Grids       []chunk           `json:"grids"`          // of tests and solutions, problem by problem as in Matrix
 	Outcomes    []verdict.Outcome `json:"outcomes"`       // by how much they ask for attention
 	Groups      []verdict.Group   `json:"groups"`
 }
@@ -58,7 +63,8 @@ type cellColumns struct {
 	Remark   *column            `json:"remark"`
 	Seconds  []float64          `json:"seconds"`
 	Score    numbers            `json:"score"`
-	From     []int              `json:"from"` // the first of its checkpoints; one element more
+	Share    numbers            `json:"share"` // of checkpoints that passed, or of 100 points; null without a verdict
+	From     []int              `json:"from"`  // the first of its checkpoints; one element more
 }
 
 // checkpointColumns has an element for each checkpoint, cell by cell.
@@ -69,6 +75,7 @@ type checkpointColumns struct {
 	Note    *column   `json:"note"`
 	Seconds []float64 `json:"seconds"`
 	Score   numbers   `json:"score"`
+	Scope   *column   `json:"scope"`  // the groups of tests that the policy looks at, with blanks
 	Passed  [][]int   `json:"passed"` // tests, for each group
 	Total   [][]int   `json:"total"`
 }
@@ -97,10 +104,10 @@ type change struct {
 	Said   string            `json:"said,omitempty"`
 }
 
-// newIndex is the index of a page, whose last run has these entries, without its chunks.
-func newIndex(p *Page, entries []report.Entry) *index {
+// newIndex is the index of a page, whose last run has these entries and contenders, without its chunks.
+func newIndex(p *Page, entries []report.Entry, contenders []*report.Contenders) *index {
 	last := &p.Runs[len(p.Runs)-1]
-	x := &index{Schema: 1, Project: p.Project, Version: p.Version, Past: []past{}, Differences: []difference{}, Chunks: []chunk{},
+	x := &index{Schema: 1, Project: p.Project, Version: p.Version, Past: []past{}, Differences: []difference{}, Chunks: []chunk{}, Leaders: []board{}, Grids: []chunk{},
 		Summary: report.Summarize(last.Results, nil), Groups: verdict.Groups[:],
 		Outcomes: []verdict.Outcome{verdict.OutcomePassed, verdict.OutcomeScored, verdict.OutcomeSkipped, verdict.OutcomeFailed,
 			verdict.OutcomeNotReached, verdict.OutcomeErrored, verdict.OutcomeBroken}}
@@ -114,7 +121,13 @@ func newIndex(p *Page, entries []report.Entry) *index {
 			x.Differences = append(x.Differences, differenceOf(r.Difference, entries))
 		}
 	}
-	x.Leaders = boards(last.Results)
+	for _, c := range contenders {
+		x.Leaders = append(x.Leaders, boardOf(c))
+	}
+	addAttempts(last.Results, x.Leaders)
+	x.Matrix = heatOf(report.MatrixOf(last.Results))
+	x.Since = sinceOf(p.Runs)
+	x.Concerns = concernsOf(entries)
 	return x
 }
 
@@ -133,7 +146,7 @@ func headOf(r *Run) runHead {
 func (x *index) fillCells(entries []report.Entry) {
 	c := &x.Cells
 	c.Problem, c.Solution, c.Backend, c.Suites, c.Outcome, c.Remark = newColumn(0), newColumn(0), newColumn(0), newColumn(0), newColumn(0), newColumn(0)
-	c.Repeat, c.Seconds, c.Score, c.From = []int{}, []float64{}, numbers{}, []int{}
+	c.Repeat, c.Seconds, c.Score, c.Share, c.From = []int{}, []float64{}, numbers{}, numbers{}, []int{}
 	c.Labels = map[string]*column{}
 	for i := range entries {
 		for label := range entries[i].Cell.Labels {
@@ -160,9 +173,18 @@ func (x *index) fillCells(entries []report.Entry) {
 		c.Seconds = append(c.Seconds, milliseconds(row.Seconds))
 		c.Score = append(c.Score, cell.Score)
 		c.From = append(c.From, i)
+		c.Share = append(c.Share, nil)
+		if share, ok := report.CellShare(cell); ok {
+			c.Share[len(c.Share)-1] = thousandths(share)
+		}
 	}
 	c.From = append(c.From, len(entries))
 	c.Score = c.Score.orNil()
+}
+
+func thousandths(v float64) *float64 {
+	v = math.Round(1000*v) / 1000
+	return &v
 }
 
 // milliseconds rounds seconds to such: more digits only take room.
@@ -170,7 +192,7 @@ func milliseconds(seconds float64) float64 { return math.Round(seconds*1000) / 1
 
 func (x *index) fillCheckpoints(entries []report.Entry, words func(report.Checkpoint) []string) {
 	c, n := &x.Checkpoints, len(entries)
-	c.Name, c.Outcome, c.Words, c.Note = newColumn(n), newColumn(n), newColumn(n), newColumn(n)
+	c.Name, c.Outcome, c.Words, c.Note, c.Scope = newColumn(n), newColumn(n), newColumn(n), newColumn(n), newColumn(n)
 	c.Seconds, c.Score = make([]float64, n), make(numbers, n)
 	c.Passed, c.Total = make([][]int, len(verdict.Groups)), make([][]int, len(verdict.Groups))
 	for g := range verdict.Groups {
@@ -181,6 +203,7 @@ func (x *index) fillCheckpoints(entries []report.Entry, words func(report.Checkp
 		c.Name.add(e.Checkpoint.Name)
 		c.Outcome.add(string(e.Outcome))
 		c.Words.addIf(strings.Join(words(*e.Checkpoint), " "), len(e.Cell.Checkpoints) > 0)
+		c.Scope.add(scopeOf(e.Checkpoint.Policy))
 		c.Note.add(text.Line(e.Note, noteColumns))
 		c.Seconds[i], c.Score[i] = milliseconds(e.Checkpoint.DurationMS/1000), e.Checkpoint.Score
 		for g, group := range verdict.Groups {
@@ -188,6 +211,17 @@ func (x *index) fillCheckpoints(entries []report.Entry, words func(report.Checkp
 		}
 	}
 	c.Score = c.Score.orNil()
+}
+
+// scopeOf returns the groups of tests that a policy looks at.
+func scopeOf(policy string) string {
+	var groups []string
+	for _, g := range verdict.Groups {
+		if n, _ := verdict.Policy(policy).Scope(verdict.GroupCounts{g: {Total: 1}}); n.Total > 0 {
+			groups = append(groups, string(g))
+		}
+	}
+	return strings.Join(groups, " ")
 }
 
 func pastOf(r *report.Results, entries []report.Entry) past {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
 // mostCompared is how many contenders are compared in pairs: the work grows with their square.
@@ -15,6 +16,7 @@ type board struct {
 	Axis   string      `json:"axis"`
 	Metric string      `json:"metric"`
 	Rows   []boardLine `json:"rows"`
+	At     []int       `json:"at,omitempty"` // numbers of attempts that Best of the rows is about
 }
 
 type boardLine struct {
@@ -27,17 +29,19 @@ type boardLine struct {
 	Missing  int      `json:"missing"`  // cells without
 	// Groups are letters. Rows without one in common are shown to differ; "" is not compared.
 	Groups string `json:"groups,omitempty"`
+	// Best is pass@k, or the expected best score of k, for each k of At; null where problems have too few attempts.
+	Best []*float64 `json:"best,omitempty"`
 }
 
-// boards are those of each axis on which cells differ.
-func boards(r *report.Results) []board {
+// contendersOf ranks each axis on which cells differ by each metric, and compares the pairs where they are few.
+func contendersOf(r *report.Results) []*report.Contenders {
 	labels := map[string]bool{}
 	for i := range r.Cells {
 		for label := range r.Cells[i].Labels {
 			labels[label] = true
 		}
 	}
-	all := []board{}
+	var all []*report.Contenders
 	for _, axis := range append([]string{"solution", "problem", "backend"}, slices.Sorted(maps.Keys(labels))...) {
 		for _, metric := range report.Metrics {
 			ranked := report.Rank(r, axis, metric)
@@ -50,10 +54,52 @@ func boards(r *report.Results) []board {
 					ranked = compared
 				}
 			}
-			all = append(all, boardOf(ranked))
+			all = append(all, ranked)
 		}
 	}
 	return all
+}
+
+// attemptsAt are the numbers of attempts that boards estimate the best of.
+var attemptsAt = []int{1, 2, 3, 5, 10, 20, 50, 100}
+
+// addAttempts adds what k attempts give to boards by "solved" and "score", if there are repeats.
+func addAttempts(r *report.Results, boards []board) {
+	most := 0
+	for i := range r.Cells {
+		most = max(most, r.Cells[i].Repeat)
+	}
+	ks := attemptsAt[:0:0]
+	for _, k := range attemptsAt {
+		if k <= most {
+			ks = append(ks, k)
+		}
+	}
+	if len(ks) < 2 {
+		return
+	}
+	for i := range boards {
+		b := &boards[i]
+		if b.Axis == "problem" || len(b.Rows) > mostCompared || b.Metric != "solved" && b.Metric != "score" {
+			continue
+		}
+		of := map[string][]statistics.Estimate{}
+		for _, g := range report.SummarizeGroups(r, []string{b.Axis}, ks) {
+			of[g.Group[0]] = g.PassAt
+			if b.Metric == "score" {
+				of[g.Group[0]] = g.BestOf
+			}
+		}
+		b.At = ks
+		for k := range b.Rows {
+			for _, e := range of[b.Rows[k].Name] {
+				b.Rows[k].Best = append(b.Rows[k].Best, nil)
+				if e.Known {
+					b.Rows[k].Best[len(b.Rows[k].Best)-1] = &e.Value
+				}
+			}
+		}
+	}
 }
 
 func boardOf(c *report.Contenders) board {

@@ -49,6 +49,8 @@ type Run struct {
 	Results   *report.Results
 	// Difference is what became of its results in the last run; nil for the last.
 	Difference *report.Difference
+	// Step is what became of the results of the run before in this one; nil for the first.
+	Step *report.Difference
 }
 
 // Node is a piece of work that a cell needed. Its JSON is what the page reads.

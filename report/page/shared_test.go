@@ -91,7 +91,7 @@ func TestShared(t *testing.T) {
 	for i, c := range cells {
 		place[fmt.Sprint(c.Problem, "\x00", c.Solution, "\x00", c.Backend, "\x00", c.Repeat)] = i
 	}
-	s := shared{Index: newIndex(&Page{Runs: []Run{{ID: "r", Results: results}}, Words: selection.VerdictWords}, entries)}
+	s := shared{Index: newIndex(&Page{Runs: []Run{{ID: "r", Results: results}}, Words: selection.VerdictWords}, entries, nil)}
 	for _, args := range selectors {
 		one := selectorCase{Args: args, Line: "'" + strings.Join(args, "'  '") + "'", Cells: []int{}}
 		picked, err := selection.Pick(results, args)

@@ -1,9 +1,11 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -88,16 +90,49 @@ func (t *Task) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 }
 
 func (t *Task) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	plan, err := t.plan(ctx, w)
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	return session.Run(ctx, w, plan, func(s *session.Session) (graph.Outcome, error) {
+		if failed, err := t.setUp(ctx, s); cmp.Or(err, failed) != nil {
+			return graph.Outcome{}, cmp.Or(err, failed)
+		}
+		return t.make(ctx, w, s)
+	})
+}
+
+// Enter opens the workspace of the task with its exact inputs, sets it up, and hands it to use, with the
+// task's program and how programs run as that one does. The workspace is closed afterwards.
+func (t *Task) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use func(s backend.Session, argv []string, command func(argv []string) backend.Command) error) error {
+	plan, err := t.plan(ctx, w)
+	if err != nil {
+		return err
+	}
+	w.Log = progress
+	return session.Enter(ctx, w, plan, func(s *session.Session) error {
+		// A set-up command that failed has told why: that is what to look into.
+		if _, err := t.setUp(ctx, s); err != nil {
+			return err
+		}
+		return use(s, t.Argv, func(argv []string) backend.Command {
+			return backend.Command{Argv: s.In(argv), Env: t.Env.Variables(), Dir: t.Directory, Offline: t.Offline, Notes: progress}
+		})
+	})
+}
+
+// plan prepares packages and says what session the task takes.
+func (t *Task) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
 	var python *prepared
 	if p := t.Python; p != nil {
 		w.Phase(graph.Preparing)
 		interpreter, version, err := p.Interpreter(ctx)
 		if err != nil {
-			return graph.Outcome{}, err
+			return session.Plan{}, err
 		}
 		made, err := p.Environments.prepare(ctx, t.Backend, t.Env, interpreter, version, p.Shared, p.pins)
 		if err != nil {
-			return graph.Outcome{}, fmt.Errorf("preparing the environment of requires: %w", err)
+			return session.Plan{}, fmt.Errorf("preparing the environment of requires: %w", err)
 		}
 		python = &made
 	}
@@ -110,22 +145,25 @@ func (t *Task) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	for _, in := range t.Inputs {
 		tree, ok := w.Input(in.As, tasks.TreeOutput)
 		if !ok {
-			return graph.Outcome{}, fmt.Errorf("dependency %q has no tree", in.As)
+			return session.Plan{}, fmt.Errorf("dependency %q has no tree", in.As)
 		}
 		plan.Spec.Inputs = append(plan.Spec.Inputs, backend.Input{Path: in.Path, Tree: tree})
 	}
-	return session.Run(ctx, w, plan, func(s *session.Session) (graph.Outcome, error) {
-		for _, step := range t.Setup {
-			no, err := s.SetUp(ctx, step)
-			if err == nil && no != nil {
-				err = errors.New(left{exit: Exit{Exit: no.Exit}, setup: s.Setup()}.setupFailed())
-			}
-			if err != nil {
-				return graph.Outcome{}, err
-			}
+	return plan, nil
+}
+
+// setUp runs the set-up commands, up to one that failed.
+func (t *Task) setUp(ctx context.Context, s *session.Session) (failed, err error) {
+	for _, step := range t.Setup {
+		no, err := s.SetUp(ctx, step)
+		if err != nil {
+			return nil, err
 		}
-		return t.make(ctx, w, s)
-	})
+		if no != nil {
+			return errors.New(left{exit: Exit{Exit: no.Exit}, setup: s.Setup()}.setupFailed()), nil
+		}
+	}
+	return nil, nil
 }
 
 // make runs the command in a workspace that is ready, and keeps the outputs.

@@ -27,6 +27,22 @@ func Summarize(sample []float64) Summary {
 	return Summary{N: len(sample), Mean: Mean(sample), Min: slices.Min(sample), Max: slices.Max(sample)}
 }
 
+// Spread is the five-number summary of a sample.
+type Spread struct{ Min, Low, Median, High, Max float64 }
+
+// SpreadOf returns the least and the greatest of a sample and its quartiles, between two values in
+// proportion (Hyndman and Fan's seventh definition). It is zero for an empty sample.
+func SpreadOf(sample []float64) Spread {
+	switch len(sample) {
+	case 0:
+		return Spread{}
+	case 1:
+		return Spread{sample[0], sample[0], sample[0], sample[0], sample[0]}
+	}
+	sorted := slices.Sorted(slices.Values(sample))
+	return Spread{sorted[0], quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75), sorted[len(sorted)-1]}
+}
+
 // Finite reports whether a number can be a part of a sample.
 func Finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 

@@ -1,6 +1,7 @@
 package statistics
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -175,5 +176,23 @@ func TestSummarize(t *testing.T) {
 	}
 	if Finite(math.NaN()) || Finite(math.Inf(-1)) || !Finite(0) {
 		t.Error("Finite")
+	}
+}
+
+// The quartiles are those of numpy.percentile.
+func TestSpread(t *testing.T) {
+	for _, test := range []struct {
+		sample []float64
+		want   Spread
+	}{
+		{nil, Spread{}},
+		{[]float64{3}, Spread{3, 3, 3, 3, 3}},
+		{[]float64{5, 1}, Spread{1, 2, 3, 4, 5}},
+		{[]float64{7, 1, 3, 2, 11, 4}, Spread{1, 2.25, 3.5, 6.25, 11}},
+	} {
+		got := SpreadOf(test.sample)
+		for i, pair := range [][2]float64{{got.Min, test.want.Min}, {got.Low, test.want.Low}, {got.Median, test.want.Median}, {got.High, test.want.High}, {got.Max, test.want.Max}} {
+			near(t, fmt.Sprint(test.sample, i), pair[0], pair[1], 1e-12)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package describe
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,12 +13,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
 // Named are the fields of the problem, the solution or the task with a name, or a reference:
 // each is a label and a value. It is false when there is none.
-func Named(cfg *lang.Config, name string) ([][]string, bool) {
+func Named(ctx context.Context, of *eval.Project, name string) ([][]string, bool) {
+	cfg := of.Config
 	for _, p := range cfg.Problems {
 		if name == p.Name || name == p.Ref {
 			return problemFacts(p), true
@@ -30,7 +33,7 @@ func Named(cfg *lang.Config, name string) ([][]string, bool) {
 	}
 	for _, t := range cfg.Tasks {
 		if name == t.Name || name == t.Ref {
-			return taskFacts(t), true
+			return append(taskFacts(t), outputFacts(t, of.Products(ctx, plan.TaskAddress(t)))...), true
 		}
 	}
 	return nil, false
@@ -131,10 +134,35 @@ func taskFacts(t *lang.Task) [][]string {
 		}
 		facts = append(facts, []string{"input at " + in.Target, source})
 	}
+	return facts
+}
+
+// outputFacts has the sizes of outputs that the last answer has.
+func outputFacts(t *lang.Task, made []eval.Product) (facts [][]string) {
 	for _, o := range t.Outputs {
-		facts = append(facts, []string{"output " + o.Name, o.Kind + " " + o.Path})
+		words := []string{o.Kind + " " + o.Path}
+		if o.Publish != "" {
+			words = append(words, "published as "+o.Publish)
+		}
+		for _, one := range made {
+			if one.Name == o.Name {
+				words = append(words, ProductSize(one))
+			}
+		}
+		facts = append(facts, []string{"output " + o.Name, strings.Join(words, ", ")})
 	}
 	return facts
+}
+
+// ProductSize returns how large an output is: "3 files, 12 KiB".
+func ProductSize(o eval.Product) string {
+	switch {
+	case o.Bytes < 0:
+		return "no longer in the store"
+	case !o.IsFile():
+		return text.Count(o.Files, "file") + ", " + text.Bytes(o.Bytes)
+	}
+	return text.Bytes(o.Bytes)
 }
 
 // sourceOf is a path, or the output of a task in its place.
@@ -146,7 +174,7 @@ func sourceOf(path string, from *lang.OutputRef) string {
 }
 
 // Node are the fields of a node of a project, with the last answer for it.
-func Node(p *eval.Project, id graph.ID) [][]string {
+func Node(ctx context.Context, p *eval.Project, id graph.ID) [][]string {
 	n := p.Plan.Graph.Node(id)
 	facts := [][]string{{"address", n.Addr}, {"kind", n.Kind}}
 	for _, l := range n.Labels {
@@ -169,8 +197,8 @@ func Node(p *eval.Project, id graph.ID) [][]string {
 	if last.Broken != "" {
 		facts = append(facts, []string{"last attempt", "broken: " + last.Broken})
 	}
-	for _, o := range last.Outputs {
-		facts = append(facts, []string{"output " + o.Name, o.Digest.String()})
+	for _, o := range p.Products(ctx, n.Addr) {
+		facts = append(facts, []string{"output " + o.Name, ProductSize(o) + ", " + o.Digest.String()})
 	}
 	return facts
 }

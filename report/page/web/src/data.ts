@@ -9,20 +9,24 @@ export interface Run {
 }
 export interface Cells {
   problem: Column; solution: Column; backend: Column; repeat: number[]; suites: Column; labels: Record<string, Column>
-  outcome: Column; remark: Column; seconds: number[]; score: Numbers; from: number[]
+  outcome: Column; remark: Column; seconds: number[]; score: Numbers; share: Numbers; from: number[]
 }
 export interface Checkpoints {
-  name: Column; outcome: Column; words: Column; note: Column; seconds: number[]; score: Numbers; passed: number[][]; total: number[][]
+  name: Column; outcome: Column; words: Column; note: Column; scope: Column; seconds: number[]; score: Numbers; passed: number[][]; total: number[][]
 }
 export interface Change {
   kind: string; name: string; cell: number; before?: string; after?: string; cause?: string; test?: string; said?: string
 }
 export interface Difference { before: string; after: string; same: number; changes: Change[] }
-export interface Leader { name: string; mean: number | null; low?: number; high?: number; problems: number; attempts: number; missing: number; groups?: string }
+export interface Leader { name: string; mean: number | null; low?: number; high?: number; problems: number; attempts: number; missing: number; groups?: string; best?: (number | null)[] }
+export interface Board { axis: string; metric: string; rows: Leader[]; at?: number[] }
+/** Problems from easy to hard, solutions from the best down, and what each pair reached, row by row: null if it is what its only cell reached. */
+export interface Heat { problems: string[]; solutions: string[]; share: Numbers; missing: Record<number, number> }
+export interface Concern { kind: string; text: string; checkpoints: number; cells: number[]; more?: number }
 export interface Index {
   schema: number; project: string; version: string; live?: boolean; runs: Run[]; cells: Cells; checkpoints: Checkpoints
-  past: { outcome: Column; score: Numbers }[]; differences: Difference[]; leaders: { axis: string; metric: string; rows: Leader[] }[]
-  summary: Record<string, number>; chunks: { id: string; first: number }[]; work?: string; outcomes: string[]; groups: string[]
+  past: { outcome: Column; score: Numbers }[]; differences: Difference[]; leaders: Board[]; matrix: Heat; since: number; concerns: Concern[]
+  summary: Record<string, number>; chunks: { id: string; first: number }[]; work?: string; figures: string; grids: { id: string; first: number }[]; outcomes: string[]; groups: string[]
 }
 
 export interface Test {
@@ -42,6 +46,20 @@ export interface Details {
   nodes: Node[]; more?: number
 }
 export interface Work { addr: string[]; kind: Column; pool: Column; state: Column; start: number[]; seconds: number[] }
+
+/** A mark of a drawing, as report/draw has it. */
+export interface Shape {
+  k: 'rect' | 'line' | 'circle' | 'path' | 'text'; c?: string; x?: number; y?: number; w?: number; h?: number; r?: number
+  d?: string; a?: string; s?: string; t?: boolean; o?: string
+}
+export interface Drawing { w: number; h: number; shapes: Shape[] | null }
+export interface Figure {
+  name: string; kind: string; axis?: string; metric?: string; title: string; note: string; columns: string[]; rows: string[][]; wide: Drawing; narrow: Drawing
+}
+/** A test by solutions: a letter of states for each. */
+export interface GridTest { checkpoint: string; file: string; id: string; group: string; states: string; passed: number; judged: number; kind: string }
+export interface Grid { solutions: string[]; tests: GridTest[] }
+export interface Sheet { style: string; figures: Figure[] }
 
 const arriving = new Map<string, (data: string) => void>()
 /** What a script with a piece of data calls. */
@@ -86,10 +104,14 @@ function piece<T>(id: string): Promise<T> {
 }
 
 export const readIndex = () => unpacked<Index>('index')
+export const readSheet = (x: Index) => piece<Sheet>(x.figures)
 export const readWork = (x: Index) => piece<Work>(x.work!)
 
-export async function readDetails(x: Index, cell: number): Promise<Details> {
-  const after = x.chunks.findIndex(c => c.first > cell)
-  const chunk = x.chunks.at(after < 0 ? -1 : after - 1)!
-  return (await piece<Details[]>(chunk.id))[cell - chunk.first]
+async function readPart<T>(chunks: { id: string; first: number }[], at: number): Promise<T> {
+  const after = chunks.findIndex(c => c.first > at)
+  const chunk = chunks.at(after < 0 ? -1 : after - 1)!
+  return (await piece<T[]>(chunk.id))[at - chunk.first]
 }
+
+export const readDetails = (x: Index, cell: number) => readPart<Details>(x.chunks, cell)
+export const readGrid = (x: Index, problem: number) => readPart<Grid>(x.grids, problem)

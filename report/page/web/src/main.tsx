@@ -9,6 +9,8 @@ import { Compare } from './views/compare'
 import { Leaders } from './views/leaders'
 import { LiveView, doneOf, useLive } from './views/live'
 import { Matrix } from './views/matrix'
+import { Plots } from './views/plots'
+import { Problem } from './views/problem'
 import { Summary } from './views/summary'
 import { Timeline } from './views/timeline'
 
@@ -25,9 +27,12 @@ options.vnode = (node: VNode) => {
 
 type View = ComponentType<{ x: Index; route: Route }>
 const views: [key: string, name: string, view: View][] = [
-  ['summary', 'Summary', Summary], ['cells', 'Cells', Cells], ['matrix', 'Matrix', Matrix], ['compare', 'Changes', Compare],
-  ['leaderboard', 'Leaderboard', Leaders], ['timeline', 'Timeline', Timeline],
+  ['summary', 'Summary', Summary], ['leaderboard', 'Leaderboard', Leaders], ['matrix', 'Matrix', Matrix], ['plots', 'Plots', Plots],
+  ['compare', 'Changes', Compare], ['cells', 'Cells', Cells], ['timeline', 'Timeline', Timeline],
 ]
+
+/** Views whose first heading is the name of what they show. */
+const named = ['cell', 'problem']
 
 const themes = ['auto', 'light', 'dark']
 
@@ -52,15 +57,21 @@ function App({ x }: { x: Index }) {
       else if (e.key === '/') {
         if (!document.getElementById('search')) go(link('cells'))
         requestAnimationFrame(() => document.getElementById('search')?.focus())
-      } else return
+      } else {
+        // Keys of the table are meant for it wherever the focus is not on something else.
+        const table = document.querySelector<HTMLElement>('.table, .matrix')
+        if (!table || e.target !== document.body || !/^(j|k|Enter|Home|End|Page(Up|Down)|Arrow(Up|Down|Left|Right))$/.test(e.key)) return
+        table.focus({ preventScroll: true })
+        table.dispatchEvent(new KeyboardEvent('keydown', { key: e.key }))
+      }
       e.preventDefault()
     }
     addEventListener('keydown', key)
     return () => removeEventListener('keydown', key)
   }, [])
   const current = route.view === 'live' || x.live && route.view === '' && x.cells.repeat.length === 0 ? 'live'
-    : route.view === 'cell' ? 'cells' : views.some(([key]) => key === route.view) ? route.view : 'summary'
-  const Shown = route.view === 'cell' ? Cell : views.find(([key]) => key === current)?.[2]
+    : route.view === 'cell' ? 'cells' : route.view === 'problem' ? 'matrix' : views.some(([key]) => key === route.view) ? route.view : 'summary'
+  const Shown = route.view === 'cell' ? Cell : route.view === 'problem' ? Problem : views.find(([key]) => key === current)?.[2]
   useEffect(() => { document.title = `${visible(x.project)}: ${route.name ? visible(route.name) : current}` }, [route])
   return (
     <>
@@ -76,7 +87,9 @@ function App({ x }: { x: Index }) {
           {theme === 'auto' ? '◐' : theme === 'light' ? '○' : '●'}
         </button>
       </header>
-      <main key={route.view + route.name}>{Shown ? <Shown x={x} route={route} /> : <LiveView live={live} />}</main>
+      <main key={route.view + route.name}>
+        {current !== 'live' && !named.includes(route.view) && <h1 class="hidden">{views.find(([key]) => key === current)?.[1]} of {x.project}</h1>}
+        {Shown ? <Shown x={x} route={route} /> : <LiveView live={live} />}</main>
     </>)
 }
 

@@ -5,7 +5,7 @@ import { score } from './text'
 const signs: Record<string, string> = {
   passed: '✓', scored: '=', skipped: '–', failed: '✗', 'not reached': '∅', errored: '!', broken: '?', error: '!', timeout: '!',
   lost: '↓', won: '↑', flaky: '≈', changed: '±', judged: '✓', stale: '~', new: '+', gone: '−',
-  done: '●', cached: '○', blocked: '∅', interrupted: '–', running: '▶',
+  absent: '·', done: '●', cached: '○', blocked: '∅', interrupted: '–', running: '▶',
 }
 
 export const sign = (outcome: string) => signs[outcome] ?? '·'
@@ -21,10 +21,10 @@ export function Verdict({ of, points }: { of: string; points?: number | null }) 
   return <span class={'verdict ' + tone(of)}><span aria-hidden="true">{sign(of)}</span> {points != null && of === 'scored' ? score(points) : of}</span>
 }
 
-/** How many of some tests passed; a dot where there are none. */
-export function Tally({ passed, total }: { passed: number; total: number }) {
+/** How many of some tests passed; a dot where there are none. Red is only what kept a verdict from passing. */
+export function Tally({ passed, total, matters = true }: { passed: number; total: number; matters?: boolean }) {
   if (total === 0) return <span class="dim">·</span>
-  return <span class={passed === total ? '' : 'short'}>{passed}<span class="dim">/{total}</span></span>
+  return <span class={passed === total ? '' : matters ? 'short' : 'fewer'}>{passed}<span class="dim">/{total}</span></span>
 }
 
 /** A text of many lines. Where it scrolls, the keyboard can reach it. */

@@ -12,11 +12,25 @@ interface Props {
   order?: string
   onOrder?: (order: string) => void
   empty: ComponentChildren
+  /** Further lines of a row, in place of the columns that a narrow table has no room for. */
+  more?: (at: number) => ComponentChildren
   /** Changes when the table has other rows, which are shown from the first on. */
   version: string
 }
 
-const height = 30, spare = 8
+const spare = 8, mostPrinted = 5000
+
+/** Whether the page is being printed, for which all rows have to exist. */
+export function usePrinting(): boolean {
+  const [is, set] = useState(false)
+  useEffect(() => {
+    const begin = () => set(true), end = () => set(false)
+    addEventListener('beforeprint', begin)
+    addEventListener('afterprint', end)
+    return () => { removeEventListener('beforeprint', begin); removeEventListener('afterprint', end) }
+  }, [])
+  return is
+}
 
 /** Where tables were, for whoever comes back. */
 const places = new Map<string, { top: number; active: number }>()
@@ -24,14 +38,16 @@ const places = new Map<string, { top: number; active: number }>()
 /** How wide a table is, in pixels, that has the columns of a class. */
 const least: Record<string, number> = { wide: 640, wider: 960 }
 
-export function Table({ label, columns: all, count, row, order = '', onOrder, empty, version }: Props) {
+export function Table({ label, columns: all, count, row, order = '', onOrder, empty, more, version }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const [view, setView] = useState({ top: 0, rows: 40, width: 1280 })
   const [active, setActive] = useState(0)
+  const printing = usePrinting(), tall = more !== undefined && view.width < least.wide
+  const head = 30, height = tall ? 84 : 30
 
   useLayoutEffect(() => {
     const measure = () => {
-      const el = box.current!
+      const el = box.current!, height = more !== undefined && el.clientWidth < least.wide ? 84 : 30
       setView({ top: Math.floor(el.scrollTop / height), rows: Math.ceil(el.clientHeight / height) + 1, width: el.clientWidth })
     }
     measure()
@@ -56,7 +72,7 @@ export function Table({ label, columns: all, count, row, order = '', onOrder, em
   const move = (to: number) => {
     to = Math.max(0, Math.min(count - 1, to))
     setActive(to)
-    const el = box.current!, room = el.clientHeight - 2 * height
+    const el = box.current!, room = el.clientHeight - head - height
     if (to * height < el.scrollTop) el.scrollTop = to * height
     else if (to * height > el.scrollTop + room) el.scrollTop = to * height - room
   }
@@ -69,7 +85,7 @@ export function Table({ label, columns: all, count, row, order = '', onOrder, em
     e.preventDefault()
   }
 
-  const first = Math.max(0, view.top - spare), last = Math.min(count, view.top + view.rows + spare)
+  const first = printing ? 0 : Math.max(0, view.top - spare), last = printing ? Math.min(count, mostPrinted) : Math.min(count, view.top + view.rows + spare)
   const shownColumns = all.map((_, i) => i).filter(i => (all[i].class ?? '').split(' ').every(name => view.width >= (least[name] ?? 0)))
   const columns = shownColumns.map(i => all[i])
   const linked = columns.findIndex(c => c.class?.startsWith('name')) // its link covers the row
@@ -79,14 +95,15 @@ export function Table({ label, columns: all, count, row, order = '', onOrder, em
     const r = row(at)
     shown.push(
       <div key={r.key} class={`tr ${r.class ?? ''} ${at === active ? 'active' : ''}`} role="row" aria-rowindex={at + 2} id={`row-${at}`}
-        style={{ top: `${(at + 1) * height}px`, gridTemplateColumns: template }} onClick={() => setActive(at)}>
+        style={{ top: `${head + at * height}px`, height: `${height}px`, gridTemplateColumns: template }} onClick={() => setActive(at)}>
         {shownColumns.map((of, i) => <span role="gridcell" class={columns[i].class}>{i === linked ? <a class="cover" href={r.href} tabIndex={-1}>{r.cells[of]}</a> : r.cells[of]}</span>)}
+        {tall && <span role="gridcell" class="more">{more(at)}</span>}
       </div>)
   }
   return (
     <div class="table" ref={box} onScroll={scroll} onKeyDown={key} tabIndex={0} role="grid" aria-label={label} aria-rowcount={count + 1}
       aria-activedescendant={count > 0 ? `row-${active}` : undefined}>
-      <div class="rows" style={{ height: `${(count + 1) * height}px` }} role="rowgroup">
+      <div class="rows" style={{ height: `${head + count * height}px` }} role="rowgroup">
         <div class="tr head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
           {columns.map(c => {
             const sorted = order === c.key ? 'ascending' : order === '-' + c.key ? 'descending' : undefined

@@ -36,6 +36,13 @@ const whole = new Intl.NumberFormat('en-US')
 export const count = (n: number) => whole.format(n)
 export const counted = (n: number, noun: string) => count(n) + ' ' + noun + (n === 1 ? '' : 's')
 export const score = (n: number) => String(Math.abs(n) >= 1e9 ? Number(n.toPrecision(4)) : Math.round(n * 1e4) / 1e4)
+/** What something was and is, with as few digits as tell both apart. */
+export function moved(before = '', after = ''): string {
+  for (let digits = 4; ; digits++) {
+    const [b, a] = [before, after].map(s => s.replace(/\d+\.\d+(e[+-]?\d+)?/g, n => String(Number(Number(n).toPrecision(digits)))))
+    if (b !== a || before === after || digits > 16) return [b, a].filter(Boolean).join(' → ')
+  }
+}
 export const percent = (n: number) => (100 * n).toFixed(1)
 
 /** A time in UTC as "2026-01-02 03:04:05". */

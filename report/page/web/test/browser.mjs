@@ -9,6 +9,7 @@ const [executablePath, what, file, shots] = process.argv.slice(2)
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const url = pathToFileURL(file).href
 let complaints = 0
+const everyView = ['#/summary', '#/leaderboard', '#/matrix', '#/plots', '#/compare', '#/cells', '#/timeline']
 
 function complain(text) {
   complaints++
@@ -30,7 +31,7 @@ async function open(browser, hash, options = {}) {
 }
 
 /** A cell's own page is read when its tests, or that there are none, are there. */
-const ready = (page, hash) => page.waitForSelector(hash.startsWith('#/cell/') ? '#tests, #nodes' : hash === '#/timeline' ? 'canvas' : 'main > *')
+const ready = (page, hash) => page.waitForSelector(hash.startsWith('#/cell/') ? '#tests, #nodes' : hash.startsWith('#/problem/') ? '#grid, article > .note:not([role])' : hash === '#/timeline' ? 'canvas' : hash === '#/plots' ? '.plot' : 'main > h1 + *')
 
 async function rows(page) {
   return page.$$eval('.tr:not(.head) .cover', links => links.map(l => l.getAttribute('href').split('?')[0]))
@@ -44,8 +45,11 @@ async function firstCell(browser) {
   return cell
 }
 
+/** The page of a cell's problem. */
+const problemOf = cell => cell.split('/').slice(0, 3).join('/').replace('#/cell', '#/problem')
+
 async function views(browser) {
-  const hashes = ['#/summary', '#/cells', '#/matrix', '#/compare', '#/leaderboard', '#/timeline', await firstCell(browser)]
+  const cell = await firstCell(browser), hashes = [...everyView, cell, problemOf(cell)]
   for (const [width, height] of [[360, 740], [1280, 800], [3840, 2160]]) {
     for (const colorScheme of ['light', 'dark']) {
       const page = await open(browser, hashes[0], { viewport: { width, height }, colorScheme })
@@ -68,6 +72,60 @@ async function views(browser) {
   }
   await keyboard(browser)
   await links(browser)
+  await headings(browser, hashes)
+  await figures(browser)
+  await printed(browser)
+}
+
+/** Each view has one first heading, and no header of a table is empty. */
+async function headings(browser, hashes) {
+  const page = await open(browser, hashes[0])
+  for (const hash of hashes) {
+    await page.goto(url + hash)
+    await ready(page, hash)
+    const found = await page.evaluate(() => ({ h1: document.querySelectorAll('h1').length, empty: [...document.querySelectorAll('th, [role=columnheader]')].filter(h => h.textContent.trim() === '').length }))
+    check(found.h1 === 1 && found.empty === 0, `${hash}: ${found.h1} h1, ${found.empty} empty headers`)
+  }
+  await page.close()
+}
+
+/** Each figure has its data as a table, and both as files that can be read. */
+async function figures(browser) {
+  const page = await open(browser, '#/plots'), reader = await browser.newPage()
+  await page.waitForSelector('.plot')
+  await page.evaluate(() => { // a browser asks before it saves many files
+    URL.createObjectURL = blob => { globalThis.saved = blob.text(); return '#/plots' }
+    HTMLAnchorElement.prototype.click = () => {}
+  })
+  const count = await page.$$eval('.plot', all => all.length)
+  check(count >= 4, `${count} figures`)
+  for (let i = 0; i < count; i++) {
+    const plot = page.locator('.plot').nth(i), name = await plot.locator('h2').textContent()
+    const shapes = await plot.locator('svg > *').count()
+    await plot.locator('button:has-text("Table")').click()
+    const rows = await plot.locator('tbody tr').count()
+    check(shapes > 2 && rows > 0, `${name}: ${shapes} shapes, ${rows} rows`)
+    for (const kind of ['SVG', 'CSV']) {
+      await plot.locator(`button:has-text("${kind}")`).click()
+      const content = await page.evaluate(() => globalThis.saved)
+      if (kind === 'CSV') check(content.split('\r\n').length === rows + 2, `${name}: the CSV has other rows than the table`)
+      else check(await reader.evaluate(s => { const d = new DOMParser().parseFromString(s, 'image/svg+xml'); return !d.querySelector('parsererror') && d.documentElement.localName === 'svg' && d.querySelectorAll('g > *').length }, content) === shapes, `${name}: the file has other shapes`)
+    }
+  }
+  await reader.close()
+  await page.close()
+}
+
+/** All rows are printed, also those that are not in sight. */
+async function printed(browser) {
+  const page = await open(browser, '#/cells', { viewport: { width: 1000, height: 300 } })
+  await page.waitForSelector('.cover')
+  const all = await page.$eval('.table', t => Number(t.getAttribute('aria-rowcount')) - 1)
+  await page.evaluate(() => { addEventListener('beforeprint', () => { globalThis.counted = document.querySelectorAll('.cover').length }) })
+  await page.pdf()
+  const rows = await page.evaluate(() => globalThis.counted)
+  check(rows === all, `${rows} of ${all} rows are printed`)
+  await page.close()
 }
 
 /** All of it can be done without a mouse. */
@@ -76,7 +134,7 @@ async function keyboard(browser) {
   const at = async (want, did) => {
     await page.waitForFunction(w => location.hash.startsWith(w), want, { timeout: 5000 }).catch(async () => complain(`${did}: at ${await page.evaluate(() => location.hash)}, not ${want}`))
   }
-  for (const [key, hash] of [['3', '#/matrix'], ['4', '#/compare'], ['5', '#/leaderboard'], ['6', '#/timeline'], ['1', '#/summary'], ['2', '#/cells']]) {
+  for (const [key, hash] of [['2', '#/leaderboard'], ['3', '#/matrix'], ['4', '#/plots'], ['5', '#/compare'], ['7', '#/timeline'], ['1', '#/summary'], ['6', '#/cells']]) {
     await page.keyboard.press(key)
     await at(hash, key)
   }
@@ -86,7 +144,7 @@ async function keyboard(browser) {
   await at('#/cells?search=a', 'a search')
   await page.keyboard.press('Backspace')
   await page.keyboard.press('Escape')
-  for (let i = 0; i < 40 && !await page.evaluate(() => document.activeElement.matches('.table')); i++) await page.keyboard.press('Tab')
+  await page.waitForFunction(() => document.activeElement.id !== 'search') // the table has keys before any Tab
   const all = await rows(page)
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
@@ -101,7 +159,8 @@ async function keyboard(browser) {
   }
   await page.keyboard.press('3')
   await page.waitForSelector('.matrix')
-  for (let i = 0; i < 40 && !await page.evaluate(() => document.activeElement.matches('.matrix')); i++) await page.keyboard.press('Tab')
+  await page.keyboard.press('ArrowRight')
+  check(await page.evaluate(() => document.activeElement.matches('.matrix') && document.querySelector('.square.active')?.id.endsWith('-1')), 'an arrow does not move in the matrix')
   await page.keyboard.press('Enter')
   await at('#/cell', 'Enter in the matrix')
   await page.close()
@@ -111,12 +170,12 @@ async function keyboard(browser) {
 async function links(browser) {
   const page = await open(browser, '#/cells')
   await page.waitForSelector('.cover')
-  const all = await rows(page)
   await page.fill('#filter', 'solution=hasty verdict=broken')
   await page.click('.head button:has-text("solution")')
   await page.waitForFunction(() => location.hash.includes('filter=solution%3Dhasty+verdict%3Dbroken') && location.hash.includes('sort=solution'))
   const some = await rows(page), hash = await page.evaluate(() => location.hash)
-  check(some.length > 0 && some.length < all.length, `${some.length} of ${all.length} cells are picked`)
+  const [picked, of] = (await page.textContent('output')).match(/[\d,]+/g)
+  check(picked !== '0' && picked !== of, `${picked} of ${of} cells are picked`)
   await page.fill('#filter', 'color=red')
   await page.waitForSelector('#wrong:has-text("no axis")')
   await page.close()
@@ -138,7 +197,7 @@ async function links(browser) {
 /** Nothing that comes from elsewhere does anything. */
 async function hostile(browser) {
   const cell = await firstCell(browser)
-  for (const hash of ['#/summary', '#/cells', '#/matrix', '#/compare', '#/leaderboard', '#/timeline', cell, '#/cells?search=' + encodeURIComponent('<img src=x onerror=alert(1)>\u202e'), '#/cell/' + encodeURIComponent('<script>alert(1)</script>\u202e')]) {
+  for (const hash of [...everyView, cell, problemOf(cell), '#/cells?search=' + encodeURIComponent('<img src=x onerror=alert(1)>\u202e'), '#/cell/' + encodeURIComponent('<script>alert(1)</script>\u202e')]) {
     const page = await open(browser, hash)
     if (hash === cell) {
       await page.waitForSelector('#nodes')
@@ -146,7 +205,7 @@ async function hostile(browser) {
     }
     await page.waitForTimeout(50)
     const found = await page.evaluate(() => ({
-      elements: document.querySelectorAll('img, iframe, object, embed, svg, form[action], script[src]').length,
+      elements: document.querySelectorAll('img, iframe, object, embed, svg:not(.figure), foreignObject, form[action], script[src]').length,
       scripts: [...document.scripts].filter(s => s.type !== 'text/plain').length,
       steering: /[\u202a-\u202e\u2066-\u2069\u0000-\u0008\u001b\u200b]/.test(document.body.innerText + document.title + [...document.querySelectorAll('[title], [aria-label]')].map(e => e.title + e.ariaLabel).join('')),
       text: document.body.innerText,

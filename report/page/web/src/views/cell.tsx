@@ -65,7 +65,7 @@ function Head({ x, at, route }: { x: Index; at: number; route: Route }) {
 
 /** The checkpoints, in each of the runs, and their tests by group. */
 function Checkpoints({ x, at, route }: { x: Index; at: number; route: Route }) {
-  const { name, outcome, note, seconds, score: scores, passed, total } = x.checkpoints
+  const { name, outcome, note, scope, seconds, score: scores, passed, total } = x.checkpoints
   const from = x.cells.from[at], to = x.cells.from[at + 1]
   const rows = Array.from({ length: to - from }, (_, i) => from + i)
   const groups = x.groups.map((g, i) => ({ g, i })).filter(({ i }) => rows.some(k => total[i][k] > 0))
@@ -94,7 +94,7 @@ function Checkpoints({ x, at, route }: { x: Index; at: number; route: Route }) {
               </td>}
               <td><Verdict of={o} /></td>
               {scored && <td class="right">{scores[k] == null ? '·' : score(scores[k]!)}</td>}
-              {groups.map(({ i }) => <td class="right"><Tally passed={passed[i][k]} total={total[i][k]} /></td>)}
+              {groups.map(({ g, i }) => <td class="right"><Tally passed={passed[i][k]} total={total[i][k]} matters={o !== 'passed' && value(scope, k).split(' ').includes(g)} /></td>)}
               <td class="right">{duration(seconds[k])}</td>{noted && <td class="said">{note.values[note.at[k]]}</td>}
             </tr>)
         })}</tbody>
@@ -139,32 +139,64 @@ function Tests({ c, order }: { c: Checkpoint; order: string[] }) {
       {c.message && <Text class="message">{c.message}</Text>}
       {figures.length > 0 && <p>{figures.map(([k, v]) => <span class="chip">{k} {score(v)}</span>)}</p>}
       {c.tests.length === 0 && <p class="note">There are no tests to show.</p>}
-      {[...groups].filter(([, tests]) => tests.length > 0).map(([name, tests]) => <Group name={name} tests={tests} />)}
+      {[...groups].filter(([, tests]) => tests.length > 0).map(([name, tests], i, all) => <Group name={name} tests={tests} first={all.findIndex(([, tests]) => !tests.every(good)) === i} />)}
     </>)
 }
 
 const good = (t: Test) => t.status === 'passed'
 
-function Group({ name, tests }: { name: string; tests: Test[] }) {
+/** Tests with equal messages, those of most first. */
+function together(tests: Test[]): Test[][] {
+  const by = new Map<string, Test[]>()
+  for (const t of tests) by.set(t.status + (t.message ?? ''), [...by.get(t.status + (t.message ?? '')) ?? [], t])
+  return [...by.values()].sort((a, b) => b.length - a.length)
+}
+
+/** Tests that failed in the same way: their message once. */
+function Failures({ tests, open }: { tests: Test[]; open: boolean }) {
+  if (tests.length === 1 || !tests[0].message) return <TestList tests={tests} open={open} />
+  const last = tests[0].message.trim().split('\n').findLast(l => l.startsWith('E ')) ?? tests[0].message.trim().split('\n', 1)[0]
+  return (
+    <details class="same" open={open}>
+      <summary><Mark of={tests[0].status} /> {count(tests.length)} in the same way <span class="said">{last.replace(/^E\s+/, '')}</span></summary>
+      <Text>{tests[0].message}</Text>
+      <TestList tests={tests.map(t => ({ ...t, message: null }))} open={false} />
+    </details>)
+}
+
+function Group({ name, tests, first }: { name: string; tests: Test[]; first: boolean }) {
   const passed = tests.filter(good), others = tests.filter(t => !good(t))
   return (
     <section class="group">
-      <h3>{name} <Tally passed={passed.length} total={tests.length} /></h3>
-      {others.length > 0 && <TestList tests={others} />}
-      {passed.length > 0 && <details><summary>{count(passed.length)} passed</summary><TestList tests={passed} /></details>}
+      <h3>{name} <span class="dim">{passed.length}/{tests.length}</span></h3>
+      {together(others).map((same, i) => <Failures tests={same} open={first && i === 0} />)}
+      {passed.length > 0 && <details><summary>{count(passed.length)} passed</summary><TestList tests={passed} open={false} /></details>}
     </section>)
 }
 
-function TestList({ tests }: { tests: Test[] }) {
+function TestList({ tests, open }: { tests: Test[]; open: boolean }) {
   const [most, setMost] = useState(shownTests)
   return (
     <>
-      <ul class="tests">{tests.slice(0, most).map(t => {
+      <ul class="tests">{tests.slice(0, most).map((t, i) => {
         const line = <><Mark of={t.status} title={t.verdict ?? t.status} /> <span class="id">{t.id}</span> {t.verdict && <b>{t.verdict}</b>} <span class="dim">{t.file} · {duration((t.cpu_ms ?? t.duration_ms) / 1000)}{t.memory_bytes !== undefined && ` · ${bytes(t.memory_bytes)}`}</span></>
-        return <li>{t.message ? <details open={!good(t)}><summary>{line}</summary><Text>{t.message}</Text></details> : <div>{line}</div>}</li>
+        return <li>{t.message ? <details open={open && i === 0}><summary>{line}</summary><Text>{t.message}</Text></details> : <div>{line}</div>}</li>
       })}</ul>
       {tests.length > most && <button onClick={() => setMost(tests.length)}>Show {count(tests.length - most)} more</button>}
     </>)
+}
+
+/** Commands about a node, to be copied. */
+function Commands({ addr }: { addr: string }) {
+  const [copied, setCopied] = useState('')
+  const quoted = /^[\w@%+=:,./-]+$/.test(addr) ? addr : "'" + addr.replaceAll("'", "'\\''") + "'"
+  const copy = async (command: string) => {
+    try {
+      await navigator.clipboard.writeText(`fevalgraph ${command} ${quoted}`)
+      setCopied(command)
+    } catch { setCopied('') } // a browser may not allow it
+  }
+  return <p class="commands">{['explain', 'log', 'shell'].map(c => <button title={`fevalgraph ${c} ${quoted}`} onClick={() => copy(c)}>{copied === c ? 'copied' : `copy ${c}`}</button>)}</p>
 }
 
 /** What made the verdict: why each node ran, its log and its manifest. */
@@ -176,6 +208,7 @@ function Nodes({ nodes, more }: { nodes: Node[]; more: number }) {
       {nodes.map(n => (
         <section class="node">
           <h3><Mark of={n.state} /> {n.addr}</h3>
+          <Commands addr={n.addr} />
           <p>
             <b>{n.state}</b>{n.seconds > 0 && <> in {duration(n.seconds)}</>}{n.attempt > 1 && <>, attempt {n.attempt}</>}: {n.cause || 'no cause was recorded'}
           </p>

@@ -35,9 +35,12 @@ export function Cells({ x, route }: { x: Index; route: Route }) {
     <div class="fill">
       <Filters x={x} ask={ask} to={to} wrong={wrong} found={cells.length} />
       <Table label="Cells" columns={columns} count={cells.length} order={ask.sort} onOrder={sort => to({ sort })} version={Object.values(ask).join('\n')}
-        empty="No cell is like that." row={at => rowOf(x, cells[at], columns, ask)} />
+        empty={<Empty clear={() => to({ filter: '', search: '', outcome: '' })} />} row={at => rowOf(x, cells[at], columns, ask)} />
     </div>)
 }
+
+/** What stands where no cell is picked, with a way back. */
+export const Empty = ({ clear }: { clear: () => void }) => <p class="empty">No cell is like that. <button onClick={clear}>Show all cells</button></p>
 
 export function Filters({ x, ask, to, wrong, found }: {
   x: Index; ask: Ask; to: (change: Partial<Ask>) => void; wrong: string; found: number
@@ -63,7 +66,7 @@ function columnsOf(x: Index): ColumnOf[] {
   const scored = c.score !== null
   const tested = x.checkpoints.total.some(g => g.some(n => n > 0))
   return [
-    { key: 'outcome', title: '', label: 'verdict', width: '2.2rem', sorts: true },
+    { key: 'outcome', title: <span class="hidden">verdict</span>, label: 'verdict', width: '2.2rem', sorts: true },
     { key: 'problem', title: 'problem', label: 'problem', width: 'minmax(5rem, 1.4fr)', sorts: true, class: 'name' },
     { key: 'solution', title: 'solution', label: 'solution', width: 'minmax(5rem, 1.4fr)', sorts: true, class: 'name' },
     ...c.backend.values.length > 1 ? [{ key: 'backend', title: 'backend', label: 'backend', width: 'minmax(4rem, 0.7fr)', sorts: true, class: 'name wide' }] : [],
@@ -86,7 +89,7 @@ function rowOf(x: Index, i: number, columns: ColumnOf[], ask: Ask) {
       case 'backend': return c.backend.values[c.backend.at[i]]
       case 'score': return c.score?.[i] == null ? <span class="dim">·</span> : score(c.score[i]!)
       case 'checkpoints': return <Strip x={x} cell={i} />
-      case 'tests': { const [passed, total] = testsOf(x, i); return <Tally passed={passed} total={total} /> }
+      case 'tests': { const [passed, total] = testsOf(x, i); return <Tally passed={passed} total={total} matters={outcome !== 'passed'} /> }
       case 'seconds': return duration(c.seconds[i])
     }
     return c.remark.values[c.remark.at[i]]

@@ -4,16 +4,16 @@ import type { Change, Index } from '../data'
 import { Mark, sign, tone } from '../marks'
 import { go, link, replace, type Route } from '../route'
 import { Table } from '../table'
-import { count, counted } from '../text'
-import { countKinds } from './summary'
+import { count, counted, moved } from '../text'
+import { byCause, causeOf, countKinds } from './summary'
 
 const causes = 8
 
 export function Compare({ x, route }: { x: Index; route: Route }) {
-  const d = x.differences.find(d => d.before === route.name) ?? x.differences[x.differences.length - 1]
+  const d = x.differences.find(d => d.before === route.name) ?? x.differences[x.since]
   const kind = route.params.get('kind') ?? '', cause = route.params.get('cause') ?? ''
   const shown = useMemo(() => d?.changes.filter(c => (kind === '' || c.kind === kind) && (cause === '' || causeOf(c) === cause)) ?? [], [d, kind, cause])
-  const by = useMemo(() => d ? countCauses(d.changes) : [], [d])
+  const by = useMemo(() => d ? byCause(d.changes) : [], [d])
   if (!d) return <div class="page"><p>This report has one run alone. <code>fevalgraph report BEFORE AFTER</code> writes one that compares two.</p></div>
   const to = (change: Record<string, string>) => replace(link('compare', d.before, { kind, cause, ...change }))
   return (
@@ -24,7 +24,7 @@ export function Compare({ x, route }: { x: Index; route: Route }) {
         </select></label>
         <div class="to"><span class="dim">to</span> {d.after}</div>
         <div class="kinds" role="group" aria-label="Kinds of changes">
-          {countKinds(d).map(([k, n]) => (
+          {countKinds(d.changes).map(([k, n]) => (
             <button class={'chip ' + tone(k)} aria-pressed={kind === k} onClick={() => to({ kind: kind === k ? '' : k })}>
               <span aria-hidden="true">{sign(k)}</span> {count(n)} {k}
             </button>))}
@@ -34,12 +34,13 @@ export function Compare({ x, route }: { x: Index; route: Route }) {
       </div>
       {by.length > 0 && (
         <ul class="causes" aria-label="Changes by cause">
-          {by.slice(0, causes).map(([c, n]) => <li><button aria-pressed={cause === c} onClick={() => to({ cause: cause === c ? '' : c })}><b>{count(n)}</b> {c}</button></li>)}
+          {by.slice(0, causes).map(([c, all]) => <li><button aria-pressed={cause === c} onClick={() => to({ cause: cause === c ? '' : c })}><b>{count(all.length)}</b> {c}</button></li>)}
           {by.length > causes && <li class="dim">and {counted(by.length - causes, 'other cause')}</li>}
         </ul>)}
-      <Table label="Changes" count={shown.length} version={d.before + kind + cause} empty="Nothing changed."
+      <Table label="Changes" count={shown.length} version={d.before + kind + cause} empty={d.changes.length === 0 ? 'Nothing changed.' : <>No change is like that. <button onClick={() => to({ kind: '', cause: '' })}>Show all changes</button></>}
+        more={at => <><span class="said">{causeOf(shown[at])}</span>{testOf(shown[at]) ?? shown[at].name}</>}
         columns={[
-          { key: 'kind', title: '', label: 'what became of it', width: '2.2rem' },
+          { key: 'kind', title: <span class="hidden">kind</span>, label: 'what became of it', width: '2.2rem' },
           { key: 'name', title: 'checkpoint', label: 'checkpoint', width: 'minmax(9rem, 2fr)', class: 'name' },
           { key: 'move', title: 'verdict', label: 'before and now', width: '8.5rem' },
           { key: 'cause', title: 'cause', label: 'what it comes from', width: 'minmax(8rem, 2fr)', class: 'wide' },
@@ -49,16 +50,10 @@ export function Compare({ x, route }: { x: Index; route: Route }) {
           const c = shown[at]
           return {
             key: c.name, href: c.cell < 0 ? link('compare', d.before) : link('cell', cellName(x, c.cell)),
-            cells: [<Mark of={c.kind} />, c.name, [c.before, c.after].filter(Boolean).join(' → '), causeOf(c), c.test ? `${c.test} ${c.said ?? ''}` : c.said],
+            cells: [<Mark of={c.kind} />, c.name, moved(c.before, c.after), causeOf(c), testOf(c)],
           }
         }} />
     </div>)
 }
 
-const causeOf = (c: Change) => c.before && c.after ? c.cause || 'cause unknown' : ''
-
-function countCauses(changes: Change[]): [string, number][] {
-  const counts = new Map<string, number>()
-  for (const c of changes) if (causeOf(c)) counts.set(causeOf(c), (counts.get(causeOf(c)) ?? 0) + 1)
-  return [...counts].sort((a, b) => b[1] - a[1])
-}
+const testOf = (c: Change) => c.test ? `${c.test} ${c.said ?? ''}` : c.said

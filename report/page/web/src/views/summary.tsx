@@ -1,30 +1,39 @@
-import type { Difference, Index } from '../data'
+import { useState } from 'preact/hooks'
 import { cellName } from '../cells'
+import type { Board, Change, Concern, Difference, Index } from '../data'
 import { Mark, Verdict, sign, tone } from '../marks'
 import { link } from '../route'
-import { count, counted, duration, moment } from '../text'
+import { count, counted, duration, moment, moved } from '../text'
+import { Track, axisTerm, metrics, shown } from './leaders'
 
 const listed = 12
 
 export function Summary({ x }: { x: Index }) {
-  const run = x.runs[x.runs.length - 1]
-  const before = x.differences[x.differences.length - 1]
+  const before = x.differences[x.since]
   return (
     <div class="page">
       <Verdicts x={x} />
-      <dl class="facts">
-        <Fact name="run">{run.run}</Fact>
-        {run.start && <Fact name="began">{moment(run.start)}</Fact>}
-        {run.ended && <Fact name="took">{duration(run.seconds)}</Fact>}
-        <Fact name="nodes">{count(run.executed)} ran, {count(run.cached)} cached</Fact>
-        {run.ended ? <Fact name="exit code">{run.exit}</Fact> : <Fact name="state">has not ended</Fact>}
-        <Fact name="asked for">{run.selection || 'everything'}</Fact>
-        <Fact name="program">fevalgraph {x.version}</Fact>
-      </dl>
+      <Ranking x={x} />
       {before && <Changed x={x} d={before} />}
-      <Attention x={x} />
+      <Concerns x={x} />
       {x.runs.length > 1 && <Runs x={x} />}
+      <Facts x={x} />
     </div>)
+}
+
+/** What the page is about, for whoever wants to know exactly. */
+function Facts({ x }: { x: Index }) {
+  const run = x.runs[x.runs.length - 1]
+  return (
+    <dl class="facts">
+      <Fact name="run">{run.run}</Fact>
+      {run.start && <Fact name="began">{moment(run.start)}</Fact>}
+      {run.ended && <Fact name="took">{duration(run.seconds)}</Fact>}
+      <Fact name="nodes">{count(run.executed)} ran, {count(run.cached)} cached</Fact>
+      {run.ended ? <Fact name="exit code">{run.exit}</Fact> : <Fact name="state">has not ended</Fact>}
+      <Fact name="asked for">{run.selection || 'everything'}</Fact>
+      <Fact name="program">fevalgraph {x.version}</Fact>
+    </dl>)
 }
 
 function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {
@@ -49,66 +58,111 @@ function Verdicts({ x }: { x: Index }) {
             <b>{count(counts.get(o)!)}</b> <Verdict of={o} />
           </a></li>))}
       </ul>
-      {x.summary.vacuous > 0 && <p class="note">{counted(x.summary.vacuous, 'checkpoint')} passed with no test that the policy looks at.</p>}
     </section>)
+}
+
+/** The best solutions, by each metric that they have. */
+function Ranking({ x }: { x: Index }) {
+  const boards = x.leaders.filter(b => b.axis === 'solution' && b.metric !== 'checkpoints')
+  if (boards.length === 0) return null
+  return (
+    <section aria-labelledby="ranking">
+      <h2 id="ranking"><a href={link('leaderboard')}>Solutions</a></h2>
+      <div class={'rankings n' + Math.min(boards.length, 2)}>{boards.map(b => <Ranked key={b.metric} b={b} />)}</div>
+    </section>)
+}
+
+function Ranked({ b }: { b: Board }) {
+  const show = shown(b), grouped = b.rows.some(r => r.groups)
+  const rows = b.rows.slice(0, listed)
+  return (
+    <div class="scroll">
+      <table>
+        <thead><tr><th>{metrics[b.metric]}</th><th class="track">mean, 95 % interval</th><th class="right">mean</th>{grouped && <th title="rows without a letter in common are shown to differ">group</th>}</tr></thead>
+        <tbody>{rows.map(r => (
+          <tr title={r.low === undefined ? undefined : `${show(r.low)} to ${show(r.high!)} over ${counted(r.problems, 'problem')}`}>
+            <th scope="row"><a href={link('cells', '', { filter: axisTerm(b.axis, r.name) })}>{r.name}</a></th>
+            <td class="track" aria-hidden="true"><Track r={r} board={b} /></td>
+            <td class="right">{r.mean === null ? '·' : show(r.mean)}</td>
+            {grouped && <td class="dim">{r.groups}</td>}
+          </tr>))}</tbody>
+      </table>
+      {b.rows.length > rows.length && <p><a href={link('leaderboard', '', { metric: b.metric })}>All {count(b.rows.length)}</a></p>}
+    </div>)
 }
 
 const kinds = ['lost', 'broken', 'flaky', 'changed', 'won', 'judged', 'stale', 'new', 'gone']
 
-export function countKinds(d: Difference): [string, number][] {
-  return kinds.map(k => [k, d.changes.filter(c => c.kind === k).length] as [string, number]).filter(([, n]) => n > 0)
+export function countKinds(changes: Change[]): [string, number][] {
+  return kinds.map(k => [k, changes.filter(c => c.kind === k).length] as [string, number]).filter(([, n]) => n > 0)
 }
 
+/** What a change comes from; "" for what is new or gone. */
+export const causeOf = (c: Change) => c.before && c.after ? c.cause || 'cause unknown' : ''
+
+export function byCause(changes: Change[]): [string, Change[]][] {
+  const by = new Map<string, Change[]>()
+  for (const c of changes) if (causeOf(c)) by.set(causeOf(c), [...by.get(causeOf(c)) ?? [], c])
+  return [...by].sort((a, b) => b[1].length - a[1].length)
+}
+
+export const Kinds = ({ of }: { of: Change[] }) =>
+  <>{countKinds(of).map(([k, n]) => <span class={'chip ' + tone(k)}><span aria-hidden="true">{sign(k)}</span> {count(n)} {k}</span>)}</>
+
 function Changed({ x, d }: { x: Index; d: Difference }) {
-  const by = countKinds(d)
+  const causes = byCause(d.changes)
   return (
     <section aria-labelledby="changed">
-      <h2 id="changed"><a href={link('compare', d.before)}>Since run {d.before}</a></h2>
-      {by.length === 0
+      <h2 id="changed"><a href={link('compare', d.before)}>What changed since run {d.before}</a></h2>
+      {d.changes.length === 0
         ? <p class="note">Nothing changed: {counted(d.same, 'checkpoint')} have the same verdict.</p>
-        : <p>{by.map(([k, n]) => <span class={'chip ' + tone(k)}><span aria-hidden="true">{sign(k)}</span> {count(n)} {k}</span>)} <span class="dim">{count(d.same)} the same</span></p>}
-      <Changes x={x} d={{ ...d, changes: d.changes.filter(c => c.kind !== 'new' && c.kind !== 'gone').slice(0, listed) }} />
-      {d.changes.length > listed && <p><a href={link('compare', d.before)}>All {count(d.changes.length)} changes</a></p>}
+        : <p><Kinds of={d.changes} /> <span class="dim">{count(d.same)} the same</span></p>}
+      <ul class="list">{causes.slice(0, listed).map(([cause, changes]) => (
+        <li><details>
+          <summary><span class="said">{cause}</span> <Kinds of={changes} /></summary>
+          <Changes x={x} changes={changes.slice(0, listed)} />
+          {changes.length > listed && <p><a href={link('compare', d.before, { cause })}>All {count(changes.length)}</a></p>}
+        </details></li>))}</ul>
+      {causes.length > listed && <p><a href={link('compare', d.before)}>All {count(causes.length)} causes</a></p>}
     </section>)
 }
 
-/** Changes, each with what it comes from. */
-export function Changes({ x, d }: { x: Index; d: Difference }) {
+/** Changes of one cause. */
+function Changes({ x, changes }: { x: Index; changes: Change[] }) {
   return (
     <ul class="list">
-      {d.changes.map(c => (
+      {changes.map(c => (
         <li>
           <Mark of={c.kind} />
           <div>
             {c.cell < 0 ? <b>{c.name}</b> : <a href={link('cell', cellName(x, c.cell))}>{c.name}</a>}{' '}
-            <span class="dim">{[c.before, c.after].filter(Boolean).join(' → ')}</span>
-            {c.before && c.after && <div class="said">{c.cause || 'cause unknown'}</div>}
+            <span class="dim">{moved(c.before, c.after)}</span>
             {c.test && <div class="said">{c.test}{c.said && <span class="dim"> {c.said}</span>}</div>}
           </div>
         </li>))}
     </ul>)
 }
 
-/** The cells that ask most for attention. */
-function Attention({ x }: { x: Index }) {
-  const rank = x.cells.outcome.values.map(o => x.outcomes.indexOf(o))
-  const least = x.outcomes.indexOf('failed')
-  const all: number[] = []
-  for (let i = 0; i < x.cells.repeat.length; i++) if (rank[x.cells.outcome.at[i]] >= least) all.push(i)
-  if (all.length === 0) return null
-  const worst = all.sort((a, b) => rank[x.cells.outcome.at[b]] - rank[x.cells.outcome.at[a]] || a - b).slice(0, listed)
+/** All that asks for attention, what has the same reason together. */
+function Concerns({ x }: { x: Index }) {
+  const [all, setAll] = useState(false)
+  if (x.concerns.length === 0) return null
+  const shown = all ? x.concerns : x.concerns.slice(0, listed)
   return (
     <section aria-labelledby="attention">
-      <h2 id="attention"><a href={link('cells', '', { sort: '-outcome' })}>Look at</a></h2>
-      <ul class="list">
-        {worst.map(i => (
-          <li>
-            <Mark of={x.cells.outcome.values[x.cells.outcome.at[i]]} />
-            <div><a href={link('cell', cellName(x, i))}>{cellName(x, i)}</a><div class="said">{x.cells.remark.values[x.cells.remark.at[i]]}</div></div>
-          </li>))}
-      </ul>
-      {all.length > worst.length && <p><a href={link('cells', '', { sort: '-outcome' })}>All {count(all.length)} cells that do not pass</a></p>}
+      <h2 id="attention">Needs attention</h2>
+      <ul class="list">{shown.map(c => <ConcernOf key={c.kind + c.text} x={x} c={c} />)}</ul>
+      {shown.length < x.concerns.length && <button onClick={() => setAll(true)}>Show {count(x.concerns.length - shown.length)} more</button>}
     </section>)
+}
+
+function ConcernOf({ x, c }: { x: Index; c: Concern }) {
+  return (
+    <li><details>
+      <summary><Mark of={c.kind} /> <span class={'verdict ' + tone(c.kind)}>{count(c.checkpoints)} {c.kind}</span> <span class="said">{c.text}</span></summary>
+      <ul class="names">{c.cells.map(i => <li><a href={link('cell', cellName(x, i))}>{cellName(x, i)}</a></li>)}</ul>
+      {c.more && <p class="note">and {counted(c.more, 'more checkpoint')}</p>}
+    </details></li>)
 }
 
 function Runs({ x }: { x: Index }) {

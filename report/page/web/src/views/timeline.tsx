@@ -106,7 +106,7 @@ function Drawn({ w }: { w: Work }) {
       <section aria-labelledby="longest">
         <h2 id="longest">The longest</h2>
         <div class="scroll"><table>
-          <thead><tr><th /><th>node</th><th class="right">took</th><th class="right">from</th><th class="wide">pool</th></tr></thead>
+          <thead><tr><th>state</th><th>node</th><th class="right">took</th><th class="right">from</th><th class="wide">pool</th></tr></thead>
           <tbody>{longest.map(i => (
             <tr onMouseEnter={() => setHover(i)}>
               <td><Mark of={w.state.values[w.state.at[i]]} /></td><td class="said">{w.addr[i]}</td>

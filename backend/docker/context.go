@@ -1,0 +1,125 @@
+package docker
+
+import (
+	"archive/tar"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+)
+
+const (
+	ignoreFile = ".dockerignore"
+	// strayDockerfile is where a Dockerfile goes that is not of the context.
+	strayDockerfile = ".fevalgraph.dockerfile"
+)
+
+// fileTime is the time of every file of a context. It is after 1980, where the
+// time of zip archives begins.
+var fileTime = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Context is a context as the daemon takes it: an archive. Files belong to
+// root and are 0644 or, when they can be executed, 0755.
+type Context struct {
+	*io.PipeReader
+	Dockerfile string // its path in the archive
+
+	mu  sync.Mutex
+	err error // of reading what is to go into it
+}
+
+// NewContext begins to make one; it must be closed.
+func NewContext(ctx context.Context, store cache.Store, r backend.Recipe) *Context {
+	reader, writer := io.Pipe()
+	c := &Context{PipeReader: reader, Dockerfile: cmp.Or(r.Dockerfile, strayDockerfile)}
+	go func() {
+		archive := tar.NewWriter(writer)
+		err := writeContext(ctx, store, r, archive)
+		if err == nil {
+			err = archive.Close()
+		}
+		if !errors.Is(err, io.ErrClosedPipe) { // that is the daemon, which has enough
+			c.mu.Lock()
+			c.err = err
+			c.mu.Unlock()
+		}
+		writer.CloseWithError(err)
+	}()
+	return c
+}
+
+// Failure is why the archive is not whole.
+func (c *Context) Failure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// writeContext adds the Dockerfile where the context lacks it: because it lies
+// elsewhere or .dockerignore names it. The daemon takes out, once it has read
+// them, both that file and .dockerignore if .dockerignore names them.
+func writeContext(ctx context.Context, store cache.Store, r backend.Recipe, archive *tar.Writer) error {
+	hasFile, hasIgnore := false, false
+	err := cache.WalkTree(ctx, store, r.Context, func(e cache.Entry) error {
+		hasFile = hasFile || e.Path == r.Dockerfile
+		hasIgnore = hasIgnore || e.Path == ignoreFile
+		if e.Path != ignoreFile || r.Dockerfile != "" {
+			return writeEntry(ctx, store, e, archive)
+		}
+		names, err := cache.ReadBlob(ctx, store, e.Digest, -1)
+		if err != nil {
+			return err
+		}
+		return writeFile(archive, ignoreFile, append(names, "\n"+strayDockerfile+"\n"...))
+	})
+	if err != nil {
+		return err
+	}
+	names := ignoreFile + "\n"
+	if !hasFile {
+		name := cmp.Or(r.Dockerfile, strayDockerfile)
+		if err := writeFile(archive, name, r.Text); err != nil {
+			return err
+		}
+		names += name + "\n"
+	}
+	if hasIgnore {
+		return nil
+	}
+	return writeFile(archive, ignoreFile, []byte(names))
+}
+
+func writeFile(archive *tar.Writer, name string, content []byte) error {
+	if err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(content)), ModTime: fileTime}); err != nil {
+		return err
+	}
+	_, err := archive.Write(content)
+	return err
+}
+
+func writeEntry(ctx context.Context, store cache.Store, e cache.Entry, archive *tar.Writer) error {
+	switch {
+	case e.Dir:
+		return archive.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: e.Path + "/", Mode: 0o755, ModTime: fileTime})
+	case e.Link != "":
+		return archive.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: e.Path, Linkname: e.Link, Mode: 0o777, ModTime: fileTime})
+	}
+	header := tar.Header{Typeflag: tar.TypeReg, Name: e.Path, Mode: 0o644, Size: e.Digest.Size, ModTime: fileTime}
+	if e.Executable {
+		header.Mode = 0o755
+	}
+	if err := archive.WriteHeader(&header); err != nil {
+		return err
+	}
+	blob, err := store.Open(ctx, e.Digest)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(archive, blob)
+	return errors.Join(err, blob.Close())
+}

@@ -1,0 +1,170 @@
+package kinds
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// localKind is the kind "local".
+func localKind() kind.Kind {
+	return kind.Kind{
+		Name: local.Kind, New: openLocal, Asks: askLocal, Tools: local.Tools, Doctor: checkLocal, Unidentified: unidentified,
+		Reap: func(func(string) (string, bool)) func(context.Context, backend.Entry) error { return local.Reap },
+	}
+}
+
+// spares is more workspaces than a run has unused at a time.
+const spares = 16
+
+func openLocal(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, error) {
+	o := local.Options{
+		Python: b.Python, Versions: b.Local.Versions, Path: searchPath(s, b), Env: env, Scratch: s.Scratch, Registry: s.Registry,
+		Spares: spares, Digest: s.Digest, Isolation: b.Local.Isolation,
+	}
+	if err := isolate(s, &o, b.Local.Readable, b.Local.Unhashed); err != nil {
+		return plan.Executor{}, err
+	}
+	if !b.Local.PrivateNetwork {
+		o.Network = backend.SharedNetwork
+	}
+	if s.Registry != nil {
+		local.SpareProcessor()
+	}
+	made := local.New(s.Store, o)
+	s.OnClose(func() error { return made.Close(context.Background()) })
+	return plan.Executor{Backend: made}, nil
+}
+
+// searchPath returns the PATH of a backend's commands.
+func searchPath(s *kind.Site, b *lang.Backend) string {
+	path, _ := s.LookupEnv("PATH")
+	for _, v := range b.Env {
+		if v.Name == "PATH" {
+			path = v.Value
+		}
+	}
+	return path
+}
+
+// unidentified lists the shims that commands of local backends start and whose program cannot
+// be found out.
+func unidentified(s *kind.Site, cfg *lang.Config) []string {
+	var lines []string
+	for _, p := range cfg.Problems {
+		if p.Command != nil {
+			lines = slices.Concat(lines, p.Command.Setup, p.Command.Argv)
+		}
+	}
+	for _, t := range cfg.Tasks {
+		lines = slices.Concat(lines, t.Setup, t.Argv)
+	}
+	var shims []string
+	for _, b := range cfg.Backends {
+		if b.Local == nil {
+			continue
+		}
+		env := local.Tools(s.LookupEnv)
+		for _, name := range slices.Concat(b.Passthrough, b.Inherit) {
+			if value, ok := s.LookupEnv(name); ok {
+				env = append(env, name+"="+value)
+			}
+		}
+		for _, v := range b.Env {
+			env = append(env, v.Name+"="+v.Value)
+		}
+		on := local.New(s.Store, local.Options{Path: searchPath(s, b), Env: env})
+		shims = append(shims, on.Unidentified(plan.ProgramWords(slices.Concat(lines, b.Setup)))...)
+	}
+	slices.Sort(shims)
+	shims = slices.Compact(shims)
+	for at, shim := range shims {
+		shims[at] = fmt.Sprintf("%s starts a program that could not be found out, so no key changes when it starts another one (hint: name the program by its path, or add a command to versions of the backend)", shim)
+	}
+	return shims
+}
+
+// harmless matches commands of known tools that print a version and do nothing else. They run in the root
+// directory, with the caller's PATH, where a project can change none of them.
+var harmless = lazyregexp.New(`^(?:(?:bash|cargo|clang|clang\+\+|cmake|docker|ffmpeg|g\+\+|gcc|git|java|javac|make|node|npm|perl|php|psql|python3?|redis-server|ruby|rustc|sqlite3|uv) --version` +
+	`|(?:gcc|g\+\+) -dump(?:full)?version|java -version|node -v|(?:go|rabbitmqctl) version)$`)
+
+// askLocal lists the commands of the block that are not harmless, an interpreter that is more than a version, and the
+// variables that can have uv or an interpreter start something else.
+func askLocal(b *lang.Backend) []string {
+	var all []string
+	for _, command := range b.Local.Versions {
+		if !harmless().MatchString(command) {
+			all = append(all, "run "+command)
+		}
+	}
+	if b.Python != "" && !pythonVersion().MatchString(b.Python) {
+		all = append(all, "start the interpreter "+b.Python)
+	}
+	for _, v := range b.Env {
+		if len(b.Local.Versions) > 0 || local.Leads(v.Name) {
+			value := "=" + v.Value
+			if v.Secret != "" { // a person is shown this
+				value = " to a secret"
+			}
+			all = append(all, "set "+v.Name+value)
+		}
+	}
+	return all
+}
+
+// pythonVersion is what uv takes for a version, and not for the name of a program.
+var pythonVersion = lazyregexp.New(`^(python|cpython|pypy|graalpy)?[@-]?[<>=~!0-9][0-9a-z.,<>=~!*+ -]*$`)
+
+// checkLocal looks for this machine's Python, and tells what tests with fixed ports get.
+// Either way they work.
+func checkLocal(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.Finding {
+	if cfg != nil && !cfg.NeedsPython() {
+		return nil
+	}
+	found := []kind.Finding{python(ctx, s), {Subject: "ports", State: "ok", Detail: "tests with fixed ports get a private network"}}
+	if err := local.PrivateNetwork(); err != nil {
+		found[1].Detail = fmt.Sprintf("tests with the same fixed ports run one after another: %v", err)
+	}
+	return append(found, isolated(s))
+}
+
+// isolated tells how much sessions are kept from, and why not more.
+func isolated(s *kind.Site) kind.Finding {
+	o := local.Options{Scratch: s.Scratch}
+	if err := isolate(s, &o, nil, nil); err != nil {
+		return kind.Finding{Subject: "isolation", State: "missing", Detail: err.Error()}
+	}
+	level, reason := local.New(s.Store, o).Isolation()
+	switch {
+	case reason != nil && o.Isolation != "":
+		return kind.Finding{Subject: "isolation", State: "missing", Detail: reason.Error()}
+	case reason != nil:
+		return kind.Finding{Subject: "isolation", State: "warning", Detail: fmt.Sprintf("%s on this machine: %v", level, reason)}
+	}
+	found := kind.Finding{Subject: "isolation", State: "ok", Detail: string(level) + " for local backends that ask for no other"}
+	if level != isolation.None && !isolation.Scoped() {
+		found.State = "warning"
+		found.Detail += "; commands can reach abstract Unix sockets of the machine (hint: Linux 6.12 with Landlock keeps them from these)"
+	}
+	return found
+}
+
+func python(ctx context.Context, s *kind.Site) kind.Finding {
+	path, _ := s.LookupEnv("PATH")
+	home, _ := s.LookupEnv("HOME")
+	b := local.New(s.Store, local.Options{Path: path, Env: []string{"PATH=" + path, "HOME=" + home}, Scratch: s.Scratch})
+	interpreter, version, err := b.Interpreter(ctx)
+	if err != nil {
+		return kind.Finding{Subject: "python", State: "missing", Detail: err.Error()}
+	}
+	return kind.Finding{Subject: "python", State: "ok", Detail: version + " at " + interpreter}
+}

@@ -1,0 +1,25 @@
+package local
+
+import (
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// onOwnThread calls fn on a thread of its own and returns its error: a goroutine that
+// ends without unlocking its thread takes it along.
+func onOwnThread(fn func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		if unix.Gettid() != unix.Getpid() {
+			done <- fn()
+			return
+		}
+		// The main thread never ends, and /proc shows its namespaces as the
+		// process's. While it is held here, fn gets another one.
+		done <- onOwnThread(fn)
+		runtime.UnlockOSThread()
+	}()
+	return <-done
+}

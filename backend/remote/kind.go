@@ -1,0 +1,199 @@
+package remote
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
+	"github.com/fevalgraph/fevalgraph/backend/worker"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/reapi"
+)
+
+// BackendKind is the kind "remote".
+func BackendKind() kind.Kind {
+	return kind.Kind{Name: Kind, New: open, Asks: asks, Environments: worker.Environments, Doctor: check}
+}
+
+// asks are the servers of a block.
+func asks(b *lang.Backend) []string {
+	all := []string{"talk to " + b.Remote.Endpoint}
+	if b.Remote.State != "" {
+		all = append(all, "talk to "+b.Remote.State)
+	}
+	return all
+}
+
+// inFlight is how many actions of a backend are under way at most, whatever -j is.
+const inFlight = 4096
+
+type backendKey string
+
+// open makes the backend, and the sandbox, of a block. The engine is asked for nothing before
+// something runs there.
+func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
+	r, err := kind.Shared(s, backendKey(b.Addr()), func() (*Backend, error) { return newBackend(s, b) })
+	if err != nil {
+		return plan.Executor{}, err
+	}
+	made := plan.Executor{Backend: r}
+	if b.Judges {
+		made.Sandbox = r.Sandbox()
+	}
+	return made, nil
+}
+
+func newBackend(s *kind.Site, b *lang.Backend) (*Backend, error) {
+	r := b.Remote
+	program, err := kind.WorkerProgram(r.Program, "workers")
+	if err != nil {
+		return nil, err
+	}
+	client, err := clientOf(b)
+	if err != nil {
+		return nil, err
+	}
+	s.OnClose(client.Close)
+	o := Options{
+		Client: client, Sender: reapi.NewSender(client), Store: s.Store, Name: b.Addr(), Program: program, Judge: r.GoJudge,
+		InFlight: inFlight, MaxTimeout: r.MaxTimeout, Patience: r.Patience, MaxState: r.MaxState,
+		Host: wire.Host{Scratch: r.Scratch, Path: r.Path, Python: b.Python, Versions: r.Versions, Isolation: r.Isolation, JudgeVersions: r.GoJudgeVersions},
+	}
+	if s.Notice != nil {
+		o.Notice = func(text string) { s.Notice("backend " + b.Addr() + ": " + text) }
+	}
+	for _, p := range r.Platform {
+		o.Platform = append(o.Platform, Property(p))
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []any{b.Addr(), r.Endpoint, o.Platform, o.Host, r.GoJudge}))
+	o.Facts, o.Place = filepath.Join(s.State, "machines", hex.EncodeToString(sum[:8])+".json"), s.Place
+	if s.Registry == nil { // nothing is to run
+		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("what the workers of backend %s are is known once a run has asked one", b.Addr())}
+	}
+	return New(o), nil
+}
+
+// clientOf is a connection to the engine of a block.
+func clientOf(b *lang.Backend) (*reapi.Client, error) {
+	r := b.Remote
+	u, err := url.Parse(r.Endpoint)
+	if err != nil {
+		return nil, err
+	}
+	o := reapi.Options{Address: u.Host, Instance: strings.Trim(u.Path, "/"), State: r.State, Headers: map[string]string{"authorization": reapi.Authorization(b.Token)}}
+	for _, h := range r.Headers {
+		o.Headers[h.Name] = h.Value
+	}
+	if u.Port() == "" {
+		o.Address = net.JoinHostPort(u.Hostname(), map[string]string{"grpc": "80", "grpcs": "443"}[u.Scheme])
+	}
+	if u.Scheme == "grpcs" {
+		if o.TLS, err = secure(r); err != nil {
+			return nil, err
+		}
+	}
+	return reapi.Open(o)
+}
+
+func secure(r *lang.RemoteBackend) (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if r.CA != "" {
+		content, err := os.ReadFile(r.CA)
+		if err != nil {
+			return nil, &backend.SettingError{Setting: "ca", Err: err}
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(content) {
+			return nil, &backend.SettingError{Setting: "ca", Err: fmt.Errorf("there is no certificate in %s", r.CA)}
+		}
+	}
+	if r.Certificate != "" {
+		own, err := tls.LoadX509KeyPair(r.Certificate, r.Key)
+		if err != nil {
+			return nil, &backend.SettingError{Setting: "certificate", Err: err}
+		}
+		config.Certificates = []tls.Certificate{own}
+	}
+	return config, nil
+}
+
+// patience bounds what the doctor waits for an engine.
+const patience = 20 * time.Second
+
+// check has each engine of the configuration execute an action.
+func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) (found []kind.Finding) {
+	if cfg == nil {
+		return nil
+	}
+	for _, b := range cfg.Backends {
+		if b.Remote == nil {
+			continue
+		}
+		f := kind.Finding{Subject: b.Addr(), State: "ok"}
+		if s.Trusts != nil && !s.Trusts(asks(b)) {
+			f.State, f.Detail = "warning", "the engine was not asked: the project is not trusted; run `fevalgraph trust`"
+		} else if said, err := prove(ctx, s, b); err != nil {
+			f.State, f.Detail = "missing", err.Error()
+		} else {
+			f.Detail = said
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// prove has an engine execute an action, and says what it can do.
+func prove(ctx context.Context, s *kind.Site, b *lang.Backend) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no worker of %s has done anything for %v", b.Remote.Endpoint, patience))
+	defer cancel()
+	client, err := clientOf(b)
+	if err != nil {
+		return "", err
+	}
+	defer client.Close()
+	can, err := client.Capabilities(ctx)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", b.Remote.Endpoint, err)
+	}
+	if !can.Executes {
+		return "", fmt.Errorf("%s executes no actions: it is a cache", b.Remote.Endpoint)
+	}
+	state, err := os.MkdirTemp("", "fevalgraph-doctor-") // what is known of workers proves nothing
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(state)
+	site := &kind.Site{Store: cache.NewMemory(), State: state, Registry: new(backend.Registry), LookupEnv: s.LookupEnv}
+	defer site.Close()
+	made, err := newBackend(site, b)
+	if err != nil {
+		return "", err
+	}
+	about, err := made.Capabilities().BareIdentity(ctx)
+	if err != nil {
+		return "", err
+	}
+	words := []string{b.Remote.Endpoint, "API " + can.Version, fmt.Sprintf("batches of %d bytes", can.Batch)}
+	if can.MaxBlob > 0 {
+		words = append(words, fmt.Sprintf("blobs of at most %d bytes", can.MaxBlob))
+	}
+	for _, f := range about {
+		words = append(words, f.Label+" "+f.Value)
+	}
+	return strings.Join(words, ", "), nil
+}

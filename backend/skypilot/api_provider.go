@@ -1,0 +1,163 @@
+package skypilot
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend/skypilot/api"
+	"github.com/fevalgraph/fevalgraph/internal/retry"
+)
+
+// provider is an API server and what it is asked for.
+type provider struct {
+	client *api.Client
+	own    *localServer // nil: whoever named the server sees to it
+	task   api.Task     // without commands
+}
+
+// once makes a request, for which it starts a server that may be started.
+func (p *provider) once(ctx context.Context, do func() error) error {
+	err := do()
+	if p.own == nil || !api.Unreachable(err) {
+		return err
+	}
+	if err := p.own.ensure(ctx); err != nil {
+		return err
+	}
+	return do()
+}
+
+// askEvery is the time between requests to a server that is away.
+const askEvery = 2 * time.Second
+
+// patiently makes a request until the server is there to answer it.
+func (p *provider) patiently(ctx context.Context, do func() error) error {
+	var last error
+	err := retry.Patience{For: retry.Forever, Pause: askEvery}.Do(ctx, api.Unreachable, func() error {
+		last = p.once(ctx, do)
+		return last
+	})
+	if last != nil && ctx.Err() != nil {
+		return fmt.Errorf("%w (the last answer: %w)", err, last)
+	}
+	return err
+}
+
+// Ready implements Provider.
+func (p *provider) Ready(ctx context.Context) error {
+	return explained(p.patiently(ctx, func() error {
+		_, err := p.client.Health(ctx)
+		return err
+	}))
+}
+
+// Launch implements Provider. A server that is away is waited for, and one that
+// was started again in the middle is asked once more: names make the request the same.
+func (p *provider) Launch(ctx context.Context, cluster string, t Task) error {
+	task := p.task
+	task.Name, task.Run = "fevalgraph", t.Run
+	if len(t.Setup) > 0 {
+		task.Setup = "set -e\n" + strings.Join(t.Setup, "\n")
+	}
+	for {
+		var request string
+		err := p.patiently(ctx, func() (err error) {
+			request, err = p.client.Launch(ctx, cluster, task)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		err = p.patiently(ctx, func() error {
+			_, err := p.client.WaitLaunched(ctx, request)
+			return err
+		})
+		if ctx.Err() != nil {
+			short, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+			defer cancel()
+			return errors.Join(context.Cause(ctx), p.client.Cancel(short, request))
+		}
+		if err == nil || api.KindOf(err) != api.KindEnded {
+			return explained(err)
+		}
+	}
+}
+
+// explained adds what a person can do to an error of the provider.
+func explained(err error) error {
+	if err == nil {
+		return nil
+	}
+	hint := map[api.Kind]string{
+		api.KindCapacity: "there are no such machines now: run again later, or ask for others in resources",
+		api.KindQuota:    "raise the account's quota, or ask for other machines in resources",
+		api.KindSetup:    "see `sky logs` and cluster_setup",
+		api.KindAuth:     "see `sky check`",
+		api.KindInvalid:  "see infra and resources of the backend",
+	}[api.KindOf(err)]
+	if hint == "" {
+		return err
+	}
+	return fmt.Errorf("%w (hint: %s)", err, hint)
+}
+
+// State implements Provider.
+func (p *provider) State(ctx context.Context, cluster string) (State, error) {
+	var found []api.Cluster
+	err := p.once(ctx, func() (err error) {
+		found, err = p.client.Refresh(ctx, []string{cluster})
+		return err
+	})
+	switch {
+	case api.NoSuchCluster(err), err == nil && len(found) == 0:
+		return Gone, nil
+	case err != nil:
+		return "", err
+	case found[0].Status == "UP":
+		return Up, nil
+	case found[0].Status == "INIT" && found[0].InitKind != "unhealthy":
+		return Starting, nil
+	}
+	return Gone, nil
+}
+
+// logLines are read of a job that failed, of which some are SkyPilot's.
+const logLines = 25
+
+// Failed implements Provider.
+func (p *provider) Failed(ctx context.Context, cluster string) error {
+	jobs, err := p.client.Queue(ctx, cluster)
+	if err != nil || len(jobs) == 0 || !jobs[0].Status.Ended() {
+		return nil // State knows when it is gone
+	}
+	var log bytes.Buffer
+	err = p.client.Logs(ctx, &log, cluster, jobs[0].ID, logLines, false)
+	said := api.Said(log.String())
+	if last := said[strings.LastIndexByte(said, '\n')+1:]; last != said { // it says most
+		said = last + "\n" + said
+	}
+	if jobs[0].Status == api.JobFailedSetup {
+		return errors.Join(fmt.Errorf("cluster_setup failed: %s", said), err)
+	}
+	return errors.Join(fmt.Errorf("its job is %s: %s", jobs[0].Status, said), err)
+}
+
+// End implements Provider.
+func (p *provider) End(ctx context.Context, cluster string) error {
+	err := p.patiently(ctx, func() error { return p.client.Down(ctx, cluster) })
+	if api.NoSuchCluster(err) {
+		return nil
+	}
+	return err
+}
+
+// clock is a duration as Slurm reads it: hours, minutes, seconds.
+func clock(d time.Duration) string {
+	s := int(d.Seconds())
+	return strconv.Itoa(s/3600) + fmt.Sprintf(":%02d:%02d", s/60%60, s%60)
+}

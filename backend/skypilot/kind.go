@@ -1,0 +1,332 @@
+package skypilot
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend/skypilot/api"
+	"github.com/fevalgraph/fevalgraph/backend/worker"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// BackendKind is the kind "skypilot".
+func BackendKind() kind.Kind {
+	return kind.Kind{
+		Name: Kind, New: open, Asks: asks, Environments: worker.Environments, Doctor: check,
+		Clusters: clusters, EndClusters: endClusters, Forecast: forecast,
+	}
+}
+
+// asks is an API server that the block names. Calls that only read ask it for prices alone.
+func asks(b *lang.Backend) []string {
+	if b.SkyPilot.API == lang.LocalAPI {
+		return nil
+	}
+	return []string{"talk to " + b.SkyPilot.API}
+}
+
+// forecast says how many clusters a pool would have for so much work, if none is there.
+func forecast(ctx context.Context, s *kind.Site, b *lang.Backend, nodes int, seconds float64, trusted bool) kind.Launch {
+	l := kind.Launch{Machines: machinesOf(b), Clusters: Enough(nodes, seconds, b.Machines.Slots, b.Machines.MaxClusters)}
+	if trusted || b.SkyPilot.Price > 0 {
+		l.Hourly = hourly(ctx, &provider{client: clientOf(b.SkyPilot.API, b.Token, s.LookupEnv)}, b)
+	}
+	return l
+}
+
+// poolKey is equal for blocks that share clusters.
+type poolKey struct {
+	addr      string
+	resources lang.Resources
+}
+
+// open makes the backend, and the sandbox, of a block. SkyPilot is asked for nothing
+// before something runs there.
+func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
+	pool, err := kind.Shared(s, poolKey{b.Addr(), b.Machines.Resources}, func() (*Pool, error) { return newPool(s, b) })
+	if err != nil {
+		return plan.Executor{}, err
+	}
+	made := plan.Executor{Backend: pool.Backend()}
+	if b.Judges {
+		made.Sandbox = pool.Sandbox()
+	}
+	return made, nil
+}
+
+func newPool(s *kind.Site, b *lang.Backend) (*Pool, error) {
+	sky, m := b.SkyPilot, b.Machines
+	program, err := kind.WorkerProgram(sky.Program, "clusters")
+	if err != nil {
+		return nil, err
+	}
+	asked := &provider{clientOf(sky.API, b.Token, s.LookupEnv), localServerOf(s, sky.API), taskOf(b)}
+	o := Options{
+		Provider: asked, Remote: remoteOf(sky, s.LookupEnv), Store: s.Store, Leases: leasesOf(s), Living: s.Living,
+		Waiting: func() (int, float64) { return s.Backlog(m.Pool) }, Notice: s.Notice,
+		Name: b.Addr(), Project: projectLetters(s.State), Run: s.Run, API: sky.API, Machines: machinesOf(b),
+		Slots: m.Slots, MaxClusters: m.MaxClusters, Deadline: sky.Deadline, Idle: sky.Idle, Keep: sky.Keep,
+		MaxCost: sky.MaxCost, Setup: sky.ClusterSetup,
+		Program: program, Python: b.Python, Isolation: sky.Isolation, Versions: sky.Versions,
+		GoJudge: sky.GoJudge, GoJudgeVersions: sky.GoJudgeVersions, GPUs: m.Resources.Accelerators != "",
+	}
+	if s.Registry == nil { // nothing is to run
+		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("what the machines of backend %s are is known once a run has launched some", b.Addr())}
+	}
+	if s.Registry != nil {
+		o.Hourly = sync.OnceValue(func() *float64 { return hourly(context.Background(), asked, b) })
+	}
+	if strings.HasPrefix(sky.Infra, "slurm") {
+		// SkyPilot's daemons of clusters that start at once on one machine take each other's port.
+		if o.Serial, err = kind.Shared(s, serialKey(sky.Infra), func() (chan struct{}, error) { return make(chan struct{}, 1), nil }); err != nil {
+			return nil, err
+		}
+	}
+	sum := sha256.Sum256([]byte(fmt.Sprintf("%q", []any{b.Addr(), o.Machines, o.Python, o.Isolation, o.Versions, o.Setup, o.GoJudge, o.GoJudgeVersions})))
+	o.Facts, o.Place = filepath.Join(s.State, "machines", hex.EncodeToString(sum[:8])+".json"), s.Place
+	pool, err := NewPool(o)
+	if err == nil {
+		s.OnClose(func() error {
+			if err := pool.Close(); err != nil { // what was judged is judged
+				s.Leftover(err)
+			}
+			return nil
+		})
+	}
+	return pool, err
+}
+
+type serialKey string
+
+// clientOf is a client of a block's API server, as the user that SkyPilot's commands are.
+func clientOf(name, token string, lookupEnv func(string) (string, bool)) *api.Client {
+	home, _ := lookupEnv("HOME")
+	user := api.User{Token: token}
+	user.ID, _ = lookupEnv("SKYPILOT_USER_ID")
+	if user.ID == "" {
+		text, err := os.ReadFile(filepath.Join(home, ".sky", "user_hash"))
+		if user.ID = strings.TrimSpace(string(text)); err != nil || user.ID == "" {
+			sum := sha256.Sum256([]byte(fmt.Sprint(home, os.Getuid())))
+			user.ID = hex.EncodeToString(sum[:4])
+		}
+	}
+	user.Name, _ = lookupEnv("USER")
+	user.Name = cmp.Or(user.Name, "fevalgraph")
+	return api.New(baseOf(name, lookupEnv), user, nil)
+}
+
+// taskOf is what SkyPilot is asked for, without what is to run.
+func taskOf(b *lang.Backend) api.Task {
+	sky, r := b.SkyPilot, b.Machines.Resources
+	t := api.Task{Resources: api.Resources{
+		Infra: sky.Infra, CPUs: r.CPUs, Memory: r.Memory, Accelerators: r.Accelerators, InstanceType: r.Instance, ImageID: r.Image, UseSpot: sky.Spot,
+	}}
+	if r.Cloud != "" || r.Region != "" {
+		t.Resources.Infra = strings.TrimSuffix(cmp.Or(r.Cloud, strings.SplitN(sky.Infra, "/", 2)[0])+"/"+r.Region, "/")
+	}
+	t.Resources.DiskSize, _ = strconv.Atoi(r.Disk)
+	t.NumNodes, _ = strconv.Atoi(r.Nodes)
+	if sky.Autostop > 0 {
+		t.Resources.Autostop = &api.Autostop{IdleMinutes: max(1, int(sky.Autostop.Minutes())), Down: true}
+	}
+	if sky.TimeLimit > 0 && strings.HasPrefix(t.Resources.Infra, "slurm") {
+		t.Sbatch = map[string]string{"time": clock(sky.TimeLimit)}
+	}
+	return t
+}
+
+// machinesOf is what clusters are made of, for people.
+func machinesOf(b *lang.Backend) string {
+	text := b.SkyPilot.Infra
+	if resources := b.Machines.Resources.String(); resources != "" {
+		text += " " + resources
+	}
+	if b.SkyPilot.Spot {
+		text += " spot"
+	}
+	return text
+}
+
+// remoteOf is the way to the clusters. On Slurm that is the login node, whose name in
+// SkyPilot's configuration of ssh is the infra's second part.
+func remoteOf(sky *lang.SkyPilotBackend, lookupEnv func(string) (string, bool)) SSH {
+	r := SSH{Config: sky.SSHConfig}
+	parts := strings.Split(sky.Infra, "/")
+	if parts[0] != "slurm" {
+		return r
+	}
+	if home, _ := lookupEnv("HOME"); r.Config == "" {
+		r.Config = filepath.Join(home, ".slurm", "config")
+	}
+	if len(parts) > 1 && sshHost().MatchString(parts[1]) {
+		r.Host = parts[1]
+	}
+	return r
+}
+
+// sshHost is what ssh takes for a host and not for an option.
+var sshHost = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+
+// projectLetters tell projects apart, by their state directories.
+func projectLetters(state string) string {
+	if absolute, err := filepath.Abs(state); err == nil {
+		state = absolute
+	}
+	sum := sha256.Sum256([]byte(state))
+	return hex.EncodeToString(sum[:3])
+}
+
+func leasesOf(s *kind.Site) Leases {
+	return Leases{Dir: filepath.Join(s.State, "clusters"), Key: s.Key}
+}
+
+// hourly is what a cluster of a block costs, in US dollars: nil is not known. SkyPilot's
+// catalogue has prices of machines with accelerators.
+func hourly(ctx context.Context, p *provider, b *lang.Backend) *float64 {
+	sky, r := b.SkyPilot, b.Machines.Resources
+	if sky.Price > 0 {
+		return &sky.Price
+	}
+	cloud := cmp.Or(r.Cloud, strings.SplitN(sky.Infra, "/", 2)[0])
+	name, count, _ := strings.Cut(r.Accelerators, ":")
+	n, err := strconv.Atoi(cmp.Or(count, "1"))
+	if name == "" || err != nil || cloud == "slurm" || cloud == "kubernetes" || cloud == "ssh" {
+		return nil
+	}
+	var offers []api.Offer
+	err = p.once(ctx, func() (err error) {
+		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+		defer cancel()
+		offers, err = p.client.Offers(ctx, name, n, cloud)
+		return err
+	})
+	if err != nil || len(offers) == 0 {
+		return nil
+	}
+	price := offers[0].Price
+	if sky.Spot {
+		price = offers[0].SpotPrice
+	}
+	if nodes, err := strconv.Atoi(r.Nodes); err == nil {
+		price *= float64(nodes)
+	}
+	if price == 0 {
+		return nil
+	}
+	return &price
+}
+
+// clusters are the project's, for people.
+func clusters(s *kind.Site) ([]kind.Cluster, error) {
+	leases, err := leasesOf(s).All()
+	var all []kind.Cluster
+	for _, l := range leases {
+		c := kind.Cluster{Name: l.Cluster, Backend: l.Backend, Machines: l.Machines, Run: l.Run, Since: l.Asked, Kept: l.Kept}
+		if cost, known := l.Cost(time.Now()); known {
+			c.Cost = &cost
+		}
+		all = append(all, c)
+	}
+	return all, err
+}
+
+// endClusters ends clusters of the project that no living run has.
+func endClusters(ctx context.Context, s *kind.Site, all bool) (ended []string, err error) {
+	leases, err := leasesOf(s).All()
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	var work sync.WaitGroup
+	var errs []error
+	for _, l := range leases {
+		living, err := s.Living(l.Run)
+		if err != nil {
+			return nil, err
+		}
+		if living && l.Run != s.Run || !all && (l.Run == s.Run || time.Now().Before(l.Kept)) {
+			continue
+		}
+		own := localServerOf(s, l.API)
+		work.Go(func() {
+			o := Options{Provider: &provider{client: clientOf(l.API, tokenOf(s), s.LookupEnv), own: own}, Leases: leasesOf(s)}
+			l, ok, err := o.Leases.Retire(ctx, l)
+			if ok {
+				err = o.End(ctx, l)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if errs = append(errs, err); ok && err == nil { // else a run has it, or it is gone
+				ended = append(ended, l.Cluster)
+			}
+		})
+	}
+	work.Wait()
+	return ended, errors.Join(errs...)
+}
+
+// tokenOf is the token of SkyPilot's commands, for a cluster whose block may be gone.
+func tokenOf(s *kind.Site) string {
+	token, _ := s.LookupEnv("SKYPILOT_SERVICE_ACCOUNT_TOKEN")
+	return token
+}
+
+// doctorPatience bounds what the doctor waits for a server.
+const doctorPatience = 10 * time.Second
+
+// check asks the API servers of the configuration.
+func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.Finding {
+	if cfg == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
+	defer cancel()
+	var found []kind.Finding
+	asked := map[string]bool{}
+	for _, b := range cfg.Backends {
+		if b.SkyPilot == nil || asked[b.SkyPilot.API] {
+			continue
+		}
+		asked[b.SkyPilot.API] = true
+		f := kind.Finding{Subject: Kind, State: "ok"}
+		switch {
+		case s.Trusts != nil && !s.Trusts(asks(b)):
+			f.State, f.Detail = "warning", "backend "+b.Addr()+" was not asked: the project is not trusted; run `fevalgraph trust`"
+		default:
+			f.State, f.Detail = checkServer(ctx, s, b)
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// checkServer asks a server how it is. One that a run would start is not started.
+func checkServer(ctx context.Context, s *kind.Site, b *lang.Backend) (state, detail string) {
+	health, err := clientOf(b.SkyPilot.API, b.Token, s.LookupEnv).Health(ctx)
+	if err == nil {
+		return "ok", fmt.Sprintf("SkyPilot %s at %s", health.Version, baseOf(b.SkyPilot.API, s.LookupEnv))
+	}
+	if b.SkyPilot.API != lang.LocalAPI || !api.Unreachable(err) {
+		return "missing", fmt.Sprintf("%v (hint: see api of backend %s)", err, b.Addr())
+	}
+	sky, err := exec.LookPath("sky")
+	if err != nil {
+		return "missing", fmt.Sprintf("no API server answers at %s, and sky is not in PATH (hint: %s)", baseOf(lang.LocalAPI, s.LookupEnv), skyHint)
+	}
+	return "ok", fmt.Sprintf("%s; runs start its API server, as none answers at %s", sky, baseOf(lang.LocalAPI, s.LookupEnv))
+}

@@ -1,0 +1,189 @@
+package skypilot
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/local"
+	"github.com/fevalgraph/fevalgraph/backend/skypilot/api"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
+	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
+	"github.com/fevalgraph/fevalgraph/internal/retry"
+	"github.com/fevalgraph/fevalgraph/lang"
+)
+
+// portVariable moves the server of this machine, for SkyPilot's commands, too.
+const portVariable = "SKYPILOT_API_SERVER_LOCAL_PORT"
+
+// baseOf is the address of a block's API server.
+func baseOf(name string, lookupEnv func(string) (string, bool)) string {
+	if name != lang.LocalAPI {
+		return name
+	}
+	port, _ := lookupEnv(portVariable)
+	return "http://127.0.0.1:" + cmp.Or(port, "46580")
+}
+
+// localServer is SkyPilot's API server on this machine: one that answers already or else
+// one that is started when it is first needed, and ended with the site. Clusters do not
+// need it: what a later call has to ask about them, it asks one that it starts. It is
+// safe for concurrent use.
+type localServer struct {
+	site   *kind.Site
+	base   string
+	client *api.Client
+	turn   chan struct{} // has a value while a caller looks after the server
+	began  *begun        // nil before one was started
+}
+
+// begun is a server that was started: a command in a session of this machine, so that it is
+// listed before it exists, and the next start ends it if this process is killed.
+type begun struct {
+	session  backend.Session
+	stop     context.CancelFunc
+	answered bool          // ever
+	ended    chan struct{} // closed when it has
+	exit     backend.Exit
+	err      error
+}
+
+// localServerOf is the server of a site; nil if the address is another's.
+func localServerOf(s *kind.Site, name string) *localServer {
+	if name != lang.LocalAPI {
+		return nil
+	}
+	type key struct{}
+	made, _ := kind.Shared(s, key{}, func() (*localServer, error) {
+		l := &localServer{site: s, base: baseOf(name, s.LookupEnv), client: clientOf(name, "", s.LookupEnv), turn: make(chan struct{}, 1)}
+		s.OnClose(l.close)
+		return l, nil
+	})
+	return made
+}
+
+// startPatience bounds how long a server may take until it answers: seconds, or minutes
+// on a machine that is busy.
+const startPatience = 5 * time.Minute
+
+// ensure returns when a server answers.
+func (l *localServer) ensure(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("SkyPilot's API server did not answer within %v", startPatience))
+	defer cancel()
+	select {
+	case l.turn <- struct{}{}:
+		defer func() { <-l.turn }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if l.answers(ctx) {
+		return nil
+	}
+	if l.site.UserState != "" { // two that start at once are in each other's way
+		lock, err := lockedfile.Wait(ctx, filepath.Join(l.site.UserState, "skypilot.lock"))
+		if err != nil {
+			return fmt.Errorf("starting SkyPilot's API server: %w", err)
+		}
+		defer lock.Close()
+	}
+	for !l.answers(ctx) {
+		if err := l.begin(ctx); err != nil {
+			return fmt.Errorf("starting SkyPilot's API server: %w", err)
+		}
+		if err := retry.Sleep(ctx, 300*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	if l.began != nil {
+		l.began.answered = true
+	}
+	return nil
+}
+
+func (l *localServer) answers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	_, err := l.client.Health(ctx)
+	return err == nil
+}
+
+// begin starts a server unless one was and goes on. One that failed before it ever
+// answered is an error.
+func (l *localServer) begin(ctx context.Context) error {
+	if b := l.began; b != nil {
+		select {
+		case <-b.ended:
+		default:
+			return nil
+		}
+		if err := errors.Join(b.failure(), l.end()); err != nil {
+			return err
+		}
+	}
+	sky, err := exec.LookPath("sky")
+	if err != nil {
+		return &backend.ToolError{Tool: "sky", Err: errors.New("it is not in PATH"), Hint: skyHint}
+	}
+	l.site.Notice(fmt.Sprintf("starting SkyPilot's API server, as none answers at %s", l.base))
+	here := local.New(l.site.Store, local.Options{Scratch: l.site.Scratch, Registry: l.site.Registry, Isolation: "none", Grace: 5 * time.Second})
+	s, err := here.Open(ctx, backend.Spec{Name: "SkyPilot's API server"})
+	if err != nil {
+		return err
+	}
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	b := &begun{session: s, stop: stop, ended: make(chan struct{})}
+	l.began = b
+	go func() {
+		defer close(b.ended)
+		b.exit, b.err = s.Exec(running, backend.Command{
+			// What it prints goes to a file, which is there also when this process is not.
+			Argv: []string{"sh", "-c", `umask 077; exec "$0" api start --foreground >` + serverLog + ` 2>&1`, sky},
+			Env:  append(os.Environ(), "PYTHONUNBUFFERED=1"),
+		})
+	}()
+	return nil
+}
+
+const (
+	skyHint   = "install SkyPilot, such as by `uv tool install 'skypilot[slurm]'`, or name a server in api"
+	serverLog = "server.log"
+)
+
+// failure is how the server failed to start that has ended; nil if it found another.
+func (b *begun) failure() error {
+	if b.answered || b.exit.Code == 0 && b.exit.Signal == "" {
+		return b.err
+	}
+	said, _ := os.ReadFile(filepath.Join(b.session.Dir(), serverLog))
+	lines := strings.Split(string(bytes.TrimSpace(said)), "\n")
+	return fmt.Errorf("it ended with %s: %s", cmp.Or(b.exit.Signal, fmt.Sprint("exit code ", b.exit.Code)), strings.Join(lines[max(0, len(lines)-10):], "\n"))
+}
+
+// end ends the server that was started, and all that is of it.
+func (l *localServer) end() error {
+	b := l.began
+	if b == nil {
+		return nil
+	}
+	b.stop()
+	<-b.ended
+	if err := b.session.Close(context.Background()); err != nil {
+		return fmt.Errorf("ending SkyPilot's API server: %w", err)
+	}
+	l.began = nil
+	return nil
+}
+
+func (l *localServer) close() error {
+	l.turn <- struct{}{}
+	defer func() { <-l.turn }()
+	return l.end()
+}

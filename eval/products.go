@@ -1,0 +1,255 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/history"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/selection"
+	"github.com/fevalgraph/fevalgraph/eval/stores"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/tasks"
+)
+
+// Product is a stored output of a node.
+type Product struct {
+	cache.Output
+	Path  string // below a directory that gets all outputs; "." for the only tree of a node
+	Files int    // of a tree; 1 for a file
+	Bytes int64  // of all files; -1 if the store no longer has it
+	at    string // the directory that a tree is placed at: that of the file if it is a tree of one file
+}
+
+// IsFile reports whether the output is one file, also if it is kept as a tree.
+func (o Product) IsFile() bool { return !o.Tree || o.at != o.Path }
+
+// products describes outputs of a node, whose address is addr. cfg may be nil.
+func products(ctx context.Context, store cache.Store, cfg *lang.Config, addr string, outputs []cache.Output) []Product {
+	declared := map[string]lang.TaskOutput{}
+	if cfg != nil {
+		for _, t := range cfg.Tasks {
+			if plan.TaskAddress(t) == addr {
+				for _, o := range t.Outputs {
+					declared[o.Name] = o
+				}
+			}
+		}
+	}
+	var all []Product
+	for _, o := range outputs {
+		one := Product{Output: o, Path: o.Name, Files: 1, Bytes: o.Digest.Size}
+		if as, ok := declared[o.Name]; ok {
+			one.Path = as.Path
+		}
+		if o.Name == tasks.TreeOutput && len(outputs) == 1 {
+			one.Path = "."
+		}
+		if one.at = one.Path; declared[o.Name].Kind == lang.OutputFile {
+			one.at = path.Dir(one.Path)
+		}
+		if o.Tree {
+			one.Files, one.Bytes = 0, 0
+			err := cache.WalkTree(ctx, store, o.Digest, func(e cache.Entry) error {
+				if !e.Dir {
+					one.Files, one.Bytes = one.Files+1, one.Bytes+e.Digest.Size
+				}
+				return nil
+			})
+			if err != nil {
+				one.Files, one.Bytes = 0, -1
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// Products describes the outputs of the last answer for a node.
+func (p *Project) Products(ctx context.Context, addr string) []Product {
+	return products(ctx, p.stores.Store, p.Config, addr, p.Last(addr).Outputs)
+}
+
+// GetRequest says which outputs to write, and where.
+type GetRequest struct {
+	Node  string // an address, a selector that matches one node, or a published file
+	Run   string // of a recorded run; "" is the project as it is
+	Dir   string // that gets the files; made if it does not exist
+	Force bool   // replace files that differ
+}
+
+// Got are the outputs of a node that were written.
+type Got struct {
+	Addr     string
+	Products []Product
+}
+
+// Get writes the stored outputs of a node into a directory. Of the project as it is, the node must be
+// fresh: nothing stale is served.
+func Get(ctx context.Context, o Options, r GetRequest) (*Got, error) {
+	if r.Run != "" {
+		return getPast(ctx, o, r)
+	}
+	p, err := openChanged(ctx, o, Reading)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	id, err := p.compileAround(ctx, r.Node)
+	if err != nil {
+		return nil, err
+	}
+	rep, err := p.decide(ctx, goals{targets: []graph.ID{id}})
+	if err != nil {
+		return nil, err
+	}
+	addr, st := p.Plan.Graph.Node(id).Addr, rep.Status(id)
+	if st.State != event.Cached {
+		return nil, exit.With(exit.Stale, fmt.Errorf("%s is %s (%s); `fevalgraph run '%s'` makes its outputs, and --run takes those of an earlier run", addr, stateOf(st), causeOf(st), addr))
+	}
+	p.stores.Fetch(ctx, func() []cache.Output { return st.Outputs })
+	g := &Got{Addr: addr, Products: products(ctx, p.stores.Store, p.Config, addr, st.Outputs)}
+	return g, g.place(ctx, p.stores.Store, o, r)
+}
+
+// getPast is Get of a recorded run.
+func getPast(ctx context.Context, o Options, r GetRequest) (*Got, error) {
+	past, err := event.FindRun(o.Records(), r.Run)
+	if err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	done, err := history.Node(o.Records(), past, recordedName(o, r.Node), func(done event.NodeDone) int { return slices.Index(selection.Graders, done.Kind) + 1 })
+	if err != nil {
+		return nil, err
+	}
+	store, end, err := stores.Past(&o)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	outputs, err := history.Outputs(ctx, store, done)
+	if err != nil {
+		return nil, err
+	}
+	g := &Got{Addr: done.Addr, Products: products(ctx, store, o.Configured(), done.Addr, outputs)}
+	return g, g.place(ctx, store, o, r)
+}
+
+// place writes the files. Nothing is written if one that differs would be replaced.
+func (g *Got) place(ctx context.Context, store cache.Store, o Options, r GetRequest) error {
+	if len(g.Products) == 0 {
+		return exit.With(exit.Usage, fmt.Errorf("%s has no outputs", g.Addr))
+	}
+	dir := options.Absolute(o.Path(r.Dir))
+	if !r.Force {
+		if err := g.differing(ctx, store, dir); err != nil {
+			return err
+		}
+	}
+	was, err := os.Stat(dir)
+	if err != nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err != nil {
+		return exit.With(exit.Usage, err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return exit.With(exit.Usage, err)
+	}
+	defer root.Close()
+	if was != nil { // a tree sets the mode of its directory
+		defer root.Chmod(".", was.Mode().Perm())
+	}
+	for _, one := range g.Products {
+		if parent := path.Dir(one.at); parent != "." {
+			if err := root.MkdirAll(parent, 0o755); err != nil {
+				return exit.With(exit.Usage, err)
+			}
+		}
+		if one.Tree {
+			err = cache.PlaceTree(ctx, store, one.Digest, root, one.at)
+		} else {
+			err = cache.PlaceFile(ctx, store, one.Digest, root, one.Path)
+		}
+		if err != nil {
+			return exit.With(exit.NotJudged, g.gone(err))
+		}
+	}
+	return nil
+}
+
+// differing returns an error that names the files which place would replace.
+func (g *Got) differing(ctx context.Context, store cache.Store, dir string) error {
+	var differ []string
+	directory := map[string]bool{".": true} // whether a path can be that of a directory
+	var below func(name string) bool
+	below = func(name string) bool {
+		fits, known := directory[name]
+		if !known {
+			info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name)))
+			fits = below(path.Dir(name)) && (errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir())
+			directory[name] = fits
+		}
+		return fits
+	}
+	add := func(name string, d cache.Digest, link string) error {
+		at, same := filepath.Join(dir, filepath.FromSlash(name)), false
+		if !below(path.Dir(name)) {
+			differ = append(differ, name)
+			return nil
+		}
+		if _, err := os.Lstat(at); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if to, err := os.Readlink(at); link != "" {
+			same = err == nil && to == link
+		} else if same, err = sameFile(ctx, at, d); err != nil {
+			return err
+		}
+		if !same {
+			differ = append(differ, name)
+		}
+		return nil
+	}
+	for _, one := range g.Products {
+		var err error
+		if one.Tree {
+			err = cache.WalkTree(ctx, store, one.Digest, func(e cache.Entry) error {
+				if e.Dir {
+					return nil
+				}
+				return add(path.Join(one.at, e.Path), e.Digest, e.Link)
+			})
+		} else {
+			err = add(one.Path, one.Digest, "")
+		}
+		if err != nil {
+			return exit.With(exit.NotJudged, g.gone(err))
+		}
+	}
+	if len(differ) > 0 {
+		return exit.With(exit.Usage, fmt.Errorf("%s has another %s (hint: -o names another directory; --force replaces files)", dir, text.Some(differ, 3)))
+	}
+	return nil
+}
+
+// gone explains an error about a blob that the store no longer has.
+func (g *Got) gone(err error) error {
+	if isLost(err) {
+		return fmt.Errorf("%w; `fevalgraph run --force '%s'` makes it again", err, g.Addr)
+	}
+	return err
+}

@@ -1,0 +1,117 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// publish writes the published outputs of the tasks that a run brought up to date, those that differ
+// from the files that are there.
+func (p *Project) publish(ctx context.Context, rep *graph.Report) error {
+	if p.Plan == nil || p.options.AdHoc != nil || p.options.References > 0 {
+		return nil
+	}
+	var errs []error
+	for _, t := range p.Config.Tasks {
+		if !t.Publishes() {
+			continue
+		}
+		id, ok := p.Plan.Graph.Lookup(plan.TaskAddress(t))
+		if !ok {
+			continue
+		}
+		st := rep.Status(id)
+		if st.State != event.Done && st.State != event.Cached {
+			continue
+		}
+		for _, o := range t.Outputs {
+			made, ok := st.Output(o.Name)
+			if o.Publish == "" || !ok {
+				continue
+			}
+			err := p.staysInside(o.Publish)
+			if err == nil {
+				err = p.publishFile(ctx, made, o.Publish)
+			}
+			if err != nil {
+				errs = append(errs, fmt.Errorf("publishing %s: %w", &lang.OutputRef{Task: t, Name: o.Name}, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (p *Project) publishFile(ctx context.Context, made cache.Output, path string) error {
+	file := cache.Entry{Digest: made.Digest}
+	if made.Tree { // of one file
+		err := cache.WalkTree(ctx, p.stores.Store, made.Digest, func(e cache.Entry) error {
+			file = e
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if same, err := sameFile(ctx, path, file.Digest); same || err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	from, err := p.stores.Store.Open(ctx, file.Digest)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	mode := os.FileMode(0o644)
+	if file.Executable {
+		mode = 0o755
+	}
+	return atomicfile.WriteFrom(path, mode, func(to io.Writer) error {
+		_, err := io.Copy(to, from)
+		return err
+	})
+}
+
+// sameFile reports whether a regular file has the content of a digest.
+func sameFile(ctx context.Context, path string, d cache.Digest) (bool, error) {
+	info, err := os.Lstat(path)
+	if errors.Is(err, os.ErrNotExist) || err == nil && (!info.Mode().IsRegular() || info.Size() != d.Size) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	is, err := cache.Sum(ctx, f)
+	return err == nil && is == d, err
+}
+
+// published returns the address of the node that makes a published file, which is named relative to the
+// project's directory; "" if none does.
+func published(cfg *lang.Config, path string) string {
+	path = filepath.Join(cfg.Root, filepath.FromSlash(path))
+	for _, t := range cfg.Tasks {
+		for _, o := range t.Outputs {
+			if o.Publish == path {
+				return plan.TaskAddress(t)
+			}
+		}
+	}
+	return ""
+}

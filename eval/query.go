@@ -1,0 +1,85 @@
+package eval
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// Found are the nodes that selectors pick, and the parts of the project that they stand for.
+type Found struct {
+	Nodes []FoundNode   // in topological order
+	Cells []plan.CellID // that some of the nodes belong to, in the order of results
+	Files []string      // that the nodes read; relative to the project's directory if below it, sorted
+}
+
+// FoundNode names a node.
+type FoundNode struct {
+	Addr string `json:"addr"`
+	Kind string `json:"kind"`
+}
+
+// Query returns what selectors pick; everything without any. Files are searched only if they are asked
+// for: partitions that have some of the nodes are compiled for it. Nothing is executed or written.
+func Query(ctx context.Context, o Options, selectors []string, files bool) (*Found, error) {
+	p, err := openChanged(ctx, o, Reading)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	if err := p.dropReaders(ctx, selectors); err != nil {
+		return nil, err
+	}
+	if err := p.compileStale(ctx, rows); err != nil {
+		return nil, err
+	}
+	ids, err := p.Targets(ctx, Selection{Targets: selectors})
+	if err != nil {
+		return nil, err
+	}
+	f, cells := &Found{Nodes: []FoundNode{}, Files: []string{}}, map[plan.CellID]bool{}
+	problems := map[string]bool{} // of pinned nodes
+	for _, id := range ids {
+		n := p.Plan.Graph.Node(id)
+		f.Nodes = append(f.Nodes, FoundNode{n.Addr, n.Kind})
+		cell := plan.NodeCell(n).At("")
+		if cell.Repeat > 0 && !cells[cell] {
+			cells[cell] = true
+			f.Cells = append(f.Cells, cell)
+		}
+		if n.Pinned != nil {
+			problems[n.Label("problem")] = true
+		}
+	}
+	slices.SortFunc(f.Cells, plan.CellID.Compare)
+	if !files {
+		return f, nil
+	}
+	// A node of no problem may be any partition's.
+	if _, err := p.reopen(ctx, func(part *partState) bool { return problems[part.Problem] || problems[""] }); err != nil {
+		return nil, err
+	}
+	if _, err := p.decideAll(ctx); err != nil {
+		return nil, err
+	}
+	for _, n := range f.Nodes {
+		for _, seen := range p.trace.Of(n.Addr) {
+			if seen.OfFile() {
+				f.Files = append(f.Files, p.relative(seen.Path))
+			}
+		}
+	}
+	slices.Sort(f.Files)
+	f.Files = slices.Compact(f.Files)
+	return f, nil
+}
+
+// relative returns a path as users of the project write it.
+func (p *Project) relative(path string) string {
+	if rel, err := filepath.Rel(p.Config.Root, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}

@@ -1,0 +1,166 @@
+package eval
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/graph"
+)
+
+// Which nodes read a file is known from what they have read: of fresh partitions, by the recorded states
+// of paths, which name partitions and shared nodes; of compiled nodes, by the trace of a dry run. So the
+// partitions that read a file are compiled, and no others.
+
+// states are the values on the axis state: those of Decision.State. A node that a run would run is
+// stale, too, if it is new or broken.
+var states = []string{Fresh, "stale", "new", "broken", "error", "blocked", "skipped", Unknown}
+
+// decided is a dry run over all nodes of a plan.
+type decided struct {
+	of  *graph.Graph
+	rep *graph.Report
+}
+
+// decideAll returns the dry run over all nodes, which several selectors share.
+func (p *Project) decideAll(ctx context.Context) (*graph.Report, error) {
+	if p.dryRun.of != p.Plan.Graph {
+		rep, err := p.decide(ctx, p.allNodes())
+		if err != nil {
+			return nil, err
+		}
+		p.dryRun = decided{p.Plan.Graph, rep}
+	}
+	return p.dryRun.rep, nil
+}
+
+// states returns the values of nodes on the axis state; nil unless a selector asks for them.
+func (p *Project) states(ctx context.Context, args []string) (func(*graph.Node) []string, error) {
+	if !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "state=") }) {
+		return nil, nil
+	}
+	rep, err := p.decideAll(ctx)
+	if err != nil {
+		return nil, err
+	}
+	of := p.Plan.Graph
+	return func(n *graph.Node) []string {
+		id, _ := of.Lookup(n.Addr)
+		d := decisionOn(n, rep.Status(id))
+		if d.Runs && d.State != "stale" {
+			return []string{d.State, "stale"}
+		}
+		return []string{d.State}
+	}, nil
+}
+
+// edits returns the files that selectors name.
+func (p *Project) edits(ctx context.Context, args []string) (edits []cache.Edit, err error) {
+	if !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "file:") }) {
+		return nil, nil
+	}
+	if err := p.evaluate(ctx); err != nil {
+		return nil, err
+	}
+	selector, err := p.selector(args)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range selector.Files() {
+		edits = append(edits, p.edit(path))
+	}
+	return edits, nil
+}
+
+func (p *Project) edit(path string) cache.Edit {
+	return cache.EditOf(options.Absolute(p.options.Path(path)))
+}
+
+// dropReaders has the partitions compiled that alone read files which selectors name.
+func (p *Project) dropReaders(ctx context.Context, args []string) error {
+	edits, err := p.edits(ctx, args)
+	if err == nil && len(edits) > 0 {
+		_, err = p.drop(ctx, func(part *partState) bool { return readsAny(part, edits) })
+	}
+	return err
+}
+
+// openReaders is dropReaders for a plan that has been compiled.
+func (p *Project) openReaders(ctx context.Context, args []string) error {
+	edits, err := p.edits(ctx, args)
+	if err == nil && len(edits) > 0 {
+		_, err = p.reopen(ctx, func(part *partState) bool { return readsAny(part, edits) })
+	}
+	return err
+}
+
+func readsAny(part *partState, edits []cache.Edit) bool {
+	s, err := cache.DecodeSnapshot(part.facts.Snapshot)
+	return err != nil || slices.ContainsFunc(edits, func(e cache.Edit) bool { return e.ChangesAny(s) })
+}
+
+// readers returns the set of the nodes that read a file, or one in a directory.
+func (p *Project) readers(ctx context.Context, path string) ([]bool, error) {
+	if _, err := p.decideAll(ctx); err != nil {
+		return nil, err
+	}
+	e, g, any := p.edit(path), p.Plan.Graph, false
+	set := make([]bool, g.Len())
+	add := func(id graph.ID) { set[id], any = true, true }
+	for id := range graph.ID(g.Len()) {
+		if n := g.Node(id); n.Pinned == nil && slices.ContainsFunc(p.trace.Of(n.Addr), e.Changes) {
+			add(id)
+		}
+	}
+	for _, shared := range p.sharedReads(e) {
+		if id, ok := g.Lookup(shared); ok {
+			add(id)
+		}
+	}
+	if any {
+		return set, nil
+	}
+	if p.configuredBy(e) {
+		return nil, exit.Unmatched("%s is read by the configuration and by no node; what an edit of it affects depends on the edit: `fevalgraph plan` shows it", path)
+	}
+	return nil, exit.Unmatched("no node reads %s", path)
+}
+
+// sharedReads returns the addresses of the nodes which partitions share that read what is edited.
+func (p *Project) sharedReads(e cache.Edit) (addrs []string) {
+	reads := map[[32]byte]bool{}
+	for sum, shared := range p.known.shared {
+		if s, err := cache.DecodeSnapshot(shared.Snapshot); err == nil {
+			reads[sum] = e.ChangesAny(s)
+		}
+	}
+	for _, part := range p.parts {
+		if part.facts == nil {
+			continue
+		}
+		for _, s := range part.facts.Shared {
+			if reads[s.Sum] {
+				addrs = append(addrs, s.Addr)
+			}
+		}
+	}
+	return addrs
+}
+
+// configuredBy reports whether the configuration was evaluated from what is edited, or every node depends
+// on it.
+func (p *Project) configuredBy(e cache.Edit) bool {
+	for _, path := range p.baseFiles() {
+		if e.Changes(cache.Probe{Path: path, Follow: true}.Sight()) {
+			return true
+		}
+	}
+	if p.evaluated {
+		return slices.ContainsFunc(p.inputs, e.Changes)
+	}
+	s, err := cache.DecodeSnapshot(p.known.index.Inputs)
+	return err == nil && e.ChangesAny(s)
+}

@@ -1,0 +1,136 @@
+package graph
+
+import "slices"
+
+// Scope is a graph, and what selectors ask of its nodes.
+type Scope struct {
+	Graph   *Graph
+	Values  func(n *Node, axis string) []string       // on an axis
+	Readers func(path string) (set []bool, err error) // by ID: the nodes that read a file
+}
+
+// NeedsScope reports whether some term takes a Scope, so that Match cannot decide.
+func (s *Selector) NeedsScope() bool { return s != nil && s.graph }
+
+// Names reports whether nodes are picked by their own names and labels alone, and not by how
+// they relate to others.
+func (s *Selector) Names() bool { return s == nil || !s.graph && !s.not }
+
+// Leaves returns the globs and axes of all terms, as they were expanded.
+func (s *Selector) Leaves() []string { return s.leaves }
+
+// Files returns the paths of the terms that name files.
+func (s *Selector) Files() (paths []string) {
+	var add func(all conjunction)
+	add = func(all conjunction) {
+		for i := range all {
+			if all[i].function == functionFile {
+				paths = append(paths, all[i].pattern)
+			}
+			for _, arg := range all[i].args {
+				add(arg)
+			}
+		}
+	}
+	for _, all := range s.any {
+		add(all)
+	}
+	return paths
+}
+
+// Nodes returns the set of the nodes that the selector picks, by ID.
+func (s *Selector) Nodes(in Scope) ([]bool, error) {
+	set := make([]bool, in.Graph.Len())
+	for _, all := range s.any {
+		picked, err := in.pick(all)
+		if err != nil {
+			return nil, err
+		}
+		for id := range set {
+			set[id] = set[id] || picked[id]
+		}
+	}
+	return set, nil
+}
+
+// pick evaluates the functions among some terms first: each is a set.
+func (in Scope) pick(all conjunction) ([]bool, error) {
+	sets := make(map[*term][]bool, len(all))
+	for i := range all {
+		t := &all[i]
+		if t.function == "" {
+			continue
+		}
+		set, err := in.call(t)
+		if err != nil {
+			return nil, err
+		}
+		sets[t] = set
+	}
+	picked := make([]bool, in.Graph.Len())
+	for id := range picked {
+		n := in.Graph.Node(ID(id))
+		picked[id] = all.match(func(t *term) bool {
+			if set, ok := sets[t]; ok {
+				return set[id]
+			}
+			return t.match(n.Addr, func(axis string) []string { return in.Values(n, axis) })
+		})
+	}
+	return picked, nil
+}
+
+// call evaluates a function.
+func (in Scope) call(t *term) ([]bool, error) {
+	if t.function == functionFile {
+		return in.Readers(t.pattern)
+	}
+	sets := make([][]bool, len(t.args))
+	for i, arg := range t.args {
+		var err error
+		if sets[i], err = in.pick(arg); err != nil {
+			return nil, err
+		}
+	}
+	switch t.function {
+	case functionDeps:
+		return in.Graph.needed(sets[0]), nil
+	case functionRdeps:
+		return in.Graph.needing(sets[0]), nil
+	case functionPath:
+		return in.Graph.between(sets[0], sets[1]), nil
+	}
+	return sets[0], nil
+}
+
+// needed adds to a set all that its nodes depend on.
+func (g *Graph) needed(set []bool) []bool {
+	all := slices.Clone(set)
+	for id := len(all) - 1; id >= 0; id-- { // dependencies come first
+		if all[id] {
+			for _, d := range g.nodes[id].Deps {
+				all[d.On] = true
+			}
+		}
+	}
+	return all
+}
+
+// needing adds to a set all that depends on its nodes.
+func (g *Graph) needing(set []bool) []bool {
+	all := slices.Clone(set)
+	for id := range all {
+		all[id] = all[id] || slices.ContainsFunc(g.nodes[id].Deps, func(d Dep) bool { return all[d.On] })
+	}
+	return all
+}
+
+// between returns the nodes on paths between those of two sets, in either direction.
+func (g *Graph) between(a, b []bool) []bool {
+	belowA, aboveA, belowB, aboveB := g.needed(a), g.needing(a), g.needed(b), g.needing(b)
+	on := make([]bool, len(a))
+	for id := range on {
+		on[id] = belowA[id] && aboveB[id] || belowB[id] && aboveA[id]
+	}
+	return on
+}

@@ -1,0 +1,126 @@
+package lang
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
+)
+
+// A form checks a text that was written for an attribute and returns it as it is kept. It is
+// false after an error was reported.
+type form func(b *block, name, text string) (string, bool)
+
+// must returns the form of texts for which a condition holds. detail, of what is reported
+// otherwise, is a format of the attribute's name, %[1]s, and the text, %[2]q.
+func must(holds func(text string) bool, code, summary, detail, hint string) form {
+	return func(b *block, name, text string) (string, bool) {
+		if !holds(text) {
+			b.reject(name, code, summary, fmt.Sprintf(detail, name, text), hint)
+			return "", false
+		}
+		return text, true
+	}
+}
+
+// matching returns the form of texts that a pattern matches, or that are empty. wanted describes
+// them.
+func matching(name string, shape func() *regexp.Regexp, wanted string) form {
+	return must(func(text string) bool { return text == "" || shape().MatchString(text) }, "bad-value", "Bad "+name, "%[2]q is not "+wanted+".", "")
+}
+
+// or returns the form of texts that are another one, or have a form.
+func (f form) or(other string) form {
+	return func(b *block, name, text string) (string, bool) {
+		if text == other {
+			return text, true
+		}
+		return f(b, name, text)
+	}
+}
+
+// oneLine returns the form of texts without line breaks.
+func oneLine(summary, detail string) form {
+	return func(b *block, name, text string) (string, bool) {
+		ok := !strings.ContainsAny(text, "\n\r")
+		if !ok {
+			b.reject(name, "bad-value", summary, detail, "")
+		}
+		return text, ok
+	}
+}
+
+// Forms of paths.
+var (
+	inWorkspace = must(isRelativeInside, "bad-path", "Bad path", "%[1]s must be a plain relative path inside the workspace, not %[2]q.", `no leading "/" and no ".."`)
+	inTests     = must(isRelativeInside, "bad-path", "Bad directory", "%[1]s must be a plain relative path inside the workspace, not %[2]q.", `write such as "tests"`)
+	inRewards   = must(isRelativeInside, "bad-path", "Bad path", "%[1]s must be a plain relative path in /logs/verifier, not %[2]q.", "")
+	fileName    = must(func(text string) bool { return isRelativeInside(text) && !strings.Contains(text, "/") },
+		"bad-path", "Bad file name", "%[1]s must be the plain name of a file, not %[2]q.", `write such as "main.cpp"`)
+	pattern = must(doublestar.ValidatePattern, "bad-pattern", "Bad pattern", "%[2]q is not a valid pattern.", "")
+)
+
+// absolute resolves a path, relative to the file that it is written in.
+func absolute(b *block, name, text string) (string, bool) {
+	if text == "" || strings.ContainsRune(text, 0) {
+		b.reject(name, "bad-path", "Bad path", fmt.Sprintf("%s must be a path, not %q.", name, text), "")
+		return "", false
+	}
+	return b.l.resolve(b.src, text), true
+}
+
+// inContainer is the form of absolute paths of a container.
+var inContainer form = func(b *block, name, text string) (string, bool) {
+	if !path.IsAbs(text) || path.Clean(text) == "/" || strings.ContainsRune(text, 0) {
+		b.reject(name, "bad-path", "Bad path in the container", fmt.Sprintf("%s must be an absolute path below \"/\", not %q.", name, text), "")
+		return "", false
+	}
+	return path.Clean(text), true
+}
+
+// regularExpression is the form of regular expressions.
+func regularExpression(b *block, name, text string) (string, bool) {
+	_, err := regexp.Compile(text)
+	if err != nil {
+		b.reject(name, "bad-pattern", "Bad pattern", fmt.Sprintf("%q is no regular expression: %v.", text, err), "the syntax is that of RE2")
+	}
+	return text, err == nil
+}
+
+// Forms of names and other short texts. A token is what a server asks for: a secret that enters no
+// key and no output.
+var (
+	variable = must(func(text string) bool { return envName().MatchString(text) }, "bad-name", "Bad name", "%[2]q is not the name of an environment variable.", "")
+	image    = must(func(text string) bool { return imageText().MatchString(text) }, "bad-value", "Bad image", "%[2]q is not the name of an image.", `write such as "python:3.12-slim"`)
+	pointer  = must(func(text string) bool { return pointerText().MatchString(text) }, "bad-value", "Bad JSON pointer", "%[2]q is no JSON pointer.", `write such as "/score" or "/results/0/score"`)
+	token    = must(func(text string) bool {
+		return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f })
+	}, "bad-value", "Bad token", "%[1]s holds a space or a control character.", "")
+	isolation = must(func(text string) bool { return slices.Contains([]string{"full", "partial", "none"}, text) },
+		"bad-value", "Bad isolation", "%[2]q is no level of isolation.", `"full", "partial" or "none"; leave it out for the most that the machine allows`)
+
+	envName     = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	imageText   = lazyregexp.New(`^[^\s-]\S*$`)
+	pointerText = lazyregexp.New(`^(/([^~]|~[01])*)+$`)
+)
+
+// address returns the form of addresses of servers, which are kept without a slash at the end.
+func address(summary, of, hint string, schemes ...string) form {
+	return func(b *block, name, text string) (string, bool) {
+		u, err := url.Parse(text)
+		if err != nil || !slices.Contains(schemes, u.Scheme) || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+			b.reject(name, "bad-value", summary, fmt.Sprintf("%q is not the address of %s.", text, of), hint)
+			return "", false
+		}
+		return strings.TrimRight(text, "/"), true
+	}
+}
+
+// endpoint is the form of addresses of servers over HTTP.
+var endpoint = address("Bad endpoint", "a server", `write such as "http://127.0.0.1:5050"`, "http", "https")

@@ -1,0 +1,137 @@
+package draw
+
+import (
+	"encoding/csv"
+	"encoding/xml"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// Figure is a figure with the data that it shows.
+type Figure struct {
+	Name    string // of files, without an extension
+	Title   string
+	Note    string // how to read it, and what is left out
+	Columns []string
+	Rows    [][]string // all of the data, with numbers in full
+	Plot    func(width float64) *Drawing
+}
+
+// Width is that of figures in files.
+const Width = 880
+
+// WriteSVG writes the figure with its title and note as a file of its own.
+func (f *Figure) WriteSVG(w io.Writer) error {
+	const top, line, columns = 34, 17, 146
+	d := f.Plot(Width)
+	notes := text.Fold(text.Line(f.Note, 0), columns)
+	if f.Note == "" {
+		notes = nil
+	}
+	height := top + d.Height + line*float64(len(notes)) + 12
+	var b strings.Builder
+	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" class="figure" width="` + number(Width) + `" height="` + number(height) +
+		`" viewBox="0 0 ` + number(Width) + " " + number(height) + `" role="img"><title>` + escaped(f.Title) + "</title><style>" + Style() + "</style>\n")
+	framed := Drawing{}
+	framed.Rectangle(0, 0, Width, height, "fback", "")
+	framed.Text(12, 18, "", "ftext strong", f.Title)
+	for i, note := range notes {
+		framed.Text(12, top+d.Height+line*(float64(i)+0.5), "", "fdim small", note)
+	}
+	framed.write(&b)
+	b.WriteString(`<g transform="translate(0 ` + number(top) + `)">` + "\n")
+	d.write(&b)
+	b.WriteString("</g>\n</svg>\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteCSV writes the data of the figure. field makes a text fit for a field.
+func (f *Figure) WriteCSV(w io.Writer, field func(string) string) error {
+	out := csv.NewWriter(w)
+	out.UseCRLF = true
+	for _, row := range append([][]string{f.Columns}, f.Rows...) {
+		fields := make([]string, len(row))
+		for i, s := range row {
+			fields[i] = field(s)
+		}
+		if err := out.Write(fields); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func number(v float64) string { return strconv.FormatFloat(round(v), 'f', -1, 64) }
+
+// escaped is a text that XML has a place for, with nothing in it that steers.
+func escaped(s string) string {
+	var b strings.Builder
+	xml.EscapeText(&b, []byte(text.Line(s, 0)))
+	return b.String()
+}
+
+// write writes the shapes as elements.
+func (d *Drawing) write(b *strings.Builder) {
+	for i := range d.Shapes {
+		s := &d.Shapes[i]
+		attributes, content := s.attributes(), ""
+		if s.Kind == Text {
+			content = escaped(s.Text)
+		}
+		if s.Title != "" {
+			content += "<title>" + escaped(s.Title) + "</title>"
+		}
+		b.WriteString("<" + s.Kind)
+		for _, a := range attributes {
+			b.WriteString(" " + a[0] + `="` + a[1] + `"`)
+		}
+		if content == "" {
+			b.WriteString("/>\n")
+		} else {
+			b.WriteString(">" + content + "</" + s.Kind + ">\n")
+		}
+	}
+}
+
+// attributes are those of the shape's element. report/page/web/src/figure.tsx makes the same.
+func (s *Shape) attributes() [][2]string {
+	all := [][2]string{{"class", s.Class}}
+	put := func(name string, v float64) { all = append(all, [2]string{name, number(v)}) }
+	switch s.Kind {
+	case Rectangle:
+		put("x", s.X)
+		put("y", s.Y)
+		put("width", s.W)
+		put("height", s.H)
+		if s.R > 0 {
+			put("rx", s.R)
+		}
+	case Line:
+		put("x1", s.X)
+		put("y1", s.Y)
+		put("x2", s.X+s.W)
+		put("y2", s.Y+s.H)
+	case Circle:
+		put("cx", s.X)
+		put("cy", s.Y)
+		put("r", s.R)
+	case Path:
+		all = append(all, [2]string{"d", s.Path})
+	case Text:
+		put("x", s.X)
+		put("y", s.Y)
+		all = append(all, [2]string{"dy", ".35em"})
+		if s.Anchor != "" {
+			all = append(all, [2]string{"text-anchor", s.Anchor})
+		}
+		if s.Turned {
+			all = append(all, [2]string{"transform", "rotate(-90 " + number(s.X) + " " + number(s.Y) + ")"})
+		}
+	}
+	return all
+}
