@@ -3,6 +3,7 @@ package inspect
 import (
 	"archive/zip"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -128,6 +129,10 @@ func TestScores(t *testing.T) {
 
 func TestBrokenJSON(t *testing.T) {
 	sample := `{"id": "a", "epoch": 1, "scores": {}}`
+	many := ""
+	for i := range maxMetrics {
+		many += fmt.Sprintf(`, "%d": 1`, i)
+	}
 	for name, c := range map[string]struct{ text, want string }{
 		"cut off":      {header + `, "samples": [` + sample + `, {"id": "b", "ep`, `at "samples.1": the file ends too early`},
 		"twice":        {header + `, "samples": [` + sample + `, ` + sample + `]}`, `at "samples.1": epoch 1 of sample a is there twice`},
@@ -135,6 +140,7 @@ func TestBrokenJSON(t *testing.T) {
 		"no epoch":     {header + `, "samples": [{"id": "a"}]}`, `at "samples.0": sample a: want an epoch`},
 		"no list":      {header + `, "samples": {}}`, `at "samples": want an array`},
 		"no samples":   {header + `}`, "it has no samples"},
+		"metrics":      {header + `, "samples": [{"id": "a", "epoch": 1, "scores": {"s": {"value": {"a"`: 1` + many + `}}}}]}`, `at "samples.0": more than 1000 metrics`},
 		"more behind":  {header + `, "samples": [` + sample + `]} {}`, "follows the end"},
 		"deep":         {header + `, "x": ` + strings.Repeat("[", 100_000) + `}`, `at "x": `},
 		"a large text": {header + `, "samples": [{"id": "` + strings.Repeat("a", 65<<20) + `"}]}`, `at "samples.0": a value has more than 64 MiB`},

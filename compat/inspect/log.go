@@ -21,6 +21,9 @@ import (
 // maxSamples bounds the memory that a log takes.
 const maxSamples = 1_000_000
 
+// maxMetrics bounds it, too.
+const maxMetrics = 1_000
+
 // log is what was read of a log.
 type log struct {
 	status string
@@ -118,6 +121,13 @@ func (l *log) sample(r *jsonfile.Reader) error {
 	a := plan.LogAttempt{Problem: id, Repeat: s.Epoch, Class: verdict.Judged, Values: map[string]float64{}}
 	for scorer, score := range s.Scores {
 		l.score(&a, scorer, score.Value)
+	}
+	n := 0
+	for _, metrics := range l.metrics {
+		n += max(1, len(metrics)) // a scorer can have given nothing
+	}
+	if n > maxMetrics {
+		return r.Fail("more than %d metrics", maxMetrics)
 	}
 	if isSet(s.Limit) {
 		l.limited++

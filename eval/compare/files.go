@@ -151,7 +151,7 @@ func sharedMetric(logs []*plan.Log, names []string, asked string) (string, error
 	case len(shared) == 0:
 		var each []string
 		for i, l := range logs {
-			each = append(each, names[i]+" has "+cmp.Or(text.Some(l.Metrics, 8), "none"))
+			each = append(each, names[i]+" has "+text.Line(cmp.Or(text.Some(l.Metrics, 8), "none"), 200))
 		}
 		return "", fmt.Errorf("no metric is in all files: %s", strings.Join(each, "; "))
 	case asked == "":
