@@ -140,7 +140,7 @@ func TestBrokenJSON(t *testing.T) {
 		"no epoch":     {header + `, "samples": [{"id": "a"}]}`, `at "samples.0": sample a: want an epoch`},
 		"no list":      {header + `, "samples": {}}`, `at "samples": want an array`},
 		"no samples":   {header + `}`, "it has no samples"},
-		"metrics":      {header + `, "samples": [{"id": "a", "epoch": 1, "scores": {"s": {"value": {"a"`: 1` + many + `}}}}]}`, `at "samples.0": more than 1000 metrics`},
+		"metrics":      {header + `, "samples": [{"id": "a", "epoch": 1, "scores": {"s": {"value": {"a": 1` + many + `}}}}]}`, `at "samples.0": more than 1000 metrics`},
 		"more behind":  {header + `, "samples": [` + sample + `]} {}`, "follows the end"},
 		"deep":         {header + `, "x": ` + strings.Repeat("[", 100_000) + `}`, `at "x": `},
 		"a large text": {header + `, "samples": [{"id": "` + strings.Repeat("a", 65<<20) + `"}]}`, `at "samples.0": a value has more than 64 MiB`},
