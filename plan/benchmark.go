@@ -26,6 +26,8 @@ type Benchmark struct {
 	Judge  judge.Dialect // of judge problems
 	Export func(context.Context, Export) error
 	Import *Importer
+	// Logs are files of results that are compared without a project.
+	Logs []LogFormat
 	// Readers read the benchmark's own problems and solutions.
 	Readers   []lang.Reader
 	Functions []lang.Function

@@ -75,6 +75,8 @@ type Contenders struct {
 	Against int
 	// Unlabelled are the cells that are left out since their solution does not have the label By.
 	Unlabelled int
+	// Notes are what is to be known of files that were compared.
+	Notes []string
 }
 
 // Contender is one value on an axis, over all of its cells.

@@ -168,6 +168,9 @@ func (c *Contenders) details(all bool, safe func(string, int) string) []string {
 	figure := c.figures()
 	signed := signedBy(figure)
 	var lines []string
+	for _, note := range c.Notes {
+		lines = append(lines, safe(note, 0))
+	}
 	if line := c.tooFew(); line != "" {
 		lines = append(lines, line)
 	}
@@ -311,6 +314,7 @@ type ContendersObject struct {
 	Confidence   float64         `json:"confidence"`
 	Contenders   []contenderJSON `json:"contenders"`
 	Pairs        []pairJSON      `json:"pairs"`
+	Notes        []string        `json:"notes,omitempty"` // of files of other programs
 }
 
 func (c *Contenders) json() *ContendersObject {
@@ -348,5 +352,5 @@ func (c *Contenders) json() *ContendersObject {
 	if c.Against >= 0 {
 		against = &c.All[c.Against].Name
 	}
-	return &ContendersObject{Schema: Schema, Run: c.Run, Of: c.Of, Stale: c.Stale, By: c.By, Against: against, WithoutLabel: c.Unlabelled, Metric: c.Metric, Confidence: 1 - statistics.Level, Contenders: contenders, Pairs: pairs}
+	return &ContendersObject{Schema: Schema, Run: c.Run, Of: c.Of, Stale: c.Stale, By: c.By, Against: against, WithoutLabel: c.Unlabelled, Metric: c.Metric, Confidence: 1 - statistics.Level, Contenders: contenders, Pairs: pairs, Notes: c.Notes}
 }

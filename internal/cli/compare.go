@@ -2,11 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/compare"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -15,11 +18,12 @@ import (
 
 // compareFlags are those of compare.
 type compareFlags struct {
-	by, metric, format, run, against string
+	by, metric, format, run, against, as string
 }
 
 func (a *app) compareCommand() *cobra.Command {
 	var f compareFlags
+	options := a.options()
 	cmd := command("compare [NAME...] [SELECTOR...]", "Which solutions, models or backends are better, if shown",
 		`Compare puts solutions beside each other, or models, backends, or what other
 labels of solutions say, problem by problem: the difference of the means over
@@ -28,13 +32,16 @@ large. A difference that is not shown has a ~, and those that are not shown to
 differ have a letter in common, in place of places in a ranking.
 
 Names pick what is compared; without any it is all. Arguments with = are
-selectors. What is compared are the last known results, or those of a run.`,
+selectors. What is compared are the last known results, or those of a run; or,
+where all names are files that other programs wrote, what these say, with or
+without a project. --metric then names one of theirs.`,
 		`  fevalgraph compare
   fevalgraph compare reference agent
   fevalgraph compare --by model --metric checkpoints
   fevalgraph compare --against reference
   fevalgraph compare --by backend --run latest problem=kvstore
-  fevalgraph compare --by model --format markdown`,
+  fevalgraph compare --by model --format markdown
+  fevalgraph compare logs/a.eval logs/b.eval`,
 		func(cmd *cobra.Command, args []string) error { return a.runCompare(cmd.Context(), &f, args) })
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().StringVar(&f.by, "by", "solution", "what is compared, an `AXIS`: solution, backend, or a label of solutions, such as model")
@@ -42,6 +49,7 @@ selectors. What is compared are the last known results, or those of a run.`,
 	cmd.Flags().StringVar(&f.against, "against", "", "compare all others with this one alone, a `NAME`: fewer pairs show smaller differences")
 	cmd.Flags().StringVar(&f.format, "format", "table", strings.Join(report.CompareFormats, ", "))
 	cmd.Flags().StringVar(&f.run, "run", "", "the results of this run: its `ID`, a part of it, latest, or latest~1; or a file of results --format json")
+	cmd.Flags().StringVar(&f.as, "as", "", "the names are files of this `FORMAT`, not what they look like: "+strings.Join(compare.LogFormats(&options), ", "))
 	return cmd
 }
 
@@ -49,36 +57,79 @@ func (a *app) runCompare(ctx context.Context, f *compareFlags, args []string) er
 	if a.flags.json {
 		f.format = "json"
 	}
-	switch {
-	case !slices.Contains(report.CompareFormats, f.format):
-		return exit.With(exit.Usage, text.Unknown("format", f.format, report.CompareFormats))
-	case f.metric != "" && !slices.Contains(report.Metrics, f.metric):
-		return exit.With(exit.Usage, text.Unknown("metric", f.metric, report.Metrics))
-	}
 	names, selectors := []string{}, []string{}
 	for _, arg := range args {
-		if strings.Contains(arg, "=") {
+		if strings.Contains(arg, "=") && f.as == "" {
 			selectors = append(selectors, arg)
 		} else if !slices.Contains(names, arg) {
 			names = append(names, arg)
 		}
 	}
-	results, of, err := a.resultsToCompare(ctx, f.run)
+	options := a.logOptions()
+	files := f.as != "" || f.run == "" && compare.AreLogs(&options, names)
+	switch {
+	case !slices.Contains(report.CompareFormats, f.format):
+		return exit.With(exit.Usage, text.Unknown("format", f.format, report.CompareFormats))
+	case f.metric != "" && !files && !slices.Contains(report.Metrics, f.metric):
+		return exit.With(exit.Usage, text.Unknown("metric", f.metric, report.Metrics))
+	}
+	c := compared{metric: f.metric, names: names}
+	var err error
+	if files {
+		err = a.readLogs(&c, f)
+	} else {
+		c.results, c.of, err = a.resultsToCompare(ctx, f.run)
+	}
 	if err != nil {
 		return err
 	}
-	if results, err = selection.Pick(results, selectors); err != nil {
+	if c.results, err = selection.Pick(c.results, selectors); err != nil {
 		return err
 	}
-	if err := checkAxis(results, f.by); err != nil {
+	if err := checkAxis(c.results, f.by); err != nil {
 		return err
 	}
-	compared, err := report.Compare(results, f.by, f.metric, names, f.against)
+	contenders, err := report.Compare(c.results, f.by, c.metric, c.names, f.against)
 	if err != nil {
 		return exit.With(exit.NoMatch, err)
 	}
-	compared.Of = strings.Join(append([]string{of}, selectors...), ", ")
-	return report.WriteContenders(a.io.Out, f.format, compared, a.tableOptions())
+	contenders.Of, contenders.Notes = strings.Join(append([]string{c.of}, selectors...), ", "), c.notes
+	return report.WriteContenders(a.io.Out, f.format, contenders, a.tableOptions())
+}
+
+// compared are results, and what of them is compared.
+type compared struct {
+	results *report.Results
+	of      string // their origin
+	metric  string
+	names   []string // on the axis; none is all
+	notes   []string
+}
+
+// readLogs reads the files of other programs that c.names are.
+func (a *app) readLogs(c *compared, f *compareFlags) error {
+	switch {
+	case f.run != "":
+		return exit.With(exit.Usage, errors.New("--as is for files of other programs, and --run for results of this one"))
+	case len(c.names) < 2:
+		return exit.With(exit.Usage, errors.New("there is nothing to compare: want two files or more"))
+	}
+	options := a.logOptions()
+	logs, err := compare.ReadLogs(&options, c.names, f.as, f.metric)
+	if err != nil {
+		return err
+	}
+	*c = compared{results: logs.Results, of: logs.Of, metric: logs.Metric, notes: logs.Notes}
+	return nil
+}
+
+// logOptions are those by which names of files are as they were given, whatever project is around.
+func (a *app) logOptions() eval.Options {
+	options := a.options()
+	if a.flags.found {
+		options.Dir = ""
+	}
+	return options
 }
 
 // resultsToCompare returns the results of a run or a file or, without a name, the last known ones. of

@@ -23,6 +23,7 @@ func (a *app) findConfig(cmd *cobra.Command) {
 	if !found || dir == start {
 		return
 	}
+	a.flags.found = true
 	if a.flags.dir, err = filepath.Rel(start, dir); err != nil {
 		a.flags.dir = dir
 	}

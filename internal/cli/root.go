@@ -38,6 +38,7 @@ type app struct {
 // globalFlags are those that every command takes.
 type globalFlags struct {
 	file, dir      string
+	found          bool // dir was not given: it is that of a project around
 	vars, varFiles []string
 	quiet, verbose bool
 	color          string

@@ -1,0 +1,78 @@
+package inspect
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/maruel/natural"
+
+	"github.com/fevalgraph/fevalgraph/compat/jsonfile"
+)
+
+// Members of an archive. A run that did not end has neither header nor all summaries, but those of the parts that it wrote.
+const (
+	startMember   = "_journal/start.json"
+	headerMember  = "header.json"
+	summaryMember = "summaries.json"
+	partPrefix    = "_journal/summaries/"
+)
+
+// archive reads the header and the summaries of samples: what was said in them stays compressed.
+func (l *log) archive(file *os.File) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	z, err := zip.NewReader(file, info.Size())
+	if err != nil {
+		return fmt.Errorf("the archive is damaged or cut off: %w", err)
+	}
+	z.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor(zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(32<<20)))
+	members := map[string]*zip.File{}
+	for _, f := range z.File {
+		if members[f.Name] != nil {
+			return fmt.Errorf("the archive has two members %q", f.Name)
+		}
+		members[f.Name] = f
+	}
+	header := members[headerMember]
+	if header == nil {
+		header = members[startMember]
+	}
+	if header == nil {
+		return errors.New("the archive has no header.json")
+	}
+	if err := readMember(header, l.json); err != nil {
+		return err
+	}
+	if f := members[summaryMember]; f != nil {
+		return readMember(f, l.samples)
+	}
+	for _, name := range slices.SortedFunc(maps.Keys(members), natural.Compare) {
+		if strings.HasPrefix(name, partPrefix) {
+			if err := readMember(members[name], l.samples); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readMember reads a member to its end, where its checksum is verified.
+func readMember(f *zip.File, read func(*jsonfile.Reader) error) error {
+	in, err := f.Open()
+	if err == nil {
+		defer in.Close()
+		err = read(jsonfile.New(in))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Name, err)
+	}
+	return nil
+}

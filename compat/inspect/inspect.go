@@ -1,0 +1,43 @@
+// Package inspect reads logs of inspect_ai: archives, whose members are compressed by deflate or
+// zstd, and JSON. Samples are problems, epochs are attempts, and scorers are metrics.
+package inspect
+
+import (
+	"bytes"
+	"os"
+
+	"github.com/fevalgraph/fevalgraph/compat/jsonfile"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// Benchmark is inspect_ai as far as fevalgraph knows it: its logs.
+func Benchmark() plan.Benchmark {
+	return plan.Benchmark{Name: "inspect", Logs: []plan.LogFormat{{Name: "inspect", Title: "a log of inspect_ai", Holds: holds, Read: read}}}
+}
+
+func holds(head []byte) bool {
+	if isArchive(head) {
+		return bytes.Contains(head, []byte(startMember)) || bytes.Contains(head, []byte(headerMember))
+	}
+	keys := jsonfile.Keys(head)
+	return keys["status"] && keys["eval"] && keys["eval.task"]
+}
+
+func isArchive(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x04")) }
+
+// read reads a log of either form.
+func read(file *os.File) (*plan.Log, error) {
+	head := make([]byte, 4)
+	n, _ := file.ReadAt(head, 0) // what is too short is no archive
+	l := newLog()
+	var err error
+	if isArchive(head[:n]) {
+		err = l.archive(file)
+	} else {
+		err = l.json(jsonfile.New(file))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l.finish()
+}

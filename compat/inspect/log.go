@@ -1,0 +1,269 @@
+package inspect
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/compat/jsonfile"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// maxSamples bounds the memory that a log takes.
+const maxSamples = 1_000_000
+
+// maxMetrics bounds it, too.
+const maxMetrics = 1_000
+
+// log is what was read of a log.
+type log struct {
+	status string
+	eval   struct {
+		Task    string
+		Model   string
+		Scorers []struct{ Name string }
+		Config  struct {
+			Reducers []string `json:"epochs_reducer"`
+		}
+	}
+	results struct {
+		Total int `json:"total_samples"`
+	}
+	hasEval  bool
+	attempts []plan.LogAttempt
+	seen     map[sampleKey]bool
+	metrics  map[string]map[string]bool // of each scorer
+	errors   int
+	limited  int
+	zeros    map[string]int // values that inspect_ai counts as 0, by metric
+	messages map[string]string
+}
+
+type sampleKey struct {
+	id    string
+	epoch int
+}
+
+func newLog() *log {
+	return &log{seen: map[sampleKey]bool{}, metrics: map[string]map[string]bool{}, zeros: map[string]int{}, messages: map[string]string{}}
+}
+
+// json reads a log of JSON, or the header of an archive, which is one without samples.
+func (l *log) json(r *jsonfile.Reader) error {
+	err := r.Object(func(key string) error {
+		switch key {
+		case "status":
+			return r.Value(&l.status)
+		case "eval":
+			l.hasEval = true
+			return r.Value(&l.eval)
+		case "results":
+			return r.Value(&l.results)
+		case "samples":
+			return r.Array(func(int) error { return l.sample(r) })
+		}
+		return r.Skip()
+	})
+	if err != nil {
+		return err
+	}
+	if !l.hasEval || l.eval.Task == "" {
+		return errors.New("it does not say which task was evaluated (eval.task)")
+	}
+	return r.End()
+}
+
+// samples reads an array of samples, or of their summaries.
+func (l *log) samples(r *jsonfile.Reader) error {
+	if err := r.Array(func(int) error { return l.sample(r) }); err != nil {
+		return err
+	}
+	return r.End()
+}
+
+// sample reads a sample or its summary, which has texts in place of an error and of a limit.
+func (l *log) sample(r *jsonfile.Reader) error {
+	var s struct {
+		ID     json.RawMessage
+		Epoch  int
+		Scores map[string]struct{ Value json.RawMessage }
+		Error  json.RawMessage
+		Limit  json.RawMessage
+	}
+	if err := r.Value(&s); err != nil {
+		return err
+	}
+	var id string
+	switch {
+	case json.Unmarshal(s.ID, &id) == nil && id != "":
+	case len(s.ID) > 0 && (s.ID[0] == '-' || s.ID[0] >= '0' && s.ID[0] <= '9'):
+		id = string(s.ID)
+	default:
+		return r.Fail("want an id, which is a text or a number")
+	}
+	if s.Epoch < 1 {
+		return r.Fail("sample %s: want an epoch from 1 on", text.Line(id, 80))
+	}
+	if key := (sampleKey{id, s.Epoch}); l.seen[key] {
+		return r.Fail("epoch %d of sample %s is there twice", s.Epoch, text.Line(id, 80))
+	} else if l.seen[key] = true; len(l.seen) > maxSamples {
+		return r.Fail("more than %d samples", maxSamples)
+	}
+	a := plan.LogAttempt{Problem: id, Repeat: s.Epoch, Class: verdict.Judged, Values: map[string]float64{}}
+	for scorer, score := range s.Scores {
+		l.score(&a, scorer, score.Value)
+	}
+	n := 0
+	for _, metrics := range l.metrics {
+		n += max(1, len(metrics)) // a scorer can have given nothing
+	}
+	if n > maxMetrics {
+		return r.Fail("more than %d metrics", maxMetrics)
+	}
+	if isSet(s.Limit) {
+		l.limited++
+	}
+	if isSet(s.Error) {
+		l.errors++
+		a.Message = l.message(s.Error)
+		if len(a.Values) == 0 {
+			a.Class = verdict.NotJudged
+		}
+	}
+	l.attempts = append(l.attempts, a)
+	return nil
+}
+
+func isSet(value json.RawMessage) bool { return len(value) > 0 && !bytes.Equal(value, []byte("null")) }
+
+// message returns the first line of an error. Equal ones are kept once.
+func (l *log) message(value json.RawMessage) string {
+	var brief string
+	if json.Unmarshal(value, &brief) != nil {
+		var whole struct{ Message string }
+		if json.Unmarshal(value, &whole) == nil {
+			brief = whole.Message
+		}
+	}
+	brief = text.Line(brief, 200)
+	if known, ok := l.messages[brief]; ok {
+		return known
+	}
+	l.messages[brief] = brief
+	return brief
+}
+
+// score notes what a scorer said of an attempt. Of an object each member is a metric.
+func (l *log) score(a *plan.LogAttempt, scorer string, value json.RawMessage) {
+	if l.metrics[scorer] == nil {
+		l.metrics[scorer] = map[string]bool{}
+	}
+	var parts map[string]json.RawMessage
+	if len(value) > 0 && value[0] == '{' && json.Unmarshal(value, &parts) == nil {
+		for name, part := range parts {
+			l.value(a, scorer, scorer+"."+name, part)
+		}
+		return
+	}
+	l.value(a, scorer, scorer, value)
+}
+
+func (l *log) value(a *plan.LogAttempt, scorer, metric string, value json.RawMessage) {
+	l.metrics[scorer][metric] = true
+	v, ok := number(value)
+	switch {
+	case ok:
+		a.Values[metric] = v
+	case isSet(value): // null was not scored
+		l.zeros[metric]++
+	}
+}
+
+// number returns the number that inspect_ai makes of a score by default. What it has no number for it
+// counts as 0; here it is none.
+func number(value json.RawMessage) (float64, bool) {
+	var v any
+	if json.Unmarshal(value, &v) != nil {
+		return 0, false
+	}
+	switch v := v.(type) {
+	case bool:
+		if v {
+			return 1, true
+		}
+		return 0, true
+	case float64:
+		return v, true
+	case string:
+		switch v {
+		case "C":
+			return 1, true
+		case "P":
+			return 0.5, true
+		case "I", "N":
+			return 0, true
+		}
+		switch strings.ToLower(v) {
+		case "yes", "true":
+			return 1, true
+		case "no", "false":
+			return 0, true
+		}
+		f, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
+		return f, err == nil && !math.IsNaN(f) && !math.IsInf(f, 0)
+	}
+	return 0, false
+}
+
+// finish returns what was read, with what is to be known about it.
+func (l *log) finish() (*plan.Log, error) {
+	if len(l.attempts) == 0 {
+		return nil, errors.New("it has no samples; inspect_ai writes none with --no-log-samples")
+	}
+	out := &plan.Log{Name: cmp.Or(l.eval.Model, l.eval.Task), Labels: map[string]string{"task": l.eval.Task}, Attempts: l.attempts}
+	if l.eval.Model != "" {
+		out.Labels["model"] = l.eval.Model
+	}
+	for i := range l.attempts { // the task is known only by now: members of JSON have no order
+		l.attempts[i].Problem = l.eval.Task + "/" + l.attempts[i].Problem
+	}
+	var scorers []string
+	for _, s := range l.eval.Scorers {
+		scorers = append(scorers, s.Name)
+	}
+	for _, scorer := range append(scorers, slices.Sorted(maps.Keys(l.metrics))...) {
+		for _, metric := range slices.Sorted(maps.Keys(l.metrics[scorer])) {
+			if !slices.Contains(out.Metrics, metric) {
+				out.Metrics = append(out.Metrics, metric)
+			}
+		}
+	}
+	if l.status != "success" {
+		out.Notes = append(out.Notes, fmt.Sprintf("the run did not end well: its status is %s", text.Line(cmp.Or(l.status, "unknown"), 40)))
+	}
+	if missing := l.results.Total - len(l.attempts); missing > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("%d of %s are not in the log", missing, text.Count(l.results.Total, "sample")))
+	}
+	if l.errors > 0 {
+		out.Notes = append(out.Notes, text.Count(l.errors, "attempt")+" ended by an error")
+	}
+	if l.limited > 0 {
+		out.Notes = append(out.Notes, text.Count(l.limited, "attempt")+" ended by a limit; what was scored counts")
+	}
+	for _, metric := range slices.Sorted(maps.Keys(l.zeros)) {
+		out.Notes = append(out.Notes, fmt.Sprintf("%s of %s without a number: inspect_ai counts 0, here they have no verdict", text.Count(l.zeros[metric], "score"), text.Line(metric, 60)))
+	}
+	if r := l.eval.Config.Reducers; len(r) > 0 && !slices.Equal(r, []string{"mean"}) {
+		out.Notes = append(out.Notes, fmt.Sprintf("inspect_ai reduces epochs by %s; here a sample is worth their mean", text.Line(strings.Join(r, ", "), 60)))
+	}
+	return out, nil
+}

@@ -1,0 +1,167 @@
+// Package swebench reads reports of SWE-bench's harness: those of a run, and those of instances.
+package swebench
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/compat/jsonfile"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// Benchmark is SWE-bench as far as fevalgraph knows it: its reports.
+func Benchmark() plan.Benchmark {
+	return plan.Benchmark{Name: "swebench", Logs: []plan.LogFormat{{Name: "swebench", Title: "a report of SWE-bench", Holds: holds, Read: read}}}
+}
+
+// metric is the only one.
+const metric = "resolved"
+
+// maxInstances bounds the memory that a report takes.
+const maxInstances = 1_000_000
+
+func holds(head []byte) bool {
+	keys := jsonfile.Keys(head)
+	if keys["total_instances"] && keys["submitted_instances"] {
+		return true
+	}
+	for key := range keys {
+		if strings.HasSuffix(key, ".patch_successfully_applied") || strings.HasSuffix(key, ".patch_is_None") {
+			return true
+		}
+	}
+	return false
+}
+
+// reader is what was read of a report.
+type reader struct {
+	log    plan.Log
+	seen   map[string]string // the list or place that has an instance
+	counts map[string]int
+	// infrastructure are the instances of any list that SWE-bench takes for not resolved for that reason.
+	infrastructure []string
+}
+
+// lists are those of a run's report that say how an instance ended. What was completed is resolved or not.
+var lists = map[string]struct {
+	class verdict.Class
+	value float64
+}{
+	"resolved_ids":    {verdict.Judged, 1},
+	"unresolved_ids":  {verdict.Judged, 0},
+	"empty_patch_ids": {verdict.NoSubmission, 0},
+	"error_ids":       {verdict.NotJudged, 0},
+}
+
+func read(file *os.File) (*plan.Log, error) {
+	r := jsonfile.New(file)
+	s := &reader{seen: map[string]string{}, counts: map[string]int{}}
+	err := r.Object(func(key string) error {
+		end, listed := lists[key]
+		switch {
+		case listed:
+			return r.Array(func(int) error {
+				var id string
+				if err := r.Value(&id); err != nil {
+					return err
+				}
+				return s.add(r, id, key, end.class, end.value)
+			})
+		case key == "incomplete_ids":
+			return r.Array(func(int) error {
+				s.counts[key]++
+				return r.Skip()
+			})
+		case key == "infra_failure_ids":
+			return r.Value(&s.infrastructure)
+		case strings.HasSuffix(key, "_ids"), strings.HasSuffix(key, "_instances"),
+			slices.Contains([]string{"schema_version", "failure_reasons", "unstopped_containers", "unremoved_images"}, key):
+			return r.Skip()
+		}
+		return s.instance(r, key)
+	})
+	if err == nil {
+		err = r.End()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.finish(file.Name())
+}
+
+// instance reads what the report of an instance says.
+func (s *reader) instance(r *jsonfile.Reader, id string) error {
+	var i struct {
+		None     bool  `json:"patch_is_None"`
+		Exists   *bool `json:"patch_exists"`
+		Resolved *bool `json:"resolved"`
+	}
+	if err := r.Value(&i); err != nil {
+		return err
+	}
+	switch {
+	case i.None || i.Exists != nil && !*i.Exists:
+		return s.add(r, id, "empty_patch_ids", verdict.NoSubmission, 0)
+	case i.Resolved == nil:
+		return r.Fail("want resolved, which is true or false")
+	case *i.Resolved:
+		return s.add(r, id, "resolved_ids", verdict.Judged, 1)
+	}
+	return s.add(r, id, "unresolved_ids", verdict.Judged, 0)
+}
+
+func (s *reader) add(r *jsonfile.Reader, id, list string, class verdict.Class, value float64) error {
+	switch known, twice := s.seen[id]; {
+	case id == "":
+		return r.Fail("an instance without a name")
+	case twice:
+		return r.Fail("the instance %s is in %s, too", text.Line(id, 80), known)
+	case len(s.seen) == maxInstances:
+		return r.Fail("more than %d instances", maxInstances)
+	}
+	s.seen[id] = list
+	s.counts[list]++
+	a := plan.LogAttempt{Problem: id, Repeat: 1, Class: class}
+	if class == verdict.Judged {
+		a.Values = map[string]float64{metric: value}
+	}
+	s.log.Attempts = append(s.log.Attempts, a)
+	return nil
+}
+
+// finish returns what was read. A report does not say what it is of: its file's name does.
+func (s *reader) finish(name string) (*plan.Log, error) {
+	if len(s.log.Attempts) == 0 {
+		return nil, errors.New("it lists no instance that was submitted; reports older than schema_version 2 have counts only")
+	}
+	l := &s.log
+	broken := map[string]bool{}
+	for _, id := range s.infrastructure {
+		broken[id] = s.seen[id] == "unresolved_ids" // an error has no verdict anyway
+	}
+	for i := range l.Attempts {
+		if a := &l.Attempts[i]; broken[a.Problem] {
+			a.Class, a.Values, a.Message = verdict.NotJudged, nil, "a likely failure of infrastructure"
+			s.counts["infra_failure_ids"]++
+		}
+	}
+	l.Metrics = []string{metric}
+	l.Name = strings.TrimSuffix(filepath.Base(name), ".json")
+	for _, note := range []struct{ list, words string }{
+		{"error_ids", "ended by an error: SWE-bench counts them as not resolved, here they have no verdict"},
+		{"empty_patch_ids", "without a patch, which counts as not resolved"},
+		{"infra_failure_ids", "not resolved for a likely failure of infrastructure: SWE-bench counts them, here they have no verdict"},
+		{"incomplete_ids", "not submitted: SWE-bench counts them as not resolved, here they are left out"},
+	} {
+		if n := s.counts[note.list]; n > 0 {
+			l.Notes = append(l.Notes, fmt.Sprintf("%s %s", text.Count(n, "instance"), note.words))
+		}
+	}
+	return l, nil
+}

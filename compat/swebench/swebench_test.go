@@ -1,0 +1,103 @@
+package swebench
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+func readText(t *testing.T, text string) (*plan.Log, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "agent.json")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	return read(file)
+}
+
+// outcomes are values as "1" and "0", and otherwise classes, by instance.
+func outcomes(l *plan.Log) map[string]string {
+	out := map[string]string{}
+	for _, a := range l.Attempts {
+		switch v, ok := a.Values[metric]; {
+		case !ok:
+			out[a.Problem] = string(a.Class)
+		case v == 1:
+			out[a.Problem] = "1"
+		default:
+			out[a.Problem] = "0"
+		}
+	}
+	return out
+}
+
+// The report is what the harness wrote of six instances.
+func TestRun(t *testing.T) {
+	text, err := os.ReadFile("testdata/agent.1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := readText(t, string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"org__lib-1": "1", "org__lib-2": "0", "org__lib-3": "1", "org__lib-4": string(verdict.NoSubmission), "org__lib-5": string(verdict.NotJudged)}
+	if got := outcomes(l); !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if len(l.Notes) != 3 || l.Name != "agent" || !holds(text) {
+		t.Errorf("%s: %q", l.Name, l.Notes)
+	}
+}
+
+func TestInstances(t *testing.T) {
+	text := `{"a": {"patch_is_None": false, "patch_exists": true, "patch_successfully_applied": true, "resolved": true, "tests_status": {}},
+		"b": {"patch_is_None": false, "patch_exists": true, "patch_successfully_applied": false, "resolved": false},
+		"c": {"patch_is_None": true, "patch_exists": false, "patch_successfully_applied": false, "resolved": false}}`
+	l, err := readText(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]string{"a": "1", "b": "0", "c": string(verdict.NoSubmission)}; !maps.Equal(outcomes(l), want) || !holds([]byte(text)) {
+		t.Errorf("%v, want %v", outcomes(l), want)
+	}
+}
+
+// What the harness takes for a failure of infrastructure is no verdict.
+func TestInfrastructure(t *testing.T) {
+	l, err := readText(t, `{"infra_failure_ids": ["b", "c"], "unresolved_ids": ["a", "b"], "error_ids": ["c"]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]string{"a": "0", "b": string(verdict.NotJudged), "c": string(verdict.NotJudged)}; !maps.Equal(outcomes(l), want) {
+		t.Errorf("%v, want %v", outcomes(l), want)
+	}
+	if notes := strings.Join(l.Notes, "\n"); !strings.Contains(notes, "1 instance not resolved for") {
+		t.Errorf("%q", l.Notes)
+	}
+}
+
+func TestBroken(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"resolved_ids": ["a"], "unresolved_ids": ["a"]}`: `at "unresolved_ids.0": the instance a is in resolved_ids, too`,
+		`{"resolved_ids": [3]}`:                            `at "resolved_ids.0": `,
+		`{"resolved_ids": ["a"`:                            "the file ends too early",
+		`{"a": {"patch_exists": true}}`:                    `at "a": want resolved`,
+		`{"total_instances": 3, "resolved_instances": 1}`:  "it lists no instance",
+		`[]`: "want an object",
+	} {
+		if _, err := readText(t, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
