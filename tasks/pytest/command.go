@@ -33,11 +33,15 @@ func (r *Run) pytest(in provided, offline bool) []string {
 	if in.venv == "" {
 		return r.uvx(in.python, offline)
 	}
-	return []string{"/bin/sh", "-c", inVenv, "sh", in.venv, "pytest"}
+	script := inVenv + `exec "$program" "$@"`
+	if !r.Backend.Capabilities().OwnFiles { // of a pytest that a signal ends, the exit code is as by uvx
+		script = inVenv + `"$program" "$@"; exit $?`
+	}
+	return []string{"/bin/sh", "-c", script, "sh", in.venv, "pytest"}
 }
 
 // inVenv runs the program $2 of the environment $1, as uvx does, and never one of the same name elsewhere.
-const inVenv = `PATH=$1/bin:$PATH; export PATH; program=$1/bin/$2; shift 2; exec "$program" "$@"`
+const inVenv = `PATH=$1/bin:$PATH; export PATH; program=$1/bin/$2; shift 2; `
 
 // uvx has uv find pytest in its cache.
 // --no-config keeps configuration that a submission ships from redirecting

@@ -586,7 +586,7 @@ func TestDamaged(t *testing.T) {
 // From an environment, pytest is started without uv.
 func TestShared(t *testing.T) {
 	dir := t.TempDir()
-	r := Run{Directory: "tests", pins: []string{"pytest==8.4.2 --hash=sha256:00"}}
+	r := Run{Directory: "tests", Backend: &fake.Backend{}, pins: []string{"pytest==8.4.2 --hash=sha256:00"}}
 	in := provided{python: "/usr/bin/python3", venv: filepath.Join(dir, "pytest", "venv")}
 	bin := filepath.Join(dir, "pytest", "venv", "bin")
 	if err := errors.Join(os.MkdirAll(bin, 0o755), os.WriteFile(filepath.Join(bin, "pytest"), []byte("#!/bin/sh\necho \"${PATH%%:*}\" \"$@\"\n"), 0o755)); err != nil {

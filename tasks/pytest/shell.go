@@ -3,6 +3,8 @@ package pytest
 import (
 	"context"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -30,8 +32,22 @@ func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use 
 			return err
 		}
 		tests, env := r.testCommand(in, s.Dir(), env)
+		if in.venv != "" && !r.Backend.Capabilities().OwnFiles { // which shows the environment to the shell, too
+			env = inFront(env, in.venv+"/bin")
+		}
 		return use(s, tests, func(argv []string) backend.Command {
 			return backend.Command{Argv: argv, Env: env, Ports: r.Ports, Notes: progress}
 		})
 	})
+}
+
+// inFront returns env with a directory at the front of PATH.
+func inFront(env []string, dir string) []string {
+	env = slices.Clone(env)
+	for i, pair := range env {
+		if rest, ok := strings.CutPrefix(pair, "PATH="); ok {
+			env[i] = "PATH=" + dir + ":" + rest
+		}
+	}
+	return env
 }
