@@ -309,7 +309,7 @@ func testBigOutput(t *testing.T, open Opener) {
 	if err != nil || exit.Code != 0 || out.n != size {
 		t.Errorf("got %d bytes, %+v, %v", out.n, exit, err)
 	}
-	if out.live > before+size/2 {
+	if out.live > before+size/4*3 { // tests beside this one take some, and an output that is kept takes all
 		t.Errorf("%d bytes in use for %d bytes of output", out.live-before, size)
 	}
 }
