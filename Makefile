@@ -128,7 +128,7 @@ $(BUILDBARN)/bb_worker: tools/buildbarn/build tools/buildbarn/go.mod tools/build
 demo: build $(UV)
 	PATH="$(TOOL_PATH)" scripts/demo $(BIN)
 
-# Two steps at a time, as one often waits for daemons while the other computes; SkyPilot's only waits. The longest come first,
+# Two steps at a time, as one often waits for daemons while the other computes. The longest come first,
 # so all that they need is there before. scripts/test-times measures them one by one.
 TEST := real fmt vet staticcheck unit race differential
 ENGINES := skypilot differential-long race-long stale pages vet-foreign dist-check buildbarn editors bazelremote simulate
@@ -138,7 +138,7 @@ test: build $(UV) $(GOJUDGE) $(STATIC)
 	@echo "all tests passed"
 
 engines: build tools
-	@$(MAKE) --no-print-directory -j 3 $(ENGINES)
+	@$(MAKE) --no-print-directory -j 2 $(ENGINES)
 	@echo "all tests of engines passed"
 
 check: fmt vet staticcheck unit
