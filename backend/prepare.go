@@ -3,7 +3,62 @@ package backend
 import (
 	"context"
 	"errors"
+	"sync"
 )
+
+// Preparations runs what prepares the sessions of backends once, and remembers the snapshots. The zero
+// value is ready; it is safe for concurrent use.
+type Preparations struct {
+	mu    sync.Mutex
+	known map[preparationKey]*preparation
+}
+
+type preparationKey struct {
+	backend Backend
+	name    string
+}
+
+type preparation struct {
+	mu       sync.Mutex
+	done     bool
+	snapshot string
+}
+
+// Do returns the snapshot of what prepare made under the name, unless that was forgotten. Callers with
+// the same name wait for each other; after an error the next one prepares again.
+func (p *Preparations) Do(b Backend, name string, prepare func() (snapshot string, err error)) (snapshot string, err error) {
+	one := p.at(b, name)
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	if !one.done {
+		if one.snapshot, err = prepare(); err != nil {
+			return "", err
+		}
+		one.done = true
+	}
+	return one.snapshot, nil
+}
+
+// Forget has the next caller of Do prepare again.
+func (p *Preparations) Forget(b Backend, name string) {
+	one := p.at(b, name)
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	one.done = false
+}
+
+func (p *Preparations) at(b Backend, name string) *preparation {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := preparationKey{b, name}
+	if p.known == nil {
+		p.known = map[preparationKey]*preparation{}
+	}
+	if p.known[key] == nil {
+		p.known[key] = &preparation{}
+	}
+	return p.known[key]
+}
 
 // PrepareShared is Prepare for backends whose sessions share files: it runs
 // cmd in a session of its own.

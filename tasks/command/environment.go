@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -159,21 +158,7 @@ func (e *Environment) run(ctx context.Context, w *graph.Work) (graph.Outcome, er
 // Environments makes sure, once per backend and set of versions, that there is
 // a Python environment with them, which the sessions of a Run share. The zero
 // value is ready; it is safe for concurrent use.
-type Environments struct {
-	mu    sync.Mutex
-	ready map[place]*preparation
-}
-
-type place struct {
-	backend backend.Backend
-	name    string
-}
-
-type preparation struct {
-	mu       sync.Mutex
-	done     bool
-	snapshot string
-}
+type Environments struct{ preparations backend.Preparations }
 
 // UV says that a Run has the Python environment of a uv project.
 type UV struct {
@@ -264,38 +249,19 @@ func (e *Environments) prepare(ctx context.Context, b backend.Backend, env envir
 	}
 	name := requirements.Name(python, version, lines)
 	p := prepared{python: python, shared: shared + "/" + name}
-	at := e.at(place{b, name})
-	at.mu.Lock()
-	defer at.mu.Unlock()
-	if at.done {
-		p.snapshot = at.snapshot
-		return p, nil
-	}
-	said := &capped.Buffer{}
-	snapshot, exit, err := b.Prepare(ctx, "uv project "+name, backend.Command{
-		Argv: requirements.Environment(python, p.shared, lines),
-		Env:  env.Preparing(), Timeout: uvTimeout, Output: said,
+	var err error
+	p.snapshot, err = e.preparations.Do(b, name, func() (string, error) {
+		said := &capped.Buffer{}
+		snapshot, exit, err := b.Prepare(ctx, "uv project "+name, backend.Command{
+			Argv: requirements.Environment(python, p.shared, lines),
+			Env:  env.Preparing(), Timeout: uvTimeout, Output: said,
+		})
+		if err == nil && (exit.Code != 0 || exit.Signal != "" || exit.TimedOut) {
+			err = fmt.Errorf("%s: %s", ending.Words("exit code", exit), strings.TrimSpace(string(backend.RedactBytes(said.Bytes(), env.Masked()))))
+		}
+		return snapshot, err
 	})
-	if err != nil {
-		return prepared{}, err
-	}
-	if exit.Code != 0 || exit.Signal != "" || exit.TimedOut {
-		return prepared{}, fmt.Errorf("%s: %s", ending.Words("exit code", exit), strings.TrimSpace(string(backend.RedactBytes(said.Bytes(), env.Masked()))))
-	}
-	at.done, at.snapshot, p.snapshot = true, snapshot, snapshot
-	return p, nil
-}
-
-func (e *Environments) at(where place) *preparation {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.ready == nil {
-		e.ready = map[place]*preparation{}
-	}
-	if e.ready[where] == nil {
-		e.ready[where] = &preparation{}
-	}
-	return e.ready[where]
+	return p, err
 }
 
 // in is a command that runs argv in the environment.

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -28,21 +27,7 @@ import (
 type Environments struct {
 	Offline bool // never use the network, for backends that share this machine's files
 
-	mu    sync.Mutex
-	ready map[place]*preparation
-}
-
-// place is where pytest is provided, and what it takes.
-type place struct {
-	backend backend.Backend
-	command string // that provides it, NUL-separated
-	uv      string // the variables that uv heeds, NUL-separated
-}
-
-type preparation struct {
-	mu       sync.Mutex
-	done     bool
-	snapshot string // for sessions
+	preparations backend.Preparations
 }
 
 // provided is where sessions have pytest.
@@ -97,54 +82,48 @@ func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (in pr
 		}
 	}
 	in = r.provided(python, version)
-	where := r.place(in)
-	p := e.at(where)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if in.snapshot = p.snapshot; p.done {
-		return in, nil
+	in.snapshot, err = e.preparations.Do(r.Backend, r.preparation(in), func() (string, error) { return e.provide(ctx, r, in, env) })
+	if err != nil {
+		err = fmt.Errorf("preparing pytest with uv: %w", err)
 	}
-	snapshot, exit, out, err := e.fetch(ctx, r, in, where, env)
+	return in, err
+}
+
+// provide is prepare without a memory.
+func (e *Environments) provide(ctx context.Context, r *Run, in provided, env []string) (snapshot string, err error) {
+	snapshot, exit, out, err := e.fetch(ctx, r, in, env)
 	var tool *backend.ToolError
 	if errors.As(err, &tool) && tool.Tool == uvxProgram {
 		tool.Hint = uvxHint
 	}
-	if err != nil {
-		return in, fmt.Errorf("preparing pytest with uv: %w", err)
+	switch {
+	case err != nil:
+		return "", err
+	case exit.Code == ending.ShellNotFound: // uv or uvx
+		return "", errNoUVX
+	case exit.Code != 0:
+		return "", fmt.Errorf("%s: %s", ending.Words("exit code", exit), bytes.TrimSpace(backend.RedactBytes(out, r.Env.Masked())))
 	}
-	if exit.Code == ending.ShellNotFound { // uv or uvx
-		return in, fmt.Errorf("preparing pytest with uv: %w", errNoUVX)
-	}
-	if exit.Code != 0 {
-		return in, fmt.Errorf("preparing pytest with uv: %s: %s", ending.Words("exit code", exit), bytes.TrimSpace(backend.RedactBytes(out, r.Env.Masked())))
-	}
-	p.done, p.snapshot, in.snapshot = true, snapshot, snapshot
-	return in, nil
+	return snapshot, nil
 }
 
-// place is where r has pytest provided.
-func (r *Run) place(in provided) place {
-	return place{backend: r.Backend, command: strings.Join(r.provide(in, false), "\x00"), uv: uvVariables(r.Env.Preparing())}
+// preparation names what uv does to provide pytest: the command, and the variables that uv heeds.
+func (r *Run) preparation(in provided) string {
+	return strings.Join(r.provide(in, false), "\x00") + "\x00\x00" + uvVariables(r.Env.Preparing())
 }
 
 // verify asks, after a pytest that judged nothing, whether uv can still provide it:
 // its cache may have been removed meanwhile. What a submission did in its own session
 // proves nothing, so another is asked. If it cannot, the next attempt prepares it again.
 func (e *Environments) verify(ctx context.Context, r *Run, name string, in provided) error {
-	p := e.at(r.place(in))
-	p.mu.Lock()
-	snapshot := p.snapshot
-	p.mu.Unlock()
 	var out capped.Buffer
-	exit, err := backend.Once(ctx, r.Backend, backend.Spec{Name: name, Snapshot: snapshot}, backend.Command{
+	exit, err := backend.Once(ctx, r.Backend, backend.Spec{Name: name, Snapshot: in.snapshot}, backend.Command{
 		Argv: append(r.pytest(in, true), "--version"), Env: r.Env.Preparing(), Timeout: prepareTimeout, Output: &out,
 	})
 	if err == nil && exit.Code == 0 {
 		return nil
 	}
-	p.mu.Lock()
-	p.done = false
-	p.mu.Unlock()
+	e.preparations.Forget(r.Backend, r.preparation(in))
 	if err != nil {
 		return fmt.Errorf("asking uv for pytest after the tests: %w", err)
 	}
@@ -161,7 +140,7 @@ func (e *Environments) verify(ctx context.Context, r *Run, name string, in provi
 
 // fetch makes uv provide pytest. Where uv's cache outlives a session, what it has
 // is used without the network, which may be slow or absent.
-func (e *Environments) fetch(ctx context.Context, r *Run, in provided, where place, env []string) (snapshot string, exit backend.Exit, out []byte, err error) {
+func (e *Environments) fetch(ctx context.Context, r *Run, in provided, env []string) (snapshot string, exit backend.Exit, out []byte, err error) {
 	attempts := []bool{false}
 	if !r.Backend.Capabilities().OwnFiles {
 		attempts = []bool{true, false}
@@ -175,7 +154,7 @@ func (e *Environments) fetch(ctx context.Context, r *Run, in provided, where pla
 		if offline && in.venv != "" { // uvx has an option
 			with = append(with, "UV_OFFLINE=1")
 		}
-		snapshot, exit, err = r.Backend.Prepare(ctx, where.command+"\x00\x00"+where.uv, backend.Command{
+		snapshot, exit, err = r.Backend.Prepare(ctx, r.preparation(in), backend.Command{
 			Argv: r.provide(in, offline), Env: with, Timeout: prepareTimeout, Output: &said,
 		})
 		if out = said.Bytes(); err != nil || exit.Code == 0 {
@@ -183,18 +162,6 @@ func (e *Environments) fetch(ctx context.Context, r *Run, in provided, where pla
 		}
 	}
 	return snapshot, exit, out, err
-}
-
-func (e *Environments) at(where place) *preparation {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.ready == nil {
-		e.ready = map[place]*preparation{}
-	}
-	if e.ready[where] == nil {
-		e.ready[where] = &preparation{}
-	}
-	return e.ready[where]
 }
 
 // uvVariables are those of env that can lead uv to another cache or index.
