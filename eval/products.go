@@ -15,7 +15,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/history"
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/selection"
-	"github.com/fevalgraph/fevalgraph/eval/stores"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
@@ -126,25 +125,17 @@ func Get(ctx context.Context, o Options, r GetRequest) (*Got, error) {
 
 // getPast is Get of a recorded run.
 func getPast(ctx context.Context, o Options, r GetRequest) (*Got, error) {
-	past, err := event.FindRun(o.Records(), r.Run)
-	if err != nil {
-		return nil, exit.With(exit.Usage, err)
-	}
-	done, err := history.Node(o.Records(), past, recordedName(o, r.Node), func(done event.NodeDone) int { return slices.Index(selection.Graders, done.Kind) + 1 })
-	if err != nil {
-		return nil, err
-	}
-	store, end, err := stores.Past(&o)
-	if err != nil {
-		return nil, err
-	}
-	defer end()
-	outputs, err := history.Outputs(ctx, store, done)
-	if err != nil {
-		return nil, err
-	}
-	g := &Got{Addr: done.Addr, Products: products(ctx, store, o.Configured(), done.Addr, outputs)}
-	return g, g.place(ctx, store, o, r)
+	var g *Got
+	rank := func(done event.NodeDone) int { return slices.Index(selection.Graders, done.Kind) + 1 }
+	err := withRecorded(o, r.Node, r.Run, rank, func(_ *event.Run, done *event.NodeDone, store cache.Store) error {
+		outputs, err := history.Outputs(ctx, store, done)
+		if err != nil {
+			return err
+		}
+		g = &Got{Addr: done.Addr, Products: products(ctx, store, o.Configured(), done.Addr, outputs)}
+		return g.place(ctx, store, o, r)
+	})
+	return g, err
 }
 
 // place writes the files. Nothing is written if one that differs would be replaced.

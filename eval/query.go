@@ -2,7 +2,6 @@ package eval
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -67,19 +66,11 @@ func Query(ctx context.Context, o Options, selectors []string, files bool) (*Fou
 	for _, n := range f.Nodes {
 		for _, seen := range p.trace.Of(n.Addr) {
 			if seen.OfFile() {
-				f.Files = append(f.Files, p.relative(seen.Path))
+				f.Files = append(f.Files, p.Config.Relative(seen.Path))
 			}
 		}
 	}
 	slices.Sort(f.Files)
 	f.Files = slices.Compact(f.Files)
 	return f, nil
-}
-
-// relative returns a path as users of the project write it.
-func (p *Project) relative(path string) string {
-	if rel, err := filepath.Rel(p.Config.Root, path); err == nil && filepath.IsLocal(rel) {
-		return filepath.ToSlash(rel)
-	}
-	return path
 }

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -407,6 +408,14 @@ type Export struct {
 	From  *Suite
 	Path  string `hcl:"path"` // absolute; a directory for the kinds of benchmarks
 	Range diag.Range
+}
+
+// Relative returns a path as users of the project write it: relative to its directory if it is below it.
+func (c *Config) Relative(path string) string {
+	if rel, err := filepath.Rel(c.Root, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return path
 }
 
 // NeedsPython reports whether a problem or a task has Python made for it by uv.

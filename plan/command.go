@@ -2,7 +2,6 @@ package plan
 
 import (
 	"path"
-	"path/filepath"
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -149,11 +148,7 @@ func (c *compiler) scoreRule(r lang.ScoreRule) (score.Rule, error) {
 func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) graph.Dep {
 	p, interpreter := cell.Problem.Command, d.Capabilities().Python.Interpreter
 	d.handle.Use.Python = true
-	place := p.UVSource
-	if rel, err := filepath.Rel(c.plan.Config.Root, place); err == nil && filepath.IsLocal(rel) {
-		place = rel
-	}
-	place = escape(place, "@ ")
+	place := escape(c.plan.Config.Relative(p.UVSource), "@ ")
 	if without := p.Ignoring(); without != "" {
 		place += " without " + without
 	}

@@ -193,11 +193,7 @@ func (c *compiler) verifying(o override, base *driver) (*driver, error) {
 		container.Image, container.Build = o.image, nil
 	case o.dockerfile != "":
 		container.Image, container.Build = "", &lang.ImageBuild{Dockerfile: o.dockerfile, Context: o.context}
-		place := o.dockerfile
-		if rel, err := filepath.Rel(c.plan.Config.Root, place); err == nil && filepath.IsLocal(rel) {
-			place = rel
-		}
-		d.addr = base.addr + " " + escape(place, "@ ") // names the nodes of its image
+		d.addr = base.addr + " " + escape(c.plan.Config.Relative(o.dockerfile), "@ ") // names the nodes of its image
 	}
 	if o.gpu {
 		container.GPUs = "all"

@@ -183,8 +183,8 @@ func usualMetric(r *Results) (string, error) {
 type unit struct{ problem, rest string }
 
 // attempts returns the attempts of each contender at each unit, and counts the cells without the label.
-func (c *Contenders) attempts(r *Results, m metric) map[string]map[unit]*statistics.Attempts {
-	all := map[string]map[unit]*statistics.Attempts{}
+func (c *Contenders) attempts(r *Results, m metric) map[string]attemptsByUnit {
+	all := map[string]attemptsByUnit{}
 	for i := range r.Cells {
 		cell := &r.Cells[i]
 		sample, name := cell.Sample(), cell.On(c.By)
@@ -200,18 +200,31 @@ func (c *Contenders) attempts(r *Results, m metric) map[string]map[unit]*statist
 			u.rest = cell.Solution
 		}
 		if all[name] == nil {
-			all[name] = map[unit]*statistics.Attempts{}
+			all[name] = attemptsByUnit{}
 		}
-		if all[name][u] == nil {
-			all[name][u] = &statistics.Attempts{}
-		}
-		if v, ok := m.value(&sample); ok {
-			all[name][u].Values = append(all[name][u].Values, v)
-		} else {
-			all[name][u].Missing++
-		}
+		all[name].add(u, m, &sample)
 	}
 	return all
+}
+
+// attemptsByUnit has the attempts at each unit.
+type attemptsByUnit map[unit]*statistics.Attempts
+
+// at returns the attempts at a unit.
+func (a attemptsByUnit) at(u unit) *statistics.Attempts {
+	if a[u] == nil {
+		a[u] = &statistics.Attempts{}
+	}
+	return a[u]
+}
+
+// add counts an attempt at a unit, also one that has no value of the metric.
+func (a attemptsByUnit) add(u unit, m metric, s *verdict.Sample) {
+	if v, ok := m.value(s); ok {
+		a.at(u).Values = append(a.at(u).Values, v)
+	} else {
+		a.at(u).Missing++
+	}
 }
 
 func compareUnits(a, b unit) int {
@@ -256,7 +269,7 @@ func problemMean(units map[unit]*statistics.Attempts) (mean float64, problems in
 }
 
 // compare makes the pairs, and the groups that they leave.
-func (c *Contenders) compare(attempts map[string]map[unit]*statistics.Attempts, scale statistics.Scale) {
+func (c *Contenders) compare(attempts map[string]attemptsByUnit, scale statistics.Scale) {
 	for a := range c.All {
 		for b := a + 1; b < len(c.All); b++ {
 			if c.Against < 0 || a == c.Against || b == c.Against {
@@ -306,7 +319,7 @@ func (c *Contenders) correct() {
 }
 
 // problemsOf returns all attempted problems with their units, in order.
-func problemsOf(attempts map[string]map[unit]*statistics.Attempts) [][]unit {
+func problemsOf(attempts map[string]attemptsByUnit) [][]unit {
 	units := map[unit]bool{}
 	for _, of := range attempts {
 		for u := range of {

@@ -73,9 +73,8 @@ func (c *Contenders) LeaderboardFigure() draw.Figure {
 	}
 	var values []float64
 	for i, one := range c.All {
-		low, high := "", ""
+		low, high := bounds(one.Interval)
 		if one.Interval.Known {
-			low, high = full(one.Interval.Low), full(one.Interval.High)
 			values = append(values, one.Interval.Low, one.Interval.High)
 		}
 		values = append(values, one.Mean)
@@ -147,10 +146,7 @@ func (c *Contenders) PairsFigure() (f draw.Figure, ok bool) {
 		if p.Problems == 0 {
 			continue
 		}
-		low, high := "", ""
-		if p.Interval.Known {
-			low, high = full(p.Interval.Low), full(p.Interval.High)
-		}
+		low, high := bounds(p.Interval)
 		f.Rows = append(f.Rows, []string{c.All[p.A].Name, c.All[p.B].Name, strconv.Itoa(p.Problems), full(p.Difference), low, high, full(p.P), full(p.Corrected), strconv.FormatBool(p.Shown),
 			full(p.Detectable), strconv.Itoa(p.Better), strconv.Itoa(p.Equal), strconv.Itoa(p.Less), strconv.Itoa(p.Missing)})
 		if len(c.Pairs) <= mostPairs || p.A == first || p.B == first {

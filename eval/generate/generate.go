@@ -246,10 +246,7 @@ func (c *call) place(ctx context.Context, rep *graph.Report, out *Outcome) error
 // event is what became of a step, for the stream.
 func (c *call) event(p gen.Placed) event.Generated {
 	s := p.Step
-	place := filepath.Join(s.Generator.Directory, filepath.FromSlash(s.Place))
-	if rel, err := filepath.Rel(c.cfg.Root, place); err == nil && filepath.IsLocal(rel) {
-		place = filepath.ToSlash(rel)
-	}
+	place := c.cfg.Relative(filepath.Join(s.Generator.Directory, filepath.FromSlash(s.Place)))
 	e := event.Generated{Type: "generated", Generator: s.Generator.Name, Problem: s.Problem.Name, Checkpoint: s.Checkpoint.Name, Attempt: s.Attempt,
 		Path: place, Outcome: string(p.Outcome), Asked: p.Asked, Reason: p.Reason, InputTokens: p.Usage.InputTokens, OutputTokens: p.Usage.OutputTokens}
 	if s.Generator.Price != nil {

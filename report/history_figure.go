@@ -1,0 +1,178 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/maruel/natural"
+
+	"github.com/fevalgraph/fevalgraph/report/draw"
+	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict/statistics"
+)
+
+// HistoryPoint is a run of a history.
+type HistoryPoint struct {
+	Name    string
+	Results *Results
+	Step    *Difference // from the point before; nil for the first, or if it is not known
+}
+
+// HistoryFigure draws a metric over runs, with what each step came from. It is false unless two runs have the
+// metric.
+func HistoryFigure(runs []HistoryPoint, metric string) (f draw.Figure, ok bool) {
+	c := &Contenders{By: "run", Metric: metric}
+	f = draw.Figure{Name: figureName("history", metric), Title: metricTitles[metric] + " over runs",
+		Note:    "The line is the mean over problems with its 95 % interval; thin lines are the solutions.",
+		Columns: []string{"run", "mean", "low", "high", "problems", "won", "lost", "changed", "causes"}}
+	lines := map[string][]float64{}
+	for i, run := range runs {
+		one := wholeOf(run.Results, metric)
+		one.Name = run.Name
+		c.All = append(c.All, one)
+		low, high := bounds(one.Interval)
+		row := []string{run.Name, full(one.Mean), low, high, strconv.Itoa(one.Problems), "", "", "", ""}
+		if d := run.Step; d != nil {
+			row[5], row[6], row[7], row[8] = strconv.Itoa(d.Count(ChangeWon)), strconv.Itoa(d.Count(ChangeLost)), strconv.Itoa(d.Count(ChangeChanged)), stepCauses(d)
+		}
+		f.Rows = append(f.Rows, row)
+		for name, mean := range solutionMeans(run.Results, metric) {
+			for len(lines[name]) < i {
+				lines[name] = append(lines[name], math.NaN())
+			}
+			lines[name] = append(lines[name], mean)
+		}
+	}
+	judged := 0
+	for _, one := range c.All {
+		if one.Problems > 0 {
+			judged++
+		}
+	}
+	if judged < 2 {
+		return f, false
+	}
+	f.Plot = func(width float64) *draw.Drawing { return c.drawHistory(width, runs, lines) }
+	return f, true
+}
+
+// wholeOf returns the mean of a metric over the problems of results.
+func wholeOf(r *Results, metric string) Contender {
+	m := metricOf(metric, r)
+	units := attemptsByUnit{}
+	for i := range r.Cells {
+		s := r.Cells[i].Sample()
+		if !m.means(&s) {
+			continue
+		}
+		units.add(unit{r.Cells[i].Problem, r.Cells[i].Backend + "\x00" + r.Cells[i].Solution}, m, &s)
+	}
+	return contender("", units, m.scale)
+}
+
+// solutionMeans returns the means of a metric over the problems of each solution, without their intervals.
+func solutionMeans(r *Results, metric string) map[string]float64 {
+	c := &Contenders{By: "solution", Metric: metric}
+	m, means := metricOf(metric, r), map[string]float64{}
+	for name, units := range c.attempts(r, m) {
+		means[name], _ = problemMean(units)
+	}
+	return means
+}
+
+// stepCauses returns the causes of a step, such as "12 asset:x changed; 3 tests/a.py changed", the most frequent first.
+func stepCauses(d *Difference) string {
+	var all []string
+	for _, cause := range d.Causes() {
+		n := 0
+		for _, k := range cause.Kinds {
+			n += k
+		}
+		all = append(all, fmt.Sprintf("%d %s", n, cmp.Or(cause.Cause, unknownCause)))
+	}
+	return strings.Join(all, "; ")
+}
+
+func (c *Contenders) drawHistory(width float64, runs []HistoryPoint, lines map[string][]float64) *draw.Drawing {
+	const top, bottom, left = 24, 250, 48
+	right := width - 24.0
+	var values []float64
+	for _, one := range c.All {
+		values = append(values, one.Mean, one.Interval.Low, one.Interval.High)
+	}
+	for _, line := range lines {
+		values = append(values, line...)
+	}
+	d := &draw.Drawing{Width: width}
+	x := draw.Scale{From: 0, To: float64(max(1, len(runs)-1)), Start: left + 30, End: right - 30}
+	y := c.scaleOf(values, bottom, top)
+	leftAxis(d, y, left, right, c.tick)
+	for n, name := range slices.SortedFunc(maps.Keys(lines), natural.Compare) {
+		if n >= mostBars {
+			break
+		}
+		var points [][2]float64
+		for i, v := range lines[name] {
+			if statistics.Finite(v) {
+				points = append(points, [2]float64{x.At(float64(i)), y.At(v)})
+			}
+		}
+		d.Polyline(points, "kdim thin pale", name)
+	}
+	figure := c.figures()
+	var line [][2]float64
+	below := bottom + 36.0
+	every := max(1, (len(runs)*96)/int(right-left))
+	for i, one := range c.All {
+		px := x.At(float64(i))
+		if (len(c.All)-1-i)%every == 0 {
+			d.Text(px, bottom+13, "middle", "fdim small", shortRun(one.Name))
+		}
+		if one.Problems == 0 {
+			continue
+		}
+		title := fmt.Sprintf("%s: %s (%s) of %d problems", one.Name, figure(one.Mean), intervalText(one.Interval, figure), one.Problems)
+		if one.Interval.Known {
+			d.Line(px, y.At(one.Interval.Low), px, y.At(one.Interval.High), "ks0 thick", title)
+		}
+		d.Dot(px, y.At(one.Mean), 4.5, "fs0", title)
+		line = append(line, [2]float64{px, y.At(one.Mean)})
+		d.Text(px, y.At(one.Mean)-13, "middle", "ftext small", figure(one.Mean))
+	}
+	d.Polyline(line, "ks0 wide", "")
+	for i := range runs {
+		step := runs[i].Step
+		if i == 0 || step == nil {
+			continue
+		}
+		px := (x.At(float64(i-1)) + x.At(float64(i))) / 2
+		said := strings.TrimSuffix(step.Summary()+": "+stepCauses(step), ": ")
+		d.Line(px, top-6, px, bottom, "kodd thin dots", said)
+		d.Dot(px, top-12, 8, "fback kodd", said)
+		d.Text(px, top-12, "middle", "ftext small", strconv.Itoa(i))
+		d.Text(left-6, below, "end", "fodd strong small", strconv.Itoa(i))
+		for n, folded := range text.Fold(text.Line(said, 0), int((width-left-8)/6)) {
+			if n == 3 {
+				break
+			}
+			d.Text(left, below, "", "ftext small", folded)
+			below += 15
+		}
+		below += 4
+	}
+	d.Height = below
+	return d
+}
+
+// shortRun is the day and time of a run's id, or the beginning of another name.
+func shortRun(name string) string {
+	if len(name) >= 15 && strings.Trim(name[:8]+name[9:15], "0123456789") == "" && name[8] == '-' {
+		return name[4:6] + "-" + name[6:8] + " " + name[9:11] + ":" + name[11:13]
+	}
+	return text.Line(name, 12)
+}
