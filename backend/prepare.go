@@ -39,7 +39,7 @@ func (p *Preparations) Do(b Backend, name string, prepare func() (snapshot strin
 	return one.snapshot, nil
 }
 
-// Forget has the next caller of Do prepare again.
+// Forget makes the next call of Do prepare again.
 func (p *Preparations) Forget(b Backend, name string) {
 	one := p.at(b, name)
 	one.mu.Lock()

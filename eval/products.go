@@ -123,7 +123,7 @@ func Get(ctx context.Context, o Options, r GetRequest) (*Got, error) {
 	return g, g.place(ctx, p.stores.Store, o, r)
 }
 
-// getPast is Get of a recorded run.
+// getPast writes the outputs that a node had in a recorded run.
 func getPast(ctx context.Context, o Options, r GetRequest) (*Got, error) {
 	var g *Got
 	rank := func(done event.NodeDone) int { return slices.Index(selection.Graders, done.Kind) + 1 }

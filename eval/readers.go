@@ -79,7 +79,7 @@ func (p *Project) edit(path string) cache.Edit {
 	return cache.EditOf(options.Absolute(p.options.Path(path)))
 }
 
-// dropReaders has the partitions compiled that alone read files which selectors name.
+// dropReaders makes the partitions stale that alone read files which selectors name, so that they are compiled.
 func (p *Project) dropReaders(ctx context.Context, args []string) error {
 	edits, err := p.edits(ctx, args)
 	if err == nil && len(edits) > 0 {

@@ -51,7 +51,7 @@ var (
 // userForm is the form of users of an image.
 var userForm = matching("user", userText, `a user, such as "1000:1000" or "nobody"`)
 
-// dockerNetwork is the form of names of networks.
+// dockerNetwork checks names of networks.
 func dockerNetwork(b *block, name, text string) (string, bool) {
 	switch {
 	case text == "host" || strings.HasPrefix(text, "container:"):

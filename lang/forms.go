@@ -84,7 +84,7 @@ var inContainer form = func(b *block, name, text string) (string, bool) {
 	return path.Clean(text), true
 }
 
-// regularExpression is the form of regular expressions.
+// regularExpression checks regular expressions.
 func regularExpression(b *block, name, text string) (string, bool) {
 	_, err := regexp.Compile(text)
 	if err != nil {

@@ -71,7 +71,7 @@ func (b *block) remote() *RemoteBackend {
 	return r
 }
 
-// hostPort is the form of addresses without a scheme.
+// hostPort checks addresses without a scheme.
 func hostPort(b *block, name, text string) (string, bool) {
 	_, _, err := net.SplitHostPort(text)
 	if err != nil {

@@ -14,7 +14,7 @@ var requirementForm = lazyregexp.New(`^\s*[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-
 
 const versionForm = `(?:===|~=|==|!=|<=|>=|<|>)\s*[A-Za-z0-9.*+!_-]+`
 
-// requirement is the form of Python requirements. A path to a project or a wheel is one, too.
+// requirement checks Python requirements, and paths to projects and wheels.
 func requirement(b *block, name, text string) (string, bool) {
 	ok := requirementForm().MatchString(text) || strings.Contains(text, "/") || strings.HasSuffix(text, ".whl")
 	if !ok {

@@ -38,7 +38,7 @@ func skyPilotKind() backendKind {
 	}}
 }
 
-// programOrName is the form of a program of this machine, by its path, or of another one, by its name.
+// programOrName checks the path of a program here, or the name of a program elsewhere.
 func programOrName(b *block, name, text string) (string, bool) {
 	if strings.ContainsRune(text, '/') {
 		return absolute(b, name, text)

@@ -118,7 +118,7 @@ func (c *Contenders) LeaderboardFigure() draw.Figure {
 	return f
 }
 
-// figureName is the name of a figure's file; labels of solutions can hold anything.
+// figureName returns the name of a figure's file; labels of solutions can hold anything.
 func figureName(parts ...string) string {
 	name := ""
 	for _, part := range parts {

@@ -169,7 +169,7 @@ func (c *Contenders) drawHistory(width float64, runs []HistoryPoint, lines map[s
 	return d
 }
 
-// shortRun is the day and time of a run's id, or the beginning of another name.
+// shortRun returns the day and time of a run's id, or the beginning of another name.
 func shortRun(name string) string {
 	if len(name) >= 15 && strings.Trim(name[:8]+name[9:15], "0123456789") == "" && name[8] == '-' {
 		return name[4:6] + "-" + name[6:8] + " " + name[9:11] + ":" + name[11:13]

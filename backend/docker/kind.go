@@ -15,7 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// BackendKind is the kind "docker".
+// BackendKind returns the kind "docker".
 func BackendKind() kind.Kind {
 	return kind.Kind{Name: Kind, New: open, Asks: asks, Environments: PreparedPath, Reap: reaper, Doctor: check, Clean: clean}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// goJudgeKind is the kind "gojudge".
+// goJudgeKind returns the kind "gojudge".
 func goJudgeKind() kind.Kind {
 	return kind.Kind{
 		Name: gojudge.Kind, New: openGoJudge, Asks: askGoJudge, Doctor: checkGoJudge,
@@ -34,7 +34,7 @@ func openGoJudge(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, erro
 	})}, nil
 }
 
-// askGoJudge are a server or a program that the block names, and commands of its own.
+// askGoJudge returns the server or the program that the block names, and its commands.
 func askGoJudge(b *lang.Backend) []string {
 	j := b.GoJudge
 	var all []string

@@ -7,7 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// lightCPKind is the kind "lightcp".
+// lightCPKind returns the kind "lightcp".
 func lightCPKind() kind.Kind {
 	return kind.Kind{Name: lightcp.Kind, New: openLightCP, Asks: askLightCP}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// localKind is the kind "local".
+// localKind returns the kind "local".
 func localKind() kind.Kind {
 	return kind.Kind{
 		Name: local.Kind, New: openLocal, Asks: askLocal, Tools: local.Tools, Doctor: checkLocal, Unidentified: unidentified,

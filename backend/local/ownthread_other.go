@@ -4,5 +4,5 @@ package local
 
 import "errors"
 
-// onOwnThread is for namespaces, which only Linux has.
+// onOwnThread fails: only Linux has namespaces.
 func onOwnThread(func() error) error { return errors.ErrUnsupported }

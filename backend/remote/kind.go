@@ -25,7 +25,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
-// BackendKind is the kind "remote".
+// BackendKind returns the kind "remote".
 func BackendKind() kind.Kind {
 	return kind.Kind{Name: Kind, New: open, Asks: asks, Environments: worker.Environments, Doctor: check}
 }

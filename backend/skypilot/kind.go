@@ -24,7 +24,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// BackendKind is the kind "skypilot".
+// BackendKind returns the kind "skypilot".
 func BackendKind() kind.Kind {
 	return kind.Kind{
 		Name: Kind, New: open, Asks: asks, Environments: worker.Environments, Doctor: check,

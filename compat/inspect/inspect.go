@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Benchmark is inspect_ai as far as fevalgraph knows it: its logs.
+// Benchmark returns the reader of inspect_ai's logs.
 func Benchmark() plan.Benchmark {
 	return plan.Benchmark{Name: "inspect", Logs: []plan.LogFormat{{Name: "inspect", Title: "a log of inspect_ai", Holds: holds, Read: read}}}
 }

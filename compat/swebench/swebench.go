@@ -15,7 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Benchmark is SWE-bench as far as fevalgraph knows it: its reports.
+// Benchmark returns the reader of SWE-bench's reports.
 func Benchmark() plan.Benchmark {
 	return plan.Benchmark{Name: "swebench", Logs: []plan.LogFormat{{Name: "swebench", Title: "a report of SWE-bench", Holds: holds, Read: read}}}
 }

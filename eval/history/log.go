@@ -103,7 +103,7 @@ func recordOf(ctx context.Context, store cache.Store, done *event.NodeDone) (*ca
 	return record, nil
 }
 
-// outputs are those of a node that have one of the names, from the store.
+// outputs reads the outputs of a node with one of the names.
 func outputs(ctx context.Context, store cache.Store, done *event.NodeDone, names ...string) (map[string][]byte, error) {
 	record, err := recordOf(ctx, store, done)
 	if err != nil {

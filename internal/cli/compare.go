@@ -123,7 +123,7 @@ func (a *app) readLogs(c *compared, f *compareFlags) error {
 	return nil
 }
 
-// logOptions are those by which names of files are as they were given, whatever project is around.
+// logOptions returns options that resolve names of files against the working directory, in a project, too.
 func (a *app) logOptions() eval.Options {
 	options := a.options()
 	if a.flags.found {

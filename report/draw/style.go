@@ -34,7 +34,7 @@ var roles = append([]role{
 	{"s7", "#5b6670", "#98a3ad"},
 }, shades()...)
 
-// shades are of one hue, so that they differ without colors, too.
+// shades returns shades of one hue, which differ without colors, too.
 func shades() []role {
 	light, dark := [2][3]float64{{238, 243, 248}, {8, 69, 128}}, [2][3]float64{{31, 38, 46}, {126, 190, 247}}
 	mix := func(ends [2][3]float64, share float64) string {

@@ -68,7 +68,7 @@ func (f *Figure) WriteCSV(w io.Writer, field func(string) string) error {
 
 func number(v float64) string { return strconv.FormatFloat(round(v), 'f', -1, 64) }
 
-// escaped is a text that XML has a place for, with nothing in it that steers.
+// escaped returns a text for XML, without characters that steer text.
 func escaped(s string) string {
 	var b strings.Builder
 	xml.EscapeText(&b, []byte(text.Line(s, 0)))
@@ -98,7 +98,7 @@ func (d *Drawing) write(b *strings.Builder) {
 	}
 }
 
-// attributes are those of the shape's element. report/page/web/src/figure.tsx makes the same.
+// attributes returns the attributes of the shape's element, as report/page/web/src/figure.tsx does.
 func (s *Shape) attributes() [][2]string {
 	all := [][2]string{{"class", s.Class}}
 	put := func(name string, v float64) { all = append(all, [2]string{name, number(v)}) }

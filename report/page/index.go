@@ -104,7 +104,7 @@ type change struct {
 	Said   string            `json:"said,omitempty"`
 }
 
-// newIndex is the index of a page, whose last run has these entries and contenders, without its chunks.
+// newIndex returns the index of a page, whose last run has these entries and contenders, without its chunks.
 func newIndex(p *Page, entries []report.Entry, contenders []*report.Contenders) *index {
 	last := &p.Runs[len(p.Runs)-1]
 	x := &index{Schema: 1, Project: p.Project, Version: p.Version, Past: []past{}, Differences: []difference{}, Chunks: []chunk{}, Leaders: []board{}, Grids: []chunk{},

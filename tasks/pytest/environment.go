@@ -73,7 +73,7 @@ var errNoUVX = &backend.ToolError{Tool: uvxProgram, Err: errors.New("program not
 // prepareTimeout is generous: a first run downloads every wheel.
 const prepareTimeout = 10 * time.Minute
 
-// prepare has uv provide pytest.
+// prepare makes uv provide pytest, once.
 func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (in provided, err error) {
 	var python, version string
 	if p := r.Backend.Capabilities().Python; p != nil {
@@ -89,7 +89,7 @@ func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (in pr
 	return in, err
 }
 
-// provide is prepare without a memory.
+// provide makes uv provide pytest.
 func (e *Environments) provide(ctx context.Context, r *Run, in provided, env []string) (snapshot string, err error) {
 	snapshot, exit, out, err := e.fetch(ctx, r, in, env)
 	var tool *backend.ToolError

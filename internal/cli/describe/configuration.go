@@ -137,7 +137,7 @@ func taskFacts(t *lang.Task) [][]string {
 	return facts
 }
 
-// outputFacts has the sizes of outputs that the last answer has.
+// outputFacts lists the outputs of the last answer with their sizes.
 func outputFacts(t *lang.Task, made []eval.Product) (facts [][]string) {
 	for _, o := range t.Outputs {
 		words := []string{o.Kind + " " + o.Path}

@@ -33,7 +33,7 @@ func UVX() {
 	pytest(os.Args[at+1:])
 }
 
-// Pytest is the main function of the stand-in for the pytest of an environment.
+// Pytest runs the stand-in for the pytest of an environment.
 func Pytest() {
 	if len(os.Args) < 2 {
 		fail(2, "error: the stand-in for pytest needs arguments")
