@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/gen/keypool"
-	"github.com/fevalgraph/fevalgraph/gen/openai"
+	"github.com/fevalgraph/fevalgraph/gen/model"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 )
@@ -58,7 +58,7 @@ func (p *project) generator(transport http.RoundTripper, keys int, problems ...*
 	}
 	return &Generator{Generator: block, Who: []Field{{"endpoint", block.Endpoint}}, Budget: &Budget{},
 		Keys:  keypool.New(all, keypool.Limits{Concurrency: block.AtOnce}),
-		Model: openai.New(openai.Options{Endpoint: block.Endpoint, Model: "small", Timeout: 5 * time.Minute, Transport: transport})}
+		Model: model.NewHTTP(model.HTTPOptions{Endpoint: block.Endpoint, Model: "small", Timeout: 5 * time.Minute, Transport: transport})}
 }
 
 // run generates everything, and writes the files.

@@ -9,7 +9,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/command"
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
-	"github.com/fevalgraph/fevalgraph/tasks/environ"
 	"github.com/fevalgraph/fevalgraph/tasks/separate"
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
@@ -103,7 +102,7 @@ func (c *compiler) commandRun(cell *Cell, inputs []graph.Dep, rule score.Rule, d
 	run := &command.Run{
 		Directory: p.Directory, SetupTimeout: cell.Backend.SetupTimeout, OwnSetup: len(p.Setup) > 0,
 		Argv: p.Argv, Timeout: p.Timeout, Offline: p.Offline, GPU: p.GPU,
-		Env: environ.List(d.environ(p.Env)), Repeat: cell.Repeat, Rule: rule,
+		Env: session.Environment(d.environ(p.Env)), Repeat: cell.Repeat, Rule: rule,
 		Backend: d.Backend, Keep: keepOf(cell.Backend), Own: ownInput, Machine: c.machine,
 		Direct: p.Import == lang.ImportDirect, Module: p.Solution, Search: c.imports,
 	}
@@ -164,7 +163,7 @@ func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) gr
 	known := c.once(graph.Node{
 		Addr: addr, Kind: KindEnvironment, Labels: []graph.Label{{Name: "kind", Value: KindEnvironment}, {Name: "backend", Value: cell.Backend.Addr()}},
 		Task: &command.Environment{
-			Overrides: p.UVOverrides, Env: environ.List(d.environ(nil)), Backend: d.Backend, Identity: d.handle.identify, Python: interpreter, Machine: c.machine,
+			Overrides: p.UVOverrides, Env: session.Environment(d.environ(nil)), Backend: d.Backend, Identity: d.handle.identify, Python: interpreter, Machine: c.machine,
 		},
 		Deps: append([]graph.Dep{{On: project, As: command.FromProject, Outputs: []string{tasks.TreeOutput}}}, d.image...),
 		Pool: cell.Backend.Pool, Retry: retryOf(s, cell.Backend), Probes: []string{d.addr},

@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
-	"github.com/fevalgraph/fevalgraph/tasks/environ"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // driver is a backend of the configuration with its environment and its
@@ -17,11 +17,11 @@ import (
 type driver struct {
 	backend.Backend
 	handle  *BackendHandle
-	addr    string         // of the backend and, beside that, what a problem wants otherwise
-	base    []environ.Var  // the backend's part of the environment
-	image   []graph.Dep    // on what makes the image that it runs commands in, if that is made
-	mounts  []graph.Dep    // on what is in its mounts
-	mounted []*tasks.Mount // their tasks
+	addr    string             // of the backend and, beside that, what a problem wants otherwise
+	base    []session.Variable // the backend's part of the environment
+	image   []graph.Dep        // on what makes the image that it runs commands in, if that is made
+	mounts  []graph.Dep        // on what is in its mounts
+	mounted []*tasks.Mount     // their tasks
 }
 
 // needsPython returns an error for a backend without an interpreter.
@@ -68,42 +68,42 @@ func (c *compiler) start(d *driver, b *lang.Backend) error {
 // baseOf is the environment that a backend block gives, lowest first:
 // defaults, the places of tools, passed through, inherited, set. The time zone of an image
 // is its own.
-func (e Environment) baseOf(b *lang.Backend) []environ.Var {
-	base := []environ.Var{{Name: "LANG", Value: "C.UTF-8"}}
+func (e Environment) baseOf(b *lang.Backend) []session.Variable {
+	base := []session.Variable{{Name: "LANG", Value: "C.UTF-8"}}
 	if b.Container == nil {
-		base = append(base, environ.Var{Name: "TZ", Value: "UTC"})
+		base = append(base, session.Variable{Name: "TZ", Value: "UTC"})
 	}
 	if e.Tools != nil {
 		for _, variable := range e.Tools(b) {
 			name, value, _ := strings.Cut(variable, "=")
-			base = append(base, environ.Var{Name: name, Value: value, Unhashed: true})
+			base = append(base, session.Variable{Name: name, Value: value, Unhashed: true})
 		}
 	}
 	if b.Python != "" {
 		// For uv in set-up commands and tests; the identity has the version.
-		base = append(base, environ.Var{Name: "UV_PYTHON", Value: b.Python, Unhashed: true})
+		base = append(base, session.Variable{Name: "UV_PYTHON", Value: b.Python, Unhashed: true})
 	}
 	for _, name := range b.Passthrough {
 		if value, ok := e.LookupEnv(name); ok {
-			base = append(base, environ.Var{Name: name, Value: value, Unhashed: true, Passed: true})
+			base = append(base, session.Variable{Name: name, Value: value, Unhashed: true, Passed: true})
 		}
 	}
 	for _, name := range b.Inherit {
 		if value, ok := e.LookupEnv(name); ok {
-			base = append(base, environ.Var{Name: name, Value: value})
+			base = append(base, session.Variable{Name: name, Value: value})
 		}
 	}
 	return append(base, vars(b.Env)...)
 }
 
-func (d *driver) environ(own []lang.EnvVar) []environ.Var {
+func (d *driver) environ(own []lang.EnvVar) []session.Variable {
 	return append(slices.Clip(d.base), vars(own)...) // without own ones, all nodes share the list
 }
 
-func vars(env []lang.EnvVar) []environ.Var {
-	out := make([]environ.Var, len(env))
+func vars(env []lang.EnvVar) []session.Variable {
+	out := make([]session.Variable, len(env))
 	for i, v := range env {
-		out[i] = environ.Var{Name: v.Name, Value: v.Value, Secret: v.Secret}
+		out[i] = session.Variable{Name: v.Name, Value: v.Value, Secret: v.Secret}
 	}
 	return out
 }

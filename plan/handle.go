@@ -16,7 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
-	"github.com/fevalgraph/fevalgraph/tasks/environ"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // Use says what the keys of a plan have of a backend beside what its block says.
@@ -131,7 +131,7 @@ func (p *Plan) Backends(r *graph.Report) []*BackendHandle {
 
 // Rehydrate makes a backend as compiling did, for the same use.
 func Rehydrate(b *lang.Backend, u Use, env Environment) (*BackendHandle, error) {
-	h := &BackendHandle{Block: b, Use: u, asked: &sync.Map{}, env: environ.List(env.baseOf(b)).Preparing()}
+	h := &BackendHandle{Block: b, Use: u, asked: &sync.Map{}, env: session.Environment(env.baseOf(b)).Preparing()}
 	var err error
 	if h.made, err = env.Executor(b, h.env); err != nil {
 		return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)

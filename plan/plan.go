@@ -13,10 +13,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/command"
-	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/judge"
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
 	"github.com/fevalgraph/fevalgraph/tasks/separate"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // The kinds of nodes.
@@ -186,7 +186,7 @@ type compiler struct {
 	groupings  map[*lang.Checkpoint]pytest.Grouping
 	prepared   *pytest.Environments
 	virtual    *command.Environments
-	machine    *ending.Machine
+	machine    *session.Machine
 	imports    *separate.Search
 	overrides  map[override]*driver
 	fleets     map[fleet]*lang.Backend
@@ -214,7 +214,7 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 		groupings:  map[*lang.Checkpoint]pytest.Grouping{},
 		prepared:   &pytest.Environments{Offline: env.Offline},
 		virtual:    &command.Environments{},
-		machine:    &ending.Machine{Offline: env.Offline},
+		machine:    &session.Machine{Offline: env.Offline},
 		imports:    &separate.Search{},
 		overrides:  map[override]*driver{},
 		fleets:     map[fleet]*lang.Backend{},

@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
-	"github.com/fevalgraph/fevalgraph/tasks/environ"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/tasks/verifier"
 )
 
@@ -111,7 +111,7 @@ func (c *compiler) verifierRun(cell *Cell, cp *lang.Checkpoint, d *driver) *veri
 	d.handle.Use.Bare = true
 	run := &verifier.Run{
 		Workdir: v.Workdir, Timeout: v.Timeout, Offline: !v.Online, GPU: v.GPU, Reward: v.Reward, Repeat: cell.Repeat,
-		Env: environ.List(d.environ(v.Env)), Backend: d.Backend, Keep: keepOf(cell.Backend),
+		Env: session.Environment(d.environ(v.Env)), Backend: d.Backend, Keep: keepOf(cell.Backend),
 	}
 	if d.Backend.Capabilities().OwnFiles {
 		run.Offline = false // its containers have the network that they are to have
@@ -126,10 +126,10 @@ func (c *compiler) verifierRun(cell *Cell, cp *lang.Checkpoint, d *driver) *veri
 			continue
 		}
 		if !ok {
-			run.Env = append(run.Env, environ.Var{Name: one.Name, Value: *one.Default})
+			run.Env = append(run.Env, session.Variable{Name: one.Name, Value: *one.Default})
 			continue
 		}
-		variable := environ.Var{Name: one.Name, Value: value, Secret: one.From}
+		variable := session.Variable{Name: one.Name, Value: value, Secret: one.From}
 		run.Env, run.Inherited = append(run.Env, variable), append(run.Inherited, variable)
 	}
 	for _, r := range v.BrokenIf {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -33,7 +33,7 @@ func (a *AggregateCheckpoint) Describe(_ context.Context, m *graph.Manifest) err
 // Run implements graph.Task.
 func (a *AggregateCheckpoint) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	var c verdict.Checkpoint
-	if err := outputs.ReadJSON(ctx, w, "verdicts", pytest.OutputVerdicts, &c); err != nil {
+	if err := session.ReadInputJSON(ctx, w, "verdicts", pytest.OutputVerdicts, &c); err != nil {
 		return graph.Outcome{}, err
 	}
 	all := c.Tests
@@ -74,7 +74,7 @@ func (a *AggregateCell) Run(ctx context.Context, w *graph.Work) (graph.Outcome, 
 			continue
 		}
 		var c verdict.Checkpoint
-		if err := outputs.ReadJSON(ctx, w, name, ResultOutput, &c); err != nil {
+		if err := session.ReadInputJSON(ctx, w, name, ResultOutput, &c); err != nil {
 			return graph.Outcome{}, err
 		}
 		sums[i] = c.Summary()
@@ -103,7 +103,7 @@ func (a *AggregateSuite) Run(ctx context.Context, w *graph.Work) (graph.Outcome,
 	for i, name := range a.Cells {
 		cells[i].Status = verdict.Broken
 		if state, _ := w.State(name); usable(state) {
-			if err := outputs.ReadJSON(ctx, w, name, ResultOutput, &cells[i]); err != nil {
+			if err := session.ReadInputJSON(ctx, w, name, ResultOutput, &cells[i]); err != nil {
 				return graph.Outcome{}, err
 			}
 		}
@@ -116,7 +116,7 @@ func usable(s event.State) bool {
 }
 
 func putResult(ctx context.Context, w *graph.Work, result any) (graph.Outcome, error) {
-	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
+	k := session.Keeper{Ctx: ctx, Store: w.Store}
 	k.JSON(ResultOutput, result)
 	return k.Outcome, k.Err
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -39,7 +39,7 @@ func PutGraded(ctx context.Context, store cache.Store, c *verdict.Checkpoint, m 
 	case c.Class != verdict.Judged && m.Message != "":
 		o.Verdict.Detail += ": " + m.Message
 	}
-	k := outputs.Keeper{Ctx: ctx, Store: store, Outcome: o}
+	k := session.Keeper{Ctx: ctx, Store: store, Outcome: o}
 	k.JSON(ResultOutput, c)
 	k.JSON(MeasurementsOutput, m)
 	return k.Outcome, k.Err

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/fevalgraph/fevalgraph/tasks/ending"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // Limits bound a submission before it is read: a file of holes takes a
@@ -37,8 +37,8 @@ func (l Limits) check(found []file, infos []fs.FileInfo, bytes int64) error {
 	}
 	within := ""
 	if count > 1 {
-		within = fmt.Sprintf(" in %d files, of which %s has %s", count, shown(found[largest].rel), ending.Size(infos[largest].Size()))
+		within = fmt.Sprintf(" in %d files, of which %s has %s", count, shown(found[largest].rel), session.Size(infos[largest].Size()))
 	}
 	return unfitf(found[largest].abs, "the submission is too large: %s%s; the limit is %s (hint: exclude files with ignore of the solution, or raise max_submission_size of the problem)",
-		ending.Size(bytes), within, ending.Size(l.Bytes))
+		session.Size(bytes), within, session.Size(l.Bytes))
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // From is what a Place calls its dependency.
@@ -70,7 +70,7 @@ func (p *Place) Refused(ctx context.Context, w *graph.Work, why string) (graph.O
 	if p.Shared {
 		return graph.Outcome{}, fmt.Errorf("the task that makes it has a solution as an input, which is refused: %s", why)
 	}
-	return outputs.Refuse(ctx, w.Store, why)
+	return session.Refuse(ctx, w.Store, why)
 }
 
 // entries are what is left of a tree, in their places.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // FileStates knows the digests of source files. *cache.FileIndex is the real
@@ -201,7 +201,7 @@ func (s *Source) Refusal(ctx context.Context, store cache.Store) (o graph.Outcom
 	if s.refused == "" {
 		return o, false, nil
 	}
-	o, err = outputs.Refuse(ctx, store, s.refused)
+	o, err = session.Refuse(ctx, store, s.refused)
 	return o, true, err
 }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // Unread is the task of a submission that is refused without being read.
@@ -21,5 +21,5 @@ func (u *Unread) Describe(_ context.Context, m *graph.Manifest) error {
 
 // Run implements graph.Task.
 func (u *Unread) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	return outputs.Refuse(ctx, w.Store, u.Why)
+	return session.Refuse(ctx, w.Store, u.Why)
 }

@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/fevalgraph/fevalgraph/compat/yamlfile"
+	"github.com/fevalgraph/fevalgraph/compat/document"
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -20,13 +20,13 @@ const earns = 0.0001
 
 // algorithmic is the config.yaml of a problem of the algorithmic track, read as its judge does.
 type algorithmic struct {
-	*yamlfile.File
+	*document.File
 	files *lang.ReaderFiles
 	dir   string
 }
 
 func openAlgorithmic(files *lang.ReaderFiles, dir string) *algorithmic {
-	return &algorithmic{yamlfile.Open(files, filepath.Join(dir, "config.yaml")), files, dir}
+	return &algorithmic{document.OpenYAML(files, filepath.Join(dir, "config.yaml")), files, dir}
 }
 
 func readAlgorithmic(files *lang.ReaderFiles, given map[string]string) (*lang.Made, diag.List) {
@@ -35,9 +35,9 @@ func readAlgorithmic(files *lang.ReaderFiles, given map[string]string) (*lang.Ma
 	if c.Root == nil {
 		return made, c.Mistakes
 	}
-	mode := first("default", yamlfile.At(c.Root, "type"))
+	mode := first("default", document.At(c.Root, "type"))
 	if mode != "default" && mode != "interactive" {
-		c.Fail(yamlfile.At(c.Root, "type"), fmt.Sprintf("the type %s cannot be judged", mode))
+		c.Fail(document.At(c.Root, "type"), fmt.Sprintf("the type %s cannot be judged", mode))
 	}
 	judge := lang.MadeBlock{Kind: "judge", Made: lang.Made{Attributes: map[string]any{
 		"root": c.dir, "mode": mode, "include": []string{filepath.Join(c.dir, "..", "..", "judge", "include")}, // testlib.h
@@ -48,11 +48,11 @@ func readAlgorithmic(files *lang.ReaderFiles, given map[string]string) (*lang.Ma
 		"compile_time": "60s",
 	}}}
 	if mode == "interactive" {
-		judge.Attributes["interactor"] = first("interactor.cc", yamlfile.At(c.Root, "interactor"))
+		judge.Attributes["interactor"] = first("interactor.cc", document.At(c.Root, "interactor"))
 	} else {
-		judge.Attributes["checker"] = first("chk.cc", yamlfile.At(c.Root, "checker"))
+		judge.Attributes["checker"] = first("chk.cc", document.At(c.Root, "checker"))
 	}
-	if n := yamlfile.At(c.Root, "filename"); yamlfile.Scalar(n, "") != "" {
+	if n := document.At(c.Root, "filename"); document.Scalar(n, "") != "" {
 		judge.Attributes["filename"] = n.Value
 	}
 	if given["compat"] != "" {
@@ -60,10 +60,10 @@ func readAlgorithmic(files *lang.ReaderFiles, given map[string]string) (*lang.Ma
 	}
 	subtasks := c.subtasks()
 	if len(subtasks) == 0 && len(c.Mistakes) == 0 {
-		c.Fail(yamlfile.At(c.Root, "subtasks"), "there is no subtask, so there is nothing to judge")
+		c.Fail(document.At(c.Root, "subtasks"), "there is no subtask, so there is nothing to judge")
 	}
 	if absent := c.absent(subtasks); len(absent) > 0 {
-		c.Fail(yamlfile.At(c.Root, "subtasks"), "testdata lacks what is named: "+strings.Join(absent, ", "))
+		c.Fail(document.At(c.Root, "subtasks"), "testdata lacks what is named: "+strings.Join(absent, ", "))
 	}
 	for i := range subtasks {
 		judge.Blocks = append(judge.Blocks, subtasks[i].block(c))
@@ -88,7 +88,7 @@ func first(otherwise string, values ...*yaml.Node) string {
 
 func firstOf(values ...*yaml.Node) *yaml.Node {
 	for _, n := range values {
-		if text := yamlfile.Scalar(n, ""); text != "" && text != "false" && text != "0" {
+		if text := document.Scalar(n, ""); text != "" && text != "false" && text != "0" {
 			return n
 		}
 	}
@@ -109,23 +109,23 @@ type testCase struct {
 
 // subtasks are those of the problem. Numbers of cases go on from one to the next.
 func (c *algorithmic) subtasks() []subtask {
-	list := yamlfile.At(c.Root, "subtasks")
+	list := document.At(c.Root, "subtasks")
 	if list == nil || list.Kind != yaml.SequenceNode {
 		c.Fail(list, "it needs a list of subtasks, each with n_cases or cases")
 		return nil
 	}
 	name := func(prefix, suffix, otherwise string, n int) string {
-		return first("", yamlfile.At(c.Root, prefix)) + strconv.Itoa(n) + first(otherwise, yamlfile.At(c.Root, suffix))
+		return first("", document.At(c.Root, prefix)) + strconv.Itoa(n) + first(otherwise, document.At(c.Root, suffix))
 	}
 	limit := func(n *yaml.Node, long, short string) *yaml.Node {
-		return firstOf(yamlfile.At(n, long), yamlfile.At(n, short), yamlfile.At(c.Root, long), yamlfile.At(c.Root, short))
+		return firstOf(document.At(n, long), document.At(n, short), document.At(c.Root, long), document.At(c.Root, short))
 	}
 	var all []subtask
 	numbered := 0
 	for _, n := range list.Content {
 		s := subtask{node: n, time: limit(n, "time_limit", "time"), memory: limit(n, "memory_limit", "memory")}
-		count, cases := yamlfile.At(n, "n_cases"), yamlfile.At(n, "cases")
-		number, err := strconv.Atoi(yamlfile.Scalar(count, ""))
+		count, cases := document.At(n, "n_cases"), document.At(n, "cases")
+		number, err := strconv.Atoi(document.Scalar(count, ""))
 		switch {
 		case count != nil && err == nil:
 			for range number {
@@ -135,8 +135,8 @@ func (c *algorithmic) subtasks() []subtask {
 		case count == nil && cases != nil && cases.Kind == yaml.SequenceNode:
 			for _, one := range cases.Content {
 				s.cases = append(s.cases, testCase{
-					input: yamlfile.Scalar(yamlfile.At(one, "input"), ""), output: c.answer(yamlfile.Scalar(yamlfile.At(one, "output"), "")),
-					time: yamlfile.At(one, "time"), memory: yamlfile.At(one, "memory"),
+					input: document.Scalar(document.At(one, "input"), ""), output: c.answer(document.Scalar(document.At(one, "output"), "")),
+					time: document.At(one, "time"), memory: document.At(one, "memory"),
 				})
 			}
 		default:
@@ -220,7 +220,7 @@ func (c *algorithmic) amount(n *yaml.Node, otherwise string, form *regexp.Regexp
 	if n.Tag == "!!int" || n.Tag == "!!float" {
 		return n.Value + bare
 	}
-	if parts := form.FindStringSubmatch(yamlfile.Scalar(n, "")); parts != nil {
+	if parts := form.FindStringSubmatch(document.Scalar(n, "")); parts != nil {
 		if number, err := strconv.ParseFloat(parts[1], 64); err == nil {
 			return strconv.FormatFloat(number, 'f', -1, 64) + units[strings.ToLower(parts[2])]
 		}

@@ -11,7 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/fevalgraph/fevalgraph/compat/yamlfile"
+	"github.com/fevalgraph/fevalgraph/compat/document"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
@@ -26,7 +26,7 @@ var heeded = map[string][]string{
 
 // research is a problem of the research track.
 type research struct {
-	*yamlfile.File
+	*document.File
 	files    *lang.ReaderFiles
 	dir      string
 	problems string   // the directory of all problems
@@ -35,7 +35,7 @@ type research struct {
 }
 
 func openResearch(files *lang.ReaderFiles, dir string) (*research, error) {
-	r := &research{files: files, dir: dir, File: &yamlfile.File{}}
+	r := &research{files: files, dir: dir, File: &document.File{}}
 	for r.problems = dir; filepath.Base(r.problems) != "problems"; r.problems = filepath.Dir(r.problems) {
 		if r.problems == filepath.Dir(r.problems) {
 			return nil, fmt.Errorf("%s is in no directory that is called problems", dir)
@@ -49,7 +49,7 @@ func openResearch(files *lang.ReaderFiles, dir string) (*research, error) {
 		}
 	}
 	if config := filepath.Join(dir, "config.yaml"); files.Exists(config) {
-		r.File = yamlfile.Open(files, config)
+		r.File = document.OpenYAML(files, config)
 	}
 	return r, err
 }
@@ -67,7 +67,7 @@ func readResearch(files *lang.ReaderFiles, given map[string]string) (*lang.Made,
 		r.Fail(nil, "there is no evaluate.sh beside it")
 	}
 	r.unheeded()
-	if tag := yamlfile.Scalar(yamlfile.At(r.Root, "tag"), ""); tag != "" {
+	if tag := document.Scalar(document.At(r.Root, "tag"), ""); tag != "" {
 		made.Attributes["tags"] = []string{tag}
 	}
 	made.Blocks = append(made.Blocks, r.command(given), r.resources())
@@ -91,18 +91,18 @@ func (r *research) unheeded() {
 	for _, of := range slices.Sorted(maps.Keys(heeded)) {
 		n := r.Root
 		if of != "" {
-			n = yamlfile.At(r.Root, strings.Split(of, ".")...)
+			n = document.At(r.Root, strings.Split(of, ".")...)
 		}
-		for _, key := range yamlfile.Keys(n) {
+		for _, key := range document.Keys(n) {
 			if !slices.Contains(heeded[of], key) {
-				r.Warn(yamlfile.At(n, key), strings.TrimPrefix(of+"."+key, ".")+" is a setting that nothing here heeds")
+				r.Warn(document.At(n, key), strings.TrimPrefix(of+"."+key, ".")+" is a setting that nothing here heeds")
 			}
 		}
 	}
 }
 
 func (r *research) runtime(key ...string) *yaml.Node {
-	return yamlfile.At(r.Root, append([]string{"runtime"}, key...)...)
+	return document.At(r.Root, append([]string{"runtime"}, key...)...)
 }
 
 func isTrue(n *yaml.Node) bool {
@@ -110,7 +110,7 @@ func isTrue(n *yaml.Node) bool {
 }
 
 func (r *research) gpu() bool {
-	return isTrue(r.runtime("requires_gpu")) || isTrue(r.runtime("docker", "gpu")) || yamlfile.Scalar(r.runtime("resources", "accelerators"), "") != ""
+	return isTrue(r.runtime("requires_gpu")) || isTrue(r.runtime("docker", "gpu")) || document.Scalar(r.runtime("resources", "accelerators"), "") != ""
 }
 
 // command is how the problem is graded.
@@ -127,7 +127,7 @@ func (r *research) command(given map[string]string) lang.MadeBlock {
 	setup = append(setup, fmt.Sprintf("find %s -name '*.sh' -exec chmod +x {} + 2>/dev/null || true", strings.Join(places, " ")),
 		"if [ -f set_up_env.sh ]; then ./set_up_env.sh; fi")
 	timeout := "1800s"
-	if n, err := strconv.ParseFloat(yamlfile.Scalar(r.runtime("timeout_seconds"), ""), 64); err == nil && n > 0 {
+	if n, err := strconv.ParseFloat(document.Scalar(r.runtime("timeout_seconds"), ""), 64); err == nil && n > 0 {
 		timeout = strconv.FormatFloat(n, 'f', -1, 64) + "s"
 	}
 	rules := given["compat"]
@@ -141,7 +141,7 @@ func (r *research) command(given map[string]string) lang.MadeBlock {
 	if how := given["import"]; how != "" {
 		made["import"] = how
 	}
-	if uv := yamlfile.Scalar(yamlfile.At(r.Root, "dependencies", "uv_project"), ""); uv != "" {
+	if uv := document.Scalar(document.At(r.Root, "dependencies", "uv_project"), ""); uv != "" {
 		made["uv_project"] = uv
 		if r.files.Exists(filepath.Join(r.dir, uv, "uv_overrides.txt")) {
 			made["uv_overrides"] = "uv_overrides.txt"
@@ -149,7 +149,7 @@ func (r *research) command(given map[string]string) lang.MadeBlock {
 	}
 	docker := map[string]any{"dind": isTrue(r.runtime("docker", "dind"))}
 	if given["images"] == "own" {
-		docker["image"] = yamlfile.Scalar(r.runtime("docker", "image"), "python:3.11-slim-trixie")
+		docker["image"] = document.Scalar(r.runtime("docker", "image"), "python:3.11-slim-trixie")
 	}
 	return lang.MadeBlock{Kind: "command", Made: lang.Made{Attributes: made, Blocks: []lang.MadeBlock{
 		{Kind: "score", Made: lang.Made{Attributes: map[string]any{"from": "output", "compat": rules}}},
@@ -163,7 +163,7 @@ func (r *research) resources() lang.MadeBlock {
 	for name, key := range map[string]string{
 		"accelerators": "accelerators", "cloud": "cloud", "region": "region", "instance": "instance_type", "cpus": "cpus", "memory": "memory", "disk": "disk_size", "image": "image_id",
 	} {
-		if value := yamlfile.Scalar(r.runtime("resources", key), ""); value != "" {
+		if value := document.Scalar(r.runtime("resources", key), ""); value != "" {
 			made[name] = value
 		}
 	}

@@ -8,15 +8,14 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/fevalgraph/fevalgraph/compat/tomlfile"
-	"github.com/fevalgraph/fevalgraph/compat/yamlfile"
+	"github.com/fevalgraph/fevalgraph/compat/document"
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
 // task is a directory of a task as Harbor's own loader reads it: keys that it does not know
 // are ignored, whatever the version of the schema, and what it refuses is a mistake.
 type task struct {
-	*yamlfile.File
+	*document.File
 	files *lang.ReaderFiles
 	dir   string
 
@@ -72,14 +71,14 @@ type taskVerifier struct {
 
 // openTask reads a directory. Of one that cannot be read nothing but mistakes counts.
 func openTask(files *lang.ReaderFiles, dir string) *task {
-	t := &task{File: tomlfile.Open(files, filepath.Join(dir, "task.toml")), files: files, dir: dir, Name: filepath.Base(dir)}
+	t := &task{File: document.OpenTOML(files, filepath.Join(dir, "task.toml")), files: files, dir: dir, Name: filepath.Base(dir)}
 	if t.Root == nil {
 		return t
 	}
 	about := t.table(t.Root, "task")
 	if about != nil {
 		if t.Name = t.text(about, "name"); strings.Count(t.Name, "/") != 1 || strings.HasPrefix(t.Name, "/") || strings.HasSuffix(t.Name, "/") {
-			t.Fail(yamlfile.At(about, "name"), fmt.Sprintf("the name of a task is \"organisation/name\", not %q", t.Name))
+			t.Fail(document.At(about, "name"), fmt.Sprintf("the name of a task is \"organisation/name\", not %q", t.Name))
 		}
 		t.Description, t.Keywords = t.text(about, "description"), t.texts(about, "keywords")
 		for _, author := range t.tables(about, "authors") {
@@ -87,7 +86,7 @@ func openTask(files *lang.ReaderFiles, dir string) *task {
 		}
 	}
 	if system := t.text(t.table(t.Root, "environment"), "os"); system != "" && system != "linux" {
-		t.Fail(yamlfile.At(t.Root, "environment", "os"), fmt.Sprintf("tasks for %s cannot be verified here", system))
+		t.Fail(document.At(t.Root, "environment", "os"), fmt.Sprintf("tasks for %s cannot be verified here", system))
 	}
 	for _, key := range []string{"schema_version", "version"} {
 		t.text(t.Root, key)
@@ -135,7 +134,7 @@ func (t *task) step(n *yaml.Node, name, dir string) taskStep {
 
 // artifacts reads a list of them.
 func (t *task) artifacts(n *yaml.Node) []taskArtifact {
-	list := yamlfile.At(n, "artifacts")
+	list := document.At(n, "artifacts")
 	if list == nil {
 		return nil
 	}
@@ -145,7 +144,7 @@ func (t *task) artifacts(n *yaml.Node) []taskArtifact {
 	}
 	var all []taskArtifact
 	for _, one := range list.Content {
-		a := taskArtifact{Source: yamlfile.Scalar(one, "")}
+		a := taskArtifact{Source: document.Scalar(one, "")}
 		if one.Kind == yaml.MappingNode {
 			a = taskArtifact{Source: t.text(one, "source"), Destination: t.text(one, "destination"), Exclude: t.texts(one, "exclude"), Service: t.text(one, "service")}
 		}

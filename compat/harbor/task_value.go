@@ -8,12 +8,12 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/fevalgraph/fevalgraph/compat/yamlfile"
+	"github.com/fevalgraph/fevalgraph/compat/document"
 )
 
 // table is a table of another; nil when there is none.
 func (t *task) table(n *yaml.Node, key string) *yaml.Node {
-	found := yamlfile.At(n, key)
+	found := document.At(n, key)
 	if found != nil && found.Kind != yaml.MappingNode {
 		t.Fail(found, key+" must be a table")
 		return nil
@@ -23,7 +23,7 @@ func (t *task) table(n *yaml.Node, key string) *yaml.Node {
 
 // tables are those of a list.
 func (t *task) tables(n *yaml.Node, key string) []*yaml.Node {
-	found := yamlfile.At(n, key)
+	found := document.At(n, key)
 	if found == nil {
 		return nil
 	}
@@ -38,17 +38,17 @@ func (t *task) tables(n *yaml.Node, key string) []*yaml.Node {
 
 // text is a string; "" when there is none.
 func (t *task) text(n *yaml.Node, key string) string {
-	found := yamlfile.At(n, key)
-	if found != nil && (found.Kind != yaml.ScalarNode || found.Tag != yamlfile.Text) {
+	found := document.At(n, key)
+	if found != nil && (found.Kind != yaml.ScalarNode || found.Tag != document.Text) {
 		t.Fail(found, key+" must be a string")
 		return ""
 	}
-	return yamlfile.Scalar(found, "")
+	return document.Scalar(found, "")
 }
 
 func (t *task) texts(n *yaml.Node, key string) []string {
-	found := yamlfile.At(n, key)
-	all, ok := yamlfile.Texts(found)
+	found := document.At(n, key)
+	all, ok := document.Texts(found)
 	if found != nil && !ok {
 		t.Fail(found, key+" must be a list of strings")
 	}
@@ -66,18 +66,18 @@ func (t *task) choice(n *yaml.Node, key, otherwise string, of ...string) string 
 			return text
 		}
 	}
-	t.Fail(yamlfile.At(n, key), fmt.Sprintf("%s must be one of %s, not %q", key, strings.Join(of, ", "), text))
+	t.Fail(document.At(n, key), fmt.Sprintf("%s must be one of %s, not %q", key, strings.Join(of, ", "), text))
 	return otherwise
 }
 
 // number is a finite number that is not negative, or otherwise.
 func (t *task) number(n *yaml.Node, key string, otherwise float64) float64 {
-	found := yamlfile.At(n, key)
+	found := document.At(n, key)
 	if found == nil {
 		return otherwise
 	}
-	value, err := strconv.ParseFloat(yamlfile.Scalar(found, ""), 64)
-	if err != nil || found.Tag == yamlfile.Text || math.IsNaN(value) || math.IsInf(value, 0) || value < 0 {
+	value, err := strconv.ParseFloat(document.Scalar(found, ""), 64)
+	if err != nil || found.Tag == document.Text || math.IsNaN(value) || math.IsInf(value, 0) || value < 0 {
 		t.Fail(found, key+" must be a number that is not negative")
 		return otherwise
 	}
@@ -86,18 +86,18 @@ func (t *task) number(n *yaml.Node, key string, otherwise float64) float64 {
 
 // user is a name or a number.
 func (t *task) user(n *yaml.Node, key string) string {
-	found := yamlfile.At(n, key)
-	if found != nil && (found.Kind != yaml.ScalarNode || found.Tag != yamlfile.Text && found.Tag != "!!int") {
+	found := document.At(n, key)
+	if found != nil && (found.Kind != yaml.ScalarNode || found.Tag != document.Text && found.Tag != "!!int") {
 		t.Fail(found, key+" must be a string or a whole number")
 		return ""
 	}
-	return yamlfile.Scalar(found, "")
+	return document.Scalar(found, "")
 }
 
 // variables reads those of an environment into what is set and what is the host's.
 func (t *task) variables(n *yaml.Node, set, host map[string]string) {
 	env := t.table(n, "env")
-	for _, name := range yamlfile.Keys(env) {
+	for _, name := range document.Keys(env) {
 		value := t.text(env, name)
 		delete(set, name)
 		delete(host, name)

@@ -11,7 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/fevalgraph/fevalgraph/compat/yamlfile"
+	"github.com/fevalgraph/fevalgraph/compat/document"
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
@@ -176,10 +176,10 @@ func (t *task) resources(v *taskVerifier, n *yaml.Node, levels []*yaml.Node) {
 		v.Workdir = t.workdir(v.Dockerfile)
 	}
 	modes := []string{"public", "no-network", "allowlist"}
-	hosts := yamlfile.At(n, "allowed_hosts")
+	hosts := document.At(n, "allowed_hosts")
 	v.Network = t.choice(n, "network_mode", "", modes...)
-	if allowed := yamlfile.At(n, "allow_internet"); v.Network == "" && hosts == nil && allowed != nil {
-		if v.Network = "public"; yamlfile.Scalar(allowed, "") == "false" {
+	if allowed := document.At(n, "allow_internet"); v.Network == "" && hosts == nil && allowed != nil {
+		if v.Network = "public"; document.Scalar(allowed, "") == "false" {
 			v.Network = "no-network"
 		}
 	}
@@ -196,8 +196,8 @@ func (t *task) memory(n *yaml.Node) string {
 	if mb := t.number(n, "memory_mb", 0); mb > 0 {
 		return fmt.Sprintf("%.0fMiB", mb)
 	}
-	old := yamlfile.At(n, "memory")
-	if old == nil || old.Tag != yamlfile.Text { // Harbor drops what is no string
+	old := document.At(n, "memory")
+	if old == nil || old.Tag != document.Text { // Harbor drops what is no string
 		return ""
 	}
 	if m := memoryText().FindStringSubmatch(strings.ToUpper(old.Value)); m != nil {

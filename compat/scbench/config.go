@@ -9,22 +9,22 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/fevalgraph/fevalgraph/compat/yamlfile"
+	"github.com/fevalgraph/fevalgraph/compat/document"
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
 // config is a config.yaml that is read as SlopCodeBench's own loader does: what that
 // refuses is a mistake with its line.
-type config struct{ *yamlfile.File }
+type config struct{ *document.File }
 
 func openConfig(files *lang.ReaderFiles, path string) *config {
-	return &config{yamlfile.Open(files, path)}
+	return &config{document.OpenYAML(files, path)}
 }
 
 // text is a string that has to be there; name is what messages call it.
 func (c *config) text(n *yaml.Node, key, name string) string {
-	value := yamlfile.At(n, key)
-	if value == nil || value.Kind != yaml.ScalarNode || value.Tag != yamlfile.Text {
+	value := document.At(n, key)
+	if value == nil || value.Kind != yaml.ScalarNode || value.Tag != document.Text {
 		if value == nil {
 			value = n
 		}
@@ -36,17 +36,17 @@ func (c *config) text(n *yaml.Node, key, name string) string {
 
 // version is one that has to be there, as it is written.
 func (c *config) version(n *yaml.Node, name string) string {
-	value := yamlfile.At(n, "version")
-	if value == nil || value.Tag == yamlfile.Null {
+	value := document.At(n, "version")
+	if value == nil || value.Tag == document.Null {
 		c.Fail(n, name+" is missing")
 		return "1"
 	}
-	return yamlfile.Scalar(value, "a "+value.Tag)
+	return document.Scalar(value, "a "+value.Tag)
 }
 
 func (c *config) tags() []string {
-	n := yamlfile.At(c.Root, "tags")
-	all, _ := yamlfile.Texts(n)
+	n := document.At(c.Root, "tags")
+	all, _ := document.Texts(n)
 	if n != nil && len(all) == 0 {
 		c.Fail(n, "tags must not be empty, but may be left out")
 	}
@@ -54,8 +54,8 @@ func (c *config) tags() []string {
 }
 
 func (c *config) list(n *yaml.Node, key string) []string {
-	value := yamlfile.At(n, key)
-	all, ok := yamlfile.Texts(value)
+	value := document.At(n, key)
+	all, ok := document.Texts(value)
 	if value != nil && !ok {
 		c.Fail(value, key+" must be a list")
 	}
@@ -65,10 +65,10 @@ func (c *config) list(n *yaml.Node, key string) []string {
 // variables are those of an environment.
 func (c *config) variables(n *yaml.Node, key, name string) map[string]string {
 	all := map[string]string{}
-	values := yamlfile.At(n, key)
-	for _, variable := range yamlfile.Keys(values) {
-		value := yamlfile.At(values, variable)
-		if value.Kind != yaml.ScalarNode || value.Tag != yamlfile.Text {
+	values := document.At(n, key)
+	for _, variable := range document.Keys(values) {
+		value := document.At(values, variable)
+		if value.Kind != yaml.ScalarNode || value.Tag != document.Text {
 			c.Fail(value, fmt.Sprintf("%s.%s must be a string", name, variable))
 		}
 		all[variable] = value.Value
@@ -79,10 +79,10 @@ func (c *config) variables(n *yaml.Node, key, name string) map[string]string {
 // limit is a number of seconds as SlopCodeBench takes it: cut to whole seconds, where 0, as
 // null, is none.
 func (c *config) limit(n *yaml.Node, name string) any {
-	if n == nil || n.Tag == yamlfile.Null {
+	if n == nil || n.Tag == document.Null {
 		return nil
 	}
-	seconds, err := strconv.ParseFloat(yamlfile.Scalar(n, ""), 64)
+	seconds, err := strconv.ParseFloat(document.Scalar(n, ""), 64)
 	if err != nil || math.IsNaN(seconds) || math.Abs(seconds) > 1e9 {
 		c.Fail(n, name+" must be a number")
 		return nil
@@ -99,24 +99,24 @@ var groups = map[string]string{"Core": "core", "Functionality": "functionality",
 // markers are those of config.yaml, which have groups, and others that are only registered.
 func (c *config) markers(others []marker) []lang.MadeBlock {
 	var all []lang.MadeBlock
-	markers := yamlfile.At(c.Root, "markers")
+	markers := document.At(c.Root, "markers")
 	for _, m := range others {
-		if yamlfile.At(markers, m.name) == nil {
+		if document.At(markers, m.name) == nil {
 			all = append(all, lang.MadeBlock{Kind: "marker", Labels: []string{m.name}, Made: lang.Made{Attributes: map[string]any{"description": m.description}}})
 		}
 	}
-	for _, name := range yamlfile.Keys(markers) {
-		m := yamlfile.At(markers, name)
-		group, known := groups[yamlfile.Scalar(yamlfile.At(m, "group"), "")]
+	for _, name := range document.Keys(markers) {
+		m := document.At(markers, name)
+		group, known := groups[document.Scalar(document.At(m, "group"), "")]
 		if !known {
 			c.Fail(m, fmt.Sprintf("markers.%s.group must be one of Core, Error, Functionality, Regression", name))
 		}
-		description := yamlfile.At(m, "description")
-		if description == nil || description.Tag != yamlfile.Text {
+		description := document.At(m, "description")
+		if description == nil || description.Tag != document.Text {
 			c.Fail(m, fmt.Sprintf("markers.%s.description is missing", name))
 		}
 		all = append(all, lang.MadeBlock{Kind: "marker", Labels: []string{name}, At: c.Place(m),
-			Made: lang.Made{Attributes: map[string]any{"group": group, "description": yamlfile.Scalar(description, "")}}})
+			Made: lang.Made{Attributes: map[string]any{"group": group, "description": document.Scalar(description, "")}}})
 	}
 	return all
 }
@@ -125,35 +125,35 @@ func (c *config) markers(others []marker) []lang.MadeBlock {
 var known = []string{"name", "version", "order", "state", "include_prior_tests", "spec_override", "env", "timeout"}
 
 func (c *config) checkpoints(conversion conversion) []lang.MadeBlock {
-	own := c.limit(yamlfile.At(c.Root, "timeout"), "timeout")
-	checkpoints := yamlfile.At(c.Root, "checkpoints")
+	own := c.limit(document.At(c.Root, "timeout"), "timeout")
+	checkpoints := document.At(c.Root, "checkpoints")
 	if checkpoints != nil && checkpoints.Kind != yaml.MappingNode {
 		c.Fail(checkpoints, "checkpoints must be a map")
 	}
 	var all []lang.MadeBlock
-	for _, name := range yamlfile.Keys(checkpoints) {
-		n, title := yamlfile.At(checkpoints, name), "checkpoints."+name
+	for _, name := range document.Keys(checkpoints) {
+		n, title := document.At(checkpoints, name), "checkpoints."+name
 		if n.Kind != yaml.MappingNode {
 			c.Fail(n, title+" must be a map")
 			continue
 		}
-		for _, key := range yamlfile.Keys(n) {
+		for _, key := range document.Keys(n) {
 			if !slices.Contains(known, key) {
-				c.Fail(yamlfile.At(n, key), fmt.Sprintf("%s has the unknown key %s", title, key))
+				c.Fail(document.At(n, key), fmt.Sprintf("%s has the unknown key %s", title, key))
 			}
 		}
 		made := map[string]any{
 			"version": c.version(n, title+".version"), "timeout": own, "env": c.variables(n, "env", title+".env"),
-			"include_prior_tests": !slices.Contains([]string{"false", "no", "off", "0"}, strings.ToLower(yamlfile.Scalar(yamlfile.At(n, "include_prior_tests"), "yes"))),
+			"include_prior_tests": !slices.Contains([]string{"false", "no", "off", "0"}, strings.ToLower(document.Scalar(document.At(n, "include_prior_tests"), "yes"))),
 		}
-		if limit := yamlfile.At(n, "timeout"); limit != nil {
+		if limit := document.At(n, "timeout"); limit != nil {
 			made["timeout"] = c.limit(limit, title+".timeout")
 		}
 		if before := conversion.before(name); before != "" {
 			made["before"] = before
 		}
 		for _, key := range []string{"order", "state"} {
-			if value := yamlfile.At(n, key); value != nil && value.Tag != yamlfile.Null {
+			if value := document.At(n, key); value != nil && value.Tag != document.Null {
 				made[key] = value.Value
 			}
 		}
@@ -164,17 +164,17 @@ func (c *config) checkpoints(conversion conversion) []lang.MadeBlock {
 
 // from is the environment that a file describes.
 func (e environment) from(root *yaml.Node) *environment {
-	setup, _ := yamlfile.Texts(yamlfile.At(root, "setup", "commands"))
-	eval, _ := yamlfile.Texts(yamlfile.At(root, "setup", "eval_commands"))
-	e.kind, e.setup, e.env = yamlfile.Scalar(yamlfile.At(root, "type"), ""), append(setup, eval...), map[string]string{}
-	commands := yamlfile.At(root, "commands")
-	e.entry = yamlfile.Scalar(yamlfile.At(commands, "command"), "python") + " " + yamlfile.Scalar(yamlfile.At(commands, "entry_file"), "{entry_file}")
-	if ignore, ok := yamlfile.Texts(yamlfile.At(root, "snapshot", "ignore_globs")); ok {
+	setup, _ := document.Texts(document.At(root, "setup", "commands"))
+	eval, _ := document.Texts(document.At(root, "setup", "eval_commands"))
+	e.kind, e.setup, e.env = document.Scalar(document.At(root, "type"), ""), append(setup, eval...), map[string]string{}
+	commands := document.At(root, "commands")
+	e.entry = document.Scalar(document.At(commands, "command"), "python") + " " + document.Scalar(document.At(commands, "entry_file"), "{entry_file}")
+	if ignore, ok := document.Texts(document.At(root, "snapshot", "ignore_globs")); ok {
 		e.ignore = ignore
 	}
-	variables := yamlfile.At(root, "environment", "env")
-	for _, name := range yamlfile.Keys(variables) {
-		e.env[name] = yamlfile.Scalar(yamlfile.At(variables, name), "")
+	variables := document.At(root, "environment", "env")
+	for _, name := range document.Keys(variables) {
+		e.env[name] = document.Scalar(document.At(variables, name), "")
 	}
 	return &e
 }

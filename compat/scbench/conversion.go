@@ -8,8 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/fevalgraph/fevalgraph/compat/tomlfile"
-	"github.com/fevalgraph/fevalgraph/compat/yamlfile"
+	"github.com/fevalgraph/fevalgraph/compat/document"
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/lang"
 )
@@ -31,32 +30,32 @@ func conversionOf(files *lang.ReaderFiles, dir string, c *config) conversion {
 		if !files.Exists(path) {
 			continue
 		}
-		f := tomlfile.Open(files, path)
-		own := readConversion(f, yamlfile.At(f.Root, filepath.Base(dir)))
+		f := document.OpenTOML(files, path)
+		own := readConversion(f, document.At(f.Root, filepath.Base(dir)))
 		c.Mistakes = append(c.Mistakes, f.Mistakes...)
 		return own
 	}
 	return conversion{}
 }
 
-func readConversion(f *yamlfile.File, own *yaml.Node) (c conversion) {
-	if n := yamlfile.At(own, "verifier_timeout_sec"); n != nil {
+func readConversion(f *document.File, own *yaml.Node) (c conversion) {
+	if n := document.At(own, "verifier_timeout_sec"); n != nil {
 		var err error
-		if c.Limit, err = strconv.ParseFloat(yamlfile.Scalar(n, ""), 64); err != nil || c.Limit < 0 || c.Limit > 1e9 {
+		if c.Limit, err = strconv.ParseFloat(document.Scalar(n, ""), 64); err != nil || c.Limit < 0 || c.Limit > 1e9 {
 			f.Fail(n, "verifier_timeout_sec must be a number of seconds")
 		}
 	}
-	c.all = lines(f, yamlfile.At(own, "test_sh_snippet"))
-	table := yamlfile.At(own, "test_sh_snippets")
+	c.all = lines(f, document.At(own, "test_sh_snippet"))
+	table := document.At(own, "test_sh_snippets")
 	if table == nil || table.Kind != yaml.MappingNode {
 		c.all = append(c.all, lines(f, table)...)
 		return c
 	}
-	c.all = append(append(c.all, lines(f, yamlfile.At(table, "all"))...), lines(f, yamlfile.At(table, "*"))...)
+	c.all = append(append(c.all, lines(f, document.At(table, "all"))...), lines(f, document.At(table, "*"))...)
 	c.snippets = map[string][]string{}
-	for _, checkpoint := range yamlfile.Keys(table) {
+	for _, checkpoint := range document.Keys(table) {
 		if checkpoint != "all" && checkpoint != "*" {
-			c.snippets[checkpoint] = lines(f, yamlfile.At(table, checkpoint))
+			c.snippets[checkpoint] = lines(f, document.At(table, checkpoint))
 		}
 	}
 	return c
@@ -68,14 +67,14 @@ func (c conversion) before(checkpoint string) string {
 }
 
 // lines are those of a text or of a list of texts; nil has none.
-func lines(f *yamlfile.File, n *yaml.Node) []string {
+func lines(f *document.File, n *yaml.Node) []string {
 	switch {
 	case n == nil:
 		return nil
-	case n.Kind == yaml.ScalarNode && n.Tag == yamlfile.Text:
+	case n.Kind == yaml.ScalarNode && n.Tag == document.Text:
 		return []string{n.Value}
-	case n.Kind == yaml.SequenceNode && !slices.ContainsFunc(n.Content, func(one *yaml.Node) bool { return one.Tag != yamlfile.Text }):
-		all, _ := yamlfile.Texts(n)
+	case n.Kind == yaml.SequenceNode && !slices.ContainsFunc(n.Content, func(one *yaml.Node) bool { return one.Tag != document.Text }):
+		all, _ := document.Texts(n)
 		return all
 	}
 	f.Fail(n, "a snippet must be a string, or a list of strings")

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/fevalgraph/fevalgraph/compat/yamlfile"
+	"github.com/fevalgraph/fevalgraph/compat/document"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
@@ -73,11 +73,11 @@ func readProblem(files *lang.ReaderFiles, given map[string]string) (*lang.Made, 
 		made.Attributes["session_timeout"] = fmt.Sprintf("%gs", own.Limit)
 	}
 	for _, key := range []string{"author", "category", "difficulty"} {
-		if n := yamlfile.At(c.Root, key); n != nil && n.Tag != yamlfile.Null {
+		if n := document.At(c.Root, key); n != nil && n.Tag != document.Null {
 			made.Attributes[key] = n.Value
 		}
 	}
-	if level := yamlfile.At(c.Root, "difficulty"); level != nil && level.Tag != yamlfile.Null && !isOneOf(level.Value, "Easy", "Medium", "Hard") {
+	if level := document.At(c.Root, "difficulty"); level != nil && level.Tag != document.Null && !isOneOf(level.Value, "Easy", "Medium", "Hard") {
 		c.Fail(level, "difficulty must be Easy, Medium or Hard")
 	}
 	made.Blocks = append(made.Blocks, lang.MadeBlock{Kind: "pytest", Made: lang.Made{Attributes: map[string]any{
@@ -136,7 +136,7 @@ func readSolution(files *lang.ReaderFiles, given map[string]string) (*lang.Made,
 		made.Attributes["name"], made.Attributes["missing"] = "agent", "skip" // a checkpoint that the agent never reached
 	}
 	sources := lang.ByCheckpoint{}
-	for _, checkpoint := range yamlfile.Keys(yamlfile.At(c.Root, "checkpoints")) {
+	for _, checkpoint := range document.Keys(document.At(c.Root, "checkpoints")) {
 		own := filepath.Join(dir, "solutions", checkpoint)
 		switch whole := filepath.Join(dir, "solution"); {
 		case given["run"] != "":
@@ -188,7 +188,7 @@ func readEnvironment(files *lang.ReaderFiles, given map[string]string) (*environ
 		if path != given["environment"] && !files.Exists(path) {
 			continue
 		}
-		f := yamlfile.Open(files, path)
+		f := document.OpenYAML(files, path)
 		if f.Root == nil {
 			return nil, &f.Mistakes[0]
 		}
@@ -225,15 +225,15 @@ type asset struct {
 
 func (c *config) assets() []asset {
 	var all []asset
-	assets := yamlfile.At(c.Root, "static_assets")
-	for _, name := range yamlfile.Keys(assets) {
-		n := yamlfile.At(assets, name)
-		path := yamlfile.Scalar(yamlfile.At(n, "path"), "")
+	assets := document.At(c.Root, "static_assets")
+	for _, name := range document.Keys(assets) {
+		n := document.At(assets, name)
+		path := document.Scalar(document.At(n, "path"), "")
 		if path == "" {
 			c.Fail(n, fmt.Sprintf("static_assets.%s.path is missing", name))
 			continue
 		}
-		all = append(all, asset{name: name, path: path, saved: yamlfile.Scalar(yamlfile.At(n, "save_path"), path), at: c.Place(n)})
+		all = append(all, asset{name: name, path: path, saved: document.Scalar(document.At(n, "save_path"), path), at: c.Place(n)})
 	}
 	return all
 }

@@ -20,8 +20,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/gen"
 	"github.com/fevalgraph/fevalgraph/gen/keypool"
 	"github.com/fevalgraph/fevalgraph/gen/model"
-	"github.com/fevalgraph/fevalgraph/gen/openai"
-	"github.com/fevalgraph/fevalgraph/gen/program"
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
@@ -137,7 +135,7 @@ func (c *call) equip(all []*gen.Generator) error {
 			if err != nil {
 				return exit.With(exit.Usage, err)
 			}
-			g.Model = &program.Program{Argv: g.Command, Dir: c.cfg.Root, Env: env, Timeout: g.Timeout, Redact: redact}
+			g.Model = &model.Program{Argv: g.Command, Dir: c.cfg.Root, Env: env, Timeout: g.Timeout, Redact: redact}
 			continue
 		}
 		var parameters map[string]any
@@ -148,7 +146,7 @@ func (c *call) equip(all []*gen.Generator) error {
 				return exit.With(exit.Usage, fmt.Errorf("parameters of %s: %w", g.Ref, err))
 			}
 		}
-		g.Model = openai.New(openai.Options{Endpoint: g.Endpoint, Model: g.Generator.Model, Parameters: parameters, Timeout: g.Timeout,
+		g.Model = model.NewHTTP(model.HTTPOptions{Endpoint: g.Endpoint, Model: g.Generator.Model, Parameters: parameters, Timeout: g.Timeout,
 			Transport: c.transport(slots(g.Generator)), Redact: redact})
 	}
 	return nil

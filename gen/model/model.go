@@ -1,6 +1,14 @@
-// Package model is what a model is to a generator: something that answers a prompt, or says
-// which of four things went wrong. Package openai has models behind an HTTP endpoint, package
-// program those that are a program of this machine.
+// Package model asks models: a Model answers a prompt, or its error says which of four things went
+// wrong.
+//
+// HTTP asks an endpoint that speaks OpenAI's chat completions, as most do. Answers are streamed, so
+// that a proxy which ends idle connections ends none, and a stream that was cut is not taken for an
+// answer. It sends nothing again and follows no redirect: the caller decides which key is used next,
+// and when, and a key goes to no other place than the endpoint.
+//
+// Program runs a program of this machine, which reads the prompt from its standard input and writes
+// the answer to its standard output. It runs as the user, without isolation: executing a project
+// trusts it with the programs of its generators.
 package model
 
 import (

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestErrors(t *testing.T) {
+func TestErrorTexts(t *testing.T) {
 	for _, c := range []struct {
 		err  error
 		want string

@@ -22,8 +22,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/command"
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
-	"github.com/fevalgraph/fevalgraph/tasks/ending"
-	"github.com/fevalgraph/fevalgraph/tasks/environ"
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
@@ -68,9 +66,9 @@ func judge(t *testing.T, script string, r command.Run, rule score.Rule) came {
 	store := cache.NewMemory()
 	r.Backend = local.New(store, local.Options{Path: backendtest.Path, Scratch: t.TempDir(), Isolation: "none"})
 	r.Identity = func(context.Context) (backend.Identity, error) { return nil, nil }
-	r.Machine = &ending.Machine{Offline: true}
+	r.Machine = &session.Machine{Offline: true}
 	r.Inputs = []string{"root", "submission"}
-	r.Env = append(r.Env, environ.Var{Name: "PATH", Value: backendtest.Path})
+	r.Env = append(r.Env, session.Variable{Name: "PATH", Value: backendtest.Path})
 	if r.Directory == "" {
 		r.Directory = "problem"
 	}
@@ -162,7 +160,7 @@ func TestEndings(t *testing.T) {
 		{"no file", `echo 3`, fresh, pointer, verdict.NoScore, -1, "there is no problem/new.json: 3"},
 		{"a link for a file", `ln -s stale.json new.json`, fresh, pointer, verdict.NoScore, -1, "problem/new.json is not a regular file"},
 		{"a file of before", `echo 3`, stale, pointer, verdict.NoScore, -1, "the file is empty: 3"},
-		{"environment", "echo $N", command.Run{Env: environ.List{{Name: "N", Value: "4"}}}, safe, verdict.Judged, 4, ""},
+		{"environment", "echo $N", command.Run{Env: session.Environment{{Name: "N", Value: "4"}}}, safe, verdict.Judged, 4, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -227,7 +225,7 @@ func TestNotStarted(t *testing.T) {
 
 // A secret is in no output, whichever stream it was printed on.
 func TestSecret(t *testing.T) {
-	got := judge(t, "echo $KEY 1; echo $KEY >&2; exit 1", command.Run{Env: environ.List{{Name: "KEY", Value: "hush-hush", Secret: "key"}}}, score.Rule{From: score.Stdout})
+	got := judge(t, "echo $KEY 1; echo $KEY >&2; exit 1", command.Run{Env: session.Environment{{Name: "KEY", Value: "hush-hush", Secret: "key"}}}, score.Rule{From: score.Stdout})
 	if strings.Contains(got.log+got.message, "hush") || !strings.Contains(got.log, "\n") {
 		t.Errorf("log %q, message %q", got.log, got.message)
 	}

@@ -13,9 +13,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/tasks"
-	"github.com/fevalgraph/fevalgraph/tasks/ending"
-	"github.com/fevalgraph/fevalgraph/tasks/environ"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
@@ -44,11 +41,11 @@ type Python func(ctx context.Context) (path, version string, err error)
 // it stays the same until the project, or the backend, is another.
 type Environment struct {
 	Overrides string // file of the project with other versions of what it asks for; "" is none
-	Env       environ.List
+	Env       session.Environment
 	Backend   backend.Backend
 	Identity  func(context.Context) (backend.Identity, error)
 	Python    Python
-	Machine   *ending.Machine
+	Machine   *session.Machine
 }
 
 // Describe implements graph.Task.
@@ -56,7 +53,7 @@ func (e *Environment) Describe(ctx context.Context, m *graph.Manifest) error {
 	m.Int("recipe", 3) // 3: with packages by path
 	m.String("overrides", e.Overrides)
 	e.Env.Describe(m)
-	return ending.WithClass(environ.DescribeBackend(ctx, m, e.Identity))
+	return session.WithClass(session.DescribeBackend(ctx, m, e.Identity))
 }
 
 // buildNeeds prints the build requirements of the projects in its arguments, one a line. Python 3.10
@@ -118,7 +115,7 @@ fi`
 // Run implements graph.Task.
 func (e *Environment) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	o, err := e.run(ctx, w)
-	return o, ending.WithClass(err)
+	return o, session.WithClass(err)
 }
 
 func (e *Environment) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
@@ -143,7 +140,7 @@ func (e *Environment) run(ctx context.Context, w *graph.Work) (graph.Outcome, er
 		case failed != nil:
 			return graph.Outcome{}, &graph.InputError{Err: fmt.Errorf("uv finds no versions for the uv project: %s", strings.TrimSpace(string(failed.Output)))}
 		}
-		k := outputs.Keeper{Ctx: ctx, Store: w.Store}
+		k := session.Keeper{Ctx: ctx, Store: w.Store}
 		for _, output := range []string{OutputPins, OutputInside} {
 			content, err := session.Read(ctx, s, output+".txt", maxFile)
 			if err != nil {
@@ -201,7 +198,7 @@ type prepared struct {
 }
 
 // prepare makes the shared environment, if it is not there.
-func (u *UV) prepare(ctx context.Context, w *graph.Work, b backend.Backend, env environ.List) (prepared, error) {
+func (u *UV) prepare(ctx context.Context, w *graph.Work, b backend.Backend, env session.Environment) (prepared, error) {
 	python, version, err := u.Python(ctx)
 	if err != nil {
 		return prepared{}, err
@@ -243,7 +240,7 @@ func chosen(ctx context.Context, w *graph.Work, output string) (string, error) {
 }
 
 // prepare makes an environment with the packages of lines, if it is not there.
-func (e *Environments) prepare(ctx context.Context, b backend.Backend, env environ.List, python, version, shared string, lines []string) (prepared, error) {
+func (e *Environments) prepare(ctx context.Context, b backend.Backend, env session.Environment, python, version, shared string, lines []string) (prepared, error) {
 	if shared == "" {
 		return prepared{}, errors.New("there is no directory for environments (hint: set HOME or XDG_CACHE_HOME)")
 	}
@@ -257,7 +254,7 @@ func (e *Environments) prepare(ctx context.Context, b backend.Backend, env envir
 			Env:  env.Preparing(), Timeout: uvTimeout, Output: said,
 		})
 		if err == nil && (exit.Code != 0 || exit.Signal != "" || exit.TimedOut) {
-			err = fmt.Errorf("%s: %s", ending.Words("exit code", exit), strings.TrimSpace(string(backend.RedactBytes(said.Bytes(), env.Masked()))))
+			err = fmt.Errorf("%s: %s", session.Words("exit code", exit), strings.TrimSpace(string(backend.RedactBytes(said.Bytes(), env.Masked()))))
 		}
 		return snapshot, err
 	})

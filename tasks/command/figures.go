@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // FromTask is what Figures calls its dependency, a Task.
@@ -54,7 +54,7 @@ func (f *Figures) Refused(ctx context.Context, w *graph.Work, _ string) (graph.O
 }
 
 func putFigures(ctx context.Context, w *graph.Work, figures map[string]float64) (graph.Outcome, error) {
-	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
+	k := session.Keeper{Ctx: ctx, Store: w.Store}
 	k.JSON(OutputFigures, figures)
 	return k.Outcome, k.Err
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
-	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
@@ -131,9 +130,9 @@ func parseMetrics(content []byte) (map[string]float64, error) {
 
 // packed stores the files of a directory, or a file, which tar packs where it is: a session
 // collects files without their executable bits.
-func packed(ctx context.Context, t *Task, session backend.Session, store cache.Store, at string, file bool) ([]cache.Entry, error) {
+func packed(ctx context.Context, t *Task, in backend.Session, store cache.Store, at string, file bool) ([]cache.Entry, error) {
 	var said capped.Buffer
-	exit, err := session.Exec(ctx, backend.Command{
+	exit, err := in.Exec(ctx, backend.Command{
 		Argv: []string{"/bin/sh", "-c", `rm -rf "$2" && if [ ! -e "$1" ] && [ ! -L "$1" ]; then exit 3; fi && LC_ALL=C tar -cf "$2" -- "$1"`, "sh", at, archiveName},
 		Env:  t.Env.Variables(), Timeout: packing, Output: &said,
 	})
@@ -142,15 +141,15 @@ func packed(ctx context.Context, t *Task, session backend.Session, store cache.S
 		return nil, fmt.Errorf("packing %s: %w", at, err)
 	case exit.Code == 3:
 		return nil, fmt.Errorf("the command left no %s", at)
-	case exit.Code == ending.ShellNotFound:
+	case exit.Code == session.ShellNotFound:
 		return nil, fmt.Errorf("packing %s: %w", at, &backend.ToolError{Tool: "tar", Err: errors.New("program not found")})
 	case exit.Code != 0 || exit.TimedOut:
-		return nil, fmt.Errorf("packing %s: %s: %s", at, ending.Words("exit code", exit), ending.LastLine(said.Bytes()))
+		return nil, fmt.Errorf("packing %s: %s: %s", at, session.Words("exit code", exit), session.LastLine(said.Bytes()))
 	}
 	if name, ignored := ignoredSocket(said.Bytes()); ignored {
 		return nil, fmt.Errorf("%s is a socket, which cannot be kept: have the command remove it", name)
 	}
-	f, err := session.Collect(ctx, archiveName)
+	f, err := in.Collect(ctx, archiveName)
 	if err != nil {
 		return nil, notCollected(archiveName, err)
 	}
@@ -205,7 +204,7 @@ func (u *unpacker) all(ctx context.Context, archive *tar.Reader) ([]cache.Entry,
 			return nil, fmt.Errorf("the name %q is not UTF-8", rel)
 		}
 		if u.bytes += max(0, h.Size); u.bytes > maxOutputBytes {
-			return nil, fmt.Errorf("it has more than %s", ending.Size(maxOutputBytes))
+			return nil, fmt.Errorf("it has more than %s", session.Size(maxOutputBytes))
 		}
 		if len(u.found) == maxOutputEntries {
 			return nil, fmt.Errorf("it has more than %d files", maxOutputEntries)

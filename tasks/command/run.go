@@ -15,9 +15,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
-	"github.com/fevalgraph/fevalgraph/tasks/ending"
-	"github.com/fevalgraph/fevalgraph/tasks/environ"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 	"github.com/fevalgraph/fevalgraph/tasks/separate"
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -43,7 +40,7 @@ type Run struct {
 	Offline      bool          // Argv reaches no network
 	GPU          bool          // it needs one
 	File         string        // of the workspace, to be kept; "" is none
-	Env          environ.List
+	Env          session.Environment
 	Repeat       int
 	Rule         score.Rule // of the Score; in no key: see sameScore
 	// VerifyInputs are asked after the program whether what it read in place is still
@@ -52,7 +49,7 @@ type Run struct {
 
 	UV *UV // nil is no uv project
 
-	Machine *ending.Machine
+	Machine *session.Machine
 	Keep    session.Keep // in no key
 
 	Backend  backend.Backend
@@ -102,7 +99,7 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 		m.String("secrets are masked in", "texts") // not in numbers, as they were
 	}
 	r.Env.Describe(m)
-	return ending.WithClass(environ.DescribeBackend(ctx, m, r.Identity))
+	return session.WithClass(session.DescribeBackend(ctx, m, r.Identity))
 }
 
 // describeSetup adds the commands that run before a program, and their limit.
@@ -119,7 +116,7 @@ func describeSetup(m *graph.Manifest, steps []session.Step, limit time.Duration)
 // Run implements graph.Task.
 func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	outcome, err := r.run(ctx, w)
-	return outcome, ending.WithClass(err)
+	return outcome, session.WithClass(err)
 }
 
 func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
@@ -140,7 +137,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	// However the program ends, the submission may have ended it, so it does not run once more: one
 	// that is right by chance must not have another chance for that.
 	return session.Run(ctx, w, plan, func(s *session.Session) (graph.Outcome, error) {
-		k := &outputs.Keeper{Ctx: ctx, Store: w.Store}
+		k := &session.Keeper{Ctx: ctx, Store: w.Store}
 		no, err := r.setUp(ctx, w, s, uv)
 		switch {
 		case err != nil:
@@ -194,7 +191,7 @@ func (r *Run) plan(ctx context.Context, w *graph.Work) (*prepared, session.Plan,
 // grade runs the program in a workspace that is ready, and keeps what it leaves. A
 // program that ends well can still have been kept from its work, and print a score of
 // 0, so the machine is asked each time.
-func (r *Run) grade(ctx context.Context, w *graph.Work, s *session.Session, uv *prepared, k *outputs.Keeper, code []cache.Entry) error {
+func (r *Run) grade(ctx context.Context, w *graph.Work, s *session.Session, uv *prepared, k *session.Keeper, code []cache.Entry) error {
 	if err := r.clear(ctx, s); err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
-	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
@@ -173,7 +172,7 @@ func (l left) end() string {
 		words = append(words, fmt.Sprintf("exit code %d", l.exit.Code))
 	}
 	if l.exit.MemoryLimit > 0 {
-		words = append(words, ending.OutOfMemory(l.exit.MemoryLimit))
+		words = append(words, session.OutOfMemory(l.exit.MemoryLimit))
 	}
 	return strings.Join(words, ", ")
 }

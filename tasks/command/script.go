@@ -12,7 +12,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
-	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
@@ -28,14 +27,14 @@ type attempt struct {
 // machine lacks its interpreter. It is decided by the script and the machine, never by
 // what was printed, which a submission can write as well.
 func (r *Run) scriptError(ctx context.Context, w *graph.Work, s *session.Session, a attempt) error {
-	if a.exit.Code != ending.ShellNotExecutable && a.exit.Code != ending.ShellNotFound {
+	if a.exit.Code != session.ShellNotExecutable && a.exit.Code != session.ShellNotFound {
 		return nil
 	}
 	started := map[string]bool{} // by path: whether a shell starts it itself
 	for _, word := range strings.Fields(a.line) {
 		started[path.Join(a.dir, strings.Trim(word, `'";&|`))] = false
 	}
-	for _, word := range ending.Commands(a.line) {
+	for _, word := range session.Commands(a.line) {
 		started[path.Join(a.dir, word)] = strings.Contains(word, "/")
 	}
 	for _, input := range r.Inputs {

@@ -12,9 +12,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/command/score"
-	"github.com/fevalgraph/fevalgraph/tasks/ending"
-	"github.com/fevalgraph/fevalgraph/tasks/environ"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
@@ -29,13 +26,13 @@ type Task struct {
 	Argv         []string
 	Timeout      time.Duration // of Argv; 0 is none
 	Offline      bool          // Argv reaches no network
-	Env          environ.List
+	Env          session.Environment
 	Outputs      []TaskOutput
 	VerifyInputs []func() error // as of Run
 
 	Python *Packages // nil needs none
 
-	Machine  *ending.Machine
+	Machine  *session.Machine
 	Keep     session.Keep // in no key
 	Backend  backend.Backend
 	Identity func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
@@ -72,21 +69,21 @@ func (t *Task) Describe(ctx context.Context, m *graph.Manifest) error {
 	if t.Python != nil {
 		_, version, err := t.Python.Interpreter(ctx)
 		if err != nil {
-			return ending.WithClass(err)
+			return session.WithClass(err)
 		}
 		m.String("python", version)
 		if t.Python.pins, err = t.Python.Pins(ctx); err != nil {
-			return ending.WithClass(err)
+			return session.WithClass(err)
 		}
 		m.Strings("requirements", t.Python.pins)
 	}
-	return ending.WithClass(environ.DescribeBackend(ctx, m, t.Identity))
+	return session.WithClass(session.DescribeBackend(ctx, m, t.Identity))
 }
 
 // Run implements graph.Task.
 func (t *Task) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	outcome, err := t.run(ctx, w)
-	return outcome, ending.WithClass(err)
+	return outcome, session.WithClass(err)
 }
 
 func (t *Task) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
@@ -172,8 +169,8 @@ func (t *Task) make(ctx context.Context, w *graph.Work, s *session.Session) (gra
 		Name: "the command", Split: true,
 		Command: backend.Command{Argv: s.In(t.Argv), Env: t.Env.Variables(), Dir: t.Directory, Timeout: t.Timeout, Offline: t.Offline},
 	})
-	if err == nil && ending.Doubtful(ran.Exit) {
-		err = s.Again(ending.Again("the command", ran.Exit))
+	if err == nil && session.Doubtful(ran.Exit) {
+		err = s.Again(session.Again("the command", ran.Exit))
 	}
 	if err == nil {
 		err = failure(ran.Exit, t.Timeout, ran.Output, ran.Errors)
@@ -181,7 +178,7 @@ func (t *Task) make(ctx context.Context, w *graph.Work, s *session.Session) (gra
 	if err != nil {
 		return graph.Outcome{}, err
 	}
-	k := &outputs.Keeper{Ctx: ctx, Store: w.Store}
+	k := &session.Keeper{Ctx: ctx, Store: w.Store}
 	for _, o := range t.Outputs {
 		kept, err := o.keep(ctx, t, s, w.Store)
 		if err != nil {
@@ -200,7 +197,7 @@ func failure(exit backend.Exit, limit time.Duration, stdout, stderr []byte) erro
 	case exit.TimedOut:
 		how = fmt.Sprintf("the limit of %v ended the command", limit)
 	case exit.OOM:
-		how = "the command failed: " + ending.OutOfMemory(exit.OOMLimit)
+		how = "the command failed: " + session.OutOfMemory(exit.OOMLimit)
 	case exit.Signal != "":
 		how = "the command failed: " + exit.Signal
 	case exit.Code != 0:

@@ -11,8 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/tasks/environ"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // Box is where programs run.
@@ -27,7 +26,7 @@ func Environment() []string { return []string{"PATH=/usr/bin:/bin"} }
 
 // describe adds what programs run on.
 func (b *Box) describe(ctx context.Context, m *graph.Manifest) error {
-	if err := environ.DescribeBackend(ctx, m, b.Ident); err != nil {
+	if err := session.DescribeBackend(ctx, m, b.Ident); err != nil {
 		return err
 	}
 	m.Strings("env", b.Env)
@@ -69,7 +68,7 @@ func blamed(ctx context.Context, w *graph.Work, work func(context.Context, *grap
 	}
 	outcome, err := work(ctx, w)
 	if w.Isolated && errors.Is(err, backend.ErrSpoiled) {
-		return outputs.RefuseSpoiled(ctx, w.Store, err)
+		return session.RefuseSpoiled(ctx, w.Store, err)
 	}
 	return outcome, err
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // CheckerLimits are those of a checker on one case.
@@ -61,7 +61,7 @@ func (c *Check) work(ctx context.Context, w *graph.Work) (graph.Outcome, error) 
 		w.Log.Write(log)
 		return graph.Outcome{}, err
 	}
-	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
+	k := session.Keeper{Ctx: ctx, Store: w.Store}
 	k.JSON(OutputVerdict, v)
 	k.Keep(graph.LogOutput, log)
 	return k.Outcome, k.Err
@@ -69,7 +69,7 @@ func (c *Check) work(ctx context.Context, w *graph.Work) (graph.Outcome, error) 
 
 func (c *Check) check(ctx context.Context, w *graph.Work, log *transcript) (Verdict, error) {
 	var ran end
-	if err := outputs.ReadJSON(ctx, w, FromRun, OutputExit, &ran); err != nil {
+	if err := session.ReadInputJSON(ctx, w, FromRun, OutputExit, &ran); err != nil {
 		return Verdict{}, err
 	}
 	log.add("solution", nil, ran)

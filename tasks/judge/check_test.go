@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // full is a sandbox whose directories have no room.
@@ -27,7 +27,7 @@ type given map[string][]byte
 func (given) Describe(context.Context, *graph.Manifest) error { return nil }
 
 func (g given) Run(ctx context.Context, w *graph.Work) (o graph.Outcome, err error) {
-	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
+	k := session.Keeper{Ctx: ctx, Store: w.Store}
 	for name, content := range g {
 		k.Keep(name, content)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/tasks"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // The outputs of Compile and Tool.
@@ -113,7 +113,7 @@ func (c *Compile) work(ctx context.Context, w *graph.Work) (graph.Outcome, error
 	if err != nil {
 		return graph.Outcome{}, err
 	}
-	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
+	k := session.Keeper{Ctx: ctx, Store: w.Store}
 	k.JSON(OutputDiagnosis, d)
 	if d.OK {
 		k.Outcome.Outputs = append(k.Outcome.Outputs, cache.Output{Name: OutputProgram, Digest: program})

@@ -6,7 +6,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -28,11 +28,11 @@ func (g *Graded) Describe(ctx context.Context, m *graph.Manifest) error {
 // Run implements graph.Task.
 func (g *Graded) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	var said Grade
-	if err := outputs.ReadJSON(ctx, w, FromServer, OutputGrade, &said); err != nil {
+	if err := session.ReadInputJSON(ctx, w, FromServer, OutputGrade, &said); err != nil {
 		return graph.Outcome{}, err
 	}
 	var measures []Measure
-	if err := outputs.ReadJSON(ctx, w, FromServer, OutputMeasure, &measures); err != nil {
+	if err := session.ReadInputJSON(ctx, w, FromServer, OutputMeasure, &measures); err != nil {
 		return graph.Outcome{}, err
 	}
 	c := verdict.Checkpoint{Class: verdict.Judged, Tests: []verdict.Test{}}

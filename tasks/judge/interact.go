@@ -5,7 +5,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // Interact is the task that lets a solution and an interactor talk to each
@@ -53,7 +53,7 @@ func (i *Interact) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error
 }
 
 func (i *Interact) work(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
+	k := session.Keeper{Ctx: ctx, Store: w.Store}
 	program, ok := w.Input(FromSolution, OutputProgram)
 	if !ok {
 		verdict, why := end{}.blame()

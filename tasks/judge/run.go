@@ -13,7 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // The dependencies of Run, Check and Interact.
@@ -138,7 +138,7 @@ func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 }
 
 func (r *Run) work(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
+	k := session.Keeper{Ctx: ctx, Store: w.Store}
 	program, ok := w.Input(FromSolution, OutputProgram)
 	if !ok {
 		k.JSON(OutputExit, end{})

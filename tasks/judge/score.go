@@ -7,7 +7,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -54,7 +54,7 @@ func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	c := verdict.Checkpoint{Class: verdict.Judged, Tests: []verdict.Test{}}
 	m := verdict.Measurements{Tests: []verdict.TestMeasurement{}}
 	var d Diagnosis
-	if err := outputs.ReadJSON(ctx, w, FromSolution, OutputDiagnosis, &d); err != nil {
+	if err := session.ReadInputJSON(ctx, w, FromSolution, OutputDiagnosis, &d); err != nil {
 		return graph.Outcome{}, err
 	}
 	if !d.OK {
@@ -80,11 +80,11 @@ func (s *Score) cases(ctx context.Context, w *graph.Work, c *verdict.Checkpoint,
 		b, u := group{weight: sub.Score}, group{weight: sub.Score}
 		for _, name := range sub.Cases {
 			var v Verdict
-			if err := outputs.ReadJSON(ctx, w, "verdict "+name.Name, OutputVerdict, &v); err != nil {
+			if err := session.ReadInputJSON(ctx, w, "verdict "+name.Name, OutputVerdict, &v); err != nil {
 				return err
 			}
 			var measure Measure
-			if err := outputs.ReadJSON(ctx, w, "measure "+name.Name, OutputMeasure, &measure); err != nil {
+			if err := session.ReadInputJSON(ctx, w, "measure "+name.Name, OutputMeasure, &measure); err != nil {
 				return err
 			}
 			c.Tests = append(c.Tests, Test(name, v))

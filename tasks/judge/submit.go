@@ -12,8 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
-	"github.com/fevalgraph/fevalgraph/tasks/environ"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // The outputs of Submit.
@@ -59,7 +58,7 @@ func (s *Submit) Describe(ctx context.Context, m *graph.Manifest) error {
 	if s.Repeat > 1 {
 		m.Int("repeat", int64(s.Repeat))
 	}
-	if err := environ.DescribeBackend(ctx, m, s.Server.Ident); err != nil {
+	if err := session.DescribeBackend(ctx, m, s.Server.Ident); err != nil {
 		return err
 	}
 	if err := s.Source.Describe(ctx, m); err != nil {
@@ -91,7 +90,7 @@ func (s *Submit) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) 
 		said.Cases = append(said.Cases, verdictOf(c))
 		measures = append(measures, Measure{ClockMS: milliseconds(c.Clock), MemoryBytes: c.Memory})
 	}
-	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
+	k := session.Keeper{Ctx: ctx, Store: w.Store}
 	if g.Rejected != "" {
 		k.Outcome.Message = "does not compile"
 	}

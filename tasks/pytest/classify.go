@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
-	"github.com/fevalgraph/fevalgraph/tasks/ending"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -250,5 +250,5 @@ func errorLine(log []byte) string {
 	case named != "":
 		return named
 	}
-	return ending.LastLine(log)
+	return session.LastLine(log)
 }

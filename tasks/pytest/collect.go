@@ -13,7 +13,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/proof"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
@@ -27,7 +26,7 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, s *session.Session, ke
 	if took.Import, err = r.imports(ctx, w); err != nil {
 		return graph.Outcome{}, err
 	}
-	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
+	k := session.Keeper{Ctx: ctx, Store: w.Store}
 	k.JSON(OutputExit, facts)
 	k.JSON(OutputTiming, took)
 	for _, name := range []string{OutputReport, OutputCTRF} {

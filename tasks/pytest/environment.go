@@ -15,8 +15,8 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
-	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // Environments makes sure, once per backend, set of requirements, interpreter
@@ -99,10 +99,10 @@ func (e *Environments) provide(ctx context.Context, r *Run, in provided, env []s
 	switch {
 	case err != nil:
 		return "", err
-	case exit.Code == ending.ShellNotFound: // uv or uvx
+	case exit.Code == session.ShellNotFound: // uv or uvx
 		return "", errNoUVX
 	case exit.Code != 0:
-		return "", fmt.Errorf("%s: %s", ending.Words("exit code", exit), bytes.TrimSpace(backend.RedactBytes(out, r.Env.Masked())))
+		return "", fmt.Errorf("%s: %s", session.Words("exit code", exit), bytes.TrimSpace(backend.RedactBytes(out, r.Env.Masked())))
 	}
 	return snapshot, nil
 }
@@ -135,7 +135,7 @@ func (e *Environments) verify(ctx context.Context, r *Run, name string, in provi
 		}
 	}
 	return fmt.Errorf("%s, so its failure proves nothing: %s: %s", cause,
-		ending.Words("exit code", exit), ending.LastLine(backend.RedactBytes(out.Bytes(), r.Env.Masked())))
+		session.Words("exit code", exit), session.LastLine(backend.RedactBytes(out.Bytes(), r.Env.Masked())))
 }
 
 // fetch makes uv provide pytest. Where uv's cache outlives a session, what it has

@@ -8,14 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // endedWith stores what a run left, as Run does.
 func endedWith(t *testing.T, store cache.Store, file string, l left) Ended {
 	t.Helper()
-	k := outputs.Keeper{Ctx: t.Context(), Store: store}
+	k := session.Keeper{Ctx: t.Context(), Store: store}
 	k.JSON(OutputExit, l.exit)
 	k.JSON(OutputTiming, l.timing)
 	for name, content := range map[string][]byte{OutputReport: l.report, OutputCTRF: l.ctrf, OutputLog: l.log} {

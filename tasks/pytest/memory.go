@@ -1,7 +1,7 @@
 package pytest
 
 import (
-	"github.com/fevalgraph/fevalgraph/tasks/ending"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -13,9 +13,9 @@ func withMemory(limit int64, class verdict.Class, message string) string {
 	case limit == 0:
 		return message
 	case class == verdict.Killed:
-		return "killed: " + ending.OutOfMemory(limit)
+		return "killed: " + session.OutOfMemory(limit)
 	case message == "":
-		return "something that the tests started was killed: " + ending.OutOfMemory(limit)
+		return "something that the tests started was killed: " + session.OutOfMemory(limit)
 	}
-	return message + "; something was killed: " + ending.OutOfMemory(limit)
+	return message + "; something was killed: " + session.OutOfMemory(limit)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -66,7 +66,7 @@ func (p *Parse) Refused(ctx context.Context, w *graph.Work, why string) (graph.O
 }
 
 func (p *Parse) put(ctx context.Context, w *graph.Work, v verdict.Checkpoint, m verdict.Measurements) (graph.Outcome, error) {
-	k := outputs.Keeper{Ctx: ctx, Store: w.Store}
+	k := session.Keeper{Ctx: ctx, Store: w.Store}
 	k.JSON(OutputVerdicts, v)
 	k.JSON(OutputMeasurements, m)
 	return k.Outcome, k.Err

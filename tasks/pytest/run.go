@@ -14,8 +14,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/compat/scbench/workspace"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/proof"
-	"github.com/fevalgraph/fevalgraph/tasks/ending"
-	"github.com/fevalgraph/fevalgraph/tasks/environ"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 	"github.com/fevalgraph/fevalgraph/tasks/separate"
 	"github.com/fevalgraph/fevalgraph/tasks/session"
@@ -39,7 +37,7 @@ type Run struct {
 	Timeout        time.Duration // per test; 0 is none
 	SessionTimeout time.Duration // of the whole pytest run; 0 is none
 	Before         string        // commands of the shell that starts pytest
-	Env            environ.List
+	Env            session.Environment
 	Setup          []string      // shell commands run in the workspace first
 	SetupTimeout   time.Duration // of all of Setup together; 0 is none
 	Assets         []Asset
@@ -57,7 +55,7 @@ type Run struct {
 	Backend     backend.Backend
 	Identity    func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
 	Environment *Environments
-	Machine     *ending.Machine
+	Machine     *session.Machine
 	Search      *separate.Search  // of tests that import the submission; nil finds none
 	Separate    *separate.Modules // of the submission run in another process; nil runs them where they are imported
 	Direct      bool              // the tests are known to import modules of the submission
@@ -76,7 +74,7 @@ type Asset struct {
 }
 
 // Var is one environment variable of the tests.
-type Var = environ.Var
+type Var = session.Variable
 
 // The outputs of Run.
 const (
@@ -162,12 +160,12 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 		m.String("network", string(r.Backend.Network()))
 	}
 	r.Env.Describe(m)
-	return ending.WithClass(r.describeStack(ctx, m))
+	return session.WithClass(r.describeStack(ctx, m))
 }
 
 // describeStack adds what the tests run on: the backend and the packages.
 func (r *Run) describeStack(ctx context.Context, m *graph.Manifest) error {
-	if err := environ.DescribeBackend(ctx, m, r.Identity); err != nil {
+	if err := session.DescribeBackend(ctx, m, r.Identity); err != nil {
 		return err
 	}
 	var err error
@@ -191,7 +189,7 @@ func (r *Run) describeStack(ctx context.Context, m *graph.Manifest) error {
 // Run implements graph.Task.
 func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	outcome, err := r.run(ctx, w)
-	return outcome, ending.WithClass(err)
+	return outcome, session.WithClass(err)
 }
 
 func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
@@ -279,8 +277,8 @@ func (r *Run) test(ctx context.Context, w *graph.Work, s *session.Session, in pr
 // it runs them, the submission can end it, and one that is right by chance must not have another
 // chance for that.
 func early(ctx context.Context, s *session.Session, key proof.Key, in provided, exit backend.Exit) error {
-	notFound := exit.Code == ending.ShellNotFound // of a shell that starts pytest, for Before or in a container
-	if !notFound && !ending.Doubtful(exit) {
+	notFound := exit.Code == session.ShellNotFound // of a shell that starts pytest, for Before or in a container
+	if !notFound && !session.Doubtful(exit) {
 		return nil
 	}
 	switch begun, err := begun(ctx, s, key); {
@@ -291,7 +289,7 @@ func early(ctx context.Context, s *session.Session, key proof.Key, in provided, 
 	case notFound:
 		return fmt.Errorf("running pytest: %w", errNoUVX)
 	}
-	return s.Again(ending.Again("pytest", exit))
+	return s.Again(session.Again("pytest", exit))
 }
 
 // neverJudged reports whether pytest judged nothing, for a reason of

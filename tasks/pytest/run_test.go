@@ -21,8 +21,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/tasks/ending"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 func TestRun(t *testing.T) {
@@ -202,7 +202,7 @@ func TestSetup(t *testing.T) {
 		if tries != max(try.tries, 1) {
 			t.Errorf("%s: %d tries", try.name, tries)
 		}
-		if want := "$ setup\n" + try.said + fmt.Sprintf("[%s]\n$ second\n[exit 0]\n", ending.Words("exit", try.exit)); try.state == event.Done && outputs[OutputSetup] != want {
+		if want := "$ setup\n" + try.said + fmt.Sprintf("[%s]\n$ second\n[exit 0]\n", session.Words("exit", try.exit)); try.state == event.Done && outputs[OutputSetup] != want {
 			t.Errorf("%s: noted %q, want %q", try.name, outputs[OutputSetup], want)
 		}
 	}

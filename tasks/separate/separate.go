@@ -22,7 +22,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/tasks/environ"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 //go:embed fevalgraph_separate/*.py standin.py.tmpl
@@ -172,7 +172,7 @@ type Workspace interface {
 
 // Begin makes a workspace ready for the grader, and returns variables of its environment.
 // Python files that are written from now on are loaded as the submission's modules are.
-func (m *Modules) Begin(ctx context.Context, w Workspace, env environ.List) ([]string, error) {
+func (m *Modules) Begin(ctx context.Context, w Workspace, env session.Environment) ([]string, error) {
 	if err := w.Place(ctx, backend.Input{Path: started, Content: []byte{}, Replace: true}); err != nil {
 		return nil, fmt.Errorf("beginning the grader: %w", err)
 	}

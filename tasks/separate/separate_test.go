@@ -15,8 +15,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/tasks/environ"
 	"github.com/fevalgraph/fevalgraph/tasks/separate"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
 // realVariable has tests run Python.
@@ -45,7 +45,7 @@ func TestModules(t *testing.T) {
 		t.Run(end, func(t *testing.T) {
 			m := &separate.Modules{Reads: []string{"granted"}}
 			dir := lay(t, m, os.DirFS("testdata/submission"))
-			env, err := m.Begin(t.Context(), workspace(dir), environ.List{
+			env, err := m.Begin(t.Context(), workspace(dir), session.Environment{
 				{Name: "GRADERS_SECRET", Value: "x", Secret: "s"}, {Name: "GRADERS_SETTING", Value: "1"},
 			})
 			if err != nil {

@@ -13,8 +13,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
-	"github.com/fevalgraph/fevalgraph/tasks/ending"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 )
 
 // Session is the workspace of a node while its task works in it.
@@ -41,7 +39,7 @@ func Run(ctx context.Context, w *graph.Work, p Plan, do func(*Session) (graph.Ou
 	}
 	var spoiled *spoiledError
 	if w.Isolated && p.Submitted && errors.As(err, &spoiled) {
-		return outputs.RefuseSpoiled(ctx, w.Store, err)
+		return RefuseSpoiled(ctx, w.Store, err)
 	}
 	if err != nil {
 		return graph.Outcome{}, err
@@ -153,7 +151,7 @@ func (s *Session) SetUp(ctx context.Context, step Step) (failed *Failure, err er
 	if err != nil {
 		return nil, fmt.Errorf("set-up command %q: %w", step.Line, err)
 	}
-	fmt.Fprintf(log, "[%s]\n", ending.Words("exit", exit))
+	fmt.Fprintf(log, "[%s]\n", Words("exit", exit))
 	if exit.Code == 0 && exit.Signal == "" && !exit.TimedOut {
 		return nil, nil
 	}
@@ -163,9 +161,9 @@ func (s *Session) SetUp(ctx context.Context, step Step) (failed *Failure, err er
 		}
 	}
 	lacks, err := s.Lacks(ctx, step.Line, exit)
-	if err = ending.Blame(lacks, err, said.Bytes()); err != nil {
+	if err = Blame(lacks, err, said.Bytes()); err != nil {
 		err = fmt.Errorf("set-up command %q: %w", step.Line, err)
-		if errors.Is(err, ending.ErrUnclear) {
+		if errors.Is(err, ErrUnclear) {
 			err = s.Again(err.Error())
 		}
 	}
@@ -182,7 +180,7 @@ func (s *Session) SetUp(ctx context.Context, step Step) (failed *Failure, err er
 // Lacks describes a program of line, or the package index, that the machine lacks after a command
 // ended so, or returns "". It asks in a workspace without the submission.
 func (s *Session) Lacks(ctx context.Context, line string, exit backend.Exit) (string, error) {
-	return s.plan.Machine.Lacks(ctx, ending.Setup{
+	return s.plan.Machine.Lacks(ctx, Setup{
 		Backend: s.plan.Backend, Spec: backend.Spec{Name: s.plan.Spec.Name, Snapshot: s.plan.Spec.Snapshot},
 		Env: s.plan.Env.Preparing(), Secrets: s.plan.Env.Masked(), Line: line, Exit: exit, In: s.plan.Within,
 	})
@@ -222,7 +220,7 @@ func (s *Session) Execute(ctx context.Context, p Program) (Printed, error) {
 	if p.TrustSuccess && exit.Code == 0 && !exit.TimedOut {
 		return printed, s.verifyInputs()
 	}
-	return printed, s.VerifyAfter(ctx, fmt.Sprintf("%s ended with %s", p.Name, ending.Words("exit code", exit)))
+	return printed, s.VerifyAfter(ctx, fmt.Sprintf("%s ended with %s", p.Name, Words("exit code", exit)))
 }
 
 // VerifyAfter returns an error if the machine, or an input, does not allow a conclusion from what happened.
@@ -294,7 +292,7 @@ func (k Keep) wants(exit *backend.Exit, err error) bool {
 func (s *Session) keep(ctx context.Context, err error) {
 	keep := s.plan.Backend.Capabilities().Keep
 	var again *againError
-	if keep == nil || !s.plan.Keep.wants(s.exit, err) || ctx.Err() != nil || ending.WithClass(err) != err || errors.As(err, &again) {
+	if keep == nil || !s.plan.Keep.wants(s.exit, err) || ctx.Err() != nil || WithClass(err) != err || errors.As(err, &again) {
 		return
 	}
 	how, err := keep(context.WithoutCancel(ctx), s.Session)

@@ -8,22 +8,25 @@
 // An error means that nothing can be concluded from the work: the machine, the backend or the problem
 // is at fault. What the submission may have done is never an error. If it is unclear who is at fault,
 // the task returns the error of Session.Again, and Run does the work once more in a new workspace.
+//
+// Beside it stands what every task says of its work: the Environment of commands, whose variables
+// enter keys by value, by the name of a secret, or not at all; a Keeper, which stores outputs, and
+// ReadInput, which reads those of dependencies; and what errors and exits of a backend mean, to the
+// engine (WithClass, Blame, Doubtful) and in words (Words, LastLine, OutOfMemory).
 package session
 
 import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
-	"github.com/fevalgraph/fevalgraph/tasks/ending"
-	"github.com/fevalgraph/fevalgraph/tasks/environ"
 )
 
 // Plan describes the workspace of a node and who can be asked about it.
 type Plan struct {
 	Backend backend.Backend
 	Spec    backend.Spec // its Name is the address of the node
-	Env     environ.List // its secrets are masked
-	Machine *ending.Machine
+	Env     Environment  // its secrets are masked
+	Machine *Machine
 	// Submitted says that programs of a submission run in the workspace. It is refused if the machine
 	// fails by what they can have done even though nothing of this run is beside them.
 	Submitted bool

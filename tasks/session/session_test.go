@@ -14,7 +14,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/fake"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/tasks/environ"
 )
 
 // bench records what happens in the workspaces of a plan.
@@ -145,7 +144,7 @@ func TestSetUpUnclear(t *testing.T) {
 // Secrets are masked in the output, and in no other way lost: what is compared is raw.
 func TestSecrets(t *testing.T) {
 	b := newBench()
-	b.plan.Env = environ.List{{Name: "KEY", Value: "hush-hush", Secret: "key"}}
+	b.plan.Env = Environment{{Name: "KEY", Value: "hush-hush", Secret: "key"}}
 	b.program = func(c *backend.Command, _ int) (backend.Exit, error) {
 		io.WriteString(c.Output, "out hush-")
 		io.WriteString(c.Output, "hush")

@@ -15,9 +15,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
-	"github.com/fevalgraph/fevalgraph/tasks/ending"
-	"github.com/fevalgraph/fevalgraph/tasks/environ"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
@@ -43,9 +40,9 @@ type Run struct {
 	Timeout   time.Duration
 	Offline   bool
 	GPU       bool
-	Env       environ.List
+	Env       session.Environment
 	// Inherited are those of Env whose values, which are secret, can change an outcome.
-	Inherited []environ.Var
+	Inherited []session.Variable
 	BrokenIf  []Rule
 	// Reward names the score. It is in no key: without a number for it, nothing is stored.
 	Reward string
@@ -100,13 +97,13 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	for _, v := range r.Inherited {
 		m.String("value of env "+v.Name, cache.SumBytes([]byte(v.Value)).String())
 	}
-	return ending.WithClass(environ.DescribeBackend(ctx, m, r.Identity))
+	return session.WithClass(session.DescribeBackend(ctx, m, r.Identity))
 }
 
 // Run implements graph.Task.
 func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	outcome, err := r.run(ctx, w)
-	return outcome, ending.WithClass(err)
+	return outcome, session.WithClass(err)
 }
 
 func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
@@ -116,7 +113,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		return graph.Outcome{}, err
 	}
 	if why != "" {
-		return outputs.Refuse(ctx, w.Store, why)
+		return session.Refuse(ctx, w.Store, why)
 	}
 	can := r.Backend.Capabilities()
 	if can.Places == nil {
@@ -155,7 +152,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 
 // trial is a run of the script, with what it left.
 type trial struct {
-	outputs.Keeper
+	session.Keeper
 	exit     Exit
 	took     session.Timing
 	unjudged error // why there is no verdict
@@ -192,7 +189,7 @@ func (r *Run) blame(ctx context.Context, w *graph.Work, plan session.Plan, t tri
 
 // grade runs the script and keeps what it left.
 func (r *Run) grade(ctx context.Context, w *graph.Work, s *session.Session) (trial, error) {
-	t := trial{Keeper: outputs.Keeper{Ctx: ctx, Store: w.Store}}
+	t := trial{Keeper: session.Keeper{Ctx: ctx, Store: w.Store}}
 	ran, err := s.Execute(ctx, session.Program{Name: "the verifier", Command: r.command()})
 	if err != nil {
 		return t, err
@@ -334,10 +331,10 @@ func (r *Run) present(ctx context.Context, store cache.Store, submission cache.D
 
 // without says why there is no verdict, with what the script said last.
 func without(err error, exit backend.Exit, said []byte) error {
-	if end := ending.Words("exit code", exit); exit.Code != 0 || exit.Signal != "" {
+	if end := session.Words("exit code", exit); exit.Code != 0 || exit.Signal != "" {
 		err = fmt.Errorf("%w (%s)", err, end)
 	}
-	if line := ending.LastLine(said); line != "" {
+	if line := session.LastLine(said); line != "" {
 		err = fmt.Errorf("%w: %s", err, line)
 	}
 	return err

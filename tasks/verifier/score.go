@@ -11,8 +11,6 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
-	"github.com/fevalgraph/fevalgraph/tasks/ending"
-	"github.com/fevalgraph/fevalgraph/tasks/outputs"
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
@@ -45,7 +43,7 @@ func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	var exit Exit
 	var took session.Timing
 	for name, into := range map[string]any{OutputExit: &exit, OutputTiming: &took} {
-		if err := outputs.ReadJSON(ctx, w, From, name, into); err != nil {
+		if err := session.ReadInputJSON(ctx, w, From, name, into); err != nil {
 			return graph.Outcome{}, err
 		}
 	}
@@ -62,7 +60,7 @@ func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		}
 	}
 	if exit.MemoryLimit > 0 && m.Message == "" {
-		m.Message = ending.OutOfMemory(exit.MemoryLimit)
+		m.Message = session.OutOfMemory(exit.MemoryLimit)
 	}
 	if err := tasks.Grade(c, s.Policy); err != nil {
 		return graph.Outcome{}, err
@@ -73,7 +71,7 @@ func (s *Score) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 // read finds the score and the tests.
 func (s *Score) read(ctx context.Context, w *graph.Work, c *verdict.Checkpoint, m *verdict.Measurements) error {
 	var rewards map[string]any
-	if err := outputs.ReadJSON(ctx, w, From, OutputRewards, &rewards); err != nil {
+	if err := session.ReadInputJSON(ctx, w, From, OutputRewards, &rewards); err != nil {
 		return err
 	}
 	value, ok := rewards[s.Reward]
@@ -105,7 +103,7 @@ func (s *Score) read(ctx context.Context, w *graph.Work, c *verdict.Checkpoint, 
 		return nil
 	}
 	var report ctrf
-	if err := outputs.ReadJSON(ctx, w, From, OutputCTRF, &report); err != nil {
+	if err := session.ReadInputJSON(ctx, w, From, OutputCTRF, &report); err != nil {
 		w.Note(fmt.Sprintf("ctrf.json is not shown: %v", err))
 		return nil
 	}

@@ -1,5 +1,4 @@
-// Package outputs stores the outputs of a node, and reads those of its dependencies.
-package outputs
+package session
 
 import (
 	"context"
@@ -44,11 +43,11 @@ func (k *Keeper) JSON(name string, value any) {
 	k.Keep(name, encoded)
 }
 
-// maxInput bounds an output that Read returns, in bytes.
+// maxInput bounds an output that ReadInput returns, in bytes.
 const maxInput = 1 << 30
 
-// Read returns an output that a dependency must have.
-func Read(ctx context.Context, w *graph.Work, as, output string) ([]byte, error) {
+// ReadInput returns an output that a dependency must have.
+func ReadInput(ctx context.Context, w *graph.Work, as, output string) ([]byte, error) {
 	d, ok := w.Input(as, output)
 	if !ok {
 		return nil, fmt.Errorf("dependency %q has no output %q", as, output)
@@ -60,9 +59,9 @@ func Read(ctx context.Context, w *graph.Work, as, output string) ([]byte, error)
 	return content, nil
 }
 
-// ReadJSON decodes an output that a dependency must have.
-func ReadJSON(ctx context.Context, w *graph.Work, as, output string, into any) error {
-	content, err := Read(ctx, w, as, output)
+// ReadInputJSON decodes an output that a dependency must have.
+func ReadInputJSON(ctx context.Context, w *graph.Work, as, output string, into any) error {
+	content, err := ReadInput(ctx, w, as, output)
 	if err != nil {
 		return err
 	}

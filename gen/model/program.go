@@ -1,7 +1,4 @@
-// Package program is a model that is a program of this machine: it reads the prompt from its
-// standard input and writes the answer to its standard output. It runs as the user, without
-// isolation: a project whose generators run programs is trusted with that by being executed.
-package program
+package model
 
 import (
 	"bytes"
@@ -13,12 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fevalgraph/fevalgraph/gen/model"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/internal/procgroup"
 )
 
-// Program implements model.Model. It takes no API key: what it needs is in its environment.
+// Program implements Model. It takes no API key: what it needs is in its environment.
 type Program struct {
 	Argv    []string
 	Dir     string        // that it starts in
@@ -30,9 +26,9 @@ type Program struct {
 // shownStderr bounds what an error has of the program's standard error.
 const shownStderr = 2 << 10
 
-// Ask implements model.Model. A program that says there is no use in asking again has no way
+// Ask implements Model. A program that says there is no use in asking again has no way
 // to do so: every failure is tried again.
-func (p *Program) Ask(ctx context.Context, _ string, q model.Question) (model.Answer, error) {
+func (p *Program) Ask(ctx context.Context, _ string, q Question) (Answer, error) {
 	if p.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, p.Timeout, fmt.Errorf("there was no answer within %v", p.Timeout))
@@ -55,19 +51,19 @@ func (p *Program) Ask(ctx context.Context, _ string, q model.Question) (model.An
 	err := cmd.Run()
 	switch {
 	case context.Cause(ctx) != nil:
-		return model.Answer{}, context.Cause(ctx)
+		return Answer{}, context.Cause(ctx)
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		return model.Answer{}, &model.WrongError{Reason: err.Error(), Hint: "look at the command of the generator"}
+		return Answer{}, &WrongError{Reason: err.Error(), Hint: "look at the command of the generator"}
 	case answer.over:
-		return model.Answer{Finish: "length"}, nil
+		return Answer{Finish: "length"}, nil
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		why := fmt.Sprintf("%s: %v", p.Argv[0], err)
 		if text := strings.Join(strings.Fields(p.Redact(string(said.Bytes()))), " "); text != "" {
 			why += ": " + text
 		}
-		return model.Answer{}, errors.New(why)
+		return Answer{}, errors.New(why)
 	}
-	return model.Answer{Text: p.Redact(answer.text.String()), Finish: "stop"}, nil
+	return Answer{Text: p.Redact(answer.text.String()), Finish: "stop"}, nil
 }
 
 // limited keeps what a model may say. More than that is drained, and noted.
@@ -77,7 +73,7 @@ type limited struct {
 }
 
 func (l *limited) Write(p []byte) (int, error) {
-	if l.text.Len()+len(p) > model.MaxAnswer {
+	if l.text.Len()+len(p) > MaxAnswer {
 		l.over = true
 		return len(p), nil
 	}

@@ -1,12 +1,10 @@
-package tomlfile
+package document
 
 import (
 	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/fevalgraph/fevalgraph/compat/yamlfile"
 )
 
 const text = `version = "1.0"
@@ -30,26 +28,26 @@ share = 1.5e3
 `
 
 func TestPlaces(t *testing.T) {
-	root, wrong := parse(text)
+	root, wrong := parseTOML(text)
 	if wrong != nil {
 		t.Fatal(wrong.Detail)
 	}
-	steps := yamlfile.At(root, "steps").Content
+	steps := At(root, "steps").Content
 	for _, c := range []struct {
 		n     *yaml.Node
 		value string
 		line  int
 	}{
-		{yamlfile.At(root, "version"), "1.0", 1},
-		{yamlfile.At(root, "artifacts").Content[0], "/a", 3},
-		{yamlfile.At(root.Content[3].Content[1], "source"), "/b", 4},
-		{yamlfile.At(root, "task", "name"), "own/one", 7},
-		{yamlfile.At(root, "task", "a", "b c", "d"), "31", 8},
-		{yamlfile.At(steps[0], "verifier", "timeout_sec"), "1000", 12},
-		{yamlfile.At(steps[1], "name"), "second", 14},
-		{yamlfile.At(steps[1], "verifier", "env", "B"), "2", 15},
-		{yamlfile.At(steps[1], "on"), "true", 16},
-		{yamlfile.At(steps[1], "share"), "1.5e3", 18},
+		{At(root, "version"), "1.0", 1},
+		{At(root, "artifacts").Content[0], "/a", 3},
+		{At(root.Content[3].Content[1], "source"), "/b", 4},
+		{At(root, "task", "name"), "own/one", 7},
+		{At(root, "task", "a", "b c", "d"), "31", 8},
+		{At(steps[0], "verifier", "timeout_sec"), "1000", 12},
+		{At(steps[1], "name"), "second", 14},
+		{At(steps[1], "verifier", "env", "B"), "2", 15},
+		{At(steps[1], "on"), "true", 16},
+		{At(steps[1], "share"), "1.5e3", 18},
 	} {
 		if c.n == nil || c.n.Value != c.value || c.n.Line != c.line {
 			t.Errorf("%+v, want %s in line %d", c.n, c.value, c.line)
@@ -59,7 +57,7 @@ func TestPlaces(t *testing.T) {
 
 func TestBad(t *testing.T) {
 	for text, line := range map[string]int{"a = 1\na = 2\n": 2, "a = \n": 1, "[a]\nb = 1\n[a]\n": 3, "x = 'unended\n": 1} {
-		if _, wrong := parse(text); wrong == nil || wrong.Range == nil || wrong.Range.Start.Line != line {
+		if _, wrong := parseTOML(text); wrong == nil || wrong.Range == nil || wrong.Range.Start.Line != line {
 			t.Errorf("%q: %+v", text, wrong)
 		}
 	}
@@ -72,7 +70,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if root, wrong := parse(text); wrong == nil && root.Kind != yaml.MappingNode {
+		if root, wrong := parseTOML(text); wrong == nil && root.Kind != yaml.MappingNode {
 			t.Errorf("%q: %+v", text, root)
 		}
 	})

@@ -1,6 +1,4 @@
-// Package ending says what the errors and exits of a backend mean: to the
-// engine, which of them broke, and to people, in words.
-package ending
+package session
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
 //go:build unix
 
-package program
+package model
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fevalgraph/fevalgraph/gen/model"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
 
@@ -22,45 +21,45 @@ func shell(script string) *Program {
 
 func TestAsk(t *testing.T) {
 	t.Setenv("FEVALGRAPH_OF_THE_CALLER", "seen")
-	a, err := shell(`echo "$WHO$FEVALGRAPH_OF_THE_CALLER hush"; cat`).Ask(t.Context(), "", model.Question{System: "brief", Prompt: "what?"})
+	a, err := shell(`echo "$WHO$FEVALGRAPH_OF_THE_CALLER hush"; cat`).Ask(t.Context(), "", Question{System: "brief", Prompt: "what?"})
 	if err != nil || a.Text != "me ***\nbrief\n\nwhat?" || a.Finish != "stop" {
 		t.Errorf("%+v, %v", a, err)
 	}
 	// One that does not read its prompt answers, too.
-	if a, err := shell("echo done").Ask(t.Context(), "", model.Question{Prompt: strings.Repeat("x", 1<<20)}); err != nil || a.Text != "done\n" {
+	if a, err := shell("echo done").Ask(t.Context(), "", Question{Prompt: strings.Repeat("x", 1<<20)}); err != nil || a.Text != "done\n" {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
 
 func TestFailures(t *testing.T) {
-	if _, err := shell("echo no hush today >&2; exit 3").Ask(t.Context(), "", model.Question{}); err == nil || err.Error() != "/bin/sh: exit status 3: no *** today" {
+	if _, err := shell("echo no hush today >&2; exit 3").Ask(t.Context(), "", Question{}); err == nil || err.Error() != "/bin/sh: exit status 3: no *** today" {
 		t.Error(err)
 	}
-	var wrong *model.WrongError
+	var wrong *WrongError
 	for _, name := range []string{"no-such-program-at-all", "/no/such/program", t.TempDir()} {
-		if _, err := (&Program{Argv: []string{name}}).Ask(t.Context(), "", model.Question{}); !errors.As(err, &wrong) {
+		if _, err := (&Program{Argv: []string{name}}).Ask(t.Context(), "", Question{}); !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if a, err := shell("head -c 17000000 /dev/zero").Ask(t.Context(), "", model.Question{}); err != nil || a.Finish != "length" || a.Text != "" {
+	if a, err := shell("head -c 17000000 /dev/zero").Ask(t.Context(), "", Question{}); err != nil || a.Finish != "length" || a.Text != "" {
 		t.Errorf("%d bytes, %s, %v", len(a.Text), a.Finish, err)
 	}
 	slow := shell("exec sleep 600")
 	slow.Timeout = 20 * time.Millisecond
-	if _, err := slow.Ask(t.Context(), "", model.Question{}); err == nil || err.Error() != "there was no answer within 20ms" {
+	if _, err := slow.Ask(t.Context(), "", Question{}); err == nil || err.Error() != "there was no answer within 20ms" {
 		t.Error(err)
 	}
 }
 
 // What a program started ends with it.
-func TestInterrupted(t *testing.T) {
+func TestProgramInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("interrupted")
 	started := filepath.Join(dir, "pid")
 	failed := make(chan error)
 	go func() {
-		_, err := shell("sleep 600 & echo $! >"+started+".new; mv "+started+".new "+started+"; wait").Ask(ctx, "", model.Question{})
+		_, err := shell("sleep 600 & echo $! >"+started+".new; mv "+started+".new "+started+"; wait").Ask(ctx, "", Question{})
 		failed <- err
 	}()
 	var pid []byte

@@ -1,6 +1,4 @@
-// Package tomlfile reads files of TOML in which benchmarks describe their problems as if they
-// were YAML, so that package yamlfile has the places of all values. It knows no benchmark.
-package tomlfile
+package document
 
 import (
 	"errors"
@@ -12,19 +10,18 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/fevalgraph/fevalgraph/compat/yamlfile"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// Open reads a file. That it cannot be read is a mistake.
-func Open(files *lang.ReaderFiles, path string) *yamlfile.File {
-	root, wrong := files.Document(path, parse)
-	return yamlfile.Of(files, path, root, wrong)
+// OpenTOML reads a file. That it cannot be read is a mistake.
+func OpenTOML(files *lang.ReaderFiles, path string) *File {
+	root, wrong := files.Document(path, parseTOML)
+	return Of(files, path, root, wrong)
 }
 
-// parse makes nodes of a text. Their places are those of keys, and of elements of lists.
-func parse(text string) (*yaml.Node, *diag.Diagnostic) {
+// parseTOML makes nodes of a text. Their places are those of keys, and of elements of lists.
+func parseTOML(text string) (*yaml.Node, *diag.Diagnostic) {
 	bad := func(err error) *diag.Diagnostic {
 		d := &diag.Diagnostic{Code: "bad-toml", Summary: "Bad TOML", Detail: fmt.Sprintf("%v.", err)}
 		var where *toml.DecodeError
@@ -91,7 +88,7 @@ func (t *tree) keys(e *unstable.Node) (all []*yaml.Node) {
 	for it := e.Key(); it.Next(); {
 		n := it.Node()
 		at := t.parser.Shape(n.Raw).Start
-		all = append(all, &yaml.Node{Kind: yaml.ScalarNode, Tag: yamlfile.Text, Value: string(n.Data), Line: at.Line, Column: at.Column})
+		all = append(all, &yaml.Node{Kind: yaml.ScalarNode, Tag: Text, Value: string(n.Data), Line: at.Line, Column: at.Column})
 	}
 	return all
 }
@@ -99,7 +96,7 @@ func (t *tree) keys(e *unstable.Node) (all []*yaml.Node) {
 // enter is the table of a name in another: of a list of tables its last one, or with the
 // kind of a list a new one.
 func enter(table, key *yaml.Node, kind yaml.Kind) *yaml.Node {
-	found := yamlfile.At(table, key.Value)
+	found := At(table, key.Value)
 	if found == nil {
 		found = &yaml.Node{Kind: kind, Line: key.Line, Column: key.Column}
 		table.Content = append(table.Content, key, found)
@@ -121,7 +118,7 @@ func (t *tree) value(n *unstable.Node) *yaml.Node {
 	}
 	switch n.Kind {
 	case unstable.String:
-		made.Tag = yamlfile.Text
+		made.Tag = Text
 	case unstable.Bool:
 		made.Tag = "!!bool"
 	case unstable.Integer:

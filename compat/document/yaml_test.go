@@ -1,4 +1,4 @@
-package yamlfile
+package document
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package environ
+package session
 
 import (
 	"context"
@@ -18,20 +18,20 @@ func key(describe func(*graph.Manifest)) string {
 }
 
 func TestDescribe(t *testing.T) {
-	base := List{{Name: "A", Value: "1"}, {Name: "B", Value: "2"}}
+	base := Environment{{Name: "A", Value: "1"}, {Name: "B", Value: "2"}}
 	for _, c := range []struct {
 		name  string
-		l     List
+		l     Environment
 		equal bool // the key of the base
 	}{
-		{"the order of names", List{{Name: "B", Value: "2"}, {Name: "A", Value: "1"}}, true},
-		{"overridden values", List{{Name: "A", Value: "0"}, {Name: "B", Value: "2"}, {Name: "A", Value: "1"}}, true},
-		{"an unhashed variable", append(slices.Clone(base), Var{Name: "HTTP_PROXY", Value: "x", Unhashed: true}), true},
-		{"another value", List{{Name: "A", Value: "1"}, {Name: "B", Value: "3"}}, false},
-		{"a later value", append(slices.Clone(base), Var{Name: "A", Value: "3"}), false},
+		{"the order of names", Environment{{Name: "B", Value: "2"}, {Name: "A", Value: "1"}}, true},
+		{"overridden values", Environment{{Name: "A", Value: "0"}, {Name: "B", Value: "2"}, {Name: "A", Value: "1"}}, true},
+		{"an unhashed variable", append(slices.Clone(base), Variable{Name: "HTTP_PROXY", Value: "x", Unhashed: true}), true},
+		{"another value", Environment{{Name: "A", Value: "1"}, {Name: "B", Value: "3"}}, false},
+		{"a later value", append(slices.Clone(base), Variable{Name: "A", Value: "3"}), false},
 		{"a missing variable", base[:1], false},
-		{"an empty variable", append(slices.Clone(base), Var{Name: "C"}), false},
-		{"a secret whose name is the value", List{{Name: "A", Value: "1"}, {Name: "B", Secret: "2"}}, false},
+		{"an empty variable", append(slices.Clone(base), Variable{Name: "C"}), false},
+		{"a secret whose name is the value", Environment{{Name: "A", Value: "1"}, {Name: "B", Secret: "2"}}, false},
 	} {
 		if got := key(c.l.Describe) == key(base.Describe); got != c.equal {
 			t.Errorf("%s: equal keys are %v, want %v", c.name, got, c.equal)
@@ -42,7 +42,7 @@ func TestDescribe(t *testing.T) {
 // TestDescribeSecret keeps the values of secrets out of keys, and their names in.
 func TestDescribeSecret(t *testing.T) {
 	secret := func(name, value string) string {
-		return key(List{{Name: "TOKEN", Value: value, Secret: name}}.Describe)
+		return key(Environment{{Name: "TOKEN", Value: value, Secret: name}}.Describe)
 	}
 	if secret("token", "old") != secret("token", "new") {
 		t.Error("the value of a secret is in the key")
@@ -67,7 +67,7 @@ func TestPassed(t *testing.T) {
 		{"https://index/simple/name@1.0", "https://index/simple/name@1.0", ""},
 		{"/etc/ssl/certificate.pem", "/etc/ssl/certificate.pem", ""},
 	} {
-		l := List{{Name: "A", Value: c.value}, {Name: "P", Value: c.value, Unhashed: true, Passed: true}}
+		l := Environment{{Name: "A", Value: c.value}, {Name: "P", Value: c.value, Unhashed: true, Passed: true}}
 		if got, want := l.Variables(), []string{"A=" + c.value, "P=" + c.bare}; !slices.Equal(got, want) {
 			t.Errorf("Variables: %q, want %q", got, want)
 		}
@@ -84,7 +84,7 @@ func TestPassed(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
-	l := List{{Name: "A", Value: "1"}, {Name: "T", Value: "s3cret", Secret: "token"}, {Name: "A", Value: "x=y"}, {Name: "P", Value: "p", Unhashed: true}}
+	l := Environment{{Name: "A", Value: "1"}, {Name: "T", Value: "s3cret", Secret: "token"}, {Name: "A", Value: "x=y"}, {Name: "P", Value: "p", Unhashed: true}}
 	if got, want := l.Variables(), []string{"A=1", "T=s3cret", "A=x=y", "P=p"}; !slices.Equal(got, want) {
 		t.Errorf("Variables: %q, want %q", got, want)
 	}
@@ -96,7 +96,7 @@ func TestList(t *testing.T) {
 			t.Errorf("Value(%q) = %q, want %q", name, got, want)
 		}
 	}
-	if got := List(nil).Variables(); got == nil || len(got) != 0 {
+	if got := Environment(nil).Variables(); got == nil || len(got) != 0 {
 		t.Errorf("Variables of an empty list: %#v; nil would inherit the caller's environment", got)
 	}
 }

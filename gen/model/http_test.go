@@ -1,4 +1,4 @@
-package openai
+package model
 
 import (
 	"context"
@@ -9,25 +9,24 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fevalgraph/fevalgraph/gen/model"
 	"github.com/fevalgraph/fevalgraph/gen/modeltest"
 )
 
 const key = "sk-very-secret-0123456789"
 
 // ask asks a server once.
-func ask(t *testing.T, s *modeltest.Server, change func(*Options)) (model.Answer, error) {
+func ask(t *testing.T, s *modeltest.Server, change func(*HTTPOptions)) (Answer, error) {
 	t.Helper()
 	server := httptest.NewServer(s)
 	defer server.Close()
 	transport := &http.Transport{} // servers of tests beside this one end connections of the default one
 	defer transport.CloseIdleConnections()
-	o := Options{Endpoint: server.URL + "/v1", Model: "small", Timeout: time.Minute, Transport: transport,
+	o := HTTPOptions{Endpoint: server.URL + "/v1", Model: "small", Timeout: time.Minute, Transport: transport,
 		Redact: func(text string) string { return strings.ReplaceAll(text, key, "***") }}
 	if change != nil {
 		change(&o)
 	}
-	return New(o).Ask(t.Context(), key, model.Question{System: "be brief", Prompt: "what?"})
+	return NewHTTP(o).Ask(t.Context(), key, Question{System: "be brief", Prompt: "what?"})
 }
 
 func TestAnswer(t *testing.T) {
@@ -36,8 +35,8 @@ func TestAnswer(t *testing.T) {
 		t.Setenv(name, "http://127.0.0.1:1/x")
 	}
 	s := &modeltest.Server{Answer: func(r modeltest.Request) string { return "you sent " + r.Key }}
-	a, err := ask(t, s, func(o *Options) { o.Parameters = map[string]any{"temperature": 0.25, "max_tokens": 100} })
-	if err != nil || a.Text != "you sent ***" || a.Finish != "stop" || a.Usage != (model.Usage{InputTokens: 3, OutputTokens: 8}) {
+	a, err := ask(t, s, func(o *HTTPOptions) { o.Parameters = map[string]any{"temperature": 0.25, "max_tokens": 100} })
+	if err != nil || a.Text != "you sent ***" || a.Finish != "stop" || a.Usage != (Usage{InputTokens: 3, OutputTokens: 8}) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	r := s.Requests()[0]
@@ -48,9 +47,9 @@ func TestAnswer(t *testing.T) {
 
 // kind names the type of an error that decides what happens next.
 func kind(err error) string {
-	var throttled *model.ThrottledError
-	var refused *model.RefusedError
-	var wrong *model.WrongError
+	var throttled *ThrottledError
+	var refused *RefusedError
+	var wrong *WrongError
 	switch {
 	case errors.As(err, &throttled):
 		return "throttled " + throttled.After.String()
@@ -68,22 +67,22 @@ func TestErrors(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		server *modeltest.Server
-		change func(*Options)
+		change func(*HTTPOptions)
 		kind   string
 		said   string
 	}{
 		"429":           {always(modeltest.Throttle), nil, "throttled 2s", "429 Too Many Requests: Too many requests"},
 		"500":           {always(modeltest.Fail), nil, "again", "500 Internal Server Error: The server had an error"},
 		"cut":           {always(modeltest.Cut), nil, "again", "EOF"},
-		"slow":          {always(modeltest.Hang), func(o *Options) { o.Timeout = 50 * time.Millisecond }, "again", "there was no answer within 50ms"},
+		"slow":          {always(modeltest.Hang), func(o *HTTPOptions) { o.Timeout = 50 * time.Millisecond }, "again", "there was no answer within 50ms"},
 		"redirect":      {always(modeltest.Moved), nil, "wrong", `write endpoint = "http://elsewhere.invalid/v1"`},
 		"401":           {&modeltest.Server{Refuse: map[string]int{key: 401}}, nil, "refused", "401 Unauthorized: Incorrect API key provided: ***"},
 		"403":           {&modeltest.Server{Refuse: map[string]int{key: 403}}, nil, "refused", "403 Forbidden"},
 		"400":           {&modeltest.Server{Refuse: map[string]int{key: 400}}, nil, "wrong", "refuses the request: 400 Bad Request"},
 		"no such model": {&modeltest.Server{Models: []string{"smaller", "large"}}, nil, "wrong", `has no model "small" (hint: it has smaller, large)`},
-		"no such place": {&modeltest.Server{}, func(o *Options) { o.Endpoint = strings.TrimSuffix(o.Endpoint, "/v1") }, "wrong", "as a rule a URL that ends in /v1"},
-		"no server":     {&modeltest.Server{}, func(o *Options) { o.Endpoint = "http://127.0.0.1:1/v1" }, "again", "nothing listens at http://127.0.0.1:1/v1"},
-		"no TLS":        {&modeltest.Server{}, func(o *Options) { o.Endpoint = strings.Replace(o.Endpoint, "http://", "https://", 1) }, "wrong", "does not speak TLS"},
+		"no such place": {&modeltest.Server{}, func(o *HTTPOptions) { o.Endpoint = strings.TrimSuffix(o.Endpoint, "/v1") }, "wrong", "as a rule a URL that ends in /v1"},
+		"no server":     {&modeltest.Server{}, func(o *HTTPOptions) { o.Endpoint = "http://127.0.0.1:1/v1" }, "again", "nothing listens at http://127.0.0.1:1/v1"},
+		"no TLS":        {&modeltest.Server{}, func(o *HTTPOptions) { o.Endpoint = strings.Replace(o.Endpoint, "http://", "https://", 1) }, "wrong", "does not speak TLS"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -100,7 +99,7 @@ func TestErrors(t *testing.T) {
 
 // An answer that never ends is bounded.
 func TestEndless(t *testing.T) {
-	s := &modeltest.Server{Answer: func(modeltest.Request) string { return strings.Repeat("x", model.MaxAnswer+1) }}
+	s := &modeltest.Server{Answer: func(modeltest.Request) string { return strings.Repeat("x", MaxAnswer+1) }}
 	if a, err := ask(t, s, nil); err != nil || a.Text != "" || a.Finish != "length" {
 		t.Errorf("%d bytes, %s, %v", len(a.Text), a.Finish, err)
 	}
@@ -113,7 +112,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("interrupted")
 	go cancel(why)
-	if _, err := New(Options{Endpoint: server.URL + "/v1", Model: "small"}).Ask(ctx, "", model.Question{Prompt: "what?"}); !errors.Is(err, why) {
+	if _, err := NewHTTP(HTTPOptions{Endpoint: server.URL + "/v1", Model: "small"}).Ask(ctx, "", Question{Prompt: "what?"}); !errors.Is(err, why) {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,4 @@
-// Package environ is the environment of commands, as tasks keep it: variables
-// that enter keys by value, by the name of a secret, or not at all.
-package environ
+package session
 
 import (
 	"context"
@@ -19,8 +17,8 @@ func DescribeBackend(ctx context.Context, m *graph.Manifest, identity func(conte
 	return err
 }
 
-// Var is one environment variable of a command.
-type Var struct {
+// Variable is one environment variable of a command.
+type Variable struct {
 	Name, Value string
 	Secret      string // name of the secret it holds: the value is not hashed and not shown
 	Unhashed    bool   // cannot change a verdict: proxies, certificates
@@ -28,12 +26,12 @@ type Var struct {
 	Passed bool
 }
 
-// List is an environment, complete, in order; later ones win.
-type List []Var
+// Environment is an environment, complete, in order; later ones win.
+type Environment []Variable
 
 // Describe adds what of l can change an outcome, sorted by name.
-func (l List) Describe(m *graph.Manifest) {
-	last := map[string]Var{}
+func (l Environment) Describe(m *graph.Manifest) {
+	last := map[string]Variable{}
 	var names []string
 	for _, v := range l {
 		if v.Unhashed {
@@ -57,16 +55,16 @@ func (l List) Describe(m *graph.Manifest) {
 
 // Variables are KEY=value, with room for a few more, for commands that run what a submission
 // is made of: URLs that were passed are without names and passwords.
-func (l List) Variables() []string {
+func (l Environment) Variables() []string {
 	return l.variables(backend.WithoutUserinfo)
 }
 
 // Preparing are Variables for commands that fetch packages or ask the machine.
-func (l List) Preparing() []string {
+func (l Environment) Preparing() []string {
 	return l.variables(func(value string) string { return value })
 }
 
-func (l List) variables(passed func(string) string) []string {
+func (l Environment) variables(passed func(string) string) []string {
 	const more = 4
 	env := make([]string, 0, len(l)+more)
 	for _, v := range l {
@@ -80,7 +78,7 @@ func (l List) variables(passed func(string) string) []string {
 
 // Masked are Secrets, and the names and passwords in URLs that were passed: what logs must
 // not have. They are in no key.
-func (l List) Masked() []string {
+func (l Environment) Masked() []string {
 	masked := l.Secrets()
 	for _, v := range l {
 		if v.Passed {
@@ -91,7 +89,7 @@ func (l List) Masked() []string {
 }
 
 // Value is that of a variable, the one that counts; "" when there is none.
-func (l List) Value(name string) string {
+func (l Environment) Value(name string) string {
 	for _, v := range slices.Backward(l) {
 		if v.Name == name {
 			return v.Value
@@ -101,7 +99,7 @@ func (l List) Value(name string) string {
 }
 
 // Secrets are the values that must not be shown.
-func (l List) Secrets() []string {
+func (l Environment) Secrets() []string {
 	var secrets []string
 	for _, v := range l {
 		if v.Secret != "" {

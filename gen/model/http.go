@@ -1,10 +1,4 @@
-// Package openai is a model behind an HTTP endpoint that speaks OpenAI's chat completions, as
-// most do. Answers are streamed, so that a proxy which ends idle connections ends none, and a
-// stream that was cut is not taken for an answer.
-//
-// Nothing is sent again here, and no redirect is followed: which key is used next, and when,
-// is decided by the caller, and a key goes to no other place than the endpoint.
-package openai
+package model
 
 import (
 	"bytes"
@@ -20,12 +14,10 @@ import (
 	"time"
 
 	"github.com/openai/openai-go/v3/packages/ssestream"
-
-	"github.com/fevalgraph/fevalgraph/gen/model"
 )
 
-// Options say which model, and where.
-type Options struct {
+// HTTPOptions say which model, and where.
+type HTTPOptions struct {
 	Endpoint   string // URL that /chat/completions is below
 	Model      string
 	Parameters map[string]any // of the request, beside the model and the messages
@@ -35,18 +27,18 @@ type Options struct {
 	Redact func(string) string
 }
 
-// Client implements model.Model.
-type Client struct {
-	o    Options
+// HTTP implements Model.
+type HTTP struct {
+	o    HTTPOptions
 	http *http.Client
 }
 
-// New returns a client. It reads nothing of the environment.
-func New(o Options) *Client {
+// NewHTTP returns a client. It reads nothing of the environment.
+func NewHTTP(o HTTPOptions) *HTTP {
 	if o.Redact == nil {
 		o.Redact = func(s string) string { return s }
 	}
-	return &Client{o: o, http: &http.Client{Transport: o.Transport, CheckRedirect: func(to *http.Request, _ []*http.Request) error { return &redirectError{to.URL} }}}
+	return &HTTP{o: o, http: &http.Client{Transport: o.Transport, CheckRedirect: func(to *http.Request, _ []*http.Request) error { return &redirectError{to.URL} }}}
 }
 
 // message is a part of a conversation.
@@ -55,8 +47,8 @@ type message struct {
 	Content string `json:"content"`
 }
 
-// Ask implements model.Model.
-func (c *Client) Ask(ctx context.Context, key string, q model.Question) (model.Answer, error) {
+// Ask implements Model.
+func (c *HTTP) Ask(ctx context.Context, key string, q Question) (Answer, error) {
 	if c.o.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, c.o.Timeout, fmt.Errorf("there was no answer within %v", c.o.Timeout))
@@ -71,7 +63,7 @@ func (c *Client) Ask(ctx context.Context, key string, q model.Question) (model.A
 	request["model"], request["messages"] = c.o.Model, append(messages, message{"user", q.Prompt})
 	answer, err := c.read(ctx, key, request)
 	if err != nil {
-		return model.Answer{}, c.explain(ctx, key, err)
+		return Answer{}, c.explain(ctx, key, err)
 	}
 	answer.Text = c.masked(key, answer.Text) // an endpoint may answer with what it was sent
 	return answer, nil
@@ -79,7 +71,7 @@ func (c *Client) Ask(ctx context.Context, key string, q model.Question) (model.A
 
 // send sends a request; nil is one without a body. The error of an answer that refuses it is a
 // *statusError.
-func (c *Client) send(ctx context.Context, key, method, path string, request map[string]any) (*http.Response, error) {
+func (c *HTTP) send(ctx context.Context, key, method, path string, request map[string]any) (*http.Response, error) {
 	var body io.Reader
 	if request != nil {
 		text, err := json.Marshal(request)
@@ -124,7 +116,7 @@ type chunk struct {
 }
 
 // read reads a stream to its end.
-func (c *Client) read(ctx context.Context, key string, request map[string]any) (a model.Answer, err error) {
+func (c *HTTP) read(ctx context.Context, key string, request map[string]any) (a Answer, err error) {
 	response, err := c.send(ctx, key, http.MethodPost, "/chat/completions", request)
 	if err != nil {
 		return a, err
@@ -135,7 +127,7 @@ func (c *Client) read(ctx context.Context, key string, request map[string]any) (
 	for stream.Next() {
 		said := stream.Current()
 		if u := said.Usage; u.PromptTokens > 0 || u.CompletionTokens > 0 {
-			a.Usage = model.Usage{InputTokens: max(u.PromptTokens, 0), OutputTokens: max(u.CompletionTokens, 0)}
+			a.Usage = Usage{InputTokens: max(u.PromptTokens, 0), OutputTokens: max(u.CompletionTokens, 0)}
 		}
 		for _, choice := range said.Choices {
 			if choice.Index != 0 {
@@ -147,7 +139,7 @@ func (c *Client) read(ctx context.Context, key string, request map[string]any) (
 				a.Finish = choice.FinishReason
 			}
 		}
-		if text.Len() > model.MaxAnswer {
+		if text.Len() > MaxAnswer {
 			a.Text, a.Finish = "", "length"
 			return a, nil
 		}
@@ -166,7 +158,7 @@ var errCut = errors.New("the stream ended before the answer did")
 
 // masked is a text of the other side without the key that it was sent, and without other
 // secrets.
-func (c *Client) masked(key, text string) string {
+func (c *HTTP) masked(key, text string) string {
 	if key != "" {
 		text = strings.ReplaceAll(text, key, "***")
 	}

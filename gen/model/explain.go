@@ -1,4 +1,4 @@
-package openai
+package model
 
 import (
 	"context"
@@ -15,12 +15,10 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/fevalgraph/fevalgraph/gen/model"
 )
 
 // explain says what an error means for whoever asked.
-func (c *Client) explain(ctx context.Context, key string, err error) error {
+func (c *HTTP) explain(ctx context.Context, key string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
@@ -34,13 +32,13 @@ func (c *Client) explain(ctx context.Context, key string, err error) error {
 	var name *net.DNSError
 	switch {
 	case errors.As(err, &certificate), errors.As(err, &authority):
-		return &model.WrongError{Reason: fmt.Sprintf("%s has no certificate that this machine trusts: %s", c.o.Endpoint, c.said(key, err.Error())), Hint: "SSL_CERT_FILE may name a file with further certificates"}
+		return &WrongError{Reason: fmt.Sprintf("%s has no certificate that this machine trusts: %s", c.o.Endpoint, c.said(key, err.Error())), Hint: "SSL_CERT_FILE may name a file with further certificates"}
 	case errors.As(err, &redirect):
 		return c.redirected(key, redirect.to)
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return &model.WrongError{Reason: fmt.Sprintf("%s does not speak TLS", c.o.Endpoint), Hint: "write http:// if it is on this machine"}
+		return &WrongError{Reason: fmt.Sprintf("%s does not speak TLS", c.o.Endpoint), Hint: "write http:// if it is on this machine"}
 	case errors.As(err, &name) && name.IsNotFound:
-		return &model.WrongError{Reason: fmt.Sprintf("there is no host %q", name.Name), Hint: "look at the endpoint of the generator"}
+		return &WrongError{Reason: fmt.Sprintf("there is no host %q", name.Name), Hint: "look at the endpoint of the generator"}
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Errorf("nothing listens at %s: connection refused", c.o.Endpoint)
 	}
@@ -48,55 +46,55 @@ func (c *Client) explain(ctx context.Context, key string, err error) error {
 }
 
 // ofStatus says what a status means.
-func (c *Client) ofStatus(ctx context.Context, key string, e *statusError) error {
+func (c *HTTP) ofStatus(ctx context.Context, key string, e *statusError) error {
 	said := fmt.Sprintf("%d %s", e.status, http.StatusText(e.status))
 	if e.message != "" {
 		said += ": " + c.said(key, e.message)
 	}
 	switch code := e.status; {
 	case code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusPaymentRequired:
-		return &model.RefusedError{Reason: said}
+		return &RefusedError{Reason: said}
 	case code == http.StatusTooManyRequests && (e.code == "insufficient_quota" || e.kind == "insufficient_quota"):
-		return &model.RefusedError{Reason: said} // which no waiting mends
+		return &RefusedError{Reason: said} // which no waiting mends
 	case code == http.StatusTooManyRequests, code == http.StatusServiceUnavailable && e.header.Get("Retry-After") != "":
-		return &model.ThrottledError{After: retryAfter(e.header, time.Now()), Reason: said}
+		return &ThrottledError{After: retryAfter(e.header, time.Now()), Reason: said}
 	case code == http.StatusNotFound:
 		return c.notFound(ctx, key, said)
 	case code == http.StatusRequestTimeout, code == http.StatusConflict, code == http.StatusTooEarly, code >= 500:
 		return errors.New(said)
 	}
-	return &model.WrongError{Reason: fmt.Sprintf("%s refuses the request: %s", c.o.Endpoint, said), Hint: "look at the parameters of the generator, and the length of the prompt", Maybe: true}
+	return &WrongError{Reason: fmt.Sprintf("%s refuses the request: %s", c.o.Endpoint, said), Hint: "look at the parameters of the generator, and the length of the prompt", Maybe: true}
 }
 
 // redirected refuses to go elsewhere.
-func (c *Client) redirected(key string, to *url.URL) error {
+func (c *HTTP) redirected(key string, to *url.URL) error {
 	plain := url.URL{Scheme: to.Scheme, Host: to.Host, Path: strings.TrimSuffix(to.Path, "/chat/completions")}
-	return &model.WrongError{Reason: fmt.Sprintf("%s leads elsewhere, where no key is sent", c.o.Endpoint),
+	return &WrongError{Reason: fmt.Sprintf("%s leads elsewhere, where no key is sent", c.o.Endpoint),
 		Hint: fmt.Sprintf("if that is where it is, write endpoint = %q", c.said(key, plain.String()))}
 }
 
 // notFound finds out whether it is the model that is not there, or the endpoint.
-func (c *Client) notFound(ctx context.Context, key, said string) error {
+func (c *HTTP) notFound(ctx context.Context, key, said string) error {
 	models, err := c.models(ctx, key)
 	if err != nil || len(models) == 0 {
 		hint := "an endpoint is what /chat/completions is below"
 		if !strings.Contains(c.o.Endpoint, "/v1") {
 			hint += ", as a rule a URL that ends in /v1"
 		}
-		return &model.WrongError{Reason: fmt.Sprintf("%s has no chat completions, or no model %q: %s", c.o.Endpoint, c.o.Model, said), Hint: hint}
+		return &WrongError{Reason: fmt.Sprintf("%s has no chat completions, or no model %q: %s", c.o.Endpoint, c.o.Model, said), Hint: hint}
 	}
 	var names []string
 	for _, id := range models {
 		if id == c.o.Model {
-			return &model.WrongError{Reason: fmt.Sprintf("%s refuses the model %q, which it lists: %s", c.o.Endpoint, c.o.Model, said)}
+			return &WrongError{Reason: fmt.Sprintf("%s refuses the model %q, which it lists: %s", c.o.Endpoint, c.o.Model, said)}
 		}
 		names = append(names, c.said(key, id))
 	}
-	return &model.WrongError{Reason: fmt.Sprintf("%s has no model %q", c.o.Endpoint, c.o.Model), Hint: "it has " + some(names)}
+	return &WrongError{Reason: fmt.Sprintf("%s has no model %q", c.o.Endpoint, c.o.Model), Hint: "it has " + some(names)}
 }
 
 // models are the names of those that an endpoint lists.
-func (c *Client) models(ctx context.Context, key string) (names []string, err error) {
+func (c *HTTP) models(ctx context.Context, key string) (names []string, err error) {
 	response, err := c.send(ctx, key, http.MethodGet, "/models", nil)
 	if err != nil {
 		return nil, err
@@ -124,7 +122,7 @@ func some(names []string) string {
 }
 
 // said is a text of the other side in one line, without secrets, cut to what a person reads.
-func (c *Client) said(key, text string) string {
+func (c *HTTP) said(key, text string) string {
 	const longest = 300
 	text = strings.Join(strings.Fields(c.masked(key, text)), " ")
 	if r := []rune(text); len(r) > longest {

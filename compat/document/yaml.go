@@ -1,6 +1,4 @@
-// Package yamlfile reads files of YAML in which benchmarks describe their problems, value by
-// value, so that a mistake has its place. It knows no benchmark.
-package yamlfile
+package document
 
 import (
 	"path/filepath"
@@ -24,8 +22,8 @@ type File struct {
 	path     string
 }
 
-// Open reads a file. That it cannot be read is a mistake.
-func Open(files *lang.ReaderFiles, path string) *File {
+// OpenYAML reads a file. That it cannot be read is a mistake.
+func OpenYAML(files *lang.ReaderFiles, path string) *File {
 	root, wrong := files.YAML(path)
 	pythonic(root, map[*yaml.Node]bool{})
 	return Of(files, path, root, wrong)
