@@ -77,6 +77,9 @@ type Spec struct {
 	Inputs   []Input // placed in order; later ones win
 	Snapshot string  // what Prepare returned; empty for none
 	Keep     bool    // leave the workspace behind on Close, processes ended
+	// Isolated says that no other work of the execution runs beside the session. A file system that the
+	// session's own files fill does not spoil it then.
+	Isolated bool
 	// ReadOnly are files and directories of the workspace, relative to it, that no command
 	// but one that is Online can change, where the backend can see to that. In a container
 	// Online ones cannot, either, and what is not there yet is an empty directory to them.

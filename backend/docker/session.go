@@ -61,7 +61,7 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 	id := workspace.NewID()
 	s := &session{b: b, id: id, name: spec.Name, keep: spec.Keep, image: image, snapshot: snapshot, readOnly: spec.ReadOnly, places: spec.Places, facts: found, box: b.newBox(id)}
 	if err = s.register(s.keep); err == nil {
-		err = s.makeWorkspace(ctx)
+		err = s.makeWorkspace(ctx, spec.Isolated)
 	}
 	if err == nil {
 		err = s.Place(ctx, spec.Inputs...)
@@ -74,7 +74,7 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 }
 
 // makeWorkspace makes the directory that is mounted, if one is.
-func (s *session) makeWorkspace(ctx context.Context) error {
+func (s *session) makeWorkspace(ctx context.Context, alone bool) error {
 	byCopy, err := s.b.copies(ctx)
 	if err != nil || byCopy {
 		return err
@@ -87,7 +87,9 @@ func (s *session) makeWorkspace(ctx context.Context) error {
 	if os.Geteuid() == 0 {
 		owner = &workspace.Owner{UID: s.facts.uid, GID: s.facts.gid}
 	}
-	s.work, err = workspace.Make(base, s.b.store, owner)
+	if s.work, err = workspace.Make(base, s.b.store, owner); err == nil {
+		s.work.Isolated = alone
+	}
 	return err
 }
 

@@ -85,7 +85,7 @@ func (s *session) make(ctx context.Context, spec backend.Spec) error {
 	if err != nil {
 		return err
 	}
-	s.dir = work.Work()
+	s.dir, work.Isolated = work.Work(), spec.Isolated
 	for _, name := range spec.ReadOnly {
 		place := filepath.Join(s.dir, filepath.FromSlash(name))
 		s.readOnly = append(s.readOnly, isolation.Place{Source: place, Target: place})

@@ -187,7 +187,7 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 	if err != nil {
 		return nil, fmt.Errorf("opening a session: %w", err)
 	}
-	s := &session{b: b, name: spec.Name, id: b.sessionID(spec), readOnly: spec.ReadOnly}
+	s := &session{b: b, name: spec.Name, id: b.sessionID(spec), readOnly: spec.ReadOnly, isolated: spec.Isolated}
 	s.dir = place.Text + "/" + s.id + "/" + wire.Work
 	if spec.Snapshot != "" {
 		s.snapshot = spec.Snapshot

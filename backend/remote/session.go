@@ -25,6 +25,7 @@ type session struct {
 	name     string
 	id, dir  string
 	readOnly []string
+	isolated bool
 	snapshot string // its name; "" is none
 
 	inputs []wire.Input  // all that were placed, in order
@@ -130,7 +131,7 @@ func (s *session) step(ctx context.Context, cmd *backend.Command) (r *wire.Resul
 // work is the action of a step.
 func (s *session) work(cmd *backend.Command, base *made) *work {
 	w := &work{name: s.name, expects: true, blobs: reapi.Messages{}}
-	task := &wire.Session{ID: s.id, Inputs: s.inputs, ReadOnly: s.readOnly, Limit: s.b.opt.MaxState}
+	task := &wire.Session{ID: s.id, Inputs: s.inputs, ReadOnly: s.readOnly, Isolated: s.isolated, Limit: s.b.opt.MaxState}
 	if cmd != nil {
 		w.notes, w.limit = cmd.Notes, cmd.Timeout
 		exec := *cmd

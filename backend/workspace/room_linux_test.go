@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -48,8 +47,8 @@ func TestRoomTakenByWorkspace(t *testing.T) {
 	}
 }
 
-// A file system that others filled for a moment is reported, though it has room again. What the
-// workspace itself took is not.
+// A file system that was full for a moment is reported, though it has room again, unless the workspace
+// is alone and filled it.
 func TestWatch(t *testing.T) {
 	dir, _ := ramdir.Small(t)
 	w, err := Make(filepath.Join(dir, "base"), nil, nil)
@@ -57,7 +56,14 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	for _, full := range []string{filepath.Join(w.Work(), "own"), filepath.Join(dir, "other")} {
+	own, other := filepath.Join(w.Work(), "own"), filepath.Join(dir, "other")
+	for _, c := range []struct {
+		full   string
+		alone  bool
+		spoils bool
+	}{{own, true, false}, {own, false, true}, {other, true, true}, {other, false, true}} {
+		full := c.full
+		w.Isolated = c.alone
 		looks := make(chan error)
 		stop := exhaustion.Watch(func() error {
 			err := w.room()
@@ -84,8 +90,8 @@ func TestWatch(t *testing.T) {
 		}()
 		err := stop()
 		close(looks)
-		if err != seen || (err == nil) != strings.HasSuffix(full, "own") || err != nil && !errors.Is(err, syscall.ENOSPC) {
-			t.Errorf("%s: %v, seen %v", full, err, seen)
+		if err != seen || (err != nil) != c.spoils || err != nil && !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("%+v: %v, seen %v", c, err, seen)
 		}
 	}
 }

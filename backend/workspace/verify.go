@@ -37,8 +37,11 @@ func (w *Workspace) Watch() (stop func()) {
 	return func() { w.starved = cmp.Or(w.starved, end()) }
 }
 
-// room returns an error if the file system is full, and not by what the workspace itself takes.
+// room returns an error if the file system is full. If the workspace is Isolated, its own files do not count.
 func (w *Workspace) room() error {
+	if !w.Isolated {
+		return exhaustion.Room(w.Work())
+	}
 	return room(w.Work(), func() (all usage) {
 		parts := []string{"."}
 		if w.base == "/" {

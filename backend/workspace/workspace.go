@@ -49,6 +49,10 @@ type Owner struct{ UID, GID int }
 
 // Workspace is one such directory. It is used by one goroutine at a time.
 type Workspace struct {
+	// Isolated is that of backend.Spec. Beside others, a workspace that takes much proves nothing about who
+	// filled the file system, or about who found it full.
+	Isolated bool
+
 	base string
 	// work has the inputs; it, home and temp are relative to root.
 	work, home, temp string

@@ -82,8 +82,10 @@ func Enter(ctx context.Context, w *graph.Work, p Plan, use func(*Session) error)
 func enter(ctx context.Context, w *graph.Work, p Plan, last bool, use func(*Session) error) error {
 	w.Phase(graph.Workspace)
 	s := &Session{plan: p, w: w, last: last, left: p.SetupTimeout}
+	spec := p.Spec
+	spec.Isolated = w.Isolated
 	var err error
-	s.Session, err = p.Backend.Open(ctx, p.Spec)
+	s.Session, err = p.Backend.Open(ctx, spec)
 	if s.Session != nil {
 		defer func() { // closing ends processes; that must happen on a cancelled run, too
 			w.Phase(graph.Closing)

@@ -82,7 +82,7 @@ func (h *host) open(ctx context.Context, task *wire.Session) (backend.Session, e
 		return errors.Is(err, fs.ErrExist) && failed == nil
 	}
 	err := retry.Patience{For: turn, Pause: 100 * time.Millisecond}.Do(ctx, exists, func() (err error) {
-		s, err = b.Open(ctx, backend.Spec{Name: "action", ReadOnly: task.ReadOnly})
+		s, err = b.Open(ctx, backend.Spec{Name: "action", ReadOnly: task.ReadOnly, Isolated: task.Isolated})
 		return err
 	})
 	if errors.Is(err, fs.ErrExist) && failed == nil {

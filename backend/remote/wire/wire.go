@@ -88,6 +88,7 @@ type Session struct {
 	Snapshot *Snapshot `json:"snapshot,omitempty"`
 	Inputs   []Input   `json:"inputs,omitempty"`
 	ReadOnly []string  `json:"read_only,omitempty"`
+	Isolated bool      `json:"isolated,omitempty"`
 	// Exec is the command, without its writers; nil is none.
 	Exec  *backend.Command `json:"exec,omitempty"`
 	Apart bool             `json:"apart,omitempty"` // Exec has a writer for stderr
