@@ -31,6 +31,7 @@ func TestImportedAttacks(t *testing.T) {
 	if os.Getenv(realVariable) == "" {
 		t.Skip("needs Python; make attack has it")
 	}
+	t.Parallel() // it waits for limits more than it works
 	for problem := range raisedInProcess {
 		t.Run(problem+"/direct", func(t *testing.T) {
 			for _, cell := range importedAttacks(t, problem, "direct") {

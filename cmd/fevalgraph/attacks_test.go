@@ -126,6 +126,7 @@ func TestAttacks(t *testing.T) {
 	if os.Getenv(realVariable) == "" {
 		t.Skip("needs Python, uv, a Docker daemon and go-judge; make attack has them")
 	}
+	t.Parallel() // it waits for limits more than it works
 	c := attackProject(t)
 	before := snapshot(t, c.dir)
 	cmd := c.command("run", "-q", "-j", "8") // most of the long ones sleep
