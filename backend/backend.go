@@ -1,11 +1,3 @@
-// Package backend says what it takes to run a command somewhere: a Backend
-// has an identity that enters keys and opens Sessions; a Session is one
-// workspace in which commands run and from which files are collected.
-//
-// The one rule that every backend keeps: an error means that the machinery
-// broke and the work may be tried again; what the program itself did, however
-// bad, is an Exit. There is no other mapping, so a verdict never depends on
-// who ran it.
 package backend
 
 import (

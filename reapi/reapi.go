@@ -1,6 +1,9 @@
-// Package reapi speaks the Remote Execution API with a server: a cache, or an engine that
-// executes actions, too. It makes each call once, but for streams that break off, which it
-// resumes; it verifies no bytes and decides nothing about results.
+// Package reapi is a client of the Remote Execution API: of a cache, or of an engine that also executes
+// actions. It calls once, except for streams that break off, which it resumes; it verifies no bytes and
+// decides nothing about results.
+//
+// Errors have types for what a caller does next: an AwayError is worth waiting for, a BusyError is a
+// refusal, a LostError is an action to execute again, a MissingError lists blobs to send again.
 package reapi
 
 import (

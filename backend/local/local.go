@@ -1,21 +1,28 @@
-// Package local runs commands as processes of this machine: a session is a
-// private directory below a scratch directory, a command is a process group
-// in it, and nothing that a command starts outlives it.
+// Package local runs commands as processes of this machine: a session is a private directory below a scratch
+// directory, a command is a process group in it, and nothing that a command starts outlives it. It is the
+// runner of all backends: other machines, containers and actions have a local Backend of their own.
 //
-// On Linux commands are isolated, as far as the machine allows it and the caller
-// asks for it: see Options.Isolation and the package isolation. Prepare is not,
-// since it writes where all sessions read, before there is a submission. The
-// network is the machine's. A private network, which commands with ports get where
-// the machine allows it, is there to keep them apart, not to keep them in.
-//
-// A workspace looks like this, all of it removed on Close:
+// Each session has its own copy of the inputs. A workspace looks like this, all of it removed on Close:
 //
 //	<scratch>/<id>/work   the inputs; Session.Dir; where commands start
 //	<scratch>/<id>/home   HOME of the commands, unless their Env sets it
 //	<scratch>/<id>/tmp    TMPDIR of the commands, unless their Env sets it
 //
-// Linux is what it is made for. On other Unix systems only the command's own
-// process group is ended. On Windows every use is an error that says so.
+// On Linux commands are isolated, as far as the machine allows it and the caller requests it: see
+// Options.Isolation and package isolation. Prepare is not isolated, since it writes where all sessions read,
+// before there is a submission. The network is the machine's.
+//
+// Commands with Ports get a private network where the machine allows it, which separates commands and does
+// not confine them. Elsewhere a command waits for a lock on each port, and fails if another program uses it.
+//
+// Processes carry a mark, in their environment and as a resource limit that children inherit. So daemons
+// that left their process group are found and ended, also by Reap after a crash. A limit of time does not
+// count while the machine is suspended.
+//
+// In a container whose first process this program is, there is no isolation and no mark: commands run as
+// another user, and everything in the container ends with the command.
+//
+// On other Unix systems only the command's own process group is ended. On Windows every use is an error.
 package local
 
 import (

@@ -1,16 +1,16 @@
-// Package workspace is a session's directory on this machine: inputs are put
-// into it, files are collected from it, and it is removed whatever programs
-// made of it. Backends whose commands work in such a directory share it.
+// Package workspace is the directory of a session on this machine: it places inputs, collects files, and
+// removes the directory whatever programs did to it. Backends whose commands work in such a directory share
+// it.
 //
-// It runs nothing and ends nothing: Collect and Remove are for when no process
-// of the session is left to interfere.
+// It starts and ends no program: Collect and Remove require that no process of the session is left to
+// interfere.
 //
 // A workspace looks like this:
 //
 //	<base>/work     the inputs; where commands start
 //	<base>/home     HOME of the commands
 //	<base>/tmp      TMPDIR of the commands
-//	<base>/sealed   what of the inputs commands cannot change; see Seal
+//	<base>/sealed   inputs that commands cannot change; see Seal
 package workspace
 
 import (

@@ -1,6 +1,15 @@
-// Package remote reads and writes records and blobs of a cache on another machine, which may
-// be slow, full, down or lying: whatever goes wrong is a miss, costs a few seconds and is
-// reported once. It knows neither nodes nor configurations, and keeps nothing itself.
+// Package remote reads and writes records and blobs of a cache on another machine, which can be slow, full,
+// down or lying. Any failure is a miss, costs a few seconds and is reported once (Options.Warn). It knows
+// neither nodes nor configurations, and stores nothing itself: a cache.Layered has it as its lowest layer.
+//
+// An entry of the cache is an ActionResult whose output files are the blobs of the record, and whose
+// auxiliary metadata is a signed envelope with the record. A record is served if a trusted key signed it and
+// the server has its blobs, which are queried in batches. Blobs are fetched when they are needed: inputs
+// before a node runs, results before they are collected. A blob that cannot be fetched is missing for the
+// rest of the run.
+//
+// Records that are stored are uploaded in the background, blobs first. A budget limits the time that a run
+// waits for the cache beyond what the cache saves; once it is spent, the cache is not used any more.
 package remote
 
 import (

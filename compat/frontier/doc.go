@@ -1,7 +1,6 @@
-// Package frontier is everything particular to Frontier-CS: the rules of its
-// judges (rules), the files of its batches (batch), and the way between these and
-// a plan: exports of results, imports of what a batch said about the same files, and
-// readers of its problems and solutions.
+// Package frontier contains everything particular to Frontier-CS: the rules of its judges (rules), the files
+// of its batches (batch), exports of results to these files, imports of what a batch recorded about the same
+// files, and readers of problems and solutions.
 package frontier
 
 import (

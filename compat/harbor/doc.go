@@ -1,5 +1,5 @@
-// Package harbor is everything particular to Harbor: its tasks, the jobs that it
-// recorded, and the way from results to a job that its own programs read.
+// Package harbor contains everything particular to Harbor: readers of its tasks and recorded jobs, and an
+// export of results to a job that its own programs read.
 package harbor
 
 import "github.com/fevalgraph/fevalgraph/plan"

@@ -1,5 +1,5 @@
-// Package jsonfile reads files of JSON of any length value by value, as Python's programs write
-// them. It keeps one value in memory, and a mistake has its place.
+// Package jsonfile reads JSON of any length value by value, as Python's programs write it. It keeps one
+// value in memory, and errors have locations.
 package jsonfile
 
 import (

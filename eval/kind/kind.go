@@ -1,5 +1,9 @@
-// Package kind says what a kind of backend is to the application: how backends are made of
-// blocks, what it takes to ask one who it is, and how what it leaves is found and ended.
+// Package kind defines kinds of backends for the application: how a kind makes backends of blocks, what it
+// takes to identify them, and how leftovers are found and ended.
+//
+// A kind is a Kind in a folder below package backend, or in backend/kinds if programs that link no language
+// use the backend; a line in backend/kinds; and a schema with its decoder in package lang. No other package
+// knows a kind by name. A Site is what the backends of a project share.
 package kind
 
 import (

@@ -1,19 +1,19 @@
 // Package isolation starts a program so that it sees and reaches little of the machine.
 //
-// At level Full the program runs in namespaces of its own: it sees the files that a View
-// lists, no process but those it starts itself, and no abstract socket of others where the
-// kernel has scopes, and it has no capabilities. Everything it started ends with it, or with the
-// process that called for it. At level Partial, for machines that refuse namespaces, Landlock
-// keeps it to the same files, and from the memory and, with Linux 6.12, the signals of processes
-// that it did not start. At both levels it lacks the system calls of package seccomp.
+// At level Full the program runs in separate namespaces: it sees the files that a View lists, no process but
+// those it starts itself, and no abstract socket of others where the kernel has scopes, and it has no
+// capabilities. Everything it started ends with it, or with the process that called for it. At level
+// Partial, for machines that refuse namespaces, Landlock restricts it to the same files, and protects the
+// memory and, with Linux 6.12, blocks signals, of processes that it did not start. At both levels it lacks
+// the system calls of package seccomp.
 //
-// A program and what it starts have one user and are in one Landlock domain. A process that what
-// it starts must not reach, by /proc/PID/mem or otherwise, has to start that in a domain below its
-// own. The filter allows the system calls for it.
+// A program and its children have one user and are in one Landlock domain. A process that its children must
+// not reach, by /proc/PID/mem or otherwise, has to start them in a nested domain. The filter allows the
+// system calls for it.
 //
-// Namespaces are set up from within: Command starts this program's own file once more, and an
-// init function of this package takes over there before main does. A program that imports
-// it needs to do nothing else.
+// Namespaces are set up from within: Command starts this program's own file once more, and an init function
+// of this package takes over there before main does. A program that imports it needs nothing else. The
+// caller learns through a pipe how the command ended; a StartError is a program that could not be started.
 package isolation
 
 import (

@@ -1,14 +1,13 @@
-// Package parcel carries directories from one machine to another: everything that a next
-// command could see of what a command left, which a tree of the Remote Execution API cannot
-// hold. Modes, times, hard links, FIFOs, names that are no text and paths that are longer than
-// a system call takes are among it.
+// Package parcel carries directories from one machine to another: everything in a workspace that a command
+// left and the next command can see. A tree of the Remote Execution API cannot hold that: modes, times, hard
+// links, FIFOs, names that are not text, paths that are longer than a system call takes.
 //
-// A parcel is an Index, which lists what is there, and pieces: blobs of bounded size, as a
-// server may not store large ones, in which the contents of files follow each other. What the
-// other machine has anyway is not packed: a file whose content is in an earlier piece, or in an
-// input, is a reference to it. So what a command changed is what travels.
+// A parcel is an Index, which lists what is there, and pieces: blobs of bounded size, as a server can refuse
+// large ones, which contain file after file. A file whose content the other machine has, in an earlier piece
+// or in an input, is packed as a reference. So only changes travel.
 //
-// It knows nothing of who sends pieces, and never follows a symbolic link.
+// It does not send pieces, and never follows a symbolic link. A damaged index or piece is an error; nothing
+// outside of the directory is written.
 package parcel
 
 import (

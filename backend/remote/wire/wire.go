@@ -1,6 +1,6 @@
-// Package wire is what a client of package remote and the program in an action say to each
-// other: a Task goes there with the input root, and a Result comes back with the outputs. It is
-// apart because the program needs nothing of what speaks to an engine.
+// Package wire defines the messages between package remote and the program in an action: a Task is in the
+// input root, and a Result is an output. It is separate because the program needs none of the code that
+// talks to an engine.
 package wire
 
 import (

@@ -1,5 +1,5 @@
-// Package workspace names what tests that are written for SlopCodeBench find in
-// their workspace and environment. Every problem that pytest judges has them.
+// Package workspace names files and variables that tests written for SlopCodeBench find in their workspace
+// and environment. All problems that pytest judges have them.
 package workspace
 
 import "strings"
