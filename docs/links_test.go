@@ -52,6 +52,9 @@ func TestLinks(t *testing.T) {
 // mostWords bounds the pages in docs. Lower it after a cut.
 const mostWords = 60_000
 
+// mostTour bounds ARCHITECTURE.md.
+const mostTour = 2_000
+
 func TestWords(t *testing.T) {
 	words := 0
 	for _, p := range pages(t) {
@@ -61,6 +64,9 @@ func TestWords(t *testing.T) {
 	}
 	if words > mostWords {
 		t.Errorf("the pages have %d words; cut some: at most %d", words, mostWords)
+	}
+	if tour := len(strings.Fields(readPage(t, "../ARCHITECTURE.md").text())); tour > mostTour {
+		t.Errorf("ARCHITECTURE.md has %d words: at most %d; what a reader of one package needs is in its doc", tour, mostTour)
 	}
 }
 
