@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Benchmark is the part of Frontier-CS that the program hands to plan.
+// Benchmark returns what plan needs to know of Frontier-CS.
 func Benchmark() plan.Benchmark {
 	return plan.Benchmark{Name: "frontier", Score: rules.Runner{}, Judge: rules.Judge{}, Export: export, Import: importer(),
 		Readers: readers(), Functions: functions()}

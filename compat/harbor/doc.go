@@ -4,7 +4,7 @@ package harbor
 
 import "github.com/fevalgraph/fevalgraph/plan"
 
-// Benchmark is the part of Harbor that the program hands to plan.
+// Benchmark returns what plan needs to know of Harbor.
 func Benchmark() plan.Benchmark {
 	return plan.Benchmark{Name: "harbor", Export: export, Readers: append(taskReaders(), jobReader())}
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// MaxValue is how many bytes a value that is read as a whole may have.
+// MaxValue bounds a value that is read as a whole, in bytes.
 const MaxValue = 64 << 20
 
 // Reader reads one JSON value and its parts. The numbers that JSON lacks, which Python writes as

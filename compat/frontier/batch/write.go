@@ -46,7 +46,7 @@ func Files(title string, results []Result) ([]File, error) {
 	}, nil
 }
 
-// list is a file of pairs, one a line, as batches take them to judge again.
+// list returns a file of pairs, one a line, as batches take them to judge again.
 func list(results []Result, wanted func(Status) bool) []byte {
 	var b bytes.Buffer
 	for _, r := range results {
