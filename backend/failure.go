@@ -9,9 +9,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 )
 
-// ErrNotRegular is what Collect returns, wrapped, for a symlink, directory,
-// FIFO, socket or device, and for a path that leads through a symlink. It is
-// the doing of whoever filled the workspace, not of the machinery.
+// ErrNotRegular is returned by Collect, wrapped, for a symlink, directory, FIFO, socket or device, and for a
+// path that leads through a symlink. The commands of the session caused it, not the machinery.
 var ErrNotRegular = errors.New("not a regular file")
 
 // ErrManyFiles is returned, wrapped, by a List that finds more files than requested or reads too
@@ -45,8 +44,8 @@ type ToolError struct {
 	Hint string // what a person can do; may be empty
 }
 
-// Error includes the hint: it is often all that a person gets to see. A tool that the
-// machine had nothing left to start with is no worse for that.
+// Error includes the hint, which is often all that the user sees. For a machine that was exhausted it is a
+// hint about that.
 func (e *ToolError) Error() string {
 	hint := cmp.Or(exhaustion.Hint(e.Err), e.Hint)
 	if hint == "" {
@@ -92,9 +91,8 @@ func (e *AbsentError) Error() string { return fmt.Sprintf("no such %s here: %v",
 // Unwrap returns the reason.
 func (e *AbsentError) Unwrap() error { return e.Err }
 
-// PreemptedError says that the machine which ran a command was taken away: a spot
-// instance was preempted, or a node was lost. That is no fault of the command, which may
-// run again on another machine.
+// PreemptedError reports that the machine which ran a command was taken away: a spot instance was preempted,
+// or a node was lost. The command is not at fault, and can run again on another machine.
 type PreemptedError struct{ Err error }
 
 // Error implements error.

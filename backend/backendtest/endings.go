@@ -32,7 +32,7 @@ func abreast(t *testing.T, name string, open Opener, test func(t *testing.T, ope
 	})
 }
 
-// testProcesses is about what ends processes, whatever commands they are of.
+// testProcesses tests that processes end, whichever command started them.
 func testProcesses(t *testing.T, open Opener, without ...string) {
 	abreast(t, "Leftovers", open, testLeftovers)
 	abreast(t, "Timeout", open, testTimeout)
@@ -43,8 +43,8 @@ func testProcesses(t *testing.T, open Opener, without ...string) {
 	abreast(t, "Neighbours", open, testNeighbours)
 }
 
-// wait is the part of a script that waits for the file "pids" to have n
-// lines, so that nothing is tested before it exists.
+// wait returns the part of a script that waits for the file "pids" to have n lines, so that nothing is
+// tested before it exists.
 func wait(n int) string {
 	return fmt.Sprintf("until [ \"$(cat pids 2>/dev/null | wc -l)\" -ge %d ]; do sleep 0.01; done", n)
 }
@@ -138,8 +138,8 @@ func testTimeout(t *testing.T, open Opener) {
 	}
 }
 
-// overrun runs a command into a limit that is long enough for it to say so much
-// before, each time in a session of its own.
+// overrun runs a command into a limit that is long enough for it to print so much before, each time in a
+// separate session.
 func overrun(t *testing.T, open Opener, cmd backend.Command, says string) (s backend.Session, exit backend.Exit, out string) {
 	t.Helper()
 	for _, cmd.Timeout = range limits {

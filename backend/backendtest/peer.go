@@ -90,7 +90,7 @@ func ask(address string) (string, error) {
 	return bufio.NewReader(c).ReadString('\n')
 }
 
-// withPeer is the input that makes ./peer.
+// withPeer returns the input that makes ./peer.
 func withPeer(t *testing.T, store cache.Store) backend.Input {
 	t.Helper()
 	name, err := os.Executable()
@@ -104,7 +104,7 @@ func withPeer(t *testing.T, store cache.Store) backend.Input {
 	return backend.Input{Tree: putTree(t, store, node{Path: "peer", Content: string(program), Executable: true})}
 }
 
-// onPort is a command that runs a script with peers and has a port.
+// onPort returns a command that runs a script with peers and has a port.
 func onPort(port int, script string) backend.Command {
 	cmd := shell(script)
 	cmd.Env = append(append(cmd.Env, peerVariable+"=1"), coverdir.In(".")...)

@@ -47,7 +47,7 @@ func TestSandboxFiles(t *testing.T, open func(t *testing.T) (backend.Sandbox, ca
 
 const mib = 1 << 20
 
-// script is a program that the shell runs, with limits it does not reach.
+// script returns a program that the shell runs, with limits that it does not reach.
 func script(text string) backend.Program {
 	return backend.Program{
 		Argv: []string{"/bin/sh", "-c", text}, Env: []string{"PATH=/usr/bin:/bin"},

@@ -11,8 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 )
 
-// isolationVariable is how much commands are kept from where the configuration does not
-// say it.
+// isolationVariable sets the level of isolation where the configuration does not.
 const isolationVariable = "FEVALGRAPH_ISOLATION"
 
 // isolate completes o with what its commands may read, and what they may not.

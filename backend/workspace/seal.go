@@ -84,7 +84,7 @@ func (w *Workspace) seal() error {
 	return nil
 }
 
-// sealOne moves only files and directories: whoever mounts a symlink would follow it.
+// sealOne moves only files and directories: mounting a symlink would follow it.
 func (w *Workspace) sealOne(inside, outside string) error {
 	if err := makeParents(w.root, inside); err != nil {
 		return err

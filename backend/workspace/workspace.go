@@ -44,10 +44,10 @@ const idLength = 10
 // NewID returns a random name for a workspace.
 func NewID() string { return strings.ToLower(rand.Text()[:idLength]) }
 
-// Owner is who the files of a workspace belong to.
+// Owner owns the files of a workspace.
 type Owner struct{ UID, GID int }
 
-// Workspace is one such directory. It is used by one goroutine at a time.
+// Workspace is a session's directory. It is used by one goroutine at a time.
 type Workspace struct {
 	// Isolated is that of backend.Spec. Beside others, a workspace that takes much proves nothing about who
 	// filled the file system, or about who found it full.
@@ -121,8 +121,8 @@ func (w *Workspace) Place(ctx context.Context, inputs ...backend.Input) error {
 	})
 }
 
-// Collect does what backend.Session.Collect says. What was looked at is what
-// is opened, as long as no process of the session runs.
+// Collect implements backend.Session.Collect. It opens the file that it examined, as long as no process of
+// the session runs.
 func (w *Workspace) Collect(ctx context.Context, name string) (io.ReadCloser, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -173,8 +173,7 @@ func (w *Workspace) Directory(dir string) (string, error) {
 	return filepath.Join(w.Work(), filepath.FromSlash(dir)), err
 }
 
-// Relative cleans a slash-separated path and refuses one that leads out of
-// the workspace by itself.
+// Relative cleans a slash-separated path and refuses a path that leads out of the workspace by itself.
 func Relative(name string) (string, error) {
 	name = path.Clean(name)
 	if !fs.ValidPath(name) || strings.Contains(name, "\x00") {
