@@ -11,8 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// gpuTimeout is how long a driver may take to list its devices. One that hangs
-// has none to offer.
+// gpuTimeout limits how long a driver can take to list its devices. A driver that hangs has none to offer.
 const gpuTimeout = 5 * time.Second
 
 // gpu returns a *backend.AbsentError unless nvidia-smi, looked up in the

@@ -39,13 +39,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Kind is what registry entries of this backend are listed under.
+// Kind is the kind of this backend's registry entries.
 const Kind = "local"
 
 const platform = runtime.GOOS + "/" + runtime.GOARCH
 
-// defaultGrace is what a test runner gets to write its reports after SIGTERM.
-// With it everything has ended within two seconds of a limit.
+// defaultGrace is the time that a test runner gets to write its reports after SIGTERM. With it everything
+// has ended within two seconds of a limit.
 const defaultGrace = 1500 * time.Millisecond
 
 // Options configure a Backend. The zero value works.
@@ -56,8 +56,7 @@ type Options struct {
 	// Versions are shell commands, run once each, whose output is part of the
 	// identity: those of tools that tests use and no package manager pins.
 	Versions []string
-	// Digest is asked for the contents of programs whose states the caller just
-	// read; nil reads them each time.
+	// Digest returns the digest of a program whose state the caller just read; nil reads programs each time.
 	Digest func(path string, state fs.FileInfo) (cache.Digest, error)
 	// Path is the PATH in which uv is found, and the programs of commands
 	// whose Env has no PATH.
@@ -68,9 +67,8 @@ type Options struct {
 	// Scratch is the directory below which workspaces are made; it is made
 	// when absent. Empty is the system's directory for temporary files.
 	Scratch string
-	// Spares is how many workspaces, left as they were made, wait for the next
-	// sessions; Backend.Close removes them. Making and removing directories
-	// takes longer than a short command does.
+	// Spares is the number of workspaces, left as they were made, that wait for the next sessions;
+	// Backend.Close removes them. Making and removing directories takes longer than a short command does.
 	Spares int
 	// Registry lists sessions before they exist; nil lists none.
 	Registry *backend.Registry
@@ -92,11 +90,11 @@ type Options struct {
 	ReadableNames    []string
 	Unhashed         []string
 	Home             string
-	// Network is what commands with ports get; empty is a private one where
-	// PrivateNetwork succeeds, else the machine's.
+	// Network is the network of commands with ports. By default it is a private one where PrivateNetwork
+	// succeeds, and the machine's elsewhere.
 	Network backend.Network
-	// Grace is the time between SIGTERM and SIGKILL for a command that ran
-	// into its timeout or was cancelled; 0 is one and a half seconds.
+	// Grace is the time between SIGTERM and SIGKILL for a command that reached its timeout or was cancelled;
+	// 0 means one and a half seconds.
 	Grace time.Duration
 }
 
@@ -150,8 +148,7 @@ func (b *Backend) Capabilities() backend.Capabilities {
 	return backend.Capabilities{Python: b, BareIdentity: b.bareIdentity, Programs: b.programs, Shown: b.shown, GPU: b.gpu, Attach: true, Places: b.places, Isolation: func() string { return string(b.isolated()) }}
 }
 
-// Prepare implements backend.Backend: sessions share the machine's files, and
-// so there is no snapshot.
+// Prepare implements backend.Backend. Sessions share the machine's files, so there is no snapshot.
 func (b *Backend) Prepare(ctx context.Context, _ string, cmd backend.Command) (snapshot string, exit backend.Exit, err error) {
 	exit, err = backend.PrepareShared(ctx, unisolated{b}, cmd)
 	return "", exit, err
@@ -172,8 +169,7 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	return slices.Insert(bare, 1, backend.Field{Label: "python", Value: version}), nil
 }
 
-// bareIdentity is the identity without the interpreter, and takes no uv to find
-// out.
+// bareIdentity returns the identity without the interpreter, and needs no uv.
 func (b *Backend) bareIdentity(ctx context.Context) (backend.Identity, error) {
 	identity := backend.Identity{{Label: "platform", Value: platform}}
 	for i, command := range b.opt.Versions {

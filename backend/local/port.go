@@ -23,14 +23,13 @@ const (
 	// portPoll is short beside a test run, and cheap beside what is waited for.
 	portPoll = 50 * time.Millisecond
 
-	// portPatience is how long a wait is not reported. Among short ones are
-	// those for a process of ours that is just being forked and has a copy of
-	// the lock until it executes its program.
+	// portPatience is the time for which a wait is not reported. Short waits include those for a process of
+	// ours that is just being forked and has a copy of the lock until it executes its program.
 	portPatience = time.Second
 
-	// lingerLimit is how long a port may stay taken though no process listens on
-	// it. Linux keeps it for a minute after its last connection was closed, and
-	// a server that does not know how to ignore that would fail.
+	// lingerLimit bounds how long a port can stay taken though no process listens on it. Linux keeps it for
+	// a minute after its last connection was closed, and a server that does not know how to ignore that
+	// would fail.
 	lingerLimit = 75 * time.Second
 )
 
@@ -97,7 +96,7 @@ func awaitPort(ctx context.Context, port int, note io.Writer) error {
 	}
 }
 
-// portWait is one wait for a port.
+// portWait is a wait for a port.
 type portWait struct {
 	began time.Time
 	note  io.Writer

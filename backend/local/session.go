@@ -41,7 +41,7 @@ type session struct {
 
 var _ backend.Session = (*session)(nil)
 
-// open is Open at a level.
+// open opens a session at a level.
 func (b *Backend) open(ctx context.Context, spec backend.Spec, level isolation.Level) (backend.Session, error) {
 	scratch, err := b.scratch.find()
 	if err != nil {

@@ -29,7 +29,7 @@ func mountProc() error {
 	return nil
 }
 
-// devices are those that every program may use.
+// devices lists those that every program can use.
 var devices = []string{"null", "zero", "full", "random", "urandom"}
 
 // graphics are patterns of those of graphics cards.

@@ -38,8 +38,8 @@ const (
 // Levels lists them as people may name them.
 func Levels() []string { return []string{string(Full), string(Partial), string(None)} }
 
-// View is what a program sees of this machine's files. All paths are absolute and clean,
-// and those of this machine go through no symbolic link.
+// View lists what a program sees of this machine's files. All paths are absolute and clean, and those of
+// this machine go through no symbolic link.
 type View struct {
 	// ReadOnly are files and directories that it sees, where they exist, but cannot change.
 	ReadOnly []Place
@@ -54,10 +54,10 @@ type View struct {
 	// Overlays are directories that it may change without anybody else seeing that. With
 	// Partial they are Writable.
 	Overlays []Overlay
-	// Temp is one of the directories below Writable, and is what /tmp and /var/tmp are. With
-	// Partial these two are out of reach.
+	// Temp is one of the directories below Writable, and appears as /tmp and /var/tmp. With Partial these
+	// two are out of reach.
 	Temp string
-	// PrivateNetwork is a network of its own, with a loopback alone. It takes Full.
+	// PrivateNetwork gives a private network, with a loopback alone. It takes Full.
 	PrivateNetwork bool
 }
 
@@ -74,9 +74,8 @@ type Overlay struct {
 	Changes string
 }
 
-// WhenNotBusy starts a program. One that was just written may be busy for the moment in
-// which another thread or process, about to start something else, has the file open still,
-// so ETXTBSY is tried again.
+// WhenNotBusy starts a program. A program that was just written can be busy for a moment in which another
+// thread or process, about to start something else, still has the file open, so ETXTBSY is tried again.
 func WhenNotBusy(start func() error) error {
 	busy := func(err error) bool { return errors.Is(err, syscall.ETXTBSY) }
 	return retry.Patience{For: 2 * time.Second, Pause: time.Millisecond, Longest: time.Second}.Do(context.Background(), busy, start)

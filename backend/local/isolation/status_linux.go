@@ -23,7 +23,7 @@ const (
 // failure is why a program was not started.
 type failure struct {
 	Text  string
-	Errno syscall.Errno // 0 is none
+	Errno syscall.Errno // 0 means none
 	// Program says that everything was ready and the program itself is to blame.
 	Program bool
 }
