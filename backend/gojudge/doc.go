@@ -18,5 +18,5 @@
 // those of single programs.
 package gojudge
 
-// Kind is what registry entries of servers are listed under.
+// Kind is the kind of servers' registry entries.
 const Kind = "gojudge"

@@ -24,7 +24,7 @@ func (s *Sandbox) Identity(ctx context.Context) (backend.Identity, error) {
 	}
 	name, err := s.memory()
 	if err != nil {
-		return nil, err // there is no such program
+		return nil, err // the program is missing
 	}
 	if found := s.recall(name); found != nil {
 		return found, nil

@@ -42,7 +42,7 @@ func (l *loans) release() {
 	}
 }
 
-// blob is a file with content of the store, to be copied.
+// blob returns a file with content of the store, to be copied.
 func (l *loans) blob(ctx context.Context, d cache.Digest) (wireFile, error) {
 	h, err := l.c.uploader.acquire(ctx, d)
 	if err != nil {
@@ -52,7 +52,7 @@ func (l *loans) blob(ctx context.Context, d cache.Digest) (wireFile, error) {
 	return l.c.destination.file(h.name), nil
 }
 
-// content is a file with content of its own.
+// content returns a file with the given content.
 func (l *loans) content(ctx context.Context, content []byte) (wireFile, error) {
 	if len(content) <= textRoom && utf8.Valid(content) {
 		return text(string(content)), nil
@@ -71,7 +71,7 @@ func (l *loans) once(ctx context.Context, content io.Reader) (wireFile, error) {
 	return l.c.destination.file(name), nil
 }
 
-// stdin is a file that the program gets open, and might write to.
+// stdin returns a file that the program gets open, and might write to.
 func (l *loans) stdin(ctx context.Context, d cache.Digest) (*wireFile, error) {
 	var f wireFile
 	var err error
