@@ -65,7 +65,7 @@ func (g *gate) enter(ctx context.Context) error {
 	}
 }
 
-// answer is what the engine made of an action.
+// answer classifies the engine's reaction to an action.
 type answer int
 
 const (

@@ -16,7 +16,7 @@ import (
 // provider is an API server and what it is asked for.
 type provider struct {
 	client *api.Client
-	own    *localServer // nil: whoever named the server sees to it
+	own    *localServer // nil if the configuration names a server
 	task   api.Task     // without commands
 }
 
@@ -56,8 +56,8 @@ func (p *provider) Ready(ctx context.Context) error {
 	}))
 }
 
-// Launch implements Provider. A server that is away is waited for, and one that
-// was started again in the middle is asked once more: names make the request the same.
+// Launch implements Provider. It waits for a server that is away, and repeats the request to a server that
+// was restarted meanwhile: names make the request the same.
 func (p *provider) Launch(ctx context.Context, cluster string, t Task) error {
 	task := p.task
 	task.Name, task.Run = "fevalgraph", t.Run
@@ -156,7 +156,7 @@ func (p *provider) End(ctx context.Context, cluster string) error {
 	return err
 }
 
-// clock is a duration as Slurm reads it: hours, minutes, seconds.
+// clock formats a duration as Slurm reads it: hours, minutes, seconds.
 func clock(d time.Duration) string {
 	s := int(d.Seconds())
 	return strconv.Itoa(s/3600) + fmt.Sprintf(":%02d:%02d", s/60%60, s%60)

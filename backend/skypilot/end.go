@@ -54,7 +54,7 @@ func (p *Pool) drop(c *cluster) {
 	}
 }
 
-// end ends a cluster. Close tries once more with one that could not be ended.
+// end ends a cluster. Close tries once more if it fails.
 func (p *Pool) end(ctx context.Context, l Lease) error {
 	err := p.opt.End(ctx, l)
 	if err != nil {

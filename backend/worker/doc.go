@@ -21,7 +21,6 @@ package worker
 // same program as a rule, since a client brings its own to the machine.
 const Protocol = 1
 
-// Environments is where clients have commands find the Python environments that sessions
-// share. A server puts a directory of its machine in its place, in arguments and
-// variables of commands.
+// Environments is the directory of the Python environments that sessions share, to clients. A server
+// replaces it by a directory of its machine, in arguments and variables of commands.
 const Environments = "/fevalgraph/environments"

@@ -29,11 +29,10 @@ type spool struct {
 }
 
 const (
-	// inMemory is how much of a spool needs no file: most calls answer in a few bytes.
+	// inMemory bounds the part of a spool that needs no file: most calls answer in a few bytes.
 	inMemory = 64 << 10
-	// window is how much is kept. A command that prints faster than the connection
-	// carries waits when half of it was not sent yet; the other half is for what was
-	// sent and lost with a connection.
+	// window bounds the spool. A command that prints faster than the connection transfers waits when half of
+	// it was not sent yet; the other half is for bytes that were sent and lost with a connection.
 	window = 64 << 20
 )
 
@@ -45,7 +44,7 @@ func newSpool(ctx context.Context, dir string) *spool {
 // cannot be believed.
 var errUnread error = &backend.PreemptedError{Err: errors.New("the connection was lost while the command printed a lot")}
 
-// errForgotten says that a reader asks for what is no longer kept.
+// errForgotten reports that a reader requests bytes that were dropped.
 var errForgotten error = &backend.PreemptedError{Err: errors.New("the connection was lost, and what the command printed before that is not kept")}
 
 func (s *spool) notify() {
@@ -205,7 +204,7 @@ func (s *spool) close() {
 	s.notify()
 }
 
-// stream is what a command prints to one place.
+// stream writes a command's output to a kind of frames.
 type stream struct {
 	to   frames
 	kind byte

@@ -76,7 +76,7 @@ func (p *Pieces) cut() error {
 	return p.end()
 }
 
-// place is where the next byte goes: the number of a piece, and the offset in it.
+// place returns the position of the next byte: the number of a piece, and the offset in it.
 func (p *Pieces) place() (piece int, at int64) {
 	if p.file == nil {
 		return len(p.done), 0

@@ -31,7 +31,7 @@ type Options struct {
 	Dir string
 	// Listen is the address to listen at: "10.0.0.5:0", where 0 is any free port.
 	Listen string
-	// Idle is how long the worker waits for a client before it ends; 0 is ten minutes.
+	// Idle limits how long the worker waits for a client before it ends; 0 means ten minutes.
 	Idle time.Duration
 	// Python, Versions and Isolation are those of the local backend.
 	Python    string
@@ -68,8 +68,7 @@ func adder(list *[]string) func(string) error {
 // there while the worker can be reached.
 const AddressFile = "worker.json"
 
-// Address is how to reach a worker. Only its owner can read it: who has it can run
-// commands.
+// Address tells how to reach a worker. Only its owner can read it: with it anyone can run commands.
 type Address struct {
 	worker.Access
 	Address  string `json:"address"` // host:port
@@ -82,7 +81,7 @@ type AlreadyError struct{ Dir string }
 
 func (e *AlreadyError) Error() string { return e.Dir + " has a worker that runs" }
 
-// spares is how many unused workspaces wait for sessions.
+// spares is the number of unused workspaces that wait for sessions.
 const spares = 16
 
 // Run runs a worker until it was idle for long enough or ctx ends. ready is called when it
@@ -148,7 +147,7 @@ func collect(ctx context.Context, store *cache.Disk) {
 	}
 }
 
-// host is the machine as the server sees it.
+// host returns the machine as the server sees it.
 func (o *Options) host(store cache.Store, registry *backend.Registry, dir string) (h worker.Host, end func() error) {
 	path, _ := o.LookupEnv("PATH")
 	home, _ := o.LookupEnv("HOME")
