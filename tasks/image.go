@@ -55,7 +55,7 @@ func (i *Image) Describe(ctx context.Context, m *graph.Manifest) error {
 	return nil
 }
 
-// inContext is the Dockerfile's path in the context, "" when it lies elsewhere.
+// inContext returns the Dockerfile's path in the context, or "" if it is elsewhere.
 func (i *Image) inContext() string {
 	rel, err := filepath.Rel(i.Context, i.Dockerfile)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
@@ -99,7 +99,7 @@ func (i *Image) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	return graph.Outcome{Outputs: []cache.Output{{Name: ImageOutput, Digest: digest}, {Name: graph.LogOutput, Digest: printed}}}, nil
 }
 
-// unchanged holds the Dockerfile of the context against the one that was read.
+// unchanged compares the Dockerfile of the context with the Dockerfile that was read.
 func (i *Image) unchanged(ctx context.Context, store cache.Store, tree cache.Digest) error {
 	name := i.inContext()
 	return cache.WalkTree(ctx, store, tree, func(e cache.Entry) error {

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// testLeavings are what running pytest in place leaves in a test directory.
+// testLeavings match what running pytest in place leaves in a test directory.
 var testLeavings = []string{"**/__pycache__/**", "**/*.pyc", "**/.pytest_cache/**"}
 
-// TestLeavings are patterns of them.
+// TestLeavings returns patterns of what running pytest in place leaves in a test directory.
 func TestLeavings() []string { return slices.Clone(testLeavings) }
 
 // Tests says which tests a checkpoint gets: of the files directly in Root that

@@ -17,8 +17,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// FromProject and FromEnvironment are what tasks call the dependencies that
-// have a uv project's files, and the versions of what it needs.
+// FromProject and FromEnvironment are the names of the dependencies that have a uv project's files, and the
+// versions of its requirements.
 const (
 	FromProject     = "uv project"
 	FromEnvironment = "environment"
@@ -40,7 +40,7 @@ type Python func(ctx context.Context) (path, version string, err error)
 // its dependency FromProject, needs. The answer is kept like any other, so that
 // it stays the same until the project, or the backend, is another.
 type Environment struct {
-	Overrides string // file of the project with other versions of what it asks for; "" is none
+	Overrides string // file of the project with overriding versions; "" means none
 	Env       session.Environment
 	Backend   backend.Backend
 	Identity  func(context.Context) (backend.Identity, error)
@@ -261,7 +261,7 @@ func (e *Environments) prepare(ctx context.Context, b backend.Backend, env sessi
 	return p, err
 }
 
-// in is a command that runs argv in the environment.
+// in returns a command that runs argv in the environment.
 func (p prepared) in(dir string, argv []string) []string {
 	return append([]string{"/bin/sh", "-c", within, "sh", dir + "/" + venv, p.shared}, argv...)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// ByHand is what a person needs to judge one case: the files, and the programs to
-// start beside them, with their arguments.
+// ByHand lists what the user needs to judge a case by hand: the files, and the programs to start next to
+// them, with their arguments.
 type ByHand struct {
 	Files    []cache.Entry
 	Solution []string

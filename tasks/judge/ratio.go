@@ -17,7 +17,7 @@ type Rules struct {
 	Dialect Dialect
 }
 
-// Dialect is how another judge reads the words of programs.
+// Dialect reads the output of programs as another judge does.
 type Dialect interface {
 	// Output is a solution's output as its checker reads it.
 	Output(content []byte) []byte
@@ -27,7 +27,7 @@ type Dialect interface {
 	Ratios(clean bool, said, signal string) (ratio, unbounded float64, message string)
 }
 
-// read is a verdict of the dialect's.
+// read returns a verdict in the dialect.
 func (r Rules) read(verdict string, clean bool, said, signal string) Verdict {
 	ratio, unbounded, message := r.Dialect.Ratios(clean, said, signal)
 	return Verdict{Verdict: verdict, Ratio: number(ratio), RatioUnbounded: number(unbounded), Message: readable([]byte(message))}
@@ -43,8 +43,8 @@ const (
 	exitEOF          = 8
 )
 
-// numeral is a number as printf writes it; a full stop may follow it. One with a decimal
-// comma, as in some locales, is found as a whole, and is no number.
+// numeral matches a number as printf writes it; a full stop can follow it. A number with a decimal comma, as
+// in some locales, matches as a whole, and is not a number.
 const numeral = `([-+]?(?:[0-9]+(?:[.,][0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?(?:nan|inf)\b)`
 
 var (
@@ -185,7 +185,7 @@ func (e end) usable() bool {
 	return false
 }
 
-// number is nil for what JSON has no number for.
+// number returns nil for a number that JSON cannot represent.
 func number(n float64) *float64 {
 	if math.IsNaN(n) || math.IsInf(n, 0) {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// jsonReport is what pytest-json-report writes, as far as it is read here.
+// jsonReport is the output of pytest-json-report, as far as it is read here.
 type jsonReport struct {
 	exitCode  *int
 	collected int
@@ -43,7 +43,7 @@ func (l *longRepr) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// keywords are those of a test, nearest decorator first.
+// keywords are the keywords of a test, nearest decorator first.
 type keywords []string
 
 // maxKeywords is many times what tests have.

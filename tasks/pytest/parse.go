@@ -20,9 +20,8 @@ import (
 // deterministic facts, OutputMeasurements durations and messages.
 type Parse struct {
 	Grouping
-	// Parts are the names of the test files in Directory that have a Run of
-	// their own each, in order; none means that there is one Run of all. The
-	// dependency on the Run of a file is called "pytest <file>".
+	// Parts are the names of the test files in Directory that have separate Runs, in order; none means that
+	// there is one Run of all. The dependency on the Run of a file is called "pytest <file>".
 	Parts     []string
 	Directory string
 }

@@ -67,7 +67,7 @@ func delim(d *json.Decoder, want json.Delim) error {
 	return err
 }
 
-// atEnd is an error if anything follows.
+// atEnd returns an error if anything follows.
 func atEnd(d *json.Decoder) error {
 	switch _, err := d.Token(); {
 	case errors.Is(err, io.EOF):

@@ -28,8 +28,7 @@ func Hashed(lines []string) bool {
 	return !slices.ContainsFunc(lines, func(line string) bool { return !strings.Contains(line, hashOption) })
 }
 
-// Unhashed are the pins among lines that have no hashes, though packages of an index have
-// some.
+// Unhashed returns the pins among lines without hashes, though packages of an index have some.
 func Unhashed(lines []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
 		return strings.Contains(line, hashOption) || !strings.Contains(line, "==")

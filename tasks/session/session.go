@@ -76,7 +76,7 @@ type Exit struct {
 	MemoryLimit int64   `json:"memory_limit,omitempty"` // bytes; set if something was killed for it
 }
 
-// Failure is how a set-up command failed, and what it printed.
+// Failure describes how a set-up command failed, and its output.
 type Failure struct {
 	Exit
 	Output []byte
