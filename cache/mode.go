@@ -48,8 +48,8 @@ func (d *Disk) makeDir(path string) error {
 	return err
 }
 
-// makeOne makes one directory. In a store that is shared it appears with its mode, so
-// that no other user meets one that is still its maker's alone.
+// makeOne makes a directory. In a shared store it appears with its mode, so that no other user meets a
+// directory that only its maker can use.
 func (d *Disk) makeOne(path string) error {
 	if !d.Shared() || path == d.dir {
 		return d.files.Mkdir(path, d.mode)

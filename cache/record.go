@@ -137,9 +137,8 @@ func checkOutputs(ctx context.Context, s Store, r *Record) error {
 
 func (d *Disk) recordPath(k Key) string { return d.shardPath(acDir, k.String()) }
 
-// Record implements Store. It counts as a use of the record, not of its blobs.
-// A record that another version of the program wrote is nil and stays, and so does one
-// that is a *ForeignError.
+// Record implements Store. It counts as a use of the record, not of its blobs. A record of another version
+// of the program reads as nil and stays, and so does a *ForeignError.
 func (d *Disk) Record(ctx context.Context, k Key) (*Record, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -181,7 +180,7 @@ func readRecord(signer RecordKey, r io.Reader, k Key) (*Record, error) {
 	return DecodeRecord(signer, k, b)
 }
 
-// peekRecord reads a record, whoever wrote it, without noting a use and without dropping it.
+// peekRecord reads a record with any signature, without noting a use and without dropping it.
 func (d *Disk) peekRecord(k Key) (*Record, error) {
 	f, err := files.Open(d.files, d.recordPath(k))
 	if err != nil {

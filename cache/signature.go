@@ -7,9 +7,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
-// RecordKey signs records. Whoever can write to a store's directory can lay a record into
-// it, such as a submission that runs as the user; without the key it is not served. Blobs
-// need no signature: a record names them by what they contain.
+// RecordKey signs records. Any program that can write to a store's directory can put a record into it, such
+// as a submission that runs as the user; without the key it is not served. Blobs need no signature: a record
+// names them by their content.
 type RecordKey []byte
 
 // NewRecordKey returns the key for records of who has a secret. The secret may have other

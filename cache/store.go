@@ -25,16 +25,15 @@ type Store interface {
 	Open(ctx context.Context, d Digest) (io.ReadCloser, error)
 	// Has reports whether the blob is present, without reading it.
 	Has(ctx context.Context, d Digest) (bool, error)
-	// Record returns the record of k, or nil when there is none. A record
-	// that does not decode or whose checksum is wrong is dropped and nil, and one that
-	// the store's key did not sign is a *ForeignError.
+	// Record returns the record of k, or nil if there is none. A record that does not decode or whose
+	// checksum is wrong is dropped and reads as nil. A record that the store's key did not sign is a
+	// *ForeignError.
 	Record(ctx context.Context, k Key) (*Record, error)
 	// PutRecord makes r the answer for k. Its blobs must have been Put before.
 	PutRecord(ctx context.Context, k Key, r *Record) error
 }
 
-// Class tells how a stored piece of work ended. Broken work is never stored,
-// so there is no class for it.
+// Class tells how stored work ended. Broken work is never stored, so it has no class.
 type Class string
 
 const (
@@ -43,7 +42,7 @@ const (
 	ClassTimeout Class = "timeout" // a limit that is part of the key ended it
 )
 
-// Output is one named result of a node.
+// Output is a named result of a node.
 type Output struct {
 	Name   string `json:"name"`
 	Digest Digest `json:"digest"`
@@ -58,8 +57,8 @@ type Record struct {
 	Attempts int      `json:"attempts"`
 	Seconds  float64  `json:"seconds"`
 	Run      string   `json:"run"` // id of the run that made it
-	// Manifest is what the key is the SHA-256 of. It is kept to explain later why
-	// the next key is another one; nil when it was not kept.
+	// Manifest hashes to the key. It is kept to explain later why the next key differs; nil if it was not
+	// kept.
 	Manifest []byte `json:"-"`
 }
 

@@ -74,7 +74,7 @@ func (p *placer) subdirectory(n dirNode, at *os.Root) error {
 	return p.below(at, n.name, n.digest)
 }
 
-// makeDirectory makes name a directory if it is none.
+// makeDirectory makes name a directory unless it is one.
 func (p *placer) makeDirectory(at *os.Root, name string) error {
 	if fi, err := at.Lstat(name); err == nil && fi.IsDir() {
 		return nil

@@ -21,11 +21,10 @@ func readDirectory(ctx context.Context, s Store, g Digest) (*directory, error) {
 	return d, nil
 }
 
-// WalkTree calls fn for everything in the tree but its root: names in bytewise
-// order, a directory before what is in it. Directories are entries of their
-// own, so that BuildTree of what fn saw is the same tree. fs.SkipDir of fn for a
-// directory leaves out what is in it; another error ends the walk and is returned
-// as it is. A Directory that is not in the store is a *MissingError.
+// WalkTree calls fn for everything in the tree except its root: names in bytewise order, a directory before
+// its content. Directories are entries, so that BuildTree of the entries makes the same tree. If fn returns
+// fs.SkipDir for a directory, its content is left out; another error ends the walk and is returned
+// unchanged. A Directory that is not in the store is a *MissingError.
 func WalkTree(ctx context.Context, s Store, root Digest, fn func(Entry) error) error {
 	return walkTree(ctx, s, root, "", fn)
 }

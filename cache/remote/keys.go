@@ -41,7 +41,7 @@ const (
 	nameHeader = "Name"
 )
 
-// keyName is what names of keys are made of, so that they can be shown as they are.
+// keyName matches names of keys, which can be shown as they are.
 var keyName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._@+/-]{0,63}$`)
 
 // GenerateKey makes a key with a name, which may be "".
@@ -103,7 +103,7 @@ func (k PublicKey) String() string {
 	return strings.TrimSpace(keyPrefix + base64.StdEncoding.EncodeToString(k.key) + " " + k.Name)
 }
 
-// by is how people know the key.
+// by returns the key as users know it.
 func (k PublicKey) by() string {
 	if k.Name != "" {
 		return k.Name
