@@ -39,8 +39,8 @@ type UnknownError struct{ Err error }
 func (e *UnknownError) Error() string { return e.Err.Error() }
 func (e *UnknownError) Unwrap() error { return e.Err }
 
-// Faulty is an error whose kind matters to those that read results. Status and events have the kind,
-// since their messages are for humans.
+// Faulty is an error whose kind matters to readers of results. Status and events have the kind, since their
+// messages are for humans.
 type Faulty interface {
 	error
 	Fault() string

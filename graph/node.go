@@ -13,10 +13,9 @@ import (
 // ID is a node's index in its graph.
 type ID int32
 
-// Task is what a node does. The engine calls Describe before every decision
-// about the node, and Run only when the decision is to run; never both at once,
-// and never from two goroutines at a time. Methods of different nodes' tasks run
-// concurrently.
+// Task is the work of a node. The engine calls Describe before every decision about the node, and Run only
+// if the decision is to run; never both at once, and never from two goroutines at a time. Methods of
+// different nodes' tasks run concurrently.
 type Task interface {
 	// Describe writes everything that can change the outputs, except for the
 	// dependencies' outputs, which the engine adds. It may take its time: only
@@ -66,7 +65,7 @@ type Retry struct {
 	Longest time.Duration
 }
 
-// pause is the one after a number of broken attempts.
+// pause returns the pause after a number of broken attempts.
 func (r Retry) pause(broken int) time.Duration {
 	wait := r.Wait
 	for ; broken > 1 && wait < r.Longest; broken-- {
@@ -83,7 +82,7 @@ type Dep struct {
 	Outputs []string
 }
 
-// Node is one piece of work.
+// Node is a piece of work.
 type Node struct {
 	Addr   string // unique and printable
 	Kind   string // materialize, tests, submission, pytest ...
@@ -143,7 +142,7 @@ func (g *Graph) Add(n Node) ID {
 	return id
 }
 
-// Len is the number of nodes.
+// Len returns the number of nodes.
 func (g *Graph) Len() int { return len(g.nodes) }
 
 // Node returns the node with the given id; the caller must not change it.

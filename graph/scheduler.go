@@ -201,7 +201,7 @@ func (s *scheduler) checkPools() error {
 
 func (s *scheduler) poolOf(id ID) *pool { return s.pools[s.poolName(s.g.Node(id))] }
 
-// poolName is the name of the pool whose slots the node takes.
+// poolName returns the name of the pool whose slots the node takes.
 func (s *scheduler) poolName(n *Node) string {
 	if _, ok := s.pools[n.Pool]; ok && n.Pool != "" {
 		return n.Pool

@@ -47,7 +47,7 @@ const (
 	functionFile  = "file"
 )
 
-// Syntax is what selectors of a caller can say.
+// Syntax configures the selectors of a caller.
 type Syntax struct {
 	Axes []string // names that may stand before "="
 	// Graph permits the terms that take a Scope.

@@ -32,7 +32,7 @@ func (e *RefusedError) Unwrap() error { return e.Err }
 // BusyError says that an engine takes no more actions now: fewer at once may be taken.
 type BusyError struct {
 	Err  error
-	Wait time.Duration // that the engine asks for before another try; 0 if it does not say
+	Wait time.Duration // that the engine requests before another try; 0 if it does not
 }
 
 func (e *BusyError) Error() string { return "the engine takes no more actions: " + e.Err.Error() }
@@ -74,7 +74,7 @@ type LostError struct{ Err error }
 func (e *LostError) Error() string { return "the action was lost: " + e.Err.Error() }
 func (e *LostError) Unwrap() error { return e.Err }
 
-// fault says of an error of a call whether another try may help.
+// fault classifies an error of a call by whether another try can help.
 func fault(err error) error {
 	said := status.Convert(err)
 	switch said.Code() {
@@ -94,11 +94,11 @@ func short(said *status.Status) error {
 	return fmt.Errorf("%s: %.200q", said.Code(), said.Message())
 }
 
-// noWorkers are what engines say that have no workers for a platform. The code alone does
-// not tell it from other trouble.
+// noWorkers are the messages of engines that have no workers for a platform. The code alone does not
+// distinguish it from other trouble.
 var noWorkers = []string{"No workers exist", "No registered executors"}
 
-// executionFault is the error of an action that was not executed, or has no result.
+// executionFault returns the error of an action that was not executed, or has no result.
 func executionFault(said *status.Status, platform string) error {
 	err := short(said)
 	if slices.ContainsFunc(noWorkers, func(text string) bool { return strings.Contains(said.Message(), text) }) {
@@ -121,7 +121,7 @@ func executionFault(said *status.Status, platform string) error {
 	return &LostError{err}
 }
 
-// missingBlobs are those that an engine names.
+// missingBlobs returns the blobs that an engine names.
 func missingBlobs(said *status.Status) (blobs []cache.Digest) {
 	for _, d := range said.Details() {
 		failure, _ := d.(*errdetails.PreconditionFailure)
