@@ -17,7 +17,7 @@ type Identity []Field
 
 // Backend runs commands. Methods are safe for concurrent use.
 type Backend interface {
-	// Identity resolves what enters keys. It may run programs; callers ask
+	// Identity resolves what enters keys. It can run programs; callers ask
 	// once per run and backend.
 	Identity(ctx context.Context) (Identity, error)
 	// Network says what commands with Ports get. It finds out once, at little
@@ -63,7 +63,7 @@ type Session interface {
 
 // Spec describes a workspace.
 type Spec struct {
-	Name     string  // for people and registries: the node's address
+	Name     string  // for users and registries: the node's address
 	Inputs   []Input // placed in order; later ones win
 	Snapshot string  // what Prepare returned; empty for none
 	Keep     bool    // leave the workspace behind on Close, processes ended
@@ -79,7 +79,7 @@ type Spec struct {
 	Places []Place
 }
 
-// Place is a file or directory of a workspace that commands see elsewhere, in place of what
+// Place is a file or directory of a workspace that commands see elsewhere, instead of what
 // is there.
 type Place struct {
 	Path string // relative to the workspace; no symlink leads to it
@@ -117,7 +117,7 @@ type Command struct {
 	// identity.
 	Env []string
 	Dir string // relative to the workspace
-	// At is the absolute path of the directory to run in, in place of Dir, where the
+	// At is the absolute path of the directory to run in, instead of Dir, where the
 	// Spec has Places. "." is the image's own or, without an image, the root.
 	At      string
 	Timeout time.Duration // 0 means no limit
@@ -132,7 +132,7 @@ type Command struct {
 	// Notes takes what the session itself has to say, line by line, such as
 	// what it waits for; nil discards.
 	Notes io.Writer
-	// Online says that the command fetches what later ones need, and may use
+	// Online says that the command fetches what later ones need, and can use
 	// the network also where the backend keeps it from others.
 	Online bool
 	// Offline restricts the command to a private loopback, whatever network the backend has. Where that is

@@ -33,7 +33,7 @@ type Capabilities struct {
 	// Places returns an error if sessions cannot have Places on this machine; nil means that they can. Their
 	// sessions are Listers.
 	Places func(ctx context.Context) error
-	// Attach says that a Command may be attached to the caller's terminal.
+	// Attach says that a Command can be attached to the caller's terminal.
 	Attach bool
 	// Keep makes Close leave a session's workspace for a person to look at, with
 	// everything in it ended. It is called between two Execs or after the last.

@@ -41,7 +41,7 @@ func (e spoiledError) Is(target error) bool { return target == ErrSpoiled }
 type ToolError struct {
 	Tool string // as it was asked for: "uv", "uvx", "./run.sh"
 	Err  error
-	Hint string // what a person can do; may be empty
+	Hint string // what a person can do; can be empty
 }
 
 // Error includes the hint, which is often all that the user sees. For a machine that was exhausted it is a
@@ -59,12 +59,12 @@ func (e *ToolError) Error() string {
 func (e *ToolError) Unwrap() error { return e.Err }
 
 // SettingError says that an attribute of the backend's configuration cannot be
-// meant, as far as that shows only where it runs. It is a person's to mend, so
+// meant, as far as that shows only where it runs. It is a person's to fix, so
 // trying again cannot help.
 type SettingError struct {
 	Setting string // the attribute: "user"
 	Err     error
-	Hint    string // what to write; may be empty
+	Hint    string // what to write; can be empty
 }
 
 // Error includes the hint.

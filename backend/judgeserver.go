@@ -11,7 +11,7 @@ import (
 // up unseen.
 //
 // Methods are safe for concurrent use. As with a Backend, an error means that
-// the machinery broke and the submission may be handed in again.
+// the machinery broke and the submission can be handed in again.
 type JudgeServer interface {
 	// Identity resolves what enters keys. What the server's own problems
 	// are like is not part of it: they cannot be known outside.
@@ -45,7 +45,7 @@ type GradedCase struct {
 	RatioUnbounded *float64
 	Message        string // what the checker or the program said
 	// Silent says that nothing was earned and nothing is said about it: the
-	// program may have been stopped, and the server may have failed.
+	// program can have been stopped, and the server can have failed.
 	Silent bool
 	Clock  time.Duration // of the program, from start to end
 	Memory int64         // bytes

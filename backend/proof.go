@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
-// SessionKey proves who listed a session. A registry lies in a project, which may come
+// SessionKey proves who listed a session. A registry lies in a project, which can come
 // from elsewhere, and its entries end and remove what they name: only those count that a
 // key proves which no project has.
 type SessionKey []byte

@@ -167,6 +167,6 @@ func appendTo(path string, lines []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append([]byte{'\n'}, lines...)) // the last line may be torn
+	_, err = f.Write(append([]byte{'\n'}, lines...)) // the last line can be torn
 	return errors.Join(err, f.Close())
 }

@@ -24,7 +24,7 @@ const mask = "***"
 // secret of several lines each line is a secret too, because logs are cut and
 // prefixed by lines. So is each form of encodings.
 //
-// What may be the beginning of a secret is held back until the next Write or
+// What can be the beginning of a secret is held back until the next Write or
 // Close. Close flushes it and does not close w. Not safe for concurrent use.
 func Redact(w io.Writer, secrets []string) io.WriteCloser {
 	return &redactor{w: w, secrets: maskable(secrets)}

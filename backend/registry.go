@@ -43,7 +43,7 @@ type Registry struct {
 	lock *lockedfile.Lock
 	file *os.File // nil when closed
 	open map[string]struct{}
-	torn bool // the last write failed and may have left half a line
+	torn bool // the last write failed and might have left half a line
 
 	run string
 	key SessionKey
@@ -72,7 +72,7 @@ func OpenRegistry(dir, run string) (*Registry, error) {
 		return nil, fmt.Errorf("opening session registry: %w", err)
 	}
 	path := filepath.Join(dir, run+registrySuffix)
-	// A reaper or a reader may have the lock for a moment.
+	// A reaper or a reader can have the lock for a moment.
 	ctx, cancel := context.WithTimeout(context.Background(), registryPatience)
 	defer cancel()
 	lock, err := lockedfile.Wait(ctx, path)
@@ -99,7 +99,7 @@ func (r *Registry) Prove(key SessionKey) {
 	r.key = key
 }
 
-// Add lists a session. Nothing of it may exist before Add has returned nil.
+// Add lists a session. Nothing of it must exist before Add has returned nil.
 func (r *Registry) Add(e Entry) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

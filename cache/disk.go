@@ -70,7 +70,7 @@ type Options struct {
 	Files files.System
 }
 
-// Disk is a Store in a directory. Many processes may use one directory at
+// Disk is a Store in a directory. Many processes can use one directory at
 // once: every file appears by rename, and the only locks are the kernel's.
 //
 //	cas/<2 hex>/<64 hex>   blobs by SHA-256, read-only files
@@ -82,7 +82,7 @@ type Options struct {
 //	VERSION                the layout
 //	ID                     see Disk.ID
 //
-// A file's modification time is the time of its last use, to touchInterval. Who may read
+// A file's modification time is the time of its last use, to touchInterval. Who can read
 // and write what is made in the directory follows from its mode.
 type Disk struct {
 	dir      string
@@ -136,7 +136,7 @@ func (d *Disk) Used(g Digest) (path string, when time.Time, err error) {
 	return path, fi.ModTime(), nil
 }
 
-// Close closes the files of the locks that d took, none of which may be held any
+// Close closes the files of the locks that d took, none of which must be held any
 // more. A later use of d opens them again.
 func (d *Disk) Close() error {
 	return errors.Join(d.keys.Close(), d.lock.Close())

@@ -19,13 +19,13 @@ import (
 const UseInterval = time.Hour
 
 // gcGrace protects what running work may rely on: anything put or used in the
-// last hour, and as uses may be noted only every UseInterval, that much more.
+// last hour, and as uses can be noted only every UseInterval, that much more.
 const gcGrace = time.Hour + UseInterval
 
 // clockSkew bounds the difference between the clocks of a store's users.
 const clockSkew = 10 * time.Minute
 
-// GCOptions say what GC may remove. Whatever was put or used within the last
+// GCOptions specify what GC may remove. Whatever was put or used within the last
 // two hours stays in any case.
 type GCOptions struct {
 	MaxBytes int64         // the store shrinks to this; < 0: no budget
@@ -72,7 +72,7 @@ func (d *Disk) GC(ctx context.Context, o GCOptions) (GCReport, error) {
 type collector struct {
 	disk      *Disk
 	options   GCOptions
-	since     int64 // a file used later may be in use by a process that runs beside
+	since     int64 // a file used later can be in use by a process that runs beside
 	threshold int64 // LRU: what was last used before it goes
 
 	all   struct{ blobs, records [shardCount][]weighed } // by the first byte of the hash, sorted

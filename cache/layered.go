@@ -27,7 +27,7 @@ type Fetcher interface {
 type Layered struct {
 	Upper *Disk   // written and read
 	Lower []Lower // read when Upper does not have it; a *Disk is usually ReadOnly
-	// Places, unless it is nil, has one for each record of a disk that may be read at once,
+	// Places, unless it is nil, has one for each record of a disk that can be read at once,
 	// where many wait for a store that is far away: each takes a descriptor.
 	Places chan struct{}
 	// Written, unless it is nil, learns of each record that was stored.

@@ -14,7 +14,7 @@ import (
 // the store, such as 2770.
 const privateMode = 0o700
 
-// Shared reports whether a group, or everybody, may write to the store.
+// Shared reports whether a group, or everybody, can write to the store.
 func (d *Disk) Shared() bool { return d.mode&0o022 != 0 }
 
 // makeRoot makes the store's directory, unless it is there, and learns its mode.
@@ -34,7 +34,7 @@ func (d *Disk) makeRoot() error {
 	return err
 }
 
-// makeDir makes a directory below the store's, unless it is there. The store may have been
+// makeDir makes a directory below the store's, unless it is there. The store can have been
 // removed since it was opened.
 func (d *Disk) makeDir(path string) error {
 	err := d.makeOne(path)

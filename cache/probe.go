@@ -14,7 +14,7 @@ import (
 // Probe names a path and which part of its state matters.
 type Probe struct {
 	Path string // absolute
-	// Follow looks at the target of a symbolic link in place of the link.
+	// Follow looks at the target of a symbolic link instead of the link.
 	Follow bool
 	// Listing is for a directory of which only the names and kinds of its
 	// entries matter. A link to a directory is followed.

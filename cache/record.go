@@ -46,7 +46,7 @@ func recordSum(k Key, payload []byte) []byte {
 }
 
 // EncodeRecord returns the stored form of r as the answer for k, signed by signer, which
-// may be nil.
+// can be nil.
 func EncodeRecord(signer RecordKey, k Key, r *Record) ([]byte, error) {
 	switch {
 	case r == nil:
@@ -116,7 +116,7 @@ func isNumber(b []byte) bool {
 	return len(b) > 0
 }
 
-// Stored reports whether records may have the class.
+// Stored reports whether records can have the class.
 func (c Class) Stored() bool {
 	return c == ClassDone || c == ClassFailed || c == ClassTimeout
 }

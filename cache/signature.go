@@ -12,7 +12,7 @@ import (
 // names them by their content.
 type RecordKey []byte
 
-// NewRecordKey returns the key for records of who has a secret. The secret may have other
+// NewRecordKey returns the key for records of who has a secret. The secret can have other
 // uses, whose proofs are no signatures of records.
 func NewRecordKey(secret []byte) (RecordKey, error) {
 	key, err := proof.NewKey(secret, "fevalgraph records")

@@ -53,7 +53,7 @@ type seen struct {
 }
 
 // identifies reports whether the inode alone identifies the path's file, whatever
-// its content. The target of a link may change with nothing else.
+// its content. The target of a link can change with nothing else.
 func (s seen) identifies() bool { return s.regular() || s.directory() }
 
 // same reports whether two states are of one file, as far as a probe cares.

@@ -10,7 +10,7 @@ import (
 // Store keeps blobs by content and action records by key. Implementations are
 // safe for concurrent use by goroutines and, for Disk, by processes. Both
 // halves are write-once: the same digest always names the same bytes, and a
-// record may be replaced only by a later answer to the same question.
+// record can be replaced only by a later answer to the same question.
 type Store interface {
 	// ID names the store, for as long as it exists: a store that was removed and
 	// made again at the same place has another ID.

@@ -58,7 +58,7 @@ func walkTree(ctx context.Context, s Store, g Digest, at string, fn func(Entry) 
 
 // EachBlob calls fn for every blob that an output consists of and that seen does not have:
 // directories, before what is in them, and files. It adds them to seen, without names: a file
-// may have the bytes of a Directory. fs.SkipDir of fn for a directory leaves out what is in it;
+// can have the bytes of a Directory. fs.SkipDir of fn for a directory leaves out what is in it;
 // another error ends the walk and is returned as it is. A Directory that is not in the store,
 // or was dropped as damaged, is a *MissingError.
 func EachBlob(ctx context.Context, s Store, o Output, seen map[Output]bool, fn func(Output) error) error {

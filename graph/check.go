@@ -180,8 +180,8 @@ func (in *input) label(output string) string {
 }
 
 // serve looks for a stored answer: the last one, which costs no file, then among the
-// records, which other projects and processes may have left. An answer in another store is
-// not in this one, which may have a different one.
+// records, which other projects and processes can have left. An answer in another store is
+// not in this one, which can have a different one.
 func (s *scheduler) serve(ctx context.Context, d *decision, last Last) (bool, error) {
 	if last.Key == d.status.Key && last.Store == s.o.Store.ID() {
 		answer := cache.Record{Class: last.Class, Outputs: last.Outputs, Message: last.Message, Seconds: last.Seconds, Run: last.Run}

@@ -31,7 +31,7 @@ type Options struct {
 	// least minDeciders.
 	Deciders int
 	// Lookups bounds how many decisions are under way, most of which wait for the store,
-	// which may be on another machine. 0 is Deciders.
+	// which can be on another machine. 0 is Deciders.
 	Lookups int
 	// Force makes matching nodes stale whatever the store says.
 	Force func(*Node) bool
@@ -40,13 +40,13 @@ type Options struct {
 	Refuse func(*Node) error
 	// Stop is called for every node that ended; once it returns true, nothing new
 	// starts. Nil never stops. Workers call it, several at once and without the scheduler's
-	// lock: it may read the store. While a call is under way, no attempt starts and no
+	// lock: it can read the store. While a call is under way, no attempt starts and no
 	// dependent of the node is decided.
 	//
 	// Force, Refuse and the Sink are called one at a time, under the scheduler's lock: while
 	// they wait, nothing starts or ends.
 	Stop func(ID, *Status) bool
-	// SaveLog keeps what a broken attempt printed; it may be nil. It is safe for
+	// SaveLog keeps what a broken attempt printed; it can be nil. It is safe for
 	// concurrent use.
 	SaveLog func(addr string, attempt int, output []byte)
 	// Backlog, when it is not nil, is kept up to date with what waits for the slots of pools.

@@ -11,7 +11,7 @@ import (
 )
 
 // InputError says that a source which the configuration names cannot be used.
-// It is the user's to mend, so it is neither broken nor retried.
+// It is the user's to fix, so it is neither broken nor retried.
 type InputError struct{ Err error }
 
 func (e *InputError) Error() string { return e.Err.Error() }
@@ -46,7 +46,7 @@ type Faulty interface {
 	Fault() string
 }
 
-// IsInput reports whether err is a mistake in a source that the user named. A machine
+// IsInput reports whether err is an error in a source that the user named. A machine
 // that has run out of something could not even look at the source.
 func IsInput(err error) bool {
 	var input *InputError

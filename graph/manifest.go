@@ -113,7 +113,7 @@ type Field struct {
 var errTruncated = errors.New("manifest is truncated")
 
 // DecodeManifest reads an encoded manifest. Manifests of another format
-// version are an error: their fields may mean something else.
+// version are an error: their fields can mean something else.
 func DecodeManifest(b []byte) ([]Field, error) {
 	r := manifestReader{rest: b}
 	if r.text() != manifestMagic {

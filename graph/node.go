@@ -18,12 +18,12 @@ type ID int32
 // different nodes' tasks run concurrently.
 type Task interface {
 	// Describe writes everything that can change the outputs, except for the
-	// dependencies' outputs, which the engine adds. It may take its time: only
+	// dependencies' outputs, which the engine adds. It can take its time: only
 	// nodes that depend on this one wait. An *InputError says that something the
 	// user named cannot be read.
 	Describe(ctx context.Context, m *Manifest) error
 	// Run does the work. An error means that the machinery broke: nothing is
-	// stored and the node may be tried again. The result of work that ran to its
+	// stored and the node can be tried again. The result of work that ran to its
 	// end, good or bad, is in the Outcome.
 	Run(ctx context.Context, w *Work) (Outcome, error)
 }
@@ -49,7 +49,7 @@ type Validator interface {
 type Outcome struct {
 	Class   cache.Class // done when empty
 	Outputs []cache.Output
-	Message string         // one line for people; required for failed and timeout
+	Message string         // one line for users; required for failed and timeout
 	Verdict *event.Verdict // of a node that graded something; it needs no address
 }
 
@@ -90,7 +90,7 @@ type Node struct {
 	Task   Task
 	Deps   []Dep
 	Pool   string // "" is the cpu pool
-	// Exclusive names things that only one running node at a time may use, whatever
+	// Exclusive names things that only one running node at a time can use, whatever
 	// its pool: "port 8080".
 	Exclusive []string
 	// Probes names what Describe asks and is slow to answer only the first time,
@@ -120,7 +120,7 @@ type Graph struct {
 // New returns an empty graph.
 func New() *Graph { return NewOf(0) }
 
-// NewOf returns an empty graph with room for some nodes; more may be added.
+// NewOf returns an empty graph with room for some nodes; more can be added.
 func NewOf(nodes int) *Graph {
 	return &Graph{nodes: make([]Node, 0, nodes), byAddr: make(map[string]ID, nodes)}
 }

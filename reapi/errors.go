@@ -29,7 +29,7 @@ type RefusedError struct {
 func (e *RefusedError) Error() string { return e.Err.Error() }
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// BusyError says that an engine takes no more actions now: fewer at once may be taken.
+// BusyError says that an engine takes no more actions now: fewer at once can be taken.
 type BusyError struct {
 	Err  error
 	Wait time.Duration // that the engine requests before another try; 0 if it does not
@@ -40,7 +40,7 @@ func (e *BusyError) Unwrap() error { return e.Err }
 
 // NoWorkersError says that an engine has no workers for a platform.
 type NoWorkersError struct {
-	Platform string // name=value, with commas between; may be ""
+	Platform string // name=value, with commas between; can be ""
 	Err      error
 }
 
@@ -67,8 +67,8 @@ func (e *MissingError) Error() string {
 }
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// LostError says that an action may have been executed and has no result: its worker, or the
-// engine, was lost, or someone else killed it. It may be executed again.
+// LostError says that an action can have been executed and has no result: its worker, or the
+// engine, was lost, or someone else killed it. It can be executed again.
 type LostError struct{ Err error }
 
 func (e *LostError) Error() string { return "the action was lost: " + e.Err.Error() }
@@ -85,7 +85,7 @@ func fault(err error) error {
 	case codes.InvalidArgument, codes.Unimplemented, codes.FailedPrecondition, codes.OutOfRange:
 		return &RefusedError{Err: short(said)}
 	case codes.Canceled, codes.DeadlineExceeded:
-		return &AwayError{err} // the cause may be the caller's own context
+		return &AwayError{err} // the cause can be the caller's own context
 	}
 	return &AwayError{short(said)}
 }

@@ -26,7 +26,7 @@ type Execution struct {
 	SkipCache bool          // even if the engine has a result
 	Timeout   time.Duration // of the action; 0 means no limit
 	Platform  string        // of the action, as NoWorkersError has it
-	// Progress learns of each stage, in order, while Execute waits; may be nil.
+	// Progress learns of each stage, in order, while Execute waits; can be nil.
 	Progress func(execution.ExecutionStage_Value)
 }
 
@@ -35,7 +35,7 @@ type Executed struct {
 	Result   *execution.ActionResult // if it timed out, the files until then
 	Cached   bool                    // the engine had the result
 	TimedOut bool                    // by the action's own limit
-	Message  string                  // of the engine, for people; may be ""
+	Message  string                  // of the engine, for users; can be ""
 }
 
 // Execute executes an action whose blobs the server has, those of its inputs included, and waits for the

@@ -33,7 +33,7 @@ import (
 // Options name a server.
 type Options struct {
 	Address  string            // host:port
-	Instance string            // name of the cache, or of the engine, in the server; may be ""
+	Instance string            // name of the cache, or of the engine, in the server; can be ""
 	TLS      *tls.Config       // nil talks in the clear
 	Headers  map[string]string // of each call, by name in lower case; empty ones are not sent
 	// State is the host:port of the BuildQueueState service of a Buildbarn scheduler, by
@@ -59,7 +59,7 @@ type Client struct {
 type Capabilities struct {
 	Batch    int64    // bytes of blobs that a message holds, at most
 	MaxBlob  int64    // bytes of the largest blob; 0 if the server does not report it
-	Zstd     bool     // blobs of batches and streams may be compressed
+	Zstd     bool     // blobs of batches and streams can be compressed
 	Updates  bool     // of the action cache, by clients
 	Executes bool     // actions, given as digests of SHA-256
 	Digests  []string // functions of digests

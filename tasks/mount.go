@@ -28,7 +28,7 @@ type Mount struct {
 	// Optional accepts a Source that does not exist.
 	Optional bool
 	// NoCaches leaves out the directories that Python compiles modules into, which commands
-	// that may write there change.
+	// that can write there change.
 	NoCaches bool
 	// NotDirectory is the reason to refuse a directory; empty accepts one.
 	NotDirectory string
@@ -141,7 +141,7 @@ func listing(entries []mounted) string {
 }
 
 // scan lists the mount in lexical order. What cannot be read is the user's to
-// mend, all but a file that changes while it is hashed.
+// fix, all but a file that changes while it is hashed.
 func (t *Mount) scan() ([]mounted, error) {
 	if t.RemoteHost != nil {
 		if where := t.RemoteHost(); where != "" {

@@ -28,7 +28,7 @@ func scanTree(root string, ignore Ignore, observe observer) ([]file, error) {
 // omission is something that is there and is not taken.
 type omission struct {
 	path string // relative to the source, with slashes
-	kind string // what it is, for people
+	kind string // what it is, for users
 }
 
 // observer is Sources.Observe, or stands for nil.

@@ -32,7 +32,7 @@ type Sources struct {
 	// consists of depends on: kind "dir" is a directory that was listed, "link"
 	// something that was asked whether it is a symbolic link, "exists" what a
 	// path leads to, "file" something beside the source that was read, each with
-	// an absolute path; "fileset" is an absolute directory, "\x00" and a pattern. It may be called from several goroutines
+	// an absolute path; "fileset" is an absolute directory, "\x00" and a pattern. It can be called from several goroutines
 	// at once; nil gets nothing.
 	Observe func(kind, name string)
 	// Submitted reports that the maker of the source is judged: what is wrong with the source is refused
@@ -69,7 +69,7 @@ type file struct {
 }
 
 // Describe implements graph.Task. Whatever cannot be read is the user's to
-// mend, except for a file that changes while it is hashed, and for what the maker of
+// fix, except for a file that changes while it is hashed, and for what the maker of
 // a submission is responsible for.
 func (s *Source) Describe(_ context.Context, m *graph.Manifest) error {
 	found, err := s.scan()

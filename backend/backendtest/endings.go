@@ -67,7 +67,7 @@ var ways = []struct {
 }
 
 // aliveScript prints which of pids live, zombies aside. Where each command has
-// process numbers of its own, one may be that of a process which leads to this
+// process numbers of its own, one can be that of a process which leads to this
 // script, or of the script, which the environment tells. It is the command's own,
 // for what a shell exports is not yet in that of a child that has not become
 // another program.
@@ -153,8 +153,8 @@ func overrun(t *testing.T, open Opener, cmd backend.Command, says string) (s bac
 	return s, exit, out
 }
 
-// A test runner that gets SIGTERM may write its report. It has the time that the
-// caller gave the backend for it, which may be too short once. Between the two
+// A test runner that gets SIGTERM can write its report. It has the time that the
+// caller gave the backend for it, which can be too short once. Between the two
 // lines the shell may tell that its child was terminated.
 func testGrace(t *testing.T, open Opener) {
 	cmd := shell(`trap 'echo report; exit 9' TERM; echo ready; while :; do sleep 0.01; done`)

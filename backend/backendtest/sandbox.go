@@ -195,7 +195,7 @@ func testSandboxFiles(t *testing.T, open SandboxOpener) {
 	}
 }
 
-// A program whose output is not read any more may be left to wait until its clock
+// A program whose output is not read any more can be left to wait until its clock
 // limit, which is therefore short where it is long enough.
 func testFlood(t *testing.T, open SandboxOpener) {
 	b := openBox(t, open)

@@ -39,7 +39,7 @@ var _ backend.Backend = (*Backend)(nil)
 // store. Nothing is asked of d yet.
 func New(store cache.Store, d *Daemon, o Options) *Backend {
 	if o.Build != nil {
-		o.Image = "of " + o.Build.Name // for people
+		o.Image = "of " + o.Build.Name // for users
 	}
 	b := &Backend{store: store, d: d, opt: o.withDefaults()}
 	b.bridges.b = b
@@ -172,7 +172,7 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 // runnerVersion is raised when commands can tell that containers are run in another way.
 const runnerVersion = "1"
 
-// remoteHost names the daemon when its machine may be another one than this,
+// remoteHost names the daemon when its machine can be another one than this,
 // whose files it mounts then; "" is this machine.
 func (b *Backend) remoteHost() string {
 	if b.d == nil || strings.HasPrefix(b.d.host, "unix://") || strings.HasPrefix(b.d.host, "npipe://") {

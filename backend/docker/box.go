@@ -22,7 +22,7 @@ type box struct {
 	d       *Daemon
 	name    string
 	id      string // "" before it exists and after remove
-	tried   bool   // it may exist
+	tried   bool   // it might exist
 	bridges *bridges
 	network string  // that it is on, as Options say
 	bridge  string  // name of the bridge that it is on, "" for none
@@ -203,8 +203,8 @@ func (p blueprint) missingSource(err error) error {
 // there for the daemon.
 var errNoSource = errors.New("there is nothing to mount where the daemon runs")
 
-// discard removes the container, if it may exist, and leaves its network to
-// others. It may be called again after a failure.
+// discard removes the container, if it might exist, and leaves its network to
+// others. It can be called again after a failure.
 func (b *box) discard(ctx context.Context) error {
 	if b.runner != nil {
 		b.runner.conn.Close()
@@ -220,7 +220,7 @@ func (b *box) discard(ctx context.Context) error {
 }
 
 // remove ends and removes the container and its anonymous volumes, whatever
-// its state. It may be called again after a failure. A container that is not
+// its state. It can be called again after a failure. A container that is not
 // there is a success.
 func (d *Daemon) remove(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.wait.remove)

@@ -21,7 +21,7 @@ import (
 
 // Build describes how the image of a Backend is built, if it must be built.
 type Build struct {
-	Name string // of the Dockerfile, for people
+	Name string // of the Dockerfile, for users
 	Args []Arg  // sorted by name
 }
 

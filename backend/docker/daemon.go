@@ -46,7 +46,7 @@ type Endpoint struct {
 	SkipVerify bool
 	// Version pins the API's version, "1.41"; empty negotiates it.
 	Version string
-	// Origin says where this was found, for people: "DOCKER_HOST".
+	// Origin says where this was found, for users: "DOCKER_HOST".
 	Origin string
 }
 

@@ -178,7 +178,7 @@ func (s *bridges) remove(ctx context.Context, name string) error {
 	return s.b.unregister(name[len(namePrefix):])
 }
 
-// Close removes the networks that no session has. It may be called again, is
+// Close removes the networks that no session has. It can be called again, is
 // bounded in time, and runs to its end on a cancelled ctx; what it cannot remove
 // stays in the registry.
 func (b *Backend) Close(ctx context.Context) error {

@@ -46,7 +46,7 @@ type Options struct {
 	User string
 	// ImageUser takes the image's user when User is empty, also when that is root.
 	ImageUser bool
-	// Capabilities leaves commands what containers have by default, in place of nothing:
+	// Capabilities leaves commands what containers have by default, instead of nothing:
 	// root can give files away and become another user.
 	Capabilities bool
 	// Workdir is the absolute path of the workspace in the container; empty is

@@ -149,7 +149,7 @@ func (d *Daemon) makeOwn(ctx context.Context, id, dir string, owner *facts) erro
 type once struct {
 	b      *Backend
 	image  *resolved
-	name   string // for people
+	name   string // for users
 	on     string // network
 	mounts []mount.Mount
 	before func(ctx context.Context, id string) error // nil does nothing

@@ -30,7 +30,7 @@ const (
 type session struct {
 	b        *Backend
 	id       string
-	name     string // for people
+	name     string // for users
 	keep     bool
 	hostOOM  bool // the host had no memory for a command
 	image    *resolved
@@ -344,7 +344,7 @@ func getenv(env []string, name string) (string, bool) {
 // defaultPath is PATH in containers if neither image nor command set it.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Close implements backend.Session. After a failure it may be called again;
+// Close implements backend.Session. After a failure it can be called again;
 // what could not be removed stays in the registry for the next start.
 func (s *session) Close(ctx context.Context) error {
 	if s.closed {

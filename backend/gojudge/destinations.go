@@ -17,7 +17,7 @@ func (u uploads) put(ctx context.Context, content io.Reader) (string, error) {
 	return u.c.upload(ctx, content)
 }
 
-// dropPatience bounds what removing one file may take.
+// dropPatience bounds what removing one file can take.
 const dropPatience = 10 * time.Second
 
 func (u uploads) drop(name string) {

@@ -34,7 +34,7 @@ type Process struct {
 	Scratch string
 	// Registry lists the server before it exists; nil lists none.
 	Registry *backend.Registry
-	// Rlimits lets a server go on that may make no control groups: memory is limited for each
+	// Rlimits lets a server go on that can make no control groups: memory is limited for each
 	// process then, and the number of processes is not.
 	Rlimits bool
 }
@@ -108,7 +108,7 @@ func (p *process) running() bool {
 	}
 }
 
-// How long a server may take to answer after its start, and to end.
+// How long a server can take to answer after its start, and to end.
 const (
 	startPatience = 30 * time.Second
 	stopPatience  = 3 * time.Second
@@ -300,7 +300,7 @@ func (p *process) startFailure() error {
 
 // words returns the last lines that the server printed, without those that only its authors understand.
 func (p *process) words() string {
-	time.Sleep(10 * time.Millisecond) // what it said last may be on its way
+	time.Sleep(10 * time.Millisecond) // what it said last can be on its way
 	var words []string
 	for line := range strings.Lines(string(p.said.Bytes())) {
 		var entry struct{ Level, Msg, Error string }

@@ -154,14 +154,14 @@ func (l *loans) command(ctx context.Context, p *backend.Program) (*wireCmd, erro
 	return cmd, nil
 }
 
-// optional is at the end of a name of a file that may be missing.
+// optional is at the end of a name of a file that can be missing.
 const optional = "?"
 
 func collector(name string, limit int64) *wireFile {
 	return &wireFile{Name: name, Max: &limit, Pipe: true}
 }
 
-// check refuses what no sandbox could run; it is a mistake of the caller's.
+// check refuses what no sandbox could run; it is an error of the caller's.
 func check(programs []backend.Program) error {
 	if len(programs) == 0 {
 		return errors.New("no program is given")

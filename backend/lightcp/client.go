@@ -36,14 +36,14 @@ const (
 )
 
 // Client talks to one server. Its methods are safe for concurrent use. Every
-// error means that the machinery broke, and that the submission may be handed
+// error means that the machinery broke, and that the submission can be handed
 // in again.
 type Client struct {
 	endpoint string
 	timeout  time.Duration
 	http     *http.Client
 
-	sending sync.Mutex // two submissions at once may get the same number
+	sending sync.Mutex // two submissions at once can get the same number
 	mu      sync.Mutex // guards what follows
 	known   map[string]bool
 	waiting map[int64]int // how many submissions wait for the result of a number

@@ -50,7 +50,7 @@ func (c *Case) Silent() bool {
 	return !c.OK && c.Message == "" && (c.Ratio == nil || *c.Ratio == 0)
 }
 
-// decodeResult reads a final result. Outputs of the program, which may be
+// decodeResult reads a final result. Outputs of the program, which can be
 // large, are left out.
 func decodeResult(text []byte) (*Result, error) {
 	var r struct {

@@ -72,11 +72,11 @@ type Options struct {
 	Spares int
 	// Registry lists sessions before they exist; nil lists none.
 	Registry *backend.Registry
-	// Session names every session's directory below Scratch, in place of a random name: there
+	// Session names every session's directory below Scratch, instead of a random name: there
 	// can be one at a time then. It has the form of workspace.NewID.
 	Session string
 	// Isolation is the isolation.Level of sessions, which must be had; empty is the most
-	// that the machine allows. Readable are files and directories that commands may read
+	// that the machine allows. Readable are files and directories that commands can read
 	// beside those of the system; Hidden are some that none may, but for what lies deeper
 	// and is named to it. The paths of Hidden go through no symbolic link.
 	// Home is the caller's home directory, which is one of them. ReadableNames are Readable

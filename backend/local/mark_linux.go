@@ -84,7 +84,7 @@ func killMarked(m mark, then since) (int, error) {
 const maxProbes = 1 << 10
 
 // killListed does the work of killMarked for every process that there is with a
-// number from first to last. What is begun while the list is made may be missing
+// number from first to last. What is begun while the list is made can be missing
 // from it.
 func killListed(m mark, first, last int) (int, error) {
 	proc, err := os.Open("/proc")
@@ -157,10 +157,10 @@ func marksLimit(pid int, m mark) (found bool) {
 }
 
 // alive reports whether the process is more than a zombie. The first thread
-// may be a zombie while others run on.
+// can be a zombie while others run on.
 func alive(pid int) (alive bool) {
 	askProcess(pid, "stat", func(stat []byte) {
-		// "pid (name) state ppid ... num_threads": the name may hold anything.
+		// "pid (name) state ppid ... num_threads": the name can hold anything.
 		const threads = 17 // counted from state
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 		if len(fields) <= threads {

@@ -35,7 +35,7 @@ const (
 
 // reserve takes ports of the machine for one command, from all commands of all
 // sessions on it, and waits until they are free. What it waits for it tells
-// to note, which may be nil. A port that another process listens on is an error.
+// to note, which can be nil. A port that another process listens on is an error.
 func reserve(ctx context.Context, ports []int, note io.Writer) (release func(), err error) {
 	if note == nil {
 		note = io.Discard
@@ -128,7 +128,7 @@ func bindable(port int) error {
 	return nil // anything else means that the machine has no IPv6
 }
 
-// bind does not listen: a process that is just being forked may hold a copy of
+// bind does not listen: a process that is just being forked can hold a copy of
 // the socket for a moment, and no process must be able to connect to that.
 func bind(family int, address unix.Sockaddr) error {
 	syscall.ForkLock.RLock()

@@ -99,7 +99,7 @@ func (p *process) signalGroup(sig unix.Signal) {
 // To be called once.
 func (p *process) reap() error {
 	p.signalGroup(unix.SIGKILL)
-	mains.Delete(p.cmd.Process.Pid) // from then on the number may be a stranger's
+	mains.Delete(p.cmd.Process.Pid) // from then on the number can be a stranger's
 	p.ended.Close()
 	return p.cmd.Wait()
 }
@@ -115,7 +115,7 @@ func (p *process) isStopped() (stopped bool) {
 		return p.isolated.Stopped()
 	}
 	askProcess(p.cmd.Process.Pid, "stat", func(stat []byte) {
-		// The name before the state may hold anything.
+		// The name before the state can hold anything.
 		_, state, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
 		stopped = len(state) > 0 && state[0] == 'T'
 	})

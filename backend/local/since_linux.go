@@ -71,7 +71,7 @@ const forksAge = 10 * time.Millisecond
 var forks = count{ask: forksSinceBoot}
 
 // span returns the lowest and the highest number that a process begun between s
-// and now can have; ok is false when the numbers may have gone round since.
+// and now can have; ok is false when the numbers can have gone round since.
 func (s since) span() (first, last int, ok bool) {
 	if s.pid == 0 || s.forks == 0 {
 		return 0, 0, false

@@ -35,7 +35,7 @@ var systemPlaces = sync.OnceValue(func() []isolation.Place {
 // keys. A command that runs as root could read it.
 var secrets = sync.OnceValue(func() []string {
 	secrets := closedBelow("/etc", 100, true)
-	for _, dir := range []string{"/opt", "/usr/local"} { // they may be large
+	for _, dir := range []string{"/opt", "/usr/local"} { // they can be large
 		secrets = append(secrets, closedBelow(dir, 3, false)...)
 	}
 	return secrets
@@ -188,7 +188,7 @@ func (s *session) visible(cmd *exec.Cmd, c backend.Command) []isolation.Place {
 	return places
 }
 
-// outside reports whether path may be shown to a command that it is named to. The
+// outside reports whether path can be shown to a command that it is named to. The
 // workspace is shown anyway, and what is in it could be a link by the submission.
 func (s *session) outside(path string) bool {
 	return filepath.IsAbs(path) && !ownInside(path) && !strings.HasPrefix(filepath.Clean(path)+"/", s.base+"/")
@@ -237,7 +237,7 @@ func (b *Backend) tool(path string) []isolation.Place {
 		}
 		dir = filepath.Dir(dir)
 	}
-	// The interpreter of an environment may lie elsewhere, as may the target of a link.
+	// The interpreter of an environment can lie elsewhere, as may the target of a link.
 	for _, link := range []string{path, filepath.Join(path, "python")} {
 		if real, err := filepath.EvalSymlinks(link); err == nil && real != link {
 			found = append(found, b.tool(real)...)

@@ -45,10 +45,10 @@ type Options struct {
 	// MaxState bounds what one command leaves to the next, in bytes.
 	MaxState int64
 	// Notice tells the user that the engine takes no more actions, and that it does again. It
-	// is called under a lock, and may be nil.
+	// is called under a lock, and can be nil.
 	Notice func(text string)
 	// Facts is the file of what machines said of themselves, sealed at Place. NotAsked is the error of a
-	// question that they have not answered, where none may be asked; nil asks them.
+	// question that they have not answered, where none can be asked; nil asks them.
 	Facts    string
 	Place    proof.Place
 	NotAsked error
@@ -140,7 +140,7 @@ func (b *Backend) Platform(ctx context.Context) (string, error) {
 	return f.Text, err
 }
 
-// asking bounds how long a worker may take to say what it is: it runs commands for that.
+// asking bounds how long a worker can take to say what it is: it runs commands for that.
 const asking = 10 * time.Minute
 
 // know answers a question about the workers: from memory, or by one of them.

@@ -23,7 +23,7 @@ import (
 type work struct {
 	name    string // for messages
 	task    wire.Task
-	notes   io.Writer      // may be nil
+	notes   io.Writer      // can be nil
 	expects bool           // the worker has to be what is known of workers
 	judge   bool           // the action has go-judge
 	limit   time.Duration  // of what the task runs; 0 means no limit
@@ -42,7 +42,7 @@ const overhead = 10 * time.Minute
 const tries = 3
 
 // refusals bound how often an action is tried that the engine refuses as busy while it takes others:
-// something about the action may be too large for it.
+// something about the action can be too large for it.
 const refusals = 10
 
 // perform executes an action. If the task fails, its error is returned.
@@ -124,7 +124,7 @@ func isGone(blobs, has []cache.Digest) bool {
 
 // attempt uploads what the server lacks and has the action executed once.
 func (b *Backend) attempt(ctx context.Context, w *work, action cache.Digest, timeout time.Duration, again bool) (r *wire.Result, err error) {
-	if again { // its answer may have been lost, and not the action
+	if again { // its answer might have been lost, and not the action
 		if found, err := b.opt.Client.ActionResult(ctx, action); err == nil && found != nil {
 			if r, err := b.read(ctx, found); err == nil && r.Failure == nil {
 				return r, nil

@@ -54,7 +54,7 @@ func (p *Pool) stateOf(ctx context.Context, cluster string) State {
 }
 
 // serves reports whether a worker of a cluster seems to be there, without the provider, which
-// may have to be waited for.
+// might have to be waited for.
 func (p *Pool) serves(ctx context.Context, cluster string) bool {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()

@@ -20,7 +20,7 @@ type provider struct {
 	task   api.Task     // without commands
 }
 
-// once makes a request, for which it starts a server that may be started.
+// once makes a request, for which it starts a server that can be started.
 func (p *provider) once(ctx context.Context, do func() error) error {
 	err := do()
 	if p.own == nil || !api.Unreachable(err) {

@@ -24,7 +24,7 @@ func (o *Options) End(ctx context.Context, l Lease) error {
 	return o.Leases.Remove(l.Cluster)
 }
 
-// endDeadline bounds how long ending a cluster may take.
+// endDeadline bounds how long ending a cluster can take.
 const endDeadline = 3 * time.Minute
 
 // dropped marks a cluster that nothing is to run on any more, and has it ended. The lock is

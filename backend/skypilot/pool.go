@@ -36,7 +36,7 @@ type Options struct {
 	// Waiting returns how many nodes wait for slots, besides those that have requested a slot, and the
 	// seconds that they will take; nil means that none ever wait.
 	Waiting func() (nodes int, seconds float64)
-	// Notice tells a person what the pool does; it may be nil.
+	// Notice tells a person what the pool does; it can be nil.
 	Notice func(text string)
 	// Serial has a value while a cluster is launched, where two at once disturb each other,
 	// and room for one; nil: they do not.
@@ -46,7 +46,7 @@ type Options struct {
 	Project  string // letters that tell projects apart
 	Run      string
 	API      string // address of the API server
-	Machines string // what clusters are made of, for people and to tell kinds apart
+	Machines string // what clusters are made of, for users and to tell kinds apart
 
 	Slots       int           // sessions at once on a cluster
 	MaxClusters int           // at once
@@ -142,7 +142,7 @@ const (
 const failurePause = time.Minute
 
 // acquire takes a slot of a cluster, and has one launched if that is worth it. prefers
-// tells clusters that have something of the caller's already; it may be nil.
+// tells clusters that have something of the caller's already; it can be nil.
 func (p *Pool) acquire(ctx context.Context, prefers func(*worker.Client) bool) (*cluster, error) {
 	if p.opt.NotAsked != nil {
 		return nil, p.opt.NotAsked
@@ -158,7 +158,7 @@ func (p *Pool) acquire(ctx context.Context, prefers func(*worker.Client) bool) (
 		p.adopting = make(chan struct{})
 		p.work.Go(func() { p.adopt(context.WithoutCancel(ctx)) })
 	}
-	if adopting := p.adopting; adopting != nil { // one of them may have the caller's work
+	if adopting := p.adopting; adopting != nil { // one of them can have the caller's work
 		p.mu.Unlock()
 		select {
 		case <-adopting:

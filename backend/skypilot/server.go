@@ -69,7 +69,7 @@ func localServerOf(s *kind.Site, name string) *localServer {
 	return made
 }
 
-// startPatience bounds how long a server may take until it answers: seconds, or minutes
+// startPatience bounds how long a server can take until it answers: seconds, or minutes
 // on a machine that is busy.
 const startPatience = 5 * time.Minute
 

@@ -78,7 +78,7 @@ var (
 	errRestarted = errors.New("the worker was started again")
 )
 
-// maxGap bounds how many calls a client may have given up before they arrived.
+// maxGap bounds how many calls a client can have given up before they arrived.
 const maxGap = 1000
 
 // sound reports whether another client can go on with the session: nothing in it was
@@ -233,7 +233,7 @@ func (h *hosted) collect(ctx context.Context, s frames, path string) error {
 	}
 }
 
-// close ends the session and all calls. It may be called again.
+// close ends the session and all calls. It can be called again.
 func (h *hosted) close(ctx context.Context) error {
 	h.mu.Lock()
 	h.closed = true

@@ -169,7 +169,7 @@ func (s *spool) copy(ctx context.Context, w io.Writer, flush func(), from int64)
 	}
 }
 
-// readAt reads what there is at an offset: nothing, if there may be more when changed is
+// readAt reads what there is at an offset: nothing, if there can be more when changed is
 // closed, or io.EOF behind the result.
 func (s *spool) readAt(into []byte, from int64) (n int, changed <-chan struct{}, err error) {
 	s.mu.Lock()

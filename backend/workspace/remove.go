@@ -27,7 +27,7 @@ func Remove(base string) error {
 		}
 		if err != nil {
 			failed = errors.Join(failed, err)
-			return fs.SkipDir // the rest may still come free
+			return fs.SkipDir // the rest can still come free
 		}
 		return nil
 	})

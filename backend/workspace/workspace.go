@@ -67,7 +67,7 @@ type Workspace struct {
 	begun            time.Time   // when they were last known to be so
 }
 
-// Make makes a workspace at base, where nothing may be, with mode 0700. Trees
+// Make makes a workspace at base, where nothing must be, with mode 0700. Trees
 // come from store. A nil owner is the caller; another one takes the right to
 // give files away. After an error the caller removes base.
 func Make(base string, store cache.Store, owner *Owner) (*Workspace, error) {
@@ -145,7 +145,7 @@ func (w *Workspace) Collect(ctx context.Context, name string) (io.ReadCloser, er
 }
 
 // Directory returns the absolute path of a directory given relative to Work.
-// It may be reached through symlinks that stay in there.
+// It can be reached through symlinks that stay in there.
 func (w *Workspace) Directory(dir string) (string, error) {
 	dir, err := Relative(dir)
 	if err != nil {

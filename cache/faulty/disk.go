@@ -227,7 +227,7 @@ func (d *Disk) Touch(path string, t time.Time) error {
 
 // LosePower loses what was not synced, or some of it: names are as they were
 // before, or before the last changes, and of what was written to files since the
-// last sync the end is missing or zero. No goroutine may use the disk at the same time.
+// last sync the end is missing or zero. No goroutine must use the disk at the same time.
 func (d *Disk) LosePower() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -43,7 +43,7 @@ const (
 )
 
 // Read reads the archive in a file. Nothing of it becomes visible unless it can be read to
-// its end; of several it may be that the first ones do. A record takes the place of one
+// its end; of several it can be that the first ones do. A record takes the place of one
 // for the same key that an earlier run made.
 func (r *Reader) Read(ctx context.Context, path string) (Counts, error) {
 	f, err := os.Open(path)
@@ -65,7 +65,7 @@ func (r *Reader) Read(ctx context.Context, path string) (Counts, error) {
 }
 
 // Scan reads the archive in a file, and has blob called with each of its blobs, whose content
-// need not be what its name says, and extra with each file of the caller's. Either may be nil.
+// need not be what its name says, and extra with each file of the caller's. Either can be nil.
 // Records are passed over.
 func Scan(ctx context.Context, path string, blob func(name [32]byte, content io.Reader) error, extra func(name string, content []byte) error) error {
 	f, err := os.Open(path)

@@ -45,7 +45,7 @@ type Counts struct {
 	Foreign, Kept int
 }
 
-// Write writes an archive. Records are signed by signer, which may be nil. A blob that the
+// Write writes an archive. Records are signed by signer, which can be nil. A blob that the
 // store lacks is a *cache.MissingError.
 func Write(ctx context.Context, w io.Writer, store cache.Store, signer cache.RecordKey, c Contents) (Counts, error) {
 	compressor, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))

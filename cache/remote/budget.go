@@ -57,7 +57,7 @@ func (b *budget) count() {
 	}
 }
 
-// check ends the budget if it is used up, and looks again when it may be.
+// check ends the budget if it is used up, and looks again when it can be.
 func (b *budget) check() {
 	b.mu.Lock()
 	b.count()

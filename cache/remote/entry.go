@@ -46,7 +46,7 @@ func entryID(namespace string, k cache.Key) cache.Key {
 	return sha256.Sum256(fmt.Appendf(nil, "fevalgraph record 1\x00%s\x00%s", namespace, k))
 }
 
-// encodeEntry returns the entry for a record whose blobs are given; signer may be nil.
+// encodeEntry returns the entry for a record whose blobs are given; signer can be nil.
 func encodeEntry(signer *PrivateKey, namespace string, k cache.Key, r *cache.Record, blobs []cache.Digest) (*execution.ActionResult, error) {
 	s := statement{Key: k, Namespace: namespace, Record: r}
 	if signer != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // finder asks for many blobs at once where many nodes ask for few each: what is asked
-// within a moment, or while all calls that there may be are under way, goes into one call.
+// within a moment, or while all calls that there can be are under way, goes into one call.
 type finder struct {
 	ask  func([]cache.Digest) ([]cache.Digest, error)
 	most int           // blobs in a call

@@ -18,7 +18,7 @@ import (
 )
 
 // PublicKey is a key whose signatures are trusted. Its text form is one line:
-// ed25519:<base64 of the 32 bytes>, and a name for people, which may be left out.
+// ed25519:<base64 of the 32 bytes>, and a name for users, which can be left out.
 type PublicKey struct {
 	Name string
 	key  ed25519.PublicKey
@@ -44,7 +44,7 @@ const (
 // keyName matches names of keys, which can be shown as they are.
 var keyName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._@+/-]{0,63}$`)
 
-// GenerateKey makes a key with a name, which may be "".
+// GenerateKey makes a key with a name, which can be "".
 func GenerateKey(name string) (PrivateKey, error) {
 	if name != "" && !keyName().MatchString(name) {
 		return PrivateKey{}, fmt.Errorf("%q is no name for a key: want up to 64 letters, digits and any of . _ @ + / -", name)

@@ -96,7 +96,7 @@ func Open(t Transport, o Options) *Store {
 	s.writes = newSide(o.Limit/3, func(error) {})    // Flush says it
 	s.reads = newSide(o.Limit*2/3, func(err error) {
 		s.warn(fmt.Errorf("it is no longer used: %w", err))
-		if !errors.Is(err, errSlow) { // what no node waits for may be slow
+		if !errors.Is(err, errSlow) { // what no node waits for can be slow
 			s.writes.end(err)
 		}
 	})

@@ -32,7 +32,7 @@ const (
 // errSlow is why a side ends whose budget is used up.
 var errSlow = errors.New("it is too slow")
 
-// newSide returns a side that may cost limit; ended learns why it ended.
+// newSide returns a side that can cost limit; ended learns why it ended.
 func newSide(limit time.Duration, ended func(error)) *side {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &side{ctx: ctx}
@@ -47,7 +47,7 @@ func newSide(limit time.Duration, ended func(error)) *side {
 	return s
 }
 
-// open reports whether the side may be used.
+// open reports whether the side can be used.
 func (s *side) open() bool { return s.ctx.Err() == nil }
 
 // try makes a call, and again if that may help, with pauses that grow. The call reports

@@ -58,7 +58,7 @@ func newAnswers(files *lang.ReaderFiles, problems []lang.Candidate) *answers {
 			all.others[p.Name] = one
 			continue
 		}
-		one.task = openTask(files, p.Attributes["task"]) // whose mistakes are the problem's
+		one.task = openTask(files, p.Attributes["task"]) // whose errors are the problem's
 		if before := all.tasks[one.task.Name]; before != nil {
 			one.names = append(before.names, p.Name)
 		}

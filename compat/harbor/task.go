@@ -13,7 +13,7 @@ import (
 )
 
 // task is a directory of a task as Harbor's own loader reads it: keys that it does not know
-// are ignored, whatever the version of the schema, and what it refuses is a mistake.
+// are ignored, whatever the version of the schema, and what it refuses is an error.
 type task struct {
 	*document.File
 	files *lang.ReaderFiles

@@ -90,7 +90,7 @@ func (l *log) samples(r *jsonfile.Reader) error {
 	return r.End()
 }
 
-// sample reads a sample or its summary, which has texts in place of an error and of a limit.
+// sample reads a sample or its summary, which has texts instead of an error and of a limit.
 func (l *log) sample(r *jsonfile.Reader) error {
 	var s struct {
 		ID     json.RawMessage

@@ -14,7 +14,7 @@ import (
 )
 
 // config is a config.yaml that is read as SlopCodeBench's own loader does: what that
-// refuses is a mistake with its line.
+// refuses is an error with its line.
 type config struct{ *document.File }
 
 func openConfig(files *lang.ReaderFiles, path string) *config {

@@ -21,7 +21,7 @@ type conversion struct {
 	snippets map[string][]string
 }
 
-// conversionOf reads the part of conversion.toml that is about a problem. A mistake in it is
+// conversionOf reads the part of conversion.toml that is about a problem. An error in it is
 // one of c.
 func conversionOf(files *lang.ReaderFiles, dir string, c *config) conversion {
 	above := filepath.Dir(dir)

@@ -107,7 +107,7 @@ func skippedTests(dir string) string {
 	return "omit"
 }
 
-// readSolution reads what there is of a problem's own solution, or of an agent's run. Mistakes
+// readSolution reads what there is of a problem's own solution, or of an agent's run. Errors
 // of config.yaml are the problem's.
 func readSolution(files *lang.ReaderFiles, given map[string]string) (*lang.Made, diag.List) {
 	dir := given["path"]

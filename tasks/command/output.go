@@ -37,7 +37,7 @@ type TaskOutput struct {
 	Path string // relative to the directory of the Task
 }
 
-// What an output may have together. A task that makes more is broken, and says so.
+// What an output can have together. A task that makes more is broken, and says so.
 const (
 	maxOutputBytes   = 8 << 30
 	maxOutputEntries = 1_000_000

@@ -55,7 +55,7 @@ func (r *Run) guarded(ctx context.Context, w *graph.Work) (code, data []cache.En
 	line := strings.Fields(r.line())
 	for _, e := range files {
 		if own[path.Dir(e.Path)] {
-			continue // the submission is a file in place of this directory
+			continue // the submission is a file instead of this directory
 		}
 		if e.Executable || slices.Contains(codeEndings, path.Ext(e.Path)) || slices.ContainsFunc(line, func(word string) bool { return path.Join(r.Directory, word) == e.Path }) {
 			code = append(code, e)
@@ -71,7 +71,7 @@ func (r *Run) guarded(ctx context.Context, w *graph.Work) (code, data []cache.En
 }
 
 // readOnly lists the files that commands cannot change. In a container the problem's own set-up
-// commands could not, either, and may have to.
+// commands could not, either, and might have to.
 func (r *Run) readOnly(code, data []cache.Entry) []string {
 	if r.Backend.Capabilities().OwnFiles && (r.OwnSetup || r.UV != nil) {
 		return nil

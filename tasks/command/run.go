@@ -195,7 +195,7 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, s *session.Session, uv *
 	if err := r.clear(ctx, s); err != nil {
 		return err
 	}
-	if len(r.Setup) > 0 || uv != nil { // which may change code, honestly
+	if len(r.Setup) > 0 || uv != nil { // which can change code, honestly
 		var err error
 		if code, err = unchanged(ctx, s, code); err != nil {
 			return err

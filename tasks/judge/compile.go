@@ -201,7 +201,7 @@ func withoutTemporaries(text string) string {
 }
 
 // Tool is the task that makes the program of a problem's checker or interactor,
-// shared by every solution. When it does not compile, the problem has a mistake.
+// shared by every solution. When it does not compile, the problem has an error.
 type Tool struct {
 	Name   string // "checker" or "interactor"
 	Flags  []string

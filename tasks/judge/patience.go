@@ -65,7 +65,7 @@ func (b *Box) patience(ctx context.Context, ends []backend.Ending, programs ...b
 		late[0].CPU.Round(time.Millisecond), late[0].Clock.Round(time.Millisecond), limit)
 }
 
-// doubtful reports whether a solution may have reached its limit because of
+// doubtful reports whether a solution can have reached its limit because of
 // others. That one which talks to an interactor hardly ran proves nothing:
 // each must get a processor for the other to go on.
 func doubtful(ends []backend.Ending) bool {

@@ -23,7 +23,7 @@ type Dialect interface {
 	Output(content []byte) []byte
 	// Ratios reads what a program said that ended cleanly or not, by a signal
 	// unless that is empty. A solution that did not end cleanly is read in place
-	// of its checker or interactor. The message is for people.
+	// of its checker or interactor. The message is for users.
 	Ratios(clean bool, said, signal string) (ratio, unbounded float64, message string)
 }
 
@@ -58,7 +58,7 @@ var (
 
 // judged reads the verdict of a checker or interactor from its ending and its whole output; only
 // the message is shortened. If it crashes or prints an invalid number, the solution's output caused
-// that and earns 0: no solution may choose to have no score. An error is a *failedError: the points
+// that and earns 0: no solution can choose to have no score. An error is a *failedError: the points
 // are not a ratio, whatever the solution does, or the wall-clock limit was reached, which a busy
 // machine can cause.
 func judged(e end, printed []byte) (Verdict, error) {

@@ -144,7 +144,7 @@ func (s *Submit) settled(ctx context.Context, w *graph.Work, sub backend.Submiss
 	return nil, errors.New("no two results of the server agree, and each has a case that earned nothing without a word")
 }
 
-// doubtful reports whether a case may have failed for the server's own reasons:
+// doubtful reports whether a case can have failed for the server's own reasons:
 // nothing is said, and the program's time was not up.
 func (s *Submit) doubtful(g *backend.Grade) bool {
 	for i, c := range g.Cases {

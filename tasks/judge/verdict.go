@@ -76,7 +76,7 @@ func (e end) String() string {
 	return string(e.Status)
 }
 
-// transcript is a log: what programs printed for people, and how each ended.
+// transcript is a log: what programs printed for users, and how each ended.
 type transcript []byte
 
 // say adds a program's output, in separate lines.

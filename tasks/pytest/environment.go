@@ -52,7 +52,7 @@ func (r *Run) provided(python, version string) provided {
 	return in
 }
 
-// damagedFile marks an environment that is damaged. It stays, since sessions may run in it.
+// damagedFile marks an environment that is damaged. It stays, since sessions can run in it.
 const damagedFile = "damaged"
 
 // undamaged returns the directory, or the first of those for its successors that has no mark.
@@ -139,7 +139,7 @@ func (e *Environments) verify(ctx context.Context, r *Run, name string, in provi
 }
 
 // fetch makes uv provide pytest. Where uv's cache outlives a session, what it has
-// is used without the network, which may be slow or absent.
+// is used without the network, which can be slow or absent.
 func (e *Environments) fetch(ctx context.Context, r *Run, in provided, env []string) (snapshot string, exit backend.Exit, out []byte, err error) {
 	attempts := []bool{false}
 	if !r.Backend.Capabilities().OwnFiles {

@@ -30,7 +30,7 @@ type collector struct {
 	LongRepr longRepr `json:"longrepr"`
 }
 
-// longRepr is a text for people. What a plugin puts there in place of one is shown as it is.
+// longRepr is a text for users. What a plugin puts there instead of one is shown as it is.
 type longRepr string
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -133,7 +133,7 @@ func collectedBefore(parts []part, p int) int {
 }
 
 // ranNothing reports whether the run ended when its tests were collected and
-// none had run: a hook may have failed that looks at all of them.
+// none had run: a hook can have failed that looks at all of them.
 func (p part) ranNothing() bool {
 	return p.severity() < 0 && p.usable && len(p.tests) == 0
 }

@@ -91,7 +91,7 @@ func (p *Parse) read(ctx context.Context, w *graph.Work) (verdict.Checkpoint, ve
 			return verdict.Checkpoint{}, verdict.Measurements{}, fmt.Errorf("%s: %w", file, err)
 		}
 		parts[i] = newPart(path.Join(p.Directory, file), l)
-		parts[i].report, parts[i].ctrf = nil, nil // each may be large, and they have been read
+		parts[i].report, parts[i].ctrf = nil, nil // each can be large, and they have been read
 	}
 	v, m := p.judgeParts(parts)
 	return v, m, nil

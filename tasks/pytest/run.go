@@ -67,7 +67,7 @@ type Run struct {
 // Marker is a pytest marker to register.
 type Marker struct{ Name, Description string }
 
-// Asset is an asset that the tests may read.
+// Asset is an asset that the tests can read.
 type Asset struct {
 	Name   string // the dependency is called "asset <Name>"
 	Target string // below <tests>/assets
@@ -102,7 +102,7 @@ type exitFacts struct {
 }
 
 // reportFacts are the keys of both reports whose values decide, or name what is decided
-// on. They are never masked: a secret may be "passed".
+// on. They are never masked: a secret can be "passed".
 var reportFacts = []string{"nodeid", "outcome", "keywords", "name", "status", "filePath", "file_path", "tags"}
 
 // Describe implements graph.Task.

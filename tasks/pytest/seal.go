@@ -53,7 +53,7 @@ func sealInputs(key proof.Key) []backend.Input {
 // back from the environment.
 const sealed = `PYTHONPATH=$PWD/` + pluginDir + `${PYTHONPATH:+:$PYTHONPATH}; export PYTHONPATH; `
 
-// begun reports whether pytest has taken its key, and so may have run tests. No other process
+// begun reports whether pytest has taken its key, and so can have run tests. No other process
 // can put it back.
 func begun(ctx context.Context, s backend.Session, key proof.Key) (bool, error) {
 	content, err := session.Read(ctx, s, keyPath, int64(len(key)))

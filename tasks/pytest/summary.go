@@ -38,7 +38,7 @@ var (
 var countedElsewhere = []string{"failed", "error", "skipped", "xfailed", "deselected", "warning", "rerun", "subtests passed", "subtests skipped", "subtests failed"}
 
 // passed returns how many tests passed at most, if as many as worded can be counted by a
-// word of a plugin in place of pytest's.
+// word of a plugin instead of pytest's.
 func (s *summary) passed(worded int) int {
 	others := 0
 	for word, n := range s.Counts {
@@ -78,7 +78,7 @@ func endedEarly(log []byte) string {
 func summaryIn(log []byte) *summary {
 	s := &summary{Subtests: bytes.Contains(log, subFailed)}
 	if !bytes.Contains(log, []byte(" test session starts ")) || !firstLine().Match(log) {
-		return s // such as with -qqq: what is counted in there may be anybody's
+		return s // such as with -qqq: what is counted in there can be anybody's
 	}
 	for rest := log; len(rest) > 0 && s.Counts == nil; {
 		i := bytes.LastIndexByte(rest, '\n')

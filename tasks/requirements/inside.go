@@ -24,7 +24,7 @@ const (
 	outFile = "requirements.txt"
 )
 
-// resolveTimeout is generous: uv may have to build packages to learn what they
+// resolveTimeout is generous: uv might have to build packages to learn what they
 // require.
 const resolveTimeout = 10 * time.Minute
 

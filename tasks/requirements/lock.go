@@ -30,7 +30,7 @@ type Set struct {
 	Platform string   `json:"platform"` // "linux/amd64": likewise
 	Requires []string `json:"requires"` // as written, sorted, without repetition
 	Pins     []string `json:"pins"`     // name==version, sorted by name
-	// Hashes are, by name and version with a space between, those of the files that may be
+	// Hashes are, by name and version with a space between, those of the files that can be
 	// installed. Lock files of earlier versions have none, and neither have repositories
 	// and directories, nor a version that a person wrote down.
 	Hashes map[string][]string `json:"hashes,omitempty"`
@@ -123,7 +123,7 @@ func (s Set) check() error {
 	return nil
 }
 
-// Put adds or replaces a set. Its pins may have their hashes with them.
+// Put adds or replaces a set. Its pins can have their hashes with them.
 func (l *Lock) Put(s Set) {
 	s.Requires = Normalise(s.Requires)
 	pins := make([]string, len(s.Pins))

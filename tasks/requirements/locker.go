@@ -17,7 +17,7 @@ import (
 )
 
 // Locker answers with pinned requirements: from the lock file, or, when the
-// command may write, by resolving them and writing it.
+// command can write, by resolving them and writing it.
 type Locker struct {
 	o      LockerOptions
 	rehash bool
@@ -31,7 +31,7 @@ type Locker struct {
 	told   bool            // that there are no hashes
 }
 
-// LockerOptions say where pins are kept, and whether others may be made.
+// LockerOptions specify where pins are kept, and whether others may be made.
 type LockerOptions struct {
 	Path     string // of the lock file
 	State    string // directory of the project's state

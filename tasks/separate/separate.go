@@ -85,7 +85,7 @@ func sources() func(yield func(string, []byte) bool) {
 	}
 }
 
-// Inputs returns what a workspace gets in place of the tree of a submission.
+// Inputs returns what a workspace gets instead of the tree of a submission.
 func (m *Modules) Inputs(ctx context.Context, s cache.Store, tree cache.Digest) ([]backend.Input, error) {
 	standIns, err := standIns(ctx, s, tree)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// The files that a reward may stand in; the first that is there counts.
+// The files that a reward can stand in; the first that is there counts.
 const (
 	rewardJSON = "reward.json"
 	rewardText = "reward.txt"

@@ -170,7 +170,7 @@ func (t *trial) end() (graph.Outcome, error) {
 }
 
 // blame decides whose doing it is that the script gave no verdict with a submission. If it gives
-// one without, the submission kept it from that, and none may choose to have no score. A submission
+// one without, the submission kept it from that, and none can choose to have no score. A submission
 // that is right by chance must not have another chance for killing the script, so one end is enough.
 func (r *Run) blame(ctx context.Context, w *graph.Work, plan session.Plan, t trial) (graph.Outcome, error) {
 	w.Note("the script runs without the submission: " + t.unjudged.Error())

@@ -38,7 +38,7 @@ const itself = "/proc/self/exe"
 type Process struct {
 	level  Level
 	order  []byte
-	tell   *os.File   // stays open as long as the program may run
+	tell   *os.File   // stays open as long as the program can run
 	theirs []*os.File // of the process that takes over
 	status *status
 }

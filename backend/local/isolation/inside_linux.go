@@ -38,7 +38,7 @@ func takeOver() int {
 		_, _ = status.Write(append([]byte{saidFailed}, content...))
 		return 1
 	}
-	// What this process inherited by mistake is not the program's, either.
+	// What this process inherited by accident is not the program's, either.
 	if err := unix.CloseRange(orderFile, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fail(failure{}, fmt.Errorf("closing files: %w", err))
 	}

@@ -35,7 +35,7 @@ const (
 	None    Level = "none"
 )
 
-// Levels lists them as people may name them.
+// Levels lists them as people can name them.
 func Levels() []string { return []string{string(Full), string(Partial), string(None)} }
 
 // View lists what a program sees of this machine's files. All paths are absolute and clean, and those of
@@ -51,7 +51,7 @@ type View struct {
 	// Places are files and directories that are the program's own, too, where it sees them. They
 	// take Full.
 	Places []Place
-	// Overlays are directories that it may change without anybody else seeing that. With
+	// Overlays are directories that it can change without anybody else seeing that. With
 	// Partial they are Writable.
 	Overlays []Overlay
 	// Temp is one of the directories below Writable, and appears as /tmp and /var/tmp. With Partial these

@@ -90,7 +90,7 @@ func (p *Pieces) Close() ([]cache.Digest, error) {
 	return p.done, err
 }
 
-// Source has pieces, and contents by their digests. Its readers may be read from any offset.
+// Source has pieces, and contents by their digests. Its readers can be read from any offset.
 type Source interface {
 	// Piece opens a piece.
 	Piece(d cache.Digest) (io.ReadCloser, error)

@@ -24,7 +24,7 @@ func sum(r io.Reader, buffer []byte) (cache.Digest, error) {
 	return d, err
 }
 
-// validBytes reports whether a path, which may be no text, leads to below where it starts.
+// validBytes reports whether a path, which can be no text, leads to below where it starts.
 func validBytes(name string) bool {
 	for element := range strings.SplitSeq(name, "/") {
 		if element == "" || element == "." || element == ".." || strings.Contains(element, "\x00") {

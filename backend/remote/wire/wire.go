@@ -112,7 +112,7 @@ type Input struct {
 // Result is the outcome of a Task.
 type Result struct {
 	Protocol int `json:"protocol"`
-	// Host names the machine, for people.
+	// Host names the machine, for users.
 	Host  string                `json:"host"`
 	Facts map[string]facts.Fact `json:"facts,omitempty"`
 	// Different are the answers that were not the expected ones: nothing else was done then.

@@ -191,7 +191,7 @@ func (c *Client) send(ctx context.Context, method, path string, body map[string]
 	if err != nil {
 		return nil, unreachable(ctx, err)
 	}
-	// A login page may also come as a success.
+	// A login page can also come as a success.
 	page := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html")
 	if resp.StatusCode == http.StatusOK && !page {
 		return resp, nil

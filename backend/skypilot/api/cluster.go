@@ -17,12 +17,12 @@ type Cluster struct {
 	UserID     string `json:"user_hash"`
 	Cloud      string `json:"cloud"`
 	Region     string `json:"region"`
-	Resources  string `json:"resources_str_full"` // for people
+	Resources  string `json:"resources_str_full"` // for users
 	Nodes      int    `json:"nodes"`
 	NameThere  string `json:"cluster_name_on_cloud"` // the name of Slurm's job
-	LastEvent  string `json:"last_event"`            // for people
+	LastEvent  string `json:"last_event"`            // for users
 	InitKind   string `json:"init_kind"`             // of INIT: "launching" or "unhealthy"
-	InitReason string `json:"init_status_reason"`    // of INIT, for people
+	InitReason string `json:"init_status_reason"`    // of INIT, for users
 }
 
 // Launched is the result of a launch.

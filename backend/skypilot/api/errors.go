@@ -105,7 +105,7 @@ func NoSuchCluster(err error) bool {
 	return ok && e.Type == "ClusterDoesNotExist"
 }
 
-// unreachableError is that no answer came. The request may have been made.
+// unreachableError is that no answer came. The request can have been made.
 type unreachableError struct{ err error }
 
 func (e *unreachableError) Error() string {
@@ -168,7 +168,7 @@ func decodeError(status int, body []byte) error {
 	if json.Unmarshal(envelope.Detail, &text) == nil && text != "" {
 		message = text
 	}
-	// What is refused is repeated there, and may be long.
+	// What is refused is repeated there, and can be long.
 	if len(message) > 1000 {
 		message = message[:1000] + "..."
 	}

@@ -135,7 +135,7 @@ func Run(ctx context.Context, o Options, ready func(Address)) (err error) {
 const unused = 7 * 24 * time.Hour
 
 // collect removes blobs from the store of a worker that were not used for long: at once, as a worker
-// may be started for each run, and daily. A failure is left to the next time.
+// can be started for each run, and daily. A failure is left to the next time.
 func collect(ctx context.Context, store *cache.Disk) {
 	for {
 		_, _ = store.GC(ctx, cache.GCOptions{MaxBytes: -1, MaxAge: unused})
@@ -152,7 +152,7 @@ func (o *Options) host(store cache.Store, registry *backend.Registry, dir string
 	path, _ := o.LookupEnv("PATH")
 	home, _ := o.LookupEnv("HOME")
 	tools := append(local.Tools(o.LookupEnv), certificates.System(o.LookupEnv)...)
-	// A workspace is not below dir, which may be on a network and has a long name: sockets
+	// A workspace is not below dir, which can be on a network and has a long name: sockets
 	// in a workspace have little room.
 	scratch := filepath.Join(os.TempDir(), fmt.Sprintf("fevalgraph-%d", os.Getuid()))
 	made := local.New(store, local.Options{

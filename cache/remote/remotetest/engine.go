@@ -26,7 +26,7 @@ type Outcome struct {
 	Forgets  bool // the operation is not known when a stream is attached to it again
 }
 
-// Engine executes actions: it may wait, and ctx ends when the action is killed.
+// Engine executes actions: it can wait, and ctx ends when the action is killed.
 type Engine func(ctx context.Context, action *execution.Action, command *execution.Command) Outcome
 
 // operation is an action that is executed.

@@ -1,5 +1,5 @@
 // Package remotetest is a remote cache in this process, over both protocols, for tests: it
-// can be slow, full, down and lying. It tells what it was asked. It may be an engine, too,
+// can be slow, full, down and lying. It tells what it was asked. It can be an engine, too,
 // whose actions run on this machine.
 package remotetest
 
@@ -37,7 +37,7 @@ type Faults struct {
 	Evicts    bool          // blobs are found and then are not there
 	Compress  bool          // offers zstd, and compresses nothing itself
 	Token     string        // the authorization that all calls must have
-	ReadOnly  bool          // no call may write
+	ReadOnly  bool          // no call can write
 	Rate      int64         // bytes in a second, of all that is sent; 0 means no limit
 }
 

@@ -55,7 +55,7 @@ func (Runner) Reason(stdout, stderr []byte) string {
 // textMode has the line ends of a text as Python's text mode reads them.
 var textMode = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// Numbers of Python's, their digits already ASCII: single underscores may stand
+// Numbers of Python's, their digits already ASCII: single underscores can stand
 // between two of them.
 var (
 	pythonDecimal = lazyregexp.New(strings.ReplaceAll(`^[+-]?(?:D\.?D?|\.D)(?:[eE][+-]?D)?$`, "D", `(?:[0-9](?:_?[0-9])*)`))
