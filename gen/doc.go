@@ -14,6 +14,6 @@
 // an os.Root. The record next to an attempt contains the digests of these files, so that edits by hand are
 // seen and kept; it does not decide what is fresh.
 //
-// Package model defines models; openai and program implement them; keypool hands out API keys within their
-// limits, and a request that was throttled or refused for its key is no attempt; answer parses answers.
+// Package model has models behind an endpoint and models that are programs; keypool hands out API keys within
+// their limits, and a request that was throttled or refused for its key is no attempt; answer parses answers.
 package gen
