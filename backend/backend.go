@@ -20,10 +20,10 @@ type Backend interface {
 	// Identity resolves what enters keys. It can run programs; callers ask
 	// once per run and backend.
 	Identity(ctx context.Context) (Identity, error)
-	// Network says what commands with Ports get. It finds out once, at little
+	// Network returns what commands with Ports get. It finds out once, at little
 	// cost, and never changes its mind.
 	Network() Network
-	// Capabilities says what else the backend can do.
+	// Capabilities returns what else the backend can do.
 	Capabilities() Capabilities
 	// Prepare runs a command that fetches what the commands of many sessions need, Online and in a separate
 	// workspace. Where sessions share files outside of their workspaces, they share what it leaves there.
@@ -132,7 +132,7 @@ type Command struct {
 	// Notes takes what the session itself has to say, line by line, such as
 	// what it waits for; nil discards.
 	Notes io.Writer
-	// Online says that the command fetches what later ones need, and can use
+	// Online reports that the command fetches what later ones need, and can use
 	// the network also where the backend keeps it from others.
 	Online bool
 	// Offline restricts the command to a private loopback, whatever network the backend has. Where that is
@@ -149,9 +149,9 @@ type Exit struct {
 	Signal   string // "killed", "segmentation fault" ...; empty when it exited
 	TimedOut bool   // Timeout ended it
 	Seconds  float64
-	// Stopped says that a signal had stopped the program when Timeout ended it.
+	// Stopped reports that a signal had stopped the program when Timeout ended it.
 	Stopped bool
-	// OOM says that the session reached the memory limit of its backend and
+	// OOM reports that the session reached the memory limit of its backend and
 	// something in it was killed for that. OOMLimit is that limit, in bytes.
 	OOM      bool
 	OOMLimit int64

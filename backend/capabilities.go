@@ -23,7 +23,7 @@ type Capabilities struct {
 	Shown func(lines, values []string) []Shown
 	// Images makes the image that commands run in.
 	Images ImageBuilder
-	// Isolation says how much the commands of sessions are kept from; see Level.
+	// Isolation returns how much the commands of sessions are kept from; see Level.
 	Isolation func() string
 	// GPU returns an *AbsentError when commands would see no GPU. A backend
 	// that gives its commands GPUs, rather than what the machine has, lacks it.
@@ -33,7 +33,7 @@ type Capabilities struct {
 	// Places returns an error if sessions cannot have Places on this machine; nil means that they can. Their
 	// sessions are Listers.
 	Places func(ctx context.Context) error
-	// Attach says that a Command can be attached to the caller's terminal.
+	// Attach reports that a Command can be attached to the caller's terminal.
 	Attach bool
 	// Keep makes Close leave a session's workspace for a person to look at, with
 	// everything in it ended. It is called between two Execs or after the last.

@@ -36,7 +36,7 @@ type spoiledError struct{ error }
 func (e spoiledError) Unwrap() error        { return e.error }
 func (e spoiledError) Is(target error) bool { return target == ErrSpoiled }
 
-// ToolError says that a program the backend needs is not there or does not
+// ToolError reports that a program the backend needs is not there or does not
 // work, and what to do about it. It means broken, never a verdict.
 type ToolError struct {
 	Tool string // as it was asked for: "uv", "uvx", "./run.sh"
@@ -58,7 +58,7 @@ func (e *ToolError) Error() string {
 // Unwrap returns the reason.
 func (e *ToolError) Unwrap() error { return e.Err }
 
-// SettingError says that an attribute of the backend's configuration cannot be
+// SettingError reports that an attribute of the backend's configuration cannot be
 // meant, as far as that shows only where it runs. It is a person's to fix, so
 // trying again cannot help.
 type SettingError struct {
@@ -78,7 +78,7 @@ func (e *SettingError) Error() string {
 // Unwrap returns the reason.
 func (e *SettingError) Unwrap() error { return e.Err }
 
-// AbsentError says that the machine which a backend is on lacks a device that
+// AbsentError reports that the machine which a backend is on lacks a device that
 // the configuration asks for. What needs it is skipped there.
 type AbsentError struct {
 	Device string // "GPU"

@@ -44,7 +44,7 @@ type GradedCase struct {
 	Ratio          *float64 // earned share of the points; nil if the server gave no number
 	RatioUnbounded *float64
 	Message        string // what the checker or the program said
-	// Silent says that nothing was earned and nothing is said about it: the
+	// Silent reports that nothing was earned and nothing is said about it: the
 	// program can have been stopped, and the server can have failed.
 	Silent bool
 	Clock  time.Duration // of the program, from start to end

@@ -14,7 +14,7 @@ import (
 // key proves which no project has.
 type SessionKey []byte
 
-// ErrForeign says that an entry of a registry is not the caller's own.
+// ErrForeign reports that an entry of a registry is not the caller's own.
 var ErrForeign = errors.New("its entry was not written by this user on this machine, so nothing that it names is touched")
 
 // Prove returns the proof of an entry of a run.

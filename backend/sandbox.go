@@ -64,7 +64,7 @@ type Limits struct {
 	Kept         int64         // bytes of each kept file; 0 means the sandbox's own limit
 }
 
-// EndingStatus says how a program ended.
+// EndingStatus describes how a program ended.
 type EndingStatus string
 
 // The statuses.
@@ -91,7 +91,7 @@ type Ending struct {
 	CPU    time.Duration
 	Clock  time.Duration
 	Memory int64 // bytes, the most at any time
-	// Contended says that others wanted the machine's processors as well, or
+	// Contended reports that others wanted the machine's processors as well, or
 	// that is not known: then Clock says little about the program.
 	Contended bool
 }

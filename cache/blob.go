@@ -15,7 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/files"
 )
 
-// ChangedError says that a file's bytes are not, or did not stay, what the
+// ChangedError reports that a file's bytes are not, or did not stay, what the
 // caller believed.
 type ChangedError struct{ Path string }
 

@@ -38,7 +38,7 @@ const touchInterval = 30 * time.Minute
 // Options.ReadOnly that would have to write.
 var ErrReadOnly = errors.New("the store is open for reading only")
 
-// NotWritableError says that a store's directory cannot be created or written.
+// NotWritableError reports that a store's directory cannot be created or written.
 type NotWritableError struct {
 	Dir string
 	Err error
@@ -50,7 +50,7 @@ func (e *NotWritableError) Error() string {
 
 func (e *NotWritableError) Unwrap() error { return e.Err }
 
-// VersionError says that a directory holds a store of another layout.
+// VersionError reports that a directory holds a store of another layout.
 type VersionError struct{ Dir, Found string }
 
 func (e *VersionError) Error() string {

@@ -56,7 +56,7 @@ func (c *collector) sweep(ctx context.Context, list []weighed, path func(weighed
 	return flush()
 }
 
-// removeAll removes files. It leaves those that were put again or used since they were weighed, and those
+// removeAll removes files. It leaves files that were put again or used since they were weighed, and files
 // that cannot be removed.
 func (c *collector) removeAll(list []weighed, path func(weighed) string, removed interface{ Add(int64) int64 }) error {
 	if len(list) == 0 {

@@ -20,7 +20,7 @@ const shardCount = 256
 type stored struct {
 	name string // relative to the store, slash-separated: "cas/ab/ab12..."
 	hash [32]byte
-	// stray says that the file is not where a blob or record of its name is.
+	// stray reports that the file is not where a blob or record of its name is.
 	stray bool
 	info  fs.FileInfo
 }

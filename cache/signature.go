@@ -28,7 +28,7 @@ func (k RecordKey) signed(sum, text []byte) bool {
 	return err == nil && proof.Key(k).Proves(signature, sum)
 }
 
-// ForeignError says that the store has a record which no key that it trusts has signed.
+// ForeignError reports that the store has a record which no key that it trusts has signed.
 type ForeignError struct {
 	Key Key
 	By  string // who signed it, by its own words; "" when it is not said

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// UnsettledError says that the state of a path cannot be recorded: the path was
+// UnsettledError reports that the state of a path cannot be recorded: the path was
 // changed so recently that another change could go unnoticed.
 type UnsettledError struct{ Path string }
 

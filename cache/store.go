@@ -33,7 +33,7 @@ type Store interface {
 	PutRecord(ctx context.Context, k Key, r *Record) error
 }
 
-// Class tells how stored work ended. Broken work is never stored, so it has no class.
+// Class describes how stored work ended. Broken work is never stored, so it has no class.
 type Class string
 
 const (
@@ -72,12 +72,12 @@ func (r *Record) Output(name string) (Output, bool) {
 	return Output{}, false
 }
 
-// MissingError says that a blob is not in the store.
+// MissingError reports that a blob is not in the store.
 type MissingError struct{ Digest Digest }
 
 func (e *MissingError) Error() string { return fmt.Sprintf("blob %s is not in the store", e.Digest) }
 
-// CorruptError says that a stored blob's bytes did not match its digest. The
+// CorruptError reports that a stored blob's bytes did not match its digest. The
 // blob has been dropped.
 type CorruptError struct{ Digest Digest }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/files"
 )
 
-// VerifyReport says what Verify found. Names are relative to the store and
+// VerifyReport describes what Verify found. Names are relative to the store and
 // slash-separated ("cas/ab/ab12..."), in order of the walk.
 type VerifyReport struct {
 	Blobs, Records int64    // looked at, bad ones included

@@ -61,8 +61,8 @@ func (b *Backlog) add(pool string, nodes int, seconds float64) {
 	b.pools[pool] = w
 }
 
-// countQueued tells the backlog, if there is one, that a node enters the phase queued, with
-// 1, or leaves it, with -1.
+// countQueued reports to the backlog, if there is one, that a node enters the phase queued, with 1, or
+// leaves it, with -1.
 func (s *scheduler) countQueued(id ID, nodes int) {
 	if s.o.Backlog != nil {
 		s.o.Backlog.add(s.poolName(s.g.Node(id)), nodes, float64(nodes)*s.expected[id])

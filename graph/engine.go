@@ -35,7 +35,7 @@ type Options struct {
 	Lookups int
 	// Force makes matching nodes stale whatever the store says.
 	Force func(*Node) bool
-	// Refuse says why a stale node is not to run; the node ends with that error. Nil refuses
+	// Refuse returns why a stale node is not to run; the node ends with that error. Nil refuses
 	// none.
 	Refuse func(*Node) error
 	// Stop is called for every node that ended; once it returns true, nothing new

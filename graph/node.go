@@ -38,7 +38,7 @@ type Predictor interface {
 // removed behind its back: an image, a machine. A stored answer of it is served
 // only while Validate finds them.
 type Validator interface {
-	// Validate says why stored outputs are no longer valid, in words that make a
+	// Validate returns why stored outputs are no longer valid, in words that make a
 	// cause; "" when they are valid. It is called after Describe and before any
 	// dependent is described, and must be cheap for valid outputs. An error means
 	// that it cannot be known: the node is broken.
@@ -56,7 +56,7 @@ type Outcome struct {
 // Label is an axis of a node, for selection: problem=kvstore.
 type Label struct{ Name, Value string }
 
-// Retry says how often broken work is tried, and the pause before each
+// Retry describes how often broken work is tried, and the pause before each
 // further attempt. The zero value is one attempt.
 type Retry struct {
 	Attempts int

@@ -114,7 +114,7 @@ func (g *Graph) AddRows(rows []Row) {
 	}
 }
 
-// PinnedError says that the work of a pinned node is needed after all: an output is
+// PinnedError reports that the work of a pinned node is needed after all: an output is
 // gone from the store, or damaged. The caller has to compile the node.
 type PinnedError struct{ Addr string }
 

@@ -13,13 +13,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// AwayError says that a server is away or out of order: the same call may succeed later.
+// AwayError reports that a server is away or out of order: the same call may succeed later.
 type AwayError struct{ Err error }
 
 func (e *AwayError) Error() string { return e.Err.Error() }
 func (e *AwayError) Unwrap() error { return e.Err }
 
-// RefusedError says that a server does not do what it is asked: now, and if it is asked
+// RefusedError reports that a server does not do what it is asked: now, and if it is asked
 // again.
 type RefusedError struct {
 	Err    error
@@ -29,7 +29,7 @@ type RefusedError struct {
 func (e *RefusedError) Error() string { return e.Err.Error() }
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// BusyError says that an engine takes no more actions now: fewer at once can be taken.
+// BusyError reports that an engine takes no more actions now: fewer at once can be taken.
 type BusyError struct {
 	Err  error
 	Wait time.Duration // that the engine requests before another try; 0 if it does not
@@ -38,7 +38,7 @@ type BusyError struct {
 func (e *BusyError) Error() string { return "the engine takes no more actions: " + e.Err.Error() }
 func (e *BusyError) Unwrap() error { return e.Err }
 
-// NoWorkersError says that an engine has no workers for a platform.
+// NoWorkersError reports that an engine has no workers for a platform.
 type NoWorkersError struct {
 	Platform string // name=value, with commas between; can be ""
 	Err      error
@@ -52,7 +52,7 @@ func (e *NoWorkersError) Error() string {
 }
 func (e *NoWorkersError) Unwrap() error { return e.Err }
 
-// MissingError says that an action was not executed for lack of blobs: they were removed, or
+// MissingError reports that an action was not executed for lack of blobs: they were removed, or
 // never sent.
 type MissingError struct {
 	Blobs []cache.Digest // none if the engine does not say which
@@ -67,7 +67,7 @@ func (e *MissingError) Error() string {
 }
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// LostError says that an action can have been executed and has no result: its worker, or the
+// LostError reports that an action can have been executed and has no result: its worker, or the
 // engine, was lost, or someone else killed it. It can be executed again.
 type LostError struct{ Err error }
 

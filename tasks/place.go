@@ -25,7 +25,7 @@ type Place struct {
 	Syntax string // of Ignore: "doublestar" or "fnmatch"
 	Plain  bool   // as of Submission
 	Tests  *Tests // nil places everything; Root is not used
-	// Shared says that cells of any solution get it: that what makes it had a submission which
+	// Shared reports that cells of any solution get it: that what makes it had a submission which
 	// is refused is then no verdict on them.
 	Shared bool
 }

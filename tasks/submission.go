@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Submission says what of a solution's code is evaluated.
+// Submission describes what of a solution's code is evaluated.
 type Submission struct {
 	Source string // absolute path of a directory, or of a single file, which keeps its name
 	Ignore Ignore // of a directory's files

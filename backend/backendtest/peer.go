@@ -20,11 +20,11 @@ const peerVariable = "BACKENDTEST_PEER"
 // leakedVariable is in the environment of all tests, where no command may find it.
 const leakedVariable = "LEAKED"
 
-// Main is for the TestMain of packages that call the suite or a part of it. It
-// runs the tests; the suite also puts the test binary into workspaces as the
-// program "peer", because no image can be trusted to have one that listens:
+// Main is for the TestMain of packages that call the suite or a part of it. It runs the tests; the suite
+// also puts the test binary into workspaces as the program "peer", because no image can be trusted to have a
+// program that listens:
 //
-//	peer serve ADDRESS WORD    say "ready", then WORD to everybody who connects
+//	peer serve ADDRESS WORD    print "ready", then send WORD to every client
 //	peer ask ADDRESS           print the word, or exit with 1
 func Main(m *testing.M) int {
 	if os.Getenv(peerVariable) == "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/docker/go-connections/tlsconfig"
 )
 
-// patience says how long to wait for a daemon.
+// patience describes how long to wait for a daemon.
 type patience struct {
 	// call bounds requests that do not wait for a program. A busy daemon takes seconds; a daemon that needs
 	// longer is stuck.

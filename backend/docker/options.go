@@ -35,7 +35,7 @@ const (
 type Options struct {
 	// Image is a reference, "python:3.12-slim", or an image ID.
 	Image string
-	// Build says that Build, or Find, comes first and says what the image is.
+	// Build reports that Build, or Find, comes first and says what the image is.
 	Build *Build
 	// Platform is "linux/arm64" or the like; empty is the daemon's own.
 	Platform string

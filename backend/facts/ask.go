@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// ErrNoSandbox says that a machine has no sandbox for judge problems.
+// ErrNoSandbox reports that a machine has no sandbox for judge problems.
 var ErrNoSandbox error = &backend.ToolError{Tool: "go-judge", Err: errors.New("the worker has none"), Hint: "name it in the backend's `go_judge`, or have it on the machine's PATH"}
 
 // Ask queries a machine, by its backend and its sandbox, which can be nil.

@@ -52,7 +52,7 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("HTTP %d: %s", e.code, text)
 }
 
-// unreachable says that the server did not answer whole.
+// unreachable reports that the server did not answer whole.
 type unreachable struct{ err error }
 
 func (e *unreachable) Error() string { return e.err.Error() }
@@ -226,7 +226,7 @@ func (c *client) remove(ctx context.Context, id string) error {
 	return body.Close()
 }
 
-// lostFile says that the server does not know a file that it had.
+// lostFile reports that the server does not know a file that it had.
 type lostFile struct{ id string }
 
 func (e *lostFile) Error() string { return fmt.Sprintf("the server lost file %q", e.id) }

@@ -39,7 +39,7 @@ type Process struct {
 	Rlimits bool
 }
 
-// binaryHint tells what to do about a missing go-judge.
+// binaryHint describes what to do about a missing go-judge.
 const binaryHint = "build it: go install -tags seccomp github.com/criyle/go-judge/cmd/go-judge@latest; then set binary, or endpoint of one that runs"
 
 // find returns the program's absolute path.
@@ -116,7 +116,7 @@ const (
 	endPatience = 300 * time.Millisecond
 )
 
-// errPortTaken says that another process was quicker.
+// errPortTaken reports that another process was quicker.
 var errPortTaken = errors.New("its port was taken")
 
 // ports is the number of ports that are tried.

@@ -242,7 +242,7 @@ func containerKills() (n uint64) {
 	return 0
 }
 
-// errNetwork says that a command would have had a network.
+// errNetwork reports that a command would have had a network.
 var errNetwork = errors.New("the container has a network although it was to have none")
 
 // networkless returns an error where there is a route, or an address of an interface other than the loopback's.

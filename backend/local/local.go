@@ -1,6 +1,6 @@
 // Package local runs commands as processes of this machine: a session is a private directory below a scratch
 // directory, a command is a process group in it, and nothing that a command starts outlives it. It is the
-// runner of all backends: other machines, containers and actions have a local Backend of their own.
+// runner of all backends: other machines, containers and actions have a local Backend, too.
 //
 // Each session has its own copy of the inputs. A workspace looks like this, all of it removed on Close:
 //
@@ -83,7 +83,7 @@ type Options struct {
 	// as the configuration names them, for the identity. Unhashed are those of Readable
 	// whose content is in no key.
 	Isolation string
-	// Tried says that the machine was found to allow Isolation: trying takes as long as a
+	// Tried reports that the machine was found to allow Isolation: trying takes as long as a
 	// short command does.
 	Tried            bool
 	Readable, Hidden []string

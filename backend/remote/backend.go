@@ -30,7 +30,7 @@ type Options struct {
 	Name string
 	// Platform are the properties that an engine chooses workers by, sorted by name.
 	Platform []Property
-	// Host says how machines are used. Its Run is set by New.
+	// Host describes how machines are used. Its Run is set by New.
 	Host wire.Host
 	// Program is the file of fevalgraph for the workers' system, and Judge of go-judge; "" is
 	// a backend without a sandbox.

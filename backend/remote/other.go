@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 )
 
-// OtherError says that a worker is not what the backend's workers were. What it has to do is
+// OtherError reports that a worker is not what the backend's workers were. What it has to do is
 // broken: keys were made of something else.
 type OtherError struct{ Host, Backend, Difference string }
 

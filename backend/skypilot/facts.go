@@ -41,7 +41,7 @@ func askMachine(ctx context.Context, c *worker.Client, what string) (facts.Fact,
 	return facts.Ask(ctx, c.Backend(), c.Sandbox(), what)
 }
 
-// otherError says that a cluster is not what the pool's clusters were.
+// otherError reports that a cluster is not what the pool's clusters were.
 type otherError struct{ cluster, backend, difference string }
 
 func (e *otherError) Error() string {

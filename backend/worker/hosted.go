@@ -72,9 +72,9 @@ var (
 	errEnded    error = &backend.PreemptedError{Err: errors.New("the worker ended the session")}
 	errNotReady       = errors.New("the session is not open")
 	errOther          = errors.New("another call has this number")
-	// errOtherWork says that an adopted session did something else than its new client wants.
+	// errOtherWork reports that an adopted session did something else than its new client wants.
 	errOtherWork = errors.New("the session that an earlier run left did something else")
-	// errRestarted says that a server does not know a client that was attached.
+	// errRestarted reports that a server does not know a client that was attached.
 	errRestarted = errors.New("the worker was started again")
 )
 

@@ -40,7 +40,7 @@ func newSpool(ctx context.Context, dir string) *spool {
 	return &spool{ctx: ctx, dir: dir, changed: make(chan struct{})}
 }
 
-// errUnread says that a command had to wait for a client that was not there: how it ended
+// errUnread reports that a command had to wait for a client that was not there: how it ended
 // cannot be believed.
 var errUnread error = &backend.PreemptedError{Err: errors.New("the connection was lost while the command printed a lot")}
 

@@ -143,7 +143,7 @@ type Failure struct {
 	Tool    *typed        `json:"tool,omitempty"`
 	Setting *typed        `json:"setting,omitempty"`
 	Absent  *typed        `json:"absent,omitempty"`
-	// Gone says that the session, or the server that had it, is not there any more.
+	// Gone reports that the session, or the server that had it, is not there any more.
 	Gone bool `json:"gone,omitempty"`
 }
 

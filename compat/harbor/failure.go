@@ -9,9 +9,9 @@ import (
 // failure describes how Harbor treats exceptions of a name.
 type failure struct {
 	group string
-	// valid says that Harbor takes a reward that was recorded beside one.
+	// valid reports that Harbor takes a reward that was recorded beside one.
 	valid bool
-	// own says that the agent itself ended so: what it did not reach is its doing.
+	// own reports that the agent itself ended so: what it did not reach is its doing.
 	own bool
 }
 

@@ -157,7 +157,7 @@ func (e *Environment) run(ctx context.Context, w *graph.Work) (graph.Outcome, er
 // value is ready; it is safe for concurrent use.
 type Environments struct{ preparations backend.Preparations }
 
-// UV says that a Run has the Python environment of a uv project.
+// UV reports that a Run has the Python environment of a uv project.
 type UV struct {
 	Project      string // of the workspace: the project, which is installed where it is
 	Shared       string // directory for environments, as commands of the backend see it

@@ -55,7 +55,7 @@ func (r *Run) collect(ctx context.Context, s *session.Session) (content []byte, 
 	return content, "", nil
 }
 
-// errMasked says that what is kept without secrets is not worth what it was with them.
+// errMasked reports that what is kept without secrets is not worth what it was with them.
 var errMasked = errors.New("the value of a secret is part of what gives the score, which masking it would change; give the secret another value")
 
 // sameScore returns an error if the rule reads another score from the kept parts than from everything that

@@ -13,7 +13,7 @@ type ByHand struct {
 	Files    []cache.Entry
 	Solution []string
 	Tool     []string // the checker or the interactor
-	// Talks says that the two read what the other one prints. Otherwise, the solution
+	// Talks reports that the two read what the other one prints. Otherwise, the solution
 	// reads FileIn, and the checker FileOut.
 	Talks bool
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// Rules says how a checker's or interactor's words become a ratio. Without a
+// Rules describes how a checker's or interactor's words become a ratio. Without a
 // Dialect, nothing that a solution prints can count.
 type Rules struct {
 	Name    string // in keys

@@ -82,7 +82,7 @@ type crash struct {
 	Message string `json:"message"`
 }
 
-// errTooManyTests says that a report has more tests than there can be.
+// errTooManyTests reports that a report has more tests than there can be.
 var errTooManyTests = errors.New("it has more tests than were collected")
 
 // maxTests bounds the tests of a run, also where pytest does not say how many it collected.

@@ -35,7 +35,7 @@ type whole struct {
 // pick names a test: the index of its part, and its own in there.
 type pick struct{ part, test int }
 
-// merge says what one run of all parts' tests would have given. pytest
+// merge returns what one run of all parts' tests would have given. pytest
 // collects every file before it runs a test, so of several troubles the one
 // that it would have met first decides, and what it would not have reached
 // any more does not count:

@@ -38,7 +38,7 @@ type UV struct {
 // at most.
 const leftoverAge = time.Hour
 
-// UnresolvableError says that no versions meet the requirements: the
+// UnresolvableError reports that no versions meet the requirements: the
 // configuration asks for something that does not exist.
 type UnresolvableError struct {
 	Requires []string

@@ -63,7 +63,7 @@ const probe = `for program do command -v "$program" >/dev/null || { echo "$progr
 [ -z "${UV_OFFLINE:-}${UV_NO_INDEX:-}" ] && command -v uv >/dev/null || exit 0
 echo pip | uv pip compile --quiet --no-config --no-cache --no-header - >/dev/null || exit 4`
 
-// Lacks says what the machine lacks, or "". An error means that it could not be asked.
+// Lacks returns what the machine lacks, or "". An error means that it could not be asked.
 func (m *Machine) Lacks(ctx context.Context, s Setup) (string, error) {
 	var programs []string
 	if s.Exit.Code == ShellNotFound || s.Exit.Code == ShellNotExecutable {

@@ -27,7 +27,7 @@ type Plan struct {
 	Spec    backend.Spec // its Name is the address of the node
 	Env     Environment  // its secrets are masked
 	Machine *Machine
-	// Submitted says that programs of a submission run in the workspace. It is refused if the machine
+	// Submitted reports that programs of a submission run in the workspace. It is refused if the machine
 	// fails by what they can have done even though nothing of this run is beside them.
 	Submitted bool
 	// SetupTimeout limits all set-up commands together; 0 means no limit.

@@ -29,7 +29,7 @@ func mountProc() error {
 	return nil
 }
 
-// devices lists those that every program can use.
+// devices lists the devices that every program can use.
 var devices = []string{"null", "zero", "full", "random", "urandom"}
 
 // graphics are patterns of those of graphics cards.

@@ -25,7 +25,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// Level says how much a program is kept from.
+// Level describes how much a program is kept from.
 type Level string
 
 // The levels, from the most to the least.
@@ -81,7 +81,7 @@ func WhenNotBusy(start func() error) error {
 	return retry.Patience{For: 2 * time.Second, Pause: time.Millisecond, Longest: time.Second}.Do(context.Background(), busy, start)
 }
 
-// StartError says that a program could not be started although its isolation was ready.
+// StartError reports that a program could not be started although its isolation was ready.
 type StartError struct{ Err error }
 
 func (e *StartError) Error() string { return e.Err.Error() }

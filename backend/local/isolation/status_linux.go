@@ -24,7 +24,7 @@ const (
 type failure struct {
 	Text  string
 	Errno syscall.Errno // 0 means none
-	// Program says that everything was ready and the program itself is to blame.
+	// Program reports that everything was ready and the program itself is to blame.
 	Program bool
 }
 

@@ -43,7 +43,7 @@ func (v *View) enter(terminal bool) error {
 	return nil
 }
 
-// mountKind says what is mounted. Of two at one place the later kind wins.
+// mountKind describes what is mounted. Of two at one place the later kind wins.
 type mountKind int
 
 const (
@@ -62,7 +62,7 @@ type mount struct {
 	changes string
 }
 
-// mounts returns the mounts of the view, parents first, without those that change nothing.
+// mounts returns the mounts of the view, parents first, without mounts that change nothing.
 func (v *View) mounts() []mount {
 	var all []mount
 	for _, path := range v.Hidden {

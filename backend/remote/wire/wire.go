@@ -63,7 +63,7 @@ type Task struct {
 	Programs []backend.Program `json:"programs,omitempty"`
 }
 
-// Host says how the program makes a backend of the machine.
+// Host describes how the program makes a backend of the machine.
 type Host struct {
 	// Scratch is a directory of the machine, which is there: workspaces are below it, in one
 	// for each user.
@@ -82,7 +82,7 @@ type Host struct {
 // Session is a step of a session: its directory is restored, inputs are placed, and a command can run.
 type Session struct {
 	ID string `json:"id"` // names the directory
-	// State says that there is a StateFile.
+	// State reports that there is a StateFile.
 	State    bool      `json:"state,omitempty"`
 	Snapshot *Snapshot `json:"snapshot,omitempty"`
 	Inputs   []Input   `json:"inputs,omitempty"`

@@ -68,7 +68,7 @@ func adder(list *[]string) func(string) error {
 // there while the worker can be reached.
 const AddressFile = "worker.json"
 
-// Address tells how to reach a worker. Only its owner can read it: with it anyone can run commands.
+// Address describes how to reach a worker. Only its owner can read it: with it anyone can run commands.
 type Address struct {
 	worker.Access
 	Address  string `json:"address"` // host:port
@@ -76,7 +76,7 @@ type Address struct {
 	Process  int    `json:"process"`
 }
 
-// AlreadyError says that a directory has a living worker.
+// AlreadyError reports that a directory has a living worker.
 type AlreadyError struct{ Dir string }
 
 func (e *AlreadyError) Error() string { return e.Dir + " has a worker that runs" }
