@@ -17,7 +17,7 @@ type Container struct {
 	Work, Home, Temp string
 	// Blobs is a directory for what is on its way there.
 	Blobs string
-	// Capabilities leaves commands those of the container. Without it they have none.
+	// Capabilities leaves commands the capabilities of the container. Without it they have none.
 	Capabilities bool
 	// Grace is the time between SIGTERM and SIGKILL.
 	Grace time.Duration

@@ -14,7 +14,7 @@ import (
 // the store, such as 2770.
 const privateMode = 0o700
 
-// Shared reports whether a group, or everybody, can write to the store.
+// Shared reports whether a group, or every user, can write to the store.
 func (d *Disk) Shared() bool { return d.mode&0o022 != 0 }
 
 // makeRoot makes the store's directory, unless it is there, and learns its mode.

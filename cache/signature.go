@@ -12,8 +12,8 @@ import (
 // names them by their content.
 type RecordKey []byte
 
-// NewRecordKey returns the key for records of who has a secret. The secret can have other
-// uses, whose proofs are no signatures of records.
+// NewRecordKey returns the key for records of the owner of a secret. The secret can have other uses: their
+// proofs are not signatures of records.
 func NewRecordKey(secret []byte) (RecordKey, error) {
 	key, err := proof.NewKey(secret, "fevalgraph records")
 	return RecordKey(key), err

@@ -92,8 +92,8 @@ func (s *scheduler) handleResult(a *attempt) {
 	delete(s.outdated, id)
 	switch {
 	case outdated:
-		// The result is for inputs that are no longer this run's. If it is an
-		// answer, the store has it under their key.
+		// The result is for inputs that this run has replaced. If it is an answer, the store has it under
+		// their key.
 		s.reconsider(id)
 	case r.kind == busy:
 		s.park(id)

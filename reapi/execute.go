@@ -142,7 +142,7 @@ func executed(answer *execution.ExecuteResponse, e Execution, began time.Time) (
 	if x.Result == nil {
 		x.Result = new(execution.ActionResult)
 	}
-	// Calls between servers have deadlines, too, and are no fault of the action.
+	// Calls between servers have deadlines, too, for which the action is not at fault.
 	took := time.Since(began)
 	if m := x.Result.GetExecutionMetadata(); m.GetExecutionStartTimestamp() != nil && m.GetExecutionCompletedTimestamp() != nil {
 		took = m.ExecutionCompletedTimestamp.AsTime().Sub(m.ExecutionStartTimestamp.AsTime())

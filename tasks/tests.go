@@ -18,7 +18,7 @@ func TestLeavings() []string { return slices.Clone(testLeavings) }
 type Tests struct {
 	Root    string   // absolute path of a directory
 	Files   []string // relative to Root, with slashes
-	MayLack bool     // files that do not exist are no error
+	MayLack bool     // missing files are not an error
 }
 
 // NewTests returns the task that brings the tests of a checkpoint into the

@@ -52,9 +52,9 @@ type Leftover struct {
 // IsImage reports whether it is an image.
 func (l Leftover) IsImage() bool { return l.Kind == LeftSnapshot || l.Kind == LeftBuilt }
 
-// Leftovers lists what carries the labels of a project, or of any when project
-// is empty: containers first, then networks, snapshots and images that were built,
-// the oldest first. Those of runs that still live are among them.
+// Leftovers lists everything with the labels of a project, or of any project if project is "": containers
+// first, then networks, snapshots and images that were built, the oldest first. It includes those of runs
+// that still live.
 func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, error) {
 	ctx, cancel := d.ask(ctx)
 	defer cancel()

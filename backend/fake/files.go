@@ -100,8 +100,7 @@ func (f *Files) place(ctx context.Context, store cache.Store, in backend.Input) 
 	})
 }
 
-// set puts e at name. Parents that are no directories give way; a directory
-// keeps what is below it.
+// set puts e at name. Parents that are not directories are replaced; a directory keeps its content.
 func (f *Files) set(name string, e entry) {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if parent, there := f.entries[dir]; there && !parent.dir {

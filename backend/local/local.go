@@ -75,13 +75,12 @@ type Options struct {
 	// Session names every session's directory below Scratch, instead of a random name: there
 	// can be one at a time then. It has the form of workspace.NewID.
 	Session string
-	// Isolation is the isolation.Level of sessions, which must be had; empty is the most
-	// that the machine allows. Readable are files and directories that commands can read
-	// beside those of the system; Hidden are some that none may, but for what lies deeper
-	// and is named to it. The paths of Hidden go through no symbolic link.
-	// Home is the caller's home directory, which is one of them. ReadableNames are Readable
-	// as the configuration names them, for the identity. Unhashed are those of Readable
-	// whose content is in no key.
+	// Isolation is the required isolation.Level of sessions; "" means the highest that the machine allows.
+	// Readable are files and directories that commands can read in addition to those of the system; Hidden
+	// are paths that no command can read, except for deeper paths that are named to it. The paths of Hidden
+	// go through no symbolic link. Home is the caller's home directory, which is one of them. ReadableNames
+	// are Readable as the configuration names them, for the identity. Unhashed are those of Readable whose
+	// content is in no key.
 	Isolation string
 	// Tried reports that the machine was found to allow Isolation: trying takes as long as a
 	// short command does.

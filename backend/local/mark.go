@@ -26,8 +26,7 @@ func newMark(cookie string) mark {
 	return mark{cookie: cookie, limit: markBit | binary.BigEndian.Uint64(sum[:])%markBit}
 }
 
-// markBit makes every mark a number between 2^61 and 2^62: not infinity, and
-// like no limit that anybody sets.
+// markBit makes every mark a number between 2^61 and 2^62: not infinity, and unlike any limit in use.
 const markBit = 1 << 61
 
 func isMark(limit uint64) bool { return limit/markBit == 1 }

@@ -21,8 +21,7 @@ type System interface {
 	OpenFile(path string, flag int, perm fs.FileMode) (File, error)
 	Rename(from, to string) error
 	Remove(path string) error
-	// MkdirAll makes the directory and those above it, for everybody that the
-	// umask allows.
+	// MkdirAll makes the directory and its parents, for every user that the umask allows.
 	MkdirAll(path string) error
 	// Mkdir makes the directory with a mode, whatever the umask is. An existing directory is a success.
 	Mkdir(path string, mode fs.FileMode) error

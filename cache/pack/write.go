@@ -40,8 +40,8 @@ type Open func(ctx context.Context) (io.ReadCloser, error)
 type Counts struct {
 	Blobs, Records int
 	Bytes          int64 // of the blobs
-	// Foreign are records that the reader has no reason to trust, and Kept those of which
-	// it has a later one.
+	// Foreign are records that the reader has no reason to trust, and Kept those that it has a later version
+	// of.
 	Foreign, Kept int
 }
 

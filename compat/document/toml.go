@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// OpenTOML reads a file. That it cannot be read is a mistake.
+// OpenTOML reads a file. An unreadable file is noted as an error.
 func OpenTOML(files *lang.ReaderFiles, path string) *File {
 	root, wrong := files.Document(path, parseTOML)
 	return Of(files, path, root, wrong)

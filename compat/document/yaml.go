@@ -22,7 +22,7 @@ type File struct {
 	path     string
 }
 
-// OpenYAML reads a file. That it cannot be read is a mistake.
+// OpenYAML reads a file. An unreadable file is noted as an error.
 func OpenYAML(files *lang.ReaderFiles, path string) *File {
 	root, wrong := files.YAML(path)
 	pythonic(root, map[*yaml.Node]bool{})

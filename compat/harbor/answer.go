@@ -43,7 +43,7 @@ func (a *answer) version(files *lang.ReaderFiles) string {
 	if a.digest == nil {
 		digest, err := taskDigest(files.FS(a.task.dir))
 		if err != nil {
-			digest = "" // what cannot be read is a mistake of the problem, or no part of it
+			digest = "" // an unreadable file is the problem's error, or not part of it
 		}
 		a.digest = &digest
 	}

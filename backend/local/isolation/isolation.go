@@ -51,8 +51,8 @@ type View struct {
 	// Places are files and directories that are the program's own, too, where it sees them. They
 	// take Full.
 	Places []Place
-	// Overlays are directories that it can change without anybody else seeing that. With
-	// Partial they are Writable.
+	// Overlays are directories that it can change without an effect for other processes. With Partial they
+	// are Writable.
 	Overlays []Overlay
 	// Temp is one of the directories below Writable, and appears as /tmp and /var/tmp. With Partial these
 	// two are out of reach.

@@ -110,8 +110,8 @@ func (p *packer) entry(at *os.Root, name, full string, info fs.FileInfo, depth i
 	return nil
 }
 
-// directory packs what is in a directory. It is opened before what is in it is looked at, so
-// that long paths are no matter.
+// directory packs the content of a directory. It is opened before its entries are examined, so that long
+// paths work.
 func (p *packer) directory(at *os.Root, name, full string, info fs.FileInfo, depth int) error {
 	if info.Mode().Perm()&0o700 != 0o700 {
 		if err := at.Chmod(name, 0o700); err != nil {
