@@ -18,7 +18,8 @@ import (
 // are nil have nothing to do for the kind.
 type Kind struct {
 	Name string
-	// New makes the backend of a block; env is the environment of its probes. What it
+	// New makes the backend of a block; env is the environment of its probes. It starts no
+	// machine, since plans make backends, too. What it
 	// holds from one session to the next is closed with the site: see Site.OnClose.
 	New func(s *Site, b *lang.Backend, env []string) (plan.Executor, error)
 	// Asks are what of a block has a part in telling who the backend is and comes from
