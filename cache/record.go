@@ -52,7 +52,7 @@ func EncodeRecord(signer RecordKey, k Key, r *Record) ([]byte, error) {
 	case r == nil:
 		return nil, errors.New("no record given")
 	case !r.Class.Stored():
-		return nil, fmt.Errorf("class %q is not one that is stored", r.Class)
+		return nil, fmt.Errorf("class %q is never stored", r.Class)
 	}
 	payload, err := json.Marshal(r)
 	if err != nil {

@@ -138,7 +138,7 @@ func (s *Sandbox) load(ctx context.Context, program backend.Program) (*process, 
 		p.Dir.set(path.Clean(f.Path), entry{content: content, executable: true})
 	}
 	if !path.IsAbs(program.Argv[0]) && !p.Dir.Executable(path.Clean(program.Argv[0])) {
-		return nil, fmt.Errorf("starting %q: it is none of the program's files", program.Argv[0])
+		return nil, fmt.Errorf("starting %q: it is not one of the program's files", program.Argv[0])
 	}
 	p.Input = strings.NewReader("")
 	if !program.Stdin.IsZero() {

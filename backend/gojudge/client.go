@@ -124,12 +124,12 @@ func (c *client) version(ctx context.Context) (*wireVersion, error) {
 	if err := c.ask(ctx, http.MethodGet, "/version", "", nil, &v); err != nil {
 		var no *statusError
 		if errors.As(err, &no) && no.code == http.StatusNotFound {
-			return nil, errors.New("what answers there is no go-judge: it has no /version")
+			return nil, errors.New("the server is not a go-judge: it has no /version")
 		}
 		return nil, err
 	}
 	if v.BuildVersion == "" || v.OS == "" || v.Platform == "" {
-		return nil, errors.New("what answers there is no go-judge: its /version has no buildVersion")
+		return nil, errors.New("the server is not a go-judge: its /version has no buildVersion")
 	}
 	return &v, nil
 }

@@ -215,7 +215,7 @@ func checkProgram(p *backend.Program) error {
 		names[name] = true
 	}
 	if !path.IsAbs(p.Argv[0]) && !names[path.Clean(p.Argv[0])] {
-		return fmt.Errorf("starting %q: it is none of the program's files", p.Argv[0])
+		return fmt.Errorf("starting %q: it is not one of the program's files", p.Argv[0])
 	}
 	for _, name := range p.Keep {
 		if clean := path.Clean(name); !inside(clean) || clean == stdoutName || clean == stderrName || strings.HasSuffix(name, optional) {

@@ -58,7 +58,7 @@ func decodeResult(text []byte) (*Result, error) {
 		Message string `json:"message"` // other servers' name for it
 	}
 	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, fmt.Errorf("the result is no JSON object of a result: %w", err)
+		return nil, fmt.Errorf("the result is not a JSON object of a result: %w", err)
 	}
 	switch r.Status {
 	case Done:

@@ -19,7 +19,7 @@ const gpuTimeout = 5 * time.Second
 func (b *Backend) gpu(ctx context.Context) error {
 	program, err := lookPath("nvidia-smi", b.opt.Path, "/")
 	if err != nil {
-		return &backend.AbsentError{Device: "GPU", Err: errors.New("there is no nvidia-smi in PATH")}
+		return &backend.AbsentError{Device: "GPU", Err: errors.New("nvidia-smi is not in PATH")}
 	}
 	limited, cancel := context.WithTimeout(ctx, gpuTimeout)
 	defer cancel()

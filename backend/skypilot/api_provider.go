@@ -94,7 +94,7 @@ func explained(err error) error {
 		return nil
 	}
 	hint := map[api.Kind]string{
-		api.KindCapacity: "there are no such machines now: run again later, or ask for others in resources",
+		api.KindCapacity: "no such machines are available now: run again later, or ask for others in resources",
 		api.KindQuota:    "raise the account's quota, or ask for other machines in resources",
 		api.KindSetup:    "see `sky logs` and cluster_setup",
 		api.KindAuth:     "see `sky check`",

@@ -64,7 +64,7 @@ func readResearch(files *lang.ReaderFiles, given map[string]string) (*lang.Made,
 		return made, r.Mistakes
 	}
 	if !files.Exists(filepath.Join(r.dir, "evaluate.sh")) {
-		r.Fail(nil, "there is no evaluate.sh beside it")
+		r.Fail(nil, "evaluate.sh is missing next to it")
 	}
 	r.unheeded()
 	if tag := document.Scalar(document.At(r.Root, "tag"), ""); tag != "" {

@@ -60,7 +60,7 @@ func (t *task) mode(levels []*yaml.Node) string {
 		mode := t.choice(level, "environment_mode", "", shared, separate)
 		environment := t.table(level, "environment")
 		if mode == shared && environment != nil {
-			t.Fail(environment, "a shared verifier has no environment of its own")
+			t.Fail(environment, "a shared verifier has no separate environment")
 		}
 		if mode != "" {
 			return mode

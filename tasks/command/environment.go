@@ -242,7 +242,7 @@ func chosen(ctx context.Context, w *graph.Work, output string) (string, error) {
 // prepare makes an environment with the packages of lines, if it is not there.
 func (e *Environments) prepare(ctx context.Context, b backend.Backend, env session.Environment, python, version, shared string, lines []string) (prepared, error) {
 	if shared == "" {
-		return prepared{}, errors.New("there is no directory for environments (hint: set HOME or XDG_CACHE_HOME)")
+		return prepared{}, errors.New("no directory for environments (hint: set HOME or XDG_CACHE_HOME)")
 	}
 	name := requirements.Name(python, version, lines)
 	p := prepared{python: python, shared: shared + "/" + name}

@@ -45,7 +45,7 @@ func eachElement[T any](d *json.Decoder, do func(*T) error) error {
 		return err
 	}
 	if first != json.Delim('[') {
-		return fmt.Errorf("it has %v in place of a list", first)
+		return fmt.Errorf("expected a list, got %v", first)
 	}
 	for d.More() {
 		var element T

@@ -62,7 +62,7 @@ func checkPin(pin string, hashes []string) error {
 	}
 	for _, hash := range hashes {
 		if !hashText().MatchString(hash) {
-			return fmt.Errorf("%q is no hash of %q", hash, pin)
+			return fmt.Errorf("%q is not a hash of %q", hash, pin)
 		}
 	}
 	return nil

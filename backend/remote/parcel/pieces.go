@@ -102,7 +102,7 @@ type Source interface {
 // read: the reader fails at the end of content that is another.
 func (x *Index) Open(e *Entry, from Source) (io.ReadCloser, error) {
 	if e.Kind != File {
-		return nil, fmt.Errorf("%q is no file of the parcel", e.Path)
+		return nil, fmt.Errorf("%q is not a file of the parcel", e.Path)
 	}
 	if e.Piece < 0 {
 		return from.Content(e.Digest)

@@ -76,7 +76,7 @@ func DecodeCSV(from io.Reader) ([]Result, error) {
 	}
 	for _, name := range []string{"solution", "problem", "score", "status"} {
 		if _, ok := at[name]; !ok {
-			return nil, fmt.Errorf("line 1 has no column %q, so it is no results.csv of a batch", name)
+			return nil, fmt.Errorf("line 1 has no column %q, so it is not the results.csv of a batch", name)
 		}
 	}
 	var results []Result
