@@ -1,11 +1,3 @@
-// Package backend says what it takes to run a command somewhere: a Backend
-// has an identity that enters keys and opens Sessions; a Session is one
-// workspace in which commands run and from which files are collected.
-//
-// The one rule that every backend keeps: an error means that the machinery
-// broke and the work may be tried again; what the program itself did, however
-// bad, is an Exit. There is no other mapping, so a verdict never depends on
-// who ran it.
 package backend
 
 import (
@@ -16,36 +8,35 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Field is one labelled fact of an identity. Order is fixed by the backend.
+// Field is a labelled fact of an identity. The backend fixes the order.
 type Field struct{ Label, Value string }
 
-// Identity is what of a backend can change an outcome: platform, interpreter,
-// image digest. It enters the keys of nodes that run there.
+// Identity lists what of a backend can change an outcome: platform, interpreter, image digest. It enters the
+// keys of nodes that run there.
 type Identity []Field
 
 // Backend runs commands. Methods are safe for concurrent use.
 type Backend interface {
-	// Identity resolves what enters keys. It may run programs; callers ask
+	// Identity resolves what enters keys. It can run programs; callers ask
 	// once per run and backend.
 	Identity(ctx context.Context) (Identity, error)
-	// Network says what commands with Ports get. It finds out once, at little
+	// Network returns what commands with Ports get. It finds out once, at little
 	// cost, and never changes its mind.
 	Network() Network
-	// Capabilities says what else the backend can do.
+	// Capabilities returns what else the backend can do.
 	Capabilities() Capabilities
-	// Prepare runs a command that fetches what the commands of many sessions
-	// need, Online and in a workspace of its own. Where sessions share files
-	// outside of their workspaces, what it leaves there is theirs. Where they
-	// share none it becomes a snapshot, which their Spec names; a command that
-	// does not exit with 0 leaves no snapshot. name says all about cmd that can
-	// change what it fetches: a backend may answer from an earlier Prepare.
+	// Prepare runs a command that fetches what the commands of many sessions need, Online and in a separate
+	// workspace. Where sessions share files outside of their workspaces, they share what it leaves there.
+	// Elsewhere it becomes a snapshot, which their Spec names; a command that does not exit with 0 leaves no
+	// snapshot. name must cover everything about cmd that can change what it fetches: a backend can answer
+	// from an earlier Prepare.
 	Prepare(ctx context.Context, name string, cmd Command) (snapshot string, exit Exit, err error)
 	// Open makes a workspace with the inputs of spec in it. The caller must
 	// Close the session, whatever happens.
 	Open(ctx context.Context, spec Spec) (Session, error)
 }
 
-// Session is one workspace. It is used by one goroutine at a time.
+// Session is a workspace. It is used by one goroutine at a time.
 type Session interface {
 	// Dir is the workspace's absolute path as the commands see it.
 	Dir() string
@@ -60,11 +51,10 @@ type Session interface {
 	// there is fs.ErrNotExist; anything there but a regular file is
 	// ErrNotRegular.
 	Collect(ctx context.Context, path string) (io.ReadCloser, error)
-	// Verify asks, after a command that ended badly, whether the machine did its
-	// part: the workspace is the one that was made, its file system has room, and
-	// the kernel neither killed something for want of memory nor denied a process
-	// since the session was opened. An error says that no verdict can rest on what
-	// the commands did. A session's own memory limit is the Exit's to report.
+	// Verify checks, after a command that ended badly, whether the machine did its part: the workspace is
+	// the one that was made, its file system has room, and the kernel neither killed a process for lack of
+	// memory nor denied one since the session was opened. An error means that no verdict can rest on what
+	// the commands did. A session's own memory limit is reported by the Exit.
 	Verify(ctx context.Context) error
 	// Close ends every process of the session and removes the workspace. It
 	// is idempotent, bounded in time, and runs to its end on a cancelled ctx.
@@ -73,26 +63,26 @@ type Session interface {
 
 // Spec describes a workspace.
 type Spec struct {
-	Name     string  // for people and registries: the node's address
+	Name     string  // for users and registries: the node's address
 	Inputs   []Input // placed in order; later ones win
 	Snapshot string  // what Prepare returned; empty for none
 	Keep     bool    // leave the workspace behind on Close, processes ended
-	// Isolated says that no other work of the execution runs beside the session. A file system that the
+	// Isolated reports that no other work of the execution runs next to the session. A file system that the
 	// session's own files fill does not spoil it then.
 	Isolated bool
-	// ReadOnly are files and directories of the workspace, relative to it, that no command
-	// but one that is Online can change, where the backend can see to that. In a container
-	// Online ones cannot, either, and what is not there yet is an empty directory to them.
+	// ReadOnly are files and directories of the workspace, relative to it, that only Online commands can
+	// change, where the backend supports that. In a container Online commands cannot change them, either,
+	// and what does not exist yet is an empty directory to them.
 	ReadOnly []string
-	// Places are what of the workspace commands see at absolute paths. With some, nothing
-	// else of it can be seen: Dir is empty, or not there. It takes the capability Places.
+	// Places are parts of the workspace that commands see at absolute paths. With some, the rest of the
+	// workspace is invisible: Dir is empty, or missing. It requires the capability Places.
 	Places []Place
 }
 
-// Place is a file or directory of a workspace that commands see elsewhere, in place of what
+// Place is a file or directory of a workspace that commands see elsewhere, instead of what
 // is there.
 type Place struct {
-	Path string // relative to the workspace; on the way to it is no symlink
+	Path string // relative to the workspace; no symlink leads to it
 	At   string // absolute, clean, below the root; in no other place
 }
 
@@ -115,27 +105,25 @@ type Input struct {
 	Replace bool
 }
 
-// Command is one program to run in a session.
+// Command is a program to run in a session.
 type Command struct {
 	// Argv[0] is looked up in PATH of Env, or, with a slash, is relative to
 	// the directory that the command runs in. A program that cannot be
 	// started is an error, a *ToolError, and no Exit.
 	Argv []string
-	// Env is KEY=value, complete: nothing is inherited. The session adds HOME
-	// and TMPDIR, private directories of its own, unless Env sets them or, in a
-	// container, the Spec has Places, and
-	// marks of its own whose names begin with FEVALGRAPH_. In a container Env
-	// is laid over what the image sets, which is part of the image's identity.
+	// Env is KEY=value, complete: nothing is inherited. The session adds HOME and TMPDIR, private
+	// directories, unless Env sets them or, in a container, the Spec has Places, and marks whose names begin
+	// with FEVALGRAPH_. In a container Env overrides what the image sets, which is part of the image's
+	// identity.
 	Env []string
 	Dir string // relative to the workspace
-	// At is the absolute path of the directory to run in, in place of Dir, where the
+	// At is the absolute path of the directory to run in, instead of Dir, where the
 	// Spec has Places. "." is the image's own or, without an image, the root.
 	At      string
-	Timeout time.Duration // 0 is none
-	// Ports are those that the program, or what it starts, listens on at
-	// loopback addresses. While it runs they are its alone: no other command
-	// with such a port, of any process on the machine, is met there. The
-	// Network says how; waiting for a port is not part of the Timeout.
+	Timeout time.Duration // 0 means no limit
+	// Ports are ports at loopback addresses on which the program, or what it starts, listens. While it runs
+	// no other command with such a port, of any process on the machine, can reach or take them. Network
+	// tells how; waiting for a port is not part of the Timeout.
 	Ports  []int
 	Output io.Writer // stdout and stderr, interleaved; nil discards
 	// Errors takes stderr apart, and Output stdout alone; nil does not part
@@ -144,27 +132,26 @@ type Command struct {
 	// Notes takes what the session itself has to say, line by line, such as
 	// what it waits for; nil discards.
 	Notes io.Writer
-	// Online says that the command fetches what later ones need, and may use
+	// Online reports that the command fetches what later ones need, and can use
 	// the network also where the backend keeps it from others.
 	Online bool
-	// Offline says that the command is to reach nothing but a loopback of its
-	// own, whatever else it could on this backend. Where that cannot be had,
-	// running it is an error.
+	// Offline restricts the command to a private loopback, whatever network the backend has. Where that is
+	// impossible, running it is an error.
 	Offline bool
 	// Attach connects the caller's terminal instead of Output, on a backend with
 	// that capability. Stdin is otherwise closed.
 	Attach bool
 }
 
-// Exit is how a program ended.
+// Exit describes how a program ended.
 type Exit struct {
-	Code     int    // exit status; -1 when a signal ended it
+	Code     int    // exit status; -1 if a signal ended it
 	Signal   string // "killed", "segmentation fault" ...; empty when it exited
 	TimedOut bool   // Timeout ended it
 	Seconds  float64
-	// Stopped says that a signal had stopped the program when Timeout ended it.
+	// Stopped reports that a signal had stopped the program when Timeout ended it.
 	Stopped bool
-	// OOM says that the session reached the memory limit of its backend and
+	// OOM reports that the session reached the memory limit of its backend and
 	// something in it was killed for that. OOMLimit is that limit, in bytes.
 	OOM      bool
 	OOMLimit int64

@@ -2,22 +2,19 @@ package backend
 
 import "context"
 
-// Capabilities are what a backend can do beyond what every Backend does. A field
-// that is zero says that it cannot. Asking for them costs nothing and always has
-// the same answer; the functions in them may ask the backend's machine.
+// Capabilities describe what a backend can do beyond what every Backend does. A zero field means that it
+// cannot. Capabilities cost nothing and never change; the functions in them can query the backend's machine.
 type Capabilities struct {
 	// Python is the interpreter that the identity names.
 	Python Python
-	// OwnFiles says that commands see files of their own in place of this
-	// machine's, such as those of an image: what is to read or run the
-	// interpreter has to do so in a session.
+	// OwnFiles reports that commands do not see this machine's files, but for example those of an image:
+	// only a session can read or run the interpreter.
 	OwnFiles bool
 	// BareIdentity is the identity of commands that need no Python, for a
 	// backend that can tell it without looking for an interpreter.
 	BareIdentity func(ctx context.Context) (Identity, error)
-	// Programs identifies, of words of commands, those that name programs where the
-	// commands run; the others have no field. A backend whose identity covers every
-	// program, as that of an image does, lacks it.
+	// Programs identifies the words of commands that name programs where the commands run; other words have
+	// no field. It is nil for a backend whose identity covers every program, such as that of an image.
 	Programs func(ctx context.Context, words []string) (Identity, error)
 	// Shown returns the files and directories of this machine that commands can read only
 	// because the configuration names them: paths of the backend's block, and paths in
@@ -26,17 +23,17 @@ type Capabilities struct {
 	Shown func(lines, values []string) []Shown
 	// Images makes the image that commands run in.
 	Images ImageBuilder
-	// Isolation says how much the commands of sessions are kept from; see Level.
+	// Isolation returns how much the commands of sessions are kept from; see Level.
 	Isolation func() string
 	// GPU returns an *AbsentError when commands would see no GPU. A backend
 	// that gives its commands GPUs, rather than what the machine has, lacks it.
 	GPU func(ctx context.Context) error
 	// RemoteHost names the machine that commands run on; "" is this one.
 	RemoteHost func() string
-	// Places says why sessions cannot have Places on this machine; nil is that they can.
-	// Their sessions are Listers.
+	// Places returns an error if sessions cannot have Places on this machine; nil means that they can. Their
+	// sessions are Listers.
 	Places func(ctx context.Context) error
-	// Attach says that a Command may be attached to the caller's terminal.
+	// Attach reports that a Command can be attached to the caller's terminal.
 	Attach bool
 	// Keep makes Close leave a session's workspace for a person to look at, with
 	// everything in it ended. It is called between two Execs or after the last.
@@ -49,8 +46,8 @@ type Capabilities struct {
 // of the configuration, and Path the absolute path, which need not exist.
 type Shown struct{ Name, Path string }
 
-// Level is how much commands are kept from on a backend of which not every one isolates
-// alike, as results say it: "full", "partial" or "none". "" is any other backend.
+// Level returns how far commands are isolated, as results show it: "full", "partial" or "none". It returns
+// "" for a kind of backend without levels.
 func (c Capabilities) Level() string {
 	if c.Isolation == nil {
 		return ""
@@ -66,6 +63,6 @@ type Python interface {
 	// Interpreter returns the path of the interpreter where commands run, and its
 	// implementation and version: "CPython 3.11.7".
 	Interpreter(ctx context.Context) (path, version string, err error)
-	// Platform is what the interpreter is for: "linux/amd64".
+	// Platform returns the platform of the interpreter: "linux/amd64".
 	Platform(ctx context.Context) (string, error)
 }

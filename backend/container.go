@@ -9,7 +9,7 @@ const ContainerCommand = "container"
 // ContainerUser has the program print the numbers of its user and group.
 const ContainerUser = "user"
 
-// Container says how the first process of a container runs the commands of its one session.
+// Container describes how the first process of a container runs the commands of its one session.
 type Container struct {
 	// User is the user of commands: a name or number, perhaps with a group after a colon.
 	User string
@@ -17,11 +17,11 @@ type Container struct {
 	Work, Home, Temp string
 	// Blobs is a directory for what is on its way there.
 	Blobs string
-	// Capabilities leaves commands those of the container. Without it they have none.
+	// Capabilities leaves commands the capabilities of the container. Without it they have none.
 	Capabilities bool
 	// Grace is the time between SIGTERM and SIGKILL.
 	Grace time.Duration
-	// Copied says that the workspace is the container's own. Otherwise the parts are mounts,
+	// Copied reports that the workspace is the container's own. Otherwise the parts are mounts,
 	// and the caller sees to the Places and ReadOnly of a Spec.
 	Copied bool
 }

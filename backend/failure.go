@@ -9,9 +9,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 )
 
-// ErrNotRegular is what Collect returns, wrapped, for a symlink, directory,
-// FIFO, socket or device, and for a path that leads through a symlink. It is
-// the doing of whoever filled the workspace, not of the machinery.
+// ErrNotRegular is returned by Collect, wrapped, for a symlink, directory, FIFO, socket or device, and for a
+// path that leads through a symlink. The commands of the session caused it, not the machinery.
 var ErrNotRegular = errors.New("not a regular file")
 
 // ErrManyFiles is returned, wrapped, by a List that finds more files than requested or reads too
@@ -37,16 +36,16 @@ type spoiledError struct{ error }
 func (e spoiledError) Unwrap() error        { return e.error }
 func (e spoiledError) Is(target error) bool { return target == ErrSpoiled }
 
-// ToolError says that a program the backend needs is not there or does not
+// ToolError reports that a program the backend needs is not there or does not
 // work, and what to do about it. It means broken, never a verdict.
 type ToolError struct {
 	Tool string // as it was asked for: "uv", "uvx", "./run.sh"
 	Err  error
-	Hint string // what a person can do; may be empty
+	Hint string // what a person can do; can be empty
 }
 
-// Error includes the hint: it is often all that a person gets to see. A tool that the
-// machine had nothing left to start with is no worse for that.
+// Error includes the hint, which is often all that the user sees. For a machine that was exhausted it is a
+// hint about that.
 func (e *ToolError) Error() string {
 	hint := cmp.Or(exhaustion.Hint(e.Err), e.Hint)
 	if hint == "" {
@@ -59,13 +58,13 @@ func (e *ToolError) Error() string {
 // Unwrap returns the reason.
 func (e *ToolError) Unwrap() error { return e.Err }
 
-// SettingError says that an attribute of the backend's configuration cannot be
-// meant, as far as that shows only where it runs. It is a person's to mend, so
+// SettingError reports that an attribute of the backend's configuration cannot be
+// meant, as far as that shows only where it runs. It is a person's to fix, so
 // trying again cannot help.
 type SettingError struct {
 	Setting string // the attribute: "user"
 	Err     error
-	Hint    string // what to write; may be empty
+	Hint    string // what to write; can be empty
 }
 
 // Error includes the hint.
@@ -79,7 +78,7 @@ func (e *SettingError) Error() string {
 // Unwrap returns the reason.
 func (e *SettingError) Unwrap() error { return e.Err }
 
-// AbsentError says that the machine which a backend is on lacks a device that
+// AbsentError reports that the machine which a backend is on lacks a device that
 // the configuration asks for. What needs it is skipped there.
 type AbsentError struct {
 	Device string // "GPU"
@@ -92,9 +91,8 @@ func (e *AbsentError) Error() string { return fmt.Sprintf("no such %s here: %v",
 // Unwrap returns the reason.
 func (e *AbsentError) Unwrap() error { return e.Err }
 
-// PreemptedError says that the machine which ran a command was taken away: a spot
-// instance was preempted, or a node was lost. That is no fault of the command, which may
-// run again on another machine.
+// PreemptedError reports that the machine which ran a command was taken away: a spot instance was preempted,
+// or a node was lost. The command is not at fault, and can run again on another machine.
 type PreemptedError struct{ Err error }
 
 // Error implements error.

@@ -10,7 +10,7 @@ import (
 // ImageBuilder makes the image that a backend's commands run in. It is safe for
 // concurrent use.
 type ImageBuilder interface {
-	// Ingredients are what of the outside a build depends on, beside the recipe.
+	// Ingredients returns what a build depends on besides the recipe.
 	Ingredients(ctx context.Context, dockerfile []byte) (Identity, error)
 	// Build makes the image and returns what its content is, the same for
 	// images between which commands cannot tell. What is wrong with the recipe
@@ -21,8 +21,7 @@ type ImageBuilder interface {
 	Find(ctx context.Context, content cache.Digest) (bool, error)
 }
 
-// Recipe is what an image is built of, beside what a backend's own options
-// say: arguments, platform, network.
+// Recipe describes an image to build, together with the backend's options: arguments, platform, network.
 type Recipe struct {
 	// Dockerfile is its slash-separated path in the context, also when the
 	// context leaves it out; "" when it lies elsewhere.

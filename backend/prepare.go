@@ -60,14 +60,14 @@ func (p *Preparations) at(b Backend, name string) *preparation {
 	return p.known[key]
 }
 
-// PrepareShared is Prepare for backends whose sessions share files: it runs
-// cmd in a session of its own.
+// PrepareShared implements Prepare for backends whose sessions share files: it runs cmd in a separate
+// session.
 func PrepareShared(ctx context.Context, b Backend, cmd Command) (Exit, error) {
 	cmd.Online = true
 	return Once(ctx, b, Spec{Name: "prepare"}, cmd)
 }
 
-// Once runs a command in a session of its own.
+// Once runs a command in a separate session.
 func Once(ctx context.Context, b Backend, spec Spec, cmd Command) (exit Exit, err error) {
 	s, err := b.Open(ctx, spec)
 	if s != nil {

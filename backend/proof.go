@@ -9,12 +9,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
-// SessionKey proves who listed a session. A registry lies in a project, which may come
+// SessionKey proves who listed a session. A registry lies in a project, which can come
 // from elsewhere, and its entries end and remove what they name: only those count that a
 // key proves which no project has.
 type SessionKey []byte
 
-// ErrForeign says that an entry of a registry is not the caller's own.
+// ErrForeign reports that an entry of a registry is not the caller's own.
 var ErrForeign = errors.New("its entry was not written by this user on this machine, so nothing that it names is touched")
 
 // Prove returns the proof of an entry of a run.

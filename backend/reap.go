@@ -15,8 +15,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
-// Reaped is what became of one session that a dead run left behind. Err is
-// nil when nothing of it is left; otherwise it stays listed.
+// Reaped reports the end of a session that a dead run left behind. Err is nil if everything of it is
+// removed; otherwise it stays listed.
 type Reaped struct {
 	Entry Entry
 	Err   error
@@ -167,6 +167,6 @@ func appendTo(path string, lines []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append([]byte{'\n'}, lines...)) // the last line may be torn
+	_, err = f.Write(append([]byte{'\n'}, lines...)) // the last line can be torn
 	return errors.Join(err, f.Close())
 }

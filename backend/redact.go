@@ -24,7 +24,7 @@ const mask = "***"
 // secret of several lines each line is a secret too, because logs are cut and
 // prefixed by lines. So is each form of encodings.
 //
-// What may be the beginning of a secret is held back until the next Write or
+// What can be the beginning of a secret is held back until the next Write or
 // Close. Close flushes it and does not close w. Not safe for concurrent use.
 func Redact(w io.Writer, secrets []string) io.WriteCloser {
 	return &redactor{w: w, secrets: maskable(secrets)}
@@ -35,7 +35,7 @@ func RedactBytes(b []byte, secrets []string) []byte {
 	return maskable(secrets).mask(b)
 }
 
-// pattern describes a form of a secret. Line breaks may interrupt one that wraps.
+// pattern describes a form of a secret. Line breaks can interrupt a form that wraps.
 type pattern struct {
 	text  []byte
 	wraps bool
@@ -176,9 +176,8 @@ func encodings(s string) []string {
 	return forms
 }
 
-// RedactJSON masks the secrets in the texts of a JSON document, and in nothing else: not
-// in keys, and not in the values of the keys that facts has, with everything below them.
-// What is no JSON is masked as by RedactBytes.
+// RedactJSON masks the secrets in the texts of a JSON document, except in keys and in the values of the keys
+// in facts, with everything below them. Content that is not JSON is masked as by RedactBytes.
 func RedactJSON(content []byte, secrets []string, facts ...string) []byte {
 	known := maskable(secrets)
 	masked := known.mask(content)

@@ -15,8 +15,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
-// Entry is one session as the registry knows it: enough to end and remove
-// everything of it without the process that made it.
+// Entry describes a session to the registry: enough to end and remove all of it without the process that
+// made it.
 type Entry struct {
 	ID        string    `json:"id"`                  // unique; names the workspace
 	Kind      string    `json:"kind"`                // backend kind: "local"
@@ -31,27 +31,25 @@ type Entry struct {
 	Run       string    `json:"-"`               // id of the run; the registry file's name
 }
 
-// Registry lists the open sessions of one run, so that a crash leaves nothing
-// unknown: an entry is written before anything of its session exists. The
-// file is append-only and held under a kernel lock while its owner lives;
-// whoever can take the lock knows that the owner is dead.
+// Registry lists the open sessions of a run, so that a crash leaves nothing unknown: an entry is written
+// before anything of its session exists. The file is append-only and held under a kernel lock while its
+// owner lives; a process that can take the lock knows that the owner is dead.
 //
-// A line torn by a crash is skipped when read. That loses nothing: Add had not
-// returned, so nothing of that session was made. Lines are not synced to the
-// disk, because what a power failure ends needs no reaping.
+// A line torn by a crash is skipped when read. That loses nothing: Add had not returned, so nothing of that
+// session was made. Lines are not synced to the disk, because what a power failure ends needs no reaping.
 type Registry struct {
 	mu   sync.Mutex
 	path string
 	lock *lockedfile.Lock
 	file *os.File // nil when closed
 	open map[string]struct{}
-	torn bool // the last write failed and may have left half a line
+	torn bool // the last write failed and might have left half a line
 
 	run string
 	key SessionKey
 }
 
-// line is one line of a registry file.
+// line is a line of a registry file.
 type line struct {
 	Op string `json:"op"` // opAdd or opRemove
 	Entry
@@ -74,7 +72,7 @@ func OpenRegistry(dir, run string) (*Registry, error) {
 		return nil, fmt.Errorf("opening session registry: %w", err)
 	}
 	path := filepath.Join(dir, run+registrySuffix)
-	// A reaper or a reader may have the lock for a moment.
+	// A reaper or a reader can have the lock for a moment.
 	ctx, cancel := context.WithTimeout(context.Background(), registryPatience)
 	defer cancel()
 	lock, err := lockedfile.Wait(ctx, path)
@@ -91,17 +89,17 @@ func OpenRegistry(dir, run string) (*Registry, error) {
 	return &Registry{run: run, path: path, lock: lock, file: file, open: map[string]struct{}{}}, nil
 }
 
-// registryPatience is how long OpenRegistry waits for the lock of its file.
+// registryPatience limits how long OpenRegistry waits for the lock of its file.
 const registryPatience = time.Second
 
-// Prove has the sessions that are added from now on proved by a key.
+// Prove sets the key that proves the sessions which are added from now on.
 func (r *Registry) Prove(key SessionKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.key = key
 }
 
-// Add lists a session. Nothing of it may exist before Add has returned nil.
+// Add lists a session. Nothing of it must exist before Add has returned nil.
 func (r *Registry) Add(e Entry) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

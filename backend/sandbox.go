@@ -7,15 +7,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Sandbox runs single programs under exact limits: compilers, submissions and
-// checkers of judge problems. It is to a Backend what one system call is to a
-// shell session: there is no workspace that outlives a Run, a program sees the
-// files of its request and nothing else, and a run costs milliseconds.
+// Sandbox runs single programs under exact limits: compilers, submissions and checkers of judge problems. It
+// is to a Backend what a system call is to a shell session: no workspace outlives a Run, a program sees only
+// the files of its request, and a run costs milliseconds.
 //
-// Methods are safe for concurrent use. As with a Backend, an error means that
-// the machinery broke and the same request may be sent again, be it that the
-// sandbox could not be reached, that it lost a file, or that it reports a
-// failure of its own; what a program did, however bad, is its Ending.
+// Methods are safe for concurrent use. As with a Backend, an error means that the machinery broke and the
+// same request can be sent again: the sandbox could not be reached, it lost a file, or it reports a failure
+// of itself. What a program did, however bad, is its Ending.
 type Sandbox interface {
 	// Identity resolves what enters keys: the platform, the sandbox's version
 	// and those of the compilers and interpreters that its programs use.
@@ -27,21 +25,20 @@ type Sandbox interface {
 	Run(ctx context.Context, programs ...Program) ([]Ending, error)
 }
 
-// Program is one program of a request. Its directory is empty but for Files.
+// Program is a program of a request. Its directory is empty except for Files.
 type Program struct {
 	Argv []string // Argv[0] is an absolute path or the name of one of Files
 	Env  []string // KEY=value, complete
 	// Files are put into the program's directory, executable.
 	Files []File
-	// Stdin is content of the store; the zero Digest is no input at all.
+	// Stdin is content of the store; the zero Digest means empty input.
 	Stdin cache.Digest
-	// StdinFrom is 1 + the index of the program of the same request whose
-	// standard output this one reads; 0 is none. What Stdout says of a program
-	// that is read from is not kept.
+	// StdinFrom is 1 + the index of the program of the same request whose standard output this program
+	// reads; 0 means no program. The output of a program that is read from is not kept.
 	StdinFrom int
 	Limits    Limits
-	// Keep names files of the directory, slash-separated, that are wanted in
-	// Ending.Kept. One that is not there, or is no regular file, is left out.
+	// Keep names files of the directory, slash-separated, that are returned in Ending.Kept. A file that is
+	// missing, or not regular, is left out.
 	Keep []string
 }
 
@@ -59,15 +56,15 @@ type Limits struct {
 	CPU          time.Duration // processor time of all its processes together
 	Clock        time.Duration // time from start to end
 	Memory       int64         // bytes, of all its processes together
-	Stack        int64         // bytes; 0 is Memory
+	Stack        int64         // bytes; 0 means Memory
 	AddressSpace bool          // Memory limits each process's address space as well
 	Processes    int           // processes and threads at a time
 	Stdout       int64         // bytes that are kept; more is OutputLimit
 	Stderr       int64         // bytes that are kept; the rest is dropped
-	Kept         int64         // bytes of each kept file; 0 is the sandbox's own limit
+	Kept         int64         // bytes of each kept file; 0 means the sandbox's own limit
 }
 
-// EndingStatus says how a program ended.
+// EndingStatus describes how a program ended.
 type EndingStatus string
 
 // The statuses.
@@ -80,7 +77,7 @@ const (
 	OutputLimit EndingStatus = "output limit" // Limits.Stdout, or the size of a file
 )
 
-// Ending is how a program ended and what it left.
+// Ending describes how a program ended, and its outputs.
 type Ending struct {
 	Status EndingStatus
 	Code   int    // exit status when Exited
@@ -94,7 +91,7 @@ type Ending struct {
 	CPU    time.Duration
 	Clock  time.Duration
 	Memory int64 // bytes, the most at any time
-	// Contended says that others wanted the machine's processors as well, or
+	// Contended reports that others wanted the machine's processors as well, or
 	// that is not known: then Clock says little about the program.
 	Contended bool
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// userinfo matches the name and password in URLs, of which a value may have several, separated by
+// userinfo matches the name and password in URLs, of which a value can have several, separated by
 // spaces or commas, and in a proxy without a scheme.
 var userinfo = lazyregexp.New(`([A-Za-z][A-Za-z0-9+.-]*://|^)([^/?#\s,]+)@`)
 

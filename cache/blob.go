@@ -15,7 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/files"
 )
 
-// ChangedError says that a file's bytes are not, or did not stay, what the
+// ChangedError reports that a file's bytes are not, or did not stay, what the
 // caller believed.
 type ChangedError struct{ Path string }
 
@@ -42,8 +42,8 @@ func sum(ctx context.Context, w io.Writer, r io.Reader) (Digest, error) {
 	return Digest{Hash: [sha256.Size]byte(h.Sum(nil)), Size: n}, nil
 }
 
-// sumBuffer is what is read and hashed at a time, in bytes: enough that asking for
-// it costs nothing, and little enough that it is still in the processor's cache.
+// sumBuffer is read and hashed at a time, in bytes: enough to make the system call cheap, and little enough
+// to stay in the processor's cache.
 const sumBuffer = 128 << 10
 
 var sumBuffers = sync.Pool{New: func() any { return new([sumBuffer]byte) }}
@@ -213,7 +213,7 @@ func (d *Disk) Has(ctx context.Context, g Digest) (bool, error) {
 		return false, fmt.Errorf("looking for blob %s: %w", g, err)
 	}
 	if !d.touch(path, fi) {
-		// It may have been removed before the use could be noted.
+		// It can have been removed before the use could be noted.
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		}
@@ -247,8 +247,8 @@ func (d *Disk) Open(ctx context.Context, g Digest) (io.ReadCloser, error) {
 	return &verifyingReader{f: f, want: g, hash: sha256.New(), drop: func() { d.drop(path, fi) }}, nil
 }
 
-// openMisfit tells a torn blob from a digest whose size was never right, so
-// that a wrong question cannot destroy a good blob.
+// openMisfit distinguishes a torn blob from a digest whose size was never right, so that a wrong digest
+// cannot destroy a good blob.
 func (d *Disk) openMisfit(ctx context.Context, g Digest, f files.File, fi fs.FileInfo) error {
 	found, err := sum(ctx, nil, f)
 	if err != nil {
@@ -261,8 +261,8 @@ func (d *Disk) openMisfit(ctx context.Context, g Digest, f files.File, fi fs.Fil
 	return &CorruptError{Digest: g}
 }
 
-// drop removes the bad file that the caller has open, and never a good one that
-// has taken its place. Failing to is no loss: the next reader will refuse it.
+// drop removes the bad file that the caller has open, and never a good file that has replaced it. A failure
+// is harmless: the next reader will refuse the file.
 func (d *Disk) drop(path string, bad fs.FileInfo) {
 	_, _ = d.remove(path, func(fi fs.FileInfo) bool { return os.SameFile(fi, bad) })
 }

@@ -13,7 +13,7 @@ import (
 // copySize is the size from which a blob is copied by copyBlob, in bytes.
 const copySize = 1 << 20
 
-// copyChunk is how much is copied between two looks at the context, in bytes.
+// copyChunk is copied between two checks of the context, in bytes.
 const copyChunk = 64 << 20
 
 // copier is a store that can fill a file faster than by reading a blob.
@@ -93,8 +93,7 @@ func (d *Disk) blobState(g Digest) (fileState, bool) {
 	return stateOf(d.blobPath(g), fi)
 }
 
-// copyBlob implements copier. What a store without files of its own has, Open brings to
-// the upper disk.
+// copyBlob implements copier. Blobs of a store without files are copied with Open.
 func (l *Layered) copyBlob(ctx context.Context, to *os.File, g Digest) error {
 	err := l.Upper.copyBlob(ctx, to, g)
 	for _, lower := range l.Lower {

@@ -15,7 +15,7 @@ var devices sync.Map // uint64 -> uint64
 // deviceIdentity names the file system that has the file at path. Device numbers are
 // given out again: two images that are mounted one after the other can have the same
 // number, and their files the same inodes and times. The file system's own identity
-// tells them apart and, on a read-only file system, whose times may be made up, the
+// tells them apart and, on a read-only file system, whose times can be made up, the
 // mount, whose number the kernel never uses twice.
 func deviceIdentity(path string, dev uint64) uint64 {
 	if known, ok := devices.Load(dev); ok {

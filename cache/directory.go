@@ -266,7 +266,7 @@ func checkTarget(s string) error {
 	return nil
 }
 
-// fieldValue is one field of a message as it stands on the wire.
+// fieldValue is an encoded field of a message.
 type fieldValue struct {
 	kind protowire.Type
 	raw  []byte

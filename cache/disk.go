@@ -30,16 +30,15 @@ const (
 	idTag      = "ID"
 )
 
-// touchInterval is how stale a file's modification time may be before a use
-// of it is noted by a touch: rare enough that reading stays reading, frequent
-// enough that gc can tell what running work relies on.
+// touchInterval is how stale a file's modification time can be before a use of it is noted by a touch: rare
+// enough that reading stays reading, frequent enough that gc can tell what running work relies on.
 const touchInterval = 30 * time.Minute
 
 // ErrReadOnly is returned by every method of a store opened with
 // Options.ReadOnly that would have to write.
 var ErrReadOnly = errors.New("the store is open for reading only")
 
-// NotWritableError says that a store's directory cannot be created or written.
+// NotWritableError reports that a store's directory cannot be created or written.
 type NotWritableError struct {
 	Dir string
 	Err error
@@ -51,7 +50,7 @@ func (e *NotWritableError) Error() string {
 
 func (e *NotWritableError) Unwrap() error { return e.Err }
 
-// VersionError says that a directory holds a store of another layout.
+// VersionError reports that a directory holds a store of another layout.
 type VersionError struct{ Dir, Found string }
 
 func (e *VersionError) Error() string {
@@ -64,14 +63,14 @@ type Options struct {
 	// ReadOnly leaves the directory exactly as it is: nothing is created,
 	// touched or dropped, and a directory that is not there is an empty store.
 	ReadOnly bool
-	// Signer signs what is written to the store, and records that it did not sign are not
-	// served; without one, whoever can write to the directory is trusted.
+	// Signer signs what is written to the store, and records that it did not sign are not served. Without a
+	// signer, every process that can write to the directory is trusted.
 	Signer RecordKey
-	// Files is what the store is read and written with; nil: the system's own.
+	// Files reads and writes the store; nil means the system's files.
 	Files files.System
 }
 
-// Disk is a Store in a directory. Many processes may use one directory at
+// Disk is a Store in a directory. Many processes can use one directory at
 // once: every file appears by rename, and the only locks are the kernel's.
 //
 //	cas/<2 hex>/<64 hex>   blobs by SHA-256, read-only files
@@ -83,7 +82,7 @@ type Options struct {
 //	VERSION                the layout
 //	ID                     see Disk.ID
 //
-// A file's modification time is the time of its last use, to touchInterval. Who may read
+// A file's modification time is the time of its last use, to touchInterval. Who can read
 // and write what is made in the directory follows from its mode.
 type Disk struct {
 	dir      string
@@ -93,9 +92,8 @@ type Disk struct {
 	mode     fs.FileMode // of its directory, and of what is made in it
 	files    files.System
 	keys     lockedfile.Keys
-	// lock is shared while a file is made visible or its use is noted, and exclusive
-	// while a file is removed after a last look at it: nothing is removed on the
-	// strength of a state that is no longer true.
+	// lock is shared while a file is made visible or its use is noted, and exclusive while a file is removed
+	// after a last look at it: nothing is removed because of an outdated state.
 	lock     lockedfile.Mutex
 	verified sync.Map // Digest -> fileState of blobs whose bytes this process has read; see copyBlob
 }
@@ -138,7 +136,7 @@ func (d *Disk) Used(g Digest) (path string, when time.Time, err error) {
 	return path, fi.ModTime(), nil
 }
 
-// Close closes the files of the locks that d took, none of which may be held any
+// Close closes the files of the locks that d took, none of which must be held any
 // more. A later use of d opens them again.
 func (d *Disk) Close() error {
 	return errors.Join(d.keys.Close(), d.lock.Close())
@@ -177,7 +175,7 @@ func (d *Disk) create() error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	// An empty VERSION is what power loss leaves of one that was being made.
+	// Power loss leaves an empty VERSION if one was being made.
 	if fi, err := os.Stat(d.path(versionTag)); err == nil && fi.Size() > 0 {
 		return nil
 	}
@@ -210,7 +208,7 @@ func (d *Disk) path(elem ...string) string {
 	return filepath.Join(d.dir, filepath.Join(elem...))
 }
 
-// shardPath is the place of the blob or record called hex under top.
+// shardPath returns the path of the blob or record called hex under top.
 func (d *Disk) shardPath(top, hex string) string {
 	return d.path(top, hex[:2], hex)
 }
@@ -285,7 +283,7 @@ func (d *Disk) remove(path string, doomed func(fs.FileInfo) bool) (removed bool,
 	return removed, err
 }
 
-// removeUnlocked is remove for a caller that has the lock for itself.
+// removeUnlocked removes files for a caller that has the exclusive lock.
 func (d *Disk) removeUnlocked(path string, doomed func(fs.FileInfo) bool) (removed bool, err error) {
 	fi, err := os.Lstat(path)
 	if err == nil && doomed(fi) {

@@ -13,7 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
-// indexKeep is how long an entry outlives its last use.
+// indexKeep is the time for which an entry outlives its last use.
 const indexKeep = 60 // days
 
 // FileIndex remembers the digests of source files by the state the file
@@ -49,9 +49,9 @@ type indexEntry struct {
 	used  uint32 // day since 1970 of the last use
 }
 
-// OpenFileIndex begins to load the index at path, for which methods wait. A file
-// that is missing, torn, corrupt, not proven at the place or of another version is an
-// empty index; so is one that cannot be read, since the index only ever saves time.
+// OpenFileIndex begins to load the index at path, for which methods wait. A file that is missing, torn,
+// corrupt, not proven at the place or of another version is an empty index; so is an unreadable file, since
+// the index only ever saves time.
 func OpenFileIndex(path string, place proof.Place) (*FileIndex, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -68,10 +68,9 @@ func OpenFileIndex(path string, place proof.Place) (*FileIndex, error) {
 	return ix, nil
 }
 
-// Digest returns the digest of the regular file path, whose state the caller
-// has just read into fi (by Stat or Lstat). The file is read only when its
-// state is not one that the index knows. A file that changes while it is read
-// is a *ChangedError. Paths are compared as they are written.
+// Digest returns the digest of the regular file path, whose state the caller has just read into fi (by Stat
+// or Lstat). The file is read unless the index knows its state. A file that changes while it is read is a
+// *ChangedError. Paths are compared as they are written.
 func (ix *FileIndex) Digest(path string, fi fs.FileInfo) (Digest, error) {
 	if !fi.Mode().IsRegular() {
 		return Digest{}, fmt.Errorf("hashing file: %s is not a regular file", path)

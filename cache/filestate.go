@@ -2,9 +2,8 @@ package cache
 
 import "io/fs"
 
-// fileState is what a file system tells of a file without reading it. Equal
-// states mean equal bytes, except for a file that was written within one tick
-// of the clock that stamps it: see stableAt.
+// fileState is a file's state as the file system reports it, without its content. Equal states mean equal
+// bytes, except for a file that was written within one tick of the clock that stamps it: see stableAt.
 type fileState struct {
 	size         int64
 	mtime, ctime int64 // nanoseconds since 1970
@@ -44,7 +43,7 @@ func stateOf(path string, fi fs.FileInfo) (s fileState, ok bool) {
 	return s, ok
 }
 
-// Inode is the number by which a file system tells its files apart; 0 where there is none.
+// Inode returns the number by which a file system identifies a file, or 0 where it has none.
 func Inode(info fs.FileInfo) uint64 {
 	var s fileState
 	s.addSystem(info.Sys())

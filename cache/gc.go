@@ -14,18 +14,18 @@ import (
 	"time"
 )
 
-// UseInterval is how old a noted use may be for who relies on a blob without
-// noting that; above touchInterval, so that a use that is asked for makes it new.
+// UseInterval is the age up to which a caller can rely on a noted use of a blob without noting another. It
+// is above touchInterval, so that a requested note makes the use new.
 const UseInterval = time.Hour
 
 // gcGrace protects what running work may rely on: anything put or used in the
-// last hour, and as uses may be noted only every UseInterval, that much more.
+// last hour, and as uses can be noted only every UseInterval, that much more.
 const gcGrace = time.Hour + UseInterval
 
-// clockSkew is how much the clocks of those who use a store may differ.
+// clockSkew bounds the difference between the clocks of a store's users.
 const clockSkew = 10 * time.Minute
 
-// GCOptions say what GC may remove. Whatever was put or used within the last
+// GCOptions specify what GC may remove. Whatever was put or used within the last
 // two hours stays in any case.
 type GCOptions struct {
 	MaxBytes int64         // the store shrinks to this; < 0: no budget
@@ -72,7 +72,7 @@ func (d *Disk) GC(ctx context.Context, o GCOptions) (GCReport, error) {
 type collector struct {
 	disk      *Disk
 	options   GCOptions
-	since     int64 // a file used later may be in use by a process that runs beside
+	since     int64 // a file used later can be in use by a process that runs beside
 	threshold int64 // LRU: what was last used before it goes
 
 	all   struct{ blobs, records [shardCount][]weighed } // by the first byte of the hash, sorted
@@ -211,7 +211,7 @@ func (c *collector) decide(context.Context) error {
 // use is when something of some size was used last.
 type use struct{ used, size int64 }
 
-// uses are those of all blobs and records.
+// uses returns the uses of all blobs and records.
 func (c *collector) uses() []use {
 	n := 0
 	for part := range shardCount {

@@ -5,8 +5,8 @@ import (
 	"io/fs"
 )
 
-// sweepBatch is how many files are removed under one lock: enough that the lock
-// costs little, and few enough that no other process waits for it for long.
+// sweepBatch is the number of files removed under one lock: enough that the lock costs little, and few
+// enough that no other process waits for it for long.
 const sweepBatch = 32
 
 // sweepRecords removes the records that were last used before the LRU threshold. A record
@@ -56,8 +56,8 @@ func (c *collector) sweep(ctx context.Context, list []weighed, path func(weighed
 	return flush()
 }
 
-// removeAll removes files. One that was put again or used since it was weighed
-// stays, and so does one that cannot be removed.
+// removeAll removes files. It leaves files that were put again or used since they were weighed, and files
+// that cannot be removed.
 func (c *collector) removeAll(list []weighed, path func(weighed) string, removed interface{ Add(int64) int64 }) error {
 	if len(list) == 0 {
 		return nil

@@ -5,11 +5,10 @@ import (
 	"io"
 )
 
-// Intact reads every blob that an output consists of and reports whether all
-// are there and are what their digests say. A store drops a damaged blob when
-// it is read, so whoever makes the output again after a false answer repairs
-// everything that could be reached: what is below a directory that is damaged
-// itself is looked at only once that is back.
+// Intact reads every blob that an output consists of and reports whether all exist and match their digests.
+// A store drops a damaged blob when it is read, so making the output again after a false answer repairs
+// everything that could be reached. The content of a damaged directory is checked only once the directory is
+// back.
 func Intact(ctx context.Context, s Store, o Output) bool {
 	if o.Tree {
 		return treeIntact(ctx, s, o.Digest, map[Digest]bool{})

@@ -27,7 +27,7 @@ type Fetcher interface {
 type Layered struct {
 	Upper *Disk   // written and read
 	Lower []Lower // read when Upper does not have it; a *Disk is usually ReadOnly
-	// Places, unless it is nil, has one for each record of a disk that may be read at once,
+	// Places, unless it is nil, has one for each record of a disk that can be read at once,
 	// where many wait for a store that is far away: each takes a descriptor.
 	Places chan struct{}
 	// Written, unless it is nil, learns of each record that was stored.
@@ -46,7 +46,7 @@ func (l *Layered) ID() string { return l.Upper.ID() }
 // Put implements Store. What Lower has is not stored again.
 func (l *Layered) Put(ctx context.Context, r io.Reader) (Digest, error) { return l.Upper.Put(ctx, r) }
 
-// PutFile is Disk.PutFile of the upper disk.
+// PutFile stores a file in the upper disk.
 func (l *Layered) PutFile(ctx context.Context, path string, want *Digest) (Digest, error) {
 	return l.Upper.PutFile(ctx, path, want)
 }
@@ -113,8 +113,8 @@ func (l *Layered) Fetch(ctx context.Context, outputs []Output) {
 	}
 }
 
-// PutRecord implements Store. The record's blobs may be in any of the stores, so
-// those that only a lower one has are copied first.
+// PutRecord implements Store. The record's blobs can be in any of the stores, so blobs that only a lower
+// store has are copied first.
 func (l *Layered) PutRecord(ctx context.Context, k Key, r *Record) error {
 	if r == nil {
 		return l.Upper.PutRecord(ctx, k, r) // refuses it
@@ -144,7 +144,7 @@ func (l *Layered) copyUp(ctx context.Context, d Digest) error {
 	return err
 }
 
-// Lock is Disk.Lock of the upper disk.
+// Lock locks a key in the upper disk.
 func (l *Layered) Lock(ctx context.Context, k Key) (release func(), ok bool, err error) {
 	return l.Upper.Lock(ctx, k)
 }

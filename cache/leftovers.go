@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
-// tempAge is how old a file in tmp must be to belong to no process.
+// tempAge is the age from which a file in tmp belongs to no process.
 const tempAge = 24 * time.Hour
 
 // sweepTemp removes what processes that were killed left in tmp.

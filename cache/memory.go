@@ -48,7 +48,7 @@ func (m *Memory) keep(g Digest, b []byte) {
 	m.blobs[g] = b
 }
 
-// PutFile is Disk.PutFile in memory.
+// PutFile stores a file, as Disk.PutFile does.
 func (m *Memory) PutFile(ctx context.Context, path string, want *Digest) (Digest, error) {
 	src, err := openSource(path)
 	if err != nil {
@@ -137,7 +137,7 @@ func (m *Memory) PutRecord(ctx context.Context, k Key, r *Record) error {
 	return nil
 }
 
-// Lock is Disk.Lock in memory.
+// Lock locks a key, as Disk.Lock does.
 func (m *Memory) Lock(ctx context.Context, k Key) (release func(), ok bool, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, false, err

@@ -14,7 +14,7 @@ import (
 // the store, such as 2770.
 const privateMode = 0o700
 
-// Shared reports whether a group, or everybody, may write to the store.
+// Shared reports whether a group, or every user, can write to the store.
 func (d *Disk) Shared() bool { return d.mode&0o022 != 0 }
 
 // makeRoot makes the store's directory, unless it is there, and learns its mode.
@@ -34,7 +34,7 @@ func (d *Disk) makeRoot() error {
 	return err
 }
 
-// makeDir makes a directory below the store's, unless it is there. The store may have been
+// makeDir makes a directory below the store's, unless it is there. The store can have been
 // removed since it was opened.
 func (d *Disk) makeDir(path string) error {
 	err := d.makeOne(path)
@@ -48,8 +48,8 @@ func (d *Disk) makeDir(path string) error {
 	return err
 }
 
-// makeOne makes one directory. In a store that is shared it appears with its mode, so
-// that no other user meets one that is still its maker's alone.
+// makeOne makes a directory. In a shared store it appears with its mode, so that no other user meets a
+// directory that only its maker can use.
 func (d *Disk) makeOne(path string) error {
 	if !d.Shared() || path == d.dir {
 		return d.files.Mkdir(path, d.mode)

@@ -14,7 +14,7 @@ import (
 // Probe names a path and which part of its state matters.
 type Probe struct {
 	Path string // absolute
-	// Follow looks at the target of a symbolic link in place of the link.
+	// Follow looks at the target of a symbolic link instead of the link.
 	Follow bool
 	// Listing is for a directory of which only the names and kinds of its
 	// entries matter. A link to a directory is followed.
@@ -45,18 +45,18 @@ func (p Probe) Sight() Sighting {
 	return s
 }
 
-// Err says why the path could not be looked at. That nothing is there is no error.
+// Err returns why the path could not be examined. A missing path is no error.
 func (s Sighting) Err() error { return s.err }
 
-// Before is the sighting of a caller that may have read the path as early as at a time
-// before: a change after it may have gone unnoticed.
+// Before returns the sighting of a caller that can have read the path as early as at a time before: a change
+// after it can have gone unnoticed.
 func (s Sighting) Before(at time.Time) Sighting {
 	s.at = min(s.at, at.UnixNano())
 	return s
 }
 
-// SightFile is a sighting of a regular file whose state the caller read into info
-// at a time before it hashed the file to d.
+// SightFile returns a sighting of a regular file whose state the caller read into info at a time before it
+// hashed the file to d.
 func SightFile(path string, info fs.FileInfo, at time.Time, d Digest) Sighting {
 	s := Sighting{Probe: Probe{Path: path}, Digest: d, at: at.UnixNano()}
 	s.state, s.err = seenOf(path, info)
@@ -76,8 +76,8 @@ func compareSightings(a, b Sighting) int {
 	)
 }
 
-// uniqueSightings are sightings in order, the first of each probe. An earlier state
-// of a path that differs from a later one is kept, and then found to be changed.
+// uniqueSightings returns sightings in order, the first of each probe. An earlier state of a path that
+// differs from a later one is kept, and then found to be changed.
 func uniqueSightings(all []Sighting) []Sighting {
 	all = slices.Clone(all)
 	slices.SortFunc(all, compareSightings)
@@ -108,7 +108,7 @@ func sumListing(path string) (Digest, error) {
 	return d, nil
 }
 
-// kindByte tells kinds of files apart.
+// kindByte encodes the kind of a file.
 func kindByte(mode fs.FileMode) byte {
 	kinds := [...]fs.FileMode{0, fs.ModeDir, fs.ModeSymlink, fs.ModeNamedPipe, fs.ModeSocket, fs.ModeDevice, fs.ModeDevice | fs.ModeCharDevice}
 	return byte(1 + slices.Index(kinds[:], mode.Type()))

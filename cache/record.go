@@ -46,13 +46,13 @@ func recordSum(k Key, payload []byte) []byte {
 }
 
 // EncodeRecord returns the stored form of r as the answer for k, signed by signer, which
-// may be nil.
+// can be nil.
 func EncodeRecord(signer RecordKey, k Key, r *Record) ([]byte, error) {
 	switch {
 	case r == nil:
 		return nil, errors.New("no record given")
 	case !r.Class.Stored():
-		return nil, fmt.Errorf("class %q is not one that is stored", r.Class)
+		return nil, fmt.Errorf("class %q is never stored", r.Class)
 	}
 	payload, err := json.Marshal(r)
 	if err != nil {
@@ -116,7 +116,7 @@ func isNumber(b []byte) bool {
 	return len(b) > 0
 }
 
-// Stored reports whether records may have the class.
+// Stored reports whether records can have the class.
 func (c Class) Stored() bool {
 	return c == ClassDone || c == ClassFailed || c == ClassTimeout
 }
@@ -137,9 +137,8 @@ func checkOutputs(ctx context.Context, s Store, r *Record) error {
 
 func (d *Disk) recordPath(k Key) string { return d.shardPath(acDir, k.String()) }
 
-// Record implements Store. It counts as a use of the record, not of its blobs.
-// A record that another version of the program wrote is nil and stays, and so does one
-// that is a *ForeignError.
+// Record implements Store. It counts as a use of the record, not of its blobs. A record of another version
+// of the program reads as nil and stays, and so does a *ForeignError.
 func (d *Disk) Record(ctx context.Context, k Key) (*Record, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -181,7 +180,7 @@ func readRecord(signer RecordKey, r io.Reader, k Key) (*Record, error) {
 	return DecodeRecord(signer, k, b)
 }
 
-// peekRecord reads a record, whoever wrote it, without noting a use and without dropping it.
+// peekRecord reads a record with any signature, without noting a use and without dropping it.
 func (d *Disk) peekRecord(k Key) (*Record, error) {
 	f, err := files.Open(d.files, d.recordPath(k))
 	if err != nil {

@@ -48,7 +48,7 @@ type Sender struct {
 	slots    chan struct{} // of rounds under way
 
 	mu    sync.Mutex
-	next  *round            // collects blobs; nil when no round waits for a slot
+	next  *round            // collects blobs; nil unless a round waits for a slot
 	going map[Digest]*round // blobs in rounds
 	// recent are outputs that the server has, trees with all that is in them. When recent has
 	// maxKnown, it becomes old, and what was old is forgotten.
@@ -56,7 +56,7 @@ type Sender struct {
 	epoch       int // counts what was forgotten
 }
 
-// round is what is sent together.
+// round is a set of blobs that are sent together.
 type round struct {
 	from   map[Digest]Source
 	done   chan struct{} // closed at its end
@@ -93,7 +93,7 @@ func (s *Sender) Forget(epoch int) {
 	}
 }
 
-// Has tells the sender what the server has: trees with all that is in them.
+// Has tells the sender that the server has outputs: trees with all that is in them.
 func (s *Sender) Has(outputs ...Output) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,19 +13,19 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// shardCount is how many directories blobs, or records, are spread over.
+// shardCount is the number of directories for blobs, and for records.
 const shardCount = 256
 
-// stored is one visible file of a store.
+// stored is a visible file of a store.
 type stored struct {
 	name string // relative to the store, slash-separated: "cas/ab/ab12..."
 	hash [32]byte
-	// stray says that the file is not where a blob or record of its name is.
+	// stray reports that the file is not where a blob or record of its name is.
 	stray bool
 	info  fs.FileInfo
 }
 
-// used is when the last use of it was noted, in nanoseconds since 1970.
+// used returns when its last use was noted, in nanoseconds since 1970.
 func (s stored) used() int64 { return s.info.ModTime().UnixNano() }
 
 // each calls fn for every file under top ("cas" or "ac"), in order of name.
@@ -53,7 +53,7 @@ func (d *Disk) shards(top string) ([]string, error) {
 	return names, err
 }
 
-// shard is each for one shard.
+// shard calls fn for the files of a shard, as each does for all.
 func (d *Disk) shard(ctx context.Context, top, shard string, fn func(stored) error) error {
 	entries, err := readDir(d.path(top, shard))
 	if err != nil {
@@ -96,10 +96,10 @@ func eachPart(ctx context.Context, fn func(ctx context.Context, part byte) error
 	return group.Wait()
 }
 
-// shardOf is the name of the shard of hashes that begin with part.
+// shardOf returns the name of the shard of hashes that begin with part.
 func shardOf(part byte) string { return hex.EncodeToString([]byte{part}) }
 
-// readDir is os.ReadDir to which a directory that is not there is empty.
+// readDir lists a directory. A missing directory is empty.
 func readDir(dir string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

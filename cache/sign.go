@@ -10,9 +10,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/files"
 )
 
-// Sign signs the sound records that the store's key did not sign, and returns how many.
-// From then on they are served: it is for a store whose content is trusted, such as one
-// that an earlier version filled.
+// Sign signs the sound records that the store's key did not sign, and returns how many. From then on they
+// are served: it is for a store whose content is trusted, such as a store that an earlier version filled.
 func (d *Disk) Sign(ctx context.Context) (signed int64, err error) {
 	if d.readOnly {
 		return 0, fmt.Errorf("signing the records of store %s: %w", d.dir, ErrReadOnly)

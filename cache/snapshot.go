@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// UnsettledError says that the state of a path cannot be recorded: the path was
+// UnsettledError reports that the state of a path cannot be recorded: the path was
 // changed so recently that another change could go unnoticed.
 type UnsettledError struct{ Path string }
 
@@ -53,7 +53,7 @@ type seen struct {
 }
 
 // identifies reports whether the inode alone identifies the path's file, whatever
-// its content. The target of a link may change with nothing else.
+// its content. The target of a link can change with nothing else.
 func (s seen) identifies() bool { return s.regular() || s.directory() }
 
 // same reports whether two states are of one file, as far as a probe cares.
@@ -84,9 +84,9 @@ func way(p Probe) (flags uint32) {
 	return flags
 }
 
-// TakeSnapshot records sightings, each of which has to be the present state of its
-// path. A path that changed after it was sighted is a *ChangedError; one that may
-// change without a trace is an *UnsettledError, unless a digest tells.
+// TakeSnapshot records sightings, each of which must be the present state of its path. A path that changed
+// after it was sighted is a *ChangedError; a path that can change without a trace is an *UnsettledError,
+// unless its sighting has a digest.
 func TakeSnapshot(sightings []Sighting) (*Snapshot, error) {
 	s := &Snapshot{}
 	for _, one := range uniqueSightings(sightings) {
@@ -97,7 +97,7 @@ func TakeSnapshot(sightings []Sighting) (*Snapshot, error) {
 	return s, nil
 }
 
-// TakeEach is TakeSnapshot of those paths that can be recorded, with an error for each of the others.
+// TakeEach records those paths that can be recorded, and returns an error for each of the others.
 func TakeEach(sightings []Sighting) (*Snapshot, []error) {
 	s, errs := &Snapshot{}, []error(nil)
 	for _, one := range uniqueSightings(sightings) {
@@ -153,10 +153,10 @@ func (s *Snapshot) add(one Sighting) error {
 	return nil
 }
 
-// Len is the number of paths.
+// Len returns the number of paths.
 func (s *Snapshot) Len() int { return len(s.table) / recordSize }
 
-// path is the text of record r, with the NUL at its end.
+// path returns the text of record r, with the NUL at its end.
 func (s *Snapshot) path(r []byte) []byte {
 	text := s.paths[binary.LittleEndian.Uint32(r):]
 	return text[:bytes.IndexByte(text, 0)+1]
@@ -165,7 +165,7 @@ func (s *Snapshot) path(r []byte) []byte {
 // Changed returns the first path whose state is another one now, or "".
 func (s *Snapshot) Changed() string { return s.ChangedBut(func(Probe) bool { return false }) }
 
-// ChangedBut is Changed without what a caller excepts.
+// ChangedBut is Changed without the probes that the caller excepts.
 func (s *Snapshot) ChangedBut(excepted func(Probe) bool) string {
 	for i := range s.Len() {
 		if r := s.record(i); !s.unchanged(r) && !excepted(s.probe(r)) {
@@ -186,7 +186,7 @@ func (s *Snapshot) Probes(yield func(Probe) bool) {
 
 func (s *Snapshot) record(i int) []byte { return s.table[i*recordSize : (i+1)*recordSize] }
 
-// probe is that of a record.
+// probe returns the probe of a record.
 func (s *Snapshot) probe(r []byte) Probe {
 	path, flags := s.path(r), binary.LittleEndian.Uint32(r[8:])
 	return Probe{Path: string(path[:len(path)-1]), Follow: flags&probeFollow != 0, Listing: flags&probeListing != 0, Exists: flags&probeExists != 0}

@@ -35,7 +35,7 @@ func lookAt(path []byte, follow bool) (seen, error) {
 	}
 }
 
-// seenOf is the state that info holds of the file at path.
+// seenOf returns the state in info of the file at path.
 func seenOf(path string, info fs.FileInfo) (seen, error) {
 	state, ok := stateOf(path, info)
 	st, isStat := info.Sys().(*syscall.Stat_t)

@@ -27,8 +27,8 @@ func lookAt(path []byte, follow bool) (seen, error) {
 	return seenOf(name, info)
 }
 
-// seenOf is the state that info holds of the file at path. Where the platform does
-// not tell enough to recognise a change, no state can be recorded.
+// seenOf returns the state in info of the file at path. Where the platform does not report enough to
+// recognize a change, no state can be recorded.
 func seenOf(path string, info fs.FileInfo) (seen, error) {
 	state, ok := stateOf(path, info)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 // Store keeps blobs by content and action records by key. Implementations are
 // safe for concurrent use by goroutines and, for Disk, by processes. Both
 // halves are write-once: the same digest always names the same bytes, and a
-// record may be replaced only by a later answer to the same question.
+// record can be replaced only by a later answer to the same question.
 type Store interface {
 	// ID names the store, for as long as it exists: a store that was removed and
 	// made again at the same place has another ID.
@@ -25,16 +25,15 @@ type Store interface {
 	Open(ctx context.Context, d Digest) (io.ReadCloser, error)
 	// Has reports whether the blob is present, without reading it.
 	Has(ctx context.Context, d Digest) (bool, error)
-	// Record returns the record of k, or nil when there is none. A record
-	// that does not decode or whose checksum is wrong is dropped and nil, and one that
-	// the store's key did not sign is a *ForeignError.
+	// Record returns the record of k, or nil if there is none. A record that does not decode or whose
+	// checksum is wrong is dropped and reads as nil. A record that the store's key did not sign is a
+	// *ForeignError.
 	Record(ctx context.Context, k Key) (*Record, error)
 	// PutRecord makes r the answer for k. Its blobs must have been Put before.
 	PutRecord(ctx context.Context, k Key, r *Record) error
 }
 
-// Class tells how a stored piece of work ended. Broken work is never stored,
-// so there is no class for it.
+// Class describes how stored work ended. Broken work is never stored, so it has no class.
 type Class string
 
 const (
@@ -43,7 +42,7 @@ const (
 	ClassTimeout Class = "timeout" // a limit that is part of the key ended it
 )
 
-// Output is one named result of a node.
+// Output is a named result of a node.
 type Output struct {
 	Name   string `json:"name"`
 	Digest Digest `json:"digest"`
@@ -58,8 +57,8 @@ type Record struct {
 	Attempts int      `json:"attempts"`
 	Seconds  float64  `json:"seconds"`
 	Run      string   `json:"run"` // id of the run that made it
-	// Manifest is what the key is the SHA-256 of. It is kept to explain later why
-	// the next key is another one; nil when it was not kept.
+	// Manifest hashes to the key. It is kept to explain later why the next key differs; nil if it was not
+	// kept.
 	Manifest []byte `json:"-"`
 }
 
@@ -73,12 +72,12 @@ func (r *Record) Output(name string) (Output, bool) {
 	return Output{}, false
 }
 
-// MissingError says that a blob is not in the store.
+// MissingError reports that a blob is not in the store.
 type MissingError struct{ Digest Digest }
 
 func (e *MissingError) Error() string { return fmt.Sprintf("blob %s is not in the store", e.Digest) }
 
-// CorruptError says that a stored blob's bytes did not match its digest. The
+// CorruptError reports that a stored blob's bytes did not match its digest. The
 // blob has been dropped.
 type CorruptError struct{ Digest Digest }
 

@@ -11,9 +11,8 @@ import (
 	"strings"
 )
 
-// Entry is one thing in a tree: a file (Digest set), a symlink (Link set) or
-// a directory (Dir set), and exactly one of them; or, for BuildTree alone, a
-// tree that was made before (Tree set).
+// Entry is an entry of a tree: a file (Digest set), a symlink (Link set) or a directory (Dir set), and
+// exactly one of them; or, for BuildTree alone, a tree that was made before (Tree set).
 type Entry struct {
 	Path       string // slash-separated, clean, relative, UTF-8
 	Digest     Digest
@@ -30,8 +29,8 @@ type Tree struct {
 	Blobs map[Digest][]byte // Directory messages; not the files' contents
 }
 
-// BuildTree makes a tree of entries, in any order. Parents need no entry of
-// their own; an explicit directory matters only when it is empty.
+// BuildTree makes a tree of entries, in any order. Parents need no entries; an explicit directory matters
+// only if it is empty.
 func BuildTree(entries []Entry) (*Tree, error) {
 	sorted := slices.Clone(entries)
 	for i := range sorted {

@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// PlaceTree copies the tree to the directory called name of at, which may lie where no path of
+// PlaceTree copies the tree to the directory called name of at, which can lie where no path of
 // this process leads: files with mode 0644 or 0755, directories with 0755, symlinks as they are.
-// The directory is made if needed, but not its parents, none of which may be a symlink; a symlink
+// The directory is made if needed, but not its parents, none of which can be a symlink; a symlink
 // at its place is replaced.
 //
 // What the directory already holds stays unless the tree has the same path; then the
@@ -74,7 +74,7 @@ func (p *placer) subdirectory(n dirNode, at *os.Root) error {
 	return p.below(at, n.name, n.digest)
 }
 
-// makeDirectory makes name a directory if it is none.
+// makeDirectory makes name a directory unless it is one.
 func (p *placer) makeDirectory(at *os.Root, name string) error {
 	if fi, err := at.Lstat(name); err == nil && fi.IsDir() {
 		return nil

@@ -21,11 +21,10 @@ func readDirectory(ctx context.Context, s Store, g Digest) (*directory, error) {
 	return d, nil
 }
 
-// WalkTree calls fn for everything in the tree but its root: names in bytewise
-// order, a directory before what is in it. Directories are entries of their
-// own, so that BuildTree of what fn saw is the same tree. fs.SkipDir of fn for a
-// directory leaves out what is in it; another error ends the walk and is returned
-// as it is. A Directory that is not in the store is a *MissingError.
+// WalkTree calls fn for everything in the tree except its root: names in bytewise order, a directory before
+// its content. Directories are entries, so that BuildTree of the entries makes the same tree. If fn returns
+// fs.SkipDir for a directory, its content is left out; another error ends the walk and is returned
+// unchanged. A Directory that is not in the store is a *MissingError.
 func WalkTree(ctx context.Context, s Store, root Digest, fn func(Entry) error) error {
 	return walkTree(ctx, s, root, "", fn)
 }
@@ -59,7 +58,7 @@ func walkTree(ctx context.Context, s Store, g Digest, at string, fn func(Entry) 
 
 // EachBlob calls fn for every blob that an output consists of and that seen does not have:
 // directories, before what is in them, and files. It adds them to seen, without names: a file
-// may have the bytes of a Directory. fs.SkipDir of fn for a directory leaves out what is in it;
+// can have the bytes of a Directory. fs.SkipDir of fn for a directory leaves out what is in it;
 // another error ends the walk and is returned as it is. A Directory that is not in the store,
 // or was dropped as damaged, is a *MissingError.
 func EachBlob(ctx context.Context, s Store, o Output, seen map[Output]bool, fn func(Output) error) error {

@@ -17,7 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/files"
 )
 
-// VerifyReport says what Verify found. Names are relative to the store and
+// VerifyReport describes what Verify found. Names are relative to the store and
 // slash-separated ("cas/ab/ab12..."), in order of the walk.
 type VerifyReport struct {
 	Blobs, Records int64    // looked at, bad ones included
@@ -59,8 +59,7 @@ type verifier struct {
 	whole  map[Digest]bool   // trees already looked through: complete or not
 }
 
-// maxWhole is how many trees are remembered; then it starts over. Trees that are
-// looked through twice cost time only.
+// maxWhole limits the trees that are remembered; then it starts over. Checking a tree twice only costs time.
 const maxWhole = 1 << 15
 
 // each calls fn for every file under top, shards side by side.
@@ -240,8 +239,8 @@ func (v *verifier) corrupt(s stored) error {
 	return v.remove(s)
 }
 
-// remove drops the very file that was judged, not one that replaced it; and as
-// file systems reuse the identity of a removed file, that alone does not tell.
+// remove drops the file that was judged, not a file that replaced it. File systems reuse the identity of a
+// removed file, so the identity alone does not tell.
 func (v *verifier) remove(s stored) error {
 	if !v.repair {
 		return nil

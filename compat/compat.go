@@ -1,6 +1,11 @@
-// Package compat lists the benchmarks whose rules and files fevalgraph knows.
-// Everything that is particular to one is in a folder of its own below, and no
-// other code names it: plan has the seams, plan.Benchmark.
+// Package compat lists the benchmarks whose rules and files fevalgraph knows. All that is particular to a
+// benchmark is in a folder below, and no other code names one: it hands a plan.Benchmark to plan, with rules
+// of scoring, exports, imports, readers of logs, and lang.Readers.
+//
+// A Reader's block stands for attributes and blocks that it reads from the benchmark's own files. Package
+// lang puts them below what HCL says, so no later stage knows the difference. A Reader can also make a
+// solution of each that another program recorded. README.md lists decisions in which fevalgraph differs from
+// the benchmarks' own programs.
 package compat
 
 import (

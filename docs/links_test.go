@@ -52,6 +52,9 @@ func TestLinks(t *testing.T) {
 // mostWords bounds the pages in docs. Lower it after a cut.
 const mostWords = 60_000
 
+// mostTour bounds ARCHITECTURE.md.
+const mostTour = 2_000
+
 func TestWords(t *testing.T) {
 	words := 0
 	for _, p := range pages(t) {
@@ -61,6 +64,13 @@ func TestWords(t *testing.T) {
 	}
 	if words > mostWords {
 		t.Errorf("the pages have %d words; cut some: at most %d", words, mostWords)
+	}
+	tour, err := os.ReadFile("../ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if words := len(strings.Fields(string(tour))); words > mostTour {
+		t.Errorf("ARCHITECTURE.md has %d words, at most %d: document packages in their docs", words, mostTour)
 	}
 }
 

@@ -1,6 +1,16 @@
-// Package event defines what a run says while it happens: one JSON object per
-// line, on stdout with --json and always in runs/<id>/events.jsonl. Nothing
-// here knows how a node works or how a person sees it.
+// Package event defines the events of a run, one JSON object per line, on stdout with --json and always in
+// the record of the run. It does not know how a node works or how an event is shown.
+//
+// A Recorder writes the record, a directory:
+//
+//	runs/<id>/events.jsonl    the events
+//	runs/<id>/manifest.json   the partition files that contain the results
+//	runs/<id>/logs/           output of attempts that broke
+//	runs/<id>/sums            SHA-256 of these files and a proof by the user's key; written last
+//	latest                    the last run that ended, except for runs of eval
+//
+// A Run reads it. A record without sums is of a run that is going on or was killed, and has no results; a
+// record that is not proven is a ForeignError, and a file that differs from its sum a DamagedError.
 package event
 
 import (

@@ -2,9 +2,9 @@ package graph
 
 import "sync"
 
-// Backlog is what waits for the slots of each pool of an execution: for whoever decides
-// how many machines there are to be. The zero value is ready, nil is always empty, and it
-// is safe for concurrent use. One execution at a time has it as an option.
+// Backlog counts the nodes that wait for the slots of each pool of an execution, for a caller that decides
+// how many machines there should be. The zero value is ready, nil is always empty, and it is safe for
+// concurrent use. One execution at a time has it as an option.
 type Backlog struct {
 	mu      sync.Mutex
 	pools   map[string]waiting
@@ -17,10 +17,10 @@ type waiting struct {
 	seconds float64
 }
 
-// Waiting returns how many nodes of a pool are known to be stale and ready to run, and do not
-// run, and the seconds that they are expected to take together. A node that takes an
-// unknown time counts as 0 seconds. Nodes that have not been decided yet, those that pause
-// before another attempt, and those that another process works on are not in it.
+// Waiting returns how many nodes of a pool are known to be stale and ready to run, and do not run, and the
+// seconds that they are expected to take together. A node that takes an unknown time counts as 0 seconds. It
+// does not count nodes that have not been decided yet, pause before another attempt, or are worked on by
+// another process.
 func (b *Backlog) Waiting(pool string) (nodes int, seconds float64) {
 	if b == nil {
 		return 0, 0
@@ -61,8 +61,8 @@ func (b *Backlog) add(pool string, nodes int, seconds float64) {
 	b.pools[pool] = w
 }
 
-// countQueued tells the backlog, if there is one, that a node enters the phase queued, with
-// 1, or leaves it, with -1.
+// countQueued reports to the backlog, if there is one, that a node enters the phase queued, with 1, or
+// leaves it, with -1.
 func (s *scheduler) countQueued(id ID, nodes int) {
 	if s.o.Backlog != nil {
 		s.o.Backlog.add(s.poolName(s.g.Node(id)), nodes, float64(nodes)*s.expected[id])

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Bound is what no schedule of an execution's work could have beaten: neither
-// Chain nor Slots. Times are in seconds.
+// Bound is a lower bound for every schedule of an execution's work: both Chain and Slots. Times are in
+// seconds.
 type Bound struct {
 	// Chain is the critical path, the longest chain of work that waits for one
 	// another: by edges, or because it may not run at the same time.
@@ -16,8 +16,7 @@ type Bound struct {
 	Size  int     // slots of the pool that Slots is of
 }
 
-// Idle is how many of those slots stood empty on average, in an execution that
-// took so many seconds.
+// Idle returns how many of those slots were empty on average, in an execution that took so many seconds.
 func (b Bound) Idle(seconds float64) float64 {
 	if seconds <= 0 {
 		return 0

@@ -10,11 +10,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// input is what a decision or an attempt reads of a dependency, copied while the
-// dependency was resolved.
+// input is the part of a dependency that a decision or an attempt reads, copied while the dependency was
+// resolved.
 type input struct {
 	dep     *Dep
-	outputs []cache.Output // of the dependency, also those that are not consumed
+	outputs []cache.Output // of the dependency, also outputs that are not consumed
 	state   event.State
 	message string
 	failed  bool // the dependency's work failed, in this run or before
@@ -115,8 +115,8 @@ func (s *scheduler) check(ctx context.Context, d *decision, p *phases) {
 	}
 }
 
-// decidedByInputs decides the nodes that need no description: those that cannot
-// run for want of an input and, in a dry run, those whose inputs are unknown.
+// decidedByInputs decides the nodes that need no description: nodes that cannot run for lack of an input
+// and, in a dry run, nodes whose inputs are unknown.
 func (s *scheduler) decidedByInputs(d *decision) bool {
 	for i := range d.inputs {
 		if in := &d.inputs[i]; in.unknown {
@@ -171,7 +171,7 @@ func (d *decision) describeInputs(m *Manifest) (holes bool) {
 	return holes
 }
 
-// label is that of a consumed output in the manifest.
+// label returns the label of a consumed output in the manifest.
 func (in *input) label(output string) string {
 	if len(in.dep.Outputs) == 1 {
 		return in.dep.As
@@ -180,8 +180,8 @@ func (in *input) label(output string) string {
 }
 
 // serve looks for a stored answer: the last one, which costs no file, then among the
-// records, which other projects and processes may have left. An answer in another store is
-// not in this one, which may have a different one.
+// records, which other projects and processes can have left. An answer in another store is
+// not in this one, which can have a different one.
 func (s *scheduler) serve(ctx context.Context, d *decision, last Last) (bool, error) {
 	if last.Key == d.status.Key && last.Store == s.o.Store.ID() {
 		answer := cache.Record{Class: last.Class, Outputs: last.Outputs, Message: last.Message, Seconds: last.Seconds, Run: last.Run}
@@ -208,8 +208,8 @@ func (s *scheduler) serve(ctx context.Context, d *decision, last Last) (bool, er
 	return true, nil
 }
 
-// validRecord returns the record of a key if it can be served, or nil, and the one that
-// is not to be trusted, if there is one.
+// validRecord returns the record of a key if it can be served, or nil, and a record that must not be
+// trusted, if there is one.
 func (s *scheduler) validRecord(ctx context.Context, n *Node, k cache.Key) (_ *cache.Record, foreign *cache.ForeignError, _ error) {
 	record, err := s.o.Store.Record(ctx, k)
 	if err != nil || record == nil || !s.present(ctx, record.Outputs) {

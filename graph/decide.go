@@ -102,7 +102,7 @@ func (d *decision) predictOutputs() {
 }
 
 // apply implements job. The answer is dropped when an input was replaced while
-// it was sought, and when it may only say that the run was interrupted.
+// it was sought, and when it can only say that the run was interrupted.
 func (d *decision) apply(ctx context.Context, s *scheduler) {
 	s.deciding--
 	s.endProbes(d)
@@ -176,7 +176,7 @@ func cachedCause(run string) string {
 }
 
 // fail resolves a node that could not be described or whose attempt broke for
-// good. Mistakes in the inputs are the user's, work that needs an absent device is
+// good. Errors in the inputs are the user's, work that needs an absent device is
 // skipped, what may not be asked for is unknown, everything else is broken.
 func (s *scheduler) fail(id ID, err error) {
 	st := &s.status[id]

@@ -38,8 +38,8 @@ func Diff(old, new []Field) []event.Change {
 	return changes
 }
 
-// ChangeText is one change in a few words: what happened to a file, and the values
-// of anything else when they are short.
+// ChangeText returns a change in a few words: what happened to a file, or both values of anything else if
+// they are short.
 func ChangeText(c event.Change) string {
 	const maxShown = 40
 	file, isFile := strings.CutPrefix(c.Field, "file ")
@@ -68,7 +68,7 @@ func ChangeText(c event.Change) string {
 	return c.Field + " changed"
 }
 
-// fileContent is the digest in the value of a file field, without its mode.
+// fileContent returns the digest in the value of a file field, without its mode.
 func fileContent(value string) string {
 	content, _, _ := strings.Cut(value, " ")
 	return content

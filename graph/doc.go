@@ -1,24 +1,56 @@
-// Package graph is the engine: it decides which nodes of a directed acyclic
-// graph are stale, runs those and no others, and can say why.
+// Package graph is the engine: it decides which nodes of a directed acyclic graph are stale, runs those and
+// no others, and explains why.
 //
-// A node's manifest lists everything that can change its outputs; the SHA-256
-// of the manifest is the node's key; the key's record in the store names the
-// outputs. A dependency enters a manifest by the digests of the outputs that
-// are consumed, never by its own key, so equal outputs stop the wave (early
-// cutoff). In the terms of "Build Systems à la Carte": a suspending scheduler
-// with constructive traces.
+// A node's manifest lists everything that can change its outputs; the SHA-256 of the manifest is the node's
+// key; the key's record in the store names the outputs. A dependency enters a manifest by the digests of the
+// outputs that are consumed, never by its own key, so equal outputs stop the wave (early cutoff). In the
+// terms of "Build Systems à la Carte": a suspending scheduler with constructive traces.
 //
 //	unknown -> fresh ........................................ cached
 //	       \-> stale -> queued(pool) -> running -> done | failed | timeout   stored
 //	                       ^               |-----> broken                    never stored
 //	                       '-- retrying <--'
 //	upstream failed or broken -> blocked        run ended first -> interrupted
+//	a device is absent -> skipped
 //
-// Workers decide and run nodes; Options bounds both separately. A decision reads
-// a snapshot of the node's dependencies, never the state of the scheduler, whose
-// lock is held only while a result is applied. A slow decision therefore delays
-// the nodes that depend on it and no others.
+// The caller builds a Graph of Nodes, dependencies first, and calls Execute. The package knows nothing of
+// HCL, pytest, containers or verdicts: a node's work is its Task, which can also be a Predictor, a Validator
+// or a Refuser.
 //
-// The package knows nothing of HCL, pytest, containers or verdicts: what a
-// node does is its Task.
+// # Decisions and attempts
+//
+// Workers decide and run nodes; Options bounds both separately. A decision reads a snapshot of the node's
+// dependencies, never the state of the scheduler, whose lock is held only while a result is applied. A slow
+// decision therefore delays the nodes that depend on it and no others. A decision looks for the key in the
+// last answer of the node, which costs no file, then in the store.
+//
+// Stale nodes wait in queues, the longest expected chain first. Nodes that need the same exclusive thing,
+// such as a port, or have the same key, run one after another, and hold no slot while they wait. The worker
+// holds the lock of the key, so that processes which share a store do the work once.
+//
+// Nodes that the caller knows to be fresh enter the graph as Rows. They are pinned to their answers: no
+// decision, no event.
+//
+// # How work ends
+//
+// The result of work that ran to its end, good or bad, is an Outcome, and is stored. An error of a Task
+// means that the machinery broke. What follows depends on the error:
+//
+//   - an InputError is the user's to fix: the node is failed, and nothing else stops;
+//   - a PreemptedError: the machine was taken away. The work is done again at once, maxPreemptions times
+//     at most, and that counts as no attempt;
+//   - a CrowdedError, or an error of an exhausted machine: other work can have taken what is missing. The
+//     work is done once more with no other attempt next to it;
+//   - a blob is missing or damaged: the node heals. Its producer runs again, then the node; dependents
+//     are decided again if outputs differ;
+//   - a source changed while it was read: the node is decided again;
+//   - an AbsentError: the node is skipped;
+//   - an UnknownError, in a dry run: the key depends on what must not be queried. It is unknown whether the
+//     node is fresh, and it is blocked;
+//   - any other: Node.Retry decides whether there is another attempt, and then the node is broken.
+//
+// A submission that cannot be judged, by its maker's doing, is no error: its node is done and has the output
+// RefusedOutput. Nodes below pass that on until a Refuser makes a verdict of it.
+//
+// Tolerant nodes run with missing inputs; such an outcome is not stored.
 package graph

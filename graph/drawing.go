@@ -20,7 +20,7 @@ type Drawing struct {
 	edges [][2]int // of boxes, from a dependency to its dependent; sorted, each once
 }
 
-// box stands for one node, or for those that are folded together.
+// box stands for a node, or for nodes that are folded together.
 type box struct {
 	name    string
 	nodes   int
@@ -29,7 +29,7 @@ type box struct {
 	seconds float64
 }
 
-// colours are those of states in drawings, the most urgent first.
+// colours are the colours of states in drawings, the most urgent first.
 var colours = []struct{ name, fill string }{
 	{"broken", "#f4b6b0"}, {"error", "#f4b6b0"}, {"blocked", "#e3c8f0"}, {"stale", "#ffe2a0"}, {"new", "#cfe3ff"},
 	{"skipped", "#e4e4e4"}, {"unknown", "#e4e4e4"}, {"fresh", "#cdebc9"},
@@ -129,7 +129,7 @@ func (b *box) notes() string {
 	return strings.Join(words, ", ")
 }
 
-// fill returns the colour of a box; "" is none.
+// fill returns the colour of a box, or "".
 func (b *box) fill() string {
 	if at := urgency(b.state); at < len(colours) {
 		return colours[at].fill

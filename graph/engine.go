@@ -31,30 +31,30 @@ type Options struct {
 	// least minDeciders.
 	Deciders int
 	// Lookups bounds how many decisions are under way, most of which wait for the store,
-	// which may be on another machine. 0 is Deciders.
+	// which can be on another machine. 0 is Deciders.
 	Lookups int
 	// Force makes matching nodes stale whatever the store says.
 	Force func(*Node) bool
-	// Refuse says why a stale node is not to run; the node ends with that error. Nil refuses
+	// Refuse returns why a stale node is not to run; the node ends with that error. Nil refuses
 	// none.
 	Refuse func(*Node) error
 	// Stop is called for every node that ended; once it returns true, nothing new
 	// starts. Nil never stops. Workers call it, several at once and without the scheduler's
-	// lock: it may read the store. While a call is under way, no attempt starts and no
+	// lock: it can read the store. While a call is under way, no attempt starts and no
 	// dependent of the node is decided.
 	//
 	// Force, Refuse and the Sink are called one at a time, under the scheduler's lock: while
 	// they wait, nothing starts or ends.
 	Stop func(ID, *Status) bool
-	// SaveLog keeps what a broken attempt printed; it may be nil. It is safe for
+	// SaveLog keeps what a broken attempt printed; it can be nil. It is safe for
 	// concurrent use.
 	SaveLog func(addr string, attempt int, output []byte)
 	// Backlog, when it is not nil, is kept up to date with what waits for the slots of pools.
 	Backlog *Backlog
 	// Profile, when it is not nil, receives where time went.
 	Profile Profile
-	// LockPoll is the pause between attempts to take over a key that another
-	// process works on; 0 is the default.
+	// LockPoll is the pause between attempts to take over a key that another process works on; 0 means the
+	// default.
 	LockPoll time.Duration
 }
 
@@ -73,7 +73,7 @@ const minDeciders = 8
 // sources changed while they were read.
 const sourceRaceAttempts = 3
 
-// Status is what an execution decided about a node.
+// Status is the decision of an execution about a node, and its outcome.
 type Status struct {
 	State    event.State // "" when a dry run found it stale
 	Stale    bool        // its work had or has to run
@@ -96,7 +96,7 @@ type Status struct {
 	Attempts int
 	Seconds  float64
 	Earlier  bool    // it is cached, and its work was done earlier in the same run; for callers to set
-	Expected float64 // seconds, from earlier runs; 0 is unknown
+	Expected float64 // seconds, from earlier runs; 0 means unknown
 	Saved    float64 // seconds that a cached node's work took when it ran
 	Run      string  // that made a cached node's answer; "" is unknown
 	Input    bool    // failed because a source could not be used
@@ -129,7 +129,7 @@ type Report struct {
 	Foreign                                                         int // nodes with a record that another key signed
 }
 
-// End is the last event of a run, without what only the caller knows.
+// End returns the last event of a run, without the fields that only the caller knows.
 func (r *Report) End(run string) event.RunEnd {
 	return event.RunEnd{Type: "run.end", Run: run, Nodes: len(r.Nodes), Executed: r.Executed, Cached: r.Cached, Failed: r.Failed, Broken: r.Broken,
 		Blocked: r.Blocked, Skipped: r.Skipped, Interrupted: r.Interrupted, Preempted: r.Preempted, Seconds: r.Seconds}
@@ -138,8 +138,7 @@ func (r *Report) End(run string) event.RunEnd {
 // Status returns what was decided about a node of the closure.
 func (r *Report) Status(id ID) *Status { return &r.statuses[id] }
 
-// With is r with the outputs of nodes that were outside of the closure of its targets,
-// which are r's own otherwise.
+// With returns r with the outputs of nodes outside of the closure of its targets.
 func (r *Report) With(outputs func(ID) []cache.Output) *Report {
 	more := *r
 	more.statuses = slices.Clone(r.statuses)

@@ -53,9 +53,9 @@ func (s *scheduler) release(id ID) {
 	}
 }
 
-// serialise raises the priorities of nodes that share a name. They run one after
-// another, so each counts as heading a chain of those that run after it. Otherwise
-// much short work on one name would be left for the end, where it runs alone.
+// serialise raises the priorities of nodes that share a name. They run one after another, so each counts as
+// heading a chain of the nodes that run after it. Otherwise much short work on one name would be left for
+// the end, where it runs alone.
 func (s *scheduler) serialise() {
 	sharing := map[string][]ID{}
 	for _, id := range s.closure {

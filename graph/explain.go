@@ -128,7 +128,7 @@ func summarise(changes []event.Change, via []*input) (cause string, category eve
 	return strings.Join(parts, ", "), event.Category(label)
 }
 
-// changeText is the change of an input in a few words, with the cause of it.
+// changeText returns the change of an input in a few words, with its cause.
 func (in *input) changeText() string {
 	// Without a bound, causes would grow with every node of a chain and double with
 	// every diamond.

@@ -10,14 +10,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 )
 
-// InputError says that a source which the configuration names cannot be used.
-// It is the user's to mend, so it is neither broken nor retried.
+// InputError reports that a source which the configuration names cannot be used.
+// It is the user's to fix, so it is neither broken nor retried.
 type InputError struct{ Err error }
 
 func (e *InputError) Error() string { return e.Err.Error() }
 func (e *InputError) Unwrap() error { return e.Err }
 
-// AbsentError says that this machine lacks a device which the work needs, or the call
+// AbsentError reports that this machine lacks a device which the work needs, or the call
 // something else that no attempt brings, such as money. The node is skipped: neither broken
 // nor retried, and nothing is stored.
 type AbsentError struct{ Err error }
@@ -25,28 +25,28 @@ type AbsentError struct{ Err error }
 func (e *AbsentError) Error() string { return e.Err.Error() }
 func (e *AbsentError) Unwrap() error { return e.Err }
 
-// PreemptedError says that the machine which did the work was taken away. The work is
+// PreemptedError reports that the machine which did the work was taken away. The work is
 // done again, and the attempt is not counted.
 type PreemptedError struct{ Err error }
 
 func (e *PreemptedError) Error() string { return e.Err.Error() }
 func (e *PreemptedError) Unwrap() error { return e.Err }
 
-// UnknownError says that what the key depends on may not be asked for, so that it is
+// UnknownError reports that what the key depends on may not be asked for, so that it is
 // not known whether the node is fresh. Only dry runs meet it.
 type UnknownError struct{ Err error }
 
 func (e *UnknownError) Error() string { return e.Err.Error() }
 func (e *UnknownError) Unwrap() error { return e.Err }
 
-// Faulty is an error whose kind matters to those that read results. Status and events have the kind,
-// since their messages are for humans.
+// Faulty is an error whose kind matters to readers of results. Status and events have the kind, since their
+// messages are for humans.
 type Faulty interface {
 	error
 	Fault() string
 }
 
-// IsInput reports whether err is a mistake in a source that the user named. A machine
+// IsInput reports whether err is an error in a source that the user named. A machine
 // that has run out of something could not even look at the source.
 func IsInput(err error) bool {
 	var input *InputError

@@ -53,7 +53,7 @@ func (s *scheduler) canHeal(ctx context.Context, a *attempt) bool {
 		}
 	}
 	if len(lost) == 0 && !underWay {
-		// The blob is back, or it is no dependency's.
+		// The blob is back, or it belongs to no dependency.
 		if s.fruitlessHeals[a.id]++; s.fruitlessHeals[a.id] > maxLosses {
 			return false
 		}
@@ -106,9 +106,8 @@ func (s *scheduler) rebuild(lost []loss) {
 	}
 }
 
-// invalidate makes a resolved node undecided. Dependents that have not begun wait
-// for it again; those that are running or resolved are revisited if its outputs
-// turn out to differ.
+// invalidate makes a resolved node undecided. Dependents that have not begun wait for it again; dependents
+// that are running or resolved are revisited if its outputs turn out to differ.
 func (s *scheduler) invalidate(id ID, forced bool) {
 	r := s.rebuilds[id]
 	r.forced, r.open, r.before, r.usable = forced, true, s.status[id].Outputs, s.usable(id)

@@ -17,9 +17,9 @@ type Last struct {
 	BrokenKey cache.Key // of that attempt; zero if its inputs could not be described
 }
 
-// Last returns what the next execution can know of a node: the answer that this one made or
-// found, or else what was known before it, and whether an attempt broke. Errors of the user and
-// absent devices are no attempts.
+// Last returns what the next execution can know of a node: the answer that this execution made or found, or
+// else what was known before it, and whether an attempt broke. Errors of the user and absent devices do not
+// count as attempts.
 func (r *Report) Last(id ID) Last {
 	n, st := r.g.Node(id), &r.statuses[id]
 	if st.Stored {

@@ -83,7 +83,7 @@ func (m *Manifest) Digest(label string, d cache.Digest) {
 	m.buf = binary.AppendVarint(m.buf, d.Size)
 }
 
-// Null says that a thing which could be there is not.
+// Null records that an optional thing is missing.
 func (m *Manifest) Null(label string) { m.field(label, typeNull) }
 
 func (m *Manifest) field(label string, kind byte) {
@@ -91,10 +91,10 @@ func (m *Manifest) field(label string, kind byte) {
 	m.buf = append(m.buf, kind)
 }
 
-// Key is the SHA-256 of the encoded manifest.
+// Key returns the SHA-256 of the encoded manifest.
 func (m *Manifest) Key() cache.Key { return sha256.Sum256(m.buf) }
 
-// Bytes is the encoded manifest; the caller must not change it.
+// Bytes returns the encoded manifest; the caller must not change it.
 func (m *Manifest) Bytes() []byte { return m.buf }
 
 func appendBytes(buf []byte, s string) []byte {
@@ -102,8 +102,8 @@ func appendBytes(buf []byte, s string) []byte {
 	return append(buf, s...)
 }
 
-// Field is one decoded field of a manifest, its value as a person reads it. Each output that the
-// node used is the digest of some content; a file of a source is a text.
+// Field is a decoded field of a manifest, with its value as users read it. Each output that the node used is
+// the digest of some content; a file of a source is a text.
 type Field struct {
 	Label  string
 	Value  string
@@ -113,7 +113,7 @@ type Field struct {
 var errTruncated = errors.New("manifest is truncated")
 
 // DecodeManifest reads an encoded manifest. Manifests of another format
-// version are an error: their fields may mean something else.
+// version are an error: their fields can mean something else.
 func DecodeManifest(b []byte) ([]Field, error) {
 	r := manifestReader{rest: b}
 	if r.text() != manifestMagic {

@@ -13,18 +13,17 @@ import (
 // ID is a node's index in its graph.
 type ID int32
 
-// Task is what a node does. The engine calls Describe before every decision
-// about the node, and Run only when the decision is to run; never both at once,
-// and never from two goroutines at a time. Methods of different nodes' tasks run
-// concurrently.
+// Task is the work of a node. The engine calls Describe before every decision about the node, and Run only
+// if the decision is to run; never both at once, and never from two goroutines at a time. Methods of
+// different nodes' tasks run concurrently.
 type Task interface {
 	// Describe writes everything that can change the outputs, except for the
-	// dependencies' outputs, which the engine adds. It may take its time: only
+	// dependencies' outputs, which the engine adds. It can take its time: only
 	// nodes that depend on this one wait. An *InputError says that something the
 	// user named cannot be read.
 	Describe(ctx context.Context, m *Manifest) error
 	// Run does the work. An error means that the machinery broke: nothing is
-	// stored and the node may be tried again. The result of work that ran to its
+	// stored and the node can be tried again. The result of work that ran to its
 	// end, good or bad, is in the Outcome.
 	Run(ctx context.Context, w *Work) (Outcome, error)
 }
@@ -39,7 +38,7 @@ type Predictor interface {
 // removed behind its back: an image, a machine. A stored answer of it is served
 // only while Validate finds them.
 type Validator interface {
-	// Validate says why stored outputs are no longer valid, in words that make a
+	// Validate returns why stored outputs are no longer valid, in words that make a
 	// cause; "" when they are valid. It is called after Describe and before any
 	// dependent is described, and must be cheap for valid outputs. An error means
 	// that it cannot be known: the node is broken.
@@ -50,14 +49,14 @@ type Validator interface {
 type Outcome struct {
 	Class   cache.Class // done when empty
 	Outputs []cache.Output
-	Message string         // one line for people; required for failed and timeout
+	Message string         // one line for users; required for failed and timeout
 	Verdict *event.Verdict // of a node that graded something; it needs no address
 }
 
 // Label is an axis of a node, for selection: problem=kvstore.
 type Label struct{ Name, Value string }
 
-// Retry says how often broken work is tried, and the pause before each
+// Retry describes how often broken work is tried, and the pause before each
 // further attempt. The zero value is one attempt.
 type Retry struct {
 	Attempts int
@@ -66,7 +65,7 @@ type Retry struct {
 	Longest time.Duration
 }
 
-// pause is the one after a number of broken attempts.
+// pause returns the pause after a number of broken attempts.
 func (r Retry) pause(broken int) time.Duration {
 	wait := r.Wait
 	for ; broken > 1 && wait < r.Longest; broken-- {
@@ -83,7 +82,7 @@ type Dep struct {
 	Outputs []string
 }
 
-// Node is one piece of work.
+// Node is a piece of work.
 type Node struct {
 	Addr   string // unique and printable
 	Kind   string // materialize, tests, submission, pytest ...
@@ -91,7 +90,7 @@ type Node struct {
 	Task   Task
 	Deps   []Dep
 	Pool   string // "" is the cpu pool
-	// Exclusive names things that only one running node at a time may use, whatever
+	// Exclusive names things that only one running node at a time can use, whatever
 	// its pool: "port 8080".
 	Exclusive []string
 	// Probes names what Describe asks and is slow to answer only the first time,
@@ -121,7 +120,7 @@ type Graph struct {
 // New returns an empty graph.
 func New() *Graph { return NewOf(0) }
 
-// NewOf returns an empty graph with room for some nodes; more may be added.
+// NewOf returns an empty graph with room for some nodes; more can be added.
 func NewOf(nodes int) *Graph {
 	return &Graph{nodes: make([]Node, 0, nodes), byAddr: make(map[string]ID, nodes)}
 }
@@ -143,7 +142,7 @@ func (g *Graph) Add(n Node) ID {
 	return id
 }
 
-// Len is the number of nodes.
+// Len returns the number of nodes.
 func (g *Graph) Len() int { return len(g.nodes) }
 
 // Node returns the node with the given id; the caller must not change it.

@@ -7,13 +7,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// RefusedOutput is the only output of a node whose source cannot be judged, by the fault
-// of whoever made it: a text that says why. What depends on such a node does no work and
-// has the same output, until a Refuser makes a verdict of it.
+// RefusedOutput is the only output of a node whose source cannot be judged, by its maker's fault: a text
+// with the reason. Nodes that depend on such a node do no work and have the same output, until a Refuser
+// makes a verdict of it.
 const RefusedOutput = "refused"
 
-// Refuser is a Task that has outputs of its own when an input is refused. Refused is
-// called in place of Run.
+// Refuser is a Task that has other outputs if an input is refused. Refused is called instead of Run.
 type Refuser interface {
 	Refused(ctx context.Context, w *Work, why string) (Outcome, error)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// afterBreak is what follows a broken attempt.
+// afterBreak is the reaction to a broken attempt.
 type afterBreak uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	heal                          // an input was missing from the store
 	tryAgain                      // the node has attempts left
 	tryIsolated                   // other work can have caused it
-	preempted                     // the machine was taken away, which is no attempt
+	preempted                     // the machine was taken away, which does not count as an attempt
 )
 
 // maxPreemptions bounds how often a node is done again because its machine was taken
@@ -92,8 +92,8 @@ func (s *scheduler) handleResult(a *attempt) {
 	delete(s.outdated, id)
 	switch {
 	case outdated:
-		// The result is for inputs that are no longer this run's. If it is an
-		// answer, the store has it under their key.
+		// The result is for inputs that this run has replaced. If it is an answer, the store has it under
+		// their key.
 		s.reconsider(id)
 	case r.kind == busy:
 		s.park(id)

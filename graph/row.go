@@ -46,7 +46,7 @@ func (g *Graph) RowsOf(targets []ID, r *Report) (rows []Row, ok bool) {
 	return rows, ok
 }
 
-// below is Closure at a cost that depends on the closure alone.
+// below returns what Closure does, at a cost that depends on the closure alone.
 func (g *Graph) below(targets []ID) []ID {
 	seen := map[ID]bool{}
 	var closure []ID
@@ -76,19 +76,18 @@ type Answer struct {
 	Run     string  // that made it
 }
 
-// status is that of a node which is served with the answer.
+// status returns the status of a node that is served with the answer.
 func (a Answer) status() Status {
 	return Status{State: event.Cached, Key: a.Key, Class: a.Class, Stored: true, Outputs: a.Outputs, Message: a.Message, Cause: cachedCause(a.Run), Saved: a.Seconds, Run: a.Run}
 }
 
-// Event is the event of the node when it is served.
+// Event returns the event of the node when it is served.
 func (r *Row) Event() event.NodeDone {
 	st := r.status()
 	return doneEvent(r.Addr, r.Kind, &st)
 }
 
-// PinnedEvent is the event of a pinned node, for a caller that reports it: the engine
-// does not.
+// PinnedEvent returns the event of a pinned node, for a caller that reports it: the engine does not.
 func (n *Node) PinnedEvent() event.NodeDone {
 	st := n.Pinned.status()
 	return doneEvent(n.Addr, n.Kind, &st)
@@ -115,7 +114,7 @@ func (g *Graph) AddRows(rows []Row) {
 	}
 }
 
-// PinnedError says that the work of a pinned node is needed after all: an output is
+// PinnedError reports that the work of a pinned node is needed after all: an output is
 // gone from the store, or damaged. The caller has to compile the node.
 type PinnedError struct{ Addr string }
 

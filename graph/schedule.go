@@ -14,16 +14,15 @@ type job interface {
 	apply(ctx context.Context, s *scheduler) // under the scheduler's lock
 }
 
-// spawn starts a worker with its first job; nil is none.
+// spawn starts a worker with its first job, unless that is nil.
 func (s *scheduler) spawn(ctx context.Context, j job) {
 	if j != nil {
 		s.workers.Go(func() { s.work(ctx, j) })
 	}
 }
 
-// work runs jobs, one after the other, until there is none for it. A slot stays
-// with its goroutine that way: waking another one for each attempt would take
-// time from the programs that attempts run.
+// work runs jobs, one after the other, until there is none for it. A slot stays with its goroutine that way:
+// waking another one for each attempt would take time from the programs that attempts run.
 func (s *scheduler) work(ctx context.Context, j job) {
 	for j != nil {
 		j.run(ctx, s)
@@ -39,9 +38,8 @@ func (s *scheduler) finish(ctx context.Context, j job) job {
 	return s.schedule(ctx)
 }
 
-// schedule starts all jobs that there are nodes, deciders and slots for. It
-// returns the first of them for the caller to run; the others get workers of
-// their own.
+// schedule starts all jobs for which there are nodes, deciders and slots. It returns the first of them for
+// the caller to run; the others get separate workers.
 func (s *scheduler) schedule(ctx context.Context) (first job) {
 	start := func(j job) {
 		if first == nil {

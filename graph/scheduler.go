@@ -30,7 +30,7 @@ type scheduler struct {
 
 	mu      sync.Mutex
 	workers sync.WaitGroup // run waits for all of them
-	idle    chan struct{}  // of capacity 1, filled when nothing may be left to wait for
+	idle    chan struct{}  // of capacity 1, filled when nothing can be left to wait for
 	alarm   alarm
 	// describing has a place for each node that may describe itself at once.
 	describing chan struct{}
@@ -47,7 +47,7 @@ type scheduler struct {
 	names    []string // of pools, sorted
 	claims   claims
 	probes   map[string]*probe
-	todo     nodeQueue // to be decided, and some that are no longer; may hold a node twice
+	todo     nodeQueue // to be decided, and some that are no longer; can hold a node twice
 	deciding int       // decisions under way
 	recent   int       // of these, how many attempts still wait for; see hold
 	holds    int       // how often attempts stopped waiting for decisions
@@ -183,7 +183,7 @@ func (s *scheduler) finished(ctx context.Context) bool {
 	return s.open == 0 || s.running+s.deciding+s.reporting == 0 && (s.ended(ctx) || len(s.unreported)+len(s.pauses)+len(s.parked) == 0)
 }
 
-// ended reports whether nothing new may start.
+// ended reports whether nothing new can start.
 func (s *scheduler) ended(ctx context.Context) bool { return s.stopping || ctx.Err() != nil }
 
 // checkPools refuses a pool that could never run its nodes.
@@ -201,7 +201,7 @@ func (s *scheduler) checkPools() error {
 
 func (s *scheduler) poolOf(id ID) *pool { return s.pools[s.poolName(s.g.Node(id))] }
 
-// poolName is the name of the pool whose slots the node takes.
+// poolName returns the name of the pool whose slots the node takes.
 func (s *scheduler) poolName(n *Node) string {
 	if _, ok := s.pools[n.Pool]; ok && n.Pool != "" {
 		return n.Pool

@@ -16,7 +16,7 @@ import (
 // In a glob, * and ** stand for any characters and ? for one. A glob without an axis
 // is compared with addresses. Without * it also matches everything
 // below it: "kvstore" and "pytest:kvstore" match "pytest:kvstore/basic/agent". What
-// follows the last @ of an address may be left out.
+// follows the last @ of an address can be left out.
 //
 // deps and rdeps pick what their argument picks, and everything that this depends on or that
 // depends on it. path picks the nodes on the way from one to the other, in either
@@ -47,9 +47,9 @@ const (
 	functionFile  = "file"
 )
 
-// Syntax is what selectors of a caller can say.
+// Syntax configures the selectors of a caller.
 type Syntax struct {
-	Axes []string // names that may stand before "="
+	Axes []string // names that can stand before "="
 	// Graph permits the terms that take a Scope.
 	Graph bool
 	// Expand returns what a term without a function stands for; nil keeps each.
@@ -57,7 +57,7 @@ type Syntax struct {
 }
 
 // ParseSelector reads selector arguments that can be matched without a graph; axes lists
-// the names that may stand before "=".
+// the names that can stand before "=".
 func ParseSelector(args []string, axes []string) (*Selector, error) {
 	return Syntax{Axes: axes}.Parse(args)
 }
@@ -80,7 +80,7 @@ func (x Syntax) Parse(args []string) (*Selector, error) {
 func (s *Selector) Empty() bool { return s == nil || len(s.any) == 0 }
 
 // Match reports whether the selector picks a node with this address and these
-// axis values. values may return several, such as a problem's tags. The selector must
+// axis values. values can return several, such as a problem's tags. The selector must
 // have no term that takes a Scope.
 func (s *Selector) Match(addr string, values func(axis string) []string) bool {
 	return slices.ContainsFunc(s.any, func(all conjunction) bool {

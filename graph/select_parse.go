@@ -132,8 +132,8 @@ func (p *selectorParser) arguments(function string) (args []conjunction, err err
 	return args, nil
 }
 
-// text reads up to a comma, or to a parenthesis that was opened before it. Instance keys may hold
-// both, in quotes; addresses may hold parentheses.
+// text reads up to a comma, or to a parenthesis that was opened before it. Instance keys can hold
+// both, in quotes; addresses can hold parentheses.
 func (p *selectorParser) text() string {
 	quoted, opened, at := false, 0, 0
 scan:

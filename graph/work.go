@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// Work is what a running task may use.
+// Work is the input of a running task.
 type Work struct {
 	Addr     string
 	Attempt  int // from 1
@@ -34,8 +34,7 @@ func (w *Work) hasHoles() bool {
 	return slices.ContainsFunc(w.inputs, func(in input) bool { return in.hole })
 }
 
-// Note adds an event to the run that is no part of the outcome. It is emitted
-// when the attempt is over.
+// Note adds an event to the run that does not belong to the outcome. It is emitted when the attempt is over.
 func (w *Work) Note(text string) { w.notes = append(w.notes, text) }
 
 // Input returns the digest of a consumed output; false when the dependency
@@ -48,7 +47,7 @@ func (w *Work) Input(as, output string) (cache.Digest, bool) {
 	return cache.Digest{}, false
 }
 
-// consumed are all outputs of dependencies that Input returns.
+// consumed returns all outputs of dependencies that Input returns.
 func (w *Work) consumed() []cache.Output {
 	var all []cache.Output
 	for i := range w.inputs {

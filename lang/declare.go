@@ -3,7 +3,6 @@ package lang
 import (
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -237,7 +236,7 @@ func (l *loader) topSchema(name string) *BlockSchema {
 func drivers(schema *BlockSchema) []string {
 	var names []string
 	for _, b := range schema.Blocks {
-		if slices.Contains([]string{"pytest", "judge", "command", "verifier"}, b.Name) {
+		if problemDrivers()[b.Name] != nil {
 			names = append(names, b.Name)
 		}
 	}

@@ -1,14 +1,39 @@
-// Package plan compiles a configuration into the graph of its evaluation, and
-// reads results back out of an executed graph. It is the only room that knows
-// both the language and the tasks; it decides neither what is stale nor how
-// anything is shown.
+// Package plan compiles a configuration into the graph of its evaluation, and reads results back out of an
+// executed graph. It is the only package that knows both the language and the tasks; it decides neither what
+// is stale nor how anything is shown.
 //
-// Per cell (solution x backend x repeat) and checkpoint:
+//	p, err := plan.Compile(config, jobs, environment)
+//	run, err := p.Graph.Execute(ctx, targets, options)
+//	results, err := p.Results(ctx, store, run, id)
+//
+// A cell is a solution on a backend, once (repeat). These are its nodes, by kind of problem:
 //
 //	materialize(asset) --.                            shared by every cell of the problem
 //	tests(checkpoint) ----+--> pytest --> parse --> aggregate(checkpoint > cell > suite)
 //	submission(solution) -'
 //
-// An invalid problem is one node that fails, and each cell of it one that needs
-// it.
+//	testdata(case) --------+---------.                 judge: shared by every solution
+//	checker ---------------|---------+
+//	compile(solution) --> run --> check --> score --> aggregate(cell > suite)
+//
+//	workspace, materialize(asset), submission --> command --> score --> aggregate
+//	tests(directory), submission -----> verify --> score --> aggregate
+//
+// A node that runs on a backend whose image is built also needs context --> image. A task block is
+//
+//	input, submission --> task --> what uses its outputs
+//	                          '--> figures: metrics of cells, which no verdict reads
+//
+// With split = "file" a checkpoint has a pytest node for each test file. A problem that gives scores has one
+// checkpoint without a name; addresses leave out empty parts.
+//
+// A Partition is the unit of compiling: the cells of one problem or, if it has many solutions, of a range of
+// them. Ranges end at hashes of names, so one more solution changes one range. Environment.Rows can return
+// the rows of a partition that is fresh, which is then not compiled.
+//
+// # Errors
+//
+// Compile fails if a backend cannot be made of its block, or cannot judge a problem. It reads nothing that a
+// node reads: an unreadable source is an error of its node. A problem that is invalid with invalid =
+// "report" is one node that always fails, and each cell of it one that needs it.
 package plan

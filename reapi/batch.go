@@ -17,7 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// calls are how many messages and streams one Read or Write has under way.
+// calls is the number of messages and streams that a Read or Write has under way.
 const calls = 8
 
 // Messages cost something beside the bytes of blobs.

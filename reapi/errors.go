@@ -13,13 +13,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// AwayError says that a server is away or out of order: the same call may succeed later.
+// AwayError reports that a server is away or out of order: the same call may succeed later.
 type AwayError struct{ Err error }
 
 func (e *AwayError) Error() string { return e.Err.Error() }
 func (e *AwayError) Unwrap() error { return e.Err }
 
-// RefusedError says that a server does not do what it is asked: now, and if it is asked
+// RefusedError reports that a server does not do what it is asked: now, and if it is asked
 // again.
 type RefusedError struct {
 	Err    error
@@ -29,18 +29,18 @@ type RefusedError struct {
 func (e *RefusedError) Error() string { return e.Err.Error() }
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// BusyError says that an engine takes no more actions now: fewer at once may be taken.
+// BusyError reports that an engine takes no more actions now: fewer at once can be taken.
 type BusyError struct {
 	Err  error
-	Wait time.Duration // that the engine asks for before another try; 0 if it does not say
+	Wait time.Duration // that the engine requests before another try; 0 if it does not
 }
 
 func (e *BusyError) Error() string { return "the engine takes no more actions: " + e.Err.Error() }
 func (e *BusyError) Unwrap() error { return e.Err }
 
-// NoWorkersError says that an engine has no workers for a platform.
+// NoWorkersError reports that an engine has no workers for a platform.
 type NoWorkersError struct {
-	Platform string // name=value, with commas between; may be ""
+	Platform string // name=value, with commas between; can be ""
 	Err      error
 }
 
@@ -52,7 +52,7 @@ func (e *NoWorkersError) Error() string {
 }
 func (e *NoWorkersError) Unwrap() error { return e.Err }
 
-// MissingError says that an action was not executed for lack of blobs: they were removed, or
+// MissingError reports that an action was not executed for lack of blobs: they were removed, or
 // never sent.
 type MissingError struct {
 	Blobs []cache.Digest // none if the engine does not say which
@@ -67,14 +67,14 @@ func (e *MissingError) Error() string {
 }
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// LostError says that an action may have been executed and has no result: its worker, or the
-// engine, was lost, or someone else killed it. It may be executed again.
+// LostError reports that an action can have been executed and has no result: its worker, or the
+// engine, was lost, or someone else killed it. It can be executed again.
 type LostError struct{ Err error }
 
 func (e *LostError) Error() string { return "the action was lost: " + e.Err.Error() }
 func (e *LostError) Unwrap() error { return e.Err }
 
-// fault says of an error of a call whether another try may help.
+// fault classifies an error of a call by whether another try can help.
 func fault(err error) error {
 	said := status.Convert(err)
 	switch said.Code() {
@@ -85,7 +85,7 @@ func fault(err error) error {
 	case codes.InvalidArgument, codes.Unimplemented, codes.FailedPrecondition, codes.OutOfRange:
 		return &RefusedError{Err: short(said)}
 	case codes.Canceled, codes.DeadlineExceeded:
-		return &AwayError{err} // the cause may be the caller's own context
+		return &AwayError{err} // the cause can be the caller's own context
 	}
 	return &AwayError{short(said)}
 }
@@ -94,11 +94,11 @@ func short(said *status.Status) error {
 	return fmt.Errorf("%s: %.200q", said.Code(), said.Message())
 }
 
-// noWorkers are what engines say that have no workers for a platform. The code alone does
-// not tell it from other trouble.
+// noWorkers are the messages of engines that have no workers for a platform. The code alone does not
+// distinguish it from other trouble.
 var noWorkers = []string{"No workers exist", "No registered executors"}
 
-// executionFault is the error of an action that was not executed, or has no result.
+// executionFault returns the error of an action that was not executed, or has no result.
 func executionFault(said *status.Status, platform string) error {
 	err := short(said)
 	if slices.ContainsFunc(noWorkers, func(text string) bool { return strings.Contains(said.Message(), text) }) {
@@ -121,7 +121,7 @@ func executionFault(said *status.Status, platform string) error {
 	return &LostError{err}
 }
 
-// missingBlobs are those that an engine names.
+// missingBlobs returns the blobs that an engine names.
 func missingBlobs(said *status.Status) (blobs []cache.Digest) {
 	for _, d := range said.Details() {
 		failure, _ := d.(*errdetails.PreconditionFailure)

@@ -21,28 +21,28 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// Execution is how an action is executed.
+// Execution configures the execution of an action.
 type Execution struct {
 	SkipCache bool          // even if the engine has a result
-	Timeout   time.Duration // of the action; 0 if it has none
+	Timeout   time.Duration // of the action; 0 means no limit
 	Platform  string        // of the action, as NoWorkersError has it
-	// Progress learns of each stage, in order, while Execute waits; may be nil.
+	// Progress learns of each stage, in order, while Execute waits; can be nil.
 	Progress func(execution.ExecutionStage_Value)
 }
 
 // Executed is an action that an engine has executed.
 type Executed struct {
-	Result   *execution.ActionResult // of one that timed out, what there was until then
+	Result   *execution.ActionResult // if it timed out, the files until then
 	Cached   bool                    // the engine had the result
 	TimedOut bool                    // by the action's own limit
-	Message  string                  // of the engine, for people; may be ""
+	Message  string                  // of the engine, for users; can be ""
 }
 
-// Execute has an action executed whose blobs the server has, those of its inputs included,
-// and waits for the result. A stream that breaks off is attached to again. When ctx ends,
-// the action is killed if Options.State is set, also for others who wait for the same action; otherwise it is left to the
-// engine, which may execute it to its end. The error is a *BusyError, *NoWorkersError,
-// *MissingError, *LostError, *RefusedError, or the cause of ctx.
+// Execute executes an action whose blobs the server has, those of its inputs included, and waits for the
+// result. It attaches again to a stream that breaks off. When ctx ends, the action is killed if
+// Options.State is set, also for others who wait for the same action; otherwise it is left to the engine,
+// which can execute it to its end. The error is a *BusyError, *NoWorkersError, *MissingError, *LostError,
+// *RefusedError, or the cause of ctx.
 func (c *Client) Execute(ctx context.Context, action cache.Digest, e Execution) (*Executed, error) {
 	began := time.Now()
 	calls, end := context.WithCancel(c.with(ctx)) // a stream whose last message was not read is open until then
@@ -119,7 +119,7 @@ func (w *waiter) follow(stream grpc.ServerStreamingClient[longrunningpb.Operatio
 	}
 }
 
-// fault is the error of an operation whose stream ended. One that has a name had begun.
+// fault returns the error of an operation whose stream ended. An operation with a name had begun.
 func (w *waiter) fault(said *status.Status, e Execution) error {
 	if w.name != "" && said.Code() == codes.NotFound {
 		return &LostError{fmt.Errorf("the engine no longer knows it: %w", short(said))}
@@ -127,7 +127,7 @@ func (w *waiter) fault(said *status.Status, e Execution) error {
 	return executionFault(said, e.Platform)
 }
 
-// executed tells what became of an action.
+// executed returns the outcome of an action.
 func executed(answer *execution.ExecuteResponse, e Execution, began time.Time) (*Executed, error) {
 	said := status.FromProto(answer.GetStatus())
 	x := &Executed{Result: answer.GetResult(), Cached: answer.GetCachedResult(), Message: answer.GetMessage()}
@@ -142,7 +142,7 @@ func executed(answer *execution.ExecuteResponse, e Execution, began time.Time) (
 	if x.Result == nil {
 		x.Result = new(execution.ActionResult)
 	}
-	// Calls between servers have deadlines, too, and are no fault of the action.
+	// Calls between servers have deadlines, too, for which the action is not at fault.
 	took := time.Since(began)
 	if m := x.Result.GetExecutionMetadata(); m.GetExecutionStartTimestamp() != nil && m.GetExecutionCompletedTimestamp() != nil {
 		took = m.ExecutionCompletedTimestamp.AsTime().Sub(m.ExecutionStartTimestamp.AsTime())
@@ -154,10 +154,10 @@ func executed(answer *execution.ExecuteResponse, e Execution, began time.Time) (
 	return x, nil
 }
 
-// killing is how long a scheduler may take to answer while a run ends.
+// killing limits how long a scheduler can take to answer while a run ends.
 const killing = 5 * time.Second
 
-// kill ends an operation. There is nothing more to be done about one that it does not end.
+// kill ends an operation, as far as the engine can.
 func (c *Client) kill(operation string) {
 	if c.state == nil || operation == "" {
 		return

@@ -1,6 +1,9 @@
-// Package reapi speaks the Remote Execution API with a server: a cache, or an engine that
-// executes actions, too. It makes each call once, but for streams that break off, which it
-// resumes; it verifies no bytes and decides nothing about results.
+// Package reapi is a client of the Remote Execution API: of a cache, or of an engine that also executes
+// actions. It calls once, except for streams that break off, which it resumes; it verifies no bytes and
+// decides nothing about results.
+//
+// Errors have types for what a caller does next: an AwayError is worth waiting for, a BusyError is a
+// refusal, a LostError is an action to execute again, a MissingError lists blobs to send again.
 package reapi
 
 import (
@@ -30,7 +33,7 @@ import (
 // Options name a server.
 type Options struct {
 	Address  string            // host:port
-	Instance string            // name of the cache, or of the engine, in the server; may be ""
+	Instance string            // name of the cache, or of the engine, in the server; can be ""
 	TLS      *tls.Config       // nil talks in the clear
 	Headers  map[string]string // of each call, by name in lower case; empty ones are not sent
 	// State is the host:port of the BuildQueueState service of a Buildbarn scheduler, by
@@ -52,19 +55,19 @@ type Client struct {
 	agreed *Capabilities // nil until the server has said what it can do
 }
 
-// Capabilities are what a server says it can do.
+// Capabilities are a server's capabilities as it reports them.
 type Capabilities struct {
 	Batch    int64    // bytes of blobs that a message holds, at most
-	MaxBlob  int64    // bytes of the largest blob; 0 if the server does not say
-	Zstd     bool     // blobs of batches and streams may be compressed
+	MaxBlob  int64    // bytes of the largest blob; 0 if the server does not report it
+	Zstd     bool     // blobs of batches and streams can be compressed
 	Updates  bool     // of the action cache, by clients
 	Executes bool     // actions, given as digests of SHA-256
 	Digests  []string // functions of digests
 	Version  string   // the highest of the API, such as 2.3
 }
 
-// silence is how long a connection on which calls wait may bring nothing before it is
-// tested: servers end those of clients that test more often than each five minutes.
+// silence is how long a connection with waiting calls can bring nothing before it is tested: servers close
+// connections that test more often than every five minutes.
 const silence = 5*time.Minute + 10*time.Second
 
 // Open returns a client. It connects when it is first used.
@@ -100,8 +103,8 @@ func (c *Client) Close() error {
 	return c.conn.Close()
 }
 
-// Authorization is the value of the header authorization for a token: user:password, or one
-// that the server made.
+// Authorization returns the value of the header authorization for a token: user:password, or a token that
+// the server made.
 func Authorization(token string) string {
 	switch {
 	case token == "":
@@ -122,11 +125,11 @@ func (c *Client) with(ctx context.Context) context.Context {
 	return ctx
 }
 
-// maxBatch is what a message holds of blobs where a server takes more or does not say: with
-// all that surrounds them, less than the 4 MiB that gRPC servers take.
+// maxBatch bounds the blobs in a message if a server takes more or does not report its limit: with
+// everything around them, less than the 4 MiB that gRPC servers take.
 const maxBatch = 2 << 20
 
-// Capabilities asks the server what it can do, until it has once answered.
+// Capabilities queries the server's capabilities, until it has answered once.
 func (c *Client) Capabilities(ctx context.Context) (*Capabilities, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,8 +161,7 @@ func (c *Client) Capabilities(ctx context.Context) (*Capabilities, error) {
 	return a, nil
 }
 
-// ActionResult returns the result of an action that the server's action cache has; nil when
-// there is none.
+// ActionResult returns the result of an action from the server's action cache, or nil.
 func (c *Client) ActionResult(ctx context.Context, action cache.Digest) (*execution.ActionResult, error) {
 	e, err := c.actions.GetActionResult(c.with(ctx), &execution.GetActionResultRequest{InstanceName: c.o.Instance, ActionDigest: Digest(action)})
 	if status.Code(err) == codes.NotFound {
@@ -177,8 +179,7 @@ func (c *Client) PutActionResult(ctx context.Context, action cache.Digest, e *ex
 	return fault(err)
 }
 
-// Entry returns an entry of the action cache that is no action's result; nil when there is
-// none.
+// Entry returns an entry of the action cache that is not an action's result, or nil.
 func (c *Client) Entry(ctx context.Context, id cache.Key) (*execution.ActionResult, error) {
 	return c.ActionResult(ctx, entry(id))
 }
@@ -188,8 +189,7 @@ func (c *Client) PutEntry(ctx context.Context, id cache.Key, e *execution.Action
 	return c.PutActionResult(ctx, entry(id), e)
 }
 
-// entry is the digest that names an entry. There is no action that has it, and no server
-// looks for one.
+// entry returns the digest that names an entry. No action has it, and no server looks for one.
 func entry(id cache.Key) cache.Digest { return cache.Digest{Hash: id, Size: 1} }
 
 // Missing returns those of the blobs that the server does not have: at most 20,000 of them

@@ -20,7 +20,7 @@ const (
 	resumes = 3         // of a stream that breaks off without having got on
 )
 
-// resource is the name of a blob to be read.
+// resource returns the name of a blob to be read.
 func (c *Client) resource(d cache.Digest, kind string) string {
 	name := fmt.Sprintf("%s/%s", kind, d)
 	if c.o.Instance != "" {
@@ -87,7 +87,7 @@ func (r *blobReader) Read(p []byte) (int, error) {
 	}
 }
 
-// open asks for the rest of the blob; offsets are those of plain content.
+// open requests the rest of the blob; offsets are those of plain content.
 func (r *blobReader) open() error {
 	stream, err := r.c.stream.Read(r.ctx, &bytestream.ReadRequest{ResourceName: r.name, ReadOffset: r.offset})
 	if err != nil {
@@ -108,7 +108,7 @@ func (r *blobReader) close() {
 	}
 }
 
-// messageReader is what the messages of a stream hold.
+// messageReader reads the content of a stream's messages.
 type messageReader struct {
 	stream bytestream.ByteStream_ReadClient
 	left   []byte
@@ -186,7 +186,7 @@ func (c *Client) writeFrom(ctx context.Context, name string, d cache.Digest, fro
 	return err
 }
 
-// uuid is a random one, of version 4.
+// uuid returns a random UUID, version 4.
 func uuid() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails

@@ -31,13 +31,13 @@ func NewContext(root string, sources Sources) *Source {
 		if err != nil {
 			return nil, fmt.Errorf("reading the context of the build: %w", err)
 		}
-		// One that may hold files which are taken was looked into.
+		// A directory that can contain included files was searched.
 		return slices.DeleteFunc(found, func(f file) bool { return f.Dir && ignored.names(f.Path) }), nil
 	}
 	return s
 }
 
-// dockerignored is what a .dockerignore says; the zero value names nothing.
+// dockerignored is the content of a .dockerignore; the zero value excludes nothing.
 type dockerignored struct {
 	matcher *patternmatcher.PatternMatcher
 }
@@ -74,8 +74,8 @@ func (d dockerignored) names(rel string) bool {
 	return err == nil && matched
 }
 
-// leavesOut is an Ignore. A directory is left out whole, unless a pattern with
-// "!" may take something below it back.
+// leavesOut is an Ignore. A directory is left out whole, unless a pattern with "!" can include something
+// below it.
 func (d dockerignored) leavesOut(rel string, dir bool) bool {
 	if !d.names(rel) {
 		return false

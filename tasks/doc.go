@@ -1,8 +1,11 @@
-// Package tasks holds what the nodes of an evaluation do, apart from running
-// the graded work itself: bringing source trees (assets, tests, submissions)
-// into the content store, and aggregating verdicts. tasks/pytest runs pytest
-// and reads its reports.
+// Package tasks contains the work of nodes that run no graded program: bringing source trees (assets, tests,
+// submissions) into the content store, identifying images, and aggregating verdicts. Folders below have the
+// work of each kind of problem.
 //
-// A task knows its inputs as values and digests. It does not know HCL, decide
-// staleness, retry, or print.
+// A task knows its inputs as values and digests. It does not know HCL, decide staleness, retry, or print. It
+// reads the file system through Sources, or observes a path before it reads, so that a partition can record
+// it.
+//
+// An error is the machine's, or a *graph.InputError about a source that the user named. A submission that
+// cannot be judged is no error but a graph.RefusedOutput; unfit.go decides what counts as its maker's doing.
 package tasks

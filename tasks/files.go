@@ -11,8 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// Files are the files that a task of another package reads: those of a Source, and those that
-// other nodes made.
+// Files are the files that a task of another package reads: those of a Source, and outputs of other nodes.
 type Files struct {
 	*Source
 	made []Made
@@ -44,8 +43,8 @@ func (f *Files) Describe(ctx context.Context, m *graph.Manifest) error {
 // Known reports whether Found are all of the files.
 func (f *Files) Known() bool { return len(f.made) == 0 }
 
-// Put stores the files that the store lacks and returns all of them. One that no dependency has is
-// a *graph.InputError.
+// Put stores the files that the store lacks and returns all of them. A file that no dependency has is a
+// *graph.InputError.
 func (f *Files) Put(ctx context.Context, w *graph.Work) ([]cache.Entry, error) {
 	if err := f.PutFound(ctx, w.Store); err != nil {
 		return nil, err

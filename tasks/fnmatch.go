@@ -54,8 +54,8 @@ func compileFnmatch(text string) fnmatchPattern {
 
 func literal(c rune) element { return element{spans: []span{{c, c}}} }
 
-// compileSet reads what follows a "[", and says how much of it belongs to the
-// set. A set that does not end is no set.
+// compileSet reads what follows a "[", and returns the length of the part that belongs to the set. A set
+// without an end is not a set.
 func compileSet(text []rune) (e element, size int) {
 	start := 0
 	if len(text) > 0 && text[0] == '!' {

@@ -45,7 +45,7 @@ func PutGraded(ctx context.Context, store cache.Store, c *verdict.Checkpoint, m 
 	return k.Outcome, k.Err
 }
 
-// announce is what a run says of a graded checkpoint while it goes on.
+// announce returns the event of a graded checkpoint.
 func announce(c *verdict.Checkpoint) *event.Verdict {
 	return &event.Verdict{Outcome: string(c.Outcome()), Class: string(c.Class), Score: c.Score.Bounded, Detail: c.Figures()}
 }

@@ -41,7 +41,7 @@ func (i *Image) Describe(ctx context.Context, m *graph.Manifest) error {
 	}
 	needed, err := i.Builder.Ingredients(ctx, text)
 	if err != nil {
-		return mistake(err)
+		return markUserError(err)
 	}
 	i.text, i.needed = text, needed
 	m.Int("recipe", imageRecipe)
@@ -55,7 +55,7 @@ func (i *Image) Describe(ctx context.Context, m *graph.Manifest) error {
 	return nil
 }
 
-// inContext is the Dockerfile's path in the context, "" when it lies elsewhere.
+// inContext returns the Dockerfile's path in the context, or "" if it is elsewhere.
 func (i *Image) inContext() string {
 	rel, err := filepath.Rel(i.Context, i.Dockerfile)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
@@ -75,12 +75,12 @@ func (i *Image) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	w.Phase(graph.Executing)
 	content, err := i.Builder.Build(ctx, recipe, io.MultiWriter(&log, w.Log))
 	if err != nil {
-		return graph.Outcome{}, mistake(err)
+		return graph.Outcome{}, markUserError(err)
 	}
-	// A name may mean another image by now while the build ran.
+	// A name can mean another image by now while the build ran.
 	needed, err := i.Builder.Ingredients(ctx, i.text)
 	if err != nil {
-		return graph.Outcome{}, mistake(err)
+		return graph.Outcome{}, markUserError(err)
 	}
 	for n := range needed {
 		if len(needed) != len(i.needed) || needed[n] != i.needed[n] {
@@ -99,7 +99,7 @@ func (i *Image) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	return graph.Outcome{Outputs: []cache.Output{{Name: ImageOutput, Digest: digest}, {Name: graph.LogOutput, Digest: printed}}}, nil
 }
 
-// unchanged holds the Dockerfile of the context against the one that was read.
+// unchanged compares the Dockerfile of the context with the Dockerfile that was read.
 func (i *Image) unchanged(ctx context.Context, store cache.Store, tree cache.Digest) error {
 	name := i.inContext()
 	return cache.WalkTree(ctx, store, tree, func(e cache.Entry) error {
@@ -124,8 +124,8 @@ func (i *Image) Validate(ctx context.Context, outputs []cache.Output) (string, e
 	return "the image is no longer there", nil
 }
 
-// mistake makes what is wrong with the recipe the user's.
-func mistake(err error) error {
+// markUserError reports err as a configuration error if it is about the recipe.
+func markUserError(err error) error {
 	var setting *backend.SettingError
 	if errors.As(err, &setting) {
 		return &graph.InputError{Err: setting}

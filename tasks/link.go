@@ -41,8 +41,7 @@ var (
 	errLeaves = errors.New("a symlink leads out of the directory")
 )
 
-// maxLinks is how many symlinks one path may go through, the kernel's limit on
-// most systems.
+// maxLinks limits the symlinks that a path can go through, as the kernel does on most systems.
 const maxLinks = 40
 
 // follow resolves rel below root as the kernel would.
@@ -69,9 +68,9 @@ func LinksOut(links map[string]string) string {
 	return ""
 }
 
-// resolve follows a path one name at a time; readlink returns "" for what is no link. What
-// ".." means depends on where links have led before, so cleaning the path
-// would not do: "up/../x" leaves the top when up is a link to the top itself.
+// resolve follows a path one name at a time; readlink returns "" for a name that is not a link. The meaning
+// of ".." depends on where links have led before, so cleaning the path would not do: "up/../x" leaves the
+// top if up is a link to the top itself.
 func resolve(rel string, readlink func(at string) (string, error)) error {
 	var at []string
 	left := strings.Split(rel, "/")

@@ -8,7 +8,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Asset says what a materialize node brings in.
+// Asset describes what a materialize node brings in.
 type Asset struct {
 	Source string   // absolute path of a file or directory, or a doublestar pattern when Glob
 	Glob   bool     //

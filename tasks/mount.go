@@ -16,13 +16,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// Mount lists the content of a file or directory of this machine that commands of
-// a backend see in place. Its only output, MountOutput, is that list; the files
-// themselves can be large and are not stored.
+// Mount lists the content of a file or directory of this machine that commands of a backend see in place.
+// Its only output, MountOutput, is that list; the files themselves can be large and are not stored.
 //
-// Commands see files as they are here, so the list has what a copy would lose:
-// every mode bit, and owners where these decide who may read. Links are what
-// they say, wherever that leads in a container.
+// Commands see files as they are here, so the list has what a copy would lose: every mode bit, and owners
+// where these decide who can read. Links are listed by their targets, whatever these are in a container.
 type Mount struct {
 	Name   string // for messages: "mount /data"
 	Source string // absolute path
@@ -30,7 +28,7 @@ type Mount struct {
 	// Optional accepts a Source that does not exist.
 	Optional bool
 	// NoCaches leaves out the directories that Python compiles modules into, which commands
-	// that may write there change.
+	// that can write there change.
 	NoCaches bool
 	// NotDirectory is the reason to refuse a directory; empty accepts one.
 	NotDirectory string
@@ -39,8 +37,7 @@ type Mount struct {
 	// "state" for each file, directory and link, of which also mode and owner
 	// matter. Nil gets nothing.
 	Observe func(kind, name string)
-	// RemoteHost names the machine that Source is on when that is not this one; nil
-	// means this machine.
+	// RemoteHost names the machine that has Source; nil means this machine.
 	RemoteHost func() string
 
 	list string // of the last Describe
@@ -77,9 +74,8 @@ func (t *Mount) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	return graph.Outcome{Outputs: []cache.Output{{Name: MountOutput, Digest: d}}}, nil
 }
 
-// Unchanged returns an error unless the mount is what it was when it was
-// described: a command that read a changed file proves nothing.
-// It can be called concurrently.
+// Unchanged returns an error unless the mount is as it was when it was described: a command that read a
+// changed file proves nothing. It can be called concurrently.
 func (t *Mount) Unchanged() error {
 	if t.list == "" { // a pinned node, whose recorded states were compared
 		return nil
@@ -130,7 +126,7 @@ func (t *Mount) difference(now string) string {
 	return strings.Join(paths, ", ")
 }
 
-// mounted is one entry of a mount.
+// mounted is an entry of a mount.
 type mounted struct {
 	path string // below the source, "." is the source itself
 	is   string // all that commands can tell of it
@@ -145,7 +141,7 @@ func listing(entries []mounted) string {
 }
 
 // scan lists the mount in lexical order. What cannot be read is the user's to
-// mend, all but a file that changes while it is hashed.
+// fix, all but a file that changes while it is hashed.
 func (t *Mount) scan() ([]mounted, error) {
 	if t.RemoteHost != nil {
 		if where := t.RemoteHost(); where != "" {
@@ -230,8 +226,7 @@ func (t *Mount) describe(abs string, d fs.DirEntry) (string, error) {
 	}
 }
 
-// access is the mode, and the owner where others may do less than the owner
-// or the group.
+// access returns the mode, and the owner if others can do less than the owner or the group.
 func access(info fs.FileInfo) string {
 	mode := info.Mode()
 	text := fmt.Sprintf("%04o", mode.Perm())

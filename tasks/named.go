@@ -79,7 +79,7 @@ func scanFiles(d Named, observe observer) ([]file, error) {
 	return found, err
 }
 
-// Found are the files of the last Describe, in its order.
+// Found returns the files of the last Describe, in its order.
 func (s *Source) Found() []cache.Entry {
 	entries := make([]cache.Entry, len(s.found))
 	for i, f := range s.found {
@@ -88,8 +88,8 @@ func (s *Source) Found() []cache.Entry {
 	return entries
 }
 
-// PutFound stores the files of the last Describe that the store lacks. One that
-// has changed meanwhile is an error, a *cache.ChangedError.
+// PutFound stores the files of the last Describe that the store lacks. A file that has changed meanwhile is
+// a *cache.ChangedError.
 func (s *Source) PutFound(ctx context.Context, store cache.Store) error {
 	var bytes int64
 	for _, f := range s.found {

@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// From is what a Place calls its dependency.
+// From is the name of a Place's dependency.
 const From = "output"
 
 // Place is the task that puts what another node made where it is wanted: an asset at its
@@ -25,7 +25,7 @@ type Place struct {
 	Syntax string // of Ignore: "doublestar" or "fnmatch"
 	Plain  bool   // as of Submission
 	Tests  *Tests // nil places everything; Root is not used
-	// Shared says that cells of any solution get it: that what makes it had a submission which
+	// Shared reports that cells of any solution get it: that what makes it had a submission which
 	// is refused is then no verdict on them.
 	Shared bool
 }
@@ -73,7 +73,7 @@ func (p *Place) Refused(ctx context.Context, w *graph.Work, why string) (graph.O
 	return session.Refuse(ctx, w.Store, why)
 }
 
-// entries are what is left of a tree, in their places.
+// entries returns the entries of a tree that are left, at their paths.
 func (p *Place) entries(ctx context.Context, store cache.Store, root cache.Digest) ([]cache.Entry, error) {
 	ignore := Doublestar(p.Ignore)
 	if p.Syntax == "fnmatch" {
@@ -85,8 +85,8 @@ func (p *Place) entries(ctx context.Context, store cache.Store, root cache.Diges
 	}
 	var found []cache.Entry
 	err := cache.WalkTree(ctx, store, root, func(e cache.Entry) error {
-		// A file is not read here. One that is gone is an input that has to be made again: the
-		// tree that this task stores would lack it, too.
+		// A file is not read here. A missing file is an input that must be made again: the tree that this
+		// task stores would lack it, too.
 		if has, err := e.Dir || e.Link != "", error(nil); !has {
 			if has, err = store.Has(ctx, e.Digest); err == nil && !has {
 				err = &cache.MissingError{Digest: e.Digest}

@@ -28,7 +28,7 @@ func scanTree(root string, ignore Ignore, observe observer) ([]file, error) {
 // omission is something that is there and is not taken.
 type omission struct {
 	path string // relative to the source, with slashes
-	kind string // what it is, for people
+	kind string // what it is, for users
 }
 
 // observer is Sources.Observe, or stands for nil.
@@ -137,8 +137,8 @@ func (s *scan) plain(abs, rel string, d fs.DirEntry) error {
 	return nil
 }
 
-// isEmpty reports whether a directory holds nothing. One that cannot be read
-// is not empty; the walk will say what is wrong with it.
+// isEmpty reports whether a directory is empty. An unreadable directory is not; the walk reports what is
+// wrong with it.
 func isEmpty(dir string) bool {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -149,8 +149,7 @@ func isEmpty(dir string) bool {
 	return errors.Is(err, io.EOF)
 }
 
-// scanFile is the single regular file at abs, or that a link there leads to,
-// under the name rel.
+// scanFile returns the single regular file at abs, or the target of a link there, under the name rel.
 func scanFile(abs, rel string, observe observer) ([]file, error) {
 	observe("exists", abs)
 	abs, err := filepath.EvalSymlinks(abs) // what stores files follows no links

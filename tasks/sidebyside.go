@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// worthSharing is how many bytes there have to be for several processors to read
-// them: below it, as in most submissions, one is done before the others begin.
+// worthSharing is the number of bytes from which several processors read them: below it, as in most
+// submissions, one is done before the others begin.
 const worthSharing = 1 << 20
 
 // sideBySide calls do for 0 to n-1, on all processors at once if the work has

@@ -24,7 +24,7 @@ type FilePutter interface {
 	PutFile(ctx context.Context, path string, want *cache.Digest) (cache.Digest, error)
 }
 
-// Sources is what every task that reads source files needs.
+// Sources provides tasks with source files.
 type Sources struct {
 	States FileStates
 	Store  FilePutter
@@ -32,11 +32,11 @@ type Sources struct {
 	// consists of depends on: kind "dir" is a directory that was listed, "link"
 	// something that was asked whether it is a symbolic link, "exists" what a
 	// path leads to, "file" something beside the source that was read, each with
-	// an absolute path; "fileset" is an absolute directory, "\x00" and a pattern. It may be called from several goroutines
+	// an absolute path; "fileset" is an absolute directory, "\x00" and a pattern. It can be called from several goroutines
 	// at once; nil gets nothing.
 	Observe func(kind, name string)
-	// Submitted says that whoever is judged made the source: what is wrong with it is no
-	// error, but refused. Limits bound it then.
+	// Submitted reports that the maker of the source is judged: what is wrong with the source is refused
+	// instead of an error. Limits bound it then.
 	Submitted bool
 	Limits    Limits
 }
@@ -61,15 +61,15 @@ type Source struct {
 	refused string     // likewise: why, or ""
 }
 
-// file is one entry of a tree and where its bytes are.
+// file is an entry of a tree and the path of its bytes.
 type file struct {
 	cache.Entry
 	abs string
-	rel string // where it is in the source; "" for one that is the source
+	rel string // relative to the source; "" for the source itself
 }
 
 // Describe implements graph.Task. Whatever cannot be read is the user's to
-// mend, except for a file that changes while it is hashed, and for what the maker of
+// fix, except for a file that changes while it is hashed, and for what the maker of
 // a submission is responsible for.
 func (s *Source) Describe(_ context.Context, m *graph.Manifest) error {
 	found, err := s.scan()
@@ -196,7 +196,7 @@ func (s *Source) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) 
 	return graph.Outcome{Outputs: []cache.Output{{Name: TreeOutput, Digest: tree.Root, Tree: true}}}, nil
 }
 
-// Refusal is the outcome of a submission that the last Describe refused; false of any other.
+// Refusal returns the outcome of a submission that the last Describe refused; otherwise refused is false.
 func (s *Source) Refusal(ctx context.Context, store cache.Store) (o graph.Outcome, refused bool, err error) {
 	if s.refused == "" {
 		return o, false, nil

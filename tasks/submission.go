@@ -10,13 +10,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Submission says what of a solution's code is evaluated.
+// Submission describes what of a solution's code is evaluated.
 type Submission struct {
 	Source string // absolute path of a directory, or of a single file, which keeps its name
 	Ignore Ignore // of a directory's files
 	Plain  bool   // only the contents of regular files: no links, no executable bits, no empty directories
-	// Target is where it goes in the tree: the path of a single file, or of the
-	// directory. Empty is the top, where a file keeps its name.
+	// Target is the path in the tree, of a single file or of the directory. "" is the top, where a file
+	// keeps its name.
 	Target string
 }
 

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// testLeavings are what running pytest in place leaves in a test directory.
+// testLeavings match what running pytest in place leaves in a test directory.
 var testLeavings = []string{"**/__pycache__/**", "**/*.pyc", "**/.pytest_cache/**"}
 
-// TestLeavings are patterns of them.
+// TestLeavings returns patterns of what running pytest in place leaves in a test directory.
 func TestLeavings() []string { return slices.Clone(testLeavings) }
 
 // Tests says which tests a checkpoint gets: of the files directly in Root that
@@ -18,7 +18,7 @@ func TestLeavings() []string { return slices.Clone(testLeavings) }
 type Tests struct {
 	Root    string   // absolute path of a directory
 	Files   []string // relative to Root, with slashes
-	MayLack bool     // files that do not exist are no mistake
+	MayLack bool     // missing files are not an error
 }
 
 // NewTests returns the task that brings the tests of a checkpoint into the

@@ -9,8 +9,7 @@ import (
 	"syscall"
 )
 
-// unfit is what is wrong with a source by the doing of whoever made it, not of the machine
-// that reads it.
+// unfit is an error of a source that its maker caused, not the machine that reads it.
 type unfit struct {
 	at  string // absolute path of the source, or of a file of it
 	why string // with paths relative to the source: it is part of keys
@@ -22,8 +21,8 @@ func unfitf(at, format string, args ...any) error {
 	return &unfit{at, fmt.Sprintf(format, args...)}
 }
 
-// denied is err as an *unfit if permissions, or names that are too long, keep rel from being
-// read; otherwise err.
+// denied returns err as an *unfit if permissions, or long names, keep rel from being read; otherwise it
+// returns err.
 func denied(at, rel string, err error) error {
 	for _, kept := range []error{fs.ErrPermission, syscall.ENAMETOOLONG} {
 		if errors.Is(err, kept) {
@@ -33,8 +32,8 @@ func denied(at, rel string, err error) error {
 	return err
 }
 
-// joinUnfit joins the errors of a source. What the machine cannot read comes before what
-// whoever made it is responsible for.
+// joinUnfit joins the errors of a source. Errors of the machine take precedence over errors that its maker
+// caused.
 func joinUnfit(at string, errs []error) error {
 	var whys []error
 	others := slices.DeleteFunc(slices.Clone(errs), func(err error) bool {
@@ -51,8 +50,8 @@ func joinUnfit(at string, errs []error) error {
 	return &unfit{at, joinSome(whys).Error()}
 }
 
-// shown is a path within a source as a line of text shows it: without what is not
-// printable. That of the source itself is "".
+// shown formats a path within a source as a line of text, without unprintable characters. The source itself
+// is "".
 func shown(rel string) string {
 	if rel == "" {
 		return "the source"

@@ -21,7 +21,7 @@ const (
 	actNothing  = `exit 0`
 )
 
-// Act is what a script of the suite has to do with, for Imitate.
+// Act is the input of a script of the suite, for Imitate.
 type Act struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -29,9 +29,9 @@ type Act struct {
 	Write    func(name string, content []byte)
 }
 
-// Imitate does what a program of TestSandboxFiles does, without a shell, and
-// returns its exit status. program is what the shell gets, or the text of a
-// file that it runs. known is false for what it cannot do.
+// Imitate behaves like a program of TestSandboxFiles, without a shell, and returns its exit status. program
+// is the shell's argument, or the text of a file that the shell runs. known is false for a program that it
+// cannot imitate.
 func Imitate(ctx context.Context, program string, a Act) (code int, known bool) {
 	switch strings.TrimPrefix(program, "#!/bin/sh\n") {
 	case actCat:

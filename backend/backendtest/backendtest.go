@@ -22,8 +22,8 @@ import (
 // Path is the PATH of the suite's commands.
 const Path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// prompt is how long anything that should end at once may take on a machine with
-// much else to do: it tells what hangs from what does not.
+// prompt bounds how long anything that should end at once can take on a busy machine: it tells a hanging
+// operation from a slow one.
 const prompt = 3 * time.Minute
 
 // limits are tried one after the other where a program has to do something before
@@ -43,7 +43,7 @@ func TestBackend(t *testing.T, open func(t *testing.T) (backend.Backend, cache.S
 	t.Run("Ports", func(t *testing.T) { TestPorts(t, open) })
 }
 
-// node is one file, symlink (Link) or empty directory (Dir) of a tree.
+// node is a file, symlink (Link) or empty directory (Dir) of a tree.
 type node struct {
 	Path, Content, Link string
 	Executable, Dir     bool
@@ -89,7 +89,7 @@ func session(t *testing.T, b backend.Backend, inputs ...backend.Input) backend.S
 	return s
 }
 
-// shell is a command that runs a script.
+// shell returns a command that runs a script.
 func shell(script string) backend.Command {
 	return backend.Command{Argv: []string{"sh", "-c", script}, Env: []string{"PATH=" + Path}}
 }

@@ -32,7 +32,7 @@ func abreast(t *testing.T, name string, open Opener, test func(t *testing.T, ope
 	})
 }
 
-// testProcesses is about what ends processes, whatever commands they are of.
+// testProcesses tests that processes end, whichever command started them.
 func testProcesses(t *testing.T, open Opener, without ...string) {
 	abreast(t, "Leftovers", open, testLeftovers)
 	abreast(t, "Timeout", open, testTimeout)
@@ -43,8 +43,8 @@ func testProcesses(t *testing.T, open Opener, without ...string) {
 	abreast(t, "Neighbours", open, testNeighbours)
 }
 
-// wait is the part of a script that waits for the file "pids" to have n
-// lines, so that nothing is tested before it exists.
+// wait returns the part of a script that waits for the file "pids" to have n lines, so that nothing is
+// tested before it exists.
 func wait(n int) string {
 	return fmt.Sprintf("until [ \"$(cat pids 2>/dev/null | wc -l)\" -ge %d ]; do sleep 0.01; done", n)
 }
@@ -67,7 +67,7 @@ var ways = []struct {
 }
 
 // aliveScript prints which of pids live, zombies aside. Where each command has
-// process numbers of its own, one may be that of a process which leads to this
+// process numbers of its own, one can be that of a process which leads to this
 // script, or of the script, which the environment tells. It is the command's own,
 // for what a shell exports is not yet in that of a child that has not become
 // another program.
@@ -138,8 +138,8 @@ func testTimeout(t *testing.T, open Opener) {
 	}
 }
 
-// overrun runs a command into a limit that is long enough for it to say so much
-// before, each time in a session of its own.
+// overrun runs a command into a limit that is long enough for it to print so much before, each time in a
+// separate session.
 func overrun(t *testing.T, open Opener, cmd backend.Command, says string) (s backend.Session, exit backend.Exit, out string) {
 	t.Helper()
 	for _, cmd.Timeout = range limits {
@@ -153,8 +153,8 @@ func overrun(t *testing.T, open Opener, cmd backend.Command, says string) (s bac
 	return s, exit, out
 }
 
-// A test runner that gets SIGTERM may write its report. It has the time that the
-// caller gave the backend for it, which may be too short once. Between the two
+// A test runner that gets SIGTERM can write its report. It has the time that the
+// caller gave the backend for it, which can be too short once. Between the two
 // lines the shell may tell that its child was terminated.
 func testGrace(t *testing.T, open Opener) {
 	cmd := shell(`trap 'echo report; exit 9' TERM; echo ready; while :; do sleep 0.01; done`)

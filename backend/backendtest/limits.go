@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// hog is a shell script that takes more memory than n bytes.
+// hog returns a shell script that takes more memory than n bytes.
 func hog(n int) string {
 	return fmt.Sprintf(`exec awk 'BEGIN { s = "x"; while (length(s) < %d) s = s s; print length(s) }'`, n)
 }
@@ -71,7 +71,7 @@ func testSignals(t *testing.T, open SandboxOpener) {
 	}
 }
 
-// testWalls is about what a program must not see or do.
+// testWalls tests what a program must not see or do.
 func testWalls(t *testing.T, open SandboxOpener) {
 	b := openBox(t, open)
 	for what, text := range map[string]string{
@@ -87,8 +87,8 @@ func testWalls(t *testing.T, open SandboxOpener) {
 	}
 }
 
-// testInputStays is about programs that change their own input: the next one
-// must get what is in the store.
+// testInputStays tests programs that change their own input: the next program must get the content of the
+// store.
 func testInputStays(t *testing.T, open SandboxOpener) {
 	b := openBox(t, open)
 	for _, content := range []string{"input\n", "\xff" + strings.Repeat("input\n", 100_000)} {
@@ -106,7 +106,7 @@ func testInputStays(t *testing.T, open SandboxOpener) {
 	}
 }
 
-// testKeptKinds is about what stands where a file was expected.
+// testKeptKinds tests paths to keep that are not regular files.
 func testKeptKinds(t *testing.T, open SandboxOpener) {
 	b := openBox(t, open)
 	p := script(`mkdir d; ln -s f l; ln -s /etc/passwd p; ln -s missing m; mkfifo q 2>/dev/null; echo f > f; touch locked; chmod 000 locked; echo e > -e`)
@@ -123,7 +123,7 @@ func testKeptKinds(t *testing.T, open SandboxOpener) {
 	}
 }
 
-// A program that cannot be started is no verdict.
+// A program that cannot be started is not a verdict.
 func testMissing(t *testing.T, open SandboxOpener) {
 	b := openBox(t, open)
 	p := script("")

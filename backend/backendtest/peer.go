@@ -20,11 +20,11 @@ const peerVariable = "BACKENDTEST_PEER"
 // leakedVariable is in the environment of all tests, where no command may find it.
 const leakedVariable = "LEAKED"
 
-// Main is for the TestMain of packages that call the suite or a part of it. It
-// runs the tests; the suite also puts the test binary into workspaces as the
-// program "peer", because no image can be trusted to have one that listens:
+// Main is for the TestMain of packages that call the suite or a part of it. It runs the tests; the suite
+// also puts the test binary into workspaces as the program "peer", because no image can be trusted to have a
+// program that listens:
 //
-//	peer serve ADDRESS WORD    say "ready", then WORD to everybody who connects
+//	peer serve ADDRESS WORD    print "ready", then send WORD to every client
 //	peer ask ADDRESS           print the word, or exit with 1
 func Main(m *testing.M) int {
 	if os.Getenv(peerVariable) == "" {
@@ -90,7 +90,7 @@ func ask(address string) (string, error) {
 	return bufio.NewReader(c).ReadString('\n')
 }
 
-// withPeer is the input that makes ./peer.
+// withPeer returns the input that makes ./peer.
 func withPeer(t *testing.T, store cache.Store) backend.Input {
 	t.Helper()
 	name, err := os.Executable()
@@ -104,7 +104,7 @@ func withPeer(t *testing.T, store cache.Store) backend.Input {
 	return backend.Input{Tree: putTree(t, store, node{Path: "peer", Content: string(program), Executable: true})}
 }
 
-// onPort is a command that runs a script with peers and has a port.
+// onPort returns a command that runs a script with peers and has a port.
 func onPort(port int, script string) backend.Command {
 	cmd := shell(script)
 	cmd.Env = append(append(cmd.Env, peerVariable+"=1"), coverdir.In(".")...)

@@ -10,8 +10,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// TestPlaces is for backends that show commands what Spec.Places names at absolute paths,
-// and nothing else of the workspace.
+// TestPlaces is the suite of backends that show commands Spec.Places at absolute paths, and nothing else of
+// the workspace.
 func TestPlaces(t *testing.T, open func(t *testing.T) (backend.Backend, cache.Store)) {
 	b, store := open(t)
 	if err := b.Capabilities().Places(t.Context()); err != nil {
@@ -62,7 +62,7 @@ echo more >>/placed/one.txt; echo new >new; mv /logs/verifier /logs/other 2>/dev
 	}
 }
 
-// opened is a session that the test closes.
+// opened returns a session that the test closes.
 func opened(t *testing.T, b backend.Backend, spec backend.Spec) backend.Session {
 	t.Helper()
 	s, err := b.Open(t.Context(), spec)

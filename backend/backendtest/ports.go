@@ -52,7 +52,7 @@ func freePort(t *testing.T) int {
 	return 0
 }
 
-// serving is the part of a script that starts a server and waits for it.
+// serving returns the part of a script that starts a server and waits for it.
 func serving(address, word string) string {
 	return fmt.Sprintf("./peer serve %[1]s %[2]s & until ./peer ask %[1]s >/dev/null; do sleep 0.05; done\n", address, word)
 }

@@ -211,8 +211,8 @@ func testOutput(t *testing.T, open Opener) {
 	}
 }
 
-// testErrors is about standard error apart from standard output, also when a
-// limit ends what prints.
+// testErrors tests standard error separately from standard output, also when a limit ends the program that
+// prints.
 func testErrors(t *testing.T, open Opener) {
 	b, _ := open(t)
 	s := session(t, b)
@@ -256,8 +256,8 @@ func testErrors(t *testing.T, open Opener) {
 	}
 }
 
-// testOffline is about commands that reach nothing but their own loopback.
-// Where a backend cannot keep them from more it says so.
+// testOffline tests commands that reach nothing but a private loopback. A backend that cannot confine them
+// returns an error.
 func testOffline(t *testing.T, open Opener) {
 	b, _ := open(t)
 	s := session(t, b)
@@ -289,8 +289,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// liveBytes is the memory that is in use. What was allocated in all is no measure of one test:
-// others run beside it.
+// liveBytes returns the memory in use. The total of allocations would include those of other tests.
 func liveBytes() uint64 {
 	var stats runtime.MemStats
 	runtime.GC()

@@ -8,8 +8,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// TestReadOnly is for backends that keep commands from changing what Spec.ReadOnly names,
-// whatever an Online command, or the submission, left there.
+// TestReadOnly is the suite of backends that keep commands from changing Spec.ReadOnly, whatever an Online
+// command, or the submission, left there.
 func TestReadOnly(t *testing.T, open func(t *testing.T) (backend.Backend, cache.Store)) {
 	for _, test := range []struct{ name, before string }{
 		{"nothing before", ""},

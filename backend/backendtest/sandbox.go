@@ -47,7 +47,7 @@ func TestSandboxFiles(t *testing.T, open func(t *testing.T) (backend.Sandbox, ca
 
 const mib = 1 << 20
 
-// script is a program that the shell runs, with limits it does not reach.
+// script returns a program that the shell runs, with limits that it does not reach.
 func script(text string) backend.Program {
 	return backend.Program{
 		Argv: []string{"/bin/sh", "-c", text}, Env: []string{"PATH=/usr/bin:/bin"},
@@ -195,7 +195,7 @@ func testSandboxFiles(t *testing.T, open SandboxOpener) {
 	}
 }
 
-// A program whose output is not read any more may be left to wait until its clock
+// A program whose output is not read any more can be left to wait until its clock
 // limit, which is therefore short where it is long enough.
 func testFlood(t *testing.T, open SandboxOpener) {
 	b := openBox(t, open)

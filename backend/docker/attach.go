@@ -127,7 +127,7 @@ func (b *box) followSize(ctx context.Context, id string, terminal int) (stop fun
 	}
 }
 
-// resize is best effort. Daemons refuse while the command has not quite begun.
+// resize is best effort. Daemons refuse while the command is about to begin.
 func (b *box) resize(ctx context.Context, id string, terminal int) {
 	const attempts, pause = 10, 50 * time.Millisecond
 	for range attempts {

@@ -30,7 +30,7 @@ type Backend struct {
 
 	bridges bridges
 
-	err error // why there is no daemon to ask
+	err error // why the daemon cannot be reached
 }
 
 var _ backend.Backend = (*Backend)(nil)
@@ -39,7 +39,7 @@ var _ backend.Backend = (*Backend)(nil)
 // store. Nothing is asked of d yet.
 func New(store cache.Store, d *Daemon, o Options) *Backend {
 	if o.Build != nil {
-		o.Image = "of " + o.Build.Name // for people
+		o.Image = "of " + o.Build.Name // for users
 	}
 	b := &Backend{store: store, d: d, opt: o.withDefaults()}
 	b.bridges.b = b
@@ -88,8 +88,7 @@ func (b *Backend) resolve(ctx context.Context) (*resolved, *facts, error) {
 	return b.image, b.facts, nil
 }
 
-// Network implements backend.Backend: every container has a loopback of its
-// own.
+// Network implements backend.Backend: every container has a private loopback.
 func (b *Backend) Network() backend.Network { return backend.PrivateNetwork }
 
 // Capabilities implements backend.Backend.
@@ -117,7 +116,7 @@ func (o Options) check() error {
 	return nil
 }
 
-// user is who commands run as in containers of the image.
+// user returns the user that runs commands in containers of the image.
 func (b *Backend) user(image *resolved) string {
 	if b.opt.User != "" {
 		return b.opt.User
@@ -132,10 +131,9 @@ func (b *Backend) user(image *resolved) string {
 	return image.user
 }
 
-// Identity names the image by its ID, which is a digest of its content, its
-// platform and interpreter, and those options that commands can tell apart,
-// when they are not the defaults. It does not name an image that was built:
-// there may be several of the same content, which is what Build returns.
+// Identity names the image by its ID, which is a digest of its content, its platform and interpreter, and
+// those options that commands can tell apart, if they are not the defaults. It does not name an image that
+// was built: several images can have the same content, which Build returns.
 func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	image, found, err := b.resolve(ctx)
 	if err != nil {
@@ -174,7 +172,7 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 // runnerVersion is raised when commands can tell that containers are run in another way.
 const runnerVersion = "1"
 
-// remoteHost names the daemon when its machine may be another one than this,
+// remoteHost names the daemon when its machine can be another one than this,
 // whose files it mounts then; "" is this machine.
 func (b *Backend) remoteHost() string {
 	if b.d == nil || strings.HasPrefix(b.d.host, "unix://") || strings.HasPrefix(b.d.host, "npipe://") {

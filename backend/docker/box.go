@@ -17,12 +17,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// box is one container, which runs one command after the other.
+// box is a container, which runs one command after the other.
 type box struct {
 	d       *Daemon
 	name    string
 	id      string // "" before it exists and after remove
-	tried   bool   // it may exist
+	tried   bool   // it might exist
 	bridges *bridges
 	network string  // that it is on, as Options say
 	bridge  string  // name of the bridge that it is on, "" for none
@@ -45,7 +45,7 @@ func (b *box) usable() error {
 // namePrefix and the session's id make a container's name.
 const namePrefix = "fevalgraph-"
 
-// blueprint is what a container is made of.
+// blueprint describes a container to make.
 type blueprint struct {
 	image  string // ID
 	first  backend.Container
@@ -99,17 +99,17 @@ func (b *box) create(ctx context.Context, p blueprint, on string) error {
 // loopbackIPv6 is 0 where the loopback has an IPv6 address.
 const loopbackIPv6 = "net.ipv6.conf.lo.disable_ipv6"
 
-// host are the limits of a container and what keeps it from its host.
+// host returns the limits of a container and its isolation from the host.
 func (p blueprint) host() (*container.HostConfig, error) {
 	var noInit bool
 	host := &container.HostConfig{
 		CapDrop: []string{"ALL"}, CapAdd: runnerCapabilities, SecurityOpt: []string{"no-new-privileges"},
 		Init: &noInit, Mounts: p.mounts,
-		// The output goes to whoever is attached, and to no log on the daemon's
-		// disk, which a program could fill.
+		// The output goes to the attached client, and to no log on the daemon's disk, which a program could
+		// fill.
 		LogConfig: container.LogConfig{Type: "none"},
 		Resources: container.Resources{
-			// With swap at the same value there is none.
+			// Equal values disable swap.
 			Memory: p.opt.Memory, MemorySwap: p.opt.Memory, NanoCPUs: int64(p.opt.CPUs * 1e9),
 		},
 	}
@@ -137,11 +137,11 @@ func (p blueprint) host() (*container.HostConfig, error) {
 	return host, nil
 }
 
-// runnerCapabilities are those of the runner, which no command has: it becomes their user, ends
+// runnerCapabilities are the capabilities of the runner, which no command has: it becomes their user, ends
 // them, and places files that belong to them.
 var runnerCapabilities = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETPCAP", "SETUID"}
 
-// runnerThreads are how many threads of the runner there can be, which the limit on processes counts.
+// runnerThreads bounds the threads of the runner, which the limit on processes counts.
 const runnerThreads = 24
 
 // parseGPUs reads Options.GPUs.
@@ -163,7 +163,7 @@ func parseGPUs(text string) (container.DeviceRequest, error) {
 	return request, nil
 }
 
-// platformOf reads "os/arch" or "os/arch/variant"; nil is the daemon's own.
+// platformOf reads "os/arch" or "os/arch/variant"; nil means the daemon's own.
 func platformOf(text string) *ocispec.Platform {
 	if text == "" {
 		return nil
@@ -172,8 +172,7 @@ func platformOf(text string) *ocispec.Platform {
 	return &ocispec.Platform{OS: parts[0], Architecture: parts[1], Variant: parts[2]}
 }
 
-// creationError says what is wrong with a blueprint, as far as that shows
-// before a start.
+// creationError explains what is wrong with a blueprint, as far as that shows before a start.
 func (d *Daemon) creationError(p blueprint, err error) error {
 	switch err := d.explain(err); {
 	case errdefs.IsNotFound(err) && says(err, "no such image"):
@@ -189,8 +188,7 @@ func (d *Daemon) creationError(p blueprint, err error) error {
 	}
 }
 
-// missingSource says whether it is a mount of the configuration's that has no
-// source, or one of fevalgraph's own.
+// missingSource reports whether the mount without a source is of the configuration or of fevalgraph.
 func (p blueprint) missingSource(err error) error {
 	for _, m := range p.opt.Mounts {
 		if strings.HasSuffix(strings.TrimSpace(err.Error()), "bind source path does not exist: "+m.Source) {
@@ -205,8 +203,8 @@ func (p blueprint) missingSource(err error) error {
 // there for the daemon.
 var errNoSource = errors.New("there is nothing to mount where the daemon runs")
 
-// discard removes the container, if it may exist, and leaves its network to
-// others. It may be called again after a failure.
+// discard removes the container, if it might exist, and leaves its network to
+// others. It can be called again after a failure.
 func (b *box) discard(ctx context.Context) error {
 	if b.runner != nil {
 		b.runner.conn.Close()
@@ -222,7 +220,7 @@ func (b *box) discard(ctx context.Context) error {
 }
 
 // remove ends and removes the container and its anonymous volumes, whatever
-// its state. It may be called again after a failure. A container that is not
+// its state. It can be called again after a failure. A container that is not
 // there is a success.
 func (d *Daemon) remove(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.wait.remove)

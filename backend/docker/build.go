@@ -19,10 +19,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// Build says how the image of a Backend is made, when it is not one that is
-// there already.
+// Build describes how the image of a Backend is built, if it must be built.
 type Build struct {
-	Name string // of the Dockerfile, for people
+	Name string // of the Dockerfile, for users
 	Args []Arg  // sorted by name
 }
 
@@ -32,10 +31,9 @@ type Arg struct{ Name, Value string }
 // LabelImage marks images that were built. They have LabelProject, too.
 const LabelImage = "fevalgraph.image"
 
-// Ingredients are what of the outside a build depends on, beside the Dockerfile
-// and its context: the platform, the arguments, and the images that are built
-// on, by their IDs. Missing ones are fetched as Options.Pull says. A Dockerfile
-// that cannot be read is a *backend.SettingError.
+// Ingredients returns what a build depends on besides the Dockerfile and its context: the platform, the
+// arguments, and the base images, by their IDs. Missing images are fetched according to Options.Pull. A
+// Dockerfile that cannot be read is a *backend.SettingError.
 func (b *Backend) Ingredients(ctx context.Context, dockerfile []byte) (backend.Identity, error) {
 	if b.err != nil {
 		return nil, b.err
@@ -113,7 +111,7 @@ func (b *Backend) Build(ctx context.Context, r backend.Recipe, out io.Writer) (c
 	return content, nil
 }
 
-// wrongRecipe is the error for what whoever wrote the Dockerfile has to mend.
+// wrongRecipe returns err as an error that the author of the Dockerfile must fix.
 func (b *Backend) wrongRecipe(err error) error {
 	return &backend.SettingError{Setting: "dockerfile", Err: fmt.Errorf("%s: %w", b.opt.Build.Name, err)}
 }
@@ -156,8 +154,7 @@ func (b *Backend) build(ctx context.Context, r backend.Recipe, out io.Writer) (i
 	return id, nil
 }
 
-// keptOutput is how many bytes of a failed build's last output its error may
-// have.
+// keptOutput bounds the output of a failed build in its error, in bytes: the last of it.
 const keptOutput = 2 << 10
 
 // whose decides what a build that failed means. A daemon that is being stopped
@@ -189,7 +186,7 @@ func (b *Backend) whose(ctx context.Context, failed *messageError, said []byte) 
 	return b.wrongRecipe(fmt.Errorf("%w; it ended with:\n  %s", failed, strings.Join(lines, "\n  ")))
 }
 
-// colours are what the daemon puts around what a command wrote to stderr.
+// colours matches what the daemon puts around a command's output to stderr.
 var colours = lazyregexp.New(`\x1b\[[0-9;]*m`)
 
 // readBuild reads the messages of a build to their end.
@@ -205,8 +202,8 @@ func readBuild(messages io.Reader, out io.Writer) (id string, err error) {
 	return id, err
 }
 
-// proxies are the variables of env that every build takes as arguments without
-// having declared them, and of which it leaves no trace.
+// proxies returns the variables of env that every build accepts as undeclared arguments, without leaving a
+// trace of them.
 func proxies(env []string) []Arg {
 	var found []Arg
 	for _, variable := range env {

@@ -72,7 +72,7 @@ func (b *Backend) adopt(ctx context.Context, id string, found []byte) (*resolved
 	return b.d.inspect(ctx, Options{Image: name})
 }
 
-// use has containers made of an image.
+// use sets the image that containers are made of.
 func (b *Backend) use(image *resolved) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -81,5 +81,5 @@ func (b *Backend) use(image *resolved) {
 	}
 }
 
-// errNotBuilt is why there is no image to make containers of.
+// errNotBuilt reports that there is no image to make containers of.
 var errNotBuilt = errors.New("its image has not been built")

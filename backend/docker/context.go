@@ -15,7 +15,7 @@ import (
 
 const (
 	ignoreFile = ".dockerignore"
-	// strayDockerfile is where a Dockerfile goes that is not of the context.
+	// strayDockerfile is the path of a Dockerfile that is not in the context.
 	strayDockerfile = ".fevalgraph.dockerfile"
 )
 
@@ -53,7 +53,7 @@ func NewContext(ctx context.Context, store cache.Store, r backend.Recipe) *Conte
 	return c
 }
 
-// Failure is why the archive is not whole.
+// Failure returns why the archive is incomplete.
 func (c *Context) Failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,10 +13,10 @@ import (
 	"github.com/docker/go-connections/tlsconfig"
 )
 
-// patience says how long to wait for a daemon.
+// patience describes how long to wait for a daemon.
 type patience struct {
-	// call bounds what does not wait for a program. A busy daemon takes
-	// seconds; one that needs longer is stuck.
+	// call bounds requests that do not wait for a program. A busy daemon takes seconds; a daemon that needs
+	// longer is stuck.
 	call time.Duration
 	// launch bounds the time from the start of a container to the word of the
 	// script in it. It takes a tenth of a second, seconds under load.
@@ -25,11 +25,10 @@ type patience struct {
 	end time.Duration
 	// remove bounds what Close takes with a daemon that hangs.
 	remove time.Duration
-	// stop is how long a daemon still answers that is being stopped and has
-	// killed its containers.
+	// stop limits how long a daemon still answers that is being stopped and has killed its containers.
 	stop time.Duration
-	// addresses is how long a container waits for a network if no other container of the run
-	// has one that it will leave.
+	// addresses limits how long a container waits for a network if no other container of the run has one
+	// that it will leave.
 	addresses time.Duration
 	// idle bounds the time that a network without a container is kept for the next one.
 	idle time.Duration
@@ -42,16 +41,16 @@ var usualPatience = patience{
 // Endpoint says where a daemon listens.
 type Endpoint struct {
 	Host     string // "unix:///var/run/docker.sock", "tcp://host:2376"
-	CertPath string // directory of ca.pem, cert.pem and key.pem; "" is no TLS
+	CertPath string // directory of ca.pem, cert.pem and key.pem; "" means no TLS
 	// SkipVerify accepts whatever certificate the daemon shows.
 	SkipVerify bool
 	// Version pins the API's version, "1.41"; empty negotiates it.
 	Version string
-	// Origin says where this was found, for people: "DOCKER_HOST".
+	// Origin says where this was found, for users: "DOCKER_HOST".
 	Origin string
 }
 
-// DefaultHost is where daemons listen by default.
+// DefaultHost is the default address of daemons.
 const DefaultHost = client.DefaultDockerHost
 
 // Daemon is a daemon to talk to. It is safe for concurrent use.
@@ -64,7 +63,7 @@ type Daemon struct {
 
 	mu     sync.Mutex        // guards what is asked once
 	self   *about            // nil before it is
-	bridge map[string]string // options of its own bridge; nil before it is
+	bridge map[string]string // options of its own bridge; nil until they are known
 }
 
 // Connect returns the daemon at e. Nothing is sent before it is used; an error
@@ -94,10 +93,10 @@ func Connect(e Endpoint) (*Daemon, error) {
 	return &Daemon{api: api, host: e.Host, wait: usualPatience}, nil
 }
 
-// Host is where the daemon listens.
+// Host returns the daemon's address.
 func (d *Daemon) Host() string { return d.host }
 
-// Version is what a daemon says of itself.
+// Version is a daemon's report about itself.
 type Version struct {
 	Engine   string // "20.10.24"
 	API      string // that was negotiated: "1.41"
@@ -105,8 +104,7 @@ type Version struct {
 	Rootless bool
 }
 
-// Version asks the daemon, for people who want to know whether it is there. An
-// error says what to do about it.
+// Version queries the daemon, for users who check whether it runs. An error contains a hint.
 func (d *Daemon) Version(ctx context.Context) (Version, error) {
 	about, err := d.about(ctx)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
-// place is where a session's workspace is on this machine.
+// place returns the path of a session's workspace on this machine.
 func (b *Backend) place(id string) (string, error) {
 	scratch, err := workspace.Scratch(b.opt.Scratch)
 	return filepath.Join(scratch, id), err
@@ -39,7 +39,7 @@ func ownable(f *facts) bool {
 	return runtime.GOOS != "linux" || os.Geteuid() == 0 || os.Geteuid() == f.uid
 }
 
-// about is what a daemon says of itself.
+// about is a daemon's report about itself.
 type about struct {
 	id       string // of its installation
 	engine   string // version
@@ -47,7 +47,7 @@ type about struct {
 	security []string
 }
 
-// about asks the daemon once.
+// about queries the daemon once.
 func (d *Daemon) about(ctx context.Context) (*about, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -118,7 +118,8 @@ func (s *session) deliver(ctx context.Context, on string) error {
 	if err == nil && s.box.id == "" {
 		err = s.box.create(ctx, s.blueprint(mounts), on)
 		if errors.Is(err, errNoSource) && s.work != nil && (strings.Contains(err.Error(), s.work.Base()) || strings.Contains(err.Error(), s.b.opt.Program)) {
-			// The daemon does not see this machine's files. The names are random, so those that it sees are these.
+			// The daemon does not see this machine's files. The names are random, so files that it sees are
+			// these.
 			s.b.apart.Store(true)
 			s.work.Close()
 			s.work = nil

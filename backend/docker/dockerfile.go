@@ -13,12 +13,11 @@ import (
 	"github.com/moby/buildkit/frontend/dockerfile/shell"
 )
 
-// emptyBase is the base that is no image.
+// emptyBase is the base without an image.
 const emptyBase = "scratch"
 
-// Bases lists the images that a Dockerfile takes something of, each once, in
-// order: those of FROM and of COPY --from that are not stages of its own. args
-// beat the defaults of the arguments that FROM may use. An error is about the
+// Bases lists the images that a Dockerfile uses, each once, in order: those of FROM and of COPY --from that
+// are not its stages. args override the defaults of the arguments that FROM can use. An error is about the
 // Dockerfile.
 func Bases(dockerfile []byte, args map[string]string) ([]string, error) {
 	parsed, err := parser.Parse(bytes.NewReader(dockerfile))

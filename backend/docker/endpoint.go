@@ -58,9 +58,8 @@ func reachable(e Endpoint) error {
 	return nil
 }
 
-// contextEndpoint reads the context of a name from the docker command's
-// configuration, by default the current one; nil when that is the usual
-// socket.
+// contextEndpoint reads the context of a name from the docker command's configuration, by default the
+// current one. It returns nil for the default socket.
 func contextEndpoint(config, name string) (*Endpoint, error) {
 	if name == "" {
 		var settings struct {

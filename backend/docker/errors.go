@@ -15,11 +15,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// tool is what errors about the daemon name as the missing tool.
+// tool is the name of the daemon in errors about missing tools.
 const tool = "docker"
 
-// explain turns an error of the client library into one that a person can act
-// on. What the daemon itself said is left as it is.
+// explain turns an error of the client library into one that the user can act on. The daemon's own messages
+// stay unchanged.
 func (d *Daemon) explain(err error) error {
 	var dial *net.OpError
 	unreachable := client.IsErrConnectionFailed(err) || errors.As(err, &dial) && dial.Op == "dial"

@@ -11,14 +11,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// facts is what containers of an image say about themselves.
+// facts are what containers of an image report about themselves.
 type facts struct {
 	uid, gid int    // of the commands' user
 	python   string // path of the interpreter; "" for none
 	version  string // "CPython 3.11.2"; noPython for none
 }
 
-// noPython is what an identity says of an image without an interpreter.
+// noPython identifies an image without an interpreter.
 const noPython = "none"
 
 // Interpreter returns the path, in the container, of the Python interpreter
@@ -36,8 +36,8 @@ func (b *Backend) Interpreter(ctx context.Context) (path, version string, err er
 	return found.python, found.version, nil
 }
 
-// Platform is the image's, "linux/amd64". A variant is named only where programs
-// for one may not run on another.
+// Platform returns the image's platform, "linux/amd64". It has a variant only where programs for one variant
+// might not run on another.
 func (b *Backend) Platform(ctx context.Context) (string, error) {
 	image, _, err := b.resolve(ctx)
 	if err != nil {

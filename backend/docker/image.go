@@ -83,7 +83,7 @@ func (d *Daemon) pull(ctx context.Context, o Options) error {
 	return nil
 }
 
-// message is one of those that the daemon sends while it pulls or builds.
+// message is a message that the daemon sends while it pulls or builds.
 type message struct {
 	Stream string `json:"stream"`
 	Error  string `json:"error"`
@@ -92,13 +92,12 @@ type message struct {
 	} `json:"aux"`
 }
 
-// messageError is how the daemon says in one that it failed.
+// messageError is a failure that the daemon reports in a message.
 type messageError struct{ text string }
 
 func (e *messageError) Error() string { return e.text }
 
-// readMessages calls each for every message, up to the end or one that says that
-// it failed.
+// readMessages calls each for every message, up to the end or to the first message that reports a failure.
 func readMessages(r io.Reader, each func(message) error) error {
 	for decoder := json.NewDecoder(r); ; {
 		var m message

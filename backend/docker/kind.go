@@ -40,9 +40,8 @@ func open(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 	return plan.Executor{Backend: made}, nil
 }
 
-// asks are the images that are fetched, and that containers are made of. A container that
-// is asked has the mounts of the block, and with them all that could have it start
-// something in there counts.
+// asks returns the images that are fetched, and that containers are made of. Querying a container mounts
+// what the block mounts, so all settings that can start something in it count then.
 func asks(b *lang.Backend) []string {
 	all := imagesOf(b.Container)
 	for _, m := range b.Container.Mounts {
@@ -71,7 +70,7 @@ func asks(b *lang.Backend) []string {
 	return all
 }
 
-// imagesOf are the images of a container, or those that its own is built on.
+// imagesOf returns the images of a container, or those that its image is built on.
 func imagesOf(c *lang.Container) []string {
 	if c.Build == nil {
 		return []string{"use the image " + c.Image}

@@ -12,8 +12,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// leftovers are the project's things on a daemon that no living run owns.
-// Images are shared by runs, so they are returned only when no run lives.
+// leftovers returns the project's objects on a daemon that no living run owns. Runs share images, so they
+// are returned only if no run lives.
 func leftovers(ctx context.Context, s *kind.Site, daemon *Daemon) ([]Leftover, error) {
 	found, err := daemon.Leftovers(ctx, projectID(s.State))
 	if err != nil {
@@ -70,8 +70,7 @@ func clean(ctx context.Context, s *kind.Site) (*kind.RemovedContainers, error) {
 // doctorPatience bounds what the doctor waits for a daemon.
 const doctorPatience = 10 * time.Second
 
-// check asks the daemon when the configuration has a backend for it, or
-// when asked to.
+// check queries the daemon if the configuration has a backend for it, or if asked is set.
 func check(ctx context.Context, s *kind.Site, cfg *lang.Config, asked bool) []kind.Finding {
 	state, needed := "warning", false
 	if cfg != nil {

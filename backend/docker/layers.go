@@ -104,8 +104,8 @@ func readLayer(r io.Reader) (string, error) {
 	}
 }
 
-// entryText is what of an entry counts, without its times. Its size says where
-// its bytes, which follow, end.
+// entryText returns the text of an entry that counts, without its times. Its size delimits the bytes that
+// follow.
 func entryText(h *tar.Header) string {
 	var attributes []string
 	for _, name := range slices.Sorted(maps.Keys(h.PAXRecords)) {

@@ -19,7 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
-// LeftoverKind is what a Leftover is.
+// LeftoverKind classifies a Leftover.
 type LeftoverKind int
 
 // The kinds, in the order in which they can be removed: what is made of others
@@ -52,9 +52,9 @@ type Leftover struct {
 // IsImage reports whether it is an image.
 func (l Leftover) IsImage() bool { return l.Kind == LeftSnapshot || l.Kind == LeftBuilt }
 
-// Leftovers lists what carries the labels of a project, or of any when project
-// is empty: containers first, then networks, snapshots and images that were built,
-// the oldest first. Those of runs that still live are among them.
+// Leftovers lists everything with the labels of a project, or of any project if project is "": containers
+// first, then networks, snapshots and images that were built, the oldest first. It includes those of runs
+// that still live.
 func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, error) {
 	ctx, cancel := d.ask(ctx)
 	defer cancel()
@@ -103,7 +103,7 @@ func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, err
 		default:
 			continue
 		}
-		// One that was made twice at a time has lost its name to the other.
+		// If two builds made an image at a time, the other has taken the name.
 		if len(i.RepoTags) > 0 && i.RepoTags[0] != noTag {
 			l.Name = i.RepoTags[0]
 		}
@@ -115,11 +115,10 @@ func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, err
 	return left, nil
 }
 
-// noTag is what daemons call an image that has lost its name.
+// noTag is the tag of an image that has lost its name.
 const noTag = "<none>:<none>"
 
-// Remove removes a leftover, ending what runs in it. One that has gone is a
-// success.
+// Remove removes a leftover, and ends what runs in it. A missing leftover is a success.
 func (d *Daemon) Remove(ctx context.Context, l Leftover) error {
 	switch l.Kind {
 	case LeftContainer:
@@ -137,8 +136,8 @@ func (d *Daemon) Remove(ctx context.Context, l Leftover) error {
 	return nil
 }
 
-// keptPrefix and the session's id are what a container is called that is left
-// behind on purpose: its labels cannot be changed any more then.
+// keptPrefix and the session's id are the name of a container that is left behind on purpose: its labels
+// cannot be changed any more then.
 const keptPrefix = "fevalgraph-kept-"
 
 // Keep implements backend.Capabilities.Keep for one session. Where no command was
@@ -150,7 +149,7 @@ func (s *session) Keep(ctx context.Context) (how string, err error) {
 	if s.box.id == "" {
 		return "", nil
 	}
-	// Whoever ends what this run leaves must know from here on.
+	// The process that ends this run's leftovers must know from here on.
 	err = s.register(true)
 	if err == nil {
 		err = s.b.d.rename(ctx, s.box.id, keptPrefix+s.id)

@@ -17,7 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// Networks of Options that are not the name of one that the daemon has.
+// Values of Options.Network that are not the name of a network of the daemon.
 const (
 	noNetwork = "none"
 	// bridgeNetwork is a bridge that no other container is on. The daemon's bridge
@@ -29,10 +29,10 @@ const (
 // configuration says, and packets that are too large for the way are lost.
 const mtuOption = "com.docker.network.driver.mtu"
 
-// bridges are networks for one container at a time. The next container gets one
-// that another has left: nothing of that is on it, and to make and to remove one
-// takes a third of what a container takes. Those that stay idle are removed, for a
-// daemon has addresses for about thirty, which other runs and programs need, too.
+// bridges are networks for one container at a time. The next container reuses a bridge that another has
+// left: nothing of that is on it, and to make and to remove a bridge takes a third of the time of a
+// container. Bridges that stay idle are removed, because a daemon has addresses for about thirty, which
+// other runs and programs need, too.
 type bridges struct {
 	b *Backend
 
@@ -52,8 +52,8 @@ type idleBridge struct {
 // addressesAgain is the pause before a container asks again for a network.
 const addressesAgain = time.Second
 
-// take returns one for a container, to give back when that has left it. If the daemon has no addresses
-// left, it waits for one that another container of this run is on.
+// take returns a bridge for a container, which gives it back when it has left it. If the daemon has no
+// addresses left, it waits for the bridge of another container of this run.
 func (s *bridges) take(ctx context.Context) (name string, err error) {
 	tries := retry.Tries{Patience: retry.Patience{For: s.b.d.wait.addresses, Pause: addressesAgain}}
 	for {
@@ -178,7 +178,7 @@ func (s *bridges) remove(ctx context.Context, name string) error {
 	return s.b.unregister(name[len(namePrefix):])
 }
 
-// Close removes the networks that no session has. It may be called again, is
+// Close removes the networks that no session has. It can be called again, is
 // bounded in time, and runs to its end on a cancelled ctx; what it cannot remove
 // stays in the registry.
 func (b *Backend) Close(ctx context.Context) error {
@@ -192,7 +192,7 @@ func (b *Backend) Close(ctx context.Context) error {
 	return s.removeIdle(ctx, idle)
 }
 
-// bridgeOptions are those that the daemon's own bridge has and others need, too.
+// bridgeOptions returns those options of the daemon's own bridge that other bridges need, too.
 func (d *Daemon) bridgeOptions(ctx context.Context) (map[string]string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -209,7 +209,7 @@ func (d *Daemon) bridgeOptions(ctx context.Context) (map[string]string, error) {
 	return d.bridge, nil
 }
 
-// removeNetwork removes a network. One that is not there is a success.
+// removeNetwork removes a network. A missing network is a success.
 func (d *Daemon) removeNetwork(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.wait.remove)
 	defer cancel()

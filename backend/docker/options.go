@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
-// Kind is what registry entries of this backend are listed under.
+// Kind is the kind of this backend's registry entries.
 const Kind = "docker"
 
 // The labels of everything that is made.
@@ -35,7 +35,7 @@ const (
 type Options struct {
 	// Image is a reference, "python:3.12-slim", or an image ID.
 	Image string
-	// Build says that Build, or Find, comes first and says what the image is.
+	// Build reports that Build, or Find, comes first and says what the image is.
 	Build *Build
 	// Platform is "linux/arm64" or the like; empty is the daemon's own.
 	Platform string
@@ -46,32 +46,29 @@ type Options struct {
 	User string
 	// ImageUser takes the image's user when User is empty, also when that is root.
 	ImageUser bool
-	// Capabilities leaves commands what containers have by default, in place of nothing:
+	// Capabilities leaves commands what containers have by default, instead of nothing:
 	// root can give files away and become another user.
 	Capabilities bool
 	// Workdir is the absolute path of the workspace in the container; empty is
 	// DefaultWorkdir.
 	Workdir string
-	// Network is "none", "bridge", which no other container is on, or the name of
-	// one that the daemon has; empty is "none". With "none", commands
-	// that are Online get "bridge".
+	// Network is "none", "bridge", which no other container is on, or the name of a network that the daemon
+	// has; "" means "none". With "none", commands that are Online get "bridge".
 	Network string
 
-	CPUs   float64 // 0 is no limit
-	Memory int64   // bytes, swap included; 0 is no limit
-	// Pids is the most processes and threads at a time; 0 is DefaultPids,
-	// negative is no limit.
+	CPUs   float64 // 0 means no limit
+	Memory int64   // bytes, swap included; 0 means no limit
+	// Pids limits the processes and threads at a time; 0 means DefaultPids, a negative number no limit.
 	Pids int64
-	// GPUs is "all", a number, or "device=" and a list of ids or indices;
-	// empty is none.
+	// GPUs is "all", a number, or "device=" and a list of ids or indices; "" means no GPU.
 	GPUs   string
 	Mounts []Mount
 	// Program is the file of the runner, the first process of containers: a static program for
 	// Linux that knows backend.ContainerCommand.
 	Program string
 
-	// Python is the interpreter that uv is asked for in the container: "3.12".
-	// Empty is uv's choice, or python3 where there is no uv.
+	// Python is the interpreter that uv must find in the container: "3.12". "" leaves the choice to uv, or
+	// means python3 where uv is missing.
 	Python string
 	// Env is the environment of the probe that looks for it.
 	Env []string
@@ -93,8 +90,8 @@ type Options struct {
 	Project, Run string
 	// Registry lists sessions before they exist; nil lists none.
 	Registry *backend.Registry
-	// Grace is the time between SIGTERM and SIGKILL for a command that ran
-	// into its timeout or was cancelled; 0 is DefaultGrace.
+	// Grace is the time between SIGTERM and SIGKILL for a command that reached its timeout or was cancelled;
+	// 0 means DefaultGrace.
 	Grace time.Duration
 }
 
@@ -123,7 +120,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// network is the one for a command.
+// network returns the network of a command.
 func (o Options) network(online bool) string {
 	if o.Network == noNetwork && online {
 		return bridgeNetwork

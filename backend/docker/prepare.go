@@ -29,15 +29,15 @@ const (
 	// LabelSnapshot marks images that are snapshots. They have LabelProject, too.
 	LabelSnapshot = "fevalgraph.snapshot"
 
-	// PreparedPath is where a command leaves what is to be in a snapshot.
+	// PreparedPath is the directory that a snapshot keeps.
 	PreparedPath = "/fevalgraph/prepared"
 
 	// fetchedPath is XDG_CACHE_HOME of such a command: beside PreparedPath, so that uv
 	// links its files there, and with room.
 	fetchedPath = "/fevalgraph/fetched"
 
-	// preparer owns what is in a snapshot: the id of no image's user, and one that daemons
-	// with user namespaces have as well.
+	// preparer owns the files of a snapshot: the id of no image's user, which daemons with user namespaces
+	// have as well.
 	preparer = 61187
 
 	// snapshotRecipe is raised when snapshots are made in another way.
@@ -102,7 +102,7 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 	return snapshot, exit, nil
 }
 
-// snapshotTag is a digest of what a snapshot depends on.
+// snapshotTag returns a digest of what a snapshot depends on.
 func snapshotTag(parts ...string) string {
 	h := sha256.New()
 	for _, part := range append([]string{fmt.Sprint(snapshotRecipe)}, parts...) {
@@ -149,7 +149,7 @@ func (d *Daemon) makeOwn(ctx context.Context, id, dir string, owner *facts) erro
 type once struct {
 	b      *Backend
 	image  *resolved
-	name   string // for people
+	name   string // for users
 	on     string // network
 	mounts []mount.Mount
 	before func(ctx context.Context, id string) error // nil does nothing

@@ -17,7 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// programPath is where containers have the runner.
+// programPath is the path of the runner in containers.
 const programPath = "/fevalgraph/runner"
 
 // machines are architectures as daemons name them.

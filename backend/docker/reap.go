@@ -28,7 +28,7 @@ func (b *box) stop(ctx context.Context) error {
 	return b.connect(ctx, noNetwork)
 }
 
-// halt kills a container. One that is not there is a success.
+// halt kills a container. A missing container is a success.
 func (d *Daemon) halt(ctx context.Context, name string) error {
 	if err := d.kill(ctx, name, "KILL", d.wait.remove); !errdefs.IsNotFound(err) {
 		return err
@@ -36,10 +36,9 @@ func (d *Daemon) halt(ctx context.Context, name string) error {
 	return nil
 }
 
-// Reaper returns a reaper for backend.Reap: it removes what a dead run left of
-// a session, container and files. connect returns the daemon at an entry's
-// Host. A session of which nothing exists is a success; for one that was opened
-// lately that takes up to latest. Nothing that is reaped may have lived when
+// Reaper returns a reaper for backend.Reap: it removes what a dead run left of a session, container and
+// files. connect returns the daemon at an entry's Host. A session without any leftovers is a success; for a
+// session that was opened recently this takes up to latest. Nothing that is reaped can have lived when
 // Reaper was called.
 func Reaper(connect func(host string) (*Daemon, error)) func(context.Context, backend.Entry) error {
 	until := time.Now().Add(latest)
@@ -83,8 +82,8 @@ func reap(ctx context.Context, connect func(host string) (*Daemon, error), e bac
 	return workspace.Remove(e.Workspace)
 }
 
-// reapNetwork removes a network. Containers of dead runs may be on it, of which one
-// that was kept could not be started without it.
+// reapNetwork removes a network. Containers of dead runs can be on it, and a kept container could not be
+// started without it.
 func (d *Daemon) reapNetwork(ctx context.Context, name string) error {
 	look, cancel := d.call(ctx)
 	defer cancel()
@@ -106,9 +105,8 @@ func (d *Daemon) reapNetwork(ctx context.Context, name string) error {
 	return d.removeNetwork(ctx, name)
 }
 
-// latest is how long after the death of a run a container may appear that the
-// run has asked for: the daemon finishes what it began. That takes a tenth of a
-// second, more under load.
+// latest limits how long after the death of a run a container can appear that the run has requested: the
+// daemon finishes what it began. That takes a tenth of a second, more under load.
 const latest = 5 * time.Second
 
 // await returns when what an entry names is there, or when the time is up.

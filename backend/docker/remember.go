@@ -11,12 +11,12 @@ import (
 // change while image, daemon and questions stay the same: it is remembered between
 // runs, so that one in which nothing is to be done starts no container.
 
-// memory is the file for what depends on the parts.
+// memory returns the path of the file about what depends on the parts.
 func (b *Backend) memory(suffix string, parts ...string) string {
 	return filepath.Join(b.opt.Facts, snapshotTag(parts...)+suffix)
 }
 
-// recall returns what was remembered; nil when nothing was, or nothing that is proven.
+// recall returns what was remembered, or nil if nothing proven was.
 func (b *Backend) recall(name string) []byte {
 	if b.opt.Facts == "" {
 		return nil
@@ -24,14 +24,14 @@ func (b *Backend) recall(name string) []byte {
 	return b.opt.Place.Read(name)
 }
 
-// remember is best effort: without it the next run asks again.
+// remember is best effort: without it the next run queries again.
 func (b *Backend) remember(name string, text []byte) {
 	if b.opt.Facts != "" && !b.opt.FactsReadOnly && os.MkdirAll(b.opt.Facts, 0o755) == nil {
 		_ = b.opt.Place.Write(name, 0o644, text)
 	}
 }
 
-// known is how facts are remembered.
+// known is the stored form of facts.
 type known struct {
 	UID, GID int
 	Python   string

@@ -68,7 +68,7 @@ func (r *runner) abort(ctx context.Context) {
 	time.AfterFunc(r.box.d.wait.end, func() { r.conn.Close() })
 }
 
-// startError says why a container does not start.
+// startError explains why a container does not start.
 func (d *Daemon) startError(err error) error {
 	err = d.explain(err)
 	if says(err, "could not select device driver", "nvidia-container-cli", "unresolvable cdi devices") {
@@ -145,7 +145,7 @@ func (r *runner) run(ctx context.Context, cmd backend.Command) (exit backend.Exi
 	return backend.Exit{}, fmt.Errorf("the container ended with status %d before it got to the command%s", state.ExitCode, r.words)
 }
 
-// endedSlack is how much later than its runner the daemon ends a command.
+// endedSlack is the time after which the daemon ends a command that its runner has not ended.
 const endedSlack = 2 * time.Second
 
 // blame returns the reason why a stream broke, or another error as it is.
@@ -201,8 +201,8 @@ func (d *Daemon) ended(ctx context.Context, id string) error {
 	}
 }
 
-// end ends the container, and with its first process everything in it. It is for one that is to
-// be started again, or kept.
+// end ends the container, and with its first process everything in it. The container can be started again,
+// or kept.
 func (b *box) end(ctx context.Context) error {
 	if b.runner == nil {
 		return nil
@@ -218,8 +218,7 @@ func (b *box) end(ctx context.Context) error {
 	return nil
 }
 
-// kill sends a signal to a container's first process. One that does not run is as
-// good as signalled.
+// kill sends a signal to a container's first process. A container that does not run needs none.
 func (d *Daemon) kill(ctx context.Context, name, signal string, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()

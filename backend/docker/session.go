@@ -30,16 +30,16 @@ const (
 type session struct {
 	b        *Backend
 	id       string
-	name     string // for people
+	name     string // for users
 	keep     bool
 	hostOOM  bool // the host had no memory for a command
 	image    *resolved
-	snapshot *resolved       // that it is on; nil for none
+	snapshot *resolved       // that it is on; nil means none
 	readOnly []string        // of the Spec
 	places   []backend.Place // likewise
 	facts    *facts
 	box      box
-	work     *workspace.Workspace // that is mounted; nil when files are copied
+	work     *workspace.Workspace // that is mounted; nil if files are copied
 	inputs   []backend.Input      // that a container has yet to get
 	closed   bool                 // nothing is left
 }
@@ -118,7 +118,7 @@ func (b *Backend) unregister(id string) error {
 	return b.opt.Registry.Remove(id)
 }
 
-// blueprint is what the session's container is made of.
+// blueprint describes the session's container.
 func (s *session) blueprint(mounts []mount.Mount) blueprint {
 	image := s.image
 	if s.snapshot != nil {
@@ -303,7 +303,7 @@ func (b *Backend) limited(exit backend.Exit) backend.Exit {
 	return exit
 }
 
-// environment is that of a command. Commands that see the image's own places, as those with
+// environment returns the environment of a command. Commands that see the image's own paths, as those with
 // Places do, have its HOME as well.
 func (s *session) environment(env []string) []string {
 	if len(s.places) == 0 {
@@ -331,7 +331,7 @@ func environment(image *resolved, env []string) []string {
 	return all
 }
 
-// getenv returns the last value of name in env, which is the one that counts.
+// getenv returns the last value of name in env, which counts.
 func getenv(env []string, name string) (string, bool) {
 	for i := len(env) - 1; i >= 0; i-- {
 		if value, found := strings.CutPrefix(env[i], name+"="); found {
@@ -341,10 +341,10 @@ func getenv(env []string, name string) (string, bool) {
 	return "", false
 }
 
-// defaultPath is what containers get when neither image nor command say.
+// defaultPath is PATH in containers if neither image nor command set it.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Close implements backend.Session. After a failure it may be called again;
+// Close implements backend.Session. After a failure it can be called again;
 // what could not be removed stays in the registry for the next start.
 func (s *session) Close(ctx context.Context) error {
 	if s.closed {

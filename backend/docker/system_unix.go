@@ -8,5 +8,5 @@ import (
 	"syscall"
 )
 
-// notifyResize has the system tell of another size of the caller's terminal.
+// notifyResize makes the system report a new size of the caller's terminal.
 func notifyResize(c chan<- os.Signal) { signal.Notify(c, syscall.SIGWINCH) }

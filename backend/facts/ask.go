@@ -8,10 +8,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// ErrNoSandbox says that a machine has no sandbox for judge problems.
+// ErrNoSandbox reports that a machine has no sandbox for judge problems.
 var ErrNoSandbox error = &backend.ToolError{Tool: "go-judge", Err: errors.New("the worker has none"), Hint: "name it in the backend's `go_judge`, or have it on the machine's PATH"}
 
-// Ask asks a machine, by its backend and its sandbox, which may be nil.
+// Ask queries a machine, by its backend and its sandbox, which can be nil.
 func Ask(ctx context.Context, b backend.Backend, sandbox backend.Sandbox, what string) (a Fact, err error) {
 	can := b.Capabilities()
 	switch what {

@@ -1,6 +1,6 @@
-// Package facts keeps what machines said of themselves. It outlives them: a run with nothing
-// to do, or a plan, must not start any to find out what they are. Each new machine is asked
-// the same again before it gets work.
+// Package facts stores what machines reported about themselves, and outlives them: a run with nothing to do,
+// or a plan, must not start a machine to learn its identity. Each new machine reports again before it gets
+// work, and the caller compares.
 package facts
 
 import (

@@ -20,19 +20,18 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Dir is what every session calls its workspace.
+// Dir is the workspace of every session.
 const Dir = "/fake-workspace"
 
-// Call is one command as its program sees it.
+// Call is a command as its program sees it.
 type Call struct {
 	Spec    backend.Spec
 	Command backend.Command // Output is never nil
 	Files   *Files          // the session's workspace; writes stay
 }
 
-// Program is what a command does. An error means broken. ctx ends with
-// Command.Timeout; a program that returns after that has timed out, whatever
-// it returned.
+// Program implements commands. An error means broken. ctx ends with Command.Timeout; a program that returns
+// after that has timed out, whatever it returned.
 type Program func(ctx context.Context, c *Call) (backend.Exit, error)
 
 // Backend implements backend.Backend. The exported fields are set before use.
@@ -55,8 +54,7 @@ type Backend struct {
 
 var _ backend.Backend = (*Backend)(nil)
 
-// New returns a backend whose inputs come from store and whose commands are
-// all program; nil is one that exits with 0.
+// New returns a backend whose inputs come from store and whose commands all run program; nil exits with 0.
 func New(store cache.Store, program Program) *Backend {
 	if program == nil {
 		program = func(context.Context, *Call) (backend.Exit, error) { return backend.Exit{}, nil }

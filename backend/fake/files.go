@@ -17,7 +17,7 @@ import (
 )
 
 // Files is a workspace in memory, keyed by clean slash-separated paths. Only
-// the program of a running command may use it.
+// the program of a running command can use it.
 type Files struct{ entries map[string]entry }
 
 // entry is a file, a symlink when link is set, or an explicit directory.
@@ -34,7 +34,7 @@ func (f *Files) Read(name string) ([]byte, error) {
 	return e.content, err
 }
 
-// Executable reports whether name is a regular file that may be executed.
+// Executable reports whether name is a regular file that can be executed.
 func (f *Files) Executable(name string) bool {
 	e, err := f.regular(name)
 	return err == nil && e.executable
@@ -100,8 +100,7 @@ func (f *Files) place(ctx context.Context, store cache.Store, in backend.Input) 
 	})
 }
 
-// set puts e at name. Parents that are no directories give way; a directory
-// keeps what is below it.
+// set puts e at name. Parents that are not directories are replaced; a directory keeps its content.
 func (f *Files) set(name string, e entry) {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if parent, there := f.entries[dir]; there && !parent.dir {

@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/backendtest"
 )
 
-// Imitate is the Behaviour of the programs that the suite for sandboxes runs.
+// Imitate implements the programs that the suite for sandboxes runs.
 func Imitate(ctx context.Context, p *Process) (backend.Ending, error) {
 	text := p.Argv[len(p.Argv)-1]
 	if len(p.Argv) == 1 {

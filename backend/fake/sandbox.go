@@ -15,10 +15,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Behaviour is what a program of a Sandbox does. An error means broken. Of the
-// Ending it returns, Status, Code, Signal and the measurements count; the zero
-// Status is Exited. ctx ends with Limits.Clock: who returns after that has
-// reached the limit, whatever was returned.
+// Behaviour implements a program of a Sandbox. An error means broken. Of the Ending it returns, Status,
+// Code, Signal and the measurements count; the zero Status is Exited. ctx ends with Limits.Clock: a program
+// that returns after that has reached the limit, whatever it returned.
 type Behaviour func(ctx context.Context, p *Process) (backend.Ending, error)
 
 // Process is a program of a Sandbox while it runs.
@@ -43,8 +42,7 @@ type Sandbox struct {
 
 var _ backend.Sandbox = (*Sandbox)(nil)
 
-// NewSandbox returns a sandbox whose files are in store and whose programs all
-// do behave; nil is one that exits with 0.
+// NewSandbox returns a sandbox whose files are in store and whose programs all run behave; nil exits with 0.
 func NewSandbox(store cache.Store, behave Behaviour) *Sandbox {
 	if behave == nil {
 		behave = func(context.Context, *Process) (backend.Ending, error) { return backend.Ending{}, nil }
@@ -57,8 +55,8 @@ func (s *Sandbox) Identity(ctx context.Context) (backend.Identity, error) {
 	return slices.Clone(s.Ident), context.Cause(ctx)
 }
 
-// Requests returns the programs of every Run so far, in the order of their
-// beginning, also of those that broke.
+// Requests returns the programs of every Run so far, in the order of their beginning, also of runs that
+// broke.
 func (s *Sandbox) Requests() [][]backend.Program {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +138,7 @@ func (s *Sandbox) load(ctx context.Context, program backend.Program) (*process, 
 		p.Dir.set(path.Clean(f.Path), entry{content: content, executable: true})
 	}
 	if !path.IsAbs(program.Argv[0]) && !p.Dir.Executable(path.Clean(program.Argv[0])) {
-		return nil, fmt.Errorf("starting %q: it is none of the program's files", program.Argv[0])
+		return nil, fmt.Errorf("starting %q: it is not one of the program's files", program.Argv[0])
 	}
 	p.Input = strings.NewReader("")
 	if !program.Stdin.IsZero() {

@@ -52,7 +52,7 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("HTTP %d: %s", e.code, text)
 }
 
-// unreachable says that the server did not answer whole.
+// unreachable reports that the server did not answer whole.
 type unreachable struct{ err error }
 
 func (e *unreachable) Error() string { return e.err.Error() }
@@ -87,7 +87,7 @@ func (c *client) send(ctx context.Context, method, path, kind string, body io.Re
 	return nil, &statusError{code: res.StatusCode, text: said}
 }
 
-// trouble tells a cancelled caller from a server that is not there.
+// trouble distinguishes a cancelled caller from a missing server.
 func (c *client) trouble(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -118,23 +118,23 @@ func (c *client) ask(ctx context.Context, method, path, kind string, body io.Rea
 	return nil
 }
 
-// version asks what the server is; an error when it is no go-judge.
+// version returns the version of the server, or an error if it is not a go-judge.
 func (c *client) version(ctx context.Context) (*wireVersion, error) {
 	var v wireVersion
 	if err := c.ask(ctx, http.MethodGet, "/version", "", nil, &v); err != nil {
 		var no *statusError
 		if errors.As(err, &no) && no.code == http.StatusNotFound {
-			return nil, errors.New("what answers there is no go-judge: it has no /version")
+			return nil, errors.New("the server is not a go-judge: it has no /version")
 		}
 		return nil, err
 	}
 	if v.BuildVersion == "" || v.OS == "" || v.Platform == "" {
-		return nil, errors.New("what answers there is no go-judge: its /version has no buildVersion")
+		return nil, errors.New("the server is not a go-judge: its /version has no buildVersion")
 	}
 	return &v, nil
 }
 
-// fileStore asks where the server keeps files.
+// fileStore returns the directory in which the server keeps files.
 func (c *client) fileStore(ctx context.Context) (string, error) {
 	var conf wireConfig
 	err := c.ask(ctx, http.MethodGet, "/config", "", nil, &conf)
@@ -213,7 +213,7 @@ func (c *client) download(ctx context.Context, id string) (io.ReadCloser, error)
 	return body, err
 }
 
-// remove removes a file; one that is gone already is no error.
+// remove removes a file. A missing file is a success.
 func (c *client) remove(ctx context.Context, id string) error {
 	body, err := c.send(ctx, http.MethodDelete, "/file/"+url.PathEscape(id), "", nil)
 	var no *statusError
@@ -226,7 +226,7 @@ func (c *client) remove(ctx context.Context, id string) error {
 	return body.Close()
 }
 
-// lostFile says that the server does not know a file that it had.
+// lostFile reports that the server does not know a file that it had.
 type lostFile struct{ id string }
 
 func (e *lostFile) Error() string { return fmt.Sprintf("the server lost file %q", e.id) }

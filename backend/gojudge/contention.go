@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// pressureFile is where Linux says for how long programs have waited for a
-// processor.
+// pressureFile reports how long programs have waited for a processor.
 const pressureFile = "/proc/pressure/cpu"
 
 // contention begins to look at how crowded the machine's processors are. The
@@ -30,8 +29,8 @@ func (c *connection) contention() func() bool {
 	}
 }
 
-// waited is for how long, since the machine was started, at least one program
-// has waited for a processor.
+// waited returns the time, since the machine was started, in which at least one program has waited for a
+// processor.
 func waited() (time.Duration, bool) {
 	text, err := os.ReadFile(pressureFile)
 	if err != nil {

@@ -17,7 +17,7 @@ func (u uploads) put(ctx context.Context, content io.Reader) (string, error) {
 	return u.c.upload(ctx, content)
 }
 
-// dropPatience bounds what removing one file may take.
+// dropPatience bounds what removing one file can take.
 const dropPatience = 10 * time.Second
 
 func (u uploads) drop(name string) {
@@ -31,8 +31,8 @@ func (u uploads) file(name string) wireFile { return wireFile{FileID: name} }
 // mirror is a directory that a server of ours reads from.
 type mirror struct {
 	dir string
-	// foreign gives files to a user who is in no sandbox, so that programs can
-	// read those that they get as standard input, and nothing else.
+	// foreign gives files to a user that is in no sandbox, so that programs can read those that they get as
+	// standard input, and nothing else.
 	foreign bool
 }
 

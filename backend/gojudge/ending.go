@@ -15,8 +15,8 @@ import (
 // open for writing in a process that it forked meanwhile.
 var errBusy = errors.New("text file busy")
 
-// ending says how a program ended, without what it left. An error means that
-// go-judge, or what it runs on, failed.
+// ending returns how a program ended, without its output. An error means that go-judge, or its machine,
+// failed.
 func ending(r *wireResult, p *backend.Program) (backend.Ending, error) {
 	end := backend.Ending{
 		CPU: time.Duration(r.Time), Clock: time.Duration(r.RunTime), Memory: r.Memory,
@@ -55,7 +55,7 @@ func ending(r *wireResult, p *backend.Program) (backend.Ending, error) {
 	case statusOutput:
 		end.Status = backend.OutputLimit
 		if len(r.FileError) > 0 && !flooded {
-			end.Status = backend.Exited // standard error alone, and that is no limit
+			end.Status = backend.Exited // of standard error alone, which is not a limit
 		}
 	case statusFile:
 		if len(r.FileError) == 0 {
@@ -75,7 +75,7 @@ func ending(r *wireResult, p *backend.Program) (backend.Ending, error) {
 	return end, nil
 }
 
-// fileErrors tells output that was too much from what is no program's doing.
+// fileErrors distinguishes too much output from errors that no program caused.
 func (r *wireResult) fileErrors() (flooded, large bool, err error) {
 	for _, e := range r.FileError {
 		switch e.Type {
@@ -91,7 +91,7 @@ func (r *wireResult) fileErrors() (flooded, large bool, err error) {
 	return flooded, large, nil
 }
 
-// failure is what a status that is about go-judge itself means.
+// failure explains a status that is about go-judge itself.
 func (r *wireResult) failure(p *backend.Program) error {
 	reason := r.Error
 	if reason == "" {

@@ -39,11 +39,11 @@ func confine() error {
 	return nil
 }
 
-// controlGroups is where they are mounted.
+// controlGroups is their mount point.
 const controlGroups = "/sys/fs/cgroup"
 
-// groups are the directories of the control groups that a server called id has
-// made: one in each hierarchy of version 1, a scope or none in version 2.
+// groups returns the directories of the control groups that a server called id has made: one in each
+// hierarchy of version 1, at most a scope in version 2.
 func groups(id string) []string {
 	var found []string
 	for _, pattern := range []string{id, "*/" + id, "*/" + id + ".scope", "*/*/" + id + ".scope", "*/*/*/" + id + ".scope", "*/*/*/*/" + id + ".scope"} {
@@ -74,7 +74,7 @@ func weigh(id string, programs int) {
 	}
 }
 
-// groupPatience is how long control groups may be busy with dying processes.
+// groupPatience limits how long control groups can be busy with dying processes.
 const groupPatience = 5 * time.Second
 
 // removeGroups ends what is in the control groups of a server and removes them.

@@ -23,7 +23,7 @@ func weigh(string, int) {}
 
 func removeGroups(string) error { return nil }
 
-// Reap has nothing to do where no server is ever started.
+// Reap does nothing where no server is ever started.
 func Reap(context.Context, backend.Entry) error { return nil }
 
 func groups(string) []string { return nil }

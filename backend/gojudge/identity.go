@@ -24,7 +24,7 @@ func (s *Sandbox) Identity(ctx context.Context) (backend.Identity, error) {
 	}
 	name, err := s.memory()
 	if err != nil {
-		return nil, err // there is no such program
+		return nil, err // the program is missing
 	}
 	if found := s.recall(name); found != nil {
 		return found, nil
@@ -71,7 +71,7 @@ func (s *Sandbox) ask(ctx context.Context) (backend.Identity, error) {
 
 // version runs a command, whose failure is an answer, too.
 func (s *Sandbox) version(ctx context.Context, command string) (string, error) {
-	// Questions are asked by commands, too, that may write nothing.
+	// Questions are asked by commands, too, that can write nothing.
 	store := cache.NewMemory()
 	ends, err := s.run(ctx, store, []backend.Program{{
 		Argv: []string{"/bin/sh", "-c", command}, Env: []string{"PATH=" + searchPath},

@@ -28,18 +28,18 @@ import (
 type Process struct {
 	Binary      string // name that Path is searched for, or an absolute path
 	Path        string // list of directories, as in PATH
-	Parallelism int    // requests at a time; 0 is one for each processor
+	Parallelism int    // requests at a time; 0 means one for each processor
 	// Scratch is the directory below which its files are; it is made when
 	// absent. Empty is the system's directory for temporary files.
 	Scratch string
 	// Registry lists the server before it exists; nil lists none.
 	Registry *backend.Registry
-	// Rlimits lets a server go on that may make no control groups: memory is limited for each
+	// Rlimits lets a server go on that can make no control groups: memory is limited for each
 	// process then, and the number of processes is not.
 	Rlimits bool
 }
 
-// binaryHint is what to do about a go-judge that is not there.
+// binaryHint describes what to do about a missing go-judge.
 const binaryHint = "build it: go install -tags seccomp github.com/criyle/go-judge/cmd/go-judge@latest; then set binary, or endpoint of one that runs"
 
 // find returns the program's absolute path.
@@ -108,18 +108,18 @@ func (p *process) running() bool {
 	}
 }
 
-// How long a server may take to answer after its start, and to end.
+// How long a server can take to answer after its start, and to end.
 const (
 	startPatience = 30 * time.Second
 	stopPatience  = 3 * time.Second
-	// endPatience is how long after an error the server's end may be seen.
+	// endPatience limits how long after an error the server's end can show.
 	endPatience = 300 * time.Millisecond
 )
 
-// errPortTaken says that another process was quicker.
+// errPortTaken reports that another process was quicker.
 var errPortTaken = errors.New("its port was taken")
 
-// ports is how often another port is tried.
+// ports is the number of ports that are tried.
 const ports = 5
 
 func (o *Process) start(ctx context.Context, store cache.Store) (*connection, error) {
@@ -187,8 +187,8 @@ func (p *process) launch(ctx context.Context, binary string, store cache.Store) 
 	p.cmd = exec.Command(binary,
 		"-http-addr", address, "-cgroup-prefix", p.id, "-no-fallback="+strconv.FormatBool(!p.opt.Rlimits), "-src-prefix", src, "-dir", files,
 		"-parallelism", strconv.Itoa(parallelism),
-		// A container that is made while a program is written is what errBusy
-		// comes from. Two are for pairs.
+		// A container that is made while a program is written causes errBusy. Two for each, because of
+		// pairs.
 		"-pre-fork", strconv.Itoa(2*parallelism),
 		// Ends what has reached a limit sooner than the default of 100ms.
 		"-time-limit-checker-interval", "20ms",
@@ -282,7 +282,7 @@ func (p *process) await(ctx context.Context, c *connection) (*wireVersion, error
 	}
 }
 
-// startFailure says why the server ended instead of answering.
+// startFailure returns why the server ended instead of answering.
 func (p *process) startFailure() error {
 	said := p.words()
 	switch {
@@ -298,10 +298,9 @@ func (p *process) startFailure() error {
 	return &backend.ToolError{Tool: p.opt.Binary, Err: fmt.Errorf("it did not start (%v): %s", p.err, said)}
 }
 
-// words are the last of what the server printed, without what only its makers
-// understand.
+// words returns the last lines that the server printed, without those that only its authors understand.
 func (p *process) words() string {
-	time.Sleep(10 * time.Millisecond) // what it said last may be on its way
+	time.Sleep(10 * time.Millisecond) // what it said last can be on its way
 	var words []string
 	for line := range strings.Lines(string(p.said.Bytes())) {
 		var entry struct{ Level, Msg, Error string }
@@ -365,7 +364,7 @@ func (p *process) stop() error {
 	return p.opt.Registry.Remove(p.id)
 }
 
-// freeAddress is one of this machine's that no process listens on at the moment.
+// freeAddress returns an address of this machine at which no process listens at the moment.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

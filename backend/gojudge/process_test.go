@@ -352,8 +352,8 @@ func TestTroubles(t *testing.T) {
 		{gojudge.Start(store, gojudge.Process{Binary: t.TempDir()}), "it is no program", true},
 		{gojudge.Start(store, gojudge.Process{Binary: unusable, Scratch: t.TempDir()}), "exec format error", true},
 		{gojudge.Start(store, gojudge.Process{Binary: ends, Scratch: t.TempDir()}), "it may not make control groups: create environment builder failed: failed to create cgroup: permission denied (hint: run as root", true},
-		{gojudge.Connect(store, web.URL, ""), "is no go-judge: its /version has no buildVersion", false},
-		{gojudge.Connect(store, page.URL, ""), "is no go-judge: it has no /version", false},
+		{gojudge.Connect(store, web.URL, ""), "is not a go-judge: its /version has no buildVersion", false},
+		{gojudge.Connect(store, page.URL, ""), "is not a go-judge: it has no /version", false},
 		{gojudge.Connect(store, "http://"+closed.Addr().String(), ""), "connection refused", false},
 	} {
 		_, err := gojudge.New(test.server, gojudge.Options{}).Run(t.Context(), programOf("true"))

@@ -18,8 +18,8 @@ import (
 // their files, go-judge's and the list of installed packages stay as they are,
 // so that a run in which nothing is to be done starts no server.
 
-// memory is the file for what the identity depends on; "" when that cannot be
-// told from outside.
+// memory returns the path of the file about what the identity depends on, or "" if that cannot be determined
+// from outside.
 func (s *Sandbox) memory() (string, error) {
 	binary, err := s.server.opt.find()
 	if err != nil {
@@ -67,7 +67,7 @@ func fileState(path string) string {
 	return fmt.Sprintf("%s %d %d %s", real, info.Size(), info.ModTime().UnixNano(), inode(info))
 }
 
-// recall returns what was remembered; nil when nothing was, or nothing that is proven.
+// recall returns what was remembered, or nil if nothing proven was.
 func (s *Sandbox) recall(name string) backend.Identity {
 	if name == "" {
 		return nil
@@ -79,7 +79,7 @@ func (s *Sandbox) recall(name string) backend.Identity {
 	return known
 }
 
-// remember is best effort: without it the next run asks again.
+// remember is best effort: without it the next run queries again.
 func (s *Sandbox) remember(name string, identity backend.Identity) {
 	text, err := json.Marshal(identity)
 	if err == nil && name != "" && os.MkdirAll(filepath.Dir(name), 0o755) == nil {

@@ -42,7 +42,7 @@ func (l *loans) release() {
 	}
 }
 
-// blob is a file with content of the store, to be copied.
+// blob returns a file with content of the store, to be copied.
 func (l *loans) blob(ctx context.Context, d cache.Digest) (wireFile, error) {
 	h, err := l.c.uploader.acquire(ctx, d)
 	if err != nil {
@@ -52,7 +52,7 @@ func (l *loans) blob(ctx context.Context, d cache.Digest) (wireFile, error) {
 	return l.c.destination.file(h.name), nil
 }
 
-// content is a file with content of its own.
+// content returns a file with the given content.
 func (l *loans) content(ctx context.Context, content []byte) (wireFile, error) {
 	if len(content) <= textRoom && utf8.Valid(content) {
 		return text(string(content)), nil
@@ -71,7 +71,7 @@ func (l *loans) once(ctx context.Context, content io.Reader) (wireFile, error) {
 	return l.c.destination.file(name), nil
 }
 
-// stdin is a file that the program gets open, and might write to.
+// stdin returns a file that the program gets open, and might write to.
 func (l *loans) stdin(ctx context.Context, d cache.Digest) (*wireFile, error) {
 	var f wireFile
 	var err error
@@ -154,14 +154,14 @@ func (l *loans) command(ctx context.Context, p *backend.Program) (*wireCmd, erro
 	return cmd, nil
 }
 
-// optional is at the end of a name of a file that may be missing.
+// optional is at the end of a name of a file that can be missing.
 const optional = "?"
 
 func collector(name string, limit int64) *wireFile {
 	return &wireFile{Name: name, Max: &limit, Pipe: true}
 }
 
-// check refuses what no sandbox could run; it is a mistake of the caller's.
+// check refuses what no sandbox could run; it is an error of the caller's.
 func check(programs []backend.Program) error {
 	if len(programs) == 0 {
 		return errors.New("no program is given")
@@ -215,7 +215,7 @@ func checkProgram(p *backend.Program) error {
 		names[name] = true
 	}
 	if !path.IsAbs(p.Argv[0]) && !names[path.Clean(p.Argv[0])] {
-		return fmt.Errorf("starting %q: it is none of the program's files", p.Argv[0])
+		return fmt.Errorf("starting %q: it is not one of the program's files", p.Argv[0])
 	}
 	for _, name := range p.Keep {
 		if clean := path.Clean(name); !inside(clean) || clean == stdoutName || clean == stderrName || strings.HasSuffix(name, optional) {

@@ -60,7 +60,7 @@ func (s *Sandbox) Run(ctx context.Context, programs ...backend.Program) ([]backe
 	return s.run(ctx, nil, programs)
 }
 
-// run keeps what programs leave in a store; nil is that of the server.
+// run keeps the outputs of programs in a store; nil means the server's store.
 func (s *Sandbox) run(ctx context.Context, into cache.Store, programs []backend.Program) ([]backend.Ending, error) {
 	if err := check(programs); err != nil {
 		return nil, fmt.Errorf("running in the sandbox: %w", err)
@@ -151,7 +151,7 @@ func (c *connection) run(ctx context.Context, into cache.Store, programs []backe
 	return ends, nil
 }
 
-// full returns an error if there is no room for what programs leave, as far as that is known.
+// full returns an error if there is no room for the outputs of programs, as far as that is known.
 func (c *connection) full() error {
 	if c.process == nil {
 		return nil
@@ -240,8 +240,8 @@ func (c *connection) clean(results []wireResult) {
 	}
 }
 
-// inMemory is how much of an output is looked at before it is written: most are
-// short, and many are in the store already.
+// inMemory bounds the part of an output that is read before it is written: most are short, and many are in
+// the store already.
 const inMemory = 64 << 10
 
 // keep stores the first limit bytes of r, all when limit is negative.

@@ -3,8 +3,8 @@ package gojudge
 // programUsers is the first of the numbers of users that programs run as.
 const programUsers = 1_500_000_000
 
-// seccompFile is where go-judge looks for a filter of system calls, if it was built with
-// the tag "seccomp". Otherwise it has none.
+// seccompFile is the path at which go-judge looks for a filter of system calls, if it was built with the tag
+// "seccomp". Otherwise it has no filter.
 const seccompFile = "seccomp.yaml"
 
 // seccompPolicy keeps programs from what go-judge itself needs for them. They get EPERM. What

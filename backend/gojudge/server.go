@@ -10,15 +10,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Server is one go-judge, which Sandboxes share. Methods are safe for
-// concurrent use.
+// Server is a go-judge, which Sandboxes share. Methods are safe for concurrent use.
 type Server struct {
 	// The address, or the program as it was asked for; for messages.
 	name    string
 	connect func(context.Context) (*connection, error)
-	opt     *Process // of one that is started; nil of one that runs already
+	opt     *Process // of a server that is started; nil for a server that runs already
 
-	turn   chan struct{} // holds one token, for whoever looks at what follows
+	turn   chan struct{} // holds one token, which guards the fields below
 	conn   *connection   // nil before first use and after it was lost
 	closed bool
 }
@@ -66,7 +65,7 @@ func Connect(store cache.Store, endpoint, token string) *Server {
 	return s
 }
 
-// use returns the connection, which is made when there is none.
+// use returns the connection, and makes it first if necessary.
 func (s *Server) use(ctx context.Context) (*connection, error) {
 	if err := s.take(ctx); err != nil {
 		return nil, err
@@ -110,7 +109,7 @@ func (s *Server) drop() {
 	}
 }
 
-// explain says where it went wrong, unless it is about the program to start.
+// explain adds the server's name to an error, unless it is about the program to start.
 func (s *Server) explain(err error) error {
 	if _, says := err.(*backend.ToolError); says {
 		return err
@@ -148,8 +147,8 @@ func (s *Server) Version(ctx context.Context) (string, error) {
 	return c.about.BuildVersion, nil
 }
 
-// resultPatience is how long after its last limit a request may wait for its
-// turn in the server's queue, which others may use, too.
+// resultPatience limits how long after its last limit a request can wait for its turn in the server's queue,
+// which other clients can use, too.
 const resultPatience = 10 * time.Minute
 
 var errNoAnswer = errors.New("it took the request and did not answer")

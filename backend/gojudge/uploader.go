@@ -18,7 +18,7 @@ type destination interface {
 	put(ctx context.Context, content io.Reader) (name string, err error)
 	// drop removes a file. It does not fail: what stays goes with the server.
 	drop(name string)
-	// file is how a request calls a file.
+	// file returns the name of a file in requests.
 	file(name string) wireFile
 }
 

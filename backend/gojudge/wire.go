@@ -27,8 +27,8 @@ type wireCmd struct {
 	CopyOutMax    int64               `json:"copyOutMax,omitempty"`
 }
 
-// wireFile is what a file or descriptor is: a path of the server's machine, an
-// uploaded file, text, or a collector of output.
+// wireFile is a file or descriptor: a path of the server's machine, an uploaded file, text, or a collector
+// of output.
 type wireFile struct {
 	Src     string  `json:"src,omitempty"`
 	FileID  string  `json:"fileId,omitempty"`

@@ -81,7 +81,7 @@ func serverOf(s *kind.Site, b *lang.Backend) (*gojudge.Server, error) {
 // patience bounds what the doctor waits for servers.
 const patience = 10 * time.Second
 
-// checkGoJudge queries the servers of the configuration, and starts those that a run would.
+// checkGoJudge queries the servers of the configuration, and starts the servers that a run would start.
 func checkGoJudge(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.Finding {
 	if cfg == nil {
 		return nil

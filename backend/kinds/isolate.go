@@ -11,11 +11,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 )
 
-// isolationVariable is how much commands are kept from where the configuration does not
-// say it.
+// isolationVariable sets the level of isolation where the configuration does not.
 const isolationVariable = "FEVALGRAPH_ISOLATION"
 
-// isolate completes o with what its commands may read, and what they may not.
+// isolate completes o with what its commands can read, and what they may not.
 func isolate(s *kind.Site, o *local.Options, readable, unhashed []string) error {
 	if o.Isolation == "" {
 		o.Isolation, _ = s.LookupEnv(isolationVariable)
@@ -30,7 +29,7 @@ func isolate(s *kind.Site, o *local.Options, readable, unhashed []string) error 
 	for _, dir := range []string{s.UserState, s.Root, s.State} {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			dir = real
-		} // else it may be made later
+		} // else it can be made later
 		if filepath.IsAbs(dir) {
 			o.Hidden = append(o.Hidden, dir)
 		}

@@ -121,7 +121,7 @@ func askLocal(b *lang.Backend) []string {
 	return all
 }
 
-// pythonVersion is what uv takes for a version, and not for the name of a program.
+// pythonVersion matches what uv reads as a version, and not as the name of a program.
 var pythonVersion = lazyregexp.New(`^(python|cpython|pypy|graalpy)?[@-]?[<>=~!0-9][0-9a-z.,<>=~!*+ -]*$`)
 
 // checkLocal looks for this machine's Python, and tells what tests with fixed ports get.
@@ -137,7 +137,7 @@ func checkLocal(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []k
 	return append(found, isolated(s))
 }
 
-// isolated tells how much sessions are kept from, and why not more.
+// isolated reports the level of isolation of sessions, and the reason why it is not higher.
 func isolated(s *kind.Site) kind.Finding {
 	o := local.Options{Scratch: s.Scratch}
 	if err := isolate(s, &o, nil, nil); err != nil {

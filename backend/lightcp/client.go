@@ -21,7 +21,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// tool is what errors about the server name as the missing tool.
+// tool is the name of the server in errors about missing tools.
 const tool = "lightcp"
 
 const (
@@ -36,21 +36,21 @@ const (
 )
 
 // Client talks to one server. Its methods are safe for concurrent use. Every
-// error means that the machinery broke, and that the submission may be handed
+// error means that the machinery broke, and that the submission can be handed
 // in again.
 type Client struct {
 	endpoint string
 	timeout  time.Duration
 	http     *http.Client
 
-	sending sync.Mutex // two submissions at once may get the same number
+	sending sync.Mutex // two submissions at once can get the same number
 	mu      sync.Mutex // guards what follows
 	known   map[string]bool
 	waiting map[int64]int // how many submissions wait for the result of a number
 }
 
-// New returns a client of the server at an http or https URL. A submission
-// without a result after timeout is given up; 0 is never.
+// New returns a client of the server at an http or https URL. It gives up on a submission without a result
+// after timeout; 0 means no limit.
 func New(endpoint string, timeout time.Duration) (*Client, error) {
 	u, err := url.Parse(endpoint)
 	switch {
@@ -67,7 +67,7 @@ func New(endpoint string, timeout time.Duration) (*Client, error) {
 	}, nil
 }
 
-// Submission is one program for one problem of the server.
+// Submission is a program for a problem of the server.
 type Submission struct {
 	Problem  string // the server's name of it
 	Language string // "cpp" or "python"
@@ -99,7 +99,7 @@ func (c *Client) Judge(ctx context.Context, s Submission) (*Result, error) {
 	return r, err
 }
 
-// Problems asks for the names of the problems that the server has.
+// Problems returns the names of the problems that the server has.
 func (c *Client) Problems(ctx context.Context) ([]string, error) {
 	text, status, err := c.ask(ctx, http.MethodGet, "/problems", nil)
 	if err != nil {
@@ -181,7 +181,7 @@ func (c *Client) submit(ctx context.Context, s Submission) (int64, error) {
 	return *got.SID, nil
 }
 
-// wait asks for a result until there is one.
+// wait polls for a result.
 func (c *Client) wait(ctx context.Context, sid int64) (*Result, error) {
 	pause := firstPoll
 	for {
@@ -238,7 +238,7 @@ func (c *Client) ask(ctx context.Context, method, path string, body []byte) ([]b
 	return text, resp.StatusCode, nil
 }
 
-// unreachable is ctx's cause when that ended the request.
+// unreachable returns ctx's cause if that ended the request.
 func (c *Client) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -254,7 +254,7 @@ func (c *Client) trouble(err error) error {
 	return &backend.ToolError{Tool: tool, Err: fmt.Errorf("the judge server at %s: %w", c.endpoint, err)}
 }
 
-// beginning is of an answer what fits into an error.
+// beginning returns the part of an answer that fits into an error.
 func beginning(text []byte) string {
 	const most = 200
 	s := strings.TrimSpace(strings.ToValidUTF8(string(text), "\uFFFD"))

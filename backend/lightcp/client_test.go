@@ -184,7 +184,7 @@ func TestJudgeBroken(t *testing.T) {
 		{`nonsense`, `says "nonsense", which is no result`},
 		{`{"status":"flying"}`, `the status "flying" is not known`},
 		{`{"status":"error"}`, `an error without a reason`},
-		{`{"status":"done","cases":7}`, `no JSON object of a result`},
+		{`{"status":"done","cases":7}`, `not a JSON object of a result`},
 	} {
 		t.Run(answer.result, func(t *testing.T) {
 			s := newServer(t, "1")

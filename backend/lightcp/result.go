@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// Result is what the server said of a submission.
+// Result is the server's answer about a submission.
 type Result struct {
-	// Status is "done" for a submission that was judged, whatever its score,
-	// and "error" for one that was not: then Error says why.
+	// Status is "done" for a submission that was judged, whatever its score, and "error" for any other;
+	// Error then has the reason.
 	Status         string   `json:"status"`
 	Error          string   `json:"error,omitempty"`
 	Passed         bool     `json:"passed"`
 	Result         string   `json:"result,omitempty"`
-	Score          *float64 `json:"score"`          // 0 to 100; nil for a number that JSON does not have
+	Score          *float64 `json:"score"`          // 0 to 100; nil for a number that JSON cannot represent
 	ScoreUnbounded *float64 `json:"scoreUnbounded"` // likewise
 	Cases          []Case   `json:"cases"`
 }
@@ -31,7 +31,7 @@ const (
 	Failed = "error"
 )
 
-// Case is one test case of a result.
+// Case is a test case of a result.
 type Case struct {
 	OK bool `json:"ok"`
 	// Status is "Correct" or "Wrong Answer": the server hides what the
@@ -44,14 +44,13 @@ type Case struct {
 	RatioUnbounded *float64 `json:"scoreRatioUnbounded"`
 }
 
-// Silent says that the case scored nothing and nothing was said about it: so
-// the server tells of a program that was stopped without a word, and of a
-// sandbox of its own that failed.
+// Silent reports whether the case scored 0 without a message: the server's report of a program that was
+// stopped without output, and of a failure of its sandbox.
 func (c *Case) Silent() bool {
 	return !c.OK && c.Message == "" && (c.Ratio == nil || *c.Ratio == 0)
 }
 
-// decodeResult reads a final result. Outputs of the program, which may be
+// decodeResult reads a final result. Outputs of the program, which can be
 // large, are left out.
 func decodeResult(text []byte) (*Result, error) {
 	var r struct {
@@ -59,7 +58,7 @@ func decodeResult(text []byte) (*Result, error) {
 		Message string `json:"message"` // other servers' name for it
 	}
 	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, fmt.Errorf("the result is no JSON object of a result: %w", err)
+		return nil, fmt.Errorf("the result is not a JSON object of a result: %w", err)
 	}
 	switch r.Status {
 	case Done:

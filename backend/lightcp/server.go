@@ -51,11 +51,10 @@ func (s *Server) Grade(ctx context.Context, sub backend.Submission) (*backend.Gr
 	return g, nil
 }
 
-// rejection is what the compiler said, when an error of the server is about
-// the submission. Its other errors are about the problem or the server itself:
-// a checker that does not compile, missing test data. So is one that names no
-// more than how the sandbox stopped the compiler: the limits are tight, and a
-// busy machine is enough to exceed them.
+// rejection returns the compiler's message if an error of the server is about the submission. Its other
+// errors are about the problem or the server itself: a checker that does not compile, missing test data. So
+// is an error that only names how the sandbox stopped the compiler: the limits are tight, and a busy machine
+// is enough to exceed them.
 func rejection(text string) (why string, rejected bool) {
 	why, found := strings.CutPrefix(text, "Error: compile failed: ")
 	if !found {

@@ -168,7 +168,8 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, out
 	return exit, nil
 }
 
-// status is how the command ended. It is called once, after reap. timedOut says that it was to end.
+// status returns how the command ended. It is called once, after reap. timedOut reports that its limit ended
+// it.
 func (p *process) status(program string, timedOut bool) (syscall.WaitStatus, error) {
 	own, _ := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if p.isolated == nil {

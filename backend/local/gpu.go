@@ -11,8 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// gpuTimeout is how long a driver may take to list its devices. One that hangs
-// has none to offer.
+// gpuTimeout limits how long a driver can take to list its devices. A driver that hangs has none to offer.
 const gpuTimeout = 5 * time.Second
 
 // gpu returns a *backend.AbsentError unless nvidia-smi, looked up in the
@@ -20,7 +19,7 @@ const gpuTimeout = 5 * time.Second
 func (b *Backend) gpu(ctx context.Context) error {
 	program, err := lookPath("nvidia-smi", b.opt.Path, "/")
 	if err != nil {
-		return &backend.AbsentError{Device: "GPU", Err: errors.New("there is no nvidia-smi in PATH")}
+		return &backend.AbsentError{Device: "GPU", Err: errors.New("nvidia-smi is not in PATH")}
 	}
 	limited, cancel := context.WithTimeout(ctx, gpuTimeout)
 	defer cancel()

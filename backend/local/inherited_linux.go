@@ -13,8 +13,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// What a process inherits from whoever started fevalgraph, besides its environment,
-// is made the same everywhere or, where that cannot be, enters keys.
+// What a process inherits from the parent of fevalgraph, besides its environment, is made the same
+// everywhere or, where that is impossible, enters keys.
 
 // commandUmask is the umask of commands.
 const commandUmask = 0o022
@@ -31,7 +31,7 @@ var ownUmask = sync.OnceValue(func() int {
 	return int(mask)
 })
 
-// setUmask gives the calling thread, and what it starts, a umask of its own.
+// setUmask gives the calling thread, and what it starts, a separate umask.
 func setUmask() error {
 	if err := unix.Unshare(unix.CLONE_FS); err != nil {
 		return os.NewSyscallError("unshare", err)
@@ -76,7 +76,7 @@ func (l commandLimit) below(most uint64) uint64 {
 	return min(l.hard, most)
 }
 
-// setLimits gives a process the limits of commands. One that has ended needs none.
+// setLimits gives a process the limits of commands. A process that has ended needs none.
 func setLimits(pid int) {
 	for _, limit := range limits {
 		var now unix.Rlimit

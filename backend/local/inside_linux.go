@@ -35,7 +35,7 @@ type inside struct {
 	reap sync.WaitGroup
 }
 
-// runnerUser is the user, and group, of the first process: one that no image has.
+// runnerUser is the user, and group, of the first process. No image has it.
 const runnerUser = 61186
 
 // NewInside returns the backend of the first process of a container, which becomes another user
@@ -103,8 +103,8 @@ func protect() error {
 
 const lastSignal = 64
 
-// beginThreads has the runtime make the threads that this process can need. It could not when
-// commands have reached the container's limit on processes, and would end.
+// beginThreads makes the runtime create the threads that this process can need. Once commands have reached
+// the container's limit on processes it could not, and would end.
 func beginThreads() {
 	const threads = 12
 	var all sync.WaitGroup
@@ -188,7 +188,7 @@ func (in *inside) start(cmd *exec.Cmd) (p *process, err error) {
 // preferred sets how much this process, and what it starts, is preferred as a victim of the kernel.
 func preferred(score string) { _ = os.WriteFile("/proc/self/oom_score_adj", []byte(score), 0) }
 
-// started has orphans collected while the command runs: they count.
+// started collects orphans while the command runs: they count.
 func (in *inside) started(p *process) {
 	if in == nil {
 		return
@@ -209,8 +209,8 @@ func (in *inside) started(p *process) {
 	})
 }
 
-// endAll ends every other process of the container. No process gets away: this signal reaches all
-// at once, and those that are being forked.
+// endAll ends every other process of the container. No process escapes: the signal reaches all at once, also
+// processes that are being forked.
 func (in *inside) endAll() {
 	for {
 		_ = unix.Kill(-1, unix.SIGKILL)
@@ -242,7 +242,7 @@ func containerKills() (n uint64) {
 	return 0
 }
 
-// errNetwork says that a command would have had a network.
+// errNetwork reports that a command would have had a network.
 var errNetwork = errors.New("the container has a network although it was to have none")
 
 // networkless returns an error where there is a route, or an address of an interface other than the loopback's.

@@ -42,7 +42,7 @@ func (b *Backend) Interpreter(ctx context.Context) (path, version string, err er
 	return b.python.path, b.python.version, nil
 }
 
-// Platform is this machine's.
+// Platform returns this machine's platform.
 func (b *Backend) Platform(context.Context) (string, error) { return platform, nil }
 
 func (b *Backend) findInterpreter(ctx context.Context) (interpreter, error) {
@@ -106,8 +106,8 @@ func (b *Backend) ask(ctx context.Context, argv, env []string) (string, error) {
 	return answer, nil
 }
 
-// version is what a command of Options.Versions prints. That it is not there or
-// fails is an answer too: it concerns only the tests that need the tool.
+// version returns the output of a command of Options.Versions. That the command is missing or fails is an
+// answer too: it concerns only the tests that need the tool.
 func (b *Backend) version(ctx context.Context, command string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()

@@ -13,7 +13,7 @@ import (
 // Isolation returns how much commands are kept from, and why that is not more.
 func (b *Backend) Isolation() (level isolation.Level, reason error) { return b.level() }
 
-// isolated is the level alone.
+// isolated returns the level alone.
 func (b *Backend) isolated() isolation.Level {
 	level, _ := b.Isolation()
 	return level
@@ -45,7 +45,7 @@ func (b *Backend) findLevel() (isolation.Level, error) {
 	return wanted[0], reason
 }
 
-// trialView is like those of sessions, with a workspace in it.
+// trialView returns a view like those of sessions, with a workspace in it.
 func (b *Backend) trialView() (view isolation.View, remove func(), err error) {
 	scratch, err := b.scratch.find()
 	if err != nil {
@@ -67,8 +67,7 @@ func (b *Backend) trialView() (view isolation.View, remove func(), err error) {
 	}, remove, nil
 }
 
-// requireIsolation is an error if the machine does not isolate as much as the
-// configuration asks for.
+// requireIsolation returns an error if the machine isolates less than the configuration requires.
 func (b *Backend) requireIsolation() (isolation.Level, error) {
 	level, reason := b.Isolation()
 	if b.opt.Isolation != "" && reason != nil {
@@ -94,7 +93,7 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 	return b.open(ctx, spec, level)
 }
 
-// places is an error where commands see the machine's own files at absolute paths.
+// places returns an error where commands see the machine's own files at absolute paths.
 func (b *Backend) places(context.Context) error {
 	level, reason := b.Isolation()
 	if level == isolation.Full && reason == nil {

@@ -27,9 +27,8 @@ type limited struct {
 	stopped  bool          // a signal had stopped it when the limit ended it
 }
 
-// The time of a limit passes in steps. One that takes so much longer than it should
-// was interrupted: the machine, or this process, was suspended, and the command had
-// nothing of that time.
+// The time of a limit passes in steps. A step that takes much longer than it should was interrupted: the
+// machine, or this process, was suspended, and the command could not use that time.
 const (
 	limitStep  = time.Second
 	limitPause = time.Second

@@ -1,21 +1,28 @@
-// Package local runs commands as processes of this machine: a session is a
-// private directory below a scratch directory, a command is a process group
-// in it, and nothing that a command starts outlives it.
+// Package local runs commands as processes of this machine: a session is a private directory below a scratch
+// directory, a command is a process group in it, and nothing that a command starts outlives it. It is the
+// runner of all backends: other machines, containers and actions have a local Backend, too.
 //
-// On Linux commands are isolated, as far as the machine allows it and the caller
-// asks for it: see Options.Isolation and the package isolation. Prepare is not,
-// since it writes where all sessions read, before there is a submission. The
-// network is the machine's. A private network, which commands with ports get where
-// the machine allows it, is there to keep them apart, not to keep them in.
-//
-// A workspace looks like this, all of it removed on Close:
+// Each session has its own copy of the inputs. A workspace looks like this, all of it removed on Close:
 //
 //	<scratch>/<id>/work   the inputs; Session.Dir; where commands start
 //	<scratch>/<id>/home   HOME of the commands, unless their Env sets it
 //	<scratch>/<id>/tmp    TMPDIR of the commands, unless their Env sets it
 //
-// Linux is what it is made for. On other Unix systems only the command's own
-// process group is ended. On Windows every use is an error that says so.
+// On Linux commands are isolated, as far as the machine allows it and the caller requests it: see
+// Options.Isolation and package isolation. Prepare is not isolated, since it writes where all sessions read,
+// before there is a submission. The network is the machine's.
+//
+// Commands with Ports get a private network where the machine allows it, which separates commands and does
+// not confine them. Elsewhere a command waits for a lock on each port, and fails if another program uses it.
+//
+// Processes carry a mark, in their environment and as a resource limit that children inherit. So daemons
+// that left their process group are found and ended, also by Reap after a crash. A limit of time does not
+// count while the machine is suspended.
+//
+// In a container whose first process this program is, there is no isolation and no mark: commands run as
+// another user, and everything in the container ends with the command.
+//
+// On other Unix systems only the command's own process group is ended. On Windows every use is an error.
 package local
 
 import (
@@ -32,13 +39,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Kind is what registry entries of this backend are listed under.
+// Kind is the kind of this backend's registry entries.
 const Kind = "local"
 
 const platform = runtime.GOOS + "/" + runtime.GOARCH
 
-// defaultGrace is what a test runner gets to write its reports after SIGTERM.
-// With it everything has ended within two seconds of a limit.
+// defaultGrace is the time that a test runner gets to write its reports after SIGTERM. With it everything
+// has ended within two seconds of a limit.
 const defaultGrace = 1500 * time.Millisecond
 
 // Options configure a Backend. The zero value works.
@@ -49,8 +56,7 @@ type Options struct {
 	// Versions are shell commands, run once each, whose output is part of the
 	// identity: those of tools that tests use and no package manager pins.
 	Versions []string
-	// Digest is asked for the contents of programs whose states the caller just
-	// read; nil reads them each time.
+	// Digest returns the digest of a program whose state the caller just read; nil reads programs each time.
 	Digest func(path string, state fs.FileInfo) (cache.Digest, error)
 	// Path is the PATH in which uv is found, and the programs of commands
 	// whose Env has no PATH.
@@ -61,35 +67,33 @@ type Options struct {
 	// Scratch is the directory below which workspaces are made; it is made
 	// when absent. Empty is the system's directory for temporary files.
 	Scratch string
-	// Spares is how many workspaces, left as they were made, wait for the next
-	// sessions; Backend.Close removes them. Making and removing directories
-	// takes longer than a short command does.
+	// Spares is the number of workspaces, left as they were made, that wait for the next sessions;
+	// Backend.Close removes them. Making and removing directories takes longer than a short command does.
 	Spares int
 	// Registry lists sessions before they exist; nil lists none.
 	Registry *backend.Registry
-	// Session names every session's directory below Scratch, in place of a random name: there
+	// Session names every session's directory below Scratch, instead of a random name: there
 	// can be one at a time then. It has the form of workspace.NewID.
 	Session string
-	// Isolation is the isolation.Level of sessions, which must be had; empty is the most
-	// that the machine allows. Readable are files and directories that commands may read
-	// beside those of the system; Hidden are some that none may, but for what lies deeper
-	// and is named to it. The paths of Hidden go through no symbolic link.
-	// Home is the caller's home directory, which is one of them. ReadableNames are Readable
-	// as the configuration names them, for the identity. Unhashed are those of Readable
-	// whose content is in no key.
+	// Isolation is the required isolation.Level of sessions; "" means the highest that the machine allows.
+	// Readable are files and directories that commands can read in addition to those of the system; Hidden
+	// are paths that no command can read, except for deeper paths that are named to it. The paths of Hidden
+	// go through no symbolic link. Home is the caller's home directory, which is one of them. ReadableNames
+	// are Readable as the configuration names them, for the identity. Unhashed are those of Readable whose
+	// content is in no key.
 	Isolation string
-	// Tried says that the machine was found to allow Isolation: trying takes as long as a
+	// Tried reports that the machine was found to allow Isolation: trying takes as long as a
 	// short command does.
 	Tried            bool
 	Readable, Hidden []string
 	ReadableNames    []string
 	Unhashed         []string
 	Home             string
-	// Network is what commands with ports get; empty is a private one where
-	// PrivateNetwork succeeds, else the machine's.
+	// Network is the network of commands with ports. By default it is a private one where PrivateNetwork
+	// succeeds, and the machine's elsewhere.
 	Network backend.Network
-	// Grace is the time between SIGTERM and SIGKILL for a command that ran
-	// into its timeout or was cancelled; 0 is one and a half seconds.
+	// Grace is the time between SIGTERM and SIGKILL for a command that reached its timeout or was cancelled;
+	// 0 means one and a half seconds.
 	Grace time.Duration
 }
 
@@ -143,8 +147,7 @@ func (b *Backend) Capabilities() backend.Capabilities {
 	return backend.Capabilities{Python: b, BareIdentity: b.bareIdentity, Programs: b.programs, Shown: b.shown, GPU: b.gpu, Attach: true, Places: b.places, Isolation: func() string { return string(b.isolated()) }}
 }
 
-// Prepare implements backend.Backend: sessions share the machine's files, and
-// so there is no snapshot.
+// Prepare implements backend.Backend. Sessions share the machine's files, so there is no snapshot.
 func (b *Backend) Prepare(ctx context.Context, _ string, cmd backend.Command) (snapshot string, exit backend.Exit, err error) {
 	exit, err = backend.PrepareShared(ctx, unisolated{b}, cmd)
 	return "", exit, err
@@ -165,8 +168,7 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	return slices.Insert(bare, 1, backend.Field{Label: "python", Value: version}), nil
 }
 
-// bareIdentity is the identity without the interpreter, and takes no uv to find
-// out.
+// bareIdentity returns the identity without the interpreter, and needs no uv.
 func (b *Backend) bareIdentity(ctx context.Context) (backend.Identity, error) {
 	identity := backend.Identity{{Label: "platform", Value: platform}}
 	for i, command := range b.opt.Versions {

@@ -54,8 +54,8 @@ func lookPath(name, path, dir string) (string, error) {
 	return "", fmt.Errorf("%w in PATH=%s", errNotFound, path)
 }
 
-// executable asks the system itself: programs are looked for in many directories
-// that do not have them, again for each command.
+// executable asks the system itself, because each command searches many directories for programs that most
+// of them lack.
 func executable(path string) error {
 	var state unix.Stat_t
 	err := unix.Stat(path, &state)
@@ -75,7 +75,7 @@ func executable(path string) error {
 	return nil
 }
 
-// getenv returns the last value of name in env, which is the one that counts.
+// getenv returns the last value of name in env, which counts.
 func getenv(env []string, name string) (string, bool) {
 	for i := len(env) - 1; i >= 0; i-- {
 		if value, found := strings.CutPrefix(env[i], name+"="); found {

@@ -9,9 +9,8 @@ import (
 // random and the same for all commands of a session.
 const cookieVariable = "FEVALGRAPH_SESSION"
 
-// mark is what every process of a session carries, whatever it did to get
-// away: leaving the process group and session, being orphaned, closing all
-// files. It is inherited twice over, because each way can be undone:
+// mark is carried by every process of a session, whatever it did to get away: leaving the process group and
+// session, being orphaned, closing all files. It is inherited in two ways, because each can be undone:
 //
 //   - in the environment, as cookieVariable, and
 //   - as the soft limit on file locks, which Linux keeps, hands down and shows
@@ -27,8 +26,7 @@ func newMark(cookie string) mark {
 	return mark{cookie: cookie, limit: markBit | binary.BigEndian.Uint64(sum[:])%markBit}
 }
 
-// markBit makes every mark a number between 2^61 and 2^62: not infinity, and
-// like no limit that anybody sets.
+// markBit makes every mark a number between 2^61 and 2^62: not infinity, and unlike any limit in use.
 const markBit = 1 << 61
 
 func isMark(limit uint64) bool { return limit/markBit == 1 }

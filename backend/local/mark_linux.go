@@ -37,8 +37,8 @@ func (m mark) put(pid int) {
 	_ = unix.Prlimit(pid, unix.RLIMIT_LOCKS, &limit, nil)
 }
 
-// endMarked kills every process that carries m, until none is left. None was
-// begun before then; the zero value is any time.
+// endMarked kills every process that carries m, until none is left. No such process was begun before then;
+// the zero value means any time.
 func endMarked(m mark, then since) error {
 	living := 0
 	return retry.Patience{For: endTimeout, Pause: endPause, Longest: endMaxPause}.Do(context.Background(), func(error) bool { return living > 0 }, func() (err error) {
@@ -52,10 +52,9 @@ func endMarked(m mark, then since) error {
 	})
 }
 
-// killMarked looks at every process begun since then, kills the living ones that
-// carry m and returns how many those were. When that is none, none is left: a
-// process that was begun by one which ended before it was looked at has a higher
-// number than all that were looked at, and so has what it begins in turn.
+// killMarked looks at every process begun since then, kills the living ones that carry m and returns their
+// number. After 0, none is left: a process begun by a process that ended before it was looked at has a
+// higher number than all that were looked at, and so has every process that it begins.
 func killMarked(m mark, then since) (int, error) {
 	first, last, ok := then.span()
 	if !ok {
@@ -81,12 +80,11 @@ func killMarked(m mark, then since) (int, error) {
 	}
 }
 
-// maxProbes is how many numbers are tried one by one; a list of the processes
-// takes less time than more of them.
+// maxProbes bounds the numbers that are tried one by one; beyond it, listing all processes takes less time.
 const maxProbes = 1 << 10
 
 // killListed does the work of killMarked for every process that there is with a
-// number from first to last. What is begun while the list is made may be missing
+// number from first to last. What is begun while the list is made can be missing
 // from it.
 func killListed(m mark, first, last int) (int, error) {
 	proc, err := os.Open("/proc")
@@ -129,7 +127,7 @@ func kill(pid int, m mark) bool {
 	if !carries(pid, m) {
 		return false
 	}
-	_ = p.Kill() // whether it worked is what the next look shows
+	_ = p.Kill() // the next look shows whether it worked
 	return true
 }
 
@@ -159,10 +157,10 @@ func marksLimit(pid int, m mark) (found bool) {
 }
 
 // alive reports whether the process is more than a zombie. The first thread
-// may be a zombie while others run on.
+// can be a zombie while others run on.
 func alive(pid int) (alive bool) {
 	askProcess(pid, "stat", func(stat []byte) {
-		// "pid (name) state ppid ... num_threads": the name may hold anything.
+		// "pid (name) state ppid ... num_threads": the name can hold anything.
 		const threads = 17 // counted from state
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 		if len(fields) <= threads {

@@ -10,13 +10,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 )
 
-// PrivateNetwork makes a private network, tries it and lets go of it. The
-// error says why this machine does not allow that.
+// PrivateNetwork makes a private network, tries it and removes it. The error tells why this machine does not
+// allow that.
 //
-// It takes the right to administer the system (CAP_SYS_ADMIN), which root has,
-// also in many containers. Others could get it in a user namespace of their
-// own, but tests would notice: in there all files of other users, those of the
-// system among them, have no owner, and setuid programs do nothing.
+// It takes the right to administer the system (CAP_SYS_ADMIN), which root has, also in many containers.
+// Other users could get it in a user namespace, but tests would notice: in there all files of other users,
+// those of the system included, have no owner, and setuid programs do nothing.
 func PrivateNetwork() error {
 	return onOwnThread(func() error {
 		if err := enterPrivateNetwork(); err != nil {
@@ -33,9 +32,8 @@ func PrivateNetwork() error {
 	})
 }
 
-// enterPrivateNetwork gives the thread, which must be one of its own, a network
-// namespace in which the loopback is up. What it starts as processes inherits it;
-// it ends with the last of them.
+// enterPrivateNetwork moves the thread, which no other goroutine must use, into a network namespace in which
+// the loopback is up. Processes that it starts inherit the namespace, which ends with the last of them.
 func enterPrivateNetwork() error {
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		return fmt.Errorf("making a private network: %w", os.NewSyscallError("unshare", err))

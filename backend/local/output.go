@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// drainWait is how long an ended command's pipe may stay silent before it
-	// is given up: only a process that got away still holds it then.
+	// drainWait limits how long an ended command's pipe can stay silent before it is given up: only a
+	// process that got away still holds it then.
 	drainWait = time.Second
 
 	// drainLimit bounds what such a process can still add, in bytes. It is
@@ -104,8 +104,8 @@ func (o *output) pass(buffer []byte) int {
 	return n
 }
 
-// finish is called once everything that writes has ended. It returns when what was
-// written has been passed on, with the writer's first error.
+// finish waits until all output has been passed on, and returns the writer's first error. It is called once
+// every writing process has ended.
 func (o *output) finish() error {
 	buffer := copyBuffers.Get().(*[copyBuffer]byte)
 	defer copyBuffers.Put(buffer)
@@ -121,7 +121,7 @@ func (o *output) finish() error {
 	return errors.Join(o.failed, o.pipe.Close())
 }
 
-// outputsOf are those of a command, apart when it has a writer for each.
+// outputsOf returns the outputs of a command, separate if it has a writer for each.
 func outputsOf(writers ...io.Writer) (outputs []*output, err error) {
 	for _, w := range writers {
 		o, err := newOutput(w)

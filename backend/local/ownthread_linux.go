@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onOwnThread calls fn on a thread of its own and returns its error: a goroutine that
-// ends without unlocking its thread takes it along.
+// onOwnThread calls fn on a separate thread and returns its error. The thread ends with its goroutine, which
+// never unlocks it.
 func onOwnThread(fn func() error) error {
 	done := make(chan error, 1)
 	go func() {

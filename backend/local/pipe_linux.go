@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pipe is os.Pipe, except that no goroutine waits for its ends with the runtime's poller,
-// which need not hear of them.
+// pipe makes a pipe as os.Pipe does, but no goroutine waits for its ends with the runtime's poller.
 func pipe() (r, w *os.File, err error) {
 	var ends [2]int
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {

@@ -23,20 +23,19 @@ const (
 	// portPoll is short beside a test run, and cheap beside what is waited for.
 	portPoll = 50 * time.Millisecond
 
-	// portPatience is how long a wait is not reported. Among short ones are
-	// those for a process of ours that is just being forked and has a copy of
-	// the lock until it executes its program.
+	// portPatience is the time for which a wait is not reported. Short waits include those for a process of
+	// ours that is just being forked and has a copy of the lock until it executes its program.
 	portPatience = time.Second
 
-	// lingerLimit is how long a port may stay taken though no process listens on
-	// it. Linux keeps it for a minute after its last connection was closed, and
-	// a server that does not know how to ignore that would fail.
+	// lingerLimit bounds how long a port can stay taken though no process listens on it. Linux keeps it for
+	// a minute after its last connection was closed, and a server that does not know how to ignore that
+	// would fail.
 	lingerLimit = 75 * time.Second
 )
 
 // reserve takes ports of the machine for one command, from all commands of all
 // sessions on it, and waits until they are free. What it waits for it tells
-// to note, which may be nil. A port that another process listens on is an error.
+// to note, which can be nil. A port that another process listens on is an error.
 func reserve(ctx context.Context, ports []int, note io.Writer) (release func(), err error) {
 	if note == nil {
 		note = io.Discard
@@ -97,7 +96,7 @@ func awaitPort(ctx context.Context, port int, note io.Writer) error {
 	}
 }
 
-// portWait is one wait for a port.
+// portWait is a wait for a port.
 type portWait struct {
 	began time.Time
 	note  io.Writer
@@ -129,7 +128,7 @@ func bindable(port int) error {
 	return nil // anything else means that the machine has no IPv6
 }
 
-// bind does not listen: a process that is just being forked may hold a copy of
+// bind does not listen: a process that is just being forked can hold a copy of
 // the socket for a moment, and no process must be able to connect to that.
 func bind(family int, address unix.Sockaddr) error {
 	syscall.ForkLock.RLock()

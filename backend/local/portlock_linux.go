@@ -6,13 +6,12 @@ import (
 	"strconv"
 )
 
-// tryPortLock takes the machine's lock of a port; nil when another has it.
+// tryPortLock takes the machine's lock of a port, and returns nil if another process has it.
 //
-// The lock is an abstract socket address. Such addresses have the very extent
-// that ports have, a network namespace: who can take the port can see the
-// lock, as another user or from a container on the machine's network too, and
-// no other does. There is no file to own or to clean up, and the kernel
-// lets go of it when the process ends.
+// The lock is an abstract socket address. Such addresses have the same extent as ports, a network namespace:
+// a process that can take the port can see the lock, also as another user or from a container on the
+// machine's network, and no other process can. There is no file to own or to clean up, and the kernel
+// releases the address when the process ends.
 func tryPortLock(port int) (io.Closer, error) {
 	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Net: "unixgram", Name: "@fevalgraph/port/" + strconv.Itoa(port)})
 	switch {

@@ -11,9 +11,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
-// tryPortLock takes the lock of a port among processes with the same directory
-// for temporary files; nil when another has it. The file stays: it is empty,
-// and removing it would take care not to part those who wait for it.
+// tryPortLock takes the lock of a port among processes with the same directory for temporary files, and
+// returns nil if another process has it. The file stays: it is empty, and a removal could give two processes
+// different locks.
 func tryPortLock(port int) (io.Closer, error) {
 	l, err := lockedfile.Try(filepath.Join(os.TempDir(), fmt.Sprintf("fevalgraph-port-%d.lock", port)))
 	if l == nil || err != nil {

@@ -20,8 +20,8 @@ type procFile struct {
 // procBuffers hold the whole of any file that is asked.
 var procBuffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
-// ask calls answer with the file's present content, or nil when there is none.
-// The content is gone once answer has returned.
+// ask calls answer with the file's present content, or nil if the file cannot be read. The content is
+// invalid once answer has returned.
 func (p *procFile) ask(answer func(content []byte)) {
 	p.once.Do(func() {
 		fd, err := unix.Open(p.name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -43,8 +43,8 @@ func (p *procFile) ask(answer func(content []byte)) {
 	answer(buffer[:n])
 }
 
-// askProcess calls answer with the content of a file of the process pid, or not
-// at all when there is none. The content is gone once answer has returned.
+// askProcess calls answer with the content of a file of the process pid, or not at all if it cannot be read.
+// The content is invalid once answer has returned.
 func askProcess(pid int, file string, answer func(content []byte)) {
 	name := "/proc/" + strconv.Itoa(pid) + "/" + file
 	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)

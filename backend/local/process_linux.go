@@ -18,7 +18,7 @@ import (
 type process struct {
 	cmd   *exec.Cmd
 	ended *os.File // can be read once it has ended, and is its until it is reaped
-	// isolated is nil for one that sees all of the machine.
+	// isolated is nil for a process that sees all of the machine.
 	isolated *isolation.Process
 }
 
@@ -31,8 +31,8 @@ func start(cmd exec.Cmd, m mark) (*process, error) {
 	traced.SysProcAttr = &attr
 	pidfd := -1
 	attr.PidFD = &pidfd
-	// Traced, a program would lose what its set-user-id bit gives it.
-	// In namespaces of its own nothing can get away, and no mark is needed to find it.
+	// Traced, a program would lose the effect of its set-user-id bit. In separate namespaces no process can
+	// get away, and no mark is needed to find it.
 	if info, err := os.Stat(cmd.Path); err == nil && attr.Cloneflags == 0 && info.Mode()&(os.ModeSetuid|os.ModeSetgid) == 0 {
 		attr.Ptrace = true
 	}
@@ -99,13 +99,13 @@ func (p *process) signalGroup(sig unix.Signal) {
 // To be called once.
 func (p *process) reap() error {
 	p.signalGroup(unix.SIGKILL)
-	mains.Delete(p.cmd.Process.Pid) // from then on the number may be a stranger's
+	mains.Delete(p.cmd.Process.Pid) // from then on the number can be a stranger's
 	p.ended.Close()
 	return p.cmd.Wait()
 }
 
-// mains are the numbers of main processes that were not reaped yet. Whoever looks
-// for what another session left need not look at these.
+// mains contains the numbers of main processes that were not reaped yet. A search for leftovers of another
+// session skips them.
 var mains sync.Map
 
 // isStopped reports whether a signal has stopped the main process. It is not called
@@ -115,7 +115,7 @@ func (p *process) isStopped() (stopped bool) {
 		return p.isolated.Stopped()
 	}
 	askProcess(p.cmd.Process.Pid, "stat", func(stat []byte) {
-		// The name before the state may hold anything.
+		// The name before the state can hold anything.
 		_, state, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
 		stopped = len(state) > 0 && state[0] == 'T'
 	})

@@ -68,8 +68,8 @@ var pythonName = lazyregexp.New(`^(python|pypy)[0-9.]*t?$`)
 // isPython reports whether a path is that of an interpreter, by its name.
 func isPython(path string) bool { return pythonName().MatchString(filepath.Base(path)) }
 
-// contents is the digest of a program. One that may be started but not read is known by
-// its state instead.
+// contents returns the digest of a program. A program that can be started but not read is identified by its
+// state.
 func (b *Backend) contents(program string) string {
 	info, err := os.Stat(program)
 	if err != nil {

@@ -34,14 +34,14 @@ type session struct {
 
 	work   *workspace.Workspace // nil before it is made and after Close
 	counts kernelCounts         // before anything ran
-	dirty  bool                 // processes may be left
+	dirty  bool                 // processes can be left
 	since  since                // none of which were begun before
 	closed bool                 // nothing is left
 }
 
 var _ backend.Session = (*session)(nil)
 
-// open is Open at a level.
+// open opens a session at a level.
 func (b *Backend) open(ctx context.Context, spec backend.Spec, level isolation.Level) (backend.Session, error) {
 	scratch, err := b.scratch.find()
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *session) Verify(context.Context) error {
 	return backend.Spoiled(cmp.Or(s.work.Verify(), s.counts.verify()))
 }
 
-// Close implements backend.Session. After a failure it may be called again.
+// Close implements backend.Session. After a failure it can be called again.
 func (s *session) Close(ctx context.Context) error {
 	if s.closed {
 		return nil

@@ -18,12 +18,11 @@ var (
 // higher one; reading what thousands of older processes carry would take longer
 // than most commands do.
 type since struct {
-	pid   int    // of a process begun then; 0 is unknown
+	pid   int    // of a process begun then; 0 means unknown
 	forks uint64 // since boot, up to a moment before
 }
 
-// forksSinceBoot counts processes and threads, of all namespaces; 0 is
-// unknown.
+// forksSinceBoot counts processes and threads, of all namespaces; 0 means unknown.
 func forksSinceBoot() (n uint64) {
 	statFile.ask(func(stat []byte) {
 		_, rest, _ := bytes.Cut(stat, []byte("\nprocesses "))
@@ -33,8 +32,7 @@ func forksSinceBoot() (n uint64) {
 	return n
 }
 
-// countAge is how long an answer about the whole machine may serve as one about
-// a moment before now.
+// countAge limits how long an answer about the whole machine can serve as an answer about an earlier moment.
 const countAge = time.Second
 
 // count is an answer about the whole machine that only ever grows.
@@ -64,17 +62,16 @@ func (c *count) within(age time.Duration) uint64 {
 	return c.last
 }
 
-// forksAge is how old a count of forks may be that tells whether numbers have gone
-// round: no machine hands out thousands of them in that time.
+// forksAge limits the age of a count of forks that shows whether numbers have wrapped around: no machine
+// hands out thousands of them in that time.
 const forksAge = 10 * time.Millisecond
 
-// forks are those of the machine. One count serves all commands that are begun
-// within a second: then more seem to have been begun since, and all processes
-// are looked at a little earlier than they would have to be.
+// forks counts those of the machine. A count serves all commands that are begun within a second: then more
+// forks seem to have happened since, and the search looks at all processes a little earlier than necessary.
 var forks = count{ask: forksSinceBoot}
 
 // span returns the lowest and the highest number that a process begun between s
-// and now can have; ok is false when the numbers may have gone round since.
+// and now can have; ok is false when the numbers can have gone round since.
 func (s since) span() (first, last int, ok bool) {
 	if s.pid == 0 || s.forks == 0 {
 		return 0, 0, false
@@ -87,8 +84,7 @@ func (s since) span() (first, last int, ok bool) {
 	return s.pid, last, true
 }
 
-// lastNumber is the process number that was handed out last, in this
-// namespace; 0 is unknown.
+// lastNumber returns the process number that was handed out last, in this namespace; 0 means unknown.
 func lastNumber() (n int) {
 	loadFile.ask(func(average []byte) {
 		average = bytes.TrimRight(average, "\n")
@@ -97,7 +93,7 @@ func lastNumber() (n int) {
 	return n
 }
 
-// mostNumbers is how many process numbers there are; 0 is unknown.
+// mostNumbers returns how many process numbers exist; 0 means unknown.
 func mostNumbers() (n int) {
 	numbersFile.ask(func(text []byte) { n, _ = strconv.Atoi(string(bytes.TrimSpace(text))) })
 	return n

@@ -10,9 +10,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
-// spares are workspaces that no session has any more and the next one may have:
-// those that were left as they were made. The registry lists them as the
-// sessions that had them.
+// spares are workspaces without a session, which the next session can have: their sessions left them as they
+// were made. The registry lists them under these sessions.
 type spares struct {
 	mu   sync.Mutex
 	list []spare
@@ -39,8 +38,8 @@ func (s *spares) keep(id string, work *workspace.Workspace, most int) bool {
 	return true
 }
 
-// take moves a spare to base, for a session that the registry lists already, and
-// returns nil when there is none that can be moved.
+// take moves a spare to base, for a session that the registry lists already, and returns nil if no spare can
+// be moved.
 func (s *spares) take(base string, registry *backend.Registry) (*workspace.Workspace, error) {
 	for {
 		one, ok := s.pop()

@@ -8,10 +8,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// Tools are variables, KEY=value, that lead commands to the caller's programs, uv to
-// the caller's cache and interpreters, and rustup to the caller's toolchains: sessions
-// have a home directory of their own, where they would find none. lookup reads the
-// caller's environment.
+// Tools returns variables, KEY=value, that lead commands to the caller's programs, uv to the caller's cache
+// and interpreters, and rustup to the caller's toolchains: sessions have a separate home directory, where
+// they would find none. lookup reads the caller's environment.
 func Tools(lookup func(string) (string, bool)) []string {
 	var tools []string
 	if path, ok := lookup("PATH"); ok {
@@ -42,7 +41,7 @@ var leads = lazyregexp.New(`^(PATH|HOME|TMPDIR|LANG|LC_.*|LD_.*|DYLD_.*|UV_.*|XD
 // environment.
 func Leads(variable string) bool { return leads().MatchString(variable) }
 
-// leading are the variables of env, KEY=value, that lead.
+// leading returns the variables of env, KEY=value, that lead.
 func leading(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")

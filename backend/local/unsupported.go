@@ -17,7 +17,7 @@ var errUnsupported error = &backend.ToolError{
 	Tool: "backend local", Err: errors.New("it does not run on " + runtime.GOOS), Hint: "use a docker backend",
 }
 
-// PrivateNetwork says why commands get no network of their own.
+// PrivateNetwork returns why commands get no private network.
 func PrivateNetwork() error { return errUnsupported }
 
 func (b *Backend) open(context.Context, backend.Spec, isolation.Level) (backend.Session, error) {

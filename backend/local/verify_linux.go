@@ -9,20 +9,20 @@ import (
 	"sync"
 )
 
-// oomKills are how often the kernel killed a process of this one's control group, or
-// else of the machine, for want of memory; forksDenied how often the group was at
-// its limit on processes. Both are 0 when the kernel does not say.
+// oomKills counts how often the kernel killed a process of this one's control group, or else of the machine,
+// for lack of memory; forksDenied counts how often the group was at its limit on processes. Both are 0 if
+// the kernel does not report them.
 var (
 	oomKills    = count{ask: eventsOf("memory", "memory.events", "memory.oom_control", "oom_kill", "/proc/vmstat")}
 	forksDenied = count{ask: eventsOf("pids", "pids.events", "pids.events", "max", "")}
 )
 
-// kernelCounts are what the kernel had counted at some moment.
+// kernelCounts are the kernel's counts at some moment.
 type kernelCounts struct{ oomKills, forksDenied uint64 }
 
 func countsBefore() kernelCounts { return kernelCounts{oomKills.before(), forksDenied.before()} }
 
-// verify says what of the machine failed since before.
+// verify returns an error if the kernel has counted more failures since before.
 func (before kernelCounts) verify() error {
 	switch {
 	case oomKills.now() != before.oomKills:

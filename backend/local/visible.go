@@ -16,7 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
-// systemPlaces are what of the machine every command may read, where it exists.
+// systemPlaces returns the parts of the machine that every command can read, where they exist.
 var systemPlaces = sync.OnceValue(func() []isolation.Place {
 	var places []isolation.Place
 	for _, path := range []string{
@@ -35,7 +35,7 @@ var systemPlaces = sync.OnceValue(func() []isolation.Place {
 // keys. A command that runs as root could read it.
 var secrets = sync.OnceValue(func() []string {
 	secrets := closedBelow("/etc", 100, true)
-	for _, dir := range []string{"/opt", "/usr/local"} { // they may be large
+	for _, dir := range []string{"/opt", "/usr/local"} { // they can be large
 		secrets = append(secrets, closedBelow(dir, 3, false)...)
 	}
 	return secrets
@@ -67,7 +67,7 @@ func closedBelow(dir string, depth int, dirs bool) []string {
 // uvCache is the variable that names uv's cache.
 const uvCache = "UV_CACHE_DIR"
 
-// isolate changes cmd, whose environment is complete, into one that runs isolated.
+// isolate changes cmd, whose environment is complete, so that it runs isolated.
 func (s *session) isolate(cmd *exec.Cmd, c backend.Command, private bool) (*isolation.Process, error) {
 	view := isolation.View{Writable: s.work.Parts(), Temp: s.work.Temp(), PrivateNetwork: private, Hidden: s.b.hidden()}
 	if len(s.places) > 0 {
@@ -136,7 +136,7 @@ func realDirectory(dir string) (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// closed are directories that no command sees, but for what lies deeper and is named to it.
+// closed returns directories that no command sees, except for deeper paths that are named to it.
 func (b *Backend) closed() []string {
 	closed := append([]string{b.scratch.real}, b.opt.Hidden...)
 	if b.opt.Home != "" {
@@ -145,7 +145,7 @@ func (b *Backend) closed() []string {
 	return closed
 }
 
-// hidden is what no command sees although it lies in what it does see.
+// hidden returns paths that no command sees although they are in directories that it sees.
 func (b *Backend) hidden() []string {
 	hidden := b.closed()
 	if b.opt.Home != "" {
@@ -157,8 +157,8 @@ func (b *Backend) hidden() []string {
 	return hidden
 }
 
-// visible is what of the machine a command may read: the system, what the configuration
-// lists, every file and directory that its arguments and environment name, and programs.
+// visible returns what a command can read of the machine: the system, what the configuration lists, every
+// file and directory that its arguments and environment name, and programs.
 func (s *session) visible(cmd *exec.Cmd, c backend.Command) []isolation.Place {
 	programs := []string{cmd.Path, s.b.knownInterpreter()}
 	named := slices.Clone(c.Argv)
@@ -188,7 +188,7 @@ func (s *session) visible(cmd *exec.Cmd, c backend.Command) []isolation.Place {
 	return places
 }
 
-// outside reports whether path may be shown to a command that it is named to. The
+// outside reports whether path can be shown to a command that it is named to. The
 // workspace is shown anyway, and what is in it could be a link by the submission.
 func (s *session) outside(path string) bool {
 	return filepath.IsAbs(path) && !ownInside(path) && !strings.HasPrefix(filepath.Clean(path)+"/", s.base+"/")
@@ -200,8 +200,8 @@ func ownInside(path string) bool {
 	return below("/proc") || below("/dev") && !below("/dev/shm")
 }
 
-// placesOf is where path is shown: as it is named and, so that links lead on, as it really
-// is. What does not exist is shown nowhere.
+// placesOf returns where path is shown: under its name and, so that links lead on, at its real path. A path
+// that does not exist is shown nowhere.
 func placesOf(path string) []isolation.Place {
 	real, err := filepath.EvalSymlinks(path)
 	switch {
@@ -213,8 +213,8 @@ func placesOf(path string) []isolation.Place {
 	return []isolation.Place{{Source: real, Target: real}, {Source: real, Target: path}}
 }
 
-// unlessClosed is where path is shown, if neither it nor what it is a link to would show
-// what is closed.
+// unlessClosed returns where path is shown, if neither it nor the target of its links would show what is
+// closed.
 func (b *Backend) unlessClosed(path string) []isolation.Place {
 	places := placesOf(path)
 	if b.covers(path) || len(places) > 0 && b.covers(places[0].Source) {
@@ -223,8 +223,8 @@ func (b *Backend) unlessClosed(path string) []isolation.Place {
 	return places
 }
 
-// tool is where path is shown, with the rest of the program or of the Python environment
-// that it belongs to, as far as that shows nothing closed.
+// tool returns where path is shown, with the rest of the program or of the Python environment that it
+// belongs to, as far as that shows nothing closed.
 func (b *Backend) tool(path string) []isolation.Place {
 	found := b.unlessClosed(path)
 	for _, dir := range b.managed(path) {
@@ -237,7 +237,7 @@ func (b *Backend) tool(path string) []isolation.Place {
 		}
 		dir = filepath.Dir(dir)
 	}
-	// The interpreter of an environment may lie elsewhere, as may the target of a link.
+	// The interpreter of an environment can lie elsewhere, as may the target of a link.
 	for _, link := range []string{path, filepath.Join(path, "python")} {
 		if real, err := filepath.EvalSymlinks(link); err == nil && real != link {
 			found = append(found, b.tool(real)...)
@@ -246,7 +246,7 @@ func (b *Backend) tool(path string) []isolation.Place {
 	return found
 }
 
-// knownInterpreter is the path of the Python that uv chose, if it was asked for one.
+// knownInterpreter returns the path of the Python that uv chose, if it has chosen one.
 func (b *Backend) knownInterpreter() string {
 	b.probe.Lock()
 	defer b.probe.Unlock()

@@ -30,31 +30,31 @@ type Options struct {
 	Name string
 	// Platform are the properties that an engine chooses workers by, sorted by name.
 	Platform []Property
-	// Host says how machines are used. Its Run is set by New.
+	// Host describes how machines are used. Its Run is set by New.
 	Host wire.Host
 	// Program is the file of fevalgraph for the workers' system, and Judge of go-judge; "" is
 	// a backend without a sandbox.
 	Program, Judge string
-	// InFlight is how many actions are under way at most.
+	// InFlight limits the actions at a time.
 	InFlight int
 	// MaxTimeout is the longest limit that the engine takes of an action.
 	MaxTimeout time.Duration
-	// Patience is how long a server may be away, have no workers or take no action before work
-	// is given up.
+	// Patience limits how long a server can be away, have no workers or take no action before work is given
+	// up.
 	Patience time.Duration
 	// MaxState bounds what one command leaves to the next, in bytes.
 	MaxState int64
 	// Notice tells the user that the engine takes no more actions, and that it does again. It
-	// is called under a lock, and may be nil.
+	// is called under a lock, and can be nil.
 	Notice func(text string)
 	// Facts is the file of what machines said of themselves, sealed at Place. NotAsked is the error of a
-	// question that they have not answered, where none may be asked; nil asks them.
+	// question that they have not answered, where none can be asked; nil asks them.
 	Facts    string
 	Place    proof.Place
 	NotAsked error
 }
 
-// Property is one of a platform.
+// Property is a property of a platform.
 type Property struct{ Name, Value string }
 
 // Backend implements backend.Backend on an engine.
@@ -66,7 +66,7 @@ type Backend struct {
 
 	asking sync.Mutex // one caller at a time asks the machines
 
-	confirmed atomic.Bool // a worker of this run is what is known of workers
+	confirmed atomic.Bool // a worker of this run has the known identity
 
 	mu        sync.Mutex
 	wrong     error                     // what is known is not what workers are
@@ -89,7 +89,7 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	return b.identity(ctx, facts.Identity)
 }
 
-// identity is an answer with the properties that workers are chosen by.
+// identity returns an identity with the properties that select workers.
 func (b *Backend) identity(ctx context.Context, what string) (backend.Identity, error) {
 	f, err := b.know(ctx, what)
 	if err != nil {
@@ -140,7 +140,7 @@ func (b *Backend) Platform(ctx context.Context) (string, error) {
 	return f.Text, err
 }
 
-// asking bounds how long a worker may take to say what it is: it runs commands for that.
+// asking bounds how long a worker can take to say what it is: it runs commands for that.
 const asking = 10 * time.Minute
 
 // know answers a question about the workers: from memory, or by one of them.

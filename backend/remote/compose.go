@@ -70,7 +70,7 @@ func addBlob(m reapi.Messages, content []byte) cache.Digest {
 	return d
 }
 
-// platformText is the platform for people.
+// platformText formats the platform for messages.
 func (b *Backend) platformText() string {
 	var words []string
 	for _, p := range b.opt.Platform {
@@ -112,7 +112,7 @@ type files struct {
 	paths map[string]cache.Digest
 }
 
-// digest is that of a file, which is read once.
+// digest returns the digest of a file, which it reads once.
 func (f *files) digest(path string) (cache.Digest, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

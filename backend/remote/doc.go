@@ -1,23 +1,27 @@
-// Package remote runs sessions and sandboxes as actions of an engine for remote execution,
-// such as Buildbarn. It knows no kind of engine: it speaks the Remote Execution API.
+// Package remote runs sessions and sandboxes as actions of an engine for remote execution, such as
+// Buildbarn. It knows no kind of engine: it uses the Remote Execution API (package reapi). The kind of
+// backend, for blocks of the configuration, is in kind.go.
 //
-// A session lives nowhere between two commands. Each command is an action, whose input root
-// is composed by digest: trees of the store, which the server gets once, and the parcel that
-// the command before left on the server. Its bytes never come here, but for the files that are
-// collected. Nothing outlives an action, so there are no sessions to end after a crash.
+// A session is on no machine between two commands. Each command is an action, whose input root is composed
+// by digest: the program, a task, trees of the store, which the server gets once, and the parcel that the
+// previous command left on the server (package parcel). Its bytes come here only if a file is collected.
+// What Prepare made is a parcel, too. Nothing outlives an action, so there are no sessions to end after a
+// crash.
 //
-// The program of an action is fevalgraph itself (package remotehost), which runs the command
-// as the local backend of that machine does. It always exits with 0 and leaves a Result, so
-// that an engine stores it whatever the command did. Anything else is a fault of the machine.
+// The program of an action is fevalgraph-worker (package remotehost), which runs the command as the local
+// backend of that machine does. It always exits with 0 and leaves a Result, so that an engine stores it
+// whatever the command did. Any other end is a fault of the machine.
 //
-// An action names the run that it belongs to, so that no result of another run, or of another
-// user, is ever taken for it. What an engine has of an action is asked for only when an answer
-// was lost on its way. What is fresh is decided by fevalgraph's own records.
+// An action names its run, so the result of another run, or of another user, is never taken for it. The
+// engine's own cache is queried only when an answer was lost on its way. fevalgraph's records decide what is
+// fresh.
 //
-// Each action has the answers that keys were made of. A worker that is something else, and would
-// answer otherwise, does nothing.
+// Each action has the identity that keys were made of. A worker that differs from it does nothing.
 //
-// The kind of backend, for blocks of the configuration, is in kind.go.
+// # Errors
+//
+// A lost action is executed again, a lost blob sent again, and a busy engine waited for, within the patience
+// of Options. What only the server had, such as a parcel, and lost is a *backend.PreemptedError.
 package remote
 
 import "github.com/fevalgraph/fevalgraph/backend"

@@ -16,7 +16,7 @@ type gate struct {
 	bound   float64
 	going   int
 	until   time.Time     // before which none is let in
-	changed chan struct{} // closed, and made again, when one may go in
+	changed chan struct{} // closed, and made again, when one can go in
 	since   time.Time     // when the engine refused the first action after it last took one; zero if it takes them
 	noticed bool          // notice has reported that
 	notice  func(text string)
@@ -65,7 +65,7 @@ func (g *gate) enter(ctx context.Context) error {
 	}
 }
 
-// answer is what the engine made of an action.
+// answer classifies the engine's reaction to an action.
 type answer int
 
 const (

@@ -30,7 +30,7 @@ func BackendKind() kind.Kind {
 	return kind.Kind{Name: Kind, New: open, Asks: asks, Environments: worker.Environments, Doctor: check}
 }
 
-// asks are the servers of a block.
+// asks returns the servers of a block.
 func asks(b *lang.Backend) []string {
 	all := []string{"talk to " + b.Remote.Endpoint}
 	if b.Remote.State != "" {
@@ -39,7 +39,7 @@ func asks(b *lang.Backend) []string {
 	return all
 }
 
-// inFlight is how many actions of a backend are under way at most, whatever -j is.
+// inFlight limits the actions of a backend at a time, whatever -j is.
 const inFlight = 4096
 
 type backendKey string
@@ -88,7 +88,7 @@ func newBackend(s *kind.Site, b *lang.Backend) (*Backend, error) {
 	return New(o), nil
 }
 
-// clientOf is a connection to the engine of a block.
+// clientOf returns a connection to the engine of a block.
 func clientOf(b *lang.Backend) (*reapi.Client, error) {
 	r := b.Remote
 	u, err := url.Parse(r.Endpoint)
@@ -135,7 +135,7 @@ func secure(r *lang.RemoteBackend) (*tls.Config, error) {
 // patience bounds what the doctor waits for an engine.
 const patience = 20 * time.Second
 
-// check has each engine of the configuration execute an action.
+// check makes each engine of the configuration execute an action.
 func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) (found []kind.Finding) {
 	if cfg == nil {
 		return nil
@@ -157,7 +157,7 @@ func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) (found [
 	return found
 }
 
-// prove has an engine execute an action, and says what it can do.
+// prove makes an engine execute an action, and returns its capabilities.
 func prove(ctx context.Context, s *kind.Site, b *lang.Backend) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no worker of %s has done anything for %v", b.Remote.Endpoint, patience))
 	defer cancel()

@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 )
 
-// OtherError says that a worker is not what the backend's workers were. What it has to do is
+// OtherError reports that a worker is not what the backend's workers were. What it has to do is
 // broken: keys were made of something else.
 type OtherError struct{ Host, Backend, Difference string }
 
@@ -18,8 +18,8 @@ func (e *OtherError) Error() string {
 	return fmt.Sprintf("worker %s is not what workers of backend %s were: %s; if all of them are so now, run again, and what depends on it is judged by it; if they differ, tell them apart by platform", e.Host, e.Backend, e.Difference)
 }
 
-// expected are the answers that a worker has to give. Only an action that brings go-judge can
-// say what its sandbox is, and it runs nothing else.
+// expected returns the identity that a worker must have. Only an action that brings go-judge can report that
+// of its sandbox, and it runs nothing else.
 func (b *Backend) expected(judge bool) (map[string]facts.Fact, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -28,9 +28,8 @@ func (b *Backend) expected(judge bool) (map[string]facts.Fact, error) {
 	return all, b.wrong
 }
 
-// other is the error of a worker that answered otherwise. If no worker of this run has given
-// the answers that are known, its own take their place for the next run, and nothing else is
-// done in this one.
+// other returns the error of a worker with another identity. If no worker of this run has had the known
+// identity, the worker's replaces it for the next run, and this run does nothing else.
 func (b *Backend) other(expected map[string]facts.Fact, r *wire.Result) error {
 	what := slices.Sorted(maps.Keys(r.Different))[0]
 	err := &OtherError{r.Host, b.opt.Name, facts.Difference(what, expected[what], r.Different[what])}

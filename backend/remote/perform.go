@@ -19,22 +19,22 @@ import (
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
-// work is one action.
+// work is an action to execute.
 type work struct {
 	name    string // for messages
 	task    wire.Task
-	notes   io.Writer      // may be nil
+	notes   io.Writer      // can be nil
 	expects bool           // the worker has to be what is known of workers
 	judge   bool           // the action has go-judge
-	limit   time.Duration  // of what the task runs; 0 is none
+	limit   time.Duration  // of what the task runs; 0 means no limit
 	entries []cache.Entry  // of the input root, beside the program and the task
 	needs   []cache.Output // of the store, that the server has to have
 	blobs   reapi.Messages // likewise, in memory
 	has     []cache.Digest // that only the server has
 }
 
-// overhead is what an action may take beside what its task runs: fetching inputs, making a
-// workspace, asking the machine.
+// overhead bounds the time of an action besides what its task runs: fetching inputs, making a workspace,
+// identifying the machine.
 const overhead = 10 * time.Minute
 
 // tries bound how often an action is tried whose machine, or whose blobs, were lost. The
@@ -42,10 +42,10 @@ const overhead = 10 * time.Minute
 const tries = 3
 
 // refusals bound how often an action is tried that the engine refuses as busy while it takes others:
-// something about the action may be too large for it.
+// something about the action can be too large for it.
 const refusals = 10
 
-// perform has an action executed. Its error is that of the task, too.
+// perform executes an action. If the task fails, its error is returned.
 func (b *Backend) perform(ctx context.Context, w *work) (*wire.Result, error) {
 	w.task.Protocol, w.task.Host = wire.Protocol, b.opt.Host
 	if w.expects {
@@ -124,7 +124,7 @@ func isGone(blobs, has []cache.Digest) bool {
 
 // attempt uploads what the server lacks and has the action executed once.
 func (b *Backend) attempt(ctx context.Context, w *work, action cache.Digest, timeout time.Duration, again bool) (r *wire.Result, err error) {
-	if again { // its answer may have been lost, and not the action
+	if again { // its answer might have been lost, and not the action
 		if found, err := b.opt.Client.ActionResult(ctx, action); err == nil && found != nil {
 			if r, err := b.read(ctx, found); err == nil && r.Failure == nil {
 				return r, nil
@@ -176,7 +176,7 @@ func (b *Backend) note(w *work, text string) {
 	}
 }
 
-// slow is how long an action may be queued before a note says so.
+// slow is the time in the queue after which a note reports that an action waits.
 const slow = 10 * time.Second
 
 // queue notes that an action waits for a worker.
@@ -206,7 +206,7 @@ func (q *queue) stop() {
 	}
 }
 
-// words are the last of what the program of an action printed.
+// words returns the last lines that the program of an action printed.
 func (b *Backend) words(ctx context.Context, r *execution.ActionResult) string {
 	text := r.GetStderrRaw()
 	if d, err := reapi.Parse(r.GetStderrDigest()); err == nil && len(text) == 0 && d.Size < 1<<20 {
@@ -242,7 +242,7 @@ func (b *Backend) read(ctx context.Context, r *execution.ActionResult) (*wire.Re
 	return nil, errors.New("the program of the action left no result")
 }
 
-// blob reads a blob of the server. One that is not there is a *reapi.MissingError.
+// blob reads a blob of the server. A missing blob is a *reapi.MissingError.
 func (b *Backend) blob(ctx context.Context, d cache.Digest) ([]byte, error) {
 	if d.Size == 0 {
 		return nil, nil

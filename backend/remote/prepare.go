@@ -45,7 +45,7 @@ func (b *Backend) Prepare(ctx context.Context, name string, cmd backend.Command)
 	plain.Output, plain.Errors, plain.Notes, plain.Online = nil, nil, nil, true
 	known := []any{name}
 	for _, what := range []string{wire.Place, facts.Platform, facts.Interpreter} {
-		f, _ := b.facts.Get(what) // one that was never asked for has no part in it
+		f, _ := b.facts.Get(what) // a part that was never requested does not count
 		known = append(known, f)
 	}
 	sum := sha256.Sum256(wire.Encode(known))
@@ -105,8 +105,7 @@ func (b *Backend) lacks(ctx context.Context, blobs []cache.Digest) (bool, error)
 	return len(missing) > 0, err
 }
 
-// current is a snapshot as it is now. lost is one that turned out to be lost, which is then
-// made again.
+// current returns a snapshot as it is now. If lost turned out to be lost, it is made again.
 func (b *Backend) current(ctx context.Context, id string, lost *made) (*made, error) {
 	b.mu.Lock()
 	s := b.snapshots[id]
@@ -129,7 +128,7 @@ func (b *Backend) current(ctx context.Context, id string, lost *made) (*made, er
 	return m, err
 }
 
-// remembered is where a snapshot is remembered between runs.
+// remembered returns the path of the file about a snapshot.
 func (b *Backend) remembered(name string) string {
 	return filepath.Join(strings.TrimSuffix(b.opt.Facts, ".json")+"-prepared", name)
 }
@@ -143,7 +142,7 @@ func (b *Backend) remember(name string, m *made) error {
 	return err
 }
 
-// recall returns what an earlier run prepared; nil if there is nothing.
+// recall returns what an earlier run prepared, or nil.
 func (b *Backend) recall(name string) *made {
 	m := &made{}
 	if json.Unmarshal(b.opt.Place.Read(b.remembered(name)), m) != nil {

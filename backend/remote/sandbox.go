@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Sandbox is the backend as a sandbox: its programs run in go-judge, which actions bring.
+// Sandbox returns the backend as a sandbox: its programs run in go-judge, which actions bring.
 func (b *Backend) Sandbox() backend.Sandbox { return sandbox{b} }
 
 type sandbox struct{ b *Backend }
@@ -61,7 +61,7 @@ func (s sandbox) keep(ctx context.Context, r *wire.Result) error {
 		if err != nil {
 			return err
 		}
-		s.b.opt.Sender.Has(cache.Output{Digest: d}) // what a compiler made is what the next program is
+		s.b.opt.Sender.Has(cache.Output{Digest: d}) // the next program is what a compiler made
 	}
 	return nil
 }

@@ -19,14 +19,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
-// session is what a command is to find, as far as it is known here: no machine has it.
+// session is the state that the next command will find, as far as it is known here: no machine has it.
 type session struct {
 	b        *Backend
 	name     string
 	id, dir  string
 	readOnly []string
 	isolated bool
-	snapshot string // its name; "" is none
+	snapshot string // its name; "" means none
 
 	inputs []wire.Input  // all that were placed, in order
 	state  *parcel.Index // what the last command left; nil before the first
@@ -94,7 +94,7 @@ func (s *session) Exec(ctx context.Context, cmd backend.Command) (backend.Exit, 
 	return r.Exit, s.b.print(ctx, cmd, r)
 }
 
-// step has an action place what is to be placed, and run a command, if there is one.
+// step executes an action that places pending inputs and runs a command, if there is one.
 func (s *session) step(ctx context.Context, cmd *backend.Command) (r *wire.Result, err error) {
 	var base *made
 	for range tries {
@@ -128,7 +128,7 @@ func (s *session) step(ctx context.Context, cmd *backend.Command) (r *wire.Resul
 	return r, nil
 }
 
-// work is the action of a step.
+// work returns the action of a step.
 func (s *session) work(cmd *backend.Command, base *made) *work {
 	w := &work{name: s.name, expects: true, blobs: reapi.Messages{}}
 	task := &wire.Session{ID: s.id, Inputs: s.inputs, ReadOnly: s.readOnly, Isolated: s.isolated, Limit: s.b.opt.MaxState}
@@ -170,7 +170,7 @@ func (s *session) carry(w *work, there map[cache.Digest]bool, pieces []cache.Dig
 	}
 }
 
-// index is the parcel that an action left.
+// index reads the parcel that an action left.
 func (b *Backend) index(ctx context.Context, r *wire.Result) (x *parcel.Index, text []byte, err error) {
 	if text = r.Index; r.IndexAt != nil {
 		if text, err = b.blob(ctx, *r.IndexAt); err != nil {
@@ -276,7 +276,7 @@ type source struct {
 	s   *session
 }
 
-// maxPieces is how many pieces a session keeps in memory.
+// maxPieces limits the pieces that a session keeps in memory.
 const maxPieces = 4
 
 // Piece implements parcel.Source. Files that are collected lie beside each other, so that a

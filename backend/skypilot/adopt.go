@@ -34,14 +34,14 @@ func (p *Pool) adopt(ctx context.Context) {
 	}
 }
 
-// patience is how long a provider that does not answer is asked about a cluster that might
-// be used again, and pause is the time between questions. A launch in its place would wait, too.
+// patience limits how long a provider that does not answer is queried about a cluster that might be reused,
+// and pause is the time between queries. A launch instead would wait, too.
 const (
 	patience = 5 * time.Minute
 	pause    = 2 * time.Second
 )
 
-// stateOf is the state of a cluster, or "" if the provider does not say.
+// stateOf returns the state of a cluster, or "" if the provider does not report it.
 func (p *Pool) stateOf(ctx context.Context, cluster string) State {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -54,7 +54,7 @@ func (p *Pool) stateOf(ctx context.Context, cluster string) State {
 }
 
 // serves reports whether a worker of a cluster seems to be there, without the provider, which
-// may have to be waited for.
+// might have to be waited for.
 func (p *Pool) serves(ctx context.Context, cluster string) bool {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()

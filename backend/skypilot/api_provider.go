@@ -16,11 +16,11 @@ import (
 // provider is an API server and what it is asked for.
 type provider struct {
 	client *api.Client
-	own    *localServer // nil: whoever named the server sees to it
+	own    *localServer // nil if the configuration names a server
 	task   api.Task     // without commands
 }
 
-// once makes a request, for which it starts a server that may be started.
+// once makes a request, for which it starts a server that can be started.
 func (p *provider) once(ctx context.Context, do func() error) error {
 	err := do()
 	if p.own == nil || !api.Unreachable(err) {
@@ -56,8 +56,8 @@ func (p *provider) Ready(ctx context.Context) error {
 	}))
 }
 
-// Launch implements Provider. A server that is away is waited for, and one that
-// was started again in the middle is asked once more: names make the request the same.
+// Launch implements Provider. It waits for a server that is away, and repeats the request to a server that
+// was restarted meanwhile: names make the request the same.
 func (p *provider) Launch(ctx context.Context, cluster string, t Task) error {
 	task := p.task
 	task.Name, task.Run = "fevalgraph", t.Run
@@ -94,7 +94,7 @@ func explained(err error) error {
 		return nil
 	}
 	hint := map[api.Kind]string{
-		api.KindCapacity: "there are no such machines now: run again later, or ask for others in resources",
+		api.KindCapacity: "no such machines are available now: run again later, or ask for others in resources",
 		api.KindQuota:    "raise the account's quota, or ask for other machines in resources",
 		api.KindSetup:    "see `sky logs` and cluster_setup",
 		api.KindAuth:     "see `sky check`",
@@ -156,7 +156,7 @@ func (p *provider) End(ctx context.Context, cluster string) error {
 	return err
 }
 
-// clock is a duration as Slurm reads it: hours, minutes, seconds.
+// clock formats a duration as Slurm reads it: hours, minutes, seconds.
 func clock(d time.Duration) string {
 	s := int(d.Seconds())
 	return strconv.Itoa(s/3600) + fmt.Sprintf(":%02d:%02d", s/60%60, s%60)

@@ -13,10 +13,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 )
 
-// Backend is the pool as a backend.
+// Backend returns the pool as a backend.
 func (p *Pool) Backend() backend.Backend { return pooled{p} }
 
-// Sandbox is the pool as a sandbox.
+// Sandbox returns the pool as a sandbox.
 func (p *Pool) Sandbox() backend.Sandbox { return pooledSandbox{p} }
 
 type pooled struct{ *Pool }
@@ -67,7 +67,7 @@ func (b pooled) Platform(ctx context.Context) (string, error) {
 	return f.Text, err
 }
 
-// preparation is what sessions rely on. It is made on each cluster.
+// preparation is a preparation of sessions. It is made on each cluster.
 type preparation struct {
 	name string
 	cmd  backend.Command
@@ -103,7 +103,7 @@ func (c *cluster) alone(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// prepare makes on a cluster what was prepared on others, once it is what they are.
+// prepare repeats on a cluster what was prepared on others, once its identity is verified.
 func (c *cluster) prepare(ctx context.Context) error {
 	if err := c.pool.verify(ctx, c, true); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (b pooled) Open(ctx context.Context, spec backend.Spec) (backend.Session, e
 	return &session{Session: s, on: c}, nil
 }
 
-// session is one on a cluster, of which it has a slot.
+// session is a session on a cluster, and holds a slot of it.
 type session struct {
 	backend.Session
 	on     *cluster

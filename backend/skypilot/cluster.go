@@ -22,7 +22,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// cluster is one that this run has.
+// cluster is a cluster of this run.
 type cluster struct {
 	pool   *Pool
 	lease  Lease
@@ -43,7 +43,7 @@ type cluster struct {
 // Slurm, which differs between jobs and logins.
 const home = `home=$(getent passwd "$(id -u)" | cut -d: -f6); home=${home:-$HOME}; `
 
-// job is the script that a cluster runs: it waits for the program, and becomes a worker.
+// job returns the script that a cluster runs: it waits for the program, and becomes a worker.
 func (o *Options) job(name, program string) string {
 	flags := []string{"worker", "--dir", `"$dir"`, "--listen", `"$address:0"`, "--idle", max(o.Keep, minIdle).String()}
 	for _, f := range [][2]string{{"--python", o.Python}, {"--isolation", o.Isolation}} {
@@ -80,8 +80,7 @@ PATH=$HOME/.local/bin:$PATH
 `, home, name, program, strings.Join(flags, " "))
 }
 
-// minIdle is how long a worker waits at least for a run that may have been killed and
-// started again.
+// minIdle is the minimum time that a worker waits for a run that can have been killed and restarted.
 const minIdle = 10 * time.Minute
 
 func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
@@ -116,7 +115,7 @@ func (o *Options) push(ctx context.Context, name, file, digest, target string) e
 	return err
 }
 
-// fileDigest is the SHA-256 of a program, in hexadecimal.
+// fileDigest returns the SHA-256 of a program, in hexadecimal.
 func fileDigest(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -195,7 +194,7 @@ func (p *Pool) connect(ctx context.Context, lease Lease) (*cluster, error) {
 	return c, nil
 }
 
-// address is what the worker of a cluster has said, if it has, about how to reach it.
+// address returns the address that the worker of a cluster has printed, if it has.
 func (o *Options) address(ctx context.Context, cluster string) (a workerhost.Address, there bool, err error) {
 	text, err := o.Remote.Run(ctx, cluster, home+fmt.Sprintf(`cat "$home/.fevalgraph/%s/%s" 2>/dev/null; true`, cluster, workerhost.AddressFile), nil)
 	if text = bytes.TrimSpace(text); err != nil || len(text) == 0 {
@@ -248,8 +247,8 @@ func (c *cluster) askProvider(every time.Duration) func() (State, error) {
 	}
 }
 
-// unreachable is called while the worker does not answer. The provider knows whether
-// there is anything to wait for; without an answer of its own there may be.
+// unreachable is called while the worker does not answer. The provider knows whether the wait makes sense;
+// if it does not answer, the wait continues.
 func (c *cluster) unreachable(_ context.Context, err error) error {
 	state, wrong := c.asked()
 	if wrong != nil || state != Gone {

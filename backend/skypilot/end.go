@@ -24,7 +24,7 @@ func (o *Options) End(ctx context.Context, l Lease) error {
 	return o.Leases.Remove(l.Cluster)
 }
 
-// endDeadline bounds how long ending a cluster may take.
+// endDeadline bounds how long ending a cluster can take.
 const endDeadline = 3 * time.Minute
 
 // dropped marks a cluster that nothing is to run on any more, and has it ended. The lock is
@@ -54,7 +54,7 @@ func (p *Pool) drop(c *cluster) {
 	}
 }
 
-// end ends a cluster. Close tries once more with one that could not be ended.
+// end ends a cluster. Close tries once more if it fails.
 func (p *Pool) end(ctx context.Context, l Lease) error {
 	err := p.opt.End(ctx, l)
 	if err != nil {

@@ -41,16 +41,15 @@ func askMachine(ctx context.Context, c *worker.Client, what string) (facts.Fact,
 	return facts.Ask(ctx, c.Backend(), c.Sandbox(), what)
 }
 
-// otherError says that a cluster is not what the pool's clusters were.
+// otherError reports that a cluster is not what the pool's clusters were.
 type otherError struct{ cluster, backend, difference string }
 
 func (e *otherError) Error() string {
 	return fmt.Sprintf("cluster %s is not what clusters of backend %s were: %s; run again, and what depends on it is judged by it", e.cluster, e.backend, e.difference)
 }
 
-// verify asks a cluster everything that is known of its kind and that it was not asked yet.
-// What differs is an error: keys of this run were made of something else. If it replaces, it
-// is remembered for the next run.
+// verify queries a cluster for every known fact of its kind that it has not answered yet. A difference is an
+// error: keys of this run were made of another value. If it replaces, it is remembered for the next run.
 func (p *Pool) verify(ctx context.Context, c *cluster, replaces bool) error {
 	done, err := c.alone(ctx)
 	if err != nil {

@@ -32,7 +32,7 @@ func BackendKind() kind.Kind {
 	}
 }
 
-// asks is an API server that the block names. Calls that only read ask it for prices alone.
+// asks returns the API server that the block names. Calls that only read query it for prices alone.
 func asks(b *lang.Backend) []string {
 	if b.SkyPilot.API == lang.LocalAPI {
 		return nil
@@ -40,7 +40,7 @@ func asks(b *lang.Backend) []string {
 	return []string{"talk to " + b.SkyPilot.API}
 }
 
-// forecast says how many clusters a pool would have for so much work, if none is there.
+// forecast returns how many clusters a pool would have for so much work, if none exists.
 func forecast(ctx context.Context, s *kind.Site, b *lang.Backend, nodes int, seconds float64, trusted bool) kind.Launch {
 	l := kind.Launch{Machines: machinesOf(b), Clusters: Enough(nodes, seconds, b.Machines.Slots, b.Machines.MaxClusters)}
 	if trusted || b.SkyPilot.Price > 0 {
@@ -113,7 +113,7 @@ func newPool(s *kind.Site, b *lang.Backend) (*Pool, error) {
 
 type serialKey string
 
-// clientOf is a client of a block's API server, as the user that SkyPilot's commands are.
+// clientOf returns a client of a block's API server, as the user that SkyPilot's commands are.
 func clientOf(name, token string, lookupEnv func(string) (string, bool)) *api.Client {
 	home, _ := lookupEnv("HOME")
 	user := api.User{Token: token}
@@ -130,7 +130,7 @@ func clientOf(name, token string, lookupEnv func(string) (string, bool)) *api.Cl
 	return api.New(baseOf(name, lookupEnv), user, nil)
 }
 
-// taskOf is what SkyPilot is asked for, without what is to run.
+// taskOf returns the request to SkyPilot, without what to run.
 func taskOf(b *lang.Backend) api.Task {
 	sky, r := b.SkyPilot, b.Machines.Resources
 	t := api.Task{Resources: api.Resources{
@@ -150,7 +150,7 @@ func taskOf(b *lang.Backend) api.Task {
 	return t
 }
 
-// machinesOf is what clusters are made of, for people.
+// machinesOf describes the machines of clusters for users.
 func machinesOf(b *lang.Backend) string {
 	text := b.SkyPilot.Infra
 	if resources := b.Machines.Resources.String(); resources != "" {
@@ -162,8 +162,8 @@ func machinesOf(b *lang.Backend) string {
 	return text
 }
 
-// remoteOf is the way to the clusters. On Slurm that is the login node, whose name in
-// SkyPilot's configuration of ssh is the infra's second part.
+// remoteOf returns how to reach the clusters. On Slurm that is the login node, whose name in SkyPilot's
+// configuration of ssh is the infra's second part.
 func remoteOf(sky *lang.SkyPilotBackend, lookupEnv func(string) (string, bool)) SSH {
 	r := SSH{Config: sky.SSHConfig}
 	parts := strings.Split(sky.Infra, "/")
@@ -179,7 +179,7 @@ func remoteOf(sky *lang.SkyPilotBackend, lookupEnv func(string) (string, bool)) 
 	return r
 }
 
-// sshHost is what ssh takes for a host and not for an option.
+// sshHost matches what ssh takes for a host and not for an option.
 var sshHost = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
 // projectLetters tell projects apart, by their state directories.
@@ -195,8 +195,8 @@ func leasesOf(s *kind.Site) Leases {
 	return Leases{Dir: filepath.Join(s.State, "clusters"), Key: s.Key}
 }
 
-// hourly is what a cluster of a block costs, in US dollars: nil is not known. SkyPilot's
-// catalogue has prices of machines with accelerators.
+// hourly returns the cost of a cluster of a block, in US dollars; nil means unknown. SkyPilot's catalogue
+// has prices of machines with accelerators.
 func hourly(ctx context.Context, p *provider, b *lang.Backend) *float64 {
 	sky, r := b.SkyPilot, b.Machines.Resources
 	if sky.Price > 0 {
@@ -231,7 +231,7 @@ func hourly(ctx context.Context, p *provider, b *lang.Backend) *float64 {
 	return &price
 }
 
-// clusters are the project's, for people.
+// clusters returns the project's clusters, for users.
 func clusters(s *kind.Site) ([]kind.Cluster, error) {
 	leases, err := leasesOf(s).All()
 	var all []kind.Cluster
@@ -280,7 +280,7 @@ func endClusters(ctx context.Context, s *kind.Site, all bool) (ended []string, e
 	return ended, errors.Join(errs...)
 }
 
-// tokenOf is the token of SkyPilot's commands, for a cluster whose block may be gone.
+// tokenOf returns the token of SkyPilot's commands, for a cluster whose block can be gone.
 func tokenOf(s *kind.Site) string {
 	token, _ := s.LookupEnv("SKYPILOT_SERVICE_ACCOUNT_TOKEN")
 	return token
@@ -289,7 +289,7 @@ func tokenOf(s *kind.Site) string {
 // doctorPatience bounds what the doctor waits for a server.
 const doctorPatience = 10 * time.Second
 
-// check asks the API servers of the configuration.
+// check queries the API servers of the configuration.
 func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.Finding {
 	if cfg == nil {
 		return nil
@@ -315,7 +315,7 @@ func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.F
 	return found
 }
 
-// checkServer asks a server how it is. One that a run would start is not started.
+// checkServer queries the health of a server. It starts none.
 func checkServer(ctx context.Context, s *kind.Site, b *lang.Backend) (state, detail string) {
 	health, err := clientOf(b.SkyPilot.API, b.Token, s.LookupEnv).Health(ctx)
 	if err == nil {

@@ -36,7 +36,7 @@ type Lease struct {
 	Proof  string `json:"proof,omitempty"` // that this user wrote it
 }
 
-// Cost is what the cluster has cost so far, in US dollars.
+// Cost returns the cost of the cluster so far, in US dollars.
 func (l *Lease) Cost(now time.Time) (dollars float64, known bool) {
 	if l.Hourly == nil {
 		return 0, false
@@ -44,13 +44,13 @@ func (l *Lease) Cost(now time.Time) (dollars float64, known bool) {
 	return *l.Hourly * now.Sub(l.Asked).Hours(), true
 }
 
-// Leases are those of a project, files in a directory.
+// Leases are the leases of a project, files in a directory.
 type Leases struct {
 	Dir string
 	Key backend.SessionKey
 }
 
-// clusterName is what names of clusters are like. Nothing else may get into a path or a shell.
+// clusterName matches names of clusters. Nothing else must get into a path or a shell.
 var clusterName = lazyregexp.New(`^fg-[a-z0-9]{1,16}-[a-z0-9]{6,16}$`)
 
 // newName names a cluster of a project, which is given by some letters.
@@ -81,8 +81,8 @@ func (s Leases) adopt(ctx context.Context, old Lease, run string) (l Lease, ok b
 	return s.change(ctx, old, func(l *Lease) { l.Run, l.Kept = run, time.Time{} })
 }
 
-// Retire has no run adopt the cluster of a dead run, which is about to be ended; ok is
-// false if one was faster.
+// Retire prevents runs from adopting the cluster of a dead run, which is about to be ended; ok is false if a
+// run was faster.
 func (s Leases) Retire(ctx context.Context, old Lease) (l Lease, ok bool, err error) {
 	return s.change(ctx, old, func(l *Lease) { l.Ending, l.Kept = true, time.Time{} })
 }
@@ -110,7 +110,7 @@ func (s Leases) read(cluster string) (l Lease, ok bool) {
 	return l, ok
 }
 
-// proves reports whether a lease has the proof of this user. Without a key there is none.
+// proves reports whether a lease has the proof of this user. Without a key no lease has.
 func (s Leases) proves(l Lease) bool {
 	want := s.proof(l)
 	return want != "" && subtle.ConstantTimeCompare([]byte(l.Proof), []byte(want)) == 1
@@ -124,8 +124,8 @@ func (s Leases) Remove(cluster string) error {
 	return nil
 }
 
-// All are the project's leases. Files that are no lease of this user's are left out: a
-// cloned project must not have clusters ended.
+// All returns the project's leases. Files without this user's proof are left out: a cloned project must not
+// have clusters ended.
 func (s Leases) All() ([]Lease, error) {
 	files, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {

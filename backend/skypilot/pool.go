@@ -33,10 +33,10 @@ type Options struct {
 	// at Place.
 	Facts string
 	Place proof.Place
-	// Waiting returns how many nodes wait for slots, beside those that have asked for
-	// one, and the seconds that they will take; nil: none ever.
+	// Waiting returns how many nodes wait for slots, besides those that have requested a slot, and the
+	// seconds that they will take; nil means that none ever wait.
 	Waiting func() (nodes int, seconds float64)
-	// Notice tells a person what the pool does; it may be nil.
+	// Notice tells a person what the pool does; it can be nil.
 	Notice func(text string)
 	// Serial has a value while a cluster is launched, where two at once disturb each other,
 	// and room for one; nil: they do not.
@@ -46,7 +46,7 @@ type Options struct {
 	Project  string // letters that tell projects apart
 	Run      string
 	API      string // address of the API server
-	Machines string // what clusters are made of, for people and to tell kinds apart
+	Machines string // what clusters are made of, for users and to tell kinds apart
 
 	Slots       int           // sessions at once on a cluster
 	MaxClusters int           // at once
@@ -131,18 +131,18 @@ func (p *Pool) notify() {
 	p.changed = make(chan struct{})
 }
 
-// launchSeconds is what a launch is taken to cost when it is weighed against waiting, and
-// unknownSeconds what a node takes of which nothing is known.
+// launchSeconds is the assumed cost of a launch when it is weighed against waiting, and unknownSeconds that
+// of a node of unknown cost.
 const (
 	launchSeconds  = 60
 	unknownSeconds = 10
 )
 
-// failurePause is how long a failed launch is the answer to all that need a cluster.
+// failurePause is the time for which a failed launch answers all requests for a cluster.
 const failurePause = time.Minute
 
 // acquire takes a slot of a cluster, and has one launched if that is worth it. prefers
-// tells clusters that have something of the caller's already; it may be nil.
+// tells clusters that have something of the caller's already; it can be nil.
 func (p *Pool) acquire(ctx context.Context, prefers func(*worker.Client) bool) (*cluster, error) {
 	if p.opt.NotAsked != nil {
 		return nil, p.opt.NotAsked
@@ -158,7 +158,7 @@ func (p *Pool) acquire(ctx context.Context, prefers func(*worker.Client) bool) (
 		p.adopting = make(chan struct{})
 		p.work.Go(func() { p.adopt(context.WithoutCancel(ctx)) })
 	}
-	if adopting := p.adopting; adopting != nil { // one of them may have the caller's work
+	if adopting := p.adopting; adopting != nil { // one of them can have the caller's work
 		p.mu.Unlock()
 		select {
 		case <-adopting:
@@ -197,7 +197,7 @@ func (p *Pool) acquire(ctx context.Context, prefers func(*worker.Client) bool) (
 
 var errPoolClosed = errors.New("the pool of clusters is closed")
 
-// living is how many clusters can be worked on.
+// living returns how many clusters can work.
 func (p *Pool) living() (n int) {
 	for _, c := range p.clusters {
 		if !c.lost {
@@ -207,7 +207,7 @@ func (p *Pool) living() (n int) {
 	return n
 }
 
-// choose is the busiest cluster with a free slot, so that others become idle; nil is none.
+// choose returns the busiest cluster with a free slot, so that others become idle, or nil.
 func (p *Pool) choose(prefers func(*worker.Client) bool) *cluster {
 	var best *cluster
 	for _, c := range p.clusters {
@@ -227,11 +227,11 @@ func (p *Pool) choose(prefers func(*worker.Client) bool) *cluster {
 	return best
 }
 
-// wantsMore reports whether another cluster is worth its launch: there is none, or those
-// that there are would need longer for what waits.
+// wantsMore reports whether another cluster is worth its launch: there is none, or the existing clusters
+// would need longer for the queue.
 func (p *Pool) wantsMore() bool {
 	have := p.living() + p.launching
-	if len(p.clusters)+p.launching >= p.opt.MaxClusters { // one that is lost may still be there
+	if len(p.clusters)+p.launching >= p.opt.MaxClusters { // a lost cluster can still be there
 		return false
 	}
 	if have == 0 {
@@ -251,8 +251,8 @@ func (p *Pool) wantsMore() bool {
 	return Enough(nodes+p.waiting, seconds, p.opt.Slots, p.opt.MaxClusters) > have
 }
 
-// Enough is how many clusters are worth their launch for so many nodes, which take so many
-// seconds together; 0 seconds is not known.
+// Enough returns how many clusters are worth their launch for so many nodes, which take so many seconds
+// together; 0 seconds means unknown.
 func Enough(nodes int, seconds float64, slots, most int) int {
 	if nodes == 0 {
 		return 0
@@ -287,8 +287,8 @@ func (p *Pool) add(ctx context.Context) {
 	p.failed, p.failedAt = err, time.Now()
 }
 
-// launchInTurn launches a cluster when no other launch is in its way, and as long as the
-// run can pay for it: reserved is what it may cost, until it is one of the pool's.
+// launchInTurn launches a cluster when no other launch is in its way, and as long as the run can pay for it:
+// reserved is its possible cost, until it belongs to the pool.
 func (p *Pool) launchInTurn(ctx context.Context) (c *cluster, reserved float64, err error) {
 	if p.opt.Serial != nil {
 		select {
@@ -307,7 +307,7 @@ func (p *Pool) launchInTurn(ctx context.Context) (c *cluster, reserved float64, 
 	return c, reserved, err
 }
 
-// cancelWithClose has closing the pool cancel a launch.
+// cancelWithClose makes closing the pool cancel a launch.
 func (p *Pool) cancelWithClose(cancel func()) (done func()) {
 	finished := make(chan struct{})
 	go func() {

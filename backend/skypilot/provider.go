@@ -12,21 +12,21 @@ type Provider interface {
 	Ready(ctx context.Context) error
 	// Launch asks for a cluster and returns when its job was started.
 	Launch(ctx context.Context, cluster string, t Task) error
-	// State says what a cluster is, as the provider sees it at this moment.
+	// State returns what a cluster is, as the provider sees it at this moment.
 	State(ctx context.Context, cluster string) (State, error)
-	// Failed says how the job of a cluster that is up failed; nil while it does not.
+	// Failed returns how the job of a cluster that is up failed; nil while it does not.
 	Failed(ctx context.Context, cluster string) error
-	// End ends a cluster, in whatever state. One that is not there is a success.
+	// End ends a cluster, in any state. A missing cluster is a success.
 	End(ctx context.Context, cluster string) error
 }
 
-// Task is what a cluster is to be and to run.
+// Task describes a cluster to launch, and what it runs.
 type Task struct {
 	Setup []string // shell commands, before Run
 	Run   string   // a shell script
 }
 
-// State is what a cluster is.
+// State is the state of a cluster.
 type State string
 
 // The states.

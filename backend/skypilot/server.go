@@ -24,7 +24,7 @@ import (
 // portVariable moves the server of this machine, for SkyPilot's commands, too.
 const portVariable = "SKYPILOT_API_SERVER_LOCAL_PORT"
 
-// baseOf is the address of a block's API server.
+// baseOf returns the address of a block's API server.
 func baseOf(name string, lookupEnv func(string) (string, bool)) string {
 	if name != lang.LocalAPI {
 		return name
@@ -33,10 +33,9 @@ func baseOf(name string, lookupEnv func(string) (string, bool)) string {
 	return "http://127.0.0.1:" + cmp.Or(port, "46580")
 }
 
-// localServer is SkyPilot's API server on this machine: one that answers already or else
-// one that is started when it is first needed, and ended with the site. Clusters do not
-// need it: what a later call has to ask about them, it asks one that it starts. It is
-// safe for concurrent use.
+// localServer is SkyPilot's API server on this machine: a server that answers already, or a server that is
+// started when it is first needed, and ended with the site. Clusters do not need it: a later call that has
+// questions about them starts another. It is safe for concurrent use.
 type localServer struct {
 	site   *kind.Site
 	base   string
@@ -56,7 +55,7 @@ type begun struct {
 	err      error
 }
 
-// localServerOf is the server of a site; nil if the address is another's.
+// localServerOf returns the server of a site, or nil if the address belongs to another server.
 func localServerOf(s *kind.Site, name string) *localServer {
 	if name != lang.LocalAPI {
 		return nil
@@ -70,7 +69,7 @@ func localServerOf(s *kind.Site, name string) *localServer {
 	return made
 }
 
-// startPatience bounds how long a server may take until it answers: seconds, or minutes
+// startPatience bounds how long a server can take until it answers: seconds, or minutes
 // on a machine that is busy.
 const startPatience = 5 * time.Minute
 
@@ -115,8 +114,7 @@ func (l *localServer) answers(ctx context.Context) bool {
 	return err == nil
 }
 
-// begin starts a server unless one was and goes on. One that failed before it ever
-// answered is an error.
+// begin starts a server unless one is running. If it failed before it ever answered, that is an error.
 func (l *localServer) begin(ctx context.Context) error {
 	if b := l.began; b != nil {
 		select {
@@ -157,7 +155,7 @@ const (
 	serverLog = "server.log"
 )
 
-// failure is how the server failed to start that has ended; nil if it found another.
+// failure returns how a server that has ended failed to start; nil if it found another server.
 func (b *begun) failure() error {
 	if b.answered || b.exit.Code == 0 && b.exit.Signal == "" {
 		return b.err

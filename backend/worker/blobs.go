@@ -100,7 +100,7 @@ func (s *Server) run(ctx context.Context, programs []backend.Program) (a runAnsw
 	return a, nil
 }
 
-// outputs are the blobs that programs left.
+// outputs returns the blobs that programs left.
 func outputs(endings []backend.Ending) map[cache.Digest]bool {
 	all := map[cache.Digest]bool{}
 	for _, e := range endings {

@@ -22,7 +22,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// Access is what a client needs to know of a server.
+// Access tells a client how to reach a server.
 type Access struct {
 	Token string `json:"token"`
 	// Certificate is the SHA-256 of the server's certificate in DER.
@@ -34,14 +34,13 @@ type ClientOptions struct {
 	Access
 	// Dial connects to the server.
 	Dial func(ctx context.Context) (net.Conn, error)
-	// Unreachable is asked, each time that the server could not be reached, whether there is
-	// still something to wait for: an error ends the wait and is what the caller gets. It
-	// may be nil.
+	// Unreachable is called each time that the server could not be reached. An error ends the wait, and is
+	// returned to the caller. It can be nil.
 	Unreachable func(ctx context.Context, err error) error
-	// Patience is how long a server may be out of reach; 0 is two minutes. Longer, and its
-	// machine counts as lost.
+	// Patience limits how long a server can be out of reach; 0 means two minutes. Beyond it the machine
+	// counts as lost.
 	Patience time.Duration
-	// Beat is the time between signs of life; 0 is ten seconds.
+	// Beat is the time between signs of life; 0 means ten seconds.
 	Beat time.Duration
 }
 
@@ -92,8 +91,7 @@ func Connect(ctx context.Context, store cache.Store, o ClientOptions) (*Client, 
 	return c, nil
 }
 
-// pinned takes the one certificate that is known. There is no name to verify: the
-// server has none.
+// pinned accepts only the known certificate. There is no name to verify: the server has none.
 func (o *Access) pinned(state tls.ConnectionState) error {
 	if len(state.PeerCertificates) == 0 {
 		return errors.New("the worker sent no certificate")
@@ -107,7 +105,7 @@ func (o *Access) pinned(state tls.ConnectionState) error {
 
 var errWrongCertificate = errors.New("what answers has another certificate than the worker")
 
-// beat tells the server from time to time that the client lives.
+// beat signals the server regularly that the client lives.
 func (c *Client) beat(ctx context.Context) {
 	tick := time.NewTicker(c.opt.Beat)
 	defer tick.Stop()
@@ -141,8 +139,8 @@ func (c *Client) Sent() int64 {
 	return c.sent
 }
 
-// Gone is the error of all that is asked of a server which counts as lost; nil while it
-// does not. It is a *backend.PreemptedError.
+// Gone returns the error of all requests to a server that counts as lost, a *backend.PreemptedError, or nil
+// if it does not.
 func (c *Client) Gone() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -171,7 +169,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, read 
 	return c.persist(ctx, func() error { return c.once(ctx, method, path, body, read) })
 }
 
-// persist tries something until its error is none of the connection.
+// persist repeats an attempt until its error is not about the connection.
 func (c *Client) persist(ctx context.Context, try func() error) error {
 	broken := retry.Tries{Patience: retry.Patience{For: c.opt.Patience, Pause: 50 * time.Millisecond, Longest: 5 * time.Second}}
 	for {
@@ -188,7 +186,7 @@ func (c *Client) persist(ctx context.Context, try func() error) error {
 			broken.Progress()
 		}
 		if cause := context.Cause(ctx); cause != nil {
-			if !c.connected { // it says why there is no connection
+			if !c.connected { // why there is no connection
 				return fmt.Errorf("%w (the last error: %w)", cause, err)
 			}
 			return cause

@@ -18,7 +18,7 @@ import (
 type hosted struct {
 	id     string
 	asked  [sha256.Size]byte // of the openRequest, by which another client adopts it
-	client string            // that owns it; "" is none any more
+	client string            // that owns it; "" once no client does
 	// refused is the client that adopted it and did something else in it than the one
 	// before. The server's lock guards it, id and client.
 	refused string
@@ -39,7 +39,7 @@ type hosted struct {
 	work   sync.WaitGroup // of calls
 }
 
-// call is one that was made, whether or not it has ended.
+// call is a call that was made, whether or not it has ended.
 type call struct {
 	asked  [sha256.Size]byte // of the callRequest
 	ctx    context.Context
@@ -55,7 +55,7 @@ func (h *hosted) open(ctx context.Context, spec backend.Spec) {
 	}
 }
 
-// dir is where the session's commands run, once it is open.
+// dir returns the directory of the session's commands, once it is open.
 func (h *hosted) dir(ctx context.Context) (string, error) {
 	select {
 	case <-h.opened:
@@ -72,13 +72,13 @@ var (
 	errEnded    error = &backend.PreemptedError{Err: errors.New("the worker ended the session")}
 	errNotReady       = errors.New("the session is not open")
 	errOther          = errors.New("another call has this number")
-	// errOtherWork says that an adopted session did something else than its new client wants.
+	// errOtherWork reports that an adopted session did something else than its new client wants.
 	errOtherWork = errors.New("the session that an earlier run left did something else")
-	// errRestarted says that a server does not know a client that was attached.
+	// errRestarted reports that a server does not know a client that was attached.
 	errRestarted = errors.New("the worker was started again")
 )
 
-// maxGap bounds how many calls a client may have given up before they arrived.
+// maxGap bounds how many calls a client can have given up before they arrived.
 const maxGap = 1000
 
 // sound reports whether another client can go on with the session: nothing in it was
@@ -96,8 +96,8 @@ func (h *hosted) sound() bool {
 	return !h.broken && !h.closed
 }
 
-// cancel cancels a call, also one that has yet to arrive: the request that makes it can be
-// slower than the one that cancels it.
+// cancel cancels a call, also a call that has yet to arrive: the request that makes it can be slower than
+// the request that cancels it.
 func (h *hosted) cancel(n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -150,7 +150,7 @@ func (h *hosted) call(ctx context.Context, n int, body []byte, ask callRequest) 
 	return c, nil
 }
 
-// newCall is the next call. The lock is held.
+// newCall adds the next call. The lock is held.
 func (h *hosted) newCall(asked [sha256.Size]byte) *call {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	c := &call{asked: asked, ctx: ctx, cancel: cancel, spool: newSpool(ctx, h.host.Spool)}
@@ -233,7 +233,7 @@ func (h *hosted) collect(ctx context.Context, s frames, path string) error {
 	}
 }
 
-// close ends the session and all calls. It may be called again.
+// close ends the session and all calls. It can be called again.
 func (h *hosted) close(ctx context.Context) error {
 	h.mu.Lock()
 	h.closed = true

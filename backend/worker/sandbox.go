@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Sandbox is the sandbox of the server. What its programs leave is in the client's store.
+// Sandbox returns the sandbox of the server. The outputs of its programs are in the client's store.
 func (c *Client) Sandbox() backend.Sandbox { return remoteSandbox{c} }
 
 type remoteSandbox struct{ *Client }
@@ -51,7 +51,7 @@ func (s remoteSandbox) Run(ctx context.Context, programs ...backend.Program) ([]
 		}
 	}
 	for d := range outputs(a.Endings) {
-		s.sender.Has(cache.Output{Digest: d}) // what a compiler made is what the next program is
+		s.sender.Has(cache.Output{Digest: d}) // the next program is what a compiler made
 	}
 	return a.Endings, nil
 }

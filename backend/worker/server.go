@@ -36,10 +36,9 @@ type Host struct {
 
 // ServerOptions configure a Server.
 type ServerOptions struct {
-	// Token is what every request must have.
+	// Token must be in every request.
 	Token string
-	// Abandon is how long a client may be silent before what it left is ended; 0 is ten
-	// minutes.
+	// Abandon limits how long a client can be silent before its sessions are ended; 0 means ten minutes.
 	Abandon time.Duration
 }
 
@@ -50,7 +49,7 @@ type Server struct {
 	abandon time.Duration
 
 	mu       sync.Mutex
-	client   string          // the one that attached last
+	client   string          // that attached last
 	tenure   context.Context // until another one does
 	evict    context.CancelFunc
 	since    time.Time // when it first did
@@ -123,7 +122,7 @@ func (s *Server) end(ctx context.Context, which func(*hosted) bool) error {
 	return errors.Join(errs...)
 }
 
-// maxRequest bounds the body of a request that is no stream: inputs may have content.
+// maxRequest bounds the body of a request that is not a stream: inputs can have content.
 const maxRequest = 256 << 20
 
 // ServeHTTP implements http.Handler.
@@ -173,8 +172,8 @@ func answer(w http.ResponseWriter, status int, v any) {
 	w.Write(encode(v)) // a client that is gone asks again
 }
 
-// tenant is where a client's answer goes. Nothing does after another has taken over: that
-// one may have the session that the answer is about, and has to be the only one to judge by it.
+// tenant receives a client's answer. It receives none after another client has taken over: that client can
+// have the session that the answer is about, and no other client must judge by it.
 type tenant struct {
 	http.ResponseWriter
 	tenure context.Context
@@ -310,8 +309,8 @@ func (s *Server) inSession(w http.ResponseWriter, r *http.Request, client, path 
 	}
 }
 
-// open finds the session of an id, or one that an earlier client left and that began as
-// this one does, or makes it.
+// open finds the session of an id, or a session that an earlier client left and that began in the same way,
+// or makes it.
 func (s *Server) open(w http.ResponseWriter, r *http.Request, client, id string) callResult {
 	body, err := readBody(w, r)
 	var ask openRequest

@@ -17,7 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/facts"
 )
 
-// Backend is the backend of the server.
+// Backend returns the backend of the server.
 func (c *Client) Backend() backend.Backend { return remoteBackend{c} }
 
 type remoteBackend struct{ *Client }
@@ -102,8 +102,8 @@ func (c *Client) open(ctx context.Context, ask openRequest) (*session, error) {
 	return s, nil
 }
 
-// reopen opens the session again. The one that it was given is another's work, of which the
-// caller has seen nothing yet: not even where it is.
+// reopen opens the session again. The session that it was given did another run's work, of which the caller
+// has seen nothing yet, not even its directory.
 func (s *session) reopen(ctx context.Context) error {
 	return s.c.supplied(ctx, inputsOf(s.opens.Spec.Inputs), func() error {
 		other, err := s.c.open(ctx, s.opens)
@@ -117,7 +117,7 @@ func (s *session) reopen(ctx context.Context) error {
 	})
 }
 
-// session is one that the server has.
+// session is a session on the server.
 type session struct {
 	c     *Client
 	opens openRequest
@@ -211,8 +211,8 @@ func (s *session) Verify(ctx context.Context) error {
 	return err
 }
 
-// lastWord is how long a call that was cancelled, or a session that is to end, has to say
-// so. A local command gets two seconds.
+// lastWord limits how long a cancelled call, or a session that is being ended, can take to report that it
+// has ended. A local command gets two seconds.
 const lastWord = 20 * time.Second
 
 // call makes the session's next call and hands on what it says. Cancelling ctx cancels

@@ -29,11 +29,10 @@ type spool struct {
 }
 
 const (
-	// inMemory is how much of a spool needs no file: most calls answer in a few bytes.
+	// inMemory bounds the part of a spool that needs no file: most calls answer in a few bytes.
 	inMemory = 64 << 10
-	// window is how much is kept. A command that prints faster than the connection
-	// carries waits when half of it was not sent yet; the other half is for what was
-	// sent and lost with a connection.
+	// window bounds the spool. A command that prints faster than the connection transfers waits when half of
+	// it was not sent yet; the other half is for bytes that were sent and lost with a connection.
 	window = 64 << 20
 )
 
@@ -41,11 +40,11 @@ func newSpool(ctx context.Context, dir string) *spool {
 	return &spool{ctx: ctx, dir: dir, changed: make(chan struct{})}
 }
 
-// errUnread says that a command had to wait for a client that was not there: how it ended
+// errUnread reports that a command had to wait for a client that was not there: how it ended
 // cannot be believed.
 var errUnread error = &backend.PreemptedError{Err: errors.New("the connection was lost while the command printed a lot")}
 
-// errForgotten says that a reader asks for what is no longer kept.
+// errForgotten reports that a reader requests bytes that were dropped.
 var errForgotten error = &backend.PreemptedError{Err: errors.New("the connection was lost, and what the command printed before that is not kept")}
 
 func (s *spool) notify() {
@@ -170,7 +169,7 @@ func (s *spool) copy(ctx context.Context, w io.Writer, flush func(), from int64)
 	}
 }
 
-// readAt reads what there is at an offset: nothing, if there may be more when changed is
+// readAt reads what there is at an offset: nothing, if there can be more when changed is
 // closed, or io.EOF behind the result.
 func (s *spool) readAt(into []byte, from int64) (n int, changed <-chan struct{}, err error) {
 	s.mu.Lock()
@@ -205,7 +204,7 @@ func (s *spool) close() {
 	s.notify()
 }
 
-// stream is what a command prints to one place.
+// stream writes a command's output to a kind of frames.
 type stream struct {
 	to   frames
 	kind byte

@@ -250,7 +250,7 @@ type Stream struct {
 	Started func()
 }
 
-// BrokenError says that a stream ended in the middle: what the session did is unknown.
+// BrokenError reports that a stream ended in the middle: what the session did is unknown.
 type BrokenError struct{ Err error }
 
 func (e *BrokenError) Error() string { return fmt.Sprintf("the runner ended: %v", e.Err) }

@@ -32,7 +32,7 @@ func (c *Client) supplied(ctx context.Context, needs []cache.Output, do func() e
 	return err
 }
 
-// inputsOf are the trees of inputs.
+// inputsOf returns the trees of inputs.
 func inputsOf(inputs []backend.Input) []cache.Output {
 	var all []cache.Output
 	for _, in := range inputs {

@@ -22,7 +22,7 @@ import (
 const (
 	pathAttach   = "/v1/attach"        // attachRequest -> attachAnswer
 	pathAsk      = "/v1/ask"           // askRequest -> facts.Fact
-	pathMissing  = "/v1/blobs/missing" // digests -> those that the store lacks
+	pathMissing  = "/v1/blobs/missing" // digests -> the digests that the store lacks
 	pathBlobs    = "/v1/blobs"         // a stream of blobs, each after its digest
 	pathBlob     = "/v1/blobs/"        // + digest
 	pathPrograms = "/v1/programs"      // programs -> runAnswer
@@ -63,7 +63,7 @@ type openRequest struct {
 	Prepare string `json:"prepare,omitempty"`
 }
 
-// callRequest is one call of a session: the field that is set says which.
+// callRequest is a call of a session. Exactly one field is set.
 type callRequest struct {
 	Place   []backend.Input  `json:"place,omitempty"`
 	Exec    *backend.Command `json:"exec,omitempty"`  // without its writers
@@ -87,7 +87,7 @@ type callResult struct {
 
 type runAnswer struct {
 	Endings []backend.Ending `json:"endings,omitempty"`
-	// Blobs are outputs that are small, so that they need no request of their own.
+	// Blobs are small outputs, which need no separate request.
 	Blobs [][]byte `json:"blobs,omitempty"`
 }
 
@@ -143,7 +143,7 @@ type Failure struct {
 	Tool    *typed        `json:"tool,omitempty"`
 	Setting *typed        `json:"setting,omitempty"`
 	Absent  *typed        `json:"absent,omitempty"`
-	// Gone says that the session, or the server that had it, is not there any more.
+	// Gone reports that the session, or the server that had it, is not there any more.
 	Gone bool `json:"gone,omitempty"`
 }
 
@@ -167,7 +167,7 @@ func clip(text string) string {
 	return text[:maxText/2] + " ... " + text[len(text)-maxText/2:]
 }
 
-// FailureOf is the failure of an error; nil of none.
+// FailureOf returns an error as a Failure; nil stays nil.
 func FailureOf(err error) *Failure {
 	if err == nil {
 		return nil
@@ -202,7 +202,7 @@ func FailureOf(err error) *Failure {
 	return f
 }
 
-// Err is the error on the other side; nil of no Failure.
+// Err returns the error that was sent; a nil Failure has none.
 func (f *Failure) Err() error {
 	if f == nil {
 		return nil
@@ -258,7 +258,7 @@ func decode(text []byte, into any) error {
 	return nil
 }
 
-// maxAnswer bounds an answer that is no stream.
+// maxAnswer bounds an answer that is not a stream.
 const maxAnswer = 64 << 20
 
 func readJSON(r io.Reader, into any) error {

@@ -77,8 +77,8 @@ func inRoot(name string) (string, error) {
 	return strings.TrimPrefix(filepath.Join(parent, filepath.Base(name)), "/"), err
 }
 
-// adopt returns the path of a directory relative to the root directory. One that it makes belongs
-// to owner or, if that is nil, to the caller alone.
+// adopt returns the path of a directory relative to the root directory. A directory that it makes belongs to
+// owner or, if that is nil, to the caller alone.
 func (w *Workspace) adopt(dir string, owner *Owner) (inside string, isNew bool, err error) {
 	if inside, err = inRoot(dir); err != nil {
 		return "", false, err

@@ -71,7 +71,7 @@ func allow(root *os.Root, name string, bits fs.FileMode) error {
 	return root.Chmod(name, info.Mode().Perm()|bits)
 }
 
-// kindOf names a file type for people.
+// kindOf names a file type for users.
 func kindOf(m fs.FileMode) string {
 	switch {
 	case m.IsDir():

@@ -7,15 +7,14 @@ import (
 	"path/filepath"
 )
 
-// IsBase reports whether a path, as a registry lists it, is one that the
-// workspace called id can have: a damaged entry must not remove a person's
-// files.
+// IsBase reports whether a path, as a registry lists it, can be that of the workspace called id: a damaged
+// entry must not remove the user's files.
 func IsBase(base, id string) bool {
 	return len(id) == idLength && filepath.IsAbs(base) && filepath.Base(base) == id
 }
 
-// Remove removes the workspace at base, also when programs took away the
-// permissions to. One that is not there is a success.
+// Remove removes the workspace at base, also if programs removed permissions. A missing workspace is a
+// success.
 func Remove(base string) error {
 	err := os.RemoveAll(base)
 	if err == nil || !errors.Is(err, fs.ErrPermission) {
@@ -28,7 +27,7 @@ func Remove(base string) error {
 		}
 		if err != nil {
 			failed = errors.Join(failed, err)
-			return fs.SkipDir // the rest may still come free
+			return fs.SkipDir // the rest can still come free
 		}
 		return nil
 	})

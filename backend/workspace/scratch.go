@@ -8,11 +8,10 @@ import (
 	"path/filepath"
 )
 
-// Scratch makes the directory below which workspaces are made, by default the
-// system's for temporary files, and returns its real path, so that programs
-// that resolve symlinks and those that do not name the same files. The name of dir can
-// be guessed, and where others may write, another user may have made it first: that is
-// an error, since its owner controls what runs in it. So is a directory above it that
+// Scratch makes the directory below which workspaces are made, by default in the system's directory for
+// temporary files, and returns its real path, so that programs that resolve symlinks and programs that do
+// not name the same files. The name of dir can be guessed, and where others can write, another user can have
+// made it first: that is an error, since its owner controls what runs in it. So is a directory above it that
 // another user can rename.
 func Scratch(dir string) (string, error) {
 	if dir == "" {

@@ -16,8 +16,8 @@ const sealedDir = "sealed"
 // Seal moves what is at names, relative to Work, out of it, to the absolute paths that
 // it returns, and leaves an empty file or directory at each to mount that on. A name at
 // which there is neither file nor directory, such as a symlink, gets an empty directory.
-// Place and Collect go on as if nothing had been moved. Seal may be called again with the
-// same names, and then mends what commands made of the places.
+// Place and Collect go on as if nothing had been moved. Seal can be called again with the
+// same names, and then fixes what commands made of the places.
 func (w *Workspace) Seal(names ...string) (sources []string, err error) {
 	if w.root == nil {
 		return nil, fmt.Errorf("sealing: workspace: %w", fs.ErrClosed)
@@ -31,7 +31,7 @@ func (w *Workspace) Seal(names ...string) (sources []string, err error) {
 	for i := range names {
 		sources = append(sources, filepath.Join(w.base, sealedDir, strconv.Itoa(i)))
 	}
-	// Commands may have locked it.
+	// Commands can have locked it.
 	return sources, errors.Join(allow(w.root, w.work, 0o700), w.seal())
 }
 
@@ -84,7 +84,7 @@ func (w *Workspace) seal() error {
 	return nil
 }
 
-// sealOne moves only files and directories: whoever mounts a symlink would follow it.
+// sealOne moves only files and directories: mounting a symlink would follow it.
 func (w *Workspace) sealOne(inside, outside string) error {
 	if err := makeParents(w.root, inside); err != nil {
 		return err

@@ -18,14 +18,14 @@ func (w *Workspace) Examine() error {
 }
 
 // Untouched reports whether the workspace is as empty as it was made, whatever
-// programs did in it, so that another session may have it. It is to be asked when
+// programs did in it, so that another session can have it. It is to be asked when
 // no process of the session is left, and is false unless the workspace was
 // examined.
 func (w *Workspace) Untouched() bool {
 	return w.root != nil && w.first != nil && w.first.same(w.begun)
 }
 
-// Move moves an untouched workspace to base, where nothing may be, on the same
+// Move moves an untouched workspace to base, where nothing must be, on the same
 // file system. After an error it is where it was.
 func (w *Workspace) Move(base string) error {
 	if w.root == nil {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// condition is what of an empty directory programs can change.
+// condition is the part of an empty directory's state that programs can change.
 type condition struct {
 	device, inode uint64
 	mode          uint32
@@ -21,7 +21,7 @@ type condition struct {
 	entries       string        // names
 }
 
-// conditions are those of the directories of a workspace as they were made.
+// conditions are those of the directories of a workspace when it was made.
 type conditions struct {
 	dirs  []*os.File // base, work, home, tmp
 	first []condition
@@ -91,7 +91,7 @@ func conditionOf(fd int, moves bool) (c condition, err error) {
 	if !moves {
 		c.changed = state.Ctim
 	}
-	if flags, err := unix.IoctlGetInt(fd, unix.FS_IOC_GETFLAGS); err == nil { // else there are none
+	if flags, err := unix.IoctlGetInt(fd, unix.FS_IOC_GETFLAGS); err == nil { // otherwise it has none
 		c.flags = flags
 	}
 	buffer := buffers.Get().(*[4096]byte)

@@ -10,8 +10,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 )
 
-// Verify does what backend.Session.Verify says about the directory: it is still
-// the one that was made, all of it, and its file system has room.
+// Verify implements backend.Session.Verify for the directory: it is still the one that was made, all of it,
+// and its file system has room.
 func (w *Workspace) Verify() error {
 	if w.root == nil {
 		return errors.New("the workspace is closed")
@@ -31,7 +31,7 @@ func (w *Workspace) Verify() error {
 	return cmp.Or(w.starved, w.room())
 }
 
-// Watch has Verify report also a file system that was full for a moment, until the caller calls stop.
+// Watch makes Verify report also a file system that was full for a moment, until the caller calls stop.
 func (w *Workspace) Watch() (stop func()) {
 	end := exhaustion.Watch(w.room)
 	return func() { w.starved = cmp.Or(w.starved, end()) }

@@ -1,16 +1,16 @@
-// Package workspace is a session's directory on this machine: inputs are put
-// into it, files are collected from it, and it is removed whatever programs
-// made of it. Backends whose commands work in such a directory share it.
+// Package workspace is the directory of a session on this machine: it places inputs, collects files, and
+// removes the directory whatever programs did to it. Backends whose commands work in such a directory share
+// it.
 //
-// It runs nothing and ends nothing: Collect and Remove are for when no process
-// of the session is left to interfere.
+// It starts and ends no program: Collect and Remove require that no process of the session is left to
+// interfere.
 //
 // A workspace looks like this:
 //
 //	<base>/work     the inputs; where commands start
 //	<base>/home     HOME of the commands
 //	<base>/tmp      TMPDIR of the commands
-//	<base>/sealed   what of the inputs commands cannot change; see Seal
+//	<base>/sealed   inputs that commands cannot change; see Seal
 package workspace
 
 import (
@@ -44,10 +44,10 @@ const idLength = 10
 // NewID returns a random name for a workspace.
 func NewID() string { return strings.ToLower(rand.Text()[:idLength]) }
 
-// Owner is who the files of a workspace belong to.
+// Owner owns the files of a workspace.
 type Owner struct{ UID, GID int }
 
-// Workspace is one such directory. It is used by one goroutine at a time.
+// Workspace is a session's directory. It is used by one goroutine at a time.
 type Workspace struct {
 	// Isolated is that of backend.Spec. Beside others, a workspace that takes much proves nothing about who
 	// filled the file system, or about who found it full.
@@ -67,7 +67,7 @@ type Workspace struct {
 	begun            time.Time   // when they were last known to be so
 }
 
-// Make makes a workspace at base, where nothing may be, with mode 0700. Trees
+// Make makes a workspace at base, where nothing must be, with mode 0700. Trees
 // come from store. A nil owner is the caller; another one takes the right to
 // give files away. After an error the caller removes base.
 func Make(base string, store cache.Store, owner *Owner) (*Workspace, error) {
@@ -121,8 +121,8 @@ func (w *Workspace) Place(ctx context.Context, inputs ...backend.Input) error {
 	})
 }
 
-// Collect does what backend.Session.Collect says. What was looked at is what
-// is opened, as long as no process of the session runs.
+// Collect implements backend.Session.Collect. It opens the file that it examined, as long as no process of
+// the session runs.
 func (w *Workspace) Collect(ctx context.Context, name string) (io.ReadCloser, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (w *Workspace) Collect(ctx context.Context, name string) (io.ReadCloser, er
 }
 
 // Directory returns the absolute path of a directory given relative to Work.
-// It may be reached through symlinks that stay in there.
+// It can be reached through symlinks that stay in there.
 func (w *Workspace) Directory(dir string) (string, error) {
 	dir, err := Relative(dir)
 	if err != nil {
@@ -173,8 +173,7 @@ func (w *Workspace) Directory(dir string) (string, error) {
 	return filepath.Join(w.Work(), filepath.FromSlash(dir)), err
 }
 
-// Relative cleans a slash-separated path and refuses one that leads out of
-// the workspace by itself.
+// Relative cleans a slash-separated path and refuses a path that leads out of the workspace by itself.
 func Relative(name string) (string, error) {
 	name = path.Clean(name)
 	if !fs.ValidPath(name) || strings.Contains(name, "\x00") {

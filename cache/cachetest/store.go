@@ -40,7 +40,7 @@ func TestStore(t *testing.T, open func(t *testing.T) cache.Store) {
 	}
 }
 
-// samples are contents of every interesting size.
+// samples returns contents of every interesting size.
 func samples() [][]byte {
 	random := rand.New(rand.NewPCG(1, 2))
 	big := make([]byte, 3<<20+17)

@@ -19,18 +19,18 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/files"
 )
 
-// ErrKilled is what every operation says once the process is as good as dead.
+// ErrKilled is returned by every operation once the process counts as dead.
 var ErrKilled = errors.New("the process was killed")
 
 // Never is a Weather.Kill that does not happen.
 const Never = -1
 
-// Weather is how bad it is. The zero Weather kills at once: set Kill.
+// Weather configures faults. The zero Weather kills at once: set Kill.
 type Weather struct {
-	// Fault is how many operations there are to one that fails; 0: none does.
+	// Fault is the number of operations for each that fails; 0 means that none does.
 	Fault int
-	// Kill is how many operations there are before the one that does not return:
-	// a write is torn, and whatever follows has no effect.
+	// Kill is the number of operations before the operation that does not return: a write is torn, and later
+	// operations have no effect.
 	Kill int
 }
 
@@ -227,7 +227,7 @@ func (d *Disk) Touch(path string, t time.Time) error {
 
 // LosePower loses what was not synced, or some of it: names are as they were
 // before, or before the last changes, and of what was written to files since the
-// last sync the end is missing or zero. No goroutine may use the disk at the same time.
+// last sync the end is missing or zero. No goroutine must use the disk at the same time.
 func (d *Disk) LosePower() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

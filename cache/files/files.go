@@ -1,6 +1,6 @@
-// Package files is what the store asks of a file system to write, and to read
-// what it wrote: few enough operations that a test can have each of them fail
-// (cache/faulty). Looking at names and states, and locks, are the system's own.
+// Package files defines what the store needs of a file system to write, and to read what it wrote: few
+// enough operations that a test can make each of them fail (cache/faulty). Names, states and locks use the
+// system directly.
 package files
 
 import (
@@ -21,11 +21,9 @@ type System interface {
 	OpenFile(path string, flag int, perm fs.FileMode) (File, error)
 	Rename(from, to string) error
 	Remove(path string) error
-	// MkdirAll makes the directory and those above it, for everybody that the
-	// umask allows.
+	// MkdirAll makes the directory and its parents, for every user that the umask allows.
 	MkdirAll(path string) error
-	// Mkdir makes the directory with a mode, whatever the umask is. That it is there
-	// already is no error.
+	// Mkdir makes the directory with a mode, whatever the umask is. An existing directory is a success.
 	Mkdir(path string, mode fs.FileMode) error
 	// Touch sets the modification time.
 	Touch(path string, t time.Time) error

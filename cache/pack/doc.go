@@ -12,6 +12,6 @@
 // trace. Archives of the same work that two machines made differ where their records say
 // which run did it, and how long it took. They can be read one after another in any order.
 //
-// An archive is as untrusted as who may have written it: blobs have to be what their names
+// An archive is as untrusted as anyone who might have written it: blobs have to be what their names
 // say, and the reader decides about records by their signatures.
 package pack

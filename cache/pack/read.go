@@ -21,7 +21,7 @@ import (
 type Reader struct {
 	Store  cache.Store
 	Signer cache.RecordKey // whose records count
-	Adopt  bool            // records count whoever signed them
+	Adopt  bool            // records count with any signature
 	// InMemory leaves out blobs that are larger than records are, or too many, for a Store that
 	// has them in memory.
 	InMemory bool
@@ -29,13 +29,12 @@ type Reader struct {
 	Extra func(name string, content []byte) error
 }
 
-// ErrNoArchive says that a file is no archive, or a damaged one.
+// ErrNoArchive reports that a file is not an archive, or a damaged one.
 var ErrNoArchive = errors.New("not a pack, or a damaged one")
 
-// maxInMemory bounds an entry that is no blob, in bytes. All of an archive together have at most
-// leastInMemory, or maxRatio times the size of the file where that is more: text of records and of runs
-// compresses to a thirtieth at best, and an archive that unpacks to more would use up the memory of
-// whoever looks at it.
+// maxInMemory bounds an entry other than a blob, in bytes. All of an archive together have at most
+// leastInMemory, or maxRatio times the size of the file if that is more: text of records and of runs
+// compresses to a thirtieth at best, and an archive that unpacks to more would use up the reader's memory.
 const (
 	maxInMemory   = 256 << 20
 	leastInMemory = 64 << 20
@@ -44,7 +43,7 @@ const (
 )
 
 // Read reads the archive in a file. Nothing of it becomes visible unless it can be read to
-// its end; of several it may be that the first ones do. A record takes the place of one
+// its end; of several it can be that the first ones do. A record takes the place of one
 // for the same key that an earlier run made.
 func (r *Reader) Read(ctx context.Context, path string) (Counts, error) {
 	f, err := os.Open(path)
@@ -66,7 +65,7 @@ func (r *Reader) Read(ctx context.Context, path string) (Counts, error) {
 }
 
 // Scan reads the archive in a file, and has blob called with each of its blobs, whose content
-// need not be what its name says, and extra with each file of the caller's. Either may be nil.
+// need not be what its name says, and extra with each file of the caller's. Either can be nil.
 // Records are passed over.
 func Scan(ctx context.Context, path string, blob func(name [32]byte, content io.Reader) error, extra func(name string, content []byte) error) error {
 	f, err := os.Open(path)

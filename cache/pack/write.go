@@ -25,7 +25,7 @@ const (
 	digestChars = 64 // of a name
 )
 
-// Contents are what an archive has, beside the blobs that its records lead to.
+// Contents are the content of an archive, besides the blobs that its records lead to.
 type Contents struct {
 	Records map[cache.Key]*cache.Record
 	// Blobs are further ones, and where to read them; a nil function is the store.
@@ -40,12 +40,12 @@ type Open func(ctx context.Context) (io.ReadCloser, error)
 type Counts struct {
 	Blobs, Records int
 	Bytes          int64 // of the blobs
-	// Foreign are records that the reader has no reason to trust, and Kept those of which
-	// it has a later one.
+	// Foreign are records that the reader has no reason to trust, and Kept those that it has a later version
+	// of.
 	Foreign, Kept int
 }
 
-// Write writes an archive. Records are signed by signer, which may be nil. A blob that the
+// Write writes an archive. Records are signed by signer, which can be nil. A blob that the
 // store lacks is a *cache.MissingError.
 func Write(ctx context.Context, w io.Writer, store cache.Store, signer cache.RecordKey, c Contents) (Counts, error) {
 	compressor, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// budget is what a run may wait for a cache, beyond what the cache spares it. Time that any
-// call waits for answers adds to the debt, once for all that wait at the same time; what
-// comes back pays. Paying more than the debt saves nothing up, so that a server that stops
-// in the middle costs no more than one that never answers.
+// budget limits the time that a run waits for a cache, beyond the time that the cache saves. Time that any
+// call waits for answers adds to the debt, once for all that wait at the same time; answers reduce it. The
+// debt is never negative, so that a server that stops in the middle costs no more than a server that never
+// answers.
 type budget struct {
 	limit time.Duration
 	over  func() // called once, without the lock
@@ -57,7 +57,7 @@ func (b *budget) count() {
 	}
 }
 
-// check ends the budget if it is used up, and looks again when it may be.
+// check ends the budget if it is used up, and looks again when it can be.
 func (b *budget) check() {
 	b.mu.Lock()
 	b.count()
@@ -77,7 +77,7 @@ func (b *budget) check() {
 // What answers are worth beside the work that they spare.
 const (
 	answerWorth = time.Millisecond
-	// byteWorth is for each byte: a MiB in a second is no slow cache.
+	// byteWorth is the time that each byte saves: a MiB in a second is not slow.
 	byteWorth = time.Second >> 20
 )
 

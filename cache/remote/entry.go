@@ -23,10 +23,10 @@ import (
 // google.protobuf.BytesValue: a DSSE envelope in JSON. Its payload is a line of JSON, statement,
 // and the record's manifest.
 
-// payloadType is of envelopes, so that the signature of something else is none of a record.
+// payloadType marks envelopes of records, so that the signature of something else does not count.
 const payloadType = "application/vnd.fevalgraph.record.v1"
 
-// statement is what is signed.
+// statement is the signed part.
 type statement struct {
 	Key       cache.Key     `json:"key"`
 	Namespace string        `json:"namespace"`
@@ -41,12 +41,12 @@ const (
 	maxEnvelope = 3 << 20
 )
 
-// entryID is where the record of a key is in a namespace.
+// entryID returns the ID of a key's record in a namespace.
 func entryID(namespace string, k cache.Key) cache.Key {
 	return sha256.Sum256(fmt.Appendf(nil, "fevalgraph record 1\x00%s\x00%s", namespace, k))
 }
 
-// encodeEntry returns the entry for a record whose blobs are given; signer may be nil.
+// encodeEntry returns the entry for a record whose blobs are given; signer can be nil.
 func encodeEntry(signer *PrivateKey, namespace string, k cache.Key, r *cache.Record, blobs []cache.Digest) (*execution.ActionResult, error) {
 	s := statement{Key: k, Namespace: namespace, Record: r}
 	if signer != nil {
@@ -87,8 +87,8 @@ func encodeEntry(signer *PrivateKey, namespace string, k cache.Key, r *cache.Rec
 	return e, nil
 }
 
-// decodeEntry reads the record of an entry, and the blobs that the entry names. One that
-// no trusted key signed is a *cache.ForeignError.
+// decodeEntry reads the record of an entry, and the blobs that the entry names. An entry that no trusted key
+// signed is a *cache.ForeignError.
 func decodeEntry(trusted *dsse.EnvelopeVerifier, namespace string, k cache.Key, e *execution.ActionResult) (*cache.Record, []cache.Digest, error) {
 	var text wrapperspb.BytesValue
 	metadata := e.GetExecutionMetadata().GetAuxiliaryMetadata()
@@ -140,7 +140,7 @@ func isSigned(trusted *dsse.EnvelopeVerifier, e *dsse.Envelope) bool {
 	return err == nil
 }
 
-// unproved is a name that nothing proves, as it can be shown.
+// unproved formats a name that nothing proves.
 func unproved(name string) string {
 	if name == "" {
 		return "someone who did not sign it"

@@ -16,8 +16,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
-// Open implements cache.Lower. The blob is kept before it is read; one that does not come
-// is a *cache.MissingError, whatever the reason.
+// Open implements cache.Lower. The blob is kept before it is read. A blob that cannot be fetched is a
+// *cache.MissingError, whatever the reason.
 func (s *Store) Open(ctx context.Context, d cache.Digest) (io.ReadCloser, error) {
 	r, err := s.o.Kept.Open(ctx, d)
 	var missing *cache.MissingError
@@ -52,7 +52,7 @@ func (s *Store) Fetch(ctx context.Context, outputs []cache.Output) {
 	}
 }
 
-// absentHere are those of the blobs that are not on this machine, each once.
+// absentHere returns those of the blobs that are not on this machine, each once.
 func (s *Store) absentHere(ctx context.Context, seen map[cache.Digest]bool, blobs []cache.Digest) (absent []cache.Digest) {
 	for _, d := range blobs {
 		if seen[d] {
@@ -70,12 +70,12 @@ func (s *Store) absentHere(ctx context.Context, seen map[cache.Digest]bool, blob
 	return absent
 }
 
-// entries are what is in directories that have been kept.
+// entries returns the content of directories that have been kept.
 func (s *Store) entries(ctx context.Context, directories []cache.Digest) (files, below []cache.Digest) {
 	for _, d := range directories {
 		directory, err := readDirectory(ctx, s.o.Kept, d)
 		if err != nil {
-			continue // whoever needs it says so
+			continue // its reader reports that
 		}
 		for _, f := range directory.Files {
 			files = appendDigest(files, f.Digest)
@@ -175,7 +175,7 @@ func (s *Store) read(ctx context.Context, blobs []cache.Digest) error {
 	return nil
 }
 
-// keep stores a blob, if it is what it should be.
+// keep stores a blob, if it matches its digest.
 func (s *Store) keep(ctx context.Context, d cache.Digest, r *counter) error {
 	got, err := s.o.Kept.Put(ctx, io.LimitReader(r, d.Size+1))
 	switch {

@@ -9,24 +9,24 @@ import (
 )
 
 // finder asks for many blobs at once where many nodes ask for few each: what is asked
-// within a moment, or while all calls that there may be are under way, goes into one call.
+// within a moment, or while all calls that there can be are under way, goes into one call.
 type finder struct {
 	ask  func([]cache.Digest) ([]cache.Digest, error)
 	most int           // blobs in a call
 	slot chan struct{} // of calls under way
 
 	mu   sync.Mutex
-	next *question // to be asked; nil when there is none
+	next *question // the next to ask; nil if there is none
 }
 
-// question is one call.
+// question is a call.
 type question struct {
 	blobs map[cache.Digest]bool // true when it is missing
 	done  chan struct{}         // closed when the answer is there
 	err   error
 }
 
-// together is how long a question waits for others.
+// together is the time for which a question waits for others.
 const together = time.Millisecond
 
 func newFinder(ask func([]cache.Digest) ([]cache.Digest, error), most int) *finder {

@@ -18,7 +18,7 @@ import (
 )
 
 // PublicKey is a key whose signatures are trusted. Its text form is one line:
-// ed25519:<base64 of the 32 bytes>, and a name for people, which may be left out.
+// ed25519:<base64 of the 32 bytes>, and a name for users, which can be left out.
 type PublicKey struct {
 	Name string
 	key  ed25519.PublicKey
@@ -41,10 +41,10 @@ const (
 	nameHeader = "Name"
 )
 
-// keyName is what names of keys are made of, so that they can be shown as they are.
+// keyName matches names of keys, which can be shown as they are.
 var keyName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._@+/-]{0,63}$`)
 
-// GenerateKey makes a key with a name, which may be "".
+// GenerateKey makes a key with a name, which can be "".
 func GenerateKey(name string) (PrivateKey, error) {
 	if name != "" && !keyName().MatchString(name) {
 		return PrivateKey{}, fmt.Errorf("%q is no name for a key: want up to 64 letters, digits and any of . _ @ + / -", name)
@@ -103,7 +103,7 @@ func (k PublicKey) String() string {
 	return strings.TrimSpace(keyPrefix + base64.StdEncoding.EncodeToString(k.key) + " " + k.Name)
 }
 
-// by is how people know the key.
+// by returns the key as users know it.
 func (k PublicKey) by() string {
 	if k.Name != "" {
 		return k.Name

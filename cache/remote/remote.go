@@ -1,6 +1,15 @@
-// Package remote reads and writes records and blobs of a cache on another machine, which may
-// be slow, full, down or lying: whatever goes wrong is a miss, costs a few seconds and is
-// reported once. It knows neither nodes nor configurations, and keeps nothing itself.
+// Package remote reads and writes records and blobs of a cache on another machine, which can be slow, full,
+// down or lying. Any failure is a miss, costs a few seconds and is reported once (Options.Warn). It knows
+// neither nodes nor configurations, and stores nothing itself: a cache.Layered has it as its lowest layer.
+//
+// An entry of the cache is an ActionResult whose output files are the blobs of the record, and whose
+// auxiliary metadata is a signed envelope with the record. A record is served if a trusted key signed it and
+// the server has its blobs, which are queried in batches. Blobs are fetched when they are needed: inputs
+// before a node runs, results before they are collected. A blob that cannot be fetched is missing for the
+// rest of the run.
+//
+// Records that are stored are uploaded in the background, blobs first. A budget limits the time that a run
+// waits for the cache beyond what the cache saves; once it is spent, the cache is not used any more.
 package remote
 
 import (
@@ -20,7 +29,7 @@ import (
 
 // Options say how a cache is used.
 type Options struct {
-	Namespace string   // of the records that are written, and of those that are read first
+	Namespace string   // of the records that are written, and that are read first
 	Others    []string // namespaces that are read, too, in order
 	Trust     []PublicKey
 	Signer    *PrivateKey // signs what is written, and is trusted; nil writes nothing
@@ -31,17 +40,17 @@ type Options struct {
 	// Kept takes the blobs that are read: Local or, if that is not to be changed, another.
 	Kept cache.Store
 	Jobs int // nodes that run at once, at least 1
-	// Limit is what the cache may cost a run beyond what it spares it: two thirds for reads,
-	// one for the end of writes.
+	// Limit bounds the cost of the cache to a run beyond what it saves: two thirds for reads, one for the
+	// end of writes.
 	Limit time.Duration
 	// Together is of how many blobs the server is asked at once.
 	Together int
-	// Warn learns why the cache, or half of it, is no longer used: once.
+	// Warn is called once with the reason why the cache, or half of it, is not used any more.
 	Warn func(error)
 }
 
-// promptly is how soon an answer has to come for what it spares to count: of a cache that
-// takes longer it is not sure that the blobs come, too.
+// promptly is the time within which an answer must come for its savings to count: of a slower cache it is
+// uncertain that the blobs come, too.
 const promptly = time.Second
 
 // Store is a cache on another machine. It is safe for concurrent use.
@@ -87,7 +96,7 @@ func Open(t Transport, o Options) *Store {
 	s.writes = newSide(o.Limit/3, func(error) {})    // Flush says it
 	s.reads = newSide(o.Limit*2/3, func(err error) {
 		s.warn(fmt.Errorf("it is no longer used: %w", err))
-		if !errors.Is(err, errSlow) { // what no node waits for may be slow
+		if !errors.Is(err, errSlow) { // what no node waits for can be slow
 			s.writes.end(err)
 		}
 	})
@@ -118,7 +127,7 @@ func (s *Store) wait(ctx context.Context, call func(ctx context.Context, progres
 	return s.reads.try(ctx, call)
 }
 
-// askMissing is for the finder.
+// askMissing asks the server for the finder.
 func (s *Store) askMissing(blobs []cache.Digest) (missing []cache.Digest, err error) {
 	err = s.wait(context.Background(), func(ctx context.Context, _ func(int64)) (err error) {
 		missing, err = s.transport.Missing(ctx, blobs)
@@ -231,8 +240,8 @@ func (s *Store) Has(ctx context.Context, d cache.Digest) (bool, error) {
 // Writes reports whether anything is sent.
 func (s *Store) Writes() bool { return s.o.Write && s.o.Signer != nil }
 
-// Unsigned returns how many records were not sent for lack of a key. No client could trust
-// them, and they would replace those that others trust.
+// Unsigned returns how many records were not sent for lack of a key. No client could trust them, and they
+// would replace records that others trust.
 func (s *Store) Unsigned() int { return int(s.uploads.unsigned.Load()) }
 
 // TrustsNone reports whether nothing that is read can be trusted.

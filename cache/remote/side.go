@@ -12,8 +12,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
-// side is one half of a cache's use, reading or writing, which ends when it costs more than
-// it is worth: then all of its calls fail at once.
+// side is a half of a cache's use, reading or writing, which ends when it costs more than it saves: then all
+// of its calls fail at once.
 type side struct {
 	budget
 	ctx   context.Context // until the side ends
@@ -25,14 +25,14 @@ type side struct {
 const (
 	attempts = 3
 	maxFails = 4
-	// stall is how long a call may bring nothing, also while others get on.
+	// stall limits how long a call can bring nothing, also while others get on.
 	stall = 10 * time.Second
 )
 
 // errSlow is why a side ends whose budget is used up.
 var errSlow = errors.New("it is too slow")
 
-// newSide returns a side that may cost limit; ended learns why it ended.
+// newSide returns a side that can cost limit; ended learns why it ended.
 func newSide(limit time.Duration, ended func(error)) *side {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &side{ctx: ctx}
@@ -47,7 +47,7 @@ func newSide(limit time.Duration, ended func(error)) *side {
 	return s
 }
 
-// open reports whether the side may be used.
+// open reports whether the side can be used.
 func (s *side) open() bool { return s.ctx.Err() == nil }
 
 // try makes a call, and again if that may help, with pauses that grow. The call reports
@@ -102,7 +102,7 @@ func (s *side) once(ctx context.Context, call func(ctx context.Context, progress
 	return err
 }
 
-// why is why calls of the side failed; nil when none did.
+// why returns why calls of the side failed, or nil if none did.
 func (s *side) why() error {
 	if !s.open() {
 		return context.Cause(s.ctx)
@@ -113,7 +113,7 @@ func (s *side) why() error {
 	return nil
 }
 
-// localError is one of this machine, such as a full disk, which no cache is to blame for.
+// localError is an error of this machine, such as a full disk, for which no cache is to blame.
 type localError struct{ err error }
 
 func (e *localError) Error() string { return e.err.Error() }

@@ -13,7 +13,7 @@ import (
 // thing once, and believes nothing about bytes: its caller verifies them. Errors that
 // trying again does not help are *reapi.RefusedError; *reapi.Client is one.
 type Transport interface {
-	// Entry returns an entry of the action cache; nil when there is none.
+	// Entry returns an entry of the action cache, or nil.
 	Entry(ctx context.Context, id cache.Key) (*execution.ActionResult, error)
 	PutEntry(ctx context.Context, id cache.Key, e *execution.ActionResult) error
 	// Server's Missing is called with at most Options.Together blobs; Put resumes a stream that

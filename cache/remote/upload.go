@@ -91,7 +91,7 @@ func (u *uploads) end() {
 	}
 }
 
-// Written has a record sent that is in the local store with all its blobs. It never waits.
+// Written sends a record that is in the local store with all its blobs, in the background.
 func (s *Store) Written(k cache.Key) {
 	u := &s.uploads
 	u.mu.Lock()
@@ -137,7 +137,7 @@ func (s *Store) Flush(ctx context.Context) (sent, left int) {
 	return sent, left
 }
 
-// Pending is how many records are still to be sent.
+// Pending returns how many records are still to be sent.
 func (s *Store) Pending() int { return int(s.uploads.open.Load()) }
 
 // upload is a record with its blobs.

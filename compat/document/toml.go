@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// OpenTOML reads a file. That it cannot be read is a mistake.
+// OpenTOML reads a file. An unreadable file is noted as an error.
 func OpenTOML(files *lang.ReaderFiles, path string) *File {
 	root, wrong := files.Document(path, parseTOML)
 	return Of(files, path, root, wrong)
@@ -47,7 +47,7 @@ func parseTOML(text string) (*yaml.Node, *diag.Diagnostic) {
 	return t.root, nil
 }
 
-// tree is what is made of a valid text.
+// tree is the content of a valid text.
 type tree struct {
 	parser unstable.Parser
 	root   *yaml.Node
@@ -83,7 +83,7 @@ func (t *tree) set(table *yaml.Node, e *unstable.Node) {
 	table.Content = append(table.Content, keys[last], value)
 }
 
-// keys are the parts of a dotted key.
+// keys returns the parts of a dotted key.
 func (t *tree) keys(e *unstable.Node) (all []*yaml.Node) {
 	for it := e.Key(); it.Next(); {
 		n := it.Node()
@@ -93,8 +93,8 @@ func (t *tree) keys(e *unstable.Node) (all []*yaml.Node) {
 	return all
 }
 
-// enter is the table of a name in another: of a list of tables its last one, or with the
-// kind of a list a new one.
+// enter returns the table of a name in another: of a list of tables the last, or with the kind of a list a
+// new one.
 func enter(table, key *yaml.Node, kind yaml.Kind) *yaml.Node {
 	found := At(table, key.Value)
 	if found == nil {

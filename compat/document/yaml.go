@@ -22,14 +22,14 @@ type File struct {
 	path     string
 }
 
-// OpenYAML reads a file. That it cannot be read is a mistake.
+// OpenYAML reads a file. An unreadable file is noted as an error.
 func OpenYAML(files *lang.ReaderFiles, path string) *File {
 	root, wrong := files.YAML(path)
 	pythonic(root, map[*yaml.Node]bool{})
 	return Of(files, path, root, wrong)
 }
 
-// Of is a file whose content, or what is wrong with it, is known: one in another form.
+// Of returns a file in another form, whose content, or error, is known.
 func Of(files *lang.ReaderFiles, path string, root *yaml.Node, wrong *diag.Diagnostic) *File {
 	f := &File{files: files, path: path, Root: root}
 	if wrong != nil {
@@ -38,10 +38,10 @@ func Of(files *lang.ReaderFiles, path string, root *yaml.Node, wrong *diag.Diagn
 	return f
 }
 
-// Fail notes a mistake at a part of the file; nil is its beginning.
+// Fail notes an error at a part of the file; nil means its beginning.
 func (f *File) Fail(n *yaml.Node, what string) { f.note(diag.Error, n, what) }
 
-// Warn notes what is no mistake.
+// Warn notes a warning at a part of the file.
 func (f *File) Warn(n *yaml.Node, what string) { f.note(diag.Warning, n, what) }
 
 func (f *File) note(severity diag.Severity, n *yaml.Node, what string) {
@@ -58,7 +58,7 @@ func (f *File) note(severity diag.Severity, n *yaml.Node, what string) {
 	}
 }
 
-// Place is where a part of the file is.
+// Place returns the position of a part of the file.
 func (f *File) Place(n *yaml.Node) diag.Range { return f.files.At(f.path, n) }
 
 // The tags of YAML's types.
@@ -125,8 +125,7 @@ func merge(n *yaml.Node) {
 	}
 }
 
-// At is the value at a path of keys, each the last of its name as in Python; nil when there
-// is none.
+// At returns the value at a path of keys, each the last of its name as in Python, or nil.
 func At(n *yaml.Node, path ...string) *yaml.Node {
 	for _, key := range path {
 		if n = value(n, key); n == nil {
@@ -156,7 +155,7 @@ func resolve(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// Keys are those of a mapping, in order.
+// Keys returns the keys of a mapping, in order.
 func Keys(n *yaml.Node) []string {
 	var all []string
 	if n != nil && n.Kind == yaml.MappingNode {
@@ -169,7 +168,7 @@ func Keys(n *yaml.Node) []string {
 	return all
 }
 
-// Scalar is the text of a value, or what it is otherwise.
+// Scalar returns the text of a value, or otherwise.
 func Scalar(n *yaml.Node, otherwise string) string {
 	if n = resolve(n); n == nil || n.Kind != yaml.ScalarNode || n.Tag == Null {
 		return otherwise
@@ -177,7 +176,7 @@ func Scalar(n *yaml.Node, otherwise string) string {
 	return n.Value
 }
 
-// Texts are the elements of a list.
+// Texts returns the elements of a list.
 func Texts(n *yaml.Node) (all []string, ok bool) {
 	if n == nil || n.Kind != yaml.SequenceNode {
 		return nil, false

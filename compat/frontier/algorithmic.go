@@ -15,7 +15,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// earns is what a reference must reach: none says more than that it earns something.
+// earns is the score that a reference must reach at least: a reference promises only that it earns
+// something.
 const earns = 0.0001
 
 // algorithmic is the config.yaml of a problem of the algorithmic track, read as its judge does.
@@ -78,7 +79,7 @@ func readAlgorithmic(files *lang.ReaderFiles, given map[string]string) (*lang.Ma
 	return made, c.Mistakes
 }
 
-// first is the first value that is something, or else what it is otherwise, as || in JavaScript.
+// first returns the first non-empty value, or otherwise, as || does in JavaScript.
 func first(otherwise string, values ...*yaml.Node) string {
 	if n := firstOf(values...); n != nil {
 		return n.Value
@@ -95,7 +96,7 @@ func firstOf(values ...*yaml.Node) *yaml.Node {
 	return nil
 }
 
-// subtask is one with the names of the files of its cases.
+// subtask names the files of its cases.
 type subtask struct {
 	node         *yaml.Node
 	time, memory *yaml.Node // nil are the defaults
@@ -107,7 +108,7 @@ type testCase struct {
 	time, memory  *yaml.Node // nil are the subtask's
 }
 
-// subtasks are those of the problem. Numbers of cases go on from one to the next.
+// subtasks returns the subtasks of the problem. Numbers of cases continue from one to the next.
 func (c *algorithmic) subtasks() []subtask {
 	list := document.At(c.Root, "subtasks")
 	if list == nil || list.Kind != yaml.SequenceNode {
@@ -147,7 +148,7 @@ func (c *algorithmic) subtasks() []subtask {
 	return all
 }
 
-// answer is the file of an answer that is called output: 1.ans rather than 1.out.
+// answer returns the name of an answer's file by that of its output: 1.ans for 1.out.
 func (c *algorithmic) answer(output string) string {
 	if base, is := strings.CutSuffix(output, ".out"); is && c.files.Exists(filepath.Join(c.dir, "testdata", base+".ans")) {
 		return base + ".ans"
@@ -155,7 +156,7 @@ func (c *algorithmic) answer(output string) string {
 	return output
 }
 
-// absent are the files of cases that are not there.
+// absent returns the names of missing files of cases.
 func (c *algorithmic) absent(subtasks []subtask) (names []string) {
 	for _, s := range subtasks {
 		for _, one := range s.cases {
@@ -202,13 +203,12 @@ var (
 	sizeText = lazyregexp.New(`(?i)^([0-9.]+)\s*([kmg]|)$`)
 )
 
-// limit is a time. A number that is no text is one of nanoseconds; a text without a unit is
-// one of seconds.
+// limit reads a time. A bare number is in nanoseconds; a text without a unit is in seconds.
 func (c *algorithmic) limit(n *yaml.Node, otherwise string) string {
 	return c.amount(n, otherwise, timeText(), "ns", map[string]string{"": "s", "s": "s", "ms": "ms"}, "the time %s cannot be read; write such as 2s or 500ms")
 }
 
-// size is an amount of memory. Without a unit it is one of bytes.
+// size reads an amount of memory, in bytes if it has no unit.
 func (c *algorithmic) size(n *yaml.Node, otherwise string) string {
 	return c.amount(n, otherwise, sizeText(), "B", map[string]string{"": "B", "k": "KiB", "m": "MiB", "g": "GiB"}, "the memory %s cannot be read; write such as 256m or 1g")
 }

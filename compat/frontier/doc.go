@@ -1,7 +1,6 @@
-// Package frontier is everything particular to Frontier-CS: the rules of its
-// judges (rules), the files of its batches (batch), and the way between these and
-// a plan: exports of results, imports of what a batch said about the same files, and
-// readers of its problems and solutions.
+// Package frontier contains everything particular to Frontier-CS: the rules of its judges (rules), the files
+// of its batches (batch), exports of results to these files, imports of what a batch recorded about the same
+// files, and readers of problems and solutions.
 package frontier
 
 import (
@@ -9,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Benchmark is the part of Frontier-CS that the program hands to plan.
+// Benchmark returns what plan needs to know of Frontier-CS.
 func Benchmark() plan.Benchmark {
 	return plan.Benchmark{Name: "frontier", Score: rules.Runner{}, Judge: rules.Judge{}, Export: export, Import: importer(),
 		Readers: readers(), Functions: functions()}

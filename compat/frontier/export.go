@@ -20,7 +20,7 @@ import (
 // their problem is invalid. Without one, "m.1" would be an attempt of "m".
 const fallbackExtension = ".py"
 
-// failedExtension is that of a file which says that there is no answer.
+// failedExtension ends the name of a file that reports a missing answer.
 const failedExtension = ".FAILED"
 
 // export writes results as Frontier-CS's batches do: in the directory itself when
@@ -71,7 +71,7 @@ func export(_ context.Context, e plan.Export) error {
 	})
 }
 
-// pairOf is how batches call a solution: by its problem and its file.
+// pairOf returns a solution as batches name it: by its problem and its file.
 func pairOf(s *lang.Solution) batch.Pair {
 	ext := failedExtension
 	if s.Failed == "" {
@@ -81,7 +81,7 @@ func pairOf(s *lang.Solution) batch.Pair {
 	return batch.Pair{Solution: s.Problem.Name + "/" + name + cmp.Or(ext, fallbackExtension), Problem: s.Problem.Name}
 }
 
-// answerOf is the solution's file, or "" when its problem is invalid.
+// answerOf returns the solution's file, or "" if its problem is invalid.
 func answerOf(s *lang.Solution) string {
 	if len(s.Checkpoints) == 0 {
 		return ""
@@ -89,8 +89,8 @@ func answerOf(s *lang.Solution) string {
 	return s.Checkpoints[0].Source
 }
 
-// resultOf is the result of a cell. What broke or was not begun is pending: a
-// batch has no other word for what is to be judged again.
+// resultOf returns the result of a cell. A broken or unstarted cell is pending: a batch has no other word
+// for a pair that must be judged again.
 func resultOf(cell *plan.Cell, rc *report.Cell, hashes *hashes) (batch.Result, error) {
 	c := rc.Listed()[0]
 	r := batch.Result{Pair: pairOf(cell.Solution), Seconds: c.DurationMS / 1000}
@@ -121,7 +121,7 @@ func resultOf(cell *plan.Cell, rc *report.Cell, hashes *hashes) (batch.Result, e
 	return r, err
 }
 
-// scoreOf is a score with what is no finite number.
+// scoreOf returns the number in text, which can be NaN or infinite, or score if text is not a number.
 func scoreOf(score *float64, text string) *float64 {
 	if f, err := strconv.ParseFloat(text, 64); text != "" && err == nil {
 		return &f

@@ -18,8 +18,8 @@ type treeOf struct {
 	generation batch.Generation
 }
 
-// of hashes a solution's file and its problem's directory as batches do; "" is
-// the hash of a solution that is no file, and of a problem that is invalid.
+// of returns the hashes that batches compute of a solution's file and its problem's directory. A solution
+// without a file, and an invalid problem, have the hash "".
 func (h *hashes) of(s *lang.Solution, g batch.Generation) (solution, problem string, err error) {
 	if source := answerOf(s); source != "" && isFile(source) {
 		if solution, err = batch.HashFile(source); err != nil {

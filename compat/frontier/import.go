@@ -67,8 +67,8 @@ func (f foreign) Cells(p *plan.Plan, from string, counted bool) (plan.Imported, 
 	return all, nil
 }
 
-// skipped says why a result is not imported; "" is that it is. A problem's hash
-// may be that of either generation.
+// skipped returns why a result is not imported, or "" if it is. A problem's hash can be that of either
+// generation.
 func skipped(s *lang.Solution, r batch.Result, hashes *hashes) string {
 	switch {
 	case s == nil || len(s.Checkpoints) == 0:

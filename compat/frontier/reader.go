@@ -87,7 +87,7 @@ func findProblems(files *lang.ReaderFiles, args []string) (map[string]string, er
 	return found, nil
 }
 
-// isCommon reports whether files of a directory are no problem, whatever they are called.
+// isCommon reports whether a path is in a directory without problems: shared files, caches, hidden files.
 func isCommon(name string) bool {
 	for part := range strings.SplitSeq(filepath.ToSlash(name), "/") {
 		if part == "common" || part == "resources" || part == "__pycache__" || strings.HasPrefix(part, ".") {

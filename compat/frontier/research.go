@@ -16,7 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// heeded is what of a config.yaml is used here or by graders.
+// heeded lists the keys of a config.yaml that graders or this package use.
 var heeded = map[string][]string{
 	"":                  {"tag", "dependencies", "datasets", "variant_id", "runtime"},
 	"runtime":           {"timeout_seconds", "requires_gpu", "environment", "language", "docker", "resources"},
@@ -64,7 +64,7 @@ func readResearch(files *lang.ReaderFiles, given map[string]string) (*lang.Made,
 		return made, r.Mistakes
 	}
 	if !files.Exists(filepath.Join(r.dir, "evaluate.sh")) {
-		r.Fail(nil, "there is no evaluate.sh beside it")
+		r.Fail(nil, "evaluate.sh is missing next to it")
 	}
 	r.unheeded()
 	if tag := document.Scalar(document.At(r.Root, "tag"), ""); tag != "" {
@@ -113,7 +113,7 @@ func (r *research) gpu() bool {
 	return isTrue(r.runtime("requires_gpu")) || isTrue(r.runtime("docker", "gpu")) || document.Scalar(r.runtime("resources", "accelerators"), "") != ""
 }
 
-// command is how the problem is graded.
+// command returns the block that grades the problem.
 func (r *research) command(given map[string]string) lang.MadeBlock {
 	directory := "research/" + r.name
 	var setup []string
@@ -157,7 +157,7 @@ func (r *research) command(given map[string]string) lang.MadeBlock {
 	}}}
 }
 
-// resources are what machines need to have.
+// resources returns the resources that machines need.
 func (r *research) resources() lang.MadeBlock {
 	made := map[string]any{}
 	for name, key := range map[string]string{

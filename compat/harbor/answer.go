@@ -18,8 +18,8 @@ type answers struct {
 	others map[string]*answer // by their own names
 }
 
-// of is the problem whose task has a name or, for problems of other kinds, that is called
-// as the task without its organisation; nil is none.
+// of returns the problem whose task has a name or, for problems of other kinds, whose own name is the task's
+// without its organization. It returns nil if no problem fits.
 func (a *answers) of(task string) *answer {
 	if one := a.tasks[task]; one != nil {
 		return one
@@ -27,23 +27,23 @@ func (a *answers) of(task string) *answer {
 	return a.others[path.Base(task)]
 }
 
-// answer is what a trial needs to know of the problem that it answers.
+// answer is a problem as a trial that answers it needs it.
 type answer struct {
 	problem int
 	names   []string // of the problems that are its task; there has to be one
-	reward  string   // the name of the one that is a score
+	reward  string   // name of the number that is the score
 	steps   []string // the names of its checkpoints
-	task    *task    // nil of a problem that is no task of Harbor
-	digest  *string  // of the task's directory; nil is not computed
+	task    *task    // nil if the problem is not a task of Harbor
+	digest  *string  // of the task's directory; nil means not computed yet
 }
 
-// version is the digest of the task as it is here; "" is not known. It is computed when a trial
-// is there to be compared, as all files of the task are read for it.
+// version returns the digest of the local task, or "" if it is unknown. It is computed only for a trial to
+// compare, because it reads all files of the task.
 func (a *answer) version(files *lang.ReaderFiles) string {
 	if a.digest == nil {
 		digest, err := taskDigest(files.FS(a.task.dir))
 		if err != nil {
-			digest = "" // what cannot be read is a mistake of the problem, or no part of it
+			digest = "" // an unreadable file is the problem's error, or not part of it
 		}
 		a.digest = &digest
 	}
@@ -58,7 +58,7 @@ func newAnswers(files *lang.ReaderFiles, problems []lang.Candidate) *answers {
 			all.others[p.Name] = one
 			continue
 		}
-		one.task = openTask(files, p.Attributes["task"]) // whose mistakes are the problem's
+		one.task = openTask(files, p.Attributes["task"]) // whose errors are the problem's
 		if before := all.tasks[one.task.Name]; before != nil {
 			one.names = append(before.names, p.Name)
 		}
@@ -67,7 +67,7 @@ func newAnswers(files *lang.ReaderFiles, problems []lang.Candidate) *answers {
 	return all
 }
 
-// collected is a trial as a solution.
+// collected returns a trial as a solution.
 func (a *answer) collected(files *lang.ReaderFiles, t *trial, attempt int) lang.Collected {
 	c := lang.Collected{Name: filepath.Base(t.dir), Problem: a.problem, Labels: t.labels(), Recorded: t.recorded(files, a), Checkpoints: map[string]lang.CollectedCheckpoint{}}
 	c.Labels["attempt"] = strconv.Itoa(attempt)
@@ -89,7 +89,7 @@ func (a *answer) collected(files *lang.ReaderFiles, t *trial, attempt int) lang.
 	return c
 }
 
-// mismatch says why the steps of a trial are not those of the problem. A trial that ended
+// mismatch returns an error if the steps of a trial differ from those of the problem. A trial that ended
 // early has the first of them.
 func (a *answer) mismatch(t *trial) error {
 	if len(t.Steps) == 0 {
@@ -108,7 +108,7 @@ func (a *answer) mismatch(t *trial) error {
 	return nil
 }
 
-// checkpoint is what a trial, or a step of one, left for a verifier.
+// checkpoint returns what a trial, or a step of it, left for a verifier.
 func (a *answer) checkpoint(files *lang.ReaderFiles, t *trial, step string) (c lang.CollectedCheckpoint) {
 	c.Source = filepath.Join(t.dir, "steps", step, "artifacts")
 	if step == "" {
@@ -131,9 +131,9 @@ func (a *answer) checkpoint(files *lang.ReaderFiles, t *trial, step string) (c l
 	return c
 }
 
-// parts are what a verifier gets of a record; the step "" is the only one of a task without
-// steps. Where a shared verifier judges what is no artifact, it has nothing to judge any
-// more, and its 0 would be no verdict.
+// parts returns the parts of a record that a verifier gets. The only step of a task without steps is "". A
+// shared verifier that judges something else than artifacts has nothing left to judge, and its 0 would not
+// be a verdict.
 func (a *answer) parts(r *record, step string) ([]lang.Part, error) {
 	var declared []taskArtifact
 	for _, s := range a.task.Steps {

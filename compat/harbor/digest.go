@@ -14,12 +14,12 @@ import (
 // What of a task's directory its digest is about.
 var digested = []string{"task.toml", "instruction.md", "README.md", "trajectory.json", "environment", "tests", "solution", "steps"}
 
-// notDigested is left out of it where the directory has no .gitignore of its own.
+// notDigested is ignored by the digest if the directory has no .gitignore.
 const notDigested = "__pycache__/\n*.pyc\n.DS_Store\n*.swp\n*.swo\n*~\n"
 
-// taskDigest is the digest by which Harbor's locks name the content of a task's directory. It is ""
-// for a directory that is no task, and where links or names that are no text make it another one
-// than is computed here.
+// taskDigest returns the digest by which Harbor's locks name the content of a task's directory. It returns
+// "" for a directory that is not a task, and if Harbor's digest would differ because of links or names that
+// are not text.
 func taskDigest(dir fs.FS) (string, error) {
 	if _, err := fs.Stat(dir, "task.toml"); err != nil {
 		return "", nil
@@ -40,7 +40,7 @@ func taskDigest(dir fs.FS) (string, error) {
 		switch {
 		case !slices.Contains(digested, top) || ignored.excluded(name, d.IsDir()):
 			return skipped(d)
-		case !fs.ValidPath(name): // it is no text, and Harbor has no digest of the task
+		case !fs.ValidPath(name): // not text: Harbor has no digest of the task
 			plain = false
 			return skipped(d)
 		case d.IsDir() || leftOut(left, name):

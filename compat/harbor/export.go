@@ -20,7 +20,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// ownFile is what of a result Harbor has no place for.
+// ownFile contains the parts of a result for which Harbor has no field.
 const ownFile = "fevalgraph.json"
 
 // export writes results as a job of Harbor: in the directory itself when they are of one
@@ -78,7 +78,7 @@ type job struct {
 	stats          jobStats
 	started, ended string
 	named          map[string]bool   // trials
-	digests        map[string]string // of tasks, by directory; "" is none
+	digests        map[string]string // of tasks, by directory; "" means unknown
 	sources        []string          // jobs that they were recorded in
 	skipped        int               // cells without a result
 }
@@ -128,8 +128,8 @@ func (j *job) write(ctx context.Context) error {
 	return j.put(jobResult{ID: j.id, StartedAt: started, UpdatedAt: ended, FinishedAt: ended, Trials: len(j.cells), Stats: j.stats}, "result.json")
 }
 
-// owned is an error when a directory has a job or a trial that was not exported: a record is
-// never written over.
+// owned returns an error if a directory has a job or a trial that was not exported: a record is never
+// overwritten.
 func (j *job) owned(dir string) error {
 	if _, err := os.Lstat(filepath.Join(dir, "result.json")); err != nil {
 		return nil // none, or what writing reports
@@ -190,7 +190,7 @@ func (j *job) trial(ctx context.Context, one exported) error {
 	return j.put(t, t.TrialName, "result.json") // last: a trial without one is not finished
 }
 
-// source is the trial that a solution was recorded as; nil is none.
+// source returns the trial that a solution was recorded as, or nil.
 func (j *job) source(cell *plan.Cell) (*trial, error) {
 	r := cell.Solution.Recorded
 	if r == nil || r.By != recorder {
@@ -212,7 +212,7 @@ func (j *job) source(cell *plan.Cell) (*trial, error) {
 	return t, nil
 }
 
-// result is the result of a trial.
+// result returns the result of a trial.
 func (j *job) result(ctx context.Context, one exported, source *trial) (*trialResult, error) {
 	cell, rc := one.cell, one.result
 	key := j.e.Run.Status(cell.Node).Key.String()
@@ -268,7 +268,7 @@ func (t *trialResult) from(source *trial, name string) {
 	t.AgentResult = source.AgentResult
 }
 
-// encoded is a value that always can be written.
+// encoded returns the JSON of a value that can always be encoded.
 func encoded(value any) json.RawMessage {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -277,7 +277,7 @@ func encoded(value any) json.RawMessage {
 	return text
 }
 
-// fileName is a name as that of a file.
+// fileName returns a name as a file name.
 func fileName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
@@ -287,7 +287,7 @@ func fileName(name string) string {
 	}, name)
 }
 
-// own is what of a result has no place in Harbor's files.
+// own returns the parts of a result for which Harbor has no field.
 func (j *job) own(one exported) any {
 	type checkpoint struct {
 		Name    string        `json:"name"`

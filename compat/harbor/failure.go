@@ -6,12 +6,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// failure is what Harbor makes of exceptions of one name.
+// failure describes how Harbor treats exceptions of a name.
 type failure struct {
 	group string
-	// valid says that Harbor takes a reward that was recorded beside one.
+	// valid reports that Harbor takes a reward that was recorded beside one.
 	valid bool
-	// own says that the agent itself ended so: what it did not reach is its doing.
+	// own reports that the agent itself ended so: what it did not reach is its doing.
 	own bool
 }
 
@@ -76,8 +76,8 @@ func failureOf(name string) failure {
 	return failure{group: unclassified, valid: true}
 }
 
-// exceptionName is the name of the exception by which an export calls the end of a checkpoint;
-// "" is that it has a verdict. What is the solution's doing is a verdict.
+// exceptionName returns the name of the exception that an export writes for the end of a checkpoint, or ""
+// if the checkpoint has a verdict. Whatever the solution causes is a verdict.
 func exceptionName(c *report.Checkpoint, left plan.VerifierOutput) string {
 	switch c.Class {
 	case verdict.SessionTimeout:
@@ -101,14 +101,14 @@ func exceptionName(c *report.Checkpoint, left plan.VerifierOutput) string {
 	return machineFailed
 }
 
-// ended is what a trial and a step have in common, read or written.
+// ended holds the fields that a trial and a step share, read or written.
 type ended struct {
 	Exception *exception `json:"exception_info"`
 }
 
 func (e *ended) exception() *exception { return e.Exception }
 
-// exceptions are those of a trial, then of its steps.
+// exceptions returns the exceptions of a trial, then those of its steps.
 func exceptions[S any, P interface {
 	*S
 	exception() *exception

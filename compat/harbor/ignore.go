@@ -98,9 +98,9 @@ func (g *ignores) of(dir string) []ignoreRule {
 	return rules
 }
 
-// ruled is what the rules of one file say of a path: whether it is left out, or nothing. The last
-// that is about the file itself decides and, without one, the last that is about a directory, as
-// in Harbor's library; git asks of directories alone.
+// ruled reports whether the rules of a file leave out a path; nil means that no rule matches. The last rule
+// that matches the file itself decides and, without one, the last that matches a directory, as in Harbor's
+// library; git looks at directories alone.
 func ruled(rules []ignoreRule, name string, dir bool) (left *bool) {
 	for _, r := range slices.Backward(rules) {
 		out := !r.included
@@ -114,7 +114,7 @@ func ruled(rules []ignoreRule, name string, dir bool) (left *bool) {
 	return left
 }
 
-// above reports whether a rule is about a directory, or one that a path is in.
+// above reports whether a rule matches a directory, or a directory that contains the path.
 func (r ignoreRule) above(name string, dir bool) bool {
 	for at := name; at != "."; at, dir = path.Dir(at), true {
 		if dir && r.matches(at, true) {

@@ -110,7 +110,7 @@ func attemptsOf(trials []*trial) map[*trial]int {
 	return number
 }
 
-// unusable says why nothing of a trial can be graded, with what Harbor knows about that.
+// unusable returns why a trial cannot be graded, with what Harbor recorded about that.
 func (t *trial) unusable(step string, err error) string {
 	why := "the trial " + filepath.Base(t.dir)
 	if step != "" {
@@ -127,7 +127,7 @@ func warning(code, summary, detail, hint string) diag.Diagnostic {
 	return diag.Diagnostic{Severity: diag.Warning, Code: code, Summary: summary, Detail: detail, Hint: hint}
 }
 
-// some are names as part of a sentence, which ends when there are many.
+// some formats names as part of a sentence, and shortens a long list.
 func some(names []string) string {
 	const shown = 5
 	if more := len(names) - shown; more > 1 {

@@ -62,7 +62,7 @@ func (j *job) judge(ctx context.Context, one exported, source *trial, t *trialRe
 	return nil
 }
 
-// left is what the verifier of a checkpoint left. What it judged is written.
+// left returns what the verifier of a checkpoint left, and writes what it judged.
 func (j *job) left(ctx context.Context, cell *plan.Cell, name, trial string, stepped bool) (left plan.VerifierOutput, err error) {
 	for i := range cell.Checkpoints {
 		cc := &cell.Checkpoints[i]
@@ -80,7 +80,7 @@ func (j *job) left(ctx context.Context, cell *plan.Cell, name, trial string, ste
 	return left, nil
 }
 
-// later is a time so many milliseconds after another; "" or what is none stays.
+// later returns a time, moved by some milliseconds. An empty or malformed time is returned unchanged.
 func later(at string, ms float64) string {
 	for _, form := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999"} {
 		if when, err := time.Parse(form, at); err == nil {
@@ -90,8 +90,8 @@ func later(at string, ms float64) string {
 	return at
 }
 
-// judgementOf is a verdict in Harbor's words. What of the source is the agent's own end
-// stays; a verdict that is none is an exception, and has no rewards.
+// judgementOf returns a verdict in Harbor's terms. If the agent itself ended abnormally in the source, that
+// is kept. A checkpoint without a verdict is an exception, and has no rewards.
 func judgementOf(left plan.VerifierOutput, c *report.Checkpoint, source *outcome, at span) judgement {
 	said := judgement{Verified: &at, left: left}
 	if source != nil {

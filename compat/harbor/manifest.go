@@ -13,7 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// collectedAlways is what Harbor collects whether or not a task declares it.
+// collectedAlways is collected by Harbor whether or not a task declares it.
 const collectedAlways = "/logs/artifacts"
 
 // mainService is the service of an artifact that names none.
@@ -37,7 +37,7 @@ func (e *entry) isOf(service, source string) bool {
 	return own == service && strings.TrimRight(e.Source, "/") == strings.TrimRight(source, "/")
 }
 
-// target is where an artifact is, relative to the directory of the trial or step.
+// target returns the path of an artifact, relative to the directory of the trial or step.
 func (d *taskArtifact) target() string {
 	if d.Destination != "" {
 		return path.Join("artifacts", d.Destination)
@@ -72,8 +72,7 @@ func openRecord(files *lang.ReaderFiles, trial, step string) (*record, error) {
 	return r, nil
 }
 
-// place is where a path relative to the record's directory leads, which has to be below the
-// trial's directory.
+// place resolves a path relative to the record's directory. It must be below the trial's directory.
 func (r *record) place(rel string) (string, error) {
 	if !filepath.IsLocal(rel) {
 		return "", fmt.Errorf("%q leads out of the trial", rel)
@@ -94,8 +93,8 @@ func (r *record) place(rel string) (string, error) {
 	return real, nil
 }
 
-// parts are the artifacts that a task declares, at their places below the root of a
-// container; or, in one error, everything that keeps a verifier from them.
+// parts returns the artifacts that a task declares, at their paths below the root of a container, or an
+// error with everything that keeps a verifier from them.
 func (r *record) parts(wanted []taskArtifact) ([]lang.Part, error) {
 	if !slices.ContainsFunc(wanted, func(d taskArtifact) bool {
 		return d.Source == collectedAlways && (d.Service == "" || d.Service == mainService)
@@ -144,7 +143,7 @@ func (r *record) part(d *taskArtifact) (part lang.Part, err error) {
 	return part, err
 }
 
-// find is the last line about an artifact at its place.
+// find returns the last line about an artifact at its path.
 func (r *record) find(d *taskArtifact) *entry {
 	for i := len(r.entries) - 1; i >= 0; i-- {
 		if e := &r.entries[i]; e.isOf(d.serviceName(), d.Source) && e.Destination == d.target() {
@@ -154,7 +153,7 @@ func (r *record) find(d *taskArtifact) *entry {
 	return nil
 }
 
-// absent says why there is no line about an artifact.
+// absent returns why no line is about an artifact.
 func (r *record) absent(d *taskArtifact) error {
 	for i := range r.entries {
 		if e := &r.entries[i]; e.isOf(d.serviceName(), d.Source) {
@@ -171,8 +170,8 @@ func (d *taskArtifact) serviceName() string {
 	return d.Service
 }
 
-// only is the artifact of a trial for a problem that knows no artifacts: the one beside
-// collectedAlways, or that.
+// only returns the artifact of a trial for a problem without declared artifacts: the one next to
+// collectedAlways, or collectedAlways.
 func (r *record) only() (string, error) {
 	var found []*entry
 	for i := range r.entries {

@@ -47,8 +47,8 @@ func decodeRecord(r io.Reader, into any) error {
 	return err
 }
 
-// condensed is the JSON of r with null for what is bulky, and with strings cut short. It
-// holds one string of r at most, and no more of it than is kept.
+// condensed returns the JSON of r with null for large values, and with strings cut short. It holds at most
+// one string of r in memory, and of that only the part that is kept.
 func condensed(r io.Reader) ([]byte, error) {
 	c := condenser{in: bufio.NewReaderSize(r, 64<<10)}
 	if err := c.value(true, 0); err != nil {
@@ -82,7 +82,7 @@ func (c *condenser) write(keep bool, b ...byte) error {
 	return nil
 }
 
-// next is the next byte that is no space.
+// next returns the next byte that is not a space.
 func (c *condenser) next() (byte, error) {
 	for {
 		b, err := c.in.ReadByte()

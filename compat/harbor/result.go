@@ -70,7 +70,7 @@ type trialResult struct {
 	Steps      []stepJudgement `json:"step_results"`
 }
 
-// judgement is what is said of a trial or a step.
+// judgement is the judgement on a trial or a step.
 type judgement struct {
 	AgentResult json.RawMessage `json:"agent_result"`
 	Verifier    *rewards        `json:"verifier_result"`

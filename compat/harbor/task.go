@@ -13,7 +13,7 @@ import (
 )
 
 // task is a directory of a task as Harbor's own loader reads it: keys that it does not know
-// are ignored, whatever the version of the schema, and what it refuses is a mistake.
+// are ignored, whatever the version of the schema, and what it refuses is an error.
 type task struct {
 	*document.File
 	files *lang.ReaderFiles
@@ -31,7 +31,7 @@ type task struct {
 // singleStep is the checkpoint of a task without steps.
 const singleStep = "main"
 
-// taskStep is what is verified at once.
+// taskStep is the unit of verification.
 type taskStep struct {
 	Name      string
 	At        *yaml.Node
@@ -47,12 +47,12 @@ type taskArtifact struct {
 	Service     string // of the agent's containers; "" is the main one
 }
 
-// taskVerifier is how a step is verified, with everything that it inherits.
+// taskVerifier describes the verification of a step, with everything that it inherits.
 type taskVerifier struct {
 	Mode string // "shared" or "separate"
 	At   *yaml.Node
-	// Tests are directories that are merged at /tests, of which later ones win. There are
-	// none when the image has its own.
+	// Tests are directories that are merged at /tests; later ones win. It is empty if the image contains
+	// them.
 	Tests               []string
 	LeaveOut            []string // paths in them that are not uploaded
 	Image               string
@@ -69,7 +69,7 @@ type taskVerifier struct {
 	Collects            bool // hooks run where the agent ran
 }
 
-// openTask reads a directory. Of one that cannot be read nothing but mistakes counts.
+// openTask reads a directory. If that fails, only the errors that it reports count.
 func openTask(files *lang.ReaderFiles, dir string) *task {
 	t := &task{File: document.OpenTOML(files, filepath.Join(dir, "task.toml")), files: files, dir: dir, Name: filepath.Base(dir)}
 	if t.Root == nil {

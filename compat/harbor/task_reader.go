@@ -106,7 +106,7 @@ func (t *task) refuse(s *taskStep) {
 	}
 }
 
-// made is a step's verifier as a block.
+// made returns a step's verifier as a block.
 func (t *task) made(s *taskStep) lang.Made {
 	v := &s.Verifier
 	m := lang.Made{Attributes: map[string]any{
@@ -146,8 +146,8 @@ func (t *task) made(s *taskStep) lang.Made {
 	return m
 }
 
-// placed are the artifacts that a verifier finds in place, or, when none is declared, the
-// directory that the agent worked in.
+// placed returns the artifacts that a verifier finds in place, or, if none is declared, the agent's working
+// directory.
 func (t *task) placed(s *taskStep) (all []taskArtifact) {
 	for _, a := range s.Artifacts {
 		if a.Source != "/tests" && a.Source != "/logs/verifier" {
@@ -161,7 +161,7 @@ func (t *task) placed(s *taskStep) (all []taskArtifact) {
 	return all
 }
 
-// script is the text of the verifier's script; "" when the image has it.
+// script returns the text of the verifier's script, or "" if it is in the image.
 func (t *task) script(v *taskVerifier) string {
 	places := v.Tests
 	if v.Dockerfile != "" && len(places) == 0 {
@@ -178,7 +178,7 @@ func (t *task) script(v *taskVerifier) string {
 // asRoot matches programs that need more than root's own files.
 var asRoot = lazyregexp.New(`(?m)(^|[\s;&|(])(apt|apt-get|apk|chown|dnf|dpkg|runuser|setpriv|su|sudo|useradd|yum)\s`)
 
-// brokenIf are what known scripts write beside a reward of 0 when their machine failed.
+// brokenIf returns what known scripts write next to a reward of 0 when their machine failed.
 func brokenIf(script string) []lang.MadeBlock {
 	if !strings.Contains(script, "reward_details.json") { // SlopCodeBench's
 		return nil

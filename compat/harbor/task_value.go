@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/compat/document"
 )
 
-// table is a table of another; nil when there is none.
+// table returns a table in another, or nil if it is not set.
 func (t *task) table(n *yaml.Node, key string) *yaml.Node {
 	found := document.At(n, key)
 	if found != nil && found.Kind != yaml.MappingNode {
@@ -21,7 +21,7 @@ func (t *task) table(n *yaml.Node, key string) *yaml.Node {
 	return found
 }
 
-// tables are those of a list.
+// tables returns the tables of a list.
 func (t *task) tables(n *yaml.Node, key string) []*yaml.Node {
 	found := document.At(n, key)
 	if found == nil {
@@ -36,7 +36,7 @@ func (t *task) tables(n *yaml.Node, key string) []*yaml.Node {
 	return found.Content
 }
 
-// text is a string; "" when there is none.
+// text returns a string, or "" if it is not set.
 func (t *task) text(n *yaml.Node, key string) string {
 	found := document.At(n, key)
 	if found != nil && (found.Kind != yaml.ScalarNode || found.Tag != document.Text) {
@@ -55,7 +55,7 @@ func (t *task) texts(n *yaml.Node, key string) []string {
 	return all
 }
 
-// choice is one of several strings, or otherwise.
+// choice returns a string that must be one of several, or otherwise.
 func (t *task) choice(n *yaml.Node, key, otherwise string, of ...string) string {
 	text := t.text(n, key)
 	if text == "" {
@@ -70,7 +70,7 @@ func (t *task) choice(n *yaml.Node, key, otherwise string, of ...string) string 
 	return otherwise
 }
 
-// number is a finite number that is not negative, or otherwise.
+// number returns a finite number that is not negative, or otherwise.
 func (t *task) number(n *yaml.Node, key string, otherwise float64) float64 {
 	found := document.At(n, key)
 	if found == nil {
@@ -84,7 +84,7 @@ func (t *task) number(n *yaml.Node, key string, otherwise float64) float64 {
 	return value
 }
 
-// user is a name or a number.
+// user returns a user, given as a name or a number.
 func (t *task) user(n *yaml.Node, key string) string {
 	found := document.At(n, key)
 	if found != nil && (found.Kind != yaml.ScalarNode || found.Tag != document.Text && found.Tag != "!!int") {

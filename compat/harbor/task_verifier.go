@@ -32,7 +32,7 @@ func (t *task) verifier(n *yaml.Node, dir string) taskVerifier {
 	if n == t.Root {
 		levels = levels[:1]
 	}
-	// A step's limit has a default of its own, and never inherits the task's.
+	// A step's limit has a separate default, and never inherits the task's.
 	v.Timeout = seconds(t.number(own, "timeout_sec", 600))
 	v.Mode = t.mode(levels)
 	resources := t.table(t.Root, "environment")
@@ -54,13 +54,13 @@ func (t *task) verifier(n *yaml.Node, dir string) taskVerifier {
 	return v
 }
 
-// mode is how the verifier and the agent's environment are to each other.
+// mode returns how the verifier relates to the agent's environment.
 func (t *task) mode(levels []*yaml.Node) string {
 	for _, level := range levels {
 		mode := t.choice(level, "environment_mode", "", shared, separate)
 		environment := t.table(level, "environment")
 		if mode == shared && environment != nil {
-			t.Fail(environment, "a shared verifier has no environment of its own")
+			t.Fail(environment, "a shared verifier has no separate environment")
 		}
 		if mode != "" {
 			return mode
@@ -116,7 +116,7 @@ func (t *task) image(v *taskVerifier, levels []*yaml.Node, dir string) {
 	}
 }
 
-// leftOut are the paths in directories of tests that .harborignore files leave out.
+// leftOut returns the paths in directories of tests that .harborignore files leave out.
 func (t *task) leftOut(tests []string) (all []string) {
 	g := newIgnores(func(rel string) string {
 		text, err := t.files.Read(filepath.Join(t.dir, filepath.FromSlash(rel)))
@@ -159,7 +159,7 @@ func (t *task) build(v *taskVerifier, dir string) bool {
 	return false
 }
 
-// inside is a path relative to the task.
+// inside resolves a path relative to the task.
 func (t *task) inside(path string) string {
 	if rel, err := filepath.Rel(t.dir, path); err == nil {
 		return filepath.ToSlash(rel)
@@ -191,13 +191,13 @@ func (t *task) resources(v *taskVerifier, n *yaml.Node, levels []*yaml.Node) {
 	}
 }
 
-// memory is that of an environment as a size; "" is no limit.
+// memory returns the memory of an environment as a size; "" means no limit.
 func (t *task) memory(n *yaml.Node) string {
 	if mb := t.number(n, "memory_mb", 0); mb > 0 {
 		return fmt.Sprintf("%.0fMiB", mb)
 	}
 	old := document.At(n, "memory")
-	if old == nil || old.Tag != document.Text { // Harbor drops what is no string
+	if old == nil || old.Tag != document.Text { // Harbor drops values that are not strings
 		return ""
 	}
 	if m := memoryText().FindStringSubmatch(strings.ToUpper(old.Value)); m != nil {
@@ -209,7 +209,7 @@ func (t *task) memory(n *yaml.Node) string {
 
 var memoryText = lazyregexp.New(`^(\d+)([KMG]?)$`)
 
-// workdir is the last WORKDIR of a Dockerfile, if that is an absolute path as it stands.
+// workdir returns the last WORKDIR of a Dockerfile if it is a literal absolute path.
 func (t *task) workdir(file string) string {
 	text, err := t.files.Read(file)
 	if err != nil {

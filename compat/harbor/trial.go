@@ -14,10 +14,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// recorder is what records call Harbor.
+// recorder is Harbor's name in records.
 const recorder = "harbor"
 
-// trial is what the result.json of a trial says.
+// trial is the content of a trial's result.json.
 type trial struct {
 	dir string // absolute
 
@@ -43,11 +43,11 @@ type stepResult struct {
 	outcome
 }
 
-// outcome is what a trial and a step have in common.
+// outcome holds the fields that a trial and a step share.
 type outcome struct {
 	AgentResult json.RawMessage `json:"agent_result"`
 	Verifier    *struct {
-		Rewards map[string]*float64 `json:"rewards"` // null is none
+		Rewards map[string]*float64 `json:"rewards"` // null means none
 	} `json:"verifier_result"`
 	ended
 }
@@ -63,7 +63,7 @@ type exception struct {
 	Policy   *policy `json:"policy,omitempty"`
 }
 
-// policy is what Harbor makes of an exception; nil is not said.
+// policy describes how Harbor treats an exception. A nil field is not recorded.
 type policy struct {
 	ValidReward *bool `json:"has_valid_reward,omitempty"`
 }
@@ -78,7 +78,7 @@ func (e *exception) valid() bool {
 	return failureOf(e.Type).valid
 }
 
-// agentInfo is who made a trial.
+// agentInfo names the agent of a trial.
 type agentInfo struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
@@ -88,7 +88,7 @@ type agentInfo struct {
 	} `json:"model_info"`
 }
 
-// usage is what an agent's run took; nil is not known.
+// usage is the cost of an agent's run. A nil field is unknown.
 type usage struct {
 	Input  *float64 `json:"n_input_tokens"` // with cached ones
 	Output *float64 `json:"n_output_tokens"`
@@ -125,7 +125,7 @@ func (t *trial) agent() agentInfo {
 	return who
 }
 
-// used is what all steps took together.
+// used returns the cost of all steps together.
 func (t *trial) used() usage {
 	all := []json.RawMessage{t.AgentResult}
 	for _, s := range t.Steps {
@@ -152,7 +152,7 @@ func added(a, b *float64) *float64 {
 
 func (t *trial) exceptions() []*exception { return exceptions(&t.ended, t.Steps) }
 
-// cause is the class of the first exception; "" is none.
+// cause returns the class of the first exception, or "".
 func (t *trial) cause() string {
 	for _, e := range t.exceptions() {
 		return e.Type
@@ -184,13 +184,13 @@ func (t *trial) valid() bool {
 	return false
 }
 
-// interrupted reports whether a trial ended by another doing than its solution's, so that
-// what it did not reach is no evidence about the solution.
+// interrupted reports whether something other than its solution ended a trial. What it did not reach is then
+// no evidence about the solution.
 func (t *trial) interrupted() bool {
 	return slices.ContainsFunc(t.exceptions(), func(e *exception) bool { return !failureOf(e.Type).own })
 }
 
-// reward is the one of a name; nil is none.
+// reward returns the reward of a name, or nil.
 func (o *outcome) reward(name string) *float64 {
 	if o.Verifier == nil {
 		return nil
@@ -201,7 +201,7 @@ func (o *outcome) reward(name string) *float64 {
 // maxWhy bounds what is shown of an exception's message, in characters.
 const maxWhy = 300
 
-// why is an exception as part of a sentence.
+// why formats an exception as part of a sentence.
 func (e *exception) why() string {
 	line, _, _ := strings.Cut(e.Message, "\n")
 	if runes := []rune(line); len(runes) > maxWhy {
@@ -210,7 +210,7 @@ func (e *exception) why() string {
 	return fmt.Sprintf("%s (%s): %s", e.Type, failureOf(e.Type).group, line)
 }
 
-// labels are those of a trial but for attempt.
+// labels returns the labels of a trial, except for attempt.
 func (t *trial) labels() map[string]string {
 	who, took := t.agent(), t.used()
 	model := ""
@@ -226,7 +226,7 @@ func (t *trial) labels() map[string]string {
 	}
 }
 
-// number is a number as text; "" is none.
+// number formats a number; nil is "".
 func number(f *float64) string {
 	if f == nil {
 		return ""
@@ -234,7 +234,7 @@ func number(f *float64) string {
 	return strconv.FormatFloat(*f, 'f', -1, 64)
 }
 
-// step is the result of a step; nil if the trial never began it.
+// step returns the result of a step, or nil if the trial never began it.
 func (t *trial) step(name string) *stepResult {
 	for i := range t.Steps {
 		if t.Steps[i].Name == name {
@@ -244,8 +244,8 @@ func (t *trial) step(name string) *stepResult {
 	return nil
 }
 
-// version is the digest of the task that a trial ran; "" is not known, as of trials that were made
-// before Harbor wrote locks.
+// version returns the digest of the task that a trial ran, or "" if it is unknown: older versions of Harbor
+// wrote no locks.
 func (t *trial) version(files *lang.ReaderFiles) string {
 	var lock struct {
 		Task taskLock `json:"task"`
@@ -256,8 +256,8 @@ func (t *trial) version(files *lang.ReaderFiles) string {
 	return lock.Task.Digest
 }
 
-// recorded is what Harbor found out about a trial. The only step of a task that has none is
-// the trial itself.
+// recorded returns what Harbor recorded about a trial. A task without steps has the trial itself as its only
+// step.
 func (t *trial) recorded(files *lang.ReaderFiles, a *answer) lang.Recorded {
 	r := lang.Recorded{By: recorder, Path: t.dir, Cause: t.cause(), Valid: t.valid(), Score: t.reward(a.reward), Comparable: a.task != nil, Last: a.task != nil && a.task.Last}
 	if r.Version = t.version(files); a.task != nil && r.Version != "" {

@@ -28,7 +28,7 @@ func isArchive(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x
 // read reads a log of either form.
 func read(file *os.File) (*plan.Log, error) {
 	head := make([]byte, 4)
-	n, _ := file.ReadAt(head, 0) // what is too short is no archive
+	n, _ := file.ReadAt(head, 0) // too short for an archive
 	l := newLog()
 	var err error
 	if isArchive(head[:n]) {

@@ -24,7 +24,7 @@ const maxSamples = 1_000_000
 // maxMetrics bounds it, too.
 const maxMetrics = 1_000
 
-// log is what was read of a log.
+// log is the content of a log, as far as it was read.
 type log struct {
 	status string
 	eval   struct {
@@ -90,7 +90,7 @@ func (l *log) samples(r *jsonfile.Reader) error {
 	return r.End()
 }
 
-// sample reads a sample or its summary, which has texts in place of an error and of a limit.
+// sample reads a sample or its summary, which has texts instead of an error and of a limit.
 func (l *log) sample(r *jsonfile.Reader) error {
 	var s struct {
 		ID     json.RawMessage
@@ -188,8 +188,8 @@ func (l *log) value(a *plan.LogAttempt, scorer, metric string, value json.RawMes
 	}
 }
 
-// number returns the number that inspect_ai makes of a score by default. What it has no number for it
-// counts as 0; here it is none.
+// number returns the number that inspect_ai makes of a score by default. Scores without a number count as 0
+// there, and as missing here.
 func number(value json.RawMessage) (float64, bool) {
 	var v any
 	if json.Unmarshal(value, &v) != nil {

@@ -1,5 +1,5 @@
-// Package jsonfile reads files of JSON of any length value by value, as Python's programs write
-// them. It keeps one value in memory, and a mistake has its place.
+// Package jsonfile reads JSON of any length value by value, as Python's programs write it. It keeps one
+// value in memory, and errors have locations.
 package jsonfile
 
 import (
@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// MaxValue is how many bytes a value that is read as a whole may have.
+// MaxValue bounds a value that is read as a whole, in bytes.
 const MaxValue = 64 << 20
 
 // Reader reads one JSON value and its parts. The numbers that JSON lacks, which Python writes as
@@ -103,7 +103,7 @@ func (r *Reader) Skip() error {
 	return err
 }
 
-// End reads to the end of the file, where nothing else may follow.
+// End reads to the end of the file, where nothing else can follow.
 func (r *Reader) End() error {
 	r.words.left = MaxValue
 	switch token, err := r.dec.Token(); {
@@ -141,8 +141,8 @@ func (r *Reader) wrap(err error) error {
 
 var errLarge = fmt.Errorf("a value has more than %d MiB", MaxValue>>20)
 
-// wordReader passes JSON on, with null in place of Python's words for numbers, and one byte of
-// white space in place of many: json.Decoder takes quadratic time for these.
+// wordReader passes JSON on, with null instead of Python's words for numbers, and one byte of
+// white space instead of many: json.Decoder takes quadratic time for these.
 type wordReader struct {
 	in       *bufio.Reader
 	left     int    // bytes until a value is too large
@@ -210,7 +210,7 @@ func (w *wordReader) word(c byte) string {
 }
 
 // Keys returns the keys of the object that a text begins with, and those of the first object in it,
-// as "key.inner". The text may end anywhere.
+// as "key.inner". The text can end anywhere.
 func Keys(head []byte) map[string]bool {
 	keys := map[string]bool{}
 	dec := json.NewDecoder(New(strings.NewReader(string(head))).words)

@@ -63,7 +63,7 @@ func (d *Dir) WriteMode(path string, content []byte, mode fs.FileMode) error {
 }
 
 // makeParents makes the directories of a file, and returns an error if a link leads out of the
-// export's directory there. A link in place of the file itself is replaced.
+// export's directory there. A link instead of the file itself is replaced.
 func (d *Dir) makeParents(name string) error {
 	if err := os.MkdirAll(d.path, 0o755); err != nil {
 		return err

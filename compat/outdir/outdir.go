@@ -1,4 +1,5 @@
-// Package outdir writes and removes the files of an export. It does not know what is in them.
+// Package outdir writes the files of an export, and removes those of the last export that are not written
+// again. It does not know what they contain.
 package outdir
 
 import (

@@ -14,14 +14,14 @@ import (
 )
 
 // config is a config.yaml that is read as SlopCodeBench's own loader does: what that
-// refuses is a mistake with its line.
+// refuses is an error with its line.
 type config struct{ *document.File }
 
 func openConfig(files *lang.ReaderFiles, path string) *config {
 	return &config{document.OpenYAML(files, path)}
 }
 
-// text is a string that has to be there; name is what messages call it.
+// text returns a required string; name is its name in messages.
 func (c *config) text(n *yaml.Node, key, name string) string {
 	value := document.At(n, key)
 	if value == nil || value.Kind != yaml.ScalarNode || value.Tag != document.Text {
@@ -34,7 +34,7 @@ func (c *config) text(n *yaml.Node, key, name string) string {
 	return value.Value
 }
 
-// version is one that has to be there, as it is written.
+// version returns a required version, as it is written.
 func (c *config) version(n *yaml.Node, name string) string {
 	value := document.At(n, "version")
 	if value == nil || value.Tag == document.Null {
@@ -62,7 +62,7 @@ func (c *config) list(n *yaml.Node, key string) []string {
 	return all
 }
 
-// variables are those of an environment.
+// variables returns the variables of an environment.
 func (c *config) variables(n *yaml.Node, key, name string) map[string]string {
 	all := map[string]string{}
 	values := document.At(n, key)
@@ -76,8 +76,8 @@ func (c *config) variables(n *yaml.Node, key, name string) map[string]string {
 	return all
 }
 
-// limit is a number of seconds as SlopCodeBench takes it: cut to whole seconds, where 0, as
-// null, is none.
+// limit returns a number of seconds as SlopCodeBench takes it: cut to whole seconds; 0, like null, means no
+// limit.
 func (c *config) limit(n *yaml.Node, name string) any {
 	if n == nil || n.Tag == document.Null {
 		return nil
@@ -96,7 +96,7 @@ func (c *config) limit(n *yaml.Node, name string) any {
 // groups are SlopCodeBench's names of groups.
 var groups = map[string]string{"Core": "core", "Functionality": "functionality", "Regression": "regression", "Error": "error"}
 
-// markers are those of config.yaml, which have groups, and others that are only registered.
+// markers returns the markers of config.yaml, which have groups, and others that are only registered.
 func (c *config) markers(others []marker) []lang.MadeBlock {
 	var all []lang.MadeBlock
 	markers := document.At(c.Root, "markers")
@@ -162,7 +162,7 @@ func (c *config) checkpoints(conversion conversion) []lang.MadeBlock {
 	return all
 }
 
-// from is the environment that a file describes.
+// from returns the environment that a file describes.
 func (e environment) from(root *yaml.Node) *environment {
 	setup, _ := document.Texts(document.At(root, "setup", "commands"))
 	eval, _ := document.Texts(document.At(root, "setup", "eval_commands"))

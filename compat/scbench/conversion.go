@@ -13,15 +13,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// conversion is what a checkout's conversion.toml says about a problem, as far as it is about
-// how tests run: the file is for the conversion to another benchmark's tasks.
+// conversion is the part of a checkout's conversion.toml that describes how a problem's tests run. The file
+// is for the conversion to another benchmark's tasks.
 type conversion struct {
-	Limit    float64  // verifier_timeout_sec: of a checkpoint's tests together, in seconds; 0 is none
+	Limit    float64  // verifier_timeout_sec: of a checkpoint's tests together, in seconds; 0 means no limit
 	all      []string // snippets for every checkpoint
 	snippets map[string][]string
 }
 
-// conversionOf reads the part of conversion.toml that is about a problem. A mistake in it is
+// conversionOf reads the part of conversion.toml that is about a problem. An error in it is
 // one of c.
 func conversionOf(files *lang.ReaderFiles, dir string, c *config) conversion {
 	above := filepath.Dir(dir)
@@ -61,12 +61,12 @@ func readConversion(f *document.File, own *yaml.Node) (c conversion) {
 	return c
 }
 
-// before are the snippets for a checkpoint.
+// before returns the snippets for a checkpoint.
 func (c conversion) before(checkpoint string) string {
 	return strings.Join(slices.Concat(c.all, c.snippets[checkpoint]), "\n")
 }
 
-// lines are those of a text or of a list of texts; nil has none.
+// lines returns the lines of a text or of a list of texts, and nil for nil.
 func lines(f *document.File, n *yaml.Node) []string {
 	switch {
 	case n == nil:
@@ -81,14 +81,14 @@ func lines(f *document.File, n *yaml.Node) []string {
 	return nil
 }
 
-// markerName is what the language takes for one: an identifier of Python.
+// markerName matches the names of markers that the language accepts: identifiers of Python.
 var markerName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// marker is one that a pytest.ini registers.
+// marker is a marker that a pytest.ini registers.
 type marker struct{ name, description string }
 
-// registered are the markers of the pytest.ini that a problem has beside its tests. Nothing
-// else of it counts: the one that tests run with is made for each run.
+// registered returns the markers of the pytest.ini next to a problem's tests. The rest of it is ignored:
+// each run gets a pytest.ini that is made for it.
 func registered(files *lang.ReaderFiles, dir string) []marker {
 	path := filepath.Join(dir, "pytest.ini")
 	if !files.Exists(path) {

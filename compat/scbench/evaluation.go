@@ -23,7 +23,7 @@ type Checkpoint struct {
 	OmitSkipped       bool // tests that are skipped are left out of totals
 	Result            report.Checkpoint
 	Log               []byte // pytest's output; stdout and stderr are one stream here
-	Report            []byte // pytest-json-report's file, nil when there is none
+	Report            []byte // pytest-json-report's file; nil if pytest wrote none
 }
 
 // evaluation has the keys of evaluation.json in their order.
@@ -57,9 +57,8 @@ var groupNames = map[verdict.Group]string{
 
 func (c *Checkpoint) judged() bool { return c.Result.ExitCode != nil }
 
-// Evaluation is the text of a judged checkpoint's evaluation.json. Buckets and
-// counts are in the order in which the report first has them, and groups
-// without tests are absent.
+// Evaluation returns the text of a judged checkpoint's evaluation.json. Buckets and counts are in the order
+// of their first use in the report, and groups without tests are absent.
 func Evaluation(c *Checkpoint) ([]byte, error) {
 	if !c.judged() {
 		return nil, fmt.Errorf("%s was not judged", c.Result.Name)

@@ -13,13 +13,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Benchmark is the part of SlopCodeBench that the program hands to plan.
+// Benchmark returns what plan needs to know of SlopCodeBench.
 func Benchmark() plan.Benchmark {
 	return plan.Benchmark{Name: "scbench", Export: export, Readers: readers()}
 }
 
-// agentRun is what SlopCodeBench calls a run: one agent's answers to problems,
-// here one solution name on one backend, once.
+// agentRun is a run in SlopCodeBench's sense: an agent's answers to problems, here a solution name on a
+// backend, once.
 type agentRun struct {
 	name     string
 	problems []Problem

@@ -35,7 +35,7 @@ func encode(v any, indent string) ([]byte, error) {
 	return ascii(laidOut.Bytes()), nil
 }
 
-// marshal is json.Marshal without the escapes for HTML.
+// marshal encodes as json.Marshal does, without the escapes for HTML.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

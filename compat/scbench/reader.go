@@ -107,7 +107,7 @@ func skippedTests(dir string) string {
 	return "omit"
 }
 
-// readSolution reads what there is of a problem's own solution, or of an agent's run. Mistakes
+// readSolution reads what there is of a problem's own solution, or of an agent's run. Errors
 // of config.yaml are the problem's.
 func readSolution(files *lang.ReaderFiles, given map[string]string) (*lang.Made, diag.List) {
 	dir := given["path"]
@@ -150,7 +150,7 @@ func readSolution(files *lang.ReaderFiles, given map[string]string) (*lang.Made,
 	return made, nil
 }
 
-// environment is what SlopCodeBench's environment files say.
+// environment is the content of SlopCodeBench's environment files.
 type environment struct {
 	kind   string
 	env    map[string]string
@@ -159,7 +159,7 @@ type environment struct {
 	ignore []string
 }
 
-// variables are those for cells of a type of environment.
+// variables returns the variables for cells of a type of environment.
 func (e *environment) variables(kind string) map[string]string {
 	if e.kind != kind {
 		return nil
@@ -206,7 +206,7 @@ func isOneOf(text string, all ...string) bool {
 	return false
 }
 
-// merged is the union of variables, of which later ones win.
+// merged returns the union of variables; later ones win.
 func merged(all ...map[string]string) map[string]string {
 	union := map[string]string{}
 	for _, one := range all {

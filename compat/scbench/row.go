@@ -37,7 +37,7 @@ type rates struct {
 	RegressionPassed   int    `json:"regression_passed"`
 }
 
-// Problem is one problem of a run: the checkpoints that were asked for, in order.
+// Problem is a problem of a run: the selected checkpoints, in order.
 type Problem struct {
 	Name        string
 	Path        string // directory of the problem in the run
@@ -45,7 +45,7 @@ type Problem struct {
 	Invalid     bool // nothing of it could be evaluated, so that it has no checkpoints
 }
 
-// Rows is the text of checkpoint_results.jsonl for problems.
+// Rows returns the text of checkpoint_results.jsonl for problems.
 func Rows(problems []Problem) ([]byte, error) {
 	var out []byte
 	for _, p := range problems {

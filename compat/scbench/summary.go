@@ -39,10 +39,9 @@ type ratesByKind struct {
 	Regression    float `json:"regression"`
 }
 
-// Summary is the text of result.json for problems. A problem is solved when
-// every checkpoint of it is, and partly solved when some is, so that solved
-// ones count as both. What was not judged counts as a checkpoint, and not as
-// solved; an invalid problem counts as a problem, and not as solved.
+// Summary returns the text of result.json for problems. A problem is solved if every checkpoint is, and
+// partly solved if any is, so that solved problems count as both. An unjudged checkpoint counts as unsolved,
+// and so does an invalid problem.
 func Summary(problems []Problem) ([]byte, error) {
 	problems = slices.DeleteFunc(slices.Clone(problems), func(p Problem) bool { return len(p.Checkpoints) == 0 && !p.Invalid })
 	s := summary{NumProblems: len(problems)}
@@ -125,7 +124,7 @@ func ratesBy(p Problem, kind countFunc) []float {
 	return rates
 }
 
-// mean is exact and rounded once, like Python's statistics.mean; 0 of nothing.
+// mean is exact and rounded once, like Python's statistics.mean. The mean of no values is 0.
 func mean(values []float) float {
 	if len(values) == 0 {
 		return 0

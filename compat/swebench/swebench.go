@@ -39,7 +39,7 @@ func holds(head []byte) bool {
 	return false
 }
 
-// reader is what was read of a report.
+// reader accumulates the content of a report.
 type reader struct {
 	log    plan.Log
 	seen   map[string]string // the list or place that has an instance
@@ -48,7 +48,8 @@ type reader struct {
 	infrastructure []string
 }
 
-// lists are those of a run's report that say how an instance ended. What was completed is resolved or not.
+// lists are the lists of a run's report that record how instances ended. A completed instance is resolved or
+// not.
 var lists = map[string]struct {
 	class verdict.Class
 	value float64

@@ -1,5 +1,9 @@
-// Package kind says what a kind of backend is to the application: how backends are made of
-// blocks, what it takes to ask one who it is, and how what it leaves is found and ended.
+// Package kind defines kinds of backends for the application: how a kind makes backends of blocks, what it
+// takes to identify them, and how leftovers are found and ended.
+//
+// A kind is a Kind in a folder below package backend, or in backend/kinds if programs that link no language
+// use the backend; a line in backend/kinds; and a schema with its decoder in package lang. No other package
+// knows a kind by name. A Site is what the backends of a project share.
 package kind
 
 import (
@@ -14,7 +18,8 @@ import (
 // are nil have nothing to do for the kind.
 type Kind struct {
 	Name string
-	// New makes the backend of a block; env is the environment of its probes. What it
+	// New makes the backend of a block; env is the environment of its probes. It starts no
+	// machine, since plans make backends, too. What it
 	// holds from one session to the next is closed with the site: see Site.OnClose.
 	New func(s *Site, b *lang.Backend, env []string) (plan.Executor, error)
 	// Asks are what of a block has a part in telling who the backend is and comes from

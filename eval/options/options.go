@@ -1,5 +1,3 @@
-// Package options says what project a call of the application is about, and what the call
-// may use of the outside world: the environment, the user's key and trust, directories.
 package options
 
 import (

@@ -1,8 +1,7 @@
-// Package command holds the tasks of problems that a program of their own
-// judges: Run runs it in a session of a backend, and Score reads what it left
-// behind. How a score is found there is package score's.
+// Package command has the tasks of problems that a command judges, and of task blocks: Run runs the command
+// in a session of a backend, and Score reads a score from its output (package score).
 //
-// What the program did is data: its exit, both of its outputs apart, and one
-// file. It is read in a node of its own, so that another rule for reading runs
-// nothing again.
+// The exit of the command, both outputs and one file are data. Score is a separate node, so that another
+// rule for reading runs nothing again. The command of a task block must succeed: if it fails, the node is
+// broken, so a failure is never a verdict of what needs its outputs.
 package command

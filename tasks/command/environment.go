@@ -17,8 +17,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// FromProject and FromEnvironment are what tasks call the dependencies that
-// have a uv project's files, and the versions of what it needs.
+// FromProject and FromEnvironment are the names of the dependencies that have a uv project's files, and the
+// versions of its requirements.
 const (
 	FromProject     = "uv project"
 	FromEnvironment = "environment"
@@ -40,7 +40,7 @@ type Python func(ctx context.Context) (path, version string, err error)
 // its dependency FromProject, needs. The answer is kept like any other, so that
 // it stays the same until the project, or the backend, is another.
 type Environment struct {
-	Overrides string // file of the project with other versions of what it asks for; "" is none
+	Overrides string // file of the project with overriding versions; "" means none
 	Env       session.Environment
 	Backend   backend.Backend
 	Identity  func(context.Context) (backend.Identity, error)
@@ -157,7 +157,7 @@ func (e *Environment) run(ctx context.Context, w *graph.Work) (graph.Outcome, er
 // value is ready; it is safe for concurrent use.
 type Environments struct{ preparations backend.Preparations }
 
-// UV says that a Run has the Python environment of a uv project.
+// UV reports that a Run has the Python environment of a uv project.
 type UV struct {
 	Project      string // of the workspace: the project, which is installed where it is
 	Shared       string // directory for environments, as commands of the backend see it
@@ -242,7 +242,7 @@ func chosen(ctx context.Context, w *graph.Work, output string) (string, error) {
 // prepare makes an environment with the packages of lines, if it is not there.
 func (e *Environments) prepare(ctx context.Context, b backend.Backend, env session.Environment, python, version, shared string, lines []string) (prepared, error) {
 	if shared == "" {
-		return prepared{}, errors.New("there is no directory for environments (hint: set HOME or XDG_CACHE_HOME)")
+		return prepared{}, errors.New("no directory for environments (hint: set HOME or XDG_CACHE_HOME)")
 	}
 	name := requirements.Name(python, version, lines)
 	p := prepared{python: python, shared: shared + "/" + name}
@@ -261,7 +261,7 @@ func (e *Environments) prepare(ctx context.Context, b backend.Backend, env sessi
 	return p, err
 }
 
-// in is a command that runs argv in the environment.
+// in returns a command that runs argv in the environment.
 func (p prepared) in(dir string, argv []string) []string {
 	return append([]string{"/bin/sh", "-c", within, "sh", dir + "/" + venv, p.shared}, argv...)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// FromTask is what Figures calls its dependency, a Task.
+// FromTask is the name of the dependency of Figures, a Task.
 const FromTask = "task"
 
 // OutputFigures is the output of Figures: a JSON object of numbers.

@@ -36,7 +36,7 @@ func (r *Run) clear(ctx context.Context, s *session.Session) error {
 	return nil
 }
 
-// collect returns the file with the score. Without one it returns why there is none.
+// collect returns the file with the score, or the reason why it is missing.
 func (r *Run) collect(ctx context.Context, s *session.Session) (content []byte, none string, err error) {
 	if r.File == "" {
 		return nil, "", nil
@@ -55,10 +55,10 @@ func (r *Run) collect(ctx context.Context, s *session.Session) (content []byte, 
 	return content, "", nil
 }
 
-// errMasked says that what is kept without secrets is not worth what it was with them.
+// errMasked reports that what is kept without secrets is not worth what it was with them.
 var errMasked = errors.New("the value of a secret is part of what gives the score, which masking it would change; give the secret another value")
 
-// sameScore is an error if the rule reads another score from what is kept than from what
+// sameScore returns an error if the rule reads another score from the kept parts than from everything that
 // the program left.
 func (r *Run) sameScore(left, kept score.Artifacts) error {
 	was, wasErr := r.Rule.Read(left)

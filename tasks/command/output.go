@@ -29,15 +29,15 @@ const (
 	kindMetrics = "metrics"
 )
 
-// TaskOutput is what is kept of a Task's workspace: a tree, of a file one with that file
-// alone, and of metrics a blob of JSON.
+// TaskOutput describes an output of a Task: a tree, or for a file a tree with that file alone, or for
+// metrics a blob of JSON.
 type TaskOutput struct {
 	Name string
 	Kind string
 	Path string // relative to the directory of the Task
 }
 
-// What an output may have together. A task that makes more is broken, and says so.
+// What an output can have together. A task that makes more is broken, and says so.
 const (
 	maxOutputBytes   = 8 << 30
 	maxOutputEntries = 1_000_000
@@ -48,7 +48,7 @@ const (
 // packing is generous, as it depends on the disk alone.
 const packing = 30 * time.Minute
 
-// archiveName is where tar leaves a directory, in the workspace.
+// archiveName is the path of the tar archive of a directory, in the workspace.
 const archiveName = ".fevalgraph-output.tar"
 
 // keep stores the output.
@@ -71,7 +71,7 @@ func (o TaskOutput) keep(ctx context.Context, t *Task, session backend.Session, 
 	return cache.Output{Name: o.Name, Digest: tree.Root, Tree: true}, nil
 }
 
-// notCollected explains why there is no file.
+// notCollected explains why a file is missing.
 func notCollected(at string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -82,7 +82,7 @@ func notCollected(at string, err error) error {
 	return fmt.Errorf("fetching %s: %w", at, err)
 }
 
-// metricName is what a metric may be called.
+// metricName matches valid names of metrics.
 var metricName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]{0,99}$`)
 
 // metrics stores an object of finite numbers; equal ones are equal bytes.

@@ -21,14 +21,14 @@ import (
 // line by line, a module, data. Where the backend can, the problem's files are read-only
 // while the program runs; code is also compared afterwards.
 
-// maxGuarded bounds the problem's files that are read-only and compared, and maxCode the
-// size of one that is compared.
+// maxGuarded bounds the problem's files that are read-only and compared, and maxCode the size of a compared
+// file.
 const (
 	maxGuarded = 100
 	maxCode    = 1 << 20
 )
 
-// codeEndings are those of files that interpreters run.
+// codeEndings are the extensions of files that interpreters run.
 var codeEndings = []string{".bash", ".jl", ".js", ".lua", ".mjs", ".pl", ".py", ".R", ".r", ".rb", ".sh", ".ts"}
 
 // guarded lists the problem's files in the workspace, code first, without what the
@@ -55,7 +55,7 @@ func (r *Run) guarded(ctx context.Context, w *graph.Work) (code, data []cache.En
 	line := strings.Fields(r.line())
 	for _, e := range files {
 		if own[path.Dir(e.Path)] {
-			continue // the submission is a file in place of this directory
+			continue // the submission is a file instead of this directory
 		}
 		if e.Executable || slices.Contains(codeEndings, path.Ext(e.Path)) || slices.ContainsFunc(line, func(word string) bool { return path.Join(r.Directory, word) == e.Path }) {
 			code = append(code, e)
@@ -71,7 +71,7 @@ func (r *Run) guarded(ctx context.Context, w *graph.Work) (code, data []cache.En
 }
 
 // readOnly lists the files that commands cannot change. In a container the problem's own set-up
-// commands could not, either, and may have to.
+// commands could not, either, and might have to.
 func (r *Run) readOnly(code, data []cache.Entry) []string {
 	if r.Backend.Capabilities().OwnFiles && (r.OwnSetup || r.UV != nil) {
 		return nil
@@ -102,7 +102,7 @@ func unchanged(ctx context.Context, s *session.Session, files []cache.Entry) (sa
 	return same, nil
 }
 
-// rewritten returns the first of files that is no longer as the problem has it, or "".
+// rewritten returns the first of files that differs from the problem's, or "".
 func rewritten(ctx context.Context, s *session.Session, files []cache.Entry) (string, error) {
 	same, err := unchanged(ctx, s, files)
 	for _, e := range files {

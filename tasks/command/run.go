@@ -27,19 +27,19 @@ import (
 type Run struct {
 	Inputs       []string          // dependencies whose trees make the workspace; later ones win
 	Own          string            // that of Inputs which no other solution has
-	Separate     *separate.Modules // of Own run in a process of their own; nil runs them where they are imported
+	Separate     *separate.Modules // of Own run in a separate process; nil runs them where they are imported
 	Direct       bool              // the program is known to import modules of Own
 	Module       string            // of the workspace: what of Own the program would import
 	Search       *separate.Search
 	Directory    string // of the workspace, where everything runs
 	Setup        []session.Step
-	SetupTimeout time.Duration // of all of Setup together; 0 is none
+	SetupTimeout time.Duration // of all of Setup together; 0 means no limit
 	OwnSetup     bool          // some of Setup is the problem's; in no key
 	Argv         []string
-	Timeout      time.Duration // of Argv; 0 is none
+	Timeout      time.Duration // of Argv; 0 means no limit
 	Offline      bool          // Argv reaches no network
 	GPU          bool          // it needs one
-	File         string        // of the workspace, to be kept; "" is none
+	File         string        // of the workspace, to be kept; "" means none
 	Env          session.Environment
 	Repeat       int
 	Rule         score.Rule // of the Score; in no key: see sameScore
@@ -47,7 +47,7 @@ type Run struct {
 	// what the key says. An error means that it is not.
 	VerifyInputs []func() error
 
-	UV *UV // nil is no uv project
+	UV *UV // nil without a uv project
 
 	Machine *session.Machine
 	Keep    session.Keep // in no key
@@ -70,7 +70,7 @@ const (
 // Exit is the content of OutputExit: how the program ended, or which set-up command failed, and how.
 type Exit struct {
 	session.Exit
-	NoFile    string `json:"no_file,omitempty"`   // why there is no OutputFile
+	NoFile    string `json:"no_file,omitempty"`   // why OutputFile is missing
 	Rewritten string `json:"rewritten,omitempty"` // code of the problem that changed while the program ran
 }
 
@@ -134,7 +134,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		return graph.Outcome{}, err
 	}
 	plan.Spec.ReadOnly = r.readOnly(code, data)
-	// However the program ends, the submission may have ended it, so it does not run once more: one
+	// However the program ends, the submission can have ended it, so it does not run once more: a submission
 	// that is right by chance must not have another chance for that.
 	return session.Run(ctx, w, plan, func(s *session.Session) (graph.Outcome, error) {
 		k := &session.Keeper{Ctx: ctx, Store: w.Store}
@@ -195,7 +195,7 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, s *session.Session, uv *
 	if err := r.clear(ctx, s); err != nil {
 		return err
 	}
-	if len(r.Setup) > 0 || uv != nil { // which may change code, honestly
+	if len(r.Setup) > 0 || uv != nil { // which can change code, honestly
 		var err error
 		if code, err = unchanged(ctx, s, code); err != nil {
 			return err
@@ -300,7 +300,7 @@ func limitMessage(limit time.Duration) string {
 	return fmt.Sprintf("the limit of %v ended the program", limit)
 }
 
-// joined is what was printed on both, standard output first.
+// joined returns both outputs, standard output first.
 func joined(stdout, stderr []byte) []byte {
 	if len(stderr) > 0 && len(stdout) > 0 && stdout[len(stdout)-1] != '\n' {
 		stdout = append(stdout, '\n')
@@ -329,8 +329,8 @@ func (r *Run) setUp(ctx context.Context, w *graph.Work, s *session.Session, uv *
 	return nil, nil
 }
 
-// startError returns the error of a program that was not started, or did not end. One that the problem brings
-// is the problem's to mend, one that is looked up the machine's.
+// startError returns the error of a program that was not started, or did not end. The problem is at fault if
+// it brings the program, and the machine if the program is looked up.
 func (r *Run) startError(err error) error {
 	var tool *backend.ToolError
 	if errors.As(err, &tool) && tool.Tool == r.Argv[0] && strings.Contains(tool.Tool, "/") && !strings.HasPrefix(tool.Tool, "/") {

@@ -15,10 +15,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// From is what Score calls its dependency, a Run.
+// From is the name of Score's dependency, a Run.
 const From = "command"
 
-// Outputs are those of a Run that Score reads.
+// Outputs returns the outputs of a Run that Score reads.
 func Outputs() []string {
 	return []string{OutputExit, OutputTiming, OutputStdout, OutputStderr, OutputFile, OutputSetup}
 }
@@ -110,7 +110,7 @@ func (s *Score) grade(l left) (*verdict.Checkpoint, string) {
 	return c, ""
 }
 
-// left is what a Run left.
+// left is the output of a Run.
 type left struct {
 	exit                        Exit
 	timing                      session.Timing
@@ -151,8 +151,8 @@ func readLeft(ctx context.Context, w *graph.Work) (left, error) {
 	return l, nil
 }
 
-// without says why there is no score: the reason, the end of the program if
-// that was no good one, and the line that tells most.
+// without explains a missing score: the reason, how the program ended if it ended badly, and the most
+// informative line of its output.
 func (l left) without(reason string) string {
 	if end := l.end(); end != "" {
 		reason += " (" + end + ")"
@@ -182,7 +182,7 @@ func (l left) setupFailed() string {
 	if l.exit.TimedOut {
 		said = fmt.Sprintf("the limit of %v on set-up ended %q", time.Duration(l.exit.Limit*float64(time.Second)), l.exit.Setup)
 	}
-	// Past its own line, and before the one that says how it ended.
+	// The command's output is between its line and the line about its end.
 	text := string(l.setup)
 	if at := strings.LastIndex(text, "$ "+l.exit.Setup+"\n"); at >= 0 {
 		text = text[at+len(l.exit.Setup)+len("$ \n"):]

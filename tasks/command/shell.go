@@ -19,7 +19,7 @@ func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use 
 	}
 	w.Log = progress
 	return session.Enter(ctx, w, plan, func(s *session.Session) error {
-		// A set-up command that failed has told why: that is what to look into.
+		// A set-up command that failed has printed why, for the user to examine.
 		if _, err := r.setUp(ctx, w, s, uv); err != nil {
 			return err
 		}

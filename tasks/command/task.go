@@ -22,9 +22,9 @@ type Task struct {
 	Inputs       []TaskInput // later ones win
 	Directory    string      // of the workspace, where everything runs
 	Setup        []session.Step
-	SetupTimeout time.Duration // of all of Setup together; 0 is none
+	SetupTimeout time.Duration // of all of Setup together; 0 means no limit
 	Argv         []string
-	Timeout      time.Duration // of Argv; 0 is none
+	Timeout      time.Duration // of Argv; 0 means no limit
 	Offline      bool          // Argv reaches no network
 	Env          session.Environment
 	Outputs      []TaskOutput
@@ -108,7 +108,7 @@ func (t *Task) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use
 	}
 	w.Log = progress
 	return session.Enter(ctx, w, plan, func(s *session.Session) error {
-		// A set-up command that failed has told why: that is what to look into.
+		// A set-up command that failed has printed why, for the user to examine.
 		if _, err := t.setUp(ctx, s); err != nil {
 			return err
 		}
@@ -149,7 +149,7 @@ func (t *Task) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
 	return plan, nil
 }
 
-// setUp runs the set-up commands, up to one that failed.
+// setUp runs the set-up commands, up to the first that fails.
 func (t *Task) setUp(ctx context.Context, s *session.Session) (failed, err error) {
 	for _, step := range t.Setup {
 		no, err := s.SetUp(ctx, step)
@@ -190,7 +190,7 @@ func (t *Task) make(ctx context.Context, w *graph.Work, s *session.Session) (gra
 	return k.Outcome, k.Err
 }
 
-// failure says how a command ended that did not end well; nil of any other.
+// failure returns how a command failed, or nil if it succeeded.
 func failure(exit backend.Exit, limit time.Duration, stdout, stderr []byte) error {
 	var how string
 	switch {
@@ -211,7 +211,7 @@ func failure(exit backend.Exit, limit time.Duration, stdout, stderr []byte) erro
 	return errors.New(how)
 }
 
-// first is a command that runs argv with the environment's programs first in PATH.
+// first returns a command that runs argv with the environment's programs first in PATH.
 func (p *prepared) first(_ string, argv []string) []string {
 	const script = `VIRTUAL_ENV=$1 PATH=$1/bin:$PATH
 export VIRTUAL_ENV PATH

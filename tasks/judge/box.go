@@ -14,14 +14,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// Box is where programs run.
+// Box runs programs.
 type Box struct {
 	backend.Sandbox
 	Ident func(context.Context) (backend.Identity, error) // of Sandbox, memoised by the caller
 	Env   []string                                        // KEY=value, complete, of every program; enters keys
 }
 
-// Environment is that of programs unless the backend adds to it.
+// Environment returns the environment of programs, to which a backend can add.
 func Environment() []string { return []string{"PATH=/usr/bin:/bin"} }
 
 // describe adds what programs run on.
@@ -46,7 +46,7 @@ func describeLimits(m *graph.Manifest, whose string, l backend.Limits) {
 	m.Int(whose+"file limit", l.Kept)
 }
 
-// run runs programs. A machine that was taken away is no failure of the sandbox.
+// run runs programs. A machine that was taken away is not a failure of the sandbox.
 func (b *Box) run(ctx context.Context, programs ...backend.Program) ([]backend.Ending, error) {
 	ends, err := b.Run(ctx, programs...)
 	if lost := (*backend.PreemptedError)(nil); errors.As(err, &lost) {
@@ -83,8 +83,8 @@ func (b *Box) one(ctx context.Context, p backend.Program) (backend.Ending, error
 	return endings[0], nil
 }
 
-// settled runs a single program with patience. It reaches its wall-clock limit twice if it is one
-// that waits forever, whatever else the machine did the first time.
+// settled runs a single program with patience. A program that waits forever reaches its wall-clock limit
+// twice, whatever else the machine did the first time.
 func (b *Box) settled(ctx context.Context, p backend.Program) (backend.Ending, error) {
 	p.Env = b.Env
 	ends, err := b.patient(ctx, p)
@@ -97,7 +97,7 @@ func (b *Box) settled(ctx context.Context, p backend.Program) (backend.Ending, e
 	return ends[0], nil
 }
 
-// input is the digest of an output that a dependency must have.
+// input returns the digest of a required output of a dependency.
 func input(w *graph.Work, as, output string) (cache.Digest, error) {
 	d, ok := w.Input(as, output)
 	if !ok {

@@ -7,13 +7,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// ByHand is what a person needs to judge one case: the files, and the programs to
-// start beside them, with their arguments.
+// ByHand lists what the user needs to judge a case by hand: the files, and the programs to start next to
+// them, with their arguments.
 type ByHand struct {
 	Files    []cache.Entry
 	Solution []string
 	Tool     []string // the checker or the interactor
-	// Talks says that the two read what the other one prints. Otherwise, the solution
+	// Talks reports that the two read what the other one prints. Otherwise, the solution
 	// reads FileIn, and the checker FileOut.
 	Talks bool
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// CheckerLimits are those of a checker on one case.
+// CheckerLimits returns the limits of a checker on a case.
 func CheckerLimits(cpu time.Duration, memory int64) backend.Limits {
 	return backend.Limits{CPU: cpu, Clock: 2 * cpu, Memory: memory, Processes: toolProcesses, Stdout: toolOutput, Stderr: toolOutput}
 }
@@ -40,9 +40,8 @@ type Check struct {
 
 // Describe implements graph.Task.
 func (c *Check) Describe(ctx context.Context, m *graph.Manifest) error {
-	// 2: with a log; 3: quoted ratios do not count; 4: decimal commas and _pc are no ratios;
-	// 5: an output that there is no room for is too long; 6: all of a message is read, and the
-	// lowest ratio counts
+	// 2: with a log; 3: quoted ratios do not count; 4: decimal commas and _pc are not ratios; 5: an output
+	// without room for it is too long; 6: all of a message is read, and the lowest ratio counts
 	m.Int("recipe", 6)
 	m.String("rules", c.Rules.Name)
 	describeLimits(m, "", c.Limits)
@@ -130,7 +129,7 @@ func (c *Check) runChecker(ctx context.Context, w *graph.Work) (backend.Ending, 
 	return c.Box.settled(ctx, p)
 }
 
-// output is a solution's output as the dialect hands it to the checker.
+// output returns a solution's output as the dialect hands it to the checker.
 func (r Rules) output(ctx context.Context, store cache.Store, d cache.Digest) (cache.Digest, error) {
 	content, err := cache.ReadBlob(ctx, store, d, -1)
 	if err != nil {
@@ -142,7 +141,7 @@ func (r Rules) output(ctx context.Context, store cache.Store, d cache.Digest) (c
 	return d, nil
 }
 
-// contestant is what a solution that failed said, as far as it is kept.
+// contestant returns the output of a solution that failed, as far as it is kept.
 func contestant(ctx context.Context, w *graph.Work) (string, error) {
 	d, ok := w.Input(FromRun, graph.LogOutput)
 	if !ok {
@@ -155,7 +154,7 @@ func contestant(ctx context.Context, w *graph.Work) (string, error) {
 	return string(content), nil
 }
 
-// signal is the name of the signal that ended a program, or "".
+// signal returns the name of the signal that ended a program, or "".
 func (e end) signal() string {
 	if e.Status == backend.Signalled {
 		return e.Signal
@@ -163,14 +162,13 @@ func (e end) signal() string {
 	return ""
 }
 
-// failedWith is a verdict that earns nothing.
+// failedWith returns a verdict that earns nothing.
 func failedWith(verdict, why string) Verdict {
 	ratio, unbounded := 0.0, 0.0
 	return Verdict{Verdict: verdict, Ratio: &ratio, RatioUnbounded: &unbounded, Message: why}
 }
 
-// wordFor is the verdict that the exit code of a checker or interactor stands
-// for, whatever it says.
+// wordFor returns the verdict for the exit code of a checker or interactor, whatever it printed.
 func wordFor(e end) string {
 	if !e.usable() {
 		return CheckerFailed

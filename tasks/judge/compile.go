@@ -27,7 +27,7 @@ type Diagnosis struct {
 	Text string `json:"text,omitempty"` // what the compiler had to say when not OK
 }
 
-// Language is how programs of a language are made and started.
+// Language describes how programs of a language are compiled and started.
 type Language struct {
 	Name     string // "cpp", "python": enters keys
 	Filename string // of the source, unless a problem says otherwise
@@ -40,11 +40,10 @@ var (
 	Python = Language{Name: "python", Filename: "main.py"}
 )
 
-// built is what a compiler makes.
+// built is the file that a compiler writes.
 const built = "a"
 
-// program says how a program of the language is started: its arguments, and the
-// name under which it lies in its directory.
+// program returns how a program of the language is started: its arguments, and its name in its directory.
 func (l Language) program(filename string) (argv []string, as string) {
 	if l.compiled {
 		return []string{built}, built
@@ -52,7 +51,7 @@ func (l Language) program(filename string) (argv []string, as string) {
 	return []string{"/usr/bin/python3", filename}, filename
 }
 
-// CompileLimits are those of one compilation.
+// CompileLimits returns the limits of a compilation.
 func CompileLimits(cpu time.Duration, memory int64) backend.Limits {
 	return backend.Limits{
 		CPU: cpu, Clock: compileClock * cpu, Memory: memory, Processes: compileProcesses,
@@ -61,8 +60,7 @@ func CompileLimits(cpu time.Duration, memory int64) backend.Limits {
 }
 
 const (
-	// Time from start to end stops a compiler that waits, not one that a busy
-	// machine holds up.
+	// Time from start to end stops a compiler that waits, not a compiler that a busy machine delays.
 	compileClock     = 10
 	compileProcesses = 128
 	compileOutput    = 1 << 20
@@ -181,8 +179,8 @@ func gxx(ctx context.Context, box *Box, files []cache.Entry, filename string, fl
 	return Diagnosis{OK: true}, end.Kept[0].Digest, nil
 }
 
-// firstError is the first line of a compiler's text that tells an error, unless
-// the text begins with it: one line is all that some people get to see.
+// firstError returns the first line of a compiler's text that contains an error, unless the text begins with
+// it: some views show a single line.
 func firstError(text string) string {
 	for i, line := range strings.Split(text, "\n") {
 		if strings.Contains(line, "error: ") {
@@ -195,7 +193,7 @@ func firstError(text string) string {
 	return ""
 }
 
-// temporary is how the compiler calls files between its passes: by chance.
+// temporary matches the random names of a compiler's files between its passes.
 var temporary = lazyregexp.New(`/tmp/cc[A-Za-z0-9]{6}\b`)
 
 func withoutTemporaries(text string) string {
@@ -203,7 +201,7 @@ func withoutTemporaries(text string) string {
 }
 
 // Tool is the task that makes the program of a problem's checker or interactor,
-// shared by every solution. When it does not compile, the problem has a mistake.
+// shared by every solution. When it does not compile, the problem has an error.
 type Tool struct {
 	Name   string // "checker" or "interactor"
 	Flags  []string
@@ -212,7 +210,7 @@ type Tool struct {
 	Source *tasks.Files // ToolFile of Name, and headers
 }
 
-// ToolFile is what the source of a tool is called, whatever it is called where it is.
+// ToolFile returns the name of a tool's source when it is compiled.
 func ToolFile(name string) string { return name + ".cc" }
 
 // Describe implements graph.Task.

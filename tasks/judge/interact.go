@@ -21,8 +21,7 @@ type Interact struct {
 	Box              *Box
 }
 
-// InteractorLimits are those of an interactor: it lives as long as a solution
-// does, and longer.
+// InteractorLimits returns the limits of an interactor: it lives as long as a solution does, and longer.
 func InteractorLimits(solution backend.Limits) backend.Limits {
 	const more = 4
 	return backend.Limits{
@@ -33,10 +32,9 @@ func InteractorLimits(solution backend.Limits) backend.Limits {
 
 // Describe implements graph.Task.
 func (i *Interact) Describe(ctx context.Context, m *graph.Manifest) error {
-	// 2: a busy machine is no limit of time; 3: with a log; 4: quoted ratios do not count;
-	// 5: one without memory has the verdict of it; 6: where neither ends, the interactor is
-	// asked without a solution who is to blame; 7: all of a message is read, and the lowest
-	// ratio counts
+	// 2: a busy machine is not a limit of time; 3: with a log; 4: quoted ratios do not count; 5: a program
+	// without memory has the verdict for that; 6: if neither ends, the interactor runs without a solution to
+	// find out which is to blame; 7: all of a message is read, and the lowest ratio counts
 	m.Int("recipe", 7)
 	argv, _ := i.Language.program(i.Filename)
 	m.Strings("argv", argv)
@@ -126,7 +124,7 @@ func hung(e backend.Ending) bool {
 	return e.Status == backend.ClockLimit || e.Status == backend.CPULimit
 }
 
-// brokenPipe is the signal of a program that writes to one that has ended.
+// brokenPipe is the signal of a program that writes to a program that has ended.
 const brokenPipe = "broken pipe"
 
 // judge decides between the two. What a solution did outweighs what the

@@ -16,9 +16,8 @@ func (g *group) add(ratio *float64) {
 	g.ratios = append(g.ratios, n)
 }
 
-// plain is the mean of every ratio, times 100: the sum in the order of cases,
-// then the division, then the factor. Scores are compared digit by digit, so
-// this order is part of what a score is.
+// plain returns the mean of every ratio, times 100: the sum in the order of cases, then the division, then
+// the factor. Scores are compared digit by digit, so this order is part of the score.
 func plain(groups []group) float64 {
 	sum, n := 0.0, 0
 	for _, g := range groups {
@@ -30,8 +29,8 @@ func plain(groups []group) float64 {
 	return float64(sum/float64(n)) * 100
 }
 
-// weighted is the mean of the subtasks' means by their weights, times 100, in
-// the order of the subtasks.
+// weighted returns the mean of the subtasks' means by their weights, times 100, in the order of the
+// subtasks.
 func weighted(groups []group) float64 {
 	sum, weights := 0.0, 0.0
 	for _, g := range groups {

@@ -8,20 +8,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// Processor time is what a program needs; from its start to its end it may take
-// long only because a machine is busy. So a limit of time from start to end
-// stops who waits, and must not blame a program that was made to wait.
+// A program needs its processor time; from start to end it can take long only because a machine is busy. So
+// a limit of time from start to end stops programs that wait, and must not blame a program that was delayed.
 
 const (
-	// asleep is the part of the time below which a program has hardly run. One
-	// that needs a processor gets more of it even among dozens of others.
+	// asleep is the part of the time below which a program has hardly run. A program that needs a processor
+	// gets more of it even among dozens of others.
 	asleep = 0.01
-	// longer is how much more time a program gets when its limit proves
-	// nothing, and again if it has used that.
+	// longer is the factor by which a program gets more time if its limit proves nothing, and again if it
+	// has used that.
 	longer = 8
 	times  = 2
-	// moreOf is how much more processor time it then takes at least if it is
-	// not waiting for ever, and leastMore what is more than chance.
+	// moreOf is the factor by which its processor time then grows at least unless it waits forever, and
+	// leastMore the growth that is more than chance.
 	moreOf    = 2
 	leastMore = 20 * time.Millisecond
 )
@@ -66,7 +65,7 @@ func (b *Box) patience(ctx context.Context, ends []backend.Ending, programs ...b
 		late[0].CPU.Round(time.Millisecond), late[0].Clock.Round(time.Millisecond), limit)
 }
 
-// doubtful reports whether a solution may have reached its limit because of
+// doubtful reports whether a solution can have reached its limit because of
 // others. That one which talks to an interactor hardly ran proves nothing:
 // each must get a processor for the other to go on.
 func doubtful(ends []backend.Ending) bool {

@@ -10,24 +10,24 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// Rules says how a checker's or interactor's words become a ratio. Without a
+// Rules describes how a checker's or interactor's words become a ratio. Without a
 // Dialect, nothing that a solution prints can count.
 type Rules struct {
 	Name    string // in keys
 	Dialect Dialect
 }
 
-// Dialect is how another judge reads the words of programs.
+// Dialect reads the output of programs as another judge does.
 type Dialect interface {
 	// Output is a solution's output as its checker reads it.
 	Output(content []byte) []byte
 	// Ratios reads what a program said that ended cleanly or not, by a signal
 	// unless that is empty. A solution that did not end cleanly is read in place
-	// of its checker or interactor. The message is for people.
+	// of its checker or interactor. The message is for users.
 	Ratios(clean bool, said, signal string) (ratio, unbounded float64, message string)
 }
 
-// read is a verdict of the dialect's.
+// read returns a verdict in the dialect.
 func (r Rules) read(verdict string, clean bool, said, signal string) Verdict {
 	ratio, unbounded, message := r.Dialect.Ratios(clean, said, signal)
 	return Verdict{Verdict: verdict, Ratio: number(ratio), RatioUnbounded: number(unbounded), Message: readable([]byte(message))}
@@ -43,8 +43,8 @@ const (
 	exitEOF          = 8
 )
 
-// numeral is a number as printf writes it; a full stop may follow it. One with a decimal
-// comma, as in some locales, is found as a whole, and is no number.
+// numeral matches a number as printf writes it; a full stop can follow it. A number with a decimal comma, as
+// in some locales, matches as a whole, and is not a number.
 const numeral = `([-+]?(?:[0-9]+(?:[.,][0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?(?:nan|inf)\b)`
 
 var (
@@ -58,7 +58,7 @@ var (
 
 // judged reads the verdict of a checker or interactor from its ending and its whole output; only
 // the message is shortened. If it crashes or prints an invalid number, the solution's output caused
-// that and earns 0: no solution may choose to have no score. An error is a *failedError: the points
+// that and earns 0: no solution can choose to have no score. An error is a *failedError: the points
 // are not a ratio, whatever the solution does, or the wall-clock limit was reached, which a busy
 // machine can cause.
 func judged(e end, printed []byte) (Verdict, error) {
@@ -185,7 +185,7 @@ func (e end) usable() bool {
 	return false
 }
 
-// number is nil for what JSON has no number for.
+// number returns nil for a number that JSON cannot represent.
 func number(n float64) *float64 {
 	if math.IsNaN(n) || math.IsInf(n, 0) {
 		return nil

@@ -24,8 +24,7 @@ const (
 	FromRun      = "run"       // what Run left
 )
 
-// The outputs of Run beside the log, which is what the program printed to its
-// standard error.
+// The outputs of Run besides the log, which is the program's standard error.
 const (
 	OutputExit    = "exit"    // always: how the program ended
 	OutputStdout  = "stdout"  // a blob, when there was a program
@@ -43,7 +42,7 @@ func measureOf(e backend.Ending) Measure {
 	return Measure{CPUMS: milliseconds(e.CPU), ClockMS: milliseconds(e.Clock), MemoryBytes: e.Memory}
 }
 
-// outOfMemory is what runtimes print of a program that got no memory and did not catch it.
+// outOfMemory matches the messages of runtimes about a program that got no memory and did not catch that.
 var outOfMemory = lazyregexp.New(`(?m)std::bad_alloc|^MemoryError|java\.lang\.OutOfMemoryError|[Cc]annot allocate memory`)
 
 // starved returns e with the status MemoryLimit if the program ran out of memory. A limit on the
@@ -94,8 +93,8 @@ func segments(r io.Reader) (all uint64) {
 	return all
 }
 
-// RunLog is what a program printed in a Run, for people: its standard output, its
-// standard error, and how it ended. exit is the content of OutputExit.
+// RunLog formats the outputs of a Run for users: standard output, standard error, and how the program ended.
+// exit is the content of OutputExit.
 func RunLog(stdout, stderr, exit []byte) ([]byte, error) {
 	var ended end
 	if err := json.Unmarshal(exit, &ended); err != nil {
@@ -122,8 +121,8 @@ type Run struct {
 
 // Describe implements graph.Task.
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
-	// 2: crashing for want of memory is a memory limit; 3: a busy machine is
-	// none of time; 5: so is crashing for want of memory that was asked for at once.
+	// 2: crashing for lack of memory is a memory limit; 3: a busy machine is not a limit of time; 5: so is
+	// crashing for lack of memory that was requested at once.
 	m.Int("recipe", 5)
 	argv, _ := r.Language.program(r.Filename)
 	m.Strings("argv", argv)

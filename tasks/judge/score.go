@@ -26,7 +26,7 @@ type Subtask struct {
 	Cases []CaseName
 }
 
-// CaseName is what a case is called in results.
+// CaseName is the name of a case in results.
 type CaseName struct {
 	Name string
 	File string // its input, relative to the problem
@@ -112,7 +112,7 @@ func (s *Score) cases(ctx context.Context, w *graph.Work, c *verdict.Checkpoint,
 	return nil
 }
 
-// Test is a case with its verdict in results.
+// Test returns a case with its verdict as results have it.
 func Test(name CaseName, v Verdict) verdict.Test {
 	t := verdict.Test{ID: name.Name, File: name.File, Group: verdict.Core, Status: verdict.TestFailed,
 		Verdict: v.Verdict, Ratio: v.Ratio, RatioUnbounded: v.RatioUnbounded}

@@ -68,7 +68,7 @@ func (s *Submit) Describe(ctx context.Context, m *graph.Manifest) error {
 }
 
 const (
-	// maxSubmitted is what servers take, in bytes.
+	// maxSubmitted is the limit of servers, in bytes.
 	maxSubmitted = 5 << 20
 	// maxAgain bounds how often a submission is handed in until two results
 	// agree.
@@ -120,9 +120,8 @@ func (s *Submit) grade(ctx context.Context, w *graph.Work) (*backend.Grade, erro
 	return s.settled(ctx, w, backend.Submission{Problem: s.Problem, Language: s.Language.Name, Code: content})
 }
 
-// settled hands the submission in, once in general. A server tells a failure of
-// its own like a program that ended without a word, so a result with such a case
-// must come twice to be believed.
+// settled hands in the submission, usually once. A server reports a failure of itself like a program that
+// ended without output, so a result with such a case must be returned twice to be trusted.
 func (s *Submit) settled(ctx context.Context, w *graph.Work, sub backend.Submission) (*backend.Grade, error) {
 	var all []*backend.Grade
 	for len(all) < maxAgain {
@@ -145,7 +144,7 @@ func (s *Submit) settled(ctx context.Context, w *graph.Work, sub backend.Submiss
 	return nil, errors.New("no two results of the server agree, and each has a case that earned nothing without a word")
 }
 
-// doubtful reports whether a case may have failed for the server's own reasons:
+// doubtful reports whether a case can have failed for the server's own reasons:
 // nothing is said, and the program's time was not up.
 func (s *Submit) doubtful(g *backend.Grade) bool {
 	for i, c := range g.Cases {

@@ -19,8 +19,8 @@ const (
 	CheckerFailed     = "checker failed" // it gave no verdict
 )
 
-// Verdict is the content of OutputVerdict. Ratio is what the case earned of what
-// it can earn; a nil Ratio is none that is a number.
+// Verdict is the content of OutputVerdict. Ratio is the earned share of what the case can earn; a nil Ratio
+// is not a number.
 type Verdict struct {
 	Verdict        string   `json:"verdict"`
 	Ratio          *float64 `json:"ratio"`
@@ -44,8 +44,7 @@ func endOf(e backend.Ending) end { return end{e.Status, e.Code, e.Signal} }
 // clean reports whether the program ended as it should.
 func (e end) clean() bool { return e.Status == backend.Exited && e.Code == 0 }
 
-// blame is the verdict on a solution whose program did not end as it should, and
-// why.
+// blame returns the verdict on a solution whose program ended badly, and the reason.
 func (e end) blame() (verdict, why string) {
 	switch e.Status {
 	case backend.CPULimit:
@@ -64,7 +63,7 @@ func (e end) blame() (verdict, why string) {
 	return RuntimeError, fmt.Sprintf("exit status %d", e.Code)
 }
 
-// String says how a program ended.
+// String describes how a program ended.
 func (e end) String() string {
 	switch e.Status {
 	case backend.Exited:
@@ -77,10 +76,10 @@ func (e end) String() string {
 	return string(e.Status)
 }
 
-// transcript is a log: what programs printed for people, and how each ended.
+// transcript is a log: what programs printed for users, and how each ended.
 type transcript []byte
 
-// say adds what a program printed, in lines of its own.
+// say adds a program's output, in separate lines.
 func (t *transcript) say(said []byte) {
 	*t = append(*t, said...)
 	if len(said) > 0 && said[len(said)-1] != '\n' {

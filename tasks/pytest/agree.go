@@ -16,8 +16,8 @@ func (r *read) distrust(why string) {
 	r.mismatch, r.usable, r.tests, r.trouble = true, false, nil, why
 }
 
-// contradiction says what in the report is otherwise than pytest ended, or "". whole is
-// said of a report with every test and its stages.
+// contradiction returns how the report contradicts the end of pytest, or "". whole means a report with every
+// test and its stages.
 func (r *read) contradiction(l left, whole bool) string {
 	code := l.exit.Code
 	if code != exitOK && code != exitTestsFailed || r.collector != nil {
@@ -76,8 +76,8 @@ func (r *read) prove(ctrf []observed, code int) {
 	}
 }
 
-// disagreement says what a CTRF report has otherwise than the tests of the other, or "".
-// The names in it may lack the parameters.
+// disagreement returns how a CTRF report differs from the tests of the other, or "". The names in it can
+// lack the parameters.
 func disagreement(tests, ctrf []observed) string {
 	passed, failed := map[string]bool{}, 0
 	for i := range tests {

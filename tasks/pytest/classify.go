@@ -19,12 +19,11 @@ const (
 	exitInternal    = 3
 	exitUsage       = 4
 	exitNoTests     = 5
-	// signalBase is what a launcher adds to the number of the signal that
-	// ended its child.
+	// signalBase is added by a launcher to the number of the signal that ended its child.
 	signalBase = 128
 )
 
-// read is what the reports say, if they can be trusted.
+// read is the content of the reports, if they can be trusted.
 type read struct {
 	tests     []observed
 	collected int
@@ -78,7 +77,7 @@ func readReports(l left) read {
 	return r
 }
 
-// collectedIn is how many tests pytest says in its output that it collected.
+// collectedIn returns the number of tests that pytest's output reports as collected.
 func collectedIn(log []byte) (n int, counted bool) {
 	m := collectedLine().FindSubmatch(log)
 	if m == nil {
@@ -110,7 +109,7 @@ func (r *read) readJSON(l left) {
 	r.collector, r.tests = decoded.failed, decoded.tests
 }
 
-// most is how many tests a report may have: no more were run than were collected.
+// most bounds the tests of a report: no more were run than were collected.
 func (r *read) most() int {
 	if r.counted {
 		return min(r.collected, maxTests)
@@ -118,8 +117,8 @@ func (r *read) most() int {
 	return maxTests
 }
 
-// refuse notes why a report cannot be read. One that claims more tests than there are
-// makes the other worth nothing, too.
+// refuse notes why a report cannot be read. A report that claims more tests than there are invalidates the
+// other, too.
 func (r *read) refuse(report string, err error) {
 	switch {
 	case errors.Is(err, errTooManyTests):
@@ -174,8 +173,8 @@ func (r *read) readCTRF(l left, witness bool) {
 	}
 }
 
-// classify tells how the run ended, with a line for people unless it was
-// judged and there is nothing to add.
+// classify returns how the run ended, with a line for users unless it was judged and there is nothing to
+// add.
 func classify(l left, r read) (verdict.Class, string) {
 	class, message := classOf(l, r)
 	return class, withMemory(l.exit.MemoryLimit, class, message)
@@ -230,8 +229,8 @@ func (r *read) collectionTrouble(log []byte) string {
 	return r.collector.NodeID + ": " + errorLine([]byte(r.collector.LongRepr))
 }
 
-// errorLine picks the line of a pytest log that tells most: the last of those
-// that pytest marks with "E", else one that names an error, else the last.
+// errorLine returns the most informative line of a pytest log: the last of those that pytest marks with "E",
+// else a line that names an error, else the last.
 func errorLine(log []byte) string {
 	marked, named := "", ""
 	for line := range strings.Lines(string(log)) {

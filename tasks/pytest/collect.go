@@ -81,14 +81,13 @@ const maxReport = 16 << 20
 
 var errReportTooLarge = fmt.Errorf("the report is larger than %d MiB", maxReport>>20)
 
-// isAbsent reports whether there is no report to be had, as opposed to one
-// that could not be fetched.
+// isAbsent reports whether a report does not exist, as opposed to a report that could not be fetched.
 func isAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, backend.ErrNotRegular)
 }
 
-// readReport reads the report of a seal. Of one that is too large the long texts are shortened,
-// unless there are secrets to be masked: a part of one could stay.
+// readReport reads the report of a seal. If it is too large, long texts are shortened, unless there are
+// secrets to be masked: a part of a secret could stay.
 func readReport(ctx context.Context, session backend.Session, name string, want digested, whole bool) ([]byte, error) {
 	read := func(shortened func(io.Reader) ([]byte, error)) ([]byte, error) {
 		f, err := session.Collect(ctx, name)

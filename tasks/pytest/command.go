@@ -13,7 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
-// DefaultRequirements are what every pytest problem gets beside its own.
+// DefaultRequirements are added to the requirements of every pytest problem.
 var DefaultRequirements = []string{
 	"pytest", "pytest-json-ctrf", "pytest-json-report", "pytest-timeout", "jsonschema", "deepdiff",
 }
@@ -28,7 +28,7 @@ const (
 
 const uvxProgram = "uvx"
 
-// pytest is the command that runs pytest with exactly the locked requirements.
+// pytest returns the command that runs pytest with exactly the locked requirements.
 func (r *Run) pytest(in provided, offline bool) []string {
 	if in.venv == "" {
 		return r.uvx(in.python, offline)
@@ -43,13 +43,12 @@ func (r *Run) pytest(in provided, offline bool) []string {
 // inVenv runs the program $2 of the environment $1, as uvx does, and never one of the same name elsewhere.
 const inVenv = `PATH=$1/bin:$PATH; export PATH; program=$1/bin/$2; shift 2; `
 
-// uvx has uv find pytest in its cache.
-// --no-config keeps configuration that a submission ships from redirecting
-// the package index.
+// uvx makes uv find pytest in its cache. --no-config keeps configuration that a submission ships from
+// redirecting the package index.
 func (r *Run) uvx(python string, offline bool) []string {
 	// Isolated, uv looks for no tool that a submission installed in its home directory.
 	argv := []string{uvxProgram, "--isolated", "--no-config"}
-	// Where a session gives the submission a cache of its own, pytest comes from the other.
+	// If a session gives the submission a separate cache, pytest comes from the other.
 	if dir := r.Env.Value("UV_CACHE_DIR"); dir != "" {
 		argv = append(argv, "--cache-dir="+dir)
 	}
@@ -79,15 +78,15 @@ uv pip install --quiet --no-config $options --python "$python" --target verified
 rm -rf verified requirements.txt
 exec "$@"`
 
-// inMade makes the environment $1 by a command, the rest, and asks its pytest for the version. One that
-// is there is whole.
+// inMade makes the environment $1 by a command, the rest, and asks its pytest for the version. An existing
+// environment is complete.
 const inMade = `venv=$1
 [ ! -e "$venv" ] || exit 0
 shift
 "$@" && exec "$venv/bin/pytest" --version`
 
-// provide is the command that makes uv provide pytest, and asks pytest for its version. For
-// uvx it installs the locked requirements where that is of no use, to have their hashes checked.
+// provide returns the command that makes uv provide pytest, and prints pytest's version. For uvx it installs
+// the locked requirements where that is of no use, to have their hashes checked.
 func (r *Run) provide(in provided, offline bool) []string {
 	python := in.python
 	if in.venv != "" {
@@ -98,7 +97,7 @@ func (r *Run) provide(in provided, offline bool) []string {
 		return argv
 	}
 	var options []string
-	if requirements.Hashed(r.pins) { // else those that there are count
+	if requirements.Hashed(r.pins) { // otherwise existing ones count
 		options = append(options, "--require-hashes")
 	}
 	if offline {
@@ -108,8 +107,8 @@ func (r *Run) provide(in provided, offline bool) []string {
 	return append(append(checked, "--"), argv...)
 }
 
-// testCommand is the whole pytest command. The explicit -c and --confcutdir
-// keep a submission's own configuration and its root conftest.py out.
+// testCommand returns the whole pytest command. The explicit -c and --confcutdir keep a submission's own
+// configuration and its root conftest.py out.
 func (r *Run) testCommand(in provided, dir string, env []string) (argv, with []string) {
 	if r.Plain {
 		return r.pluginCommand(r.pytestTests(in), dir, env)
@@ -117,7 +116,7 @@ func (r *Run) testCommand(in provided, dir string, env []string) (argv, with []s
 	return r.within(r.pytestTests(in)), env
 }
 
-// sealedCommand is testCommand with the plugin that seals the reports.
+// sealedCommand returns testCommand with the plugin that seals the reports.
 func (r *Run) sealedCommand(in provided, dir string, env []string) (argv, with []string) {
 	options := []string{"-p", pluginName}
 	if r.Separate != nil {
@@ -126,8 +125,8 @@ func (r *Run) sealedCommand(in provided, dir string, env []string) (argv, with [
 	return r.pluginCommand(r.pytestTests(in, options...), dir, env)
 }
 
-// pluginCommand has a command find plugins by its environment: env, or in a container that of the
-// image, which only a shell there can add to. Elsewhere the backend finds uvx, which a shell may not see.
+// pluginCommand makes a command find plugins by its environment: env, or in a container the image's, which
+// only a shell there can extend. Elsewhere the backend finds uvx, which a shell might not see.
 func (r *Run) pluginCommand(argv []string, dir string, env []string) (_, with []string) {
 	if r.Backend.Capabilities().OwnFiles {
 		return r.within(append([]string{"/bin/sh", "-c", sealed + `exec "$@"`, "sh"}, argv...)), env
@@ -144,8 +143,8 @@ func (r *Run) pluginCommand(argv []string, dir string, env []string) (_, with []
 	return r.within(argv), append(with, variable+found)
 }
 
-// within has a shell run Before, and then a command. Python that Before starts imports nothing
-// from the workspace, which is the submission's.
+// within makes a shell run Before, and then a command. Python that Before starts imports nothing from the
+// workspace, which is the submission's.
 func (r *Run) within(argv []string) []string {
 	if r.Before == "" {
 		return argv
@@ -157,7 +156,7 @@ exec "$@"`
 	return append([]string{"/bin/sh", "-c", fmt.Sprintf(safe, r.Before), "sh"}, argv...)
 }
 
-// pytestTests is the command that runs the tests, with options of its own.
+// pytestTests returns the command that runs the tests, with further options.
 func (r *Run) pytestTests(in provided, options ...string) []string {
 	argv := append(r.pytest(in, true), r.Directory+"/"+r.File,
 		"--entrypoint="+r.Entry,
@@ -202,8 +201,7 @@ var builtinMarkers = []Marker{
 	{Name: "regression", Description: "regression tests from prior checkpoints"},
 }
 
-// ini is the pytest.ini of the workspace: it registers the markers, built-in
-// ones first.
+// ini returns the pytest.ini of the workspace: it registers the markers, built-in markers first.
 func (r *Run) ini() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "[pytest]\ntestpaths = %s\n", r.Directory)

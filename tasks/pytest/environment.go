@@ -30,7 +30,7 @@ type Environments struct {
 	preparations backend.Preparations
 }
 
-// provided is where sessions have pytest.
+// provided tells where sessions have pytest.
 type provided struct {
 	python   string // the interpreter; "" for uv's own choice
 	venv     string // an environment with pytest; "" has uvx make one for each session
@@ -52,7 +52,7 @@ func (r *Run) provided(python, version string) provided {
 	return in
 }
 
-// damagedFile marks an environment that is damaged. It stays, since sessions may run in it.
+// damagedFile marks an environment that is damaged. It stays, since sessions can run in it.
 const damagedFile = "damaged"
 
 // undamaged returns the directory, or the first of those for its successors that has no mark.
@@ -112,9 +112,9 @@ func (r *Run) preparation(in provided) string {
 	return strings.Join(r.provide(in, false), "\x00") + "\x00\x00" + uvVariables(r.Env.Preparing())
 }
 
-// verify asks, after a pytest that judged nothing, whether uv can still provide it:
-// its cache may have been removed meanwhile. What a submission did in its own session
-// proves nothing, so another is asked. If it cannot, the next attempt prepares it again.
+// verify checks, after a pytest that judged nothing, whether uv can still provide it: its cache can have
+// been removed meanwhile. What a submission did in its session proves nothing, so it checks in another. If
+// uv cannot, the next attempt prepares it again.
 func (e *Environments) verify(ctx context.Context, r *Run, name string, in provided) error {
 	var out capped.Buffer
 	exit, err := backend.Once(ctx, r.Backend, backend.Spec{Name: name, Snapshot: in.snapshot}, backend.Command{
@@ -139,7 +139,7 @@ func (e *Environments) verify(ctx context.Context, r *Run, name string, in provi
 }
 
 // fetch makes uv provide pytest. Where uv's cache outlives a session, what it has
-// is used without the network, which may be slow or absent.
+// is used without the network, which can be slow or absent.
 func (e *Environments) fetch(ctx context.Context, r *Run, in provided, env []string) (snapshot string, exit backend.Exit, out []byte, err error) {
 	attempts := []bool{false}
 	if !r.Backend.Capabilities().OwnFiles {
@@ -164,7 +164,7 @@ func (e *Environments) fetch(ctx context.Context, r *Run, in provided, env []str
 	return snapshot, exit, out, err
 }
 
-// uvVariables are those of env that can lead uv to another cache or index.
+// uvVariables returns the variables of env that can lead uv to another cache or index.
 func uvVariables(env []string) string {
 	var found []string
 	for _, v := range env {

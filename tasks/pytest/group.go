@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// observed is one test as a report tells it.
+// observed is a test as a report describes it.
 type observed struct {
 	verdict.Test
 	verdict.TestMeasurement

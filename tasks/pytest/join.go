@@ -13,14 +13,13 @@ import (
 
 // Ended is a Run that has ended.
 type Ended struct {
-	File    string // its Run.File; of the one that ran everything, its own test file
+	File    string // its Run.File; of the only run, its own test file
 	Outputs []cache.Output
 }
 
-// Join returns the pytest-report.json and the log of the runs of a checkpoint,
-// whose tests are in directory. Those of one run are as it left them; several
-// are joined to what one run of all their tests would have left, as Parse does
-// it. The report is nil when there is none, also because a run broke.
+// Join returns the pytest-report.json and the log of the runs of a checkpoint, whose tests are in directory.
+// Those of a single run are returned unchanged; several are joined to what one run of all their tests would
+// have left, as Parse does it. The report is nil if there is none, also because a run broke.
 func Join(ctx context.Context, store cache.Store, directory string, runs []Ended) (report, log []byte, err error) {
 	if len(runs) == 0 { // a checkpoint that a selective run did not compile
 		return nil, nil, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// jsonReport is what pytest-json-report writes, as far as it is read here.
+// jsonReport is the output of pytest-json-report, as far as it is read here.
 type jsonReport struct {
 	exitCode  *int
 	collected int
@@ -30,7 +30,7 @@ type collector struct {
 	LongRepr longRepr `json:"longrepr"`
 }
 
-// longRepr is a text for people. What a plugin puts there in place of one is shown as it is.
+// longRepr is a text for users. What a plugin puts there instead of one is shown as it is.
 type longRepr string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -43,7 +43,7 @@ func (l *longRepr) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// keywords are those of a test, nearest decorator first.
+// keywords are the keywords of a test, nearest decorator first.
 type keywords []string
 
 // maxKeywords is many times what tests have.
@@ -82,7 +82,7 @@ type crash struct {
 	Message string `json:"message"`
 }
 
-// errTooManyTests says that a report has more tests than there can be.
+// errTooManyTests reports that a report has more tests than there can be.
 var errTooManyTests = errors.New("it has more tests than were collected")
 
 // maxTests bounds the tests of a run, also where pytest does not say how many it collected.

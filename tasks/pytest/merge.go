@@ -7,8 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// part is what one of several runs left that had a part of a checkpoint's
-// tests each.
+// part is the outcome of a run that had a part of a checkpoint's tests.
 type part struct {
 	file string // the test file that it ran, as in node ids
 	left
@@ -23,8 +22,7 @@ func newPart(file string, l left) part {
 	return p
 }
 
-// whole is what one run of all tests would have said, as far as parts of it
-// can tell.
+// whole is the outcome that one run of all tests would have had, as far as parts of it show.
 type whole struct {
 	code      int // pytest's exit code
 	class     verdict.Class
@@ -37,7 +35,7 @@ type whole struct {
 // pick names a test: the index of its part, and its own in there.
 type pick struct{ part, test int }
 
-// merge says what one run of all parts' tests would have given. pytest
+// merge returns what one run of all parts' tests would have given. pytest
 // collects every file before it runs a test, so of several troubles the one
 // that it would have met first decides, and what it would not have reached
 // any more does not count:
@@ -91,13 +89,12 @@ func (w *whole) follow(p *part) {
 	}
 }
 
-// severity orders the ways in which a run can end; it is -1 for
-// one that ended before.
+// severity orders the ways in which a run can end; it is -1 for a run that ended earlier.
 func (p part) severity() int {
 	return slices.Index([]verdict.Class{verdict.NoTests, verdict.Judged, verdict.CollectionError}, p.class)
 }
 
-// exitCode is that of runs that ended.
+// exitCode returns the exit code of runs that ended.
 func exitCode(parts []part) int {
 	code := exitNoTests
 	for i := range parts {
@@ -136,7 +133,7 @@ func collectedBefore(parts []part, p int) int {
 }
 
 // ranNothing reports whether the run ended when its tests were collected and
-// none had run: a hook may have failed that looks at all of them.
+// none had run: a hook can have failed that looks at all of them.
 func (p part) ranNothing() bool {
 	return p.severity() < 0 && p.usable && len(p.tests) == 0
 }
@@ -147,9 +144,8 @@ func (p part) couldNotCollect() bool {
 	return p.class == verdict.CollectionError && p.exit.Code == exitInterrupted
 }
 
-// firstEnd returns the part that ended first of those that ended before all of
-// their tests had run, and how many tests pytest had reached; -1 when there is
-// none.
+// firstEnd returns the first part in which pytest ended before all of its tests had run, and how many tests
+// pytest had reached. Without such a part, first is -1.
 func firstEnd(parts []part, tests []pick) (first, reached int) {
 	first = -1
 	for i := range parts {

@@ -20,9 +20,8 @@ import (
 // deterministic facts, OutputMeasurements durations and messages.
 type Parse struct {
 	Grouping
-	// Parts are the names of the test files in Directory that have a Run of
-	// their own each, in order; none means that there is one Run of all. The
-	// dependency on the Run of a file is called "pytest <file>".
+	// Parts are the names of the test files in Directory that have separate Runs, in order; none means that
+	// there is one Run of all. The dependency on the Run of a file is called "pytest <file>".
 	Parts     []string
 	Directory string
 }
@@ -92,7 +91,7 @@ func (p *Parse) read(ctx context.Context, w *graph.Work) (verdict.Checkpoint, ve
 			return verdict.Checkpoint{}, verdict.Measurements{}, fmt.Errorf("%s: %w", file, err)
 		}
 		parts[i] = newPart(path.Join(p.Directory, file), l)
-		parts[i].report, parts[i].ctrf = nil, nil // each may be large, and they have been read
+		parts[i].report, parts[i].ctrf = nil, nil // each can be large, and they have been read
 	}
 	v, m := p.judgeParts(parts)
 	return v, m, nil

@@ -25,8 +25,8 @@ import (
 // OutputCTRF, OutputSetup and OutputLog when there were such.
 type Run struct {
 	Checkpoint string
-	// Pins returns the locked requirements, name==version with their hashes, every one
-	// of them; nil when they are not locked yet.
+	// Pins returns all locked requirements, name==version with their hashes, or nil if they are not locked
+	// yet.
 	Pins           func(context.Context) ([]string, error)
 	Directory      string // of the tests in the workspace
 	File           string // the one test file in it to run; "" is every one
@@ -34,12 +34,12 @@ type Run struct {
 	Entry          string // command that starts the submission
 	Args           []string
 	Plugins        []string
-	Timeout        time.Duration // per test; 0 is none
-	SessionTimeout time.Duration // of the whole pytest run; 0 is none
+	Timeout        time.Duration // per test; 0 means no limit
+	SessionTimeout time.Duration // of the whole pytest run; 0 means no limit
 	Before         string        // commands of the shell that starts pytest
 	Env            session.Environment
 	Setup          []string      // shell commands run in the workspace first
-	SetupTimeout   time.Duration // of all of Setup together; 0 is none
+	SetupTimeout   time.Duration // of all of Setup together; 0 means no limit
 	Assets         []Asset
 	RelativeAssets bool  // variables name assets relative to the workspace
 	Ports          []int // that the tests, or what they start, listen on
@@ -67,13 +67,13 @@ type Run struct {
 // Marker is a pytest marker to register.
 type Marker struct{ Name, Description string }
 
-// Asset is an asset that the tests may read.
+// Asset is an asset that the tests can read.
 type Asset struct {
 	Name   string // the dependency is called "asset <Name>"
 	Target string // below <tests>/assets
 }
 
-// Var is one environment variable of the tests.
+// Var is an environment variable of the tests.
 type Var = session.Variable
 
 // The outputs of Run.
@@ -89,10 +89,10 @@ const (
 // exitFacts is the content of OutputExit.
 type exitFacts struct {
 	session.Exit
-	// Collected is how many tests pytest said that it collected, where the log has
-	// masks; nil when the log is whole, or pytest did not say it.
+	// Collected is the number of tests that pytest reported as collected, if the log has masks; nil if the
+	// log is whole, or pytest did not report it.
 	Collected *int `json:"collected,omitempty"`
-	// Summary is what pytest said of its end, where the log has masks.
+	// Summary is pytest's report of its end, if the log has masks.
 	Summary *summary `json:"summary,omitempty"`
 	// TooLarge are the names of reports that were larger than maxReport, and not kept.
 	TooLarge []string `json:"too_large,omitempty"`
@@ -102,7 +102,7 @@ type exitFacts struct {
 }
 
 // reportFacts are the keys of both reports whose values decide, or name what is decided
-// on. They are never masked: a secret may be "passed".
+// on. They are never masked: a secret can be "passed".
 var reportFacts = []string{"nodeid", "outcome", "keywords", "name", "status", "filePath", "file_path", "tags"}
 
 // Describe implements graph.Task.
@@ -273,9 +273,9 @@ func (r *Run) test(ctx context.Context, w *graph.Work, s *session.Session, in pr
 	return outcome, err
 }
 
-// early returns an error if pytest ended before it ran tests, for a reason that is not its own. Once
-// it runs them, the submission can end it, and one that is right by chance must not have another
-// chance for that.
+// early returns an error if pytest ended before it ran tests, and tests are not the reason. Once it runs
+// them, the submission can end it, and a submission that is right by chance must not have another chance for
+// that.
 func early(ctx context.Context, s *session.Session, key proof.Key, in provided, exit backend.Exit) error {
 	notFound := exit.Code == session.ShellNotFound // of a shell that starts pytest, for Before or in a container
 	if !notFound && !session.Doubtful(exit) {
@@ -292,8 +292,7 @@ func early(ctx context.Context, s *session.Session, key proof.Key, in provided, 
 	return s.Again(session.Again("pytest", exit))
 }
 
-// neverJudged reports whether pytest judged nothing, for a reason of
-// its own.
+// neverJudged reports whether pytest judged nothing for a reason that is not the tests.
 func (r *Run) neverJudged(exit backend.Exit, o graph.Outcome) bool {
 	if exit.TimedOut || exit.Signal != "" || exit.Code >= signalBase {
 		return false

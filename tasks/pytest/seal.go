@@ -53,7 +53,7 @@ func sealInputs(key proof.Key) []backend.Input {
 // back from the environment.
 const sealed = `PYTHONPATH=$PWD/` + pluginDir + `${PYTHONPATH:+:$PYTHONPATH}; export PYTHONPATH; `
 
-// begun reports whether pytest has taken its key, and so may have run tests. No other process
+// begun reports whether pytest has taken its key, and so can have run tests. No other process
 // can put it back.
 func begun(ctx context.Context, s backend.Session, key proof.Key) (bool, error) {
 	content, err := session.Read(ctx, s, keyPath, int64(len(key)))
@@ -66,17 +66,17 @@ func begun(ctx context.Context, s backend.Session, key proof.Key) (bool, error) 
 	return !bytes.Equal(content, key), nil
 }
 
-// digested is how the seal identifies a report.
+// digested identifies a report in the seal.
 type digested struct {
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
 }
 
-// errUnsealed is the error of a report that is not the one that pytest's process wrote.
+// errUnsealed reports that pytest's process did not write a report.
 var errUnsealed = errors.New("the report does not have its seal")
 
-// readSeal returns the reports that pytest's process wrote, by their names; nil if there is
-// no seal of its key.
+// readSeal returns the reports that pytest's process wrote, by their names, or nil without a seal of its
+// key.
 func readSeal(ctx context.Context, s backend.Session, key proof.Key) (map[string]digested, error) {
 	const most = 4 << 10
 	content, err := session.Read(ctx, s, sealPath, most)

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// stringLimits bound the texts of a report that is stored, in bytes. The first is what
-// results keep of a message; the others are tried for a report that is still too large.
+// stringLimits bound the texts of a stored report, in bytes. The first is the bound of a message in results;
+// the others are tried for a report that is still too large.
 var stringLimits = []int{maxMessage, maxMessage / 4, maxMessage / 16, maxMessage / 64}
 
 // mostRead bounds what is read of a report.

@@ -45,7 +45,7 @@ func eachElement[T any](d *json.Decoder, do func(*T) error) error {
 		return err
 	}
 	if first != json.Delim('[') {
-		return fmt.Errorf("it has %v in place of a list", first)
+		return fmt.Errorf("expected a list, got %v", first)
 	}
 	for d.More() {
 		var element T
@@ -67,7 +67,7 @@ func delim(d *json.Decoder, want json.Delim) error {
 	return err
 }
 
-// atEnd is an error if anything follows.
+// atEnd returns an error if anything follows.
 func atEnd(d *json.Decoder) error {
 	switch _, err := d.Token(); {
 	case errors.Is(err, io.EOF):

@@ -9,17 +9,16 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// summary is what pytest says of its end in its output: "== 2 failed, 10 passed in
-// 0.12s ==". It holds no text, so that it can be kept where the log has masks.
+// summary is pytest's report of its end in its output: "== 2 failed, 10 passed in 0.12s ==". It holds no
+// text, so that it can be kept if the log has masks.
 type summary struct {
-	// Counts are the numbers of the last line, by their singular words: passed, failed,
-	// skipped, error. nil when there is no such line.
+	// Counts are the numbers of the last line, by their singular words: passed, failed, skipped, error. It
+	// is nil without such a line.
 	Counts map[string]int `json:"counts,omitempty"`
-	// Cut is set when the log begins as one that ends with such a line, and has none, nor
-	// anything that a plugin may print in its place: something ended pytest before.
+	// Cut is set if the log begins like a log that ends with such a line, but has neither the line nor a
+	// plugin's replacement for it: something ended pytest before.
 	Cut bool `json:"cut,omitempty"`
-	// Subtests is set when subtests failed. Each counts as a failure of its own, and they
-	// have one entry in a report.
+	// Subtests is set if subtests failed. Each counts as a failure, and they have one entry in a report.
 	Subtests bool `json:"subtests,omitempty"`
 }
 
@@ -28,7 +27,7 @@ var (
 	lastLine  = lazyregexp.New(`^=+ (.+) in [0-9.]+ ?s(?:econds)?(?: \([^)]*\))? =+$`)
 	earlyLine = lazyregexp.New(`^!{3,} (.+) !{3,}$`)
 	countWord = lazyregexp.New(`^([0-9]+) ([a-z][a-z ]*)$`)
-	// otherEnd is how reporters of plugins count at their ends.
+	// otherEnd matches the counts that reporters of plugins print at their ends.
 	otherEnd  = lazyregexp.New(`\b[0-9]+ (?:passed|failed|skipped|xfailed|xpassed|errors?|deselected|tests? collected)\b|no tests ran`)
 	colours   = lazyregexp.New(`\x1b\[[0-9;]*m`)
 	subFailed = []byte("SUBFAIL") // SUBFAILED(...) of pytest 9, SUBFAIL of pytest-subtests
@@ -39,7 +38,7 @@ var (
 var countedElsewhere = []string{"failed", "error", "skipped", "xfailed", "deselected", "warning", "rerun", "subtests passed", "subtests skipped", "subtests failed"}
 
 // passed returns how many tests passed at most, if as many as worded can be counted by a
-// word of a plugin in place of pytest's.
+// word of a plugin instead of pytest's.
 func (s *summary) passed(worded int) int {
 	others := 0
 	for word, n := range s.Counts {
@@ -79,7 +78,7 @@ func endedEarly(log []byte) string {
 func summaryIn(log []byte) *summary {
 	s := &summary{Subtests: bytes.Contains(log, subFailed)}
 	if !bytes.Contains(log, []byte(" test session starts ")) || !firstLine().Match(log) {
-		return s // such as with -qqq: what is counted in there may be anybody's
+		return s // such as with -qqq: what is counted in there can be anybody's
 	}
 	for rest := log; len(rest) > 0 && s.Counts == nil; {
 		i := bytes.LastIndexByte(rest, '\n')
@@ -90,7 +89,7 @@ func summaryIn(log []byte) *summary {
 	return s
 }
 
-// countsOf reads a line; nil when it is not pytest's last.
+// countsOf reads a line, and returns nil if it is not pytest's last.
 func countsOf(line []byte) map[string]int {
 	const longest = 1 << 10
 	if len(line) > longest || !bytes.Contains(line, []byte(" in ")) || !bytes.Contains(line, []byte("= ")) {

@@ -23,12 +23,11 @@ uv pip install --quiet --no-config --no-deps --compile-bytecode $option --python
 touch "$new/complete"
 mv -T "$new" "$place" 2>/dev/null || { rm -rf "$new"; [ -f "$place/complete" ]; }`
 
-// Environment is the command by which uv makes a Python environment with the packages of
-// lines and no other, unless it is there. Files must have the hashes, if there are any. Its
-// directory is Venv of dir.
+// Environment returns the command by which uv makes a Python environment with exactly the packages of lines,
+// unless it exists. Files must have the hashes, if lines have any. Its directory is Venv of dir.
 func Environment(python, dir string, lines []string) (argv []string) {
 	demand := ""
-	if Hashed(lines) { // else those that there are count
+	if Hashed(lines) { // otherwise existing ones count
 		demand = "--require-hashes"
 	}
 	return append([]string{"/bin/sh", "-c", build, "sh", python, dir, demand}, lines...)
@@ -44,5 +43,5 @@ func Name(python, version string, lines []string) string {
 	return hex.EncodeToString(h.Sum(nil))[:32]
 }
 
-// Venv is where the environment is that Environment made in a directory.
+// Venv returns the environment that Environment made in a directory.
 func Venv(dir string) string { return path.Join(dir, "venv") }

@@ -11,8 +11,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 )
 
-// Inside resolves with the uv of a backend, in a session of its own: where the
-// interpreter is not one of this machine's.
+// Inside resolves with the uv of a backend, in a separate session, where the interpreter is not on this
+// machine.
 type Inside struct {
 	Backend backend.Backend
 	Env     []string // KEY=value, of the backend's commands
@@ -24,7 +24,7 @@ const (
 	outFile = "requirements.txt"
 )
 
-// resolveTimeout is generous: uv may have to build packages to learn what they
+// resolveTimeout is generous: uv might have to build packages to learn what they
 // require.
 const resolveTimeout = 10 * time.Minute
 

@@ -24,13 +24,13 @@ const FileName = "fevalgraph.lock"
 // schema of the lock file.
 const schema = 1
 
-// Set is one resolved set of requirements.
+// Set is a resolved set of requirements.
 type Set struct {
 	Python   string   `json:"python"`   // "3.11": versions depend on it
 	Platform string   `json:"platform"` // "linux/amd64": likewise
 	Requires []string `json:"requires"` // as written, sorted, without repetition
 	Pins     []string `json:"pins"`     // name==version, sorted by name
-	// Hashes are, by name and version with a space between, those of the files that may be
+	// Hashes are, by name and version with a space between, those of the files that can be
 	// installed. Lock files of earlier versions have none, and neither have repositories
 	// and directories, nor a version that a person wrote down.
 	Hashes map[string][]string `json:"hashes,omitempty"`
@@ -53,7 +53,7 @@ type lockFile struct {
 	Sets    []Set  `json:"sets"`
 }
 
-// Load reads a lock file; one that is not there is empty.
+// Load reads a lock file. A missing file is empty.
 func Load(path string) (*Lock, error) {
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -77,7 +77,7 @@ func Load(path string) (*Lock, error) {
 	return &Lock{sets: f.Sets}, nil
 }
 
-// hashed is under what a pin has its hashes. An edit of its version leaves those behind.
+// hashed returns the key of a pin's hashes. An edit of its version leaves those behind.
 func hashed(pin string) string { return strings.Replace(pin, "==", " ", 1) }
 
 // Pins returns the pinned versions for a set of requirements, each with its hashes: see
@@ -91,7 +91,7 @@ func (l *Lock) Pins(python, platform string, requires []string) ([]string, bool)
 	return l.sets[i].lines(), true
 }
 
-// lines are the pins with their hashes.
+// lines returns the pins with their hashes.
 func (s Set) lines() []string {
 	lines := make([]string, len(s.Pins))
 	for i, pin := range s.Pins {
@@ -123,7 +123,7 @@ func (s Set) check() error {
 	return nil
 }
 
-// Put adds or replaces a set. Its pins may have their hashes with them.
+// Put adds or replaces a set. Its pins can have their hashes with them.
 func (l *Lock) Put(s Set) {
 	s.Requires = Normalise(s.Requires)
 	pins := make([]string, len(s.Pins))
@@ -157,8 +157,8 @@ func (l *Lock) Keep(keep func(Set) bool) (dropped []Set) {
 	return dropped
 }
 
-// Preferences are all pins known for an interpreter, so that a new set gets
-// the versions that others have where it can.
+// Preferences returns all pins known for an interpreter, so that a new set gets the versions that others
+// have where it can.
 func (l *Lock) Preferences(python, platform string) []string {
 	var pins []string
 	for _, s := range l.sets {
@@ -202,7 +202,7 @@ func Normalise(requires []string) []string {
 	return slices.Compact(sorted)
 }
 
-// packageName is what stands before the version of a pin.
+// packageName returns the part before the version of a pin.
 func packageName(pin string) string {
 	if i := strings.IndexAny(pin, "=@ ["); i >= 0 {
 		return pin[:i]

@@ -17,7 +17,7 @@ import (
 )
 
 // Locker answers with pinned requirements: from the lock file, or, when the
-// command may write, by resolving them and writing it.
+// command can write, by resolving them and writing it.
 type Locker struct {
 	o      LockerOptions
 	rehash bool
@@ -31,7 +31,7 @@ type Locker struct {
 	told   bool            // that there are no hashes
 }
 
-// LockerOptions say where pins are kept, and whether others may be made.
+// LockerOptions specify where pins are kept, and whether others may be made.
 type LockerOptions struct {
 	Path     string // of the lock file
 	State    string // directory of the project's state
@@ -67,20 +67,20 @@ type asItIs struct{}
 // only decides.
 func AsItIs(ctx context.Context) context.Context { return context.WithValue(ctx, asItIs{}, true) }
 
-// Rehash has requirements whose pins have no hashes resolved again, to the same versions.
+// Rehash makes the locker resolve requirements whose pins have no hashes again, to the same versions.
 func (l *Locker) Rehash() { l.rehash = true }
 
 // Used counts the sets of requirements that were asked for.
 func (l *Locker) Used() int { return len(l.used) }
 
-// Resolved counts those that were resolved.
+// Resolved returns how many were resolved.
 func (l *Locker) Resolved() int { return len(l.done) }
 
-// Unresolved counts those that were not, because of AsItIs or ReadOnly.
+// Unresolved returns how many were not, because of AsItIs or ReadOnly.
 func (l *Locker) Unresolved() int { return len(l.open) }
 
-// Pins are those of some requirements on a backend, for commands with an environment; nil
-// when they are not locked and the locker may not write.
+// Pins returns the pins of requirements on a backend, for commands with an environment, or nil if they are
+// not locked and the locker cannot write.
 func (l *Locker) Pins(ctx context.Context, b backend.Backend, env, requires []string) ([]string, error) {
 	can := b.Capabilities()
 	interpreter, version, err := can.Python.Interpreter(ctx)
@@ -131,9 +131,8 @@ func (l *Locker) Pins(ctx context.Context, b backend.Backend, env, requires []st
 	return pins, nil
 }
 
-// resolve asks for the pins of a set and writes the lock file, while no other
-// process of the project does: what that wrote meanwhile is kept, and is an
-// answer, too.
+// resolve resolves a set and writes the lock file, while no other process of the project does. Pins that
+// another process wrote meanwhile are kept, and are an answer, too.
 func (l *Locker) resolve(ctx context.Context, resolver Resolver, interpreter string, set Set) ([]string, error) {
 	release, err := l.exclusive(ctx)
 	if err != nil {
@@ -236,7 +235,7 @@ func (l *Locker) Prune(ctx context.Context) (dropped []Set, err error) {
 	return dropped, l.lock.Save(l.o.Path)
 }
 
-// needed tells sets that were asked for, or that belong to other machines.
+// needed reports whether a set was requested, or belongs to another machine.
 func (l *Locker) needed() func(Set) bool {
 	stacks := map[string]bool{}
 	for set := range l.used {
@@ -257,7 +256,7 @@ func setOf(python, platform string, requires []string) setID {
 	return setID{stackOf(python, platform), strings.Join(Normalise(requires), "\n")}
 }
 
-// minorVersion is "3.11" of "CPython 3.11.7".
+// minorVersion returns "3.11" for "CPython 3.11.7".
 func minorVersion(version string) string {
 	fields := strings.Fields(version)
 	if len(fields) == 0 {

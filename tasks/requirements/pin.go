@@ -16,7 +16,7 @@ const hashOption = " --hash="
 var hashText = lazyregexp.New(`^sha(256|384|512):[0-9a-f]{64,128}$`)
 
 // Cut parts a line of requirements.txt into what it pins, name==version, and the hashes
-// of the files that may be installed for it; none where an index, a repository or a
+// of the files that can be installed for it; none where an index, a repository or a
 // directory has none to give.
 func Cut(line string) (pin string, hashes []string) {
 	parts := strings.Split(line, hashOption)
@@ -28,8 +28,7 @@ func Hashed(lines []string) bool {
 	return !slices.ContainsFunc(lines, func(line string) bool { return !strings.Contains(line, hashOption) })
 }
 
-// Unhashed are the pins among lines that have no hashes, though packages of an index have
-// some.
+// Unhashed returns the pins among lines without hashes, though packages of an index have some.
 func Unhashed(lines []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
 		return strings.Contains(line, hashOption) || !strings.Contains(line, "==")
@@ -40,7 +39,7 @@ func Unhashed(lines []string) []string {
 func ReadPins(content string) ([]string, error) {
 	var pins []string
 	for line := range strings.Lines(strings.ReplaceAll(content, "\\\n", " ")) {
-		line, _, _ = strings.Cut(" "+line, " #") // a URL may have another #
+		line, _, _ = strings.Cut(" "+line, " #") // a URL can have another #
 		if line = strings.Join(strings.Fields(line), " "); line != "" {
 			pins = append(pins, line)
 		}
@@ -52,7 +51,7 @@ func ReadPins(content string) ([]string, error) {
 	return pins, nil
 }
 
-// checkPin returns why a pin, or its hashes, can be none of uv's: a lock file may come from
+// checkPin returns why a pin, or its hashes, can be none of uv's: a lock file can come from
 // anywhere, and its lines become options if they look like some.
 func checkPin(pin string, hashes []string) error {
 	if !strings.Contains(pin, "==") && !strings.Contains(pin, " @ ") {
@@ -63,7 +62,7 @@ func checkPin(pin string, hashes []string) error {
 	}
 	for _, hash := range hashes {
 		if !hashText().MatchString(hash) {
-			return fmt.Errorf("%q is no hash of %q", hash, pin)
+			return fmt.Errorf("%q is not a hash of %q", hash, pin)
 		}
 	}
 	return nil

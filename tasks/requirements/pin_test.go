@@ -67,7 +67,7 @@ func TestPinsAreNoOptions(t *testing.T) {
 			t.Errorf("%q: %v", pin, err)
 		}
 	}
-	if err := checkPin("a==1", []string{hashA, "sha256:1 --index-url=http://evil"}); err == nil || !strings.Contains(err.Error(), "is no hash") {
+	if err := checkPin("a==1", []string{hashA, "sha256:1 --index-url=http://evil"}); err == nil || !strings.Contains(err.Error(), "is not a hash") {
 		t.Errorf("a hash that is none: %v", err)
 	}
 }

@@ -34,11 +34,11 @@ type UV struct {
 	Scratch string   // directory for temporary files; what a killed process left there is removed
 }
 
-// leftoverAge is how old a temporary directory is when no process can be using it
-// any more: uv takes minutes at most.
+// leftoverAge is the age from which no process can be using a temporary directory any more: uv takes minutes
+// at most.
 const leftoverAge = time.Hour
 
-// UnresolvableError says that no versions meet the requirements: the
+// UnresolvableError reports that no versions meet the requirements: the
 // configuration asks for something that does not exist.
 type UnresolvableError struct {
 	Requires []string
@@ -52,8 +52,8 @@ func (e *UnresolvableError) Error() string {
 var unresolvable = lazyregexp.New(`(?i)no solution found|was not found in the package registry|unsatisfiable|` +
 	`couldn't parse requirement|failed to parse|not found in the provided package locations`)
 
-// compileCommand are the arguments that make uv write the pins for what in holds.
-// It takes those of an existing out as preferences.
+// compileCommand returns the arguments that make uv write the pins for the content of in. It takes those of
+// an existing out as preferences.
 func compileCommand(python, in, out string) []string {
 	return []string{"pip", "compile", "--quiet", "--no-config", "--no-header", "--no-annotate", "--generate-hashes", "--python", python, "--output-file", out, in}
 }
@@ -74,8 +74,8 @@ func (u *UV) Resolve(ctx context.Context, python string, requires, preferences [
 	return nil, err
 }
 
-// compile runs uv once. Without the network, a package that uv does not know is
-// one that its cache lacks, and so no *UnresolvableError.
+// compile runs uv once. Without the network, an unknown package can be missing in uv's cache alone, so it is
+// not an *UnresolvableError.
 func (u *UV) compile(ctx context.Context, python string, requires, preferences []string, options ...string) ([]string, error) {
 	dir, err := u.workplace()
 	if err != nil {

@@ -43,7 +43,7 @@ const Runtime = directory + "/fevalgraph_separate"
 
 const template = "standin.py.tmpl"
 
-// Modules has the submission's modules of a workspace run in a process of their own.
+// Modules makes the submission's modules of a workspace run in a separate process.
 type Modules struct {
 	Reads []string // files and directories of the workspace that the process can read
 	// Own are directories of the workspace with code of the grader. All other code in the
@@ -85,7 +85,7 @@ func sources() func(yield func(string, []byte) bool) {
 	}
 }
 
-// Inputs returns what a workspace gets in place of the tree of a submission.
+// Inputs returns what a workspace gets instead of the tree of a submission.
 func (m *Modules) Inputs(ctx context.Context, s cache.Store, tree cache.Digest) ([]backend.Input, error) {
 	standIns, err := standIns(ctx, s, tree)
 	if err != nil {
@@ -163,7 +163,7 @@ func standIn(name string) []byte {
 	return []byte(strings.NewReplacer("PATH", strconv.QuoteToASCII(name), "RUNTIME", strconv.QuoteToASCII(filepath.ToSlash(runtime))).Replace(string(content)))
 }
 
-// Workspace is what of a backend.Session is of use here.
+// Workspace is the part of a backend.Session that is used here.
 type Workspace interface {
 	Dir() string
 	Place(ctx context.Context, inputs ...backend.Input) error
@@ -242,7 +242,7 @@ func collect(ctx context.Context, w Workspace, name string, most int64) ([]byte,
 	return content, nil
 }
 
-// missing returns nil if err says that there is no file.
+// missing returns nil if err means that a file is missing.
 func missing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -6,8 +6,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// signalBase is what shells and launchers add to the number of the signal that
-// ended their child.
+// signalBase is added by shells and launchers to the number of the signal that ended their child.
 const signalBase = 128
 
 // lastSignal is the highest number of a signal that ends processes by default and is not
@@ -24,7 +23,7 @@ func Doubtful(e backend.Exit) bool {
 	case e.TimedOut:
 		return e.Stopped
 	}
-	// Also one that a fault raises, such as SIGSEGV, can be sent.
+	// Also a signal that a fault raises, such as SIGSEGV, can be sent.
 	return e.Signal != "" || e.Code > signalBase && e.Code <= signalBase+lastSignal
 }
 

@@ -88,7 +88,7 @@ func (l Environment) Masked() []string {
 	return masked
 }
 
-// Value is that of a variable, the one that counts; "" when there is none.
+// Value returns the value of a variable that counts, or "".
 func (l Environment) Value(name string) string {
 	for _, v := range slices.Backward(l) {
 		if v.Name == name {

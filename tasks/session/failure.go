@@ -7,10 +7,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// WithClass tells the engine what an error of a backend's means: a mistake in the
-// configuration, a device that is not there, a machine that was taken away, or else
-// that something broke. What was being done when the first two showed is no help to
-// anybody.
+// WithClass classifies an error of a backend for the engine: an error in the configuration, a missing
+// device, a machine that was taken away, or else a failure. For the first two it drops the context, which
+// does not help the user.
 func WithClass(err error) error {
 	var setting *backend.SettingError
 	var absent *backend.AbsentError

@@ -15,10 +15,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// Machine asks, after a set-up command that failed, whether the machine lacks what it
-// takes: a program that the command names, or the package index. What the command
-// printed and how it ended decide nothing, since a submission has a hand in both. The
-// question is asked in a session of its own, without a submission. The zero value is
+// Machine finds out, after a set-up command that failed, whether the machine lacks what it takes: a program
+// that the command names, or the package index. The command's output and its end decide nothing, since a
+// submission can have caused both. It asks in a separate session, without a submission. The zero value is
 // ready, nil remembers no answers; it is safe for concurrent use.
 type Machine struct {
 	Offline bool // ask nothing of the network
@@ -38,7 +37,7 @@ type Setup struct {
 	In      func(dir string, argv []string) []string // the environment of programs; nil means none
 }
 
-// question is what an answer depends on.
+// question contains everything that an answer depends on.
 type question struct {
 	backend                 backend.Backend
 	snapshot, env, programs string // lists are NUL-separated
@@ -56,14 +55,13 @@ const lasting = 10 * time.Second
 // asking is generous: uv tries several times.
 const asking = 2 * time.Minute
 
-// probe exits with 3 when one of its arguments is no program, and with 4 when uv gets
-// nothing from the index. Where uv has orders to use none, or there is no uv,
-// nothing can be said about it.
+// probe exits with 3 if one of its arguments is not a program, and with 4 if uv gets nothing from the index.
+// If uv must not use one, or is missing, the index is not probed.
 const probe = `for program do command -v "$program" >/dev/null || { echo "$program"; exit 3; }; done
 [ -z "${UV_OFFLINE:-}${UV_NO_INDEX:-}" ] && command -v uv >/dev/null || exit 0
 echo pip | uv pip compile --quiet --no-config --no-cache --no-header - >/dev/null || exit 4`
 
-// Lacks says what the machine lacks, or "". An error means that it could not be asked.
+// Lacks returns what the machine lacks, or "". An error means that it could not be asked.
 func (m *Machine) Lacks(ctx context.Context, s Setup) (string, error) {
 	var programs []string
 	if s.Exit.Code == ShellNotFound || s.Exit.Code == ShellNotExecutable {
@@ -140,10 +138,9 @@ var networkTrouble = lazyregexp.New(`(?i).*(?:error sending request|dns error|fa
 // ErrUnclear is returned by Blame if the network may have failed for a moment.
 var ErrUnclear = errors.New("its output speaks of the network, but the machine lacks nothing; it runs once more")
 
-// Blame returns an error where a set-up command that failed is no reason for a verdict:
-// the machine lacks something, or could not be asked. A command that says that the
-// network failed, while the machine lacks nothing, makes the machine no worse: that is
-// ErrUnclear.
+// Blame returns an error if a set-up command that failed does not allow a verdict: the machine lacks
+// something, or could not be asked. A command that reports a network failure, while the machine lacks
+// nothing, proves nothing about the machine: that is ErrUnclear.
 func Blame(lacks string, err error, output []byte) error {
 	const enough = 256 << 10 // what ended a command is said last, and expressions are slow on megabytes
 	switch {

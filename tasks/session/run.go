@@ -27,9 +27,9 @@ type Session struct {
 	exit  *backend.Exit // of the program, if it was run
 }
 
-// Run has do work in a workspace, and once more in another if do returns the error of Again. If the
-// machine fails by what programs can have done, the error is a graph.CrowdedError. If it fails so
-// again in an attempt alone, though it was fit before, and they are a submission's, that is refused.
+// Run makes do work in a workspace, and once more in another if do returns the error of Again. If the
+// machine fails in a way that programs can have caused, the error is a graph.CrowdedError. If it fails so
+// again in an isolated attempt, though it was fit before, a submission whose programs ran is refused.
 func Run(ctx context.Context, w *graph.Work, p Plan, do func(*Session) (graph.Outcome, error)) (graph.Outcome, error) {
 	outcome, err := once(ctx, w, p, false, do)
 	var again *againError
@@ -289,8 +289,8 @@ func (k Keep) wants(exit *backend.Exit, err error) bool {
 	return k == KeepAlways || k == KeepFailed && (err != nil || exit == nil || exit.Code != 0 || exit.TimedOut)
 }
 
-// keep has the workspace stay, if the plan wants it, and tells how to enter it. A workspace of a run
-// that was interrupted, that is done again, or that had no machine is of no use.
+// keep keeps the workspace, if the plan wants it, and notes how to enter it. A workspace of a run that was
+// interrupted, that is done again, or that had no machine is of no use.
 func (s *Session) keep(ctx context.Context, err error) {
 	keep := s.plan.Backend.Capabilities().Keep
 	var again *againError

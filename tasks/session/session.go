@@ -6,7 +6,7 @@
 // machine and the inputs, so what it returns can be the base of a verdict.
 //
 // An error means that nothing can be concluded from the work: the machine, the backend or the problem
-// is at fault. What the submission may have done is never an error. If it is unclear who is at fault,
+// is at fault. What the submission might have done is never an error. If it is unclear who is at fault,
 // the task returns the error of Session.Again, and Run does the work once more in a new workspace.
 //
 // Beside it stands what every task says of its work: the Environment of commands, whose variables
@@ -27,7 +27,7 @@ type Plan struct {
 	Spec    backend.Spec // its Name is the address of the node
 	Env     Environment  // its secrets are masked
 	Machine *Machine
-	// Submitted says that programs of a submission run in the workspace. It is refused if the machine
+	// Submitted reports that programs of a submission run in the workspace. It is refused if the machine
 	// fails by what they can have done even though nothing of this run is beside them.
 	Submitted bool
 	// SetupTimeout limits all set-up commands together; 0 means no limit.
@@ -44,7 +44,7 @@ type Plan struct {
 type Step struct {
 	Line      string   // for a shell, for logs and for messages
 	Directory string   // relative to the workspace
-	Argv      []string // runs in place of Line, without Plan.Within
+	Argv      []string // runs instead of Line, without Plan.Within
 	Env       []string // nil means Plan.Env.Preparing
 	// Explain returns the error of a failure that is the problem's fault; nil explains none.
 	Explain func(backend.Exit) error
@@ -76,7 +76,7 @@ type Exit struct {
 	MemoryLimit int64   `json:"memory_limit,omitempty"` // bytes; set if something was killed for it
 }
 
-// Failure is how a set-up command failed, and what it printed.
+// Failure describes how a set-up command failed, and its output.
 type Failure struct {
 	Exit
 	Output []byte

@@ -1,8 +1,8 @@
-// Package verifier holds the tasks of problems that a script judges which leaves a reward:
-// Run runs it in a session of a backend, with the solution's files at absolute paths, and
-// Score makes a verdict of what it left.
+// Package verifier has the tasks of problems that a script judges by leaving a reward: Run runs it in a
+// session of a backend, with the solution's files at absolute paths, and Score makes a verdict of the
+// reward.
 //
-// The exit code of the script is ignored. What Run stores has a reward, or was ended by its
-// limit: a script that left none, or one that is no number, proves nothing about the
-// solution, so that is an error, and is done again.
+// The exit code of the script is ignored. Run stores a reward, or that the limit of time ended the script. A
+// script that left no reward, or no finite number, proves nothing about the solution: that is an error,
+// never stored, and the work is done again.
 package verifier

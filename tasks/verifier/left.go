@@ -18,7 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// What is kept of /logs/verifier. Files beyond it are left out; a reward is none of them.
+// Bounds of what is kept of /logs/verifier. Files beyond them are left out, but never a reward.
 const (
 	maxFiles = 10_000
 	maxFile  = 64 << 20
@@ -40,7 +40,7 @@ func (r *Run) collect(ctx context.Context, s backend.Session, w *graph.Work) (le
 	}
 	first := r.named()
 	names, err := lister.List(ctx, logsDir, maxFiles)
-	if errors.Is(err, backend.ErrManyFiles) { // whoever wrote them, what counts is looked at
+	if errors.Is(err, backend.ErrManyFiles) { // what counts is looked at, whichever program wrote it
 		w.Note(fmt.Sprintf("few files of %s are kept: %v", logsPlace, err))
 		names, err = first, nil
 	}

@@ -7,7 +7,7 @@ type NoReward string
 
 // The kinds of invalid rewards.
 const (
-	Missing  NoReward = "missing reward" // there is no file
+	Missing  NoReward = "missing reward" // the file is missing
 	Empty    NoReward = "empty reward"   // the file is empty
 	Unusable NoReward = "unusable reward"
 )

@@ -15,7 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// The files that a reward may stand in; the first that is there counts.
+// The files that a reward can stand in; the first that is there counts.
 const (
 	rewardJSON = "reward.json"
 	rewardText = "reward.txt"
@@ -51,7 +51,7 @@ func readRewards(l left, score string) (map[string]any, error) {
 	return nil, Missing.errorf("there is neither %s nor %s", rewardJSON, rewardText)
 }
 
-// Numbers are the rewards of a Run, with bools as Python counts them.
+// Numbers returns the rewards of a Run, with bools as Python counts them.
 func Numbers(rewards map[string]any) map[string]float64 {
 	all := map[string]float64{}
 	for name, value := range rewards {
@@ -68,7 +68,7 @@ func Numbers(rewards map[string]any) map[string]float64 {
 	return all
 }
 
-// pythonFloat is what Python's float takes, but for what is not finite, and for digits of
+// pythonFloat matches what Python's float accepts, except for values that are not finite, and for digits of
 // other scripts.
 var pythonFloat = lazyregexp.New(`^[+-]?(\d+(_\d+)*\.?(\d+(_\d+)*)?|\.\d+(_\d+)*)([eE][+-]?\d+(_\d+)*)?$`)
 
@@ -210,7 +210,7 @@ func (r Rule) text() string {
 	return string(encoded)
 }
 
-// broken says what a script wrote of its machine; "" is nothing.
+// broken returns what a script wrote about its machine, or "".
 func (r Rule) broken(l left) string {
 	text, ok := l.files[r.File]
 	if !ok {

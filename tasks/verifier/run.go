@@ -18,8 +18,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// FromSubmission is what Run calls the dependency with a solution's files, whose paths are
-// those that they are to have, without the first slash.
+// FromSubmission is the name of Run's dependency with a solution's files, whose paths are absolute, without
+// the first slash.
 const FromSubmission = "submission"
 
 // The outputs of Run.
@@ -41,7 +41,7 @@ type Run struct {
 	Offline   bool
 	GPU       bool
 	Env       session.Environment
-	// Inherited are those of Env whose values, which are secret, can change an outcome.
+	// Inherited are the variables of Env whose secret values can change an outcome.
 	Inherited []session.Variable
 	BrokenIf  []Rule
 	// Reward names the score. It is in no key: without a number for it, nothing is stored.
@@ -50,7 +50,7 @@ type Run struct {
 	// VerifyInputs are asked after the script whether what it read in place is still what
 	// the key says.
 	VerifyInputs []func() error
-	Lacks        error        // why it cannot be run; nil is that it can
+	Lacks        error        // why it cannot run; nil means that it can
 	Keep         session.Keep // in no key
 
 	Backend  backend.Backend
@@ -155,7 +155,7 @@ type trial struct {
 	session.Keeper
 	exit     Exit
 	took     session.Timing
-	unjudged error // why there is no verdict
+	unjudged error // why the verdict is missing
 }
 
 // killed reports whether a signal ended the script. What a solution started can do that once the
@@ -170,7 +170,7 @@ func (t *trial) end() (graph.Outcome, error) {
 }
 
 // blame decides whose doing it is that the script gave no verdict with a submission. If it gives
-// one without, the submission kept it from that, and none may choose to have no score. A submission
+// one without, the submission kept it from that, and none can choose to have no score. A submission
 // that is right by chance must not have another chance for killing the script, so one end is enough.
 func (r *Run) blame(ctx context.Context, w *graph.Work, plan session.Plan, t trial) (graph.Outcome, error) {
 	w.Note("the script runs without the submission: " + t.unjudged.Error())
@@ -207,7 +207,7 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, s *session.Session) (tri
 	return t, err
 }
 
-// judge finds the rewards, or why there are none.
+// judge finds the rewards, or the reason why they are missing.
 func (r *Run) judge(t *trial, left left, ran *session.Printed) {
 	if ran.TimedOut {
 		t.Outcome.Class, t.Outcome.Message = cache.ClassTimeout, limitMessage(r.Timeout)
@@ -234,8 +234,8 @@ func (r *Run) judge(t *trial, left left, ran *session.Printed) {
 	}
 }
 
-// killedStatus is what a shell says of a program that SIGKILL ended: in a container, what waits
-// for the script may be killed in its place.
+// killedStatus is a shell's exit code for a program that SIGKILL ended: in a container, the program that
+// waits for the script can be killed instead.
 const killedStatus = 128 + 9
 
 // start becomes the script, so that a signal that ends that is seen. Its home is that of its
@@ -275,10 +275,10 @@ func (r *Run) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
 	return p, nil
 }
 
-// present returns the artifacts that a submission has, by their absolute paths, or why it is
-// refused. One that it lacks is not in place, as if an agent had left none: the script has to
-// see to that, unless it would get nothing at all of the submission. A link of an artifact
-// has to stay in that: the tree of another place is not where it was made.
+// present returns the artifacts that a submission has, by their absolute paths, or why it is refused. An
+// artifact that it lacks is not in place, as if an agent had left none: the script must handle that, unless
+// it would get nothing at all of the submission. A link of an artifact must stay in it: the tree of another
+// path is not where it was made.
 func (r *Run) present(ctx context.Context, store cache.Store, submission cache.Digest) (all []string, why string, err error) {
 	known, links := map[string]bool{}, map[string]string{}
 	err = cache.WalkTree(ctx, store, submission, func(e cache.Entry) error {
@@ -329,7 +329,7 @@ func (r *Run) present(ctx context.Context, store cache.Store, submission cache.D
 	return all, "", nil
 }
 
-// without says why there is no verdict, with what the script said last.
+// without explains a missing verdict, with the last line that the script printed.
 func without(err error, exit backend.Exit, said []byte) error {
 	if end := session.Words("exit code", exit); exit.Code != 0 || exit.Signal != "" {
 		err = fmt.Errorf("%w (%s)", err, end)

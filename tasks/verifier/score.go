@@ -15,10 +15,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// From is what Score calls its dependency, a Run.
+// From is the name of Score's dependency, a Run.
 const From = "verifier"
 
-// Outputs are those of a Run that Score reads.
+// Outputs returns the outputs of a Run that Score reads.
 func Outputs() []string { return []string{OutputExit, OutputTiming, OutputRewards, OutputCTRF} }
 
 // Score is the task that makes a verdict of what a Run left. Its outputs are those of
@@ -112,8 +112,8 @@ func (s *Score) read(ctx context.Context, w *graph.Work, c *verdict.Checkpoint, 
 	return nil
 }
 
-// others says which rewards there are, and how one of them becomes the score. A script can leave
-// thousands, and names of any length.
+// others lists the rewards, and explains how one of them becomes the score. A script can leave thousands,
+// and names of any length.
 func others(rewards map[string]any) string {
 	const most, long = 8, 40
 	var shown []string
@@ -142,7 +142,7 @@ func (s *Score) Refused(ctx context.Context, w *graph.Work, why string) (graph.O
 	return tasks.PutRefused(ctx, w.Store, s.Checkpoint, s.Policy, why)
 }
 
-// ctrf is what is read of a report in the Common Test Report Format.
+// ctrf is the part of a report in the Common Test Report Format that is read.
 type ctrf struct {
 	Results struct {
 		Tests []struct {
@@ -157,8 +157,8 @@ type ctrf struct {
 
 const maxTests = 100_000
 
-// tests are those of a report. Several of one name get numbers: reports may
-// merge the cases of a parametrised test.
+// tests returns the tests of a report. Equal names get numbers: reports can merge the cases of a
+// parametrized test.
 func (r *ctrf) tests(checkpoint string) (tests []verdict.Test, measured []verdict.TestMeasurement) {
 	tests, measured = []verdict.Test{}, []verdict.TestMeasurement{}
 	met := map[string]int{}

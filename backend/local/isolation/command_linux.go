@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// order is what the process that takes over gets to read.
+// order is read by the process that takes over.
 type order struct {
 	Level Level
 	View  View
@@ -22,7 +22,7 @@ type order struct {
 	Foreground bool
 }
 
-// name is what the process that takes over is called, instead of by its file.
+// name replaces the file name of the process that takes over.
 const name = "fevalgraph-isolated"
 
 // The files of that process beside its standard ones.
@@ -34,18 +34,17 @@ const (
 // itself is the file of this program, which may since have been replaced or removed.
 const itself = "/proc/self/exe"
 
-// Process is what the caller has of an isolated program. It is used by one goroutine at a
-// time, but for Stopped.
+// Process is an isolated program to the caller. It is used by one goroutine at a time, except for Stopped.
 type Process struct {
 	level  Level
 	order  []byte
-	tell   *os.File   // stays open as long as the program may run
+	tell   *os.File   // stays open as long as the program can run
 	theirs []*os.File // of the process that takes over
 	status *status
 }
 
-// Command changes cmd, which has a Path, into one that starts the program isolated. After
-// it was started, or could not be, the caller calls Begin, and then End.
+// Command changes cmd, which has a Path, so that it starts the program isolated. After it was started, or
+// could not be, the caller calls Begin, and then End.
 func Command(cmd *exec.Cmd, level Level, view View) (*Process, error) {
 	attr := syscall.SysProcAttr{}
 	if cmd.SysProcAttr != nil {
@@ -77,8 +76,8 @@ func Command(cmd *exec.Cmd, level Level, view View) (*Process, error) {
 	return p, nil
 }
 
-// separate gives a process namespaces of its own. For that, a user who is not root needs
-// one of users as well, in which there is no other user.
+// separate gives a process separate namespaces. A user other than root needs a user namespace for that, in
+// which no other user exists.
 func separate(attr *syscall.SysProcAttr, network bool) {
 	attr.Cloneflags |= unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC
 	if network {
@@ -114,10 +113,9 @@ func (p *Process) Attends() bool { return p != nil && p.level == Full }
 // Stopped reports whether a signal has stopped the program. It is not called after End.
 func (p *Process) Stopped() bool { return p.status.stopped() }
 
-// End is called once, when the process has ended or was never started. It returns how the
-// program ended. ok is false when nothing was said of that: at level Partial the process
-// that took over became the program itself, and at level Full it was killed. An error says
-// that the program was not started.
+// End is called once, when the process has ended or was never started. It returns how the program ended. ok
+// is false if that was not reported: at level Partial the process that took over became the program itself,
+// and at level Full it was killed. An error means that the program was not started.
 func (p *Process) End() (ended syscall.WaitStatus, ok bool, err error) {
 	p.tell.Close()
 	defer p.status.file.Close()

@@ -29,10 +29,10 @@ func mountProc() error {
 	return nil
 }
 
-// devices are those that every program may use.
+// devices lists the devices that every program can use.
 var devices = []string{"null", "zero", "full", "random", "urandom"}
 
-// graphics are patterns of those of graphics cards.
+// graphics are patterns of the devices of graphics cards.
 var graphics = []string{"nvidia*", "dri", "kfd"}
 
 // mountDevices makes a /dev with harmless devices and those of graphics cards, and the

@@ -23,8 +23,8 @@ func init() {
 	}
 }
 
-// takeOver is the life of a process that Command describes. Its environment, standard
-// files and further arguments are those of the program.
+// takeOver runs a process that Command describes. Its environment, standard files and further arguments are
+// those of the program.
 func takeOver() int {
 	runtime.LockOSThread() // capabilities are a thread's
 	told, status := os.NewFile(orderFile, "order"), os.NewFile(statusFile, "status")
@@ -38,7 +38,7 @@ func takeOver() int {
 		_, _ = status.Write(append([]byte{saidFailed}, content...))
 		return 1
 	}
-	// What this process inherited by mistake is not the program's, either.
+	// What this process inherited by accident is not the program's, either.
 	if err := unix.CloseRange(orderFile, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fail(failure{}, fmt.Errorf("closing files: %w", err))
 	}
@@ -153,9 +153,9 @@ func renounce() error {
 	return nil
 }
 
-// handled are the signals that end a Go program which does not ask for them, so that none of the
-// program's ends this process, and those that are passed on. To ask for all 64 would take longer
-// than to mount what the program sees.
+// handled lists the signals that end a Go program which does not handle them, so that no signal of the
+// program ends this process, and the signals that are passed on. Handling all 64 would take longer than
+// mounting what the program sees.
 var handled = []os.Signal{
 	unix.SIGHUP, unix.SIGINT, unix.SIGTERM,
 	unix.SIGQUIT, unix.SIGILL, unix.SIGTRAP, unix.SIGABRT, unix.SIGSTKFLT, unix.SIGSYS,

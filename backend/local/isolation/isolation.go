@@ -1,19 +1,19 @@
 // Package isolation starts a program so that it sees and reaches little of the machine.
 //
-// At level Full the program runs in namespaces of its own: it sees the files that a View
-// lists, no process but those it starts itself, and no abstract socket of others where the
-// kernel has scopes, and it has no capabilities. Everything it started ends with it, or with the
-// process that called for it. At level Partial, for machines that refuse namespaces, Landlock
-// keeps it to the same files, and from the memory and, with Linux 6.12, the signals of processes
-// that it did not start. At both levels it lacks the system calls of package seccomp.
+// At level Full the program runs in separate namespaces: it sees the files that a View lists, no process but
+// those it starts itself, and no abstract socket of others where the kernel has scopes, and it has no
+// capabilities. Everything it started ends with it, or with the process that called for it. At level
+// Partial, for machines that refuse namespaces, Landlock restricts it to the same files, and protects the
+// memory and, with Linux 6.12, blocks signals, of processes that it did not start. At both levels it lacks
+// the system calls of package seccomp.
 //
-// A program and what it starts have one user and are in one Landlock domain. A process that what
-// it starts must not reach, by /proc/PID/mem or otherwise, has to start that in a domain below its
-// own. The filter allows the system calls for it.
+// A program and its children have one user and are in one Landlock domain. A process that its children must
+// not reach, by /proc/PID/mem or otherwise, has to start them in a nested domain. The filter allows the
+// system calls for it.
 //
-// Namespaces are set up from within: Command starts this program's own file once more, and an
-// init function of this package takes over there before main does. A program that imports
-// it needs to do nothing else.
+// Namespaces are set up from within: Command starts this program's own file once more, and an init function
+// of this package takes over there before main does. A program that imports it needs nothing else. The
+// caller learns through a pipe how the command ended; a StartError is a program that could not be started.
 package isolation
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// Level says how much a program is kept from.
+// Level describes how much a program is kept from.
 type Level string
 
 // The levels, from the most to the least.
@@ -35,11 +35,11 @@ const (
 	None    Level = "none"
 )
 
-// Levels lists them as people may name them.
+// Levels lists them as people can name them.
 func Levels() []string { return []string{string(Full), string(Partial), string(None)} }
 
-// View is what a program sees of this machine's files. All paths are absolute and clean,
-// and those of this machine go through no symbolic link.
+// View lists what a program sees of this machine's files. All paths are absolute and clean, and those of
+// this machine go through no symbolic link.
 type View struct {
 	// ReadOnly are files and directories that it sees, where they exist, but cannot change.
 	ReadOnly []Place
@@ -51,13 +51,13 @@ type View struct {
 	// Places are files and directories that are the program's own, too, where it sees them. They
 	// take Full.
 	Places []Place
-	// Overlays are directories that it may change without anybody else seeing that. With
-	// Partial they are Writable.
+	// Overlays are directories that it can change without an effect for other processes. With Partial they
+	// are Writable.
 	Overlays []Overlay
-	// Temp is one of the directories below Writable, and is what /tmp and /var/tmp are. With
-	// Partial these two are out of reach.
+	// Temp is one of the directories below Writable, and appears as /tmp and /var/tmp. With Partial these
+	// two are out of reach.
 	Temp string
-	// PrivateNetwork is a network of its own, with a loopback alone. It takes Full.
+	// PrivateNetwork gives a private network, with a loopback alone. It takes Full.
 	PrivateNetwork bool
 }
 
@@ -74,15 +74,14 @@ type Overlay struct {
 	Changes string
 }
 
-// WhenNotBusy starts a program. One that was just written may be busy for the moment in
-// which another thread or process, about to start something else, has the file open still,
-// so ETXTBSY is tried again.
+// WhenNotBusy starts a program. A program that was just written can be busy for a moment in which another
+// thread or process, about to start something else, still has the file open, so ETXTBSY is tried again.
 func WhenNotBusy(start func() error) error {
 	busy := func(err error) bool { return errors.Is(err, syscall.ETXTBSY) }
 	return retry.Patience{For: 2 * time.Second, Pause: time.Millisecond, Longest: time.Second}.Do(context.Background(), busy, start)
 }
 
-// StartError says that a program could not be started although its isolation was ready.
+// StartError reports that a program could not be started although its isolation was ready.
 type StartError struct{ Err error }
 
 func (e *StartError) Error() string { return e.Err.Error() }

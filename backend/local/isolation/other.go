@@ -11,7 +11,7 @@ import (
 // Process is for systems with namespaces or Landlock.
 type Process struct{}
 
-// Command is an error: only Linux isolates.
+// Command returns an error: only Linux isolates.
 func Command(*exec.Cmd, Level, View) (*Process, error) { return nil, errors.ErrUnsupported }
 
 // Scoped returns false.
@@ -20,10 +20,10 @@ func Scoped() bool { return false }
 // Begin does nothing.
 func (p *Process) Begin(bool) error { return nil }
 
-// Attends is false.
+// Attends returns false.
 func (p *Process) Attends() bool { return false }
 
-// Stopped is false.
+// Stopped returns false.
 func (p *Process) Stopped() bool { return false }
 
 // End knows of no program.

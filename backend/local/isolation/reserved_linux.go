@@ -7,14 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// caughtAddress is where the handler of signals that are to do nothing stands. Go's own handler takes those
-// for which it was not installed as fatal, and what is ignored here would be so in the program, too.
+// caughtAddress is the address of the handler of signals that must do nothing. Go's own handler treats those
+// for which it was not installed as fatal, and a signal ignored here would be ignored in the program, too.
 var caughtAddress uintptr
 
-// catchReserved catches the signals that Go leaves to C libraries, for which it has no handler.
-// The kernel keeps the first process of a namespace from signals that it neither catches nor
-// blocks in its first thread. That thread blocks all of them while it starts a program, which could end
-// this process by one that another thread does not block.
+// catchReserved catches the signals that Go leaves to C libraries, for which it has no handler. The kernel
+// keeps the first process of a namespace from signals that it neither catches nor blocks in its first thread.
+// That thread blocks all of them while it starts a program; a signal that another thread does not block could
+// then end this process.
 func catchReserved() error {
 	const setSize = 8 // bytes of the kernel's set of signals
 	// The kernel's sigaction begins with the handler. The rest, how to return and on which stack, is as

@@ -23,8 +23,8 @@ const (
 // failure is why a program was not started.
 type failure struct {
 	Text  string
-	Errno syscall.Errno // 0 is none
-	// Program says that everything was ready and the program itself is to blame.
+	Errno syscall.Errno // 0 means none
+	// Program reports that everything was ready and the program itself is to blame.
 	Program bool
 }
 

@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// outside is where the machine's files are while a view is made.
+// outside contains the machine's files while a view is made.
 const outside = "/.outside"
 
-// enter makes the view what this process, and all that it starts, have as their files.
-// The process must have a mount namespace of its own. terminal shows /dev/tty as well.
+// enter replaces the files of this process, and of all that it starts, by the view. The process must have a
+// separate mount namespace. terminal shows /dev/tty as well.
 func (v *View) enter(terminal bool) error {
 	const stage = "/tmp" // any directory that there is
 	for _, step := range []struct {
@@ -43,7 +43,7 @@ func (v *View) enter(terminal bool) error {
 	return nil
 }
 
-// mountKind says what is mounted. Of two at one place the later kind wins.
+// mountKind describes what is mounted. Of two at one place the later kind wins.
 type mountKind int
 
 const (
@@ -53,7 +53,7 @@ const (
 	writable
 )
 
-// mount is one place of a view.
+// mount is a mount of a view.
 type mount struct {
 	kind   mountKind
 	source string // on this machine
@@ -62,7 +62,7 @@ type mount struct {
 	changes string
 }
 
-// mounts are those of the view, parents first, without those that change nothing.
+// mounts returns the mounts of the view, parents first, without mounts that change nothing.
 func (v *View) mounts() []mount {
 	var all []mount
 	for _, path := range v.Hidden {
@@ -220,7 +220,7 @@ func overlay(lower, target, changes string, number int) error {
 	return failed
 }
 
-// escaped is a path as a value of overlay's options.
+// escaped returns a path as a value of overlay's options.
 func escaped(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `:`, `\:`, `,`, `\,`).Replace(path)
 }

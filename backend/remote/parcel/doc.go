@@ -1,14 +1,13 @@
-// Package parcel carries directories from one machine to another: everything that a next
-// command could see of what a command left, which a tree of the Remote Execution API cannot
-// hold. Modes, times, hard links, FIFOs, names that are no text and paths that are longer than
-// a system call takes are among it.
+// Package parcel carries directories from one machine to another: everything in a workspace that a command
+// left and the next command can see. A tree of the Remote Execution API cannot hold that: modes, times, hard
+// links, FIFOs, names that are not text, paths that are longer than a system call takes.
 //
-// A parcel is an Index, which lists what is there, and pieces: blobs of bounded size, as a
-// server may not store large ones, in which the contents of files follow each other. What the
-// other machine has anyway is not packed: a file whose content is in an earlier piece, or in an
-// input, is a reference to it. So what a command changed is what travels.
+// A parcel is an Index, which lists what is there, and pieces: blobs of bounded size, as a server can refuse
+// large ones, which contain file after file. A file whose content the other machine has, in an earlier piece
+// or in an input, is packed as a reference. So only changes travel.
 //
-// It knows nothing of who sends pieces, and never follows a symbolic link.
+// It does not send pieces, and never follows a symbolic link. A damaged index or piece is an error; nothing
+// outside of the directory is written.
 package parcel
 
 import (
@@ -25,7 +24,7 @@ const PieceSize = 4 << 20
 // one of them fetches little else.
 const small = 256 << 10
 
-// Kind is what an entry is.
+// Kind is the type of an entry.
 type Kind uint8
 
 // The kinds.
@@ -38,7 +37,7 @@ const (
 	Socket   // at which nothing listens any more
 )
 
-// Entry is one file of a parcel.
+// Entry is a file of a parcel.
 type Entry struct {
 	Path   string // slash-separated, relative; any bytes
 	Kind   Kind
@@ -46,13 +45,13 @@ type Entry struct {
 	Time   int64  // of the last change, in nanoseconds since 1970
 	Target string // of a Symlink, or of a HardLink
 	Digest cache.Digest
-	// Piece is the piece that the content begins in, at At; it goes on in those that follow.
-	// -1 is content that is no part of the parcel: the other machine has it by its digest.
+	// Piece is the piece in which the content begins, at At; it continues in the pieces that follow. -1
+	// means that the content is not part of the parcel: the other machine has it by its digest.
 	Piece int
 	At    int64
 }
 
-// Index is what a parcel consists of. Directories come before what is in them.
+// Index lists the entries of a parcel, directories before their content.
 type Index struct {
 	Entries []Entry
 	Pieces  []cache.Digest
@@ -73,7 +72,7 @@ func Decode(text []byte) (*Index, error) {
 	return x, nil
 }
 
-// Find returns the entry at a path; nil when there is none.
+// Find returns the entry at a path, or nil.
 func (x *Index) Find(path string) *Entry {
 	for i := range x.Entries {
 		if x.Entries[i].Path == path {
@@ -85,14 +84,13 @@ func (x *Index) Find(path string) *Entry {
 
 // Options say what of directories is packed.
 type Options struct {
-	Parts []string // names of the directories, below the one that is packed
-	// Before is the parcel that was unpacked there; nil is none.
+	Parts []string // names of the directories, below the packed directory
+	// Before is the parcel that was unpacked there; nil means none.
 	Before *Index
 	// Known reports whether the other machine has a content by its digest.
 	// KnownSize reports whether any of these has a size.
 	Known     func(cache.Digest) bool
 	KnownSize func(int64) bool
-	// Limit bounds the bytes of all files together that are not known; what goes beyond is
-	// omitted. 0 is none.
+	// Limit bounds the bytes of all unknown files together; files beyond it are omitted. 0 means no limit.
 	Limit int64
 }

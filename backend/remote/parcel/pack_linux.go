@@ -44,7 +44,7 @@ type inode struct{ device, number uint64 }
 
 // Pack packs directories below root. Contents that the other machine lacks are written to
 // pieces, which Pack closes. Modes of directories and files change so that they can be read:
-// nothing may use them afterwards.
+// nothing can use them afterwards.
 func Pack(root *os.Root, pieces *Pieces, o Options) (*Index, error) {
 	p := &packer{o: o, x: &Index{}, pieces: pieces, where: map[cache.Digest]place{}, linked: map[inode]string{}, buffer: make([]byte, 64<<10)}
 	if o.Before != nil {
@@ -110,8 +110,8 @@ func (p *packer) entry(at *os.Root, name, full string, info fs.FileInfo, depth i
 	return nil
 }
 
-// directory packs what is in a directory. It is opened before what is in it is looked at, so
-// that long paths are no matter.
+// directory packs the content of a directory. It is opened before its entries are examined, so that long
+// paths work.
 func (p *packer) directory(at *os.Root, name, full string, info fs.FileInfo, depth int) error {
 	if info.Mode().Perm()&0o700 != 0o700 {
 		if err := at.Chmod(name, 0o700); err != nil {
@@ -208,7 +208,7 @@ func (p *packer) omit(size int64) (carried bool, err error) {
 	return false, nil
 }
 
-// Restore unpacks a parcel into root, in which its directories may be there and empty.
+// Restore unpacks a parcel into root, in which its directories can exist if they are empty.
 func Restore(root *os.Root, x *Index, from Source) error {
 	buffer := make([]byte, 64<<10)
 	for i := range x.Entries {

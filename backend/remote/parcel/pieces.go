@@ -76,7 +76,7 @@ func (p *Pieces) cut() error {
 	return p.end()
 }
 
-// place is where the next byte goes: the number of a piece, and the offset in it.
+// place returns the position of the next byte: the number of a piece, and the offset in it.
 func (p *Pieces) place() (piece int, at int64) {
 	if p.file == nil {
 		return len(p.done), 0
@@ -90,7 +90,7 @@ func (p *Pieces) Close() ([]cache.Digest, error) {
 	return p.done, err
 }
 
-// Source has pieces, and contents by their digests. Its readers may be read from any offset.
+// Source has pieces, and contents by their digests. Its readers can be read from any offset.
 type Source interface {
 	// Piece opens a piece.
 	Piece(d cache.Digest) (io.ReadCloser, error)
@@ -102,7 +102,7 @@ type Source interface {
 // read: the reader fails at the end of content that is another.
 func (x *Index) Open(e *Entry, from Source) (io.ReadCloser, error) {
 	if e.Kind != File {
-		return nil, fmt.Errorf("%q is no file of the parcel", e.Path)
+		return nil, fmt.Errorf("%q is not a file of the parcel", e.Path)
 	}
 	if e.Piece < 0 {
 		return from.Content(e.Digest)

@@ -15,7 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// sum is the digest of what a reader yields.
+// sum returns the digest of a reader's bytes.
 func sum(r io.Reader, buffer []byte) (cache.Digest, error) {
 	h := sha256.New()
 	n, err := io.CopyBuffer(struct{ io.Writer }{h}, struct{ io.Reader }{r}, buffer)
@@ -24,7 +24,7 @@ func sum(r io.Reader, buffer []byte) (cache.Digest, error) {
 	return d, err
 }
 
-// validBytes reports whether a path, which may be no text, leads to below where it starts.
+// validBytes reports whether a path, which can be no text, leads to below where it starts.
 func validBytes(name string) bool {
 	for element := range strings.SplitSeq(name, "/") {
 		if element == "" || element == "." || element == ".." || strings.Contains(element, "\x00") {
@@ -58,7 +58,7 @@ func finish(root *os.Root, e *Entry) error {
 	return root.Chmod(e.Path, modeOf(e.Mode))
 }
 
-// modeOf is a mode of the system as package fs writes it.
+// modeOf converts a mode of the system to package fs.
 func modeOf(bits uint32) fs.FileMode {
 	mode := fs.FileMode(bits & 0o777)
 	for bit, is := range map[uint32]fs.FileMode{syscall.S_ISUID: fs.ModeSetuid, syscall.S_ISGID: fs.ModeSetgid, syscall.S_ISVTX: fs.ModeSticky} {

@@ -16,20 +16,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
-// Environments lie beside workspaces, each below a name of its own, and are made once on a
-// machine: actions that need the same one find it there. Commands are isolated, so that
-// they can read but not change it.
+// Environments are next to workspaces, each below a separate name, and are made once on a machine: actions
+// that need the same one find it there. Commands are isolated, so that they can read but not change it.
 
 const (
 	// whole is the file that an environment has once all of it is there.
 	whole = "whole"
-	// content is where it is.
+	// content is the directory of its content.
 	content = "content"
 	// lockSuffix is that of a file beside an environment, by which one action makes it.
 	lockSuffix = ".lock"
 )
 
-// place is where the environment of an ID is.
+// place returns the directory of the environment of an ID.
 func (h *host) place(id string) string { return filepath.Join(h.base, environmentsDir, id) }
 
 // prepare runs a command that makes an environment.

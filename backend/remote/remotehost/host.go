@@ -24,8 +24,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
-// Run does the task in an input root, dir, and leaves its result there. An error is one of
-// the machine: there is no result then.
+// Run does the task in an input root, dir, and leaves its result there. An error is the machine's, and
+// leaves no result.
 func Run(ctx context.Context, dir string) error {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err == nil {
@@ -108,7 +108,7 @@ func (h *host) reap(ctx context.Context) error {
 	return err
 }
 
-// backend is the machine's.
+// backend returns the machine's backend.
 func (h *host) backend(session string) *local.Backend {
 	o := h.task.Host
 	level, tried := h.known[facts.Isolation]
@@ -123,7 +123,7 @@ func (h *host) backend(session string) *local.Backend {
 	return made
 }
 
-// sandbox is go-judge, which the action brought; nil is none.
+// sandbox returns go-judge, if the action brought it, or nil.
 func (h *host) sandbox() backend.Sandbox {
 	program := filepath.Join(h.dir, wire.JudgeFile)
 	if _, err := os.Stat(program); err != nil {
@@ -134,8 +134,8 @@ func (h *host) sandbox() backend.Sandbox {
 	return gojudge.New(server, gojudge.Options{Versions: h.task.Host.JudgeVersions})
 }
 
-// answer asks the machine what the task asks for and what it expects. What the machine
-// answered to an earlier action of the same run is not looked up again.
+// answer queries the machine for everything that the task requests and expects. Answers to an earlier action
+// of the same run are not looked up again.
 func (h *host) answer(ctx context.Context) (answers, different map[string]facts.Fact, err error) {
 	questions := slices.Sorted(maps.Keys(h.task.Expect))
 	for _, what := range h.task.Ask {
@@ -198,7 +198,7 @@ func (h *host) answer(ctx context.Context) (answers, different map[string]facts.
 	return answers, different, nil
 }
 
-// plain is a fact as it is read from JSON.
+// plain returns a fact as it is read from JSON.
 func plain(f facts.Fact) facts.Fact {
 	if len(f.Identity) == 0 {
 		f.Identity = nil
@@ -206,5 +206,5 @@ func plain(f facts.Fact) facts.Fact {
 	return f
 }
 
-// tools are variables that commands get unless they set them.
+// tools returns variables that commands get unless they set them.
 func (h *host) tools() []string { return []string{"PATH=" + h.task.Host.Path} }

@@ -79,7 +79,7 @@ func (s *inputs) add(ctx context.Context, all []wire.Input) error {
 	return nil
 }
 
-// errChanged says that a worker did not give an action what it was to give.
+// errChanged reports that a worker did not give an action what it was to give.
 var errChanged = errors.New("the worker's files are not what they were when they were sent: something wrote into its cache; have the engine run actions as another user than its own")
 
 func (s *inputs) addTree(ctx context.Context, want cache.Digest, dir string) error {

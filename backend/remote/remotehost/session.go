@@ -66,8 +66,8 @@ func (h *host) step(ctx context.Context, task *wire.Session, result *wire.Result
 	return h.leave(root, parcel.Options{Parts: wire.Carried, Before: before, Known: h.knows, KnownSize: h.store.hasSize, Limit: task.Limit}, result)
 }
 
-// turn is how long an action waits for one that an engine gave up, and that has yet to end on
-// this machine: the directory is that of both.
+// turn limits how long an action waits for another that an engine gave up, and that has yet to end on this
+// machine: both use the same directory.
 const turn = time.Minute
 
 // open makes the session's directory.

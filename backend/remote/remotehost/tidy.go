@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
-// unused is how long what was made for many actions stays when none has needed it.
+// unused is the time after which files that were made for many actions are removed if none has used them.
 const unused = 7 * 24 * time.Hour
 
 // tidy removes what was not needed for long: environments, answers to earlier runs, and what
@@ -47,7 +47,7 @@ func (h *host) entries(dir string) []os.DirEntry {
 	return all
 }
 
-// age is when a file was last changed.
+// age returns when a file was last changed.
 func age(e os.DirEntry) time.Time {
 	info, err := e.Info()
 	if err != nil {

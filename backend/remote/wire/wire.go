@@ -1,6 +1,6 @@
-// Package wire is what a client of package remote and the program in an action say to each
-// other: a Task goes there with the input root, and a Result comes back with the outputs. It is
-// apart because the program needs nothing of what speaks to an engine.
+// Package wire defines the messages between package remote and the program in an action: a Task is in the
+// input root, and a Result is an output. It is separate because the program needs none of the code that
+// talks to an engine.
 package wire
 
 import (
@@ -43,14 +43,14 @@ const (
 	LeftDir    = "left"   // new pieces of the parcel, or what programs left, by place
 )
 
-// OutputPaths are what the engine keeps of an action.
+// OutputPaths are the files of an action that the engine keeps.
 var OutputPaths = []string{ErrorsDir, IndexFile, LeftDir, OutputDir, ResultFile}
 
-// Inline is the size of what is part of a Result rather than a file of its own, in bytes.
+// Inline is the size, in bytes, up to which content is part of a Result; larger content is in files.
 const Inline = 64 << 10
 
-// Task is what the program in an action is to do: ask the machine about itself, and then one
-// of what follows Host.
+// Task tells the program in an action what to do: identify the machine, and then do the one task that is set
+// after Host.
 type Task struct {
 	Protocol int  `json:"protocol"`
 	Host     Host `json:"host"`
@@ -63,7 +63,7 @@ type Task struct {
 	Programs []backend.Program `json:"programs,omitempty"`
 }
 
-// Host says how the program makes a backend of the machine.
+// Host describes how the program makes a backend of the machine.
 type Host struct {
 	// Scratch is a directory of the machine, which is there: workspaces are below it, in one
 	// for each user.
@@ -79,21 +79,20 @@ type Host struct {
 	Run string `json:"run"`
 }
 
-// Session is one step of a session: its directory is made as it was, inputs are placed, and
-// a command may run.
+// Session is a step of a session: its directory is restored, inputs are placed, and a command can run.
 type Session struct {
 	ID string `json:"id"` // names the directory
-	// State says that there is a StateFile.
+	// State reports that there is a StateFile.
 	State    bool      `json:"state,omitempty"`
 	Snapshot *Snapshot `json:"snapshot,omitempty"`
 	Inputs   []Input   `json:"inputs,omitempty"`
 	ReadOnly []string  `json:"read_only,omitempty"`
 	Isolated bool      `json:"isolated,omitempty"`
-	// Exec is the command, without its writers; nil is none.
+	// Exec is the command, without its writers; nil means none.
 	Exec  *backend.Command `json:"exec,omitempty"`
 	Apart bool             `json:"apart,omitempty"` // Exec has a writer for stderr
-	// Prepare makes the command one that fetches what others need, and names the directory
-	// that it does so in. What it leaves there is the parcel that goes on.
+	// Prepare makes the command fetch what others need, and names the directory in which it does so. The
+	// next parcel contains what it leaves there.
 	Prepare string `json:"prepare,omitempty"`
 	Limit   int64  `json:"limit"` // of what goes on, in bytes
 }
@@ -104,17 +103,16 @@ type Snapshot struct {
 	Index cache.Digest `json:"index"`
 }
 
-// Input is a backend.Input. One that was placed before only has content that the state
-// refers to.
+// Input is a backend.Input. If it was placed before, it only has content that the state refers to.
 type Input struct {
 	backend.Input
 	Placed bool `json:"placed,omitempty"`
 }
 
-// Result is what became of a Task.
+// Result is the outcome of a Task.
 type Result struct {
 	Protocol int `json:"protocol"`
-	// Host names the machine, for people.
+	// Host names the machine, for users.
 	Host  string                `json:"host"`
 	Facts map[string]facts.Fact `json:"facts,omitempty"`
 	// Different are the answers that were not the expected ones: nothing else was done then.
@@ -124,7 +122,7 @@ type Result struct {
 	Exit   backend.Exit    `json:"exit"`
 	Verify *worker.Failure `json:"verify,omitempty"` // of backend.Session.Verify
 	Notes  []byte          `json:"notes,omitempty"`
-	// Output and Errors are what was printed, unless it is in pieces.
+	// Output and Errors are the command's outputs, unless they are in pieces.
 	Output       []byte         `json:"output,omitempty"`
 	Errors       []byte         `json:"errors,omitempty"`
 	OutputPieces []cache.Digest `json:"output_pieces,omitempty"`
@@ -141,7 +139,7 @@ type Result struct {
 	Blobs [][]byte `json:"blobs,omitempty"`
 }
 
-// Encode is a Task or a Result as it travels.
+// Encode returns a Task or a Result as it is sent.
 func Encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -162,7 +160,7 @@ const (
 	GPU   = "gpu"   // why commands see none; "" if they do
 )
 
-// FilesOf are the contents that programs have, each once.
+// FilesOf yields the contents that programs need, each once.
 func FilesOf(programs []backend.Program) iter.Seq[cache.Digest] {
 	seen := map[cache.Digest]bool{{}: true}
 	return func(yield func(cache.Digest) bool) {
@@ -181,7 +179,7 @@ func FilesOf(programs []backend.Program) iter.Seq[cache.Digest] {
 	}
 }
 
-// LeftBy are the contents that programs left, each once.
+// LeftBy returns the contents that programs left, each once.
 func LeftBy(endings []backend.Ending) (all []cache.Digest) {
 	add := func(d cache.Digest) {
 		if !d.IsZero() && !slices.Contains(all, d) {

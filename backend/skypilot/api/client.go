@@ -33,7 +33,7 @@ const (
 type User struct {
 	ID    string // eight hexadecimal digits; becomes part of names in a cloud
 	Name  string
-	Token string // of a service account; "" is none
+	Token string // of a service account; "" means none
 }
 
 // Client talks to one server. Its methods are safe for concurrent use.
@@ -43,19 +43,19 @@ type Client struct {
 	http *http.Client
 }
 
-// New returns a client of the server at the URL base. A nil hc is one that no proxy or
-// limit of time comes between. An hc with a Timeout gives launches up after it.
+// New returns a client of the server at the URL base. With a nil hc, neither a proxy nor a limit of time
+// intervenes. With an hc that has a Timeout, launches are given up after it.
 func New(base string, user User, hc *http.Client) *Client {
 	own := http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
 	if hc != nil {
 		own = *hc
 	}
-	// A redirect leads to a login page, which is no answer.
+	// A redirect leads to a login page, which is not an answer.
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Client{strings.TrimSuffix(base, "/"), user, &own}
 }
 
-// Health is what a server says about itself.
+// Health is a server's report about itself.
 type Health struct {
 	Status     string `json:"status"`      // "healthy"
 	APIVersion string `json:"api_version"` // a number
@@ -63,8 +63,7 @@ type Health struct {
 	Commit     string `json:"commit"`
 }
 
-// Health asks the server whether it is well. A server that wants a login is an error
-// of KindAuth.
+// Health queries the server's health. A server that requires a login is an error of KindAuth.
 func (c *Client) Health(ctx context.Context) (Health, error) {
 	var h Health
 	body, err := c.get(ctx, "/api/health")
@@ -90,11 +89,10 @@ type answer struct {
 	Error  string `json:"error"`        // JSON
 }
 
-// Wait waits until the request with that id has ended, and returns its result as JSON.
-// A request that failed or was cancelled is an *Error. A request may be waited for more
-// than once, and by another client than the one that made it; ending ctx does not
-// cancel it. A server on this machine forgets all requests when it starts, and ends
-// them when it stops, but keeps what they have made: that is KindEnded.
+// Wait waits until the request with that id has ended, and returns its result as JSON. A request that failed
+// or was cancelled is an *Error. Several calls can wait for a request, also by other clients than the one
+// that made it; ending ctx does not cancel it. A server on this machine forgets all requests when it starts,
+// and ends them when it stops, but keeps what they have made: that is KindEnded.
 func (c *Client) Wait(ctx context.Context, request string) (json.RawMessage, error) {
 	body, err := c.get(ctx, "/api/get?request_id="+url.QueryEscape(request))
 	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusNotFound && strings.HasPrefix(e.Message, "Request ") {
@@ -116,9 +114,8 @@ func (c *Client) Wait(ctx context.Context, request string) (json.RawMessage, err
 	return nil, &Error{Type: "RequestNotFinished", Message: fmt.Sprintf("the request is %q", a.Status), Status: http.StatusOK}
 }
 
-// Cancel stops the server's work on a request, and not what that has made already: a
-// launch leaves a cluster in the state INIT, which Down ends. A request that has ended
-// or is unknown is no error.
+// Cancel stops the server's work on a request, but keeps its effects: a launch leaves a cluster in the state
+// INIT, which Down ends. A request that has ended or is unknown is a success.
 func (c *Client) Cancel(ctx context.Context, request string) error {
 	return c.call(ctx, "/api/cancel", map[string]any{"request_ids": []string{request}}, nil)
 }
@@ -194,7 +191,7 @@ func (c *Client) send(ctx context.Context, method, path string, body map[string]
 	if err != nil {
 		return nil, unreachable(ctx, err)
 	}
-	// A login page may also come as a success.
+	// A login page can also come as a success.
 	page := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html")
 	if resp.StatusCode == http.StatusOK && !page {
 		return resp, nil

@@ -9,20 +9,20 @@ import (
 // Cluster is a cluster as the server last saw it.
 type Cluster struct {
 	Name       string `json:"name"`
-	Status     string `json:"status"`      // INIT, UP, STOPPED, AUTOSTOPPING; "INIT" is also one that is broken
+	Status     string `json:"status"`      // INIT, UP, STOPPED, AUTOSTOPPING; a broken cluster is in "INIT", too
 	LaunchedAt int64  `json:"launched_at"` // seconds since 1970
-	Autostop   int    `json:"autostop"`    // minutes; -1 is never
+	Autostop   int    `json:"autostop"`    // minutes; -1 means never
 	ToDown     bool   `json:"to_down"`     // whether Autostop removes it
 	Hash       string `json:"cluster_hash"`
 	UserID     string `json:"user_hash"`
 	Cloud      string `json:"cloud"`
 	Region     string `json:"region"`
-	Resources  string `json:"resources_str_full"` // for people
+	Resources  string `json:"resources_str_full"` // for users
 	Nodes      int    `json:"nodes"`
 	NameThere  string `json:"cluster_name_on_cloud"` // the name of Slurm's job
-	LastEvent  string `json:"last_event"`            // for people
+	LastEvent  string `json:"last_event"`            // for users
 	InitKind   string `json:"init_kind"`             // of INIT: "launching" or "unhealthy"
-	InitReason string `json:"init_status_reason"`    // of INIT, for people
+	InitReason string `json:"init_status_reason"`    // of INIT, for users
 }
 
 // Launched is the result of a launch.
@@ -56,8 +56,8 @@ func (c *Client) WaitLaunched(ctx context.Context, request string) (Launched, er
 	return l, nil
 }
 
-// Refresh returns the named clusters that the server knows, as the clouds say at this
-// moment, and leaves out others; nil names are all clusters of the user.
+// Refresh returns the named clusters that the server knows, as the clouds report them now, and omits others;
+// nil names mean all clusters of the user.
 func (c *Client) Refresh(ctx context.Context, names []string) ([]Cluster, error) {
 	// The answer has private keys otherwise.
 	body := map[string]any{"refresh": "FORCE", "all_users": false, "include_credentials": false, "include_handle": false}
@@ -69,8 +69,8 @@ func (c *Client) Refresh(ctx context.Context, names []string) ([]Cluster, error)
 	return clusters, err
 }
 
-// Down removes a cluster with all of its jobs, also one in the state INIT. One that
-// does not exist is an error, NoSuchCluster.
+// Down removes a cluster with all of its jobs, also in the state INIT. A cluster that does not exist is an
+// error, NoSuchCluster.
 func (c *Client) Down(ctx context.Context, cluster string) error {
 	return c.call(ctx, "/down", map[string]any{"cluster_name": cluster}, nil)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// Error is what the server says about a request that failed.
+// Error is the server's report about a request that failed.
 type Error struct {
 	Type    string // the name of SkyPilot's exception, or "" for a call that was refused
 	Message string
@@ -27,7 +27,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("SkyPilot: %s: %s", e.Type, e.Message)
 }
 
-// Kind is what an error means for whoever made the request.
+// Kind classifies an error for the caller.
 type Kind int
 
 const (
@@ -67,7 +67,7 @@ var kinds = map[string]Kind{
 	"RequestNotFound":                   KindEnded, // of this package
 }
 
-// KindOf classifies an error; one that is no *Error is KindOther.
+// KindOf classifies an error. KindOther is the kind of errors that are not an *Error.
 func KindOf(err error) Kind {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -99,13 +99,13 @@ func KindOf(err error) Kind {
 	return kind
 }
 
-// NoSuchCluster says whether err is that the server knows no cluster of that name.
+// NoSuchCluster reports whether err means that the server knows no cluster of that name.
 func NoSuchCluster(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Type == "ClusterDoesNotExist"
 }
 
-// unreachableError is that no answer came. The request may have been made.
+// unreachableError is that no answer came. The request can have been made.
 type unreachableError struct{ err error }
 
 func (e *unreachableError) Error() string {
@@ -118,7 +118,7 @@ func (e *unreachableError) Error() string {
 }
 func (e *unreachableError) Unwrap() error { return e.err }
 
-// unreachable is the error of an exchange that broke off, unless the caller ended it.
+// unreachable returns the error of an exchange that broke off, unless the caller ended it.
 func unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
@@ -126,8 +126,8 @@ func unreachable(ctx context.Context, err error) error {
 	return &unreachableError{err}
 }
 
-// Unreachable says whether err is that the server is away or overloaded, so that the
-// same call may succeed later. A request may have been made all the same.
+// Unreachable reports whether err means that the server is away or overloaded, so that the same call can
+// succeed later. The server can have received the request all the same.
 func Unreachable(err error) bool {
 	if _, ok := errors.AsType[*unreachableError](err); ok {
 		return true
@@ -168,7 +168,7 @@ func decodeError(status int, body []byte) error {
 	if json.Unmarshal(envelope.Detail, &text) == nil && text != "" {
 		message = text
 	}
-	// What is refused is repeated there, and may be long.
+	// What is refused is repeated there, and can be long.
 	if len(message) > 1000 {
 		message = message[:1000] + "..."
 	}

@@ -25,7 +25,7 @@ const (
 	JobCancelled    JobState = "CANCELLED"
 )
 
-// Ended says whether the job's state is final.
+// Ended reports whether the job's state is final.
 func (s JobState) Ended() bool {
 	switch s {
 	case JobSucceeded, JobFailed, JobFailedSetup, JobFailedDriver, JobCancelled:
@@ -34,7 +34,7 @@ func (s JobState) Ended() bool {
 	return false
 }
 
-// Job is an entry of a cluster's queue. Times are in seconds since 1970; 0 is not yet.
+// Job is an entry of a cluster's queue. Times are in seconds since 1970; 0 means not yet.
 type Job struct {
 	ID        int      `json:"job_id"`
 	Name      string   `json:"job_name"`
@@ -52,9 +52,9 @@ func (c *Client) Queue(ctx context.Context, cluster string) ([]Job, error) {
 	return jobs, err
 }
 
-// Logs writes what a job has printed to w, with SkyPilot's own lines, prefixes and
-// colors: all of it if tail is 0, else that many last lines. If follow is set, it goes
-// on until the job has ended. A job that failed is no error.
+// Logs writes what a job has printed to w, with SkyPilot's own lines, prefixes and colors: all of it if tail
+// is 0, else the last lines. If follow is set, it continues until the job has ended. A job that failed is a
+// success.
 func (c *Client) Logs(ctx context.Context, w io.Writer, cluster string, job, tail int, follow bool) error {
 	body := map[string]any{"cluster_name": cluster, "job_id": job, "follow": follow, "tail": tail}
 	resp, err := c.send(ctx, http.MethodPost, "/logs", body)
@@ -69,7 +69,7 @@ func (c *Client) Logs(ctx context.Context, w io.Writer, cluster string, job, tai
 		}
 		return fmt.Errorf("/logs: %w", err)
 	}
-	// That there is no such cluster comes as an empty log.
+	// A missing cluster has an empty log.
 	if _, err := c.Wait(ctx, resp.Header.Get("X-Skypilot-Request-Id")); err != nil {
 		return fmt.Errorf("/logs: %w", err)
 	}
@@ -79,8 +79,8 @@ func (c *Client) Logs(ctx context.Context, w io.Writer, cluster string, job, tai
 // ofJob is before each line that a job prints: "(setup pid=7) ", "(name, pid=7) ".
 var ofJob = lazyregexp.New(`^\([^()]*\bpid=[0-9]+\) ?`)
 
-// Said is what a job's own commands printed, by a log: without SkyPilot's lines, prefixes
-// and colors. A log of SkyPilot's lines alone is all of them.
+// Said returns the output of a job's own commands in a log: without SkyPilot's lines, prefixes and colors. A
+// log of SkyPilot's lines alone is returned whole.
 func Said(log string) string {
 	var own, all []string
 	for line := range strings.Lines(colors().ReplaceAllString(log, "")) {

@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// Offer is a kind of machine in the server's price catalogue. Prices are in dollars per
-// hour and node; 0 is unknown, which those of Slurm, Kubernetes and own machines are.
+// Offer is a kind of machine in the server's price catalogue. Prices are in dollars per hour and node; 0
+// means unknown, as for Slurm, Kubernetes and own machines.
 type Offer struct {
 	Cloud        string
 	InstanceType string // "" if the cloud has no such names
 	Accelerator  string
 	Count        float64 // of accelerators
 	CPUs         float64 // 0 is unknown
-	Memory       float64 // GiB; 0 is unknown
+	Memory       float64 // GiB; 0 means unknown
 	Price        float64
 	SpotPrice    float64
 	Region       string // of the lowest price

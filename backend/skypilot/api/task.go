@@ -7,8 +7,7 @@ import (
 	"unicode"
 )
 
-// Task is what a cluster is made for and runs. Fields that are empty are left out, and
-// SkyPilot decides.
+// Task describes a cluster, and what it runs. SkyPilot decides about empty fields.
 type Task struct {
 	Name      string            `json:"name,omitempty"`
 	Resources Resources         `json:"resources"`
@@ -18,7 +17,7 @@ type Task struct {
 	Sbatch    map[string]string `json:"-"`                   // options of Slurm's sbatch, such as time
 }
 
-// Resources is what each node of a cluster must have.
+// Resources are the requirements of each node of a cluster.
 type Resources struct {
 	Infra        string    `json:"infra,omitempty"`        // cloud/region/zone, such as "slurm/tests" or "aws"
 	CPUs         string    `json:"cpus,omitempty"`         // a number; "4+" is at least 4

@@ -13,8 +13,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// RunContainer is the first process of a container: it serves one session over its standard input
-// and output, and ends with its input. text is what follows backend.ContainerCommand.
+// RunContainer runs as the first process of a container: it serves a session over its standard input and
+// output, and ends with its input. text is the argument after backend.ContainerCommand.
 func RunContainer(ctx context.Context, text string) error {
 	if text == backend.ContainerUser {
 		_, err := fmt.Println(os.Getuid(), os.Getgid())

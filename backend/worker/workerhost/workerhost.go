@@ -31,7 +31,7 @@ type Options struct {
 	Dir string
 	// Listen is the address to listen at: "10.0.0.5:0", where 0 is any free port.
 	Listen string
-	// Idle is how long the worker waits for a client before it ends; 0 is ten minutes.
+	// Idle limits how long the worker waits for a client before it ends; 0 means ten minutes.
 	Idle time.Duration
 	// Python, Versions and Isolation are those of the local backend.
 	Python    string
@@ -68,8 +68,7 @@ func adder(list *[]string) func(string) error {
 // there while the worker can be reached.
 const AddressFile = "worker.json"
 
-// Address is how to reach a worker. Only its owner can read it: who has it can run
-// commands.
+// Address describes how to reach a worker. Only its owner can read it: with it anyone can run commands.
 type Address struct {
 	worker.Access
 	Address  string `json:"address"` // host:port
@@ -77,12 +76,12 @@ type Address struct {
 	Process  int    `json:"process"`
 }
 
-// AlreadyError says that a directory has a living worker.
+// AlreadyError reports that a directory has a living worker.
 type AlreadyError struct{ Dir string }
 
 func (e *AlreadyError) Error() string { return e.Dir + " has a worker that runs" }
 
-// spares is how many unused workspaces wait for sessions.
+// spares is the number of unused workspaces that wait for sessions.
 const spares = 16
 
 // Run runs a worker until it was idle for long enough or ctx ends. ready is called when it
@@ -136,7 +135,7 @@ func Run(ctx context.Context, o Options, ready func(Address)) (err error) {
 const unused = 7 * 24 * time.Hour
 
 // collect removes blobs from the store of a worker that were not used for long: at once, as a worker
-// may be started for each run, and daily. A failure is left to the next time.
+// can be started for each run, and daily. A failure is left to the next time.
 func collect(ctx context.Context, store *cache.Disk) {
 	for {
 		_, _ = store.GC(ctx, cache.GCOptions{MaxBytes: -1, MaxAge: unused})
@@ -148,12 +147,12 @@ func collect(ctx context.Context, store *cache.Disk) {
 	}
 }
 
-// host is the machine as the server sees it.
+// host returns the machine as the server sees it.
 func (o *Options) host(store cache.Store, registry *backend.Registry, dir string) (h worker.Host, end func() error) {
 	path, _ := o.LookupEnv("PATH")
 	home, _ := o.LookupEnv("HOME")
 	tools := append(local.Tools(o.LookupEnv), certificates.System(o.LookupEnv)...)
-	// A workspace is not below dir, which may be on a network and has a long name: sockets
+	// A workspace is not below dir, which can be on a network and has a long name: sockets
 	// in a workspace have little room.
 	scratch := filepath.Join(os.TempDir(), fmt.Sprintf("fevalgraph-%d", os.Getuid()))
 	made := local.New(store, local.Options{

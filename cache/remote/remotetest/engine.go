@@ -19,17 +19,17 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// Outcome is what becomes of an action.
+// Outcome is the outcome of an action.
 type Outcome struct {
 	Response *execution.ExecuteResponse
 	Cuts     int  // streams that break off before the response comes
 	Forgets  bool // the operation is not known when a stream is attached to it again
 }
 
-// Engine executes actions: it may wait, and ctx ends when the action is killed.
+// Engine executes actions: it can wait, and ctx ends when the action is killed.
 type Engine func(ctx context.Context, action *execution.Action, command *execution.Command) Outcome
 
-// operation is one action that is executed.
+// operation is an action that is executed.
 type operation struct {
 	name    string        // without the folder that clients see
 	done    chan struct{} // closed when there is an outcome
@@ -53,7 +53,7 @@ func (s *Server) Refuse(why *status.Status) {
 	s.refuses = why
 }
 
-// Killed are the names of the operations that were killed.
+// Killed returns the names of the operations that were killed.
 func (s *Server) Killed() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +147,7 @@ func (s *service) follow(o *operation, stream grpc.ServerStreamingServer[longrun
 	return send(execution.ExecutionStage_COMPLETED, o.outcome.Response)
 }
 
-// find reads a message; one that is not there is added to missing.
+// find reads a message, or adds it to missing.
 func (s *service) find(d *execution.Digest, into proto.Message, missing *errdetails.PreconditionFailure) bool {
 	s.mu.Lock()
 	content, ok := s.blobs[d.GetHash()]

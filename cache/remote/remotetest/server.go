@@ -1,5 +1,5 @@
 // Package remotetest is a remote cache in this process, over both protocols, for tests: it
-// can be slow, full, down and lying. It tells what it was asked. It may be an engine, too,
+// can be slow, full, down and lying. It tells what it was asked. It can be an engine, too,
 // whose actions run on this machine.
 package remotetest
 
@@ -26,19 +26,19 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Faults are what is wrong with a server. The zero value is a good one.
+// Faults are the faults of a server. The zero value has none.
 type Faults struct {
 	Latency   time.Duration // of each call
 	Hang      bool          // no call is answered
 	Down      bool          // each call fails
 	Full      bool          // each write fails
-	Wrong     bool          // other bytes are sent than those that are asked for
+	Wrong     bool          // other bytes than the requested ones are sent
 	Truncated bool          // streams and bodies break off in the middle, once
 	Evicts    bool          // blobs are found and then are not there
 	Compress  bool          // offers zstd, and compresses nothing itself
 	Token     string        // the authorization that all calls must have
-	ReadOnly  bool          // no call may write
-	Rate      int64         // bytes in a second, of all that is sent; 0 is no limit
+	ReadOnly  bool          // no call can write
+	Rate      int64         // bytes in a second, of all that is sent; 0 means no limit
 }
 
 // Server is a cache.
@@ -62,7 +62,7 @@ type Server struct {
 	killed     []string
 }
 
-// Test is what a server needs of a testing.TB.
+// Test is the part of a testing.TB that a server needs.
 type Test interface {
 	Helper()
 	Fatal(...any)
@@ -123,7 +123,7 @@ func (s *Server) Fail(f Faults) {
 	s.faults = f
 }
 
-// Calls is how often a method, by the end of its name, was called since the last Forget.
+// Calls returns how often a method, by the end of its name, was called since the last Forget.
 func (s *Server) Calls(method string) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,14 +166,14 @@ func (s *Server) SetEntry(id string, e *execution.ActionResult) {
 	s.entries[id], _ = proto.Marshal(e)
 }
 
-// Holds is how many entries and blobs there are.
+// Holds returns the numbers of entries and blobs.
 func (s *Server) Holds() (entries, blobs int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.entries), len(s.blobs)
 }
 
-// Blob is one that the server has, by its SHA-256.
+// Blob returns a blob of the server, by its SHA-256.
 func (s *Server) Blob(hash string) ([]byte, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,7 +212,7 @@ func (s *Server) now() Faults {
 	return s.faults
 }
 
-// enter is the beginning of each call.
+// enter begins each call.
 func (s *Server) enter(ctx context.Context, method string) error {
 	s.mu.Lock()
 	s.calls[method]++
@@ -264,7 +264,7 @@ func (s *Server) throttle(ctx context.Context, bytes int) {
 	}
 }
 
-// blob is what the server sends for a digest.
+// blob returns what the server sends for a digest.
 func (s *Server) blob(hash string) ([]byte, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -302,7 +302,7 @@ func (s *Server) put(hash string, content []byte) error {
 	return nil
 }
 
-// serveHTTP is the plain protocol.
+// serveHTTP serves the plain protocol.
 func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx := metadata.NewIncomingContext(r.Context(), metadata.Pairs("authorization", r.Header.Get("Authorization")))
 	if err := s.enter(ctx, r.Method+" "+strings.Split(r.URL.Path, "/")[1]); err != nil {

@@ -6,9 +6,8 @@ import (
 	"strconv"
 )
 
-// aggregateCSV is by_model.csv or by_problem.csv: a line for each key, sorted.
-// Means are over the finite scores of successful results, the scores cut to 0
-// to 100 for them, the unbounded ones as they are.
+// aggregateCSV returns by_model.csv or by_problem.csv: a line for each key, sorted. Means are over the
+// finite scores of successful results; scores are cut to 0 to 100 for them, unbounded scores are not.
 func aggregateCSV(name string, results []Result, key func(Result) string) []byte {
 	groups := map[string][]Result{}
 	for _, r := range sorted(results) {
@@ -39,7 +38,7 @@ func aggregateCSV(name string, results []Result, key func(Result) string) []byte
 	return t.content
 }
 
-// spread is mean, least and greatest; three empty fields for no numbers.
+// spread returns mean, minimum and maximum, or three empty fields if there are no numbers.
 func spread(numbers []float64) []string {
 	if len(numbers) == 0 {
 		return []string{"", "", ""}

@@ -12,15 +12,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/pyjson"
 )
 
-// columns are those of results.csv.
+// columns is the header of results.csv.
 var columns = []string{
 	"solution", "problem", "score", "score_unbounded", "status", "message", "duration_seconds", "timestamp", "solution_hash", "problem_hash",
 }
 
-// Decimals is how many digits scores have behind the point in every table.
+// Decimals is the number of decimal places of scores in every table.
 const Decimals = 3
 
-// resultsCSV is results.csv: a line for each pair, by their IDs.
+// resultsCSV returns results.csv: a line for each pair, by their IDs.
 func resultsCSV(results []Result) []byte {
 	var t table
 	t.line(columns...)
@@ -35,8 +35,7 @@ func resultsCSV(results []Result) []byte {
 	return t.content
 }
 
-// decimal is a number as Python's "%.3f" has it, nan and inf in its words; ""
-// for none.
+// decimal formats a number as Python's "%.3f" does, with nan and inf in Python's words. A nil number is "".
 func decimal(f *float64) string {
 	switch {
 	case f == nil:
@@ -77,7 +76,7 @@ func DecodeCSV(from io.Reader) ([]Result, error) {
 	}
 	for _, name := range []string{"solution", "problem", "score", "status"} {
 		if _, ok := at[name]; !ok {
-			return nil, fmt.Errorf("line 1 has no column %q, so it is no results.csv of a batch", name)
+			return nil, fmt.Errorf("line 1 has no column %q, so it is not the results.csv of a batch", name)
 		}
 	}
 	var results []Result

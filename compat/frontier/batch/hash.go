@@ -26,8 +26,7 @@ const (
 // Generations lists every Generation.
 var Generations = [...]Generation{First, Second}
 
-// hashed are the extensions that the first generation hashes, unhashed those
-// that the second leaves out.
+// hashed lists the extensions that the first generation hashes, unhashed those that the second ignores.
 var (
 	hashed   = []string{".py", ".sh", ".yaml", ".yml", ".txt", ".json", ".md", ""}
 	unhashed = []string{".exe", ".o", ".obj", ".so", ".dll", ".pyc", ".pyo", ".class", ".a", ".lib"}
@@ -37,10 +36,10 @@ var (
 // have it for every problem when some directory above the problems is hidden.
 var HashOfNothing = digest(sha256.New())
 
-// digest is the part of a hash that batches keep.
+// digest returns the part of a hash that batches keep.
 func digest(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil))[:16] }
 
-// HashFile is the hash of a solution's file.
+// HashFile returns the hash of a solution's file.
 func HashFile(name string) (string, error) {
 	h := sha256.New()
 	if err := hashContent(h, name); err != nil {
@@ -49,9 +48,8 @@ func HashFile(name string) (string, error) {
 	return digest(h), nil
 }
 
-// HashDirectory is the hash of a problem's directory. Batches leave out what
-// is hidden or below something hidden, above the directory, too; here only what
-// is below it counts.
+// HashDirectory returns the hash of a problem's directory. Batches ignore hidden files and directories, also
+// above the directory; here only those below it are ignored.
 func HashDirectory(dir string, g Generation) (string, error) {
 	names, err := files(dir, g)
 	if err != nil {
@@ -68,8 +66,7 @@ func HashDirectory(dir string, g Generation) (string, error) {
 	return digest(h), nil
 }
 
-// files are the names below dir that are hashed, in the order of their parts:
-// a/x before a-b/x.
+// files returns the names below dir that are hashed, in the order of their parts: a/x before a-b/x.
 func files(dir string, g Generation) ([]string, error) {
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = resolved

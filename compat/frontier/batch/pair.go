@@ -7,13 +7,13 @@ import (
 	"unicode"
 )
 
-// Pair is one solution to one problem.
+// Pair names a solution to a problem.
 type Pair struct {
 	Solution string // "symbolic_regression/peaks/gpt5_1.py"
 	Problem  string // "symbolic_regression/peaks"
 }
 
-// ID is how batches call the pair.
+// ID returns the name of the pair in batches.
 func (p Pair) ID() string { return p.Solution + ":" + p.Problem }
 
 // ParsePair reads an ID. The first colon ends the solution.
@@ -25,7 +25,7 @@ func ParsePair(id string) (Pair, error) {
 	return Pair{}, fmt.Errorf("%q is no pair: want SOLUTION:PROBLEM", id)
 }
 
-// Name is the solution's file without directories and extension: "gpt5_1".
+// Name returns the solution's file without directories and extension: "gpt5_1".
 func (p Pair) Name() string {
 	name := path.Base(p.Solution)
 	if stem := strings.TrimSuffix(name, path.Ext(name)); stem != "" {
@@ -34,7 +34,7 @@ func (p Pair) Name() string {
 	return name
 }
 
-// Model is the name without the number of the attempt: "gpt5".
+// Model returns the name without the number of the attempt: "gpt5".
 func (p Pair) Model() string {
 	name := p.Name()
 	i := strings.LastIndexByte(name, '_')

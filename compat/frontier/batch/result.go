@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Status of a result. Those that are not listed count as Pending.
+// Status of a result. Unlisted values count as Pending.
 type Status string
 
 const (
@@ -21,7 +21,7 @@ const (
 // Complete reports whether a batch that goes on leaves the result alone.
 func (s Status) Complete() bool { return s == Success || s == Error || s == Timeout || s == Skipped }
 
-// Result is that of one pair. A score may be NaN or infinite; nil is none.
+// Result of a pair. A score can be NaN or infinite; nil means no score.
 type Result struct {
 	Pair
 	Score, Unbounded *float64

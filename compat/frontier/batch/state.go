@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/pyjson"
 )
 
-// State is what a batch remembers: the file .state.<track>.json.
+// State is the content of .state.<track>.json, the file in which a batch keeps its results.
 type State struct {
 	StartedAt, UpdatedAt string
 	Total                int    // pairs that the batch was asked for

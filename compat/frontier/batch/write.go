@@ -21,7 +21,7 @@ type File struct {
 //	by_model.csv, by_problem.csv       counts, means and extremes
 //	failed.txt                         pairs with an error or a timeout
 //	pending.txt, skipped.txt           pairs without an answer, and why
-//	summary.txt                        for people; title is its first line
+//	summary.txt                        for users; title is its first line
 //
 // Nothing in them depends on when they are made, so that a directory that is a git
 // repository has no changes when the results have none.
@@ -46,7 +46,7 @@ func Files(title string, results []Result) ([]File, error) {
 	}, nil
 }
 
-// list is a file of pairs, one a line, as batches take them to judge again.
+// list returns a file of pairs, one a line, as batches take them to judge again.
 func list(results []Result, wanted func(Status) bool) []byte {
 	var b bytes.Buffer
 	for _, r := range results {

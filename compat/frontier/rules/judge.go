@@ -12,8 +12,7 @@ import (
 // Judge implements judge.Dialect.
 type Judge struct{}
 
-// Output is a solution's output as its checker reads it: every byte that is not
-// UTF-8 is U+FFFD.
+// Output returns a solution's output as its checker reads it: each byte that is not UTF-8 is U+FFFD.
 func (Judge) Output(content []byte) []byte {
 	if utf8.Valid(content) {
 		return content
@@ -26,9 +25,8 @@ var (
 	unboundedWord = lazyregexp.New(`RatioUnbounded: ([0-9.]+)`)
 )
 
-// Ratios are the first that stand anywhere in what was said, by whichever program
-// it was said, whether or not that ended well. The signal that ended a solution is
-// a part of what it said.
+// Ratios returns the first ratios in the output of any program, whether or not it ended well. The signal
+// that ended a solution is part of the output.
 func (Judge) Ratios(clean bool, said, signal string) (ratio, unbounded float64, message string) {
 	if signal != "" {
 		said += "(signal=" + signal + ")"
@@ -46,8 +44,7 @@ func (Judge) Ratios(clean bool, said, signal string) (ratio, unbounded float64, 
 	return ratio, unbounded, said
 }
 
-// parseFloat is that of JavaScript for digits and points: the longest beginning
-// that is a number.
+// parseFloat parses digits and points as JavaScript does: the longest prefix that is a number.
 func parseFloat(s string) float64 {
 	if i := strings.IndexByte(s, '.'); i >= 0 {
 		if j := strings.IndexByte(s[i+1:], '.'); j >= 0 {

@@ -19,7 +19,7 @@ const timeout = 124
 // TimedOut reports whether an exit code says that a limit was over.
 func (Runner) TimedOut(code int) bool { return code == timeout }
 
-// Text is the part of an output that has lines.
+// Text returns an output without the space around it.
 func (Runner) Text(output string) string { return strings.TrimFunc(output, pythonSpace) }
 
 // Line reads the score on a line: lines that begin with "[" or hold INFO or ERROR
@@ -41,8 +41,8 @@ func (Runner) Line(line string) (bounded, unbounded float64, ok bool) {
 	return bounded, unbounded, ok
 }
 
-// Reason is the message of a program without a score: the first line of all that
-// was printed with Error or ERROR in it, as it is.
+// Reason returns the message of a program without a score: the first line of its output that contains Error
+// or ERROR, unchanged.
 func (Runner) Reason(stdout, stderr []byte) string {
 	for line := range strings.SplitSeq(textMode.Replace(strings.ToValidUTF8(string(stdout)+"\n"+string(stderr), "\uFFFD")), "\n") {
 		if strings.Contains(line, "Error") || strings.Contains(line, "ERROR") {
@@ -55,7 +55,7 @@ func (Runner) Reason(stdout, stderr []byte) string {
 // textMode has the line ends of a text as Python's text mode reads them.
 var textMode = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// Numbers of Python's, their digits already ASCII: single underscores may stand
+// Numbers of Python's, their digits already ASCII: single underscores can stand
 // between two of them.
 var (
 	pythonDecimal = lazyregexp.New(strings.ReplaceAll(`^[+-]?(?:D\.?D?|\.D)(?:[eE][+-]?D)?$`, "D", `(?:[0-9](?:_?[0-9])*)`))
@@ -63,7 +63,7 @@ var (
 	pythonInf     = lazyregexp.New(`^[+-]?(?i:inf|infinity)$`)
 )
 
-// pythonFloat is Python's float() of a word.
+// pythonFloat parses a word as Python's float() does.
 func pythonFloat(s string) (float64, bool) {
 	s, ok := asciiDigits(s)
 	switch {
@@ -101,5 +101,5 @@ func asciiDigits(s string) (string, bool) {
 	}, s), ok
 }
 
-// pythonSpace is str.isspace of a character.
+// pythonSpace reports whether str.isspace is true of a character.
 func pythonSpace(c rune) bool { return unicode.IsSpace(c) || c >= 0x1c && c <= 0x1f }

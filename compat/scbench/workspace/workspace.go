@@ -1,5 +1,5 @@
-// Package workspace names what tests that are written for SlopCodeBench find in
-// their workspace and environment. Every problem that pytest judges has them.
+// Package workspace names files and variables that tests written for SlopCodeBench find in their workspace
+// and environment. All problems that pytest judges have them.
 package workspace
 
 import "strings"
@@ -7,13 +7,13 @@ import "strings"
 // Reports is the directory of pytest's reports, relative to the workspace.
 const Reports = ".scbench"
 
-// Assets is the variable with the directory of all assets.
+// Assets returns the variable with the directory of all assets.
 func Assets(dir string) string { return "SCBENCH_ASSETS_DIR=" + dir }
 
-// Asset is the variable with the place of one asset.
+// Asset returns the variable with the path of an asset.
 func Asset(name, path string) string { return "SCBENCH_ASSET_" + variable(name) + "=" + path }
 
-// Checkpoint is the variable with the name of the checkpoint.
+// Checkpoint returns the variable with the name of the checkpoint.
 func Checkpoint(name string) string { return "SCBENCH_CHECKPOINT=" + name }
 
 // variable upper-cases a name and replaces what shells do not carry in the
