@@ -29,12 +29,9 @@ type collectedPart struct {
 
 // collectResults reads the results of what the run was asked for.
 func (p *Project) collectResults(ctx context.Context, g goals, rep *graph.Report) (*collected, error) {
-	c := &collected{p: p, parts: make([]collectedPart, len(p.parts))}
-	for at := range p.parts {
-		c.parts[at].whole = p.parts[at].facts != nil && (p.Plan == nil || p.depth == summits)
-	}
-	if p.Plan == nil {
-		return c, nil
+	c, err := p.freshResults(g)
+	if err != nil {
+		return nil, err
 	}
 	compiled, err := p.Plan.Results(ctx, p.stores.Store, rep, p.run)
 	if err != nil {
@@ -47,25 +44,22 @@ func (p *Project) collectResults(ctx context.Context, g goals, rep *graph.Report
 		}
 		c.parts[at].cells = append(c.parts[at].cells, cell)
 	}
-	if p.depth == rows {
+	return c, nil
+}
+
+// freshResults are those of fresh partitions that goals ask for.
+func (p *Project) freshResults(g goals) (*collected, error) {
+	c := &collected{p: p, parts: make([]collectedPart, len(p.parts))}
+	if p.expanded {
 		return c, c.narrow(g)
+	}
+	for at := range p.fresh() {
+		c.parts[at].whole = true
 	}
 	return c, nil
 }
 
-// freshResults reads the results of fresh partitions that goals ask for.
-func (p *Project) freshResults(g goals) (*collected, error) {
-	c := &collected{p: p, parts: make([]collectedPart, len(p.parts))}
-	if p.Plan != nil && p.depth == rows {
-		return c, c.narrow(g)
-	}
-	for at := range p.parts {
-		c.parts[at].whole = p.parts[at].facts != nil
-	}
-	return c, c.load()
-}
-
-// narrow keeps of fresh partitions what was asked for.
+// narrow reads what was asked for of open partitions.
 func (c *collected) narrow(g goals) error {
 	asked := make([]bool, c.p.Plan.Graph.Len())
 	problems := map[string]bool{}
@@ -75,12 +69,12 @@ func (c *collected) narrow(g goals) error {
 	}
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for at := range c.parts {
-		if c.p.parts[at].facts == nil || !problems[c.p.parts[at].Problem] {
+	for at, fresh := range c.p.fresh() {
+		if !problems[fresh.Problem] {
 			continue
 		}
 		group.Go(func() error {
-			all, err := c.p.partitions().Results(c.p.parts[at].File)
+			all, err := c.p.partitions().Results(fresh.File)
 			if err != nil {
 				return err
 			}

@@ -75,9 +75,6 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 	}
 	d := &Decisions{Jobs: p.options.RunJobs(), Total: p.count(g).nodes}
 	d.Fresh = d.Total
-	if p.Plan == nil {
-		return d, nil
-	}
 	if d.Invalid = p.invalidAmong(g.targets); len(d.Invalid) > 0 {
 		o.Note(options.InvalidProblems{Diagnostics: d.Invalid})
 	}
@@ -92,11 +89,8 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 	d.Resources = p.resourceGroups(g, rep)
 	waiting := map[string]work{} // by pool
 	var ids []graph.ID
-	for _, id := range p.Plan.Graph.Closure(g.targets) {
+	for _, id := range p.nodes(g) {
 		n, st := p.Plan.Graph.Node(id), rep.Status(id)
-		if n.Pinned != nil && p.depth == summits {
-			continue
-		}
 		one := decisionOn(n, st)
 		if one.State != Fresh {
 			d.Fresh--

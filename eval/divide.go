@@ -22,9 +22,6 @@ func Divide(ctx context.Context, o Options, r Request, count int, target time.Du
 		return nil, err
 	}
 	d := shards.NewDivision(r.Selection, target.Seconds(), o.RunJobs(), p.cellsAmong(g))
-	if p.Plan == nil {
-		return d, nil
-	}
 	if invalid := p.invalidAmong(g.targets); len(invalid) > 0 {
 		o.Note(options.InvalidProblems{Diagnostics: invalid})
 	}
@@ -38,14 +35,14 @@ func Divide(ctx context.Context, o Options, r Request, count int, target time.Du
 
 // cellsAmong is how many cells goals are about.
 func (p *Project) cellsAmong(g goals) int {
-	if p.Plan == nil || p.depth == summits {
-		return p.cells()
+	n, among := 0, map[plan.CellID]bool{}
+	for _, part := range p.closed() {
+		n += len(part.facts.Cells)
 	}
-	among := map[plan.CellID]bool{}
-	for _, id := range p.Plan.Graph.Closure(g.targets) {
+	for _, id := range p.nodes(g) {
 		if cell := plan.NodeCell(p.Plan.Graph.Node(id)).Cell(); cell.Repeat > 0 {
 			among[cell] = true
 		}
 	}
-	return len(among)
+	return n + len(among)
 }

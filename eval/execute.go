@@ -22,10 +22,6 @@ const executions = 3
 // again.
 // The goals are others afterwards when a partition had to be compiled after all.
 func (p *Project) execute(ctx context.Context, r Request, g *goals, rec *recording) (*graph.Report, *collected, error) {
-	if p.Plan == nil {
-		results, err := p.collectResults(ctx, *g, nil)
-		return new(graph.Report), results, err
-	}
 	ran := r.merged.Ran()
 	forced, preempted := g.force, 0
 	for left := executions - 1; ; left-- {
@@ -44,10 +40,7 @@ func (p *Project) execute(ctx context.Context, r Request, g *goals, rec *recordi
 		if err != nil {
 			return rep, nil, err
 		}
-		again, err := p.reopenLost(ctx, r, g, rep)
-		if err == nil && !again {
-			again, err = p.reopenDiffering(ctx, r, g, rep)
-		}
+		again, err := p.reopenRefuted(ctx, r, g, rep)
 		if err != nil {
 			return rep, nil, err
 		}
@@ -79,43 +72,32 @@ func (p *Project) resultOutputs(rep *graph.Report) (outputs []cache.Output) {
 	return outputs
 }
 
-// reopenLost compiles the partitions with pinned nodes whose outputs are gone from the
-// store, if there are any.
-func (p *Project) reopenLost(ctx context.Context, r Request, g *goals, rep *graph.Report) (bool, error) {
-	lost := map[string]bool{}
+// reopenRefuted compiles the fresh partitions that an execution refutes, if there are any: those with pinned
+// nodes whose outputs are gone from the store, and those that were decided with other outputs of a node than
+// this execution has. Results of one run have one answer of each node.
+func (p *Project) reopenRefuted(ctx context.Context, r Request, g *goals, rep *graph.Report) (bool, error) {
+	if ctx.Err() != nil {
+		return false, nil
+	}
+	lost := map[string]bool{} // by problem
 	for _, id := range p.Plan.Graph.Closure(g.targets) {
 		if n := p.Plan.Graph.Node(id); n.Pinned != nil && rep.Status(id).State != event.Cached {
 			lost[n.Label("problem")] = true
 		}
 	}
-	if len(lost) == 0 || ctx.Err() != nil {
-		return false, nil
-	}
-	any, err := p.reopen(ctx, func(part *partState) bool { return lost[part.Problem] || lost[""] })
-	if any && err == nil {
-		*g, err = p.goals(ctx, r)
-	}
-	return any, err
-}
-
-// reopenDiffering compiles the partitions that were decided with other outputs of a node
-// than this execution has, if there are any: results of one run have one answer of each node.
-func (p *Project) reopenDiffering(ctx context.Context, r Request, g *goals, rep *graph.Report) (bool, error) {
-	if ctx.Err() != nil {
-		return false, nil
+	differs := func(c partition.CommonRef) bool {
+		id, ok := p.Plan.Graph.Lookup(c.Addr)
+		if !ok || p.Plan.Graph.Node(id).Pinned != nil {
+			return false
+		}
+		switch st := rep.Status(id); st.State {
+		case event.Cached, event.Done, event.Timeout:
+			return partition.SumOutputs(st.Outputs) != c.Outputs
+		}
+		return false
 	}
 	any, err := p.reopen(ctx, func(part *partState) bool {
-		return slices.ContainsFunc(part.facts.Common, func(c partition.CommonRef) bool {
-			id, ok := p.Plan.Graph.Lookup(c.Addr)
-			if !ok || p.Plan.Graph.Node(id).Pinned != nil {
-				return false
-			}
-			switch st := rep.Status(id); st.State {
-			case event.Cached, event.Done, event.Timeout:
-				return partition.SumOutputs(st.Outputs) != c.Outputs
-			}
-			return false
-		})
+		return lost[part.Problem] || lost[""] || slices.ContainsFunc(part.facts.Common, differs)
 	})
 	if any && err == nil {
 		*g, err = p.goals(ctx, r)

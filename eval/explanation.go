@@ -108,13 +108,16 @@ func (p *Project) compileAround(ctx context.Context, arg string) (graph.ID, erro
 	if _, err := p.drop(ctx, func(part *partState) bool { return strings.Contains(arg, part.Problem) }); err != nil {
 		return 0, err
 	}
-	if err := p.compileStale(ctx, summits); err != nil {
+	if err := p.dropReaders(ctx, []string{arg}); err != nil {
+		return 0, err
+	}
+	if err := p.compile(ctx, false); err != nil {
 		return 0, err
 	}
 	if id, ok := p.Plan.Graph.Lookup(arg); ok && p.Plan.Graph.Node(id).Pinned == nil {
 		return id, nil
 	}
-	if err := p.compileStale(ctx, rows); err != nil { // a selector: it may mean any node
+	if err := p.compile(ctx, true); err != nil { // a selector: it may mean any node
 		return 0, err
 	}
 	id, err := p.Node(ctx, arg)

@@ -81,7 +81,7 @@ func (p *Project) completed(ctx context.Context, whole *report.Results, rep *gra
 			delete(missing, plan.ResultCell(&whole.Cells[i]).At(c.Name))
 		}
 	}
-	if len(missing) == 0 || p.Plan == nil {
+	if len(missing) == 0 {
 		return whole, rep, nil
 	}
 	g, err := p.goals(ctx, Request{})

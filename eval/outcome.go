@@ -50,10 +50,7 @@ func (o *Outcome) Results() (*report.Results, error) {
 
 // collect makes the outcome of an execution that ended with err.
 func (p *Project) collect(ctx context.Context, r Request, g goals, rep *graph.Report, results *collected, err error) *Outcome {
-	out := &Outcome{Run: p.run, results: results, Cells: p.cells()}
-	if p.Plan != nil {
-		out.Bound = p.Plan.Graph.Bound(rep, p.Plan.Pools)
-	}
+	out := &Outcome{Run: p.run, results: results, Cells: p.cells(), Bound: p.Plan.Graph.Bound(rep, p.Plan.Pools)}
 	if results != nil {
 		out.Rows = results.rows()
 		out.Boards, out.BoardsErr = p.boards(results)
@@ -119,19 +116,14 @@ func (p *Project) boards(results *collected) ([]plan.Leaderboard, error) {
 	if err != nil {
 		return nil, err
 	}
-	return (&plan.Plan{Config: p.Config}).Leaderboards(whole)
+	return p.Plan.Leaderboards(whole)
 }
 
 // cells is how many cells the configuration has.
 func (p *Project) cells() int {
-	n := 0
-	for at := range p.parts {
-		if f := p.parts[at].facts; f != nil {
-			n += len(f.Cells)
-		}
-	}
-	if p.Plan != nil {
-		n += len(p.Plan.Cells)
+	n := len(p.Plan.Cells)
+	for _, part := range p.fresh() {
+		n += len(part.facts.Cells)
 	}
 	return n
 }

@@ -32,7 +32,7 @@ import (
 // store open. It is for one goroutine at a time; the caller closes it.
 type Project struct {
 	Config *lang.Config
-	Plan   *plan.Plan // nil while every partition is fresh and no node is asked for
+	Plan   *plan.Plan
 
 	options  *Options
 	access   Access
@@ -49,7 +49,8 @@ type Project struct {
 	last       partition.Lasts // what earlier runs left of the compiled nodes
 	parts      []partState     // of the configuration, in the order of results
 	known      recalled
-	depth      depth                 // of fresh partitions in the plan
+	expanded   bool                  // the plan has every node of fresh partitions
+	suites     partition.Suites      // that were not compiled, since nothing was
 	rehydrated []*plan.BackendHandle // backends that have just been asked
 	evaluated  bool                  // Config comes from HCL, not from the index
 	inputs     []cache.Sighting      // that it was evaluated from, when it was
@@ -83,7 +84,7 @@ func Open(ctx context.Context, o Options, access Access) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.compileStale(ctx, summits); err != nil {
+	if err := p.compile(ctx, false); err != nil {
 		return nil, p.closeAfter(err)
 	}
 	return p, nil

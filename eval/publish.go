@@ -19,7 +19,7 @@ import (
 // publish writes the published outputs of the tasks that a run brought up to date, those that differ
 // from the files that are there.
 func (p *Project) publish(ctx context.Context, rep *graph.Report) error {
-	if p.Plan == nil || p.options.AdHoc != nil || p.options.References > 0 {
+	if p.options.AdHoc != nil || p.options.References > 0 {
 		return nil
 	}
 	var errs []error

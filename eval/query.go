@@ -31,7 +31,7 @@ func Query(ctx context.Context, o Options, selectors []string, files bool) (*Fou
 	if err := p.dropReaders(ctx, selectors); err != nil {
 		return nil, err
 	}
-	if err := p.compileStale(ctx, rows); err != nil {
+	if err := p.compile(ctx, true); err != nil {
 		return nil, err
 	}
 	ids, err := p.Targets(ctx, Selection{Targets: selectors})

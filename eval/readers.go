@@ -57,44 +57,28 @@ func (p *Project) states(ctx context.Context, args []string) (func(*graph.Node) 
 	}, nil
 }
 
-// edits returns the files that selectors name.
-func (p *Project) edits(ctx context.Context, args []string) (edits []cache.Edit, err error) {
+// dropReaders makes the partitions stale that alone read files which selectors name, so that they are compiled.
+func (p *Project) dropReaders(ctx context.Context, args []string) error {
 	if !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "file:") }) {
-		return nil, nil
+		return nil
 	}
 	if err := p.evaluate(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	selector, err := p.selector(args)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	var edits []cache.Edit
 	for _, path := range selector.Files() {
 		edits = append(edits, p.edit(path))
 	}
-	return edits, nil
+	_, err = p.drop(ctx, func(part *partState) bool { return readsAny(part, edits) })
+	return err
 }
 
 func (p *Project) edit(path string) cache.Edit {
 	return cache.EditOf(options.Absolute(p.options.Path(path)))
-}
-
-// dropReaders makes the partitions stale that alone read files which selectors name, so that they are compiled.
-func (p *Project) dropReaders(ctx context.Context, args []string) error {
-	edits, err := p.edits(ctx, args)
-	if err == nil && len(edits) > 0 {
-		_, err = p.drop(ctx, func(part *partState) bool { return readsAny(part, edits) })
-	}
-	return err
-}
-
-// openReaders is dropReaders for a plan that has been compiled.
-func (p *Project) openReaders(ctx context.Context, args []string) error {
-	edits, err := p.edits(ctx, args)
-	if err == nil && len(edits) > 0 {
-		_, err = p.reopen(ctx, func(part *partState) bool { return readsAny(part, edits) })
-	}
-	return err
 }
 
 func readsAny(part *partState, edits []cache.Edit) bool {
@@ -137,10 +121,7 @@ func (p *Project) sharedReads(e cache.Edit) (addrs []string) {
 			reads[sum] = e.ChangesAny(s)
 		}
 	}
-	for _, part := range p.parts {
-		if part.facts == nil {
-			continue
-		}
+	for _, part := range p.fresh() {
 		for _, s := range part.facts.Shared {
 			if reads[s.Sum] {
 				addrs = append(addrs, s.Addr)

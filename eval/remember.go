@@ -37,11 +37,9 @@ func (p *Project) remember(ctx context.Context, rep *graph.Report, results *coll
 		m.ranges[part.Problem]++
 	}
 	compiled := map[partRefKey]*plan.Partition{}
-	if p.Plan != nil {
-		for _, cell := range p.Plan.Cells {
-			m.cells[cell.Partition] = append(m.cells[cell.Partition], cell.Node)
-			compiled[partRefKey{cell.Partition.Problem, cell.Partition.First}] = cell.Partition
-		}
+	for _, cell := range p.Plan.Cells {
+		m.cells[cell.Partition] = append(m.cells[cell.Partition], cell.Node)
+		compiled[partRefKey{cell.Partition.Problem, cell.Partition.First}] = cell.Partition
 	}
 	var names []string
 	for at := range p.parts {
@@ -75,12 +73,13 @@ func (p *Project) remember(ctx context.Context, rep *graph.Report, results *coll
 	if p.options.AdHoc != nil || p.options.References > 0 {
 		return names, nil // later runs are asked for something else
 	}
-	if p.Plan != nil {
+	nothing := p.Plan.Graph.Len() == 0 // was compiled
+	if !nothing {
 		if err := m.last().Write(p.state, p.place); err != nil {
 			return nil, err
 		}
 	}
-	if !keep || p.Plan == nil && !p.evaluated {
+	if !keep || nothing && !p.evaluated {
 		return names, nil // the index says what it would say again
 	}
 	return names, m.index(ctx)
@@ -197,10 +196,7 @@ func (m *remembering) owner(labels []graph.Label) int {
 // reports false when the state cannot be recorded.
 func (m *remembering) share(addr string, read []cache.Sighting) (*partition.SharedRef, bool) {
 	if len(read) == 0 { // pinned, so that another partition has recorded it, or it reads nothing
-		for _, part := range m.p.parts {
-			if part.facts == nil {
-				continue
-			}
+		for _, part := range m.p.fresh() {
 			if at := slices.IndexFunc(part.facts.Shared, func(s partition.SharedRef) bool { return s.Addr == addr }); at >= 0 {
 				return &part.facts.Shared[at], true
 			}
@@ -240,25 +236,22 @@ func (m *remembering) index(ctx context.Context) error {
 	default:
 		next.Inputs, next.Whole, next.Late, next.Tasks, next.Config = old.Inputs, old.Whole, old.Late, old.Tasks, old.Config
 	}
+	var known []partition.Backend
 	if old != nil {
-		next.Backends = old.Backends
+		known = old.Backends
 	}
-	if p.Plan == nil {
-		next.Suites, next.SuiteNodes, next.SuiteBytes, next.SuiteTime = old.Suites, old.SuiteNodes, old.SuiteBytes, old.SuiteTime
-	} else {
-		var err error
-		if next.Backends, err = p.backendRecords(ctx, m.rep, next.Backends, p.known.changed); err != nil {
-			return nil //nolint:nilerr // the next run reports what is wrong with the backend
-		}
-		m.suites(next)
+	var err error
+	if next.Backends, err = p.backendRecords(ctx, m.rep, known, p.known.changed); err != nil {
+		return nil //nolint:nilerr // the next run reports what is wrong with the backend
 	}
-	used := map[[sha256.Size]byte]bool{}
+	next.Suites = m.suites()
 	for _, part := range p.parts {
 		next.Parts = append(next.Parts, part.Ref)
-		if part.facts != nil {
-			for _, s := range part.facts.Shared {
-				used[s.Sum] = true
-			}
+	}
+	used := map[[sha256.Size]byte]bool{}
+	for _, part := range p.fresh() {
+		for _, s := range part.facts.Shared {
+			used[s.Sum] = true
 		}
 	}
 	for sum, s := range m.shared {
@@ -270,17 +263,16 @@ func (m *remembering) index(ctx context.Context) error {
 	return next.Write(p.state, p.place)
 }
 
-// suites notes the nodes of suites, if all of them have answers.
-func (m *remembering) suites(next *partition.Index) {
+// suites describes the answers of the nodes of suites; it is zero unless each has one.
+func (m *remembering) suites() (found partition.Suites) {
 	p := m.p
 	if slices.ContainsFunc(p.Config.Problems, func(p *lang.Problem) bool { return len(p.Invalid) > 0 }) {
-		return // each run reports it
+		return found // each run reports it
 	}
-	if old := p.known.index; old != nil && len(p.Plan.Cells) == 0 && bytes.Equal(old.Suites, p.suites()) { // nothing else can change them
-		next.Suites, next.SuiteNodes, next.SuiteBytes, next.SuiteTime = old.Suites, old.SuiteNodes, old.SuiteBytes, old.SuiteTime
-		return
+	sum := p.suitesSum()
+	if old := p.known.index; old != nil && len(p.Plan.Cells) == 0 && bytes.Equal(old.Suites.Sum, sum) { // nothing else can change them
+		return old.Suites
 	}
-	var found partition.Index
 	for id := range graph.ID(p.Plan.Graph.Len()) {
 		n := p.Plan.Graph.Node(id)
 		if n.Label("problem") != "" || n.Label("suite") == "" {
@@ -288,14 +280,15 @@ func (m *remembering) suites(next *partition.Index) {
 		}
 		table, ok := p.Plan.Graph.RowsOf([]graph.ID{id}, m.rep)
 		if !ok {
-			return
+			return partition.Suites{}
 		}
 		row := table[len(table)-1]
-		found.SuiteNodes++
-		found.SuiteTime += row.Seconds
+		found.Nodes++
+		found.Seconds += row.Seconds
 		for _, o := range row.Outputs {
-			found.SuiteBytes += o.Digest.Size
+			found.Bytes += o.Digest.Size
 		}
 	}
-	next.Suites, next.SuiteNodes, next.SuiteBytes, next.SuiteTime = p.suites(), found.SuiteNodes, found.SuiteBytes, found.SuiteTime
+	found.Sum = sum
+	return found
 }

@@ -78,7 +78,7 @@ func Run(ctx context.Context, o Options, r Request) (out *Outcome, err error) {
 	if invalid := p.invalidAmong(g.targets); len(invalid) > 0 {
 		o.Note(options.InvalidProblems{Diagnostics: invalid})
 	}
-	if wanted, jobs := o.WantedJobs(), o.RunJobs(); jobs < wanted && p.Plan != nil {
+	if wanted, jobs := o.WantedJobs(), o.RunJobs(); jobs < wanted && len(g.targets) > 0 {
 		o.Note(options.JobsReduced{Wanted: wanted, Jobs: jobs, Limit: options.DescriptorLimit()})
 	}
 	rec, err := p.record(r, g)
@@ -187,17 +187,20 @@ func (p *Project) prepare(ctx context.Context, r Request) (g goals, err error) {
 	if err != nil {
 		return g, err
 	}
-	if !r.everything() {
+	switch {
+	case !r.everything():
 		if err = p.dropReaders(ctx, slices.Concat(r.Targets, r.Only, r.Not, r.Force)); err != nil {
 			return g, err
 		}
-		if err = p.compileStale(ctx, rows); err == nil {
+		if err = p.compile(ctx, true); err == nil {
 			err = p.reopenForced(ctx, r)
 		}
-	} else if p.stale() {
-		err = p.compileStale(ctx, summits)
+	case p.stale():
+		err = p.compile(ctx, false)
+	default:
+		p.compileNothing()
 	}
-	if err != nil || p.Plan == nil {
+	if err != nil {
 		return g, err
 	}
 	return p.goals(ctx, r)
@@ -296,9 +299,6 @@ func (r *recording) phase(name string, began time.Time) {
 // invalidAmong are the findings about those among the targets and what they
 // need.
 func (p *Project) invalidAmong(targets []graph.ID) diag.List {
-	if p.Plan == nil {
-		return nil
-	}
 	asked := map[string]bool{}
 	for _, id := range p.Plan.Graph.Closure(targets) {
 		if n := p.Plan.Graph.Node(id); n.Kind == plan.KindProblem {

@@ -20,9 +20,6 @@ type Selection = selection.Selection
 // Targets returns the nodes that a selection picks; everything when it asks
 // for nothing in particular.
 func (p *Project) Targets(ctx context.Context, s Selection) ([]graph.ID, error) {
-	if err := p.openReaders(ctx, slices.Concat(s.Targets, s.Only, s.Not)); err != nil {
-		return nil, err
-	}
 	wanted, err := p.matcher(ctx, s.Targets)
 	if err != nil {
 		return nil, err

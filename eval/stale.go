@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -25,15 +26,41 @@ func needsWhole(cfg *lang.Config) bool {
 // stale reports whether some partition has to be compiled, there are tasks that no partition
 // has, or the suites are others.
 func (p *Project) stale() bool {
-	if p.evaluated && len(plan.Standalone(p.Config)) > 0 || p.known.index != nil && p.known.index.Tasks {
-		return true
-	}
-	return slices.ContainsFunc(p.parts, func(part partState) bool { return part.facts == nil }) ||
-		p.known.index == nil || p.known.index.Suites == nil || p.evaluated && !bytes.Equal(p.known.index.Suites, p.suites())
+	i := p.known.index
+	return i == nil || i.Tasks || i.Suites.Sum == nil || slices.ContainsFunc(p.parts, func(part partState) bool { return part.facts == nil }) ||
+		p.evaluated && (len(plan.Standalone(p.Config)) > 0 || !bytes.Equal(i.Suites.Sum, p.suitesSum()))
 }
 
-// suites encodes the suites of an evaluated configuration, and their cells in order.
-func (p *Project) suites() []byte {
+// fresh returns the partitions that are fresh, with their positions.
+func (p *Project) fresh() iter.Seq2[int, *partState] {
+	return func(yield func(int, *partState) bool) {
+		for at := range p.parts {
+			if p.parts[at].facts != nil && !yield(at, &p.parts[at]) {
+				return
+			}
+		}
+	}
+}
+
+// closed returns the fresh partitions of which the graph has at most the nodes of their cells.
+func (p *Project) closed() iter.Seq2[int, *partState] {
+	if p.expanded {
+		return func(func(int, *partState) bool) {}
+	}
+	return p.fresh()
+}
+
+// nodes returns the targets with all that they need, but for the nodes of closed partitions.
+func (p *Project) nodes(g goals) []graph.ID {
+	ids := p.Plan.Graph.Closure(g.targets)
+	if p.expanded {
+		return ids
+	}
+	return slices.DeleteFunc(ids, func(id graph.ID) bool { return p.Plan.Graph.Node(id).Pinned != nil })
+}
+
+// suitesSum sums the suites of an evaluated configuration, and their cells in order.
+func (p *Project) suitesSum() []byte {
 	var all bytes.Buffer
 	for _, s := range p.Config.Suites {
 		fmt.Fprintf(&all, "%q %d/%d\n", s.Name, s.ShardIndex, s.ShardCount)
@@ -64,17 +91,8 @@ func (p *Project) evaluate(ctx context.Context) error {
 	return nil
 }
 
-// depth says how much of a fresh partition a graph gets.
-type depth int
-
-const (
-	summits depth = iota // the nodes of its cells, which suites need
-	rows                 // every node, pinned to its answer
-)
-
-// compileStale compiles the partitions that are not fresh, and adds the others as deep as
-// is wanted.
-func (p *Project) compileStale(ctx context.Context, d depth) error {
+// compile compiles the partitions that are not fresh. The others stay closed, or are opened.
+func (p *Project) compile(ctx context.Context, open bool) error {
 	if err := p.evaluate(ctx); err != nil {
 		return err
 	}
@@ -84,7 +102,7 @@ func (p *Project) compileStale(ctx context.Context, d depth) error {
 		if !ok || p.parts[at].facts == nil {
 			return nil
 		}
-		if d == summits {
+		if !open {
 			return p.parts[at].facts.Cells
 		}
 		known, err := p.partitions().Rows(p.parts[at].File)
@@ -98,9 +116,14 @@ func (p *Project) compileStale(ctx context.Context, d depth) error {
 	if p.Plan, err = plan.Compile(p.Config, p.options.RunJobs(), env); err != nil {
 		return exit.With(exit.Usage, err)
 	}
-	p.depth = d
+	p.expanded, p.suites = open, partition.Suites{}
 	p.recallNodes()
 	return nil
+}
+
+// compileNothing takes every partition and the suites as they are.
+func (p *Project) compileNothing() {
+	p.Plan, p.suites = &plan.Plan{Config: p.Config, Graph: graph.New(), Pools: map[string]int{graph.CPUPool: p.options.RunJobs()}}, p.known.index.Suites
 }
 
 // recallNodes reads what earlier runs left of the nodes that the engine decides about.
@@ -136,5 +159,5 @@ func (p *Project) reopen(ctx context.Context, which func(*partState) bool) (any 
 	if any, err = p.drop(ctx, which); err != nil || !any {
 		return any, err
 	}
-	return true, p.compileStale(ctx, p.depth)
+	return true, p.compile(ctx, p.expanded)
 }

@@ -49,8 +49,8 @@ func status(ctx context.Context, o Options, s Selection, read func(*Project)) (a
 		return nil, nil, err
 	}
 	rep, all, err := p.present(ctx, g)
-	if err != nil || rep == nil {
-		return all, nil, err
+	if err != nil {
+		return nil, nil, err
 	}
 	for _, id := range rep.Nodes {
 		if n := p.Plan.Graph.Node(id); n.Kind == plan.KindTask {
@@ -65,24 +65,25 @@ func status(ctx context.Context, o Options, s Selection, read func(*Project)) (a
 // present finds out what is known of the checkpoints among some nodes, in the order of
 // results. Everything that shows the project as it is comes from here: the results of fresh
 // partitions, and the answers that a dry run finds under the current keys of the others'
-// nodes. It returns the dry run, or nil when nothing is compiled.
+// nodes. It returns the dry run.
 func (p *Project) present(ctx context.Context, g goals) (rep *graph.Report, all []CheckpointStatus, err error) {
-	if p.Plan != nil {
-		if rep, err = p.decide(ctx, g); err == nil {
-			all, err = p.compiledStatus(ctx, rep)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
+	if rep, err = p.decide(ctx, g); err == nil {
+		all, err = p.compiledStatus(ctx, rep)
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	fresh, err := p.freshResults(g)
+	if err == nil {
+		err = fresh.load()
+	}
 	if err != nil {
 		return nil, nil, exit.With(exit.NotJudged, err)
 	}
 	latest := p.latestFiles()
-	for at := range fresh.parts {
+	for at, part := range p.fresh() {
 		run := latest.Run
-		if part := &p.parts[at]; part.facts != nil && !slices.Contains(latest.Partitions, part.File.String()) {
+		if !slices.Contains(latest.Partitions, part.File.String()) {
 			run = part.facts.Run
 		}
 		for i := range fresh.parts[at].cells {

@@ -20,7 +20,7 @@ func Trust(ctx context.Context, o Options, more func(*lang.Config) []user.Truste
 	}
 	defer func() { err = p.closeAfter(err) }()
 	p.trust.Adding = true
-	if err := p.compileStale(ctx, summits); err != nil {
+	if err := p.compile(ctx, false); err != nil {
 		return "", nil, err
 	}
 	for _, b := range p.Config.Backends { // also those that no cell is on

@@ -132,9 +132,9 @@ func (p *Project) reads() reads.Reads {
 		earlier(p.known.index.Inputs)
 	}
 	shared := map[[sha256.Size]byte]bool{}
-	for at := range p.parts {
-		facts := p.parts[at].facts
-		if facts == nil || facts.Run == p.run { // the trace has what those rest on
+	for _, part := range p.fresh() {
+		facts := part.facts
+		if facts.Run == p.run { // the trace has what those rest on
 			continue
 		}
 		earlier(facts.Snapshot)
@@ -233,10 +233,8 @@ type shownParts map[partRefKey]partition.Name
 
 func (p *Project) shownParts() shownParts {
 	shown := shownParts{}
-	for at := range p.parts {
-		if part := &p.parts[at]; part.facts != nil {
-			shown[partRefKey{part.Problem, part.First}] = part.File
-		}
+	for _, part := range p.fresh() {
+		shown[partRefKey{part.Problem, part.First}] = part.File
 	}
 	return shown
 }
@@ -250,9 +248,8 @@ func (p *Project) nothingNew(ctx context.Context, r Request, did map[string]stri
 		return false, err
 	}
 	keys := shownKeys{p: p, did: did, shown: shown, read: map[partition.Name]map[string]string{}}
-	for at := range p.parts {
-		part := &p.parts[at]
-		if part.facts == nil || shown[partRefKey{part.Problem, part.First}] == part.File {
+	for _, part := range p.fresh() {
+		if shown[partRefKey{part.Problem, part.First}] == part.File {
 			continue
 		}
 		for i := range part.facts.Cells { // of a run of another process
@@ -260,9 +257,6 @@ func (p *Project) nothingNew(ctx context.Context, r Request, did map[string]stri
 				return false, nil
 			}
 		}
-	}
-	if p.Plan == nil {
-		return true, nil
 	}
 	rep, err := p.decide(ctx, g)
 	if err != nil {
