@@ -51,8 +51,8 @@ func (w *Watch) Run(ctx context.Context, r Request) (out *Outcome, err error) {
 		sinks = append(sinks, r.Progress)
 	}
 	r.Progress = sinks
-	w.call(r.files(&w.options), func(read func(*Project)) error {
-		r.read = func(p *Project) { read(p); w.shown = p.shownParts() }
+	w.call(r.files(&w.options), func(read func(*freshness)) error {
+		r.read = func(f *freshness) { read(f); w.shown = f.shownParts() }
 		out, err = Run(ctx, w.options, r)
 		return err
 	})
@@ -67,7 +67,7 @@ func (w *Watch) Run(ctx context.Context, r Request) (out *Outcome, err error) {
 // Status is as Status.
 func (w *Watch) Status(ctx context.Context, s Selection) (all []CheckpointStatus, tasks []Decision, err error) {
 	files := append((&Request{Selection: s}).files(&w.options), cache.Probe{Path: w.latest()})
-	w.call(files, func(read func(*Project)) error {
+	w.call(files, func(read func(*freshness)) error {
 		all, tasks, err = status(ctx, w.options, s, read)
 		return err
 	})
@@ -89,12 +89,12 @@ func (r *Request) files(o *Options) (all []cache.Probe) {
 }
 
 // call notes what a call reads, beside some files.
-func (w *Watch) call(files []cache.Probe, do func(read func(*Project)) error) {
+func (w *Watch) call(files []cache.Probe, do func(read func(*freshness)) error) {
 	root := options.Absolute(w.options.ProjectDir())
 	begun := reads.Begin(root, w.seen, files)
 	var r reads.Reads
 	opened, mended := false, false
-	err := do(func(p *Project) { r, opened = p.reads(), true })
+	err := do(func(f *freshness) { r, opened = f.reads(), true })
 	if !opened {
 		var mistakes diag.List
 		r, mended = reads.OfMistake(&w.options)
@@ -108,12 +108,12 @@ func (w *Watch) call(files []cache.Probe, do func(read func(*Project)) error) {
 }
 
 // reads are what the project has read so far.
-func (p *Project) reads() reads.Reads {
-	r := reads.Reads{Own: []string{p.state, p.lockPath()}}
-	if dir, err := p.options.CacheDir(p.Config); err == nil {
+func (f *freshness) reads() reads.Reads {
+	r := reads.Reads{Own: []string{f.state, f.lockPath()}}
+	if dir, err := f.options.CacheDir(f.Config); err == nil {
 		r.Own = append(r.Own, dir)
 	}
-	for _, e := range p.Config.Exports {
+	for _, e := range f.Config.Exports {
 		r.Own = append(r.Own, e.Path)
 	}
 	earlier := func(encoded []byte) {
@@ -121,27 +121,27 @@ func (p *Project) reads() reads.Reads {
 			r.Snapshots = append(r.Snapshots, s)
 		}
 	}
-	r.Sightings = append(slices.Clone(p.inputs), p.trace.All()...)
-	if p.evaluated {
-		if content, err := lang.Archive(p.Config); err == nil {
+	r.Sightings = append(slices.Clone(f.inputs), f.trace.All()...)
+	if f.evaluated {
+		if content, err := lang.Archive(f.Config); err == nil {
 			sum := sha256.Sum256(content)
 			r.Config = sum[:]
 		}
 	} else {
-		r.Config = p.known.index.Config
-		earlier(p.known.index.Inputs)
+		r.Config = f.index.Config
+		earlier(f.index.Inputs)
 	}
 	shared := map[[sha256.Size]byte]bool{}
-	for _, part := range p.fresh() {
+	for _, part := range f.fresh() {
 		facts := part.facts
-		if facts.Run == p.run { // the trace has what those rest on
+		if facts.Run == f.run { // the trace has what those rest on
 			continue
 		}
 		earlier(facts.Snapshot)
 		for _, s := range facts.Shared {
 			if !shared[s.Sum] {
 				shared[s.Sum] = true
-				earlier(p.known.shared[s.Sum].Snapshot)
+				earlier(f.shared[s.Sum].Snapshot)
 			}
 		}
 	}
@@ -191,12 +191,12 @@ func (w *Watch) works(ctx context.Context, r Request) bool {
 	o, was, fresh := w.options, w.config, false
 	o.Notify = nil // the run says it
 	var failed error
-	w.call(r.files(&o), func(read func(*Project)) error {
-		p, err := openChanged(ctx, o, Reading)
+	w.call(r.files(&o), func(read func(*freshness)) error {
+		f, err := openChanged(ctx, o, Reading)
 		if err == nil {
-			defer p.Close()
-			defer read(p)
-			fresh, err = p.nothingNew(ctx, r, w.did, w.shown)
+			defer f.Close()
+			defer read(f)
+			fresh, err = f.nothingNew(ctx, r, w.did, w.shown)
 		}
 		failed = err
 		return err
@@ -231,9 +231,9 @@ func (m ends) Emit(e event.Event) {
 // shownParts maps partitions to the files with the results that a run showed.
 type shownParts map[partRefKey]partition.Name
 
-func (p *Project) shownParts() shownParts {
+func (f *freshness) shownParts() shownParts {
 	shown := shownParts{}
-	for _, part := range p.fresh() {
+	for _, part := range f.fresh() {
 		shown[partRefKey{part.Problem, part.First}] = part.File
 	}
 	return shown
@@ -242,13 +242,13 @@ func (p *Project) shownParts() shownParts {
 // nothingNew reports whether a run would show what the last one did. It executes none of the nodes
 // that are asked for, but for what the last one did to no avail, with the same key or waiting for what
 // ended so, and serves the verdicts of the same keys.
-func (p *Project) nothingNew(ctx context.Context, r Request, did map[string]string, shown shownParts) (bool, error) {
-	g, err := p.prepare(ctx, r)
+func (f *freshness) nothingNew(ctx context.Context, r Request, did map[string]string, shown shownParts) (bool, error) {
+	g, err := f.prepare(ctx, r)
 	if err != nil {
 		return false, err
 	}
-	keys := shownKeys{p: p, did: did, shown: shown, read: map[partition.Name]map[string]string{}}
-	for _, part := range p.fresh() {
+	keys := shownKeys{files: f.partitions(), did: did, shown: shown, read: map[partition.Name]map[string]string{}}
+	for _, part := range f.fresh() {
 		if shown[partRefKey{part.Problem, part.First}] == part.File {
 			continue
 		}
@@ -258,15 +258,15 @@ func (p *Project) nothingNew(ctx context.Context, r Request, did map[string]stri
 			}
 		}
 	}
-	rep, err := p.decide(ctx, g)
+	x, err := g.decide(ctx)
 	if err != nil {
 		return false, err
 	}
 	fruitless := map[graph.ID]bool{}
-	for _, id := range rep.Nodes {
-		n, st := p.Plan.Graph.Node(id), rep.Status(id)
+	for _, id := range x.rep.Nodes {
+		n, st := g.Plan.Graph.Node(id), x.rep.Status(id)
 		if st.State == event.Cached {
-			if at, ok := p.partOf(n.Label("problem"), n.Label("solution")); ok && n.Kind == plan.KindAggregate && !keys.has(&p.parts[at], n.Addr, keyOf(st)) {
+			if at, ok := f.partOf(n.Label("problem"), n.Label("solution")); ok && n.Kind == plan.KindAggregate && !keys.has(&f.parts[at], n.Addr, keyOf(st)) {
 				return false, nil
 			}
 			continue
@@ -282,7 +282,7 @@ func (p *Project) nothingNew(ctx context.Context, r Request, did map[string]stri
 
 // shownKeys looks up the keys of the answers that the last run showed.
 type shownKeys struct {
-	p     *Project
+	files partition.Store
 	did   map[string]string
 	shown shownParts
 	read  map[partition.Name]map[string]string // files of the partitions that it served as a whole
@@ -296,7 +296,7 @@ func (k *shownKeys) has(part *partState, addr, key string) bool {
 	name := k.shown[partRefKey{part.Problem, part.First}]
 	if k.read[name] == nil {
 		k.read[name] = map[string]string{}
-		rows, _ := k.p.partitions().Rows(name) // without them another call shows what there is
+		rows, _ := k.files.Rows(name) // without them another call shows what there is
 		for i := range rows {
 			k.read[name][rows[i].Addr] = rows[i].Key.String()
 		}
