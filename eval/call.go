@@ -27,8 +27,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
-// call has what one call has open of a project: its configuration, its state and stores, and what
-// backends are made with. It is for one goroutine at a time; the caller closes it.
+// call has open what one call uses of a project: its configuration, state and stores, and what backends
+// are made with. It is for one goroutine at a time, and has to be closed.
 type call struct {
 	Config *lang.Config
 	source
@@ -89,7 +89,7 @@ func openCall(ctx context.Context, o Options, access Access, known *partition.In
 	return c, nil
 }
 
-// load evaluates the configuration, of which nothing was read before a time.
+// load evaluates the configuration. Nothing of it was read before the given time.
 func (c *call) load(before time.Time) error {
 	cfg, warnings, err := c.options.LoadWarned()
 	if err == nil {

@@ -10,11 +10,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Project is a project whose partitions have been compiled, as far as they are stale. A fresh one is
-// closed: the graph has the nodes of its cells, which suites need, pinned to their answers, or, if there
-// is nothing to compile, no node at all; how many nodes there are, and their results, follow from its
-// facts. In an expanded project the graph has every node of fresh partitions, pinned, for selectors that
-// can mean any of them.
+// Project is a project with its stale partitions compiled. Fresh partitions are closed: the graph has
+// the nodes of their cells, which suites need, pinned to their answers, or no node at all when there is
+// nothing to compile. What else they have is counted and read by their facts. In an expanded project the
+// graph has every node of fresh partitions, pinned, for selectors that can match any of them.
 type Project struct {
 	*freshness
 	Plan     *plan.Plan
@@ -84,7 +83,7 @@ func (f *freshness) lasts() partition.Lasts {
 	return partition.ReadLast(f.state, f.place).ByAddress(f.partitions(), func(l partition.LastFile) bool { return decided[l.Problem] && !fresh[l.File] })
 }
 
-// withStale returns the project with some of its fresh partitions compiled, too; itself if there are none of them.
+// withStale compiles some of the fresh partitions, too. It returns the project itself if none of them is fresh.
 func (p *Project) withStale(ctx context.Context, which func(*partState) bool) (*Project, error) {
 	if any, err := p.drop(ctx, which); err != nil || !any {
 		return p, err
@@ -103,7 +102,7 @@ func (p *Project) closed() iter.Seq2[int, *partState] {
 // Last returns what earlier runs left of a compiled node.
 func (p *Project) Last(addr string) graph.Last { return p.last.Of(addr) }
 
-// cells is how many cells the configuration has.
+// cells counts the cells of the configuration.
 func (p *Project) cells() int {
 	n := len(p.Plan.Cells)
 	for _, part := range p.fresh() {

@@ -121,10 +121,8 @@ func (x *execution) resultOutputs() (outputs []cache.Output) {
 	return outputs
 }
 
-// withoutRefuted returns the goals with the fresh partitions compiled that the execution refutes; the
-// same goals if it refutes none. Refuted are those with pinned nodes whose outputs are gone from the store,
-// and those that were decided with other outputs of a node than this execution has: results of one run have
-// one answer of each node.
+// withoutRefuted compiles the fresh partitions that the execution refutes, and picks the goals again. It
+// returns the same goals if the execution refutes none.
 func (x *execution) withoutRefuted(ctx context.Context) (*goals, error) {
 	if ctx.Err() != nil {
 		return x.goals, nil
@@ -136,6 +134,9 @@ func (x *execution) withoutRefuted(ctx context.Context) (*goals, error) {
 	return p.pick(ctx, x.request)
 }
 
+// refutes returns a predicate over the fresh partitions that have a pinned node whose outputs are gone from
+// the store, or that were decided with other outputs of a node than this execution has: results of one run
+// have one answer of each node.
 func (x *execution) refutes() func(*partState) bool {
 	lost := map[string]bool{} // by problem
 	for _, id := range x.Plan.Graph.Closure(x.targets) {

@@ -34,8 +34,8 @@ type partState struct {
 }
 
 // freshness has the partitions of a call's configuration, and what earlier runs recorded of them as
-// far as it still holds. A partition that is fresh only becomes stale: by drop, before what is stale is
-// compiled.
+// far as it still holds. Until the end of a run, when remember has learned more, a partition can only
+// turn from fresh to stale.
 type freshness struct {
 	*call
 	parts      []partState // in the order of results

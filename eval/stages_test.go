@@ -2,6 +2,9 @@ package eval
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -13,6 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // part is a partition that begins with a solution; it is stale without facts.
@@ -267,6 +271,71 @@ func TestExecutionRefutes(t *testing.T) {
 		}
 		if rep.Status(1).State != event.Done {
 			t.Errorf("%s: the image is %s", name, rep.Status(1).State)
+		}
+	}
+}
+
+// Of an expanded partition the results have what the goals need, and of a closed one all.
+func TestCollectedResults(t *testing.T) {
+	score := 1.0
+	var cells []report.Cell
+	for _, solution := range []string{"a", "b"} {
+		cells = append(cells, report.Cell{Problem: "p", Solution: solution, Backend: "local.host", Repeat: 1,
+			Checkpoints: []report.Checkpoint{{Name: "first", Class: verdict.Judged, Score: &score}, {Name: "second", Class: verdict.Judged, Score: &score}}})
+	}
+	for name, c := range map[string]struct {
+		expanded bool
+		targets  []string
+		want     string
+	}{
+		"closed":           {false, nil, "a/first a/second b/first b/second"},
+		"a checkpoint":     {true, []string{"aggregate:p/second/b@local.host"}, "b/second"},
+		"a cell":           {true, []string{"aggregate:p/a@local.host"}, "a/first a/second"},
+		"nothing of these": {true, []string{"other"}, ""},
+	} {
+		f := opened(part("p", "a", new(partition.Facts)))
+		f.state = t.TempDir()
+		if err := os.Mkdir(f.partitions().Dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if f.parts[0].File, err = f.partitions().Put(new(partition.Facts), nil, cells); err != nil {
+			t.Fatal(err)
+		}
+		g := graph.New()
+		g.Add(graph.Node{Addr: "other"})
+		for _, solution := range []string{"a", "b"} {
+			var deps []graph.Dep
+			for _, checkpoint := range []string{"first", "second"} {
+				addr := fmt.Sprintf("aggregate:p/%s/%s@local.host", checkpoint, solution)
+				deps = append(deps, graph.Dep{On: g.Add(graph.Node{Addr: addr, Labels: []graph.Label{{Name: "problem", Value: "p"}}}), As: addr})
+			}
+			g.Add(graph.Node{Addr: fmt.Sprintf("aggregate:p/%s@local.host", solution), Labels: []graph.Label{{Name: "problem", Value: "p"}}, Deps: deps})
+		}
+		wanted := &goals{Project: &Project{freshness: f, Plan: &plan.Plan{Graph: g}, expanded: c.expanded}}
+		for _, addr := range c.targets {
+			id, ok := g.Lookup(addr)
+			if !ok {
+				t.Fatalf("there is no %s", addr)
+			}
+			wanted.targets = append(wanted.targets, id)
+		}
+		found, err := wanted.freshResults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		results, err := found.results()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, cell := range results.Cells {
+			for _, c := range cell.Checkpoints {
+				got = append(got, cell.Solution+"/"+c.Name)
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
 }
