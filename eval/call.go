@@ -33,17 +33,18 @@ type call struct {
 	Config *lang.Config
 	source
 
-	options  *Options
-	access   Access
-	state    string // .fevalgraph
-	place    proof.Place
-	records  event.Records
-	run      string // id for what happens in this invocation
-	stores   *stores.Stores
-	files    *cache.FileIndex
-	locker   *requirements.Locker
-	registry *backend.Registry // nil unless the access is Writing
-	site     *kind.Site
+	options    *Options
+	access     Access
+	state      string // .fevalgraph
+	partitions partition.Store
+	place      proof.Place
+	records    event.Records
+	run        string // id for what happens in this invocation
+	stores     *stores.Stores
+	files      *cache.FileIndex
+	locker     *requirements.Locker
+	registry   *backend.Registry // nil unless the access is Writing
+	site       *kind.Site
 
 	trace     *partition.Trace
 	trust     *user.Trust
@@ -102,6 +103,7 @@ func (c *call) load(before time.Time) error {
 func (c *call) locate() {
 	o, cfg, writing := c.options, c.Config, c.access == Writing
 	c.state, c.run = o.StateDirOf(cfg.Root), event.NewRunID(time.Now(), uint16(rand.Uint32()))
+	c.partitions = partition.StoreIn(c.state)
 	c.place, c.records = o.Place(c.state, writing), o.RecordsIn(c.state, writing)
 	c.trust = o.OpenTrust()
 	c.trust.Adding = c.access != Reading && !o.Restricted
@@ -118,7 +120,7 @@ func (c *call) open(ctx context.Context) error {
 	if c.access != Reading {
 		err := options.MakeState(c.state)
 		if err == nil {
-			err = os.MkdirAll(partition.StoreIn(c.state).Dir, 0o755)
+			err = os.MkdirAll(c.partitions.Dir, 0o755)
 		}
 		if err != nil {
 			return exit.With(exit.Usage, fmt.Errorf("creating the state directory: %w", options.HintStateDir(err)))

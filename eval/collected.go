@@ -71,7 +71,7 @@ func (c *collected) narrow() error {
 			continue
 		}
 		group.Go(func() error {
-			all, err := c.of.partitions().Results(fresh.File)
+			all, err := c.of.partitions.Results(fresh.File)
 			if err != nil {
 				return err
 			}
@@ -127,7 +127,7 @@ func (c *collected) load() error {
 	for at := range c.parts {
 		if part := &c.parts[at]; part.whole && part.cells == nil {
 			group.Go(func() (err error) {
-				part.cells, err = c.of.partitions().Results(c.of.parts[at].File)
+				part.cells, err = c.of.partitions.Results(c.of.parts[at].File)
 				return err
 			})
 		}

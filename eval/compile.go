@@ -53,7 +53,7 @@ func (f *freshness) compile(ctx context.Context, expand bool) (*Project, error) 
 		if !expand {
 			return f.parts[at].facts.Cells
 		}
-		rows, err := f.partitions().Rows(f.parts[at].File)
+		rows, err := f.partitions.Rows(f.parts[at].File)
 		if err != nil {
 			f.parts[at].facts = nil // it is decided about instead
 			return nil
@@ -80,7 +80,7 @@ func (f *freshness) lasts() partition.Lasts {
 		decided[part.Problem] = decided[part.Problem] || part.facts == nil
 		fresh[part.File] = part.facts != nil
 	}
-	return partition.ReadLast(f.state, f.place).ByAddress(f.partitions(), func(l partition.LastFile) bool { return decided[l.Problem] && !fresh[l.File] })
+	return partition.ReadLast(f.state, f.place).ByAddress(f.partitions, func(l partition.LastFile) bool { return decided[l.Problem] && !fresh[l.File] })
 }
 
 // withStale compiles some of the fresh partitions, too. It returns the project itself if none of them is fresh.

@@ -207,7 +207,7 @@ func (f *freshness) check(ctx context.Context) {
 // freshFacts reads the facts in a partition file; nil unless every path that they
 // record is as it was.
 func (f *freshness) freshFacts(name partition.Name) *partition.Facts {
-	facts, err := f.partitions().Facts(name)
+	facts, err := f.partitions.Facts(name)
 	if err != nil || !partition.Unchanged(facts.Snapshot) {
 		return nil
 	}
@@ -223,8 +223,6 @@ func (f *freshness) contextHolds(part *partState) bool {
 	return !slices.ContainsFunc(part.Backends, func(addr string) bool { return f.changed[addr] }) &&
 		!slices.ContainsFunc(part.facts.Shared, func(s partition.SharedRef) bool { _, ok := f.shared[s.Sum]; return !ok })
 }
-
-func (c *call) partitions() partition.Store { return partition.StoreIn(c.state) }
 
 // partOf finds the partition that a solution of a problem falls into.
 func (f *freshness) partOf(problem, solution string) (at int, ok bool) {

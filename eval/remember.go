@@ -59,7 +59,7 @@ func (x *execution) remember(ctx context.Context, results *collected, keep bool)
 		if len(has.cells) == 0 {
 			continue
 		}
-		name, err := x.partitions().Put(learned, table, has.cells)
+		name, err := x.partitions.Put(learned, table, has.cells)
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package eval
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -294,12 +293,9 @@ func TestCollectedResults(t *testing.T) {
 		"nothing of these": {true, []string{"other"}, ""},
 	} {
 		f := opened(part("p", "a", new(partition.Facts)))
-		f.state = t.TempDir()
-		if err := os.Mkdir(f.partitions().Dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		f.partitions = partition.Store{Dir: t.TempDir()}
 		var err error
-		if f.parts[0].File, err = f.partitions().Put(new(partition.Facts), nil, cells); err != nil {
+		if f.parts[0].File, err = f.partitions.Put(new(partition.Facts), nil, cells); err != nil {
 			t.Fatal(err)
 		}
 		g := graph.New()

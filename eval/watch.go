@@ -247,7 +247,7 @@ func (f *freshness) nothingNew(ctx context.Context, r Request, did map[string]st
 	if err != nil {
 		return false, err
 	}
-	keys := shownKeys{files: f.partitions(), did: did, shown: shown, read: map[partition.Name]map[string]string{}}
+	keys := shownKeys{files: f.partitions, did: did, shown: shown, read: map[partition.Name]map[string]string{}}
 	for _, part := range f.fresh() {
 		if shown[partRefKey{part.Problem, part.First}] == part.File {
 			continue
