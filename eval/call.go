@@ -33,6 +33,7 @@ type call struct {
 	Config *lang.Config
 	source
 
+	began      time.Time
 	options    *Options
 	access     Access
 	state      string // .fevalgraph
@@ -71,15 +72,14 @@ const (
 
 // openCall loads the configuration, from the index if it holds, and opens state and stores.
 func openCall(ctx context.Context, o Options, access Access, known *partition.Index) (*call, error) {
-	began := time.Now()
 	t, untraced := partition.NewTrace(), o
 	o.LookupEnv = t.LookupEnv(untraced.Getenv)
 	root := cache.Probe{Path: options.Absolute(o.ProjectDir()), Follow: true, Exists: true}.Sight()
-	c := &call{options: &o, access: access, trace: t, secretEnv: untraced.Getenv}
+	c := &call{began: time.Now(), options: &o, access: access, trace: t, secretEnv: untraced.Getenv}
 	if c.Config = recallConfig(&o, known); c.Config != nil {
 		c.warnings = known.Warnings
 	} else {
-		if err := c.load(began); err != nil {
+		if err := c.load(c.began); err != nil {
 			return nil, err
 		}
 		c.inputs = append(c.inputs, root)

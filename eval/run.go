@@ -25,17 +25,16 @@ type Options = options.Options
 // stale.
 type Request struct {
 	Selection
-	Force    []string         // selectors of nodes that run even when they are fresh
-	Retry    []string         // statuses of last results that are asked again: broken, timeout, error
-	Shard    string           // I/N: only the Ith of N parts of the cells; "" is all
-	Cells    string           // file with the names of the cells to keep, of which Shard may take a part; "" is all
-	FailFast bool             // start nothing new after the first failure
-	EachNode bool             // Progress receives an event for each node, however many are fresh
-	Policy   *verdict.Policy  // of the exit class; nil is each checkpoint's own
-	Progress event.Sink       // receives the events of the run; may be nil
-	Trace    Trace            // learns where time goes; may be nil
-	merged   *shards.Merged   // what other machines did; nil runs everything here
-	read     func(*freshness) // is called before the project is closed; may be nil
+	Force    []string        // selectors of nodes that run even when they are fresh
+	Retry    []string        // statuses of last results that are asked again: broken, timeout, error
+	Shard    string          // I/N: only the Ith of N parts of the cells; "" is all
+	Cells    string          // file with the names of the cells to keep, of which Shard may take a part; "" is all
+	FailFast bool            // start nothing new after the first failure
+	EachNode bool            // Progress receives an event for each node, however many are fresh
+	Policy   *verdict.Policy // of the exit class; nil is each checkpoint's own
+	Progress event.Sink      // receives the events of the run; may be nil
+	Trace    Trace           // learns where time goes; may be nil
+	merged   *shards.Merged  // what other machines did; nil runs everything here
 }
 
 // Trace learns where the time of a run goes, and receives its events.
@@ -50,29 +49,30 @@ type Trace interface {
 // collects the results. The Outcome is nil when nothing was executed. An error
 // beside an Outcome says what kept it from being recorded or exported; that
 // something failed or broke is in the Outcome alone.
-func Run(ctx context.Context, o Options, r Request) (out *Outcome, err error) {
-	began := time.Now()
+func Run(ctx context.Context, o Options, r Request) (*Outcome, error) {
 	f, err := openChanged(ctx, o, Writing)
 	if err != nil {
 		return nil, err
 	}
+	return f.runRequest(ctx, r)
+}
+
+// runRequest does the work of Run, and closes the call.
+func (f *freshness) runRequest(ctx context.Context, r Request) (out *Outcome, err error) {
 	defer func() { err = f.closeAfter(err) }()
-	if r.read != nil {
-		defer r.read(f)
-	}
 	g, err := f.prepare(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	g.noteInvalid()
-	if wanted, jobs := o.WantedJobs(), o.RunJobs(); jobs < wanted && len(g.targets) > 0 {
-		o.Note(options.JobsReduced{Wanted: wanted, Jobs: jobs, Limit: options.DescriptorLimit()})
+	if wanted, jobs := f.options.WantedJobs(), f.options.RunJobs(); jobs < wanted && len(g.targets) > 0 {
+		f.options.Note(options.JobsReduced{Wanted: wanted, Jobs: jobs, Limit: options.DescriptorLimit()})
 	}
 	rec, err := g.record()
 	if err != nil {
 		return nil, exit.With(exit.NotJudged, err)
 	}
-	rec.phase("configuration and graph", began)
+	rec.phase("configuration and graph", f.began)
 
 	executing := time.Now()
 	x, results, err := g.execute(ctx, rec)

@@ -31,17 +31,16 @@ type CheckpointStatus struct {
 // Status reports what is known of every checkpoint that a selection picks. The tasks are
 // those among its nodes that a run would run, in topological order.
 func Status(ctx context.Context, o Options, s Selection) (all []CheckpointStatus, tasks []Decision, err error) {
-	return status(ctx, o, s, func(*freshness) {})
-}
-
-// status is Status; read is called before the project is closed.
-func status(ctx context.Context, o Options, s Selection, read func(*freshness)) (all []CheckpointStatus, tasks []Decision, err error) {
 	f, err := openChanged(ctx, o, Reading)
 	if err != nil {
 		return nil, nil, err
 	}
+	return f.status(ctx, s)
+}
+
+// status does the work of Status, and closes the call.
+func (f *freshness) status(ctx context.Context, s Selection) (all []CheckpointStatus, tasks []Decision, err error) {
 	defer f.Close()
-	defer read(f)
 	x, all, err := f.present(ctx, Request{Selection: s})
 	if err != nil {
 		return nil, nil, err

@@ -51,9 +51,9 @@ func (w *Watch) Run(ctx context.Context, r Request) (out *Outcome, err error) {
 		sinks = append(sinks, r.Progress)
 	}
 	r.Progress = sinks
-	w.call(r.files(&w.options), func(read func(*freshness)) error {
-		r.read = func(f *freshness) { read(f); w.shown = f.shownParts() }
-		out, err = Run(ctx, w.options, r)
+	err = w.call(ctx, w.options, Writing, r.files(&w.options), func(f *freshness) (err error) {
+		out, err = f.runRequest(ctx, r)
+		w.shown = f.shownParts()
 		return err
 	})
 	if w.failed = ""; out == nil && err != nil {
@@ -67,8 +67,8 @@ func (w *Watch) Run(ctx context.Context, r Request) (out *Outcome, err error) {
 // Status is as Status.
 func (w *Watch) Status(ctx context.Context, s Selection) (all []CheckpointStatus, tasks []Decision, err error) {
 	files := append((&Request{Selection: s}).files(&w.options), cache.Probe{Path: w.latest()})
-	w.call(files, func(read func(*freshness)) error {
-		all, tasks, err = status(ctx, w.options, s, read)
+	err = w.call(ctx, w.options, Reading, files, func(f *freshness) (err error) {
+		all, tasks, err = f.status(ctx, s)
 		return err
 	})
 	w.again = func(context.Context) bool { return true }
@@ -88,14 +88,17 @@ func (r *Request) files(o *Options) (all []cache.Probe) {
 	return all
 }
 
-// call notes what a call reads, beside some files.
-func (w *Watch) call(files []cache.Probe, do func(read func(*freshness)) error) {
-	root := options.Absolute(w.options.ProjectDir())
+// call opens the project for a call, which closes it, and notes what is read, beside some files.
+func (w *Watch) call(ctx context.Context, o Options, access Access, files []cache.Probe, do func(*freshness) error) error {
+	root := options.Absolute(o.ProjectDir())
 	begun := reads.Begin(root, w.seen, files)
 	var r reads.Reads
-	opened, mended := false, false
-	err := do(func(f *freshness) { r, opened = f.reads(), true })
-	if !opened {
+	mended := false
+	f, err := openChanged(ctx, o, access)
+	if err == nil {
+		err = do(f)
+		r = f.reads()
+	} else {
 		var mistakes diag.List
 		r, mended = reads.OfMistake(&w.options)
 		mended = mended && errors.As(err, &mistakes)
@@ -105,6 +108,7 @@ func (w *Watch) call(files []cache.Probe, do func(read func(*freshness)) error) 
 	if mended {
 		w.seen.Disturb(root)
 	}
+	return err
 }
 
 // reads are what the project has read so far.
@@ -190,15 +194,9 @@ func (w *Watch) change(ctx context.Context) (string, error) {
 func (w *Watch) works(ctx context.Context, r Request) bool {
 	o, was, fresh := w.options, w.config, false
 	o.Notify = nil // the run says it
-	var failed error
-	w.call(r.files(&o), func(read func(*freshness)) error {
-		f, err := openChanged(ctx, o, Reading)
-		if err == nil {
-			defer f.Close()
-			defer read(f)
-			fresh, err = f.nothingNew(ctx, r, w.did, w.shown)
-		}
-		failed = err
+	failed := w.call(ctx, o, Reading, r.files(&o), func(f *freshness) (err error) {
+		defer f.Close()
+		fresh, err = f.nothingNew(ctx, r, w.did, w.shown)
 		return err
 	})
 	if failed != nil || w.failed != "" {
