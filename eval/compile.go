@@ -91,6 +91,18 @@ func (p *Project) withStale(ctx context.Context, which func(*partState) bool) (*
 	return p.compile(ctx, p.expanded)
 }
 
+// havePinned returns a predicate over the partitions that can have one of the pinned nodes among some: those of
+// its problem, or any, if it has none.
+func (p *Project) havePinned(ids []graph.ID) func(*partState) bool {
+	problems := map[string]bool{}
+	for _, id := range ids {
+		if n := p.Plan.Graph.Node(id); n.Pinned != nil {
+			problems[n.Label("problem")] = true
+		}
+	}
+	return func(part *partState) bool { return problems[part.Problem] || problems[""] }
+}
+
 // closed returns the fresh partitions that are closed, with their positions.
 func (p *Project) closed() iter.Seq2[int, *partState] {
 	if p.expanded {

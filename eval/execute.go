@@ -138,12 +138,8 @@ func (x *execution) withoutRefuted(ctx context.Context) (*goals, error) {
 // the store, or that were decided with other outputs of a node than this execution has: results of one run
 // have one answer of each node.
 func (x *execution) refutes() func(*partState) bool {
-	lost := map[string]bool{} // by problem
-	for _, id := range x.Plan.Graph.Closure(x.targets) {
-		if n := x.Plan.Graph.Node(id); n.Pinned != nil && x.rep.Status(id).State != event.Cached {
-			lost[n.Label("problem")] = true
-		}
-	}
+	needed := x.Plan.Graph.Closure(x.targets)
+	lost := x.havePinned(slices.DeleteFunc(needed, func(id graph.ID) bool { return x.rep.Status(id).State == event.Cached }))
 	differs := func(c partition.CommonRef) bool {
 		id, ok := x.Plan.Graph.Lookup(c.Addr)
 		if !ok || x.Plan.Graph.Node(id).Pinned != nil {
@@ -155,9 +151,7 @@ func (x *execution) refutes() func(*partState) bool {
 		}
 		return false
 	}
-	return func(part *partState) bool {
-		return lost[part.Problem] || lost[""] || slices.ContainsFunc(part.facts.Common, differs)
-	}
+	return func(part *partState) bool { return lost(part) || slices.ContainsFunc(part.facts.Common, differs) }
 }
 
 // countEarlier counts nodes that ran in an earlier execution of this run as

@@ -129,11 +129,11 @@ func (f *freshness) compileAround(ctx context.Context, arg string) (*Project, gr
 		return nil, 0, err
 	}
 	id, err := p.Node(ctx, arg)
-	if err != nil || p.Plan.Graph.Node(id).Pinned == nil {
-		return p, id, err
+	if err != nil {
+		return nil, 0, err
 	}
-	addr, problem := p.Plan.Graph.Node(id).Addr, p.Plan.Graph.Node(id).Label("problem")
-	if p, err = p.withStale(ctx, func(part *partState) bool { return problem == "" || part.Problem == problem }); err != nil {
+	addr := p.Plan.Graph.Node(id).Addr
+	if p, err = p.withStale(ctx, p.havePinned([]graph.ID{id})); err != nil {
 		return nil, 0, err
 	}
 	id, err = p.Node(ctx, addr)

@@ -62,15 +62,13 @@ func (p *Project) withForced(ctx context.Context, args []string) (*Project, erro
 	if err := p.eachMatches(ctx, "--force ", args); err != nil {
 		return nil, err
 	}
-	problems := map[string]bool{}
+	var forced []graph.ID
 	for id := range graph.ID(p.Plan.Graph.Len()) {
-		if n := p.Plan.Graph.Node(id); n.Pinned != nil && force(n) {
-			problems[n.Label("problem")] = true
+		if force(p.Plan.Graph.Node(id)) {
+			forced = append(forced, id)
 		}
 	}
-	return p.withStale(ctx, func(part *partState) bool {
-		return problems[part.Problem] || problems[""] // a node of no problem may be any partition's
-	})
+	return p.withStale(ctx, p.havePinned(forced))
 }
 
 // pick turns a request into nodes.

@@ -40,7 +40,6 @@ func Query(ctx context.Context, o Options, selectors []string, files bool) (*Fou
 		return nil, err
 	}
 	found, cells := &Found{Nodes: []FoundNode{}, Files: []string{}}, map[plan.CellID]bool{}
-	problems := map[string]bool{} // of pinned nodes
 	for _, id := range ids {
 		n := p.Plan.Graph.Node(id)
 		found.Nodes = append(found.Nodes, FoundNode{n.Addr, n.Kind})
@@ -49,16 +48,12 @@ func Query(ctx context.Context, o Options, selectors []string, files bool) (*Fou
 			cells[cell] = true
 			found.Cells = append(found.Cells, cell)
 		}
-		if n.Pinned != nil {
-			problems[n.Label("problem")] = true
-		}
 	}
 	slices.SortFunc(found.Cells, plan.CellID.Compare)
 	if !files {
 		return found, nil
 	}
-	// A node of no problem may be any partition's.
-	if p, err = p.withStale(ctx, func(part *partState) bool { return problems[part.Problem] || problems[""] }); err != nil {
+	if p, err = p.withStale(ctx, p.havePinned(ids)); err != nil {
 		return nil, err
 	}
 	if _, err := p.decideAll(ctx); err != nil {
