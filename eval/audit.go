@@ -111,14 +111,14 @@ func storedResults(ctx context.Context, o Options) (map[string]cache.Digest, err
 	if err != nil {
 		return nil, err
 	}
-	rep, err := p.decide(ctx, goals{targets: targets})
+	x, err := p.decideOn(ctx, targets...)
 	if err != nil {
 		return nil, err
 	}
 	stored := map[string]cache.Digest{}
 	for _, cell := range p.Plan.Cells {
 		for _, cc := range cell.Checkpoints {
-			if st := rep.Status(cc.Aggregate); st.State == event.Cached {
+			if st := x.rep.Status(cc.Aggregate); st.State == event.Cached {
 				if o, ok := st.Output(tasks.ResultOutput); ok {
 					stored[p.Plan.Graph.Node(cc.Aggregate).Addr] = o.Digest
 				}
@@ -144,7 +144,7 @@ func (a *Audited) check(ctx context.Context, o Options, stored map[string]cache.
 		}
 		targets = append(targets, id)
 	}
-	rep, err := p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.stores.Store, Locker: p.stores.Store, Last: p.Last, Run: p.run, Pools: p.Plan.Pools, Backlog: p.site.Queue()})
+	rep, err := p.bringUpToDate(ctx, targets)
 	if err != nil {
 		return exit.With(exit.NotJudged, err)
 	}

@@ -9,13 +9,13 @@ import (
 )
 
 // endLeftClusters ends, at the end of a run, what crashed runs left and this one had no use for.
-func (p *Project) endLeftClusters() {
-	ended, err := p.options.EndClusters(context.Background(), p.site, false)
+func (c *call) endLeftClusters() {
+	ended, err := c.options.EndClusters(context.Background(), c.site, false)
 	for _, name := range ended {
-		p.options.Note(options.Machines{Text: fmt.Sprintf("ended cluster %s, which an earlier run left behind", name)})
+		c.options.Note(options.Machines{Text: fmt.Sprintf("ended cluster %s, which an earlier run left behind", name)})
 	}
 	if err != nil {
-		p.options.Note(options.ClusterLeft{Err: err})
+		c.options.Note(options.ClusterLeft{Err: err})
 	}
 }
 

@@ -4,20 +4,17 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/fevalgraph/fevalgraph/eval/partition"
-	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
 // collected are the results of a run, partition by partition.
 type collected struct {
-	p     *Project
-	parts []collectedPart // like Project.parts
+	of    *goals
+	parts []collectedPart // like freshness.parts
 }
 
 // collectedPart is what a run has of a partition. Of a fresh one, all of which was asked
@@ -27,60 +24,54 @@ type collectedPart struct {
 	cells []report.Cell // otherwise
 }
 
-// collectResults reads the results of what the run was asked for.
-func (p *Project) collectResults(ctx context.Context, g goals, rep *graph.Report) (*collected, error) {
-	c := &collected{p: p, parts: make([]collectedPart, len(p.parts))}
-	for at := range p.parts {
-		c.parts[at].whole = p.parts[at].facts != nil && (p.Plan == nil || p.depth == summits)
+// collect reads the results of the goals.
+func (x *execution) collect(ctx context.Context) (*collected, error) {
+	c, err := x.freshResults()
+	if err != nil {
+		return nil, err
 	}
-	if p.Plan == nil {
-		return c, nil
-	}
-	compiled, err := p.Plan.Results(ctx, p.stores.Store, rep, p.run)
+	compiled, err := x.Plan.Results(ctx, x.stores.Store, x.rep, x.run)
 	if err != nil {
 		return nil, err
 	}
 	for _, cell := range compiled.Cells {
-		at, ok := p.partOf(cell.Problem, cell.Solution)
+		at, ok := x.partOf(cell.Problem, cell.Solution)
 		if !ok {
 			return nil, fmt.Errorf("bug in fevalgraph: the cell %v is in no partition", plan.ResultCell(&cell))
 		}
 		c.parts[at].cells = append(c.parts[at].cells, cell)
 	}
-	if p.depth == rows {
-		return c, c.narrow(g)
+	return c, nil
+}
+
+// freshResults are those of the goals in fresh partitions.
+func (g *goals) freshResults() (*collected, error) {
+	c := &collected{of: g, parts: make([]collectedPart, len(g.parts))}
+	if g.expanded {
+		return c, c.narrow()
+	}
+	for at := range g.fresh() {
+		c.parts[at].whole = true
 	}
 	return c, nil
 }
 
-// freshResults reads the results of fresh partitions that goals ask for.
-func (p *Project) freshResults(g goals) (*collected, error) {
-	c := &collected{p: p, parts: make([]collectedPart, len(p.parts))}
-	if p.Plan != nil && p.depth == rows {
-		return c, c.narrow(g)
-	}
-	for at := range p.parts {
-		c.parts[at].whole = p.parts[at].facts != nil
-	}
-	return c, c.load()
-}
-
-// narrow keeps of fresh partitions what was asked for.
-func (c *collected) narrow(g goals) error {
-	asked := make([]bool, c.p.Plan.Graph.Len())
-	problems := map[string]bool{}
-	for _, id := range c.p.Plan.Graph.Closure(g.targets) {
+// narrow reads what was asked for of expanded partitions.
+func (c *collected) narrow() error {
+	of := c.of.Plan.Graph
+	asked, problems := make([]bool, of.Len()), map[string]bool{}
+	for _, id := range c.of.nodes() {
 		asked[id] = true
-		problems[c.p.Plan.Graph.Node(id).Label("problem")] = true
+		problems[of.Node(id).Label("problem")] = true
 	}
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for at := range c.parts {
-		if c.p.parts[at].facts == nil || !problems[c.p.parts[at].Problem] {
+	for at, fresh := range c.of.fresh() {
+		if !problems[fresh.Problem] {
 			continue
 		}
 		group.Go(func() error {
-			all, err := c.p.partitions().Results(c.p.parts[at].File)
+			all, err := c.of.partitions.Results(fresh.File)
 			if err != nil {
 				return err
 			}
@@ -88,7 +79,7 @@ func (c *collected) narrow(g goals) error {
 			part.whole = true
 			for i := range all {
 				cell, any := plan.Narrow(all[i], func(addr string, _ *report.Checkpoint) bool {
-					id, ok := c.p.Plan.Graph.Lookup(addr)
+					id, ok := of.Lookup(addr)
 					return ok && asked[id]
 				})
 				if any {
@@ -102,26 +93,12 @@ func (c *collected) narrow(g goals) error {
 	return group.Wait()
 }
 
-// partOf finds the partition that a solution of a problem falls into.
-func (p *Project) partOf(problem, solution string) (at int, ok bool) {
-	at, exact := p.find(problem, solution)
-	if !exact {
-		at--
-	}
-	return at, at >= 0 && p.parts[at].Problem == problem
-}
-
-// find looks for the partition that begins with a solution, or for its place.
-func (p *Project) find(problem, first string) (at int, ok bool) {
-	return slices.BinarySearchFunc(p.parts, partition.Ref{Problem: problem, First: first}, func(a partState, b partition.Ref) int { return comparePartRefs(a.Ref, b) })
-}
-
 // rows are the summaries of all cells, in the order of results.
 func (c *collected) rows() []report.CellRow {
 	var all []report.CellRow
 	for at := range c.parts {
 		if c.parts[at].whole && c.parts[at].cells == nil {
-			all = append(all, c.p.parts[at].facts.Summary...)
+			all = append(all, c.of.parts[at].facts.Summary...)
 			continue
 		}
 		for i := range c.parts[at].cells {
@@ -140,7 +117,7 @@ func (c *collected) results() (*report.Results, error) {
 	for at := range c.parts {
 		all = append(all, c.parts[at].cells...)
 	}
-	return &report.Results{Schema: report.Schema, Run: c.p.run, Cells: all}, nil
+	return &report.Results{Schema: report.Schema, Run: c.of.run, Cells: all}, nil
 }
 
 // load reads the results that are still in their files, once.
@@ -150,7 +127,7 @@ func (c *collected) load() error {
 	for at := range c.parts {
 		if part := &c.parts[at]; part.whole && part.cells == nil {
 			group.Go(func() (err error) {
-				part.cells, err = c.p.partitions().Results(c.p.parts[at].File)
+				part.cells, err = c.of.partitions.Results(c.of.parts[at].File)
 				return err
 			})
 		}

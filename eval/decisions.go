@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/event"
@@ -12,7 +11,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
-	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
 // Decisions are what a run would do.
@@ -64,39 +62,30 @@ const Unknown = report.StateUnknown
 
 // Plan decides like Run and executes and writes nothing.
 func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
-	p, err := openChanged(ctx, o, Reading)
+	f, err := openChanged(ctx, o, Reading)
 	if err != nil {
 		return nil, err
 	}
-	defer p.Close()
-	g, err := p.prepare(ctx, r)
+	defer f.Close()
+	g, err := f.prepare(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	d := &Decisions{Jobs: p.options.RunJobs(), Total: p.count(g).nodes}
+	d := &Decisions{Jobs: o.RunJobs(), Total: g.count().nodes, Invalid: g.noteInvalid()}
 	d.Fresh = d.Total
-	if p.Plan == nil {
-		return d, nil
-	}
-	if d.Invalid = p.invalidAmong(g.targets); len(d.Invalid) > 0 {
-		o.Note(options.InvalidProblems{Diagnostics: d.Invalid})
-	}
-	rep, err := p.decide(ctx, g)
+	x, err := g.decide(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if rep.Foreign > 0 {
-		o.Note(options.ForeignIgnored{Count: rep.Foreign})
+	if x.rep.Foreign > 0 {
+		o.Note(options.ForeignIgnored{Count: x.rep.Foreign})
 	}
-	d.InputErrors = rep.InputErrors
-	d.Resources = p.resourceGroups(g, rep)
+	d.InputErrors = x.rep.InputErrors
+	d.Resources = x.resourceGroups()
 	waiting := map[string]work{} // by pool
-	var ids []graph.ID
-	for _, id := range p.Plan.Graph.Closure(g.targets) {
-		n, st := p.Plan.Graph.Node(id), rep.Status(id)
-		if n.Pinned != nil && p.depth == summits {
-			continue
-		}
+	ids := g.nodes()
+	for _, id := range ids {
+		n, st := g.Plan.Graph.Node(id), x.rep.Status(id)
 		one := decisionOn(n, st)
 		if one.State != Fresh {
 			d.Fresh--
@@ -109,21 +98,11 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 			w := waiting[n.Pool]
 			waiting[n.Pool] = work{w.nodes + 1, w.seconds + st.Expected}
 		}
-		ids, d.Nodes = append(ids, id), append(d.Nodes, one)
+		d.Nodes = append(d.Nodes, one)
 	}
-	addRoots(p.Plan.Graph, ids, d.Nodes)
-	d.Launches = p.launches(ctx, waiting)
+	addRoots(g.Plan.Graph, ids, d.Nodes)
+	d.Launches = g.launches(ctx, waiting)
 	return d, nil
-}
-
-// decide is a dry run. It resolves no requirements: a run decides about nodes that it was not asked
-// for, too.
-func (p *Project) decide(ctx context.Context, g goals) (*graph.Report, error) {
-	rep, err := p.Plan.Graph.Execute(requirements.AsItIs(ctx), g.targets, graph.Options{Store: p.stores.Store, Last: p.Last, Run: p.run, Pools: p.Plan.Pools, DryRun: true, Lookups: p.stores.Lookups(), Force: g.force})
-	if err != nil {
-		return nil, exit.With(exit.NotJudged, err)
-	}
-	return rep, context.Cause(ctx)
 }
 
 func decisionOn(n *graph.Node, st *graph.Status) Decision {

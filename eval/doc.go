@@ -19,6 +19,16 @@
 // it before it returns; Open is for callers that want the configuration and the
 // graph themselves.
 //
+// A call goes through stages. Each is a value made of the one before, which it embeds, and a call
+// stops at the stage that it needs:
+//
+//	call       what is open: the configuration, the state, stores, backends, trust
+//	freshness  the partitions, and which of them are as the last run left them
+//	Project    the graph of the others; fresh partitions are closed or expanded in it
+//	goals      the nodes that a request means
+//	execution  the engine's report about them, of a run or a dry run
+//	collected  the results of a run, which remember keeps for the next one's freshness
+//
 // The package joins the rooms that do the work and decides nothing of its own
 // about staleness or verdicts: graph decides what is stale, tasks decide what a
 // verdict is, verdict decides what passes. What is its own is what belongs to an

@@ -16,12 +16,12 @@ const (
 // NodeStates decides about nodes and returns the state of each for a drawing, and how long its work
 // took or is expected to take.
 func (p *Project) NodeStates(ctx context.Context, ids []graph.ID) (func(graph.ID) graph.NodeState, error) {
-	rep, err := p.decide(ctx, goals{targets: ids})
+	x, err := p.decideOn(ctx, ids...)
 	if err != nil {
 		return nil, err
 	}
 	return func(id graph.ID) graph.NodeState {
-		st := rep.Status(id)
+		st := x.rep.Status(id)
 		s := graph.NodeState{State: stateOf(st), Seconds: st.Saved}
 		if s.State != Fresh {
 			s.Seconds = st.Expected

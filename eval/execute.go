@@ -6,71 +6,113 @@ import (
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
 // executions bounds how often one run executes its graph: once, and again when
 // results turn out to be damaged in the store.
 const executions = 3
 
+// execution is what the engine found out about goals: in a run, or in a dry run.
+type execution struct {
+	*goals
+	rep     *graph.Report
+	damaged *event.DamagedError // a record that should have had last results
+}
+
+// decide is a dry run. It resolves no requirements: a run decides about nodes that it was not asked
+// for, too.
+func (g *goals) decide(ctx context.Context) (*execution, error) {
+	rep, err := g.Plan.Graph.Execute(requirements.AsItIs(ctx), g.targets, graph.Options{Store: g.stores.Store, Last: g.Last, Run: g.run, Pools: g.Plan.Pools, DryRun: true, Lookups: g.stores.Lookups(), Force: g.force})
+	if err != nil {
+		return nil, exit.With(exit.NotJudged, err)
+	}
+	return &execution{goals: g, rep: rep}, context.Cause(ctx)
+}
+
+// decide is a dry run of a request.
+func (f *freshness) decide(ctx context.Context, r Request) (*execution, error) {
+	g, err := f.prepare(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return g.decide(ctx)
+}
+
+// decideOn is a dry run over some nodes.
+func (p *Project) decideOn(ctx context.Context, ids ...graph.ID) (*execution, error) {
+	return (&goals{Project: p, targets: ids}).decide(ctx)
+}
+
+// decideAll is a dry run over all nodes. Its callers share it.
+func (p *Project) decideAll(ctx context.Context) (*execution, error) {
+	if p.all != nil {
+		return p.all, nil
+	}
+	all := make([]graph.ID, p.Plan.Graph.Len())
+	for id := range all {
+		all[id] = graph.ID(id)
+	}
+	x, err := p.decideOn(ctx, all...)
+	if err == nil {
+		p.all = x
+	}
+	return x, err
+}
+
 // execute runs the graph and reads its results. Results that cannot be read
 // back, because their blobs were lost or damaged since the decision, are made
-// again.
-// The goals are others afterwards when a partition had to be compiled after all.
-func (p *Project) execute(ctx context.Context, r Request, g *goals, rec *recording) (*graph.Report, *collected, error) {
-	if p.Plan == nil {
-		results, err := p.collectResults(ctx, *g, nil)
-		return new(graph.Report), results, err
-	}
-	ran := r.merged.Ran()
-	forced, preempted := g.force, 0
+// again. The execution has other goals when a partition had to be compiled after all.
+func (g *goals) execute(ctx context.Context, rec *recording) (*execution, *collected, error) {
+	r, ran, preempted := &g.request, g.request.merged.Ran(), 0
 	for left := executions - 1; ; left-- {
-		o := graph.Options{Store: p.stores.Store, Locker: p.stores.Store, Last: p.Last, Sink: rec.sinks, Run: p.run, Pools: p.Plan.Pools,
-			Lookups: p.stores.Lookups(), Force: forced, Refuse: r.merged.Refusal(p.Config), Stop: p.stopAt(ctx, r), SaveLog: rec.SaveLog, Backlog: p.site.Queue()}
+		o := graph.Options{Store: g.stores.Store, Locker: g.stores.Store, Last: g.Last, Sink: rec.sinks, Run: g.run, Pools: g.Plan.Pools,
+			Lookups: g.stores.Lookups(), Force: g.force, Refuse: r.merged.Refusal(g.Config), Stop: g.stopAt(ctx), SaveLog: rec.SaveLog, Backlog: g.site.Queue()}
 		if rec.trace != nil {
 			o.Profile = rec.trace
 		}
-		rep, err := p.Plan.Graph.Execute(ctx, g.targets, o)
+		rep, err := g.Plan.Graph.Execute(ctx, g.targets, o)
+		x := &execution{goals: g, rep: rep}
 		if rep.Foreign > 0 && left == executions-1 {
-			p.options.Note(options.ForeignIgnored{Count: rep.Foreign})
+			g.options.Note(options.ForeignIgnored{Count: rep.Foreign})
 		}
-		p.countEarlier(rep, ran)
+		x.countEarlier(ran)
 		preempted += rep.Preempted
 		rep.Preempted = preempted
 		if err != nil {
-			return rep, nil, err
+			return x, nil, err
 		}
-		again, err := p.reopenLost(ctx, r, g, rep)
-		if err == nil && !again {
-			again, err = p.reopenDiffering(ctx, r, g, rep)
-		}
+		next, err := x.withoutRefuted(ctx)
 		if err != nil {
-			return rep, nil, err
+			return x, nil, err
 		}
-		if !again {
-			p.stores.Fetch(ctx, func() []cache.Output { return p.resultOutputs(rep) })
-			results, err := p.collectResults(context.WithoutCancel(ctx), *g, rep)
+		if next == g {
+			g.stores.Fetch(ctx, x.resultOutputs)
+			results, err := x.collect(context.WithoutCancel(ctx))
 			if !isLost(err) || left == 0 || ctx.Err() != nil {
-				return rep, results, err
+				return x, results, err
 			}
-			p.dropDamaged(ctx, rep)
+			x.dropDamaged(ctx)
 		}
-		forced = nil // what was forced has run
+		g = next
+		g.force = nil // what was forced has run
 	}
 }
 
 // resultOutputs are the outputs that results are read from.
-func (p *Project) resultOutputs(rep *graph.Report) (outputs []cache.Output) {
+func (x *execution) resultOutputs() (outputs []cache.Output) {
 	add := func(id graph.ID, name string) {
-		if o, ok := rep.Status(id).Output(name); ok {
+		if o, ok := x.rep.Status(id).Output(name); ok {
 			outputs = append(outputs, o)
 		}
 	}
-	for _, cell := range p.Plan.Cells {
+	for _, cell := range x.Plan.Cells {
 		for i := range cell.Checkpoints {
 			add(cell.Checkpoints[i].Aggregate, tasks.ResultOutput)
 			add(cell.Checkpoints[i].Measured, tasks.MeasurementsOutput)
@@ -79,64 +121,66 @@ func (p *Project) resultOutputs(rep *graph.Report) (outputs []cache.Output) {
 	return outputs
 }
 
-// reopenLost compiles the partitions with pinned nodes whose outputs are gone from the
-// store, if there are any.
-func (p *Project) reopenLost(ctx context.Context, r Request, g *goals, rep *graph.Report) (bool, error) {
-	lost := map[string]bool{}
-	for _, id := range p.Plan.Graph.Closure(g.targets) {
-		if n := p.Plan.Graph.Node(id); n.Pinned != nil && rep.Status(id).State != event.Cached {
-			lost[n.Label("problem")] = true
-		}
+// withoutRefuted compiles the fresh partitions that the execution refutes, and picks the goals again. It
+// returns the same goals if the execution refutes none.
+func (x *execution) withoutRefuted(ctx context.Context) (*goals, error) {
+	if ctx.Err() != nil {
+		return x.goals, nil
 	}
-	if len(lost) == 0 || ctx.Err() != nil {
-		return false, nil
+	p, err := x.withStale(ctx, x.refutes())
+	if err != nil || p == x.Project {
+		return x.goals, err
 	}
-	any, err := p.reopen(ctx, func(part *partState) bool { return lost[part.Problem] || lost[""] })
-	if any && err == nil {
-		*g, err = p.goals(ctx, r)
-	}
-	return any, err
+	return p.pick(ctx, x.request)
 }
 
-// reopenDiffering compiles the partitions that were decided with other outputs of a node
-// than this execution has, if there are any: results of one run have one answer of each node.
-func (p *Project) reopenDiffering(ctx context.Context, r Request, g *goals, rep *graph.Report) (bool, error) {
-	if ctx.Err() != nil {
-		return false, nil
-	}
-	any, err := p.reopen(ctx, func(part *partState) bool {
-		return slices.ContainsFunc(part.facts.Common, func(c partition.CommonRef) bool {
-			id, ok := p.Plan.Graph.Lookup(c.Addr)
-			if !ok || p.Plan.Graph.Node(id).Pinned != nil {
-				return false
-			}
-			switch st := rep.Status(id); st.State {
-			case event.Cached, event.Done, event.Timeout:
-				return partition.SumOutputs(st.Outputs) != c.Outputs
-			}
+// refutes returns a predicate over the fresh partitions that have a pinned node whose outputs are gone from
+// the store, or that were decided with other outputs of a node than this execution has: results of one run
+// have one answer of each node.
+func (x *execution) refutes() func(*partState) bool {
+	needed := x.Plan.Graph.Closure(x.targets)
+	lost := x.havePinned(slices.DeleteFunc(needed, func(id graph.ID) bool { return x.rep.Status(id).State == event.Cached }))
+	differs := func(c partition.CommonRef) bool {
+		id, ok := x.Plan.Graph.Lookup(c.Addr)
+		if !ok || x.Plan.Graph.Node(id).Pinned != nil {
 			return false
-		})
-	})
-	if any && err == nil {
-		*g, err = p.goals(ctx, r)
+		}
+		switch st := x.rep.Status(id); st.State {
+		case event.Cached, event.Done, event.Timeout:
+			return partition.SumOutputs(st.Outputs) != c.Outputs
+		}
+		return false
 	}
-	return any, err
+	return func(part *partState) bool { return lost(part) || slices.ContainsFunc(part.facts.Common, differs) }
 }
 
 // countEarlier counts nodes that ran in an earlier execution of this run as
 // executed though they were fresh in the last one, and notes which ran in it.
-func (p *Project) countEarlier(rep *graph.Report, ran map[string]bool) {
-	for _, id := range rep.Nodes {
-		addr := p.Plan.Graph.Node(id).Addr
-		switch rep.Status(id).State {
+func (x *execution) countEarlier(ran map[string]bool) {
+	for _, id := range x.rep.Nodes {
+		addr, st := x.Plan.Graph.Node(id).Addr, x.rep.Status(id)
+		switch st.State {
 		case event.Cached:
 			if ran[addr] {
-				rep.Status(id).Earlier = true
-				rep.Cached--
-				rep.Executed++
+				st.Earlier = true
+				x.rep.Cached--
+				x.rep.Executed++
 			}
 		case event.Done, event.Failed, event.Timeout, event.Broken:
 			ran[addr] = true
+		}
+	}
+}
+
+// dropDamaged reads all that results are made of, so that the store drops what
+// is damaged and the next execution makes all of it again.
+func (x *execution) dropDamaged(ctx context.Context) {
+	for _, id := range x.rep.Nodes {
+		if !x.Plan.Graph.Node(id).Kept {
+			continue
+		}
+		for _, o := range x.rep.Status(id).Outputs {
+			cache.Intact(ctx, x.stores.Store, o)
 		}
 	}
 }
@@ -145,17 +189,4 @@ func isLost(err error) bool {
 	var corrupt *cache.CorruptError
 	var missing *cache.MissingError
 	return errors.As(err, &corrupt) || errors.As(err, &missing)
-}
-
-// dropDamaged reads all that results are made of, so that the store drops what
-// is damaged and the next execution makes all of it again.
-func (p *Project) dropDamaged(ctx context.Context, rep *graph.Report) {
-	for _, id := range rep.Nodes {
-		if !p.Plan.Graph.Node(id).Kept {
-			continue
-		}
-		for _, o := range rep.Status(id).Outputs {
-			cache.Intact(ctx, p.stores.Store, o)
-		}
-	}
 }

@@ -34,22 +34,18 @@ type Explanation struct {
 // Explain decides about one node and what it needs: its address, or a selector that
 // fits just one.
 func Explain(ctx context.Context, o Options, arg string) (*Explanation, error) {
-	p, err := openChanged(ctx, o, Reading)
+	f, err := openChanged(ctx, o, Reading)
 	if err != nil {
 		return nil, err
 	}
-	defer p.Close()
-	id, err := p.compileAround(ctx, arg)
+	defer f.Close()
+	x, id, err := f.decideNode(ctx, arg)
 	if err != nil {
 		return nil, err
 	}
-	rep, err := p.decide(ctx, goals{targets: []graph.ID{id}})
-	if err != nil {
-		return nil, err
-	}
-	n, st := p.Plan.Graph.Node(id), rep.Status(id)
+	n, st := x.Plan.Graph.Node(id), x.rep.Status(id)
 	e := &Explanation{Addr: n.Addr, Kind: n.Kind, State: stateOf(st), Key: keyOf(st), Cause: causeOf(st), Changes: st.Changes}
-	last := p.Last(n.Addr)
+	last := x.Last(n.Addr)
 	if !last.Key.IsZero() {
 		e.PreviousKey, e.Run, e.LastClass, e.LastMessage = last.Key.String(), last.Run, string(last.Class), last.Message
 	}
@@ -62,17 +58,17 @@ func Explain(ctx context.Context, o Options, arg string) (*Explanation, error) {
 	if fields, err := graph.DecodeManifest(st.Manifest); err == nil {
 		e.Fields = fields
 	}
-	ids := p.Plan.Graph.Closure([]graph.ID{id})
+	ids := x.Plan.Graph.Closure([]graph.ID{id})
 	nodes := make([]Decision, len(ids))
 	for i, one := range ids {
-		nodes[i] = decisionOn(p.Plan.Graph.Node(one), rep.Status(one))
+		nodes[i] = decisionOn(x.Plan.Graph.Node(one), x.rep.Status(one))
 	}
-	addRoots(p.Plan.Graph, ids, nodes)
+	addRoots(x.Plan.Graph, ids, nodes)
 	if own := nodes[slices.Index(ids, id)]; own.RootAddr != own.Addr {
 		e.Root, e.RootAddr = own.Root, own.RootAddr
 	}
 	for _, d := range n.Deps {
-		e.Deps = append(e.Deps, decisionOn(p.Plan.Graph.Node(d.On), rep.Status(d.On)))
+		e.Deps = append(e.Deps, decisionOn(x.Plan.Graph.Node(d.On), x.rep.Status(d.On)))
 	}
 	return e, nil
 }
@@ -102,30 +98,46 @@ func servedCause(o Options, e *Explanation, run string) string {
 	return e.Cause
 }
 
+// decideNode finds the node that an argument means, has its problem compiled, and decides about it and what it needs.
+func (f *freshness) decideNode(ctx context.Context, arg string) (*execution, graph.ID, error) {
+	p, id, err := f.compileAround(ctx, arg)
+	if err != nil {
+		return nil, 0, err
+	}
+	x, err := p.decideOn(ctx, id)
+	return x, id, err
+}
+
 // compileAround compiles the problem of a node, and whatever is stale, and returns the
 // node that an argument means.
-func (p *Project) compileAround(ctx context.Context, arg string) (graph.ID, error) {
-	if _, err := p.drop(ctx, func(part *partState) bool { return strings.Contains(arg, part.Problem) }); err != nil {
-		return 0, err
+func (f *freshness) compileAround(ctx context.Context, arg string) (*Project, graph.ID, error) {
+	if _, err := f.drop(ctx, func(part *partState) bool { return strings.Contains(arg, part.Problem) }); err != nil {
+		return nil, 0, err
 	}
-	if err := p.compileStale(ctx, summits); err != nil {
-		return 0, err
+	p, err := f.compile(ctx, false)
+	if err != nil {
+		return nil, 0, err
 	}
 	if id, ok := p.Plan.Graph.Lookup(arg); ok && p.Plan.Graph.Node(id).Pinned == nil {
-		return id, nil
+		return p, id, nil
 	}
-	if err := p.compileStale(ctx, rows); err != nil { // a selector: it may mean any node
-		return 0, err
+	// It is a selector, which can mean any node.
+	if err := f.dropReaders(ctx, []string{arg}); err != nil {
+		return nil, 0, err
+	}
+	if p, err = f.compile(ctx, true); err != nil {
+		return nil, 0, err
 	}
 	id, err := p.Node(ctx, arg)
-	if err != nil || p.Plan.Graph.Node(id).Pinned == nil {
-		return id, err
+	if err != nil {
+		return nil, 0, err
 	}
-	addr, problem := p.Plan.Graph.Node(id).Addr, p.Plan.Graph.Node(id).Label("problem")
-	if _, err := p.reopen(ctx, func(part *partState) bool { return problem == "" || part.Problem == problem }); err != nil {
-		return 0, err
+	addr := p.Plan.Graph.Node(id).Addr
+	if p, err = p.withStale(ctx, p.havePinned([]graph.ID{id})); err != nil {
+		return nil, 0, err
 	}
-	return p.Node(ctx, addr)
+	id, err = p.Node(ctx, addr)
+	return p, id, err
 }
 
 // ExplainPast says why a node ran, or was served, in a recorded run, by its record.

@@ -24,23 +24,23 @@ import (
 
 // export writes the files of export blocks, each whole or not at all. One whose suite
 // has no results writes nothing.
-func (p *Project) export(ctx context.Context, rep *graph.Report, all *report.Results) error {
+func (x *execution) export(ctx context.Context, rep *graph.Report, all *report.Results) error {
 	if all == nil {
 		return nil
 	}
 	var errs []error
-	for _, e := range p.Config.Exports {
+	for _, e := range x.Config.Exports {
 		results := all.Suite(e.From.Name)
 		if len(results.Cells) == 0 {
 			continue
 		}
-		err := p.staysInside(e.Path)
+		err := staysInside(x.Config.Root, e.Path)
 		switch {
 		case err != nil:
 		case slices.Contains(report.Formats(), e.Kind):
 			err = exportResults(e, results)
 		default:
-			err = p.exportBenchmark(ctx, rep, e, results)
+			err = x.exportBenchmark(ctx, rep, e, results)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("export %q %q: %w", e.Kind, e.Name, err))
@@ -49,18 +49,18 @@ func (p *Project) export(ctx context.Context, rep *graph.Report, all *report.Res
 	return errors.Join(errs...)
 }
 
-// staysInside returns an error when a path of the project leads out of it by now: the
+// staysInside returns an error when a path in the directory of a project leads out of it by now: the
 // configuration said nothing of that when it was evaluated.
-func (p *Project) staysInside(path string) error {
-	root, err := filepath.EvalSymlinks(p.Config.Root)
+func staysInside(project, path string) error {
+	root, err := filepath.EvalSymlinks(project)
 	if err != nil {
-		root = p.Config.Root
+		root = project
 	}
 	inside := func(path, dir string) bool {
 		rel, err := filepath.Rel(dir, path)
 		return err == nil && filepath.IsLocal(rel)
 	}
-	for dir := path; dir != p.Config.Root && inside(dir, p.Config.Root); dir = filepath.Dir(dir) {
+	for dir := path; dir != project && inside(dir, project); dir = filepath.Dir(dir) {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			if !inside(real, root) {
 				return fmt.Errorf("%s leads out of the project, to %s; write to that place, and give it as the value of a variable", dir, real)
@@ -74,21 +74,25 @@ func (p *Project) staysInside(path string) error {
 // completed adds the last known results of what a run was not asked for to its results,
 // and the answers that their current keys name to its report, so that an export is about every
 // cell of its suite whatever was selected.
-func (p *Project) completed(ctx context.Context, whole *report.Results, rep *graph.Report) (*report.Results, *graph.Report, error) {
-	missing := p.checkpoints()
+func (x *execution) completed(ctx context.Context, whole *report.Results) (*report.Results, *graph.Report, error) {
+	missing := checkpointsOf(x.Config)
 	for i := range whole.Cells {
 		for _, c := range whole.Cells[i].Listed() {
 			delete(missing, plan.ResultCell(&whole.Cells[i]).At(c.Name))
 		}
 	}
-	if len(missing) == 0 || p.Plan == nil {
-		return whole, rep, nil
+	if len(missing) == 0 {
+		return whole, x.rep, nil
 	}
-	g, err := p.goals(ctx, Request{})
+	g, err := x.pick(ctx, Request{})
 	if err != nil {
 		return nil, nil, err
 	}
-	dry, all, err := p.present(ctx, g)
+	dry, err := g.decide(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := dry.checkpoints(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -99,9 +103,9 @@ func (p *Project) completed(ctx context.Context, whole *report.Results, rep *gra
 			add(one)
 		}
 	}
-	p.Plan.Arrange(more)
-	return more, rep.With(func(id graph.ID) []cache.Output {
-		if st := dry.Status(id); st.State == event.Cached {
+	x.Plan.Arrange(more)
+	return more, x.rep.With(func(id graph.ID) []cache.Output {
+		if st := dry.rep.Status(id); st.State == event.Cached {
 			return st.Outputs
 		}
 		return nil
@@ -109,16 +113,16 @@ func (p *Project) completed(ctx context.Context, whole *report.Results, rep *gra
 }
 
 // exportBenchmark writes the files of a benchmark, which may need more than results.
-func (p *Project) exportBenchmark(ctx context.Context, rep *graph.Report, e *lang.Export, results *report.Results) error {
+func (x *execution) exportBenchmark(ctx context.Context, rep *graph.Report, e *lang.Export, results *report.Results) error {
 	if err := checkNames(results); err != nil {
 		return err
 	}
-	known := p.options.Benchmarks
+	known := x.options.Benchmarks
 	i := slices.IndexFunc(known, func(b plan.Benchmark) bool { return b.Name == e.Kind && b.Export != nil })
 	if i < 0 {
 		return errors.New("this program cannot write such files")
 	}
-	return known[i].Export(ctx, plan.Export{Plan: p.Plan, Store: p.stores.Store, Run: rep, Results: withoutStale(results), Suite: e.From.Name, Dir: e.Path})
+	return known[i].Export(ctx, plan.Export{Plan: x.Plan, Store: x.stores.Store, Run: rep, Results: withoutStale(results), Suite: e.From.Name, Dir: e.Path})
 }
 
 // checkNames returns an error if a name that benchmarks make directories of leads out of the

@@ -8,23 +8,22 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/fevalgraph/fevalgraph/eval/partition"
-	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// changedBackends asks the recorded backends for their identities and returns the
-// addresses of those that answer otherwise, or not at all. Those that answer are given
-// to the plan, which does not ask them again.
-func (p *Project) changedBackends(ctx context.Context, records []partition.Backend) map[string]bool {
+// askBackends asks the recorded backends for their identities. Those that answer as they did are
+// given to the plan, which does not ask them again.
+func (f *freshness) askBackends(ctx context.Context) {
+	records := f.index.Backends
 	handles := make([]*plan.BackendHandle, len(records))
 	same := make([]bool, len(records))
 	var group errgroup.Group
 	for i, was := range records {
-		block, err := was.WithSecrets(p.options.Getenv)
+		block, err := was.WithSecrets(f.options.Getenv)
 		if err != nil {
 			continue
 		}
-		if handles[i], err = plan.Rehydrate(block, was.Use, p.environment()); err != nil {
+		if handles[i], err = plan.Rehydrate(block, was.Use, f.environment()); err != nil {
 			continue
 		}
 		group.Go(func() error {
@@ -34,35 +33,34 @@ func (p *Project) changedBackends(ctx context.Context, records []partition.Backe
 		})
 	}
 	_ = group.Wait()
-	changed := map[string]bool{}
+	f.changed = map[string]bool{}
 	for i, was := range records {
 		if same[i] {
-			p.rehydrated = append(p.rehydrated, handles[i])
+			f.rehydrated = append(f.rehydrated, handles[i])
 		} else {
-			changed[was.Block.Addr()] = true
+			f.changed[was.Block.Addr()] = true
 		}
 	}
-	return changed
 }
 
-// partition.Backends are those of the backends that an execution used, and of the recorded
+// backendRecords returns the records of the backends that an execution used, and of the recorded
 // ones that it had no use for and that are unchanged.
-func (p *Project) backendRecords(ctx context.Context, rep *graph.Report, old []partition.Backend, changed map[string]bool) ([]partition.Backend, error) {
+func (x *execution) backendRecords(ctx context.Context) ([]partition.Backend, error) {
 	var all []partition.Backend
-	for _, h := range p.Plan.Backends(rep) {
+	for _, h := range x.Plan.Backends(x.rep) {
 		fingerprint, err := h.Fingerprint(ctx)
 		if err != nil {
 			return nil, err
 		}
-		record, err := partition.Record(h, p.Config, fingerprint)
+		record, err := partition.Record(h, x.Config, fingerprint)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, record)
 	}
-	for _, was := range old {
+	for _, was := range x.index.Backends {
 		known := func(b partition.Backend) bool { return b.Use == was.Use && reflect.DeepEqual(b.Block, was.Block) }
-		if !changed[was.Block.Addr()] && !slices.ContainsFunc(all, known) {
+		if !x.changed[was.Block.Addr()] && !slices.ContainsFunc(all, known) {
 			all = append(all, was)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 // kind finds the kind of a block.
-func (p *Project) kind(b *lang.Backend) kind.Kind {
-	for _, k := range p.options.Kinds {
+func (c *call) kind(b *lang.Backend) kind.Kind {
+	for _, k := range c.options.Kinds {
 		if k.Name == b.Kind {
 			return k
 		}
@@ -26,38 +26,38 @@ func (p *Project) kind(b *lang.Backend) kind.Kind {
 
 // executor implements plan.Environment.Executor. It is the one place that lets a call which
 // only reads run what the project names.
-func (p *Project) executor(b *lang.Backend, env []string) (plan.Executor, error) {
-	k := p.kind(b)
+func (c *call) executor(b *lang.Backend, env []string) (plan.Executor, error) {
+	k := c.kind(b)
 	if k.New == nil {
 		return plan.Executor{}, fmt.Errorf("kind %q is not available in this version", b.Kind)
 	}
-	made, err := k.New(p.site, b, env)
+	made, err := k.New(c.site, b, env)
 	if err != nil || k.Asks == nil {
 		return made, err
 	}
 	asks := k.Asks(b)
-	if p.trust.Adding {
-		p.trust.Add(b.Addr(), asks)
+	if c.trust.Adding {
+		c.trust.Add(b.Addr(), asks)
 		return made, nil
 	}
-	if p.trust.Allows(asks) {
+	if c.trust.Allows(asks) {
 		return made, nil
 	}
-	if p.access != Reading {
+	if c.access != Reading {
 		return plan.Executor{}, exit.With(exit.Usage, fmt.Errorf("backend %s has to be asked who it is, and this project is not trusted with that: look at it with `fevalgraph trust`, or trust this call with --trust", b.Addr()))
 	}
 	return kind.Withheld(made, func() error {
-		p.untrusted.Do(func() { p.options.Note(options.Untrusted{Asks: p.withheld()}) })
+		c.untrusted.Do(func() { c.options.Note(options.Untrusted{Asks: c.withheld()}) })
 		return &graph.UnknownError{Err: fmt.Errorf("backend %s is not trusted yet", b.Addr())}
 	}), nil
 }
 
 // withheld lists what the project is not trusted with, each with its backend.
-func (p *Project) withheld() (all []string) {
-	for _, b := range p.Config.Backends {
-		if k := p.kind(b); k.Asks != nil {
+func (c *call) withheld() (all []string) {
+	for _, b := range c.Config.Backends {
+		if k := c.kind(b); k.Asks != nil {
 			for _, ask := range k.Asks(b) {
-				if !p.trust.Allows([]string{ask}) {
+				if !c.trust.Allows([]string{ask}) {
 					all = append(all, b.Addr()+": "+ask)
 				}
 			}
@@ -67,20 +67,20 @@ func (p *Project) withheld() (all []string) {
 }
 
 // tools implements plan.Environment.Tools.
-func (p *Project) tools(b *lang.Backend) []string {
-	k := p.kind(b)
+func (c *call) tools(b *lang.Backend) []string {
+	k := c.kind(b)
 	if k.Tools == nil {
 		return nil
 	}
-	return append(k.Tools(p.options.Getenv), certificates.System(p.options.Getenv)...)
+	return append(k.Tools(c.options.Getenv), certificates.System(c.options.Getenv)...)
 }
 
 // environments implements plan.Environment.Environments.
-func (p *Project) environments(b *lang.Backend) string {
-	if k := p.kind(b); k.Environments != "" {
+func (c *call) environments(b *lang.Backend) string {
+	if k := c.kind(b); k.Environments != "" {
 		return k.Environments
 	}
-	dir, err := user.CacheDir(p.options.Getenv)
+	dir, err := user.CacheDir(c.options.Getenv)
 	if err != nil {
 		return ""
 	}

@@ -25,21 +25,21 @@ const lastRuns = 100
 // lastResults searches the records of runs, the latest first, until every checkpoint of the
 // configuration is found. A last result may be that of other inputs: it is never a verdict
 // on the project as it is, only what a stale checkpoint is shown with.
-func (p *Project) lastResults() map[plan.CellID]lastResult {
+func (x *execution) lastResults() map[plan.CellID]lastResult {
 	last, files := map[plan.CellID]lastResult{}, map[string]bool{}
-	ids, err := event.Runs(p.records)
+	ids, err := event.Runs(x.records)
 	if err != nil {
 		return last
 	}
-	missing := p.checkpoints()
+	missing := checkpointsOf(x.Config)
 	for at, id := range slices.Backward(ids) {
 		if len(missing) == 0 || at < len(ids)-lastRuns {
 			break
 		}
-		run := event.OpenRun(p.records, id)
-		cells, err := history.Cells(p.records, run, files)
+		run := event.OpenRun(x.records, id)
+		cells, err := history.Cells(x.records, run, files)
 		if err != nil { // it ended without results, or is damaged
-			errors.As(err, &p.damaged)
+			errors.As(err, &x.damaged)
 			continue
 		}
 		end, ended, err := run.End()
@@ -56,10 +56,10 @@ func (p *Project) lastResults() map[plan.CellID]lastResult {
 	return last
 }
 
-// checkpoints are those of the configuration's cells.
-func (p *Project) checkpoints() map[plan.CellID]bool {
+// checkpointsOf are those of a configuration's cells.
+func checkpointsOf(cfg *lang.Config) map[plan.CellID]bool {
 	all := map[plan.CellID]bool{}
-	plan.EachCell(p.Config, func(c lang.Cell) {
+	plan.EachCell(cfg, func(c lang.Cell) {
 		id := plan.CellID{Problem: c.Solution.Problem.Name, Solution: c.Solution.Name, Backend: c.Backend.Addr(), Repeat: c.Repeat}
 		if len(c.Solution.Problem.Invalid) > 0 {
 			all[id] = true

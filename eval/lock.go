@@ -104,10 +104,10 @@ func (p *Project) bringUpToDate(ctx context.Context, targets []graph.ID) (*graph
 
 // newLocker is what answers with pinned requirements: from the lock file, or, when the call
 // may write, by resolving them and writing it.
-func (p *Project) newLocker() (*requirements.Locker, error) {
-	o := p.options
+func (c *call) newLocker() (*requirements.Locker, error) {
+	o := c.options
 	return requirements.NewLocker(requirements.LockerOptions{
-		Path: p.lockPath(), State: p.state, ReadOnly: p.access == Reading, Locked: o.Locked, Offline: o.Offline, Upgrade: p.access == renewing, LookupEnv: o.Getenv,
+		Path: c.lockPath(), State: c.state, ReadOnly: c.access == Reading, Locked: o.Locked, Offline: o.Offline, Upgrade: c.access == renewing, LookupEnv: o.Getenv,
 		Renewed:   func() { o.Note(options.LockRenewed{Name: LockFile}) },
 		Unhashed:  func(pins []string) { o.Note(options.LockUnhashed{Name: LockFile, Pins: pins}) },
 		Resolving: func(n int, python string) { o.Note(options.Locking{Requirements: n, Python: python}) },
@@ -115,4 +115,4 @@ func (p *Project) newLocker() (*requirements.Locker, error) {
 }
 
 // lockPath is where the lock file is.
-func (p *Project) lockPath() string { return filepath.Join(p.Config.Root, LockFile) }
+func (c *call) lockPath() string { return filepath.Join(c.Config.Root, LockFile) }

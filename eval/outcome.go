@@ -48,19 +48,17 @@ func (o *Outcome) Results() (*report.Results, error) {
 	return o.results.results()
 }
 
-// collect makes the outcome of an execution that ended with err.
-func (p *Project) collect(ctx context.Context, r Request, g goals, rep *graph.Report, results *collected, err error) *Outcome {
-	out := &Outcome{Run: p.run, results: results, Cells: p.cells()}
-	if p.Plan != nil {
-		out.Bound = p.Plan.Graph.Bound(rep, p.Plan.Pools)
-	}
+// outcome makes the outcome of an execution that ended with err.
+func (x *execution) outcome(ctx context.Context, results *collected, err error) *Outcome {
+	rep := x.rep
+	out := &Outcome{Run: x.run, results: results, Cells: x.cells(), Bound: x.Plan.Graph.Bound(rep, x.Plan.Pools)}
 	if results != nil {
 		out.Rows = results.rows()
-		out.Boards, out.BoardsErr = p.boards(results)
+		out.Boards, out.BoardsErr = results.boards()
 	}
 	judged := map[plan.CellID]bool{}
 	for _, id := range rep.Nodes {
-		n, st := p.Plan.Graph.Node(id), rep.Status(id)
+		n, st := x.Plan.Graph.Node(id), rep.Status(id)
 		if cell := plan.NodeCell(n); cell.Repeat > 0 && n.Kind != plan.KindAggregate && (st.State == event.Done || st.State == event.Timeout) {
 			judged[cell] = true
 		}
@@ -75,12 +73,12 @@ func (p *Project) collect(ctx context.Context, r Request, g goals, rep *graph.Re
 			out.Slowest = out.Slowest[:min(slowest, len(out.Slowest))]
 		}
 	}
-	c := p.count(g)
-	out.Exit = exitOf(ctx, r, rep, out, err)
-	if out.Exit == exit.NoMatch && p.onlyShared(g.targets) {
+	c := x.count()
+	out.Exit = exitOf(ctx, x.request, rep, out, err)
+	if out.Exit == exit.NoMatch && x.onlyShared() {
 		out.Exit = exit.Passed
 	}
-	out.End = rep.End(p.run)
+	out.End = rep.End(x.run)
 	out.End.Nodes, out.End.Cached, out.End.Exit = c.nodes, rep.Cached+c.nodes-len(rep.Nodes), int(out.Exit)
 	out.End.Judged = len(judged)
 	if len(out.Rows) > 0 {
@@ -97,43 +95,29 @@ func (p *Project) collect(ctx context.Context, r Request, g goals, rep *graph.Re
 
 // onlyShared reports whether nodes were asked for that grade no solution, such as an image
 // or a task. No verdict is expected of them.
-func (p *Project) onlyShared(targets []graph.ID) bool {
-	return len(targets) > 0 && !slices.ContainsFunc(targets, func(id graph.ID) bool {
-		n := p.Plan.Graph.Node(id)
+func (g *goals) onlyShared() bool {
+	return len(g.targets) > 0 && !slices.ContainsFunc(g.targets, func(id graph.ID) bool {
+		n := g.Plan.Graph.Node(id)
 		switch n.Kind {
 		case plan.KindTask, plan.KindFigures:
 			return false
 		case plan.KindAggregate: // a project of tasks alone has an empty suite
-			return n.Label("problem") != "" || len(p.Config.Tasks) == 0
+			return n.Label("problem") != "" || len(g.Config.Tasks) == 0
 		}
 		return n.Label("solution") != ""
 	})
 }
 
 // boards are the result blocks over the results.
-func (p *Project) boards(results *collected) ([]plan.Leaderboard, error) {
-	if len(p.Config.Results) == 0 {
+func (c *collected) boards() ([]plan.Leaderboard, error) {
+	if len(c.of.Config.Results) == 0 {
 		return nil, nil
 	}
-	whole, err := results.results()
+	whole, err := c.results()
 	if err != nil {
 		return nil, err
 	}
-	return (&plan.Plan{Config: p.Config}).Leaderboards(whole)
-}
-
-// cells is how many cells the configuration has.
-func (p *Project) cells() int {
-	n := 0
-	for at := range p.parts {
-		if f := p.parts[at].facts; f != nil {
-			n += len(f.Cells)
-		}
-	}
-	if p.Plan != nil {
-		n += len(p.Plan.Cells)
-	}
-	return n
+	return c.of.Plan.Leaderboards(whole)
 }
 
 // exitOf applies the rules of the exit codes; what kept the run from judging

@@ -13,17 +13,17 @@ import (
 
 // paired returns a predicate over the nodes of the solutions that a file of
 // pairs names; nil without a file. A pair that no cell is about is an error.
-func (p *Project) paired(file string) (func(*graph.Node) bool, error) {
+func (c *call) paired(file string) (func(*graph.Node) bool, error) {
 	if file == "" {
 		return nil, nil
 	}
-	paired, err := p.ReadPairs(file)
+	paired, err := c.ReadPairs(file)
 	if err != nil {
 		return nil, err
 	}
 	findings := paired.Findings()
 	celled := map[*lang.Solution]bool{}
-	plan.EachCell(p.Config, func(c lang.Cell) { celled[c.Solution] = true })
+	plan.EachCell(c.Config, func(c lang.Cell) { celled[c.Solution] = true })
 	wanted := map[plan.CellID]bool{} // by problem and solution
 	for i, s := range paired.Solutions {
 		wanted[plan.CellID{Problem: s.Problem.Name, Solution: s.Name}] = true
@@ -43,8 +43,8 @@ func (p *Project) paired(file string) (func(*graph.Node) bool, error) {
 
 // ReadPairs reads a file of pairs, named relative to the project's directory.
 // Mistakes are the error; what the configuration lacks is for the caller to judge.
-func (p *Project) ReadPairs(file string) (*lang.Paired, error) {
-	paired, findings := p.Config.ReadPairs(p.options.Dir, file)
+func (c *call) ReadPairs(file string) (*lang.Paired, error) {
+	paired, findings := c.Config.ReadPairs(c.options.Dir, file)
 	if findings.HasErrors() {
 		if paired != nil {
 			findings = append(findings, paired.Findings()...)
@@ -54,7 +54,7 @@ func (p *Project) ReadPairs(file string) (*lang.Paired, error) {
 	}
 	if len(findings) > 0 {
 		findings.Sort()
-		p.options.Note(options.Warnings{Diagnostics: findings})
+		c.options.Note(options.Warnings{Diagnostics: findings})
 	}
 	return paired, nil
 }

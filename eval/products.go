@@ -16,7 +16,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/event"
-	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -101,26 +100,22 @@ func Get(ctx context.Context, o Options, r GetRequest) (*Got, error) {
 	if r.Run != "" {
 		return getPast(ctx, o, r)
 	}
-	p, err := openChanged(ctx, o, Reading)
+	f, err := openChanged(ctx, o, Reading)
 	if err != nil {
 		return nil, err
 	}
-	defer p.Close()
-	id, err := p.compileAround(ctx, r.Node)
+	defer f.Close()
+	x, id, err := f.decideNode(ctx, r.Node)
 	if err != nil {
 		return nil, err
 	}
-	rep, err := p.decide(ctx, goals{targets: []graph.ID{id}})
-	if err != nil {
-		return nil, err
-	}
-	addr, st := p.Plan.Graph.Node(id).Addr, rep.Status(id)
+	addr, st := x.Plan.Graph.Node(id).Addr, x.rep.Status(id)
 	if st.State != event.Cached {
 		return nil, exit.With(exit.Stale, fmt.Errorf("%s is %s (%s); `fevalgraph run '%s'` makes its outputs, and --run takes those of an earlier run", addr, stateOf(st), causeOf(st), addr))
 	}
-	p.stores.Fetch(ctx, func() []cache.Output { return st.Outputs })
-	g := &Got{Addr: addr, Products: products(ctx, p.stores.Store, p.Config, addr, st.Outputs)}
-	return g, g.place(ctx, p.stores.Store, o, r)
+	f.stores.Fetch(ctx, func() []cache.Output { return st.Outputs })
+	g := &Got{Addr: addr, Products: products(ctx, f.stores.Store, f.Config, addr, st.Outputs)}
+	return g, g.place(ctx, f.stores.Store, o, r)
 }
 
 // getPast writes the outputs that a node had in a recorded run.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
-	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -18,20 +17,20 @@ import (
 
 // publish writes the published outputs of the tasks that a run brought up to date, those that differ
 // from the files that are there.
-func (p *Project) publish(ctx context.Context, rep *graph.Report) error {
-	if p.Plan == nil || p.options.AdHoc != nil || p.options.References > 0 {
+func (x *execution) publish(ctx context.Context) error {
+	if x.options.AddsSolutions() {
 		return nil
 	}
 	var errs []error
-	for _, t := range p.Config.Tasks {
+	for _, t := range x.Config.Tasks {
 		if !t.Publishes() {
 			continue
 		}
-		id, ok := p.Plan.Graph.Lookup(plan.TaskAddress(t))
+		id, ok := x.Plan.Graph.Lookup(plan.TaskAddress(t))
 		if !ok {
 			continue
 		}
-		st := rep.Status(id)
+		st := x.rep.Status(id)
 		if st.State != event.Done && st.State != event.Cached {
 			continue
 		}
@@ -40,9 +39,9 @@ func (p *Project) publish(ctx context.Context, rep *graph.Report) error {
 			if o.Publish == "" || !ok {
 				continue
 			}
-			err := p.staysInside(o.Publish)
+			err := staysInside(x.Config.Root, o.Publish)
 			if err == nil {
-				err = p.publishFile(ctx, made, o.Publish)
+				err = x.publishFile(ctx, made, o.Publish)
 			}
 			if err != nil {
 				errs = append(errs, fmt.Errorf("publishing %s: %w", &lang.OutputRef{Task: t, Name: o.Name}, err))
@@ -52,10 +51,10 @@ func (p *Project) publish(ctx context.Context, rep *graph.Report) error {
 	return errors.Join(errs...)
 }
 
-func (p *Project) publishFile(ctx context.Context, made cache.Output, path string) error {
+func (c *call) publishFile(ctx context.Context, made cache.Output, path string) error {
 	file := cache.Entry{Digest: made.Digest}
 	if made.Tree { // of one file
-		err := cache.WalkTree(ctx, p.stores.Store, made.Digest, func(e cache.Entry) error {
+		err := cache.WalkTree(ctx, c.stores.Store, made.Digest, func(e cache.Entry) error {
 			file = e
 			return nil
 		})
@@ -69,7 +68,7 @@ func (p *Project) publishFile(ctx context.Context, made cache.Output, path strin
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	from, err := p.stores.Store.Open(ctx, file.Digest)
+	from, err := c.stores.Store.Open(ctx, file.Digest)
 	if err != nil {
 		return err
 	}

@@ -23,54 +23,50 @@ type FoundNode struct {
 // Query returns what selectors pick; everything without any. Files are searched only if they are asked
 // for: partitions that have some of the nodes are compiled for it. Nothing is executed or written.
 func Query(ctx context.Context, o Options, selectors []string, files bool) (*Found, error) {
-	p, err := openChanged(ctx, o, Reading)
+	f, err := openChanged(ctx, o, Reading)
 	if err != nil {
 		return nil, err
 	}
-	defer p.Close()
-	if err := p.dropReaders(ctx, selectors); err != nil {
+	defer f.Close()
+	if err := f.dropReaders(ctx, selectors); err != nil {
 		return nil, err
 	}
-	if err := p.compileStale(ctx, rows); err != nil {
+	p, err := f.compile(ctx, true)
+	if err != nil {
 		return nil, err
 	}
 	ids, err := p.Targets(ctx, Selection{Targets: selectors})
 	if err != nil {
 		return nil, err
 	}
-	f, cells := &Found{Nodes: []FoundNode{}, Files: []string{}}, map[plan.CellID]bool{}
-	problems := map[string]bool{} // of pinned nodes
+	found, cells := &Found{Nodes: []FoundNode{}, Files: []string{}}, map[plan.CellID]bool{}
 	for _, id := range ids {
 		n := p.Plan.Graph.Node(id)
-		f.Nodes = append(f.Nodes, FoundNode{n.Addr, n.Kind})
+		found.Nodes = append(found.Nodes, FoundNode{n.Addr, n.Kind})
 		cell := plan.NodeCell(n).At("")
 		if cell.Repeat > 0 && !cells[cell] {
 			cells[cell] = true
-			f.Cells = append(f.Cells, cell)
-		}
-		if n.Pinned != nil {
-			problems[n.Label("problem")] = true
+			found.Cells = append(found.Cells, cell)
 		}
 	}
-	slices.SortFunc(f.Cells, plan.CellID.Compare)
+	slices.SortFunc(found.Cells, plan.CellID.Compare)
 	if !files {
-		return f, nil
+		return found, nil
 	}
-	// A node of no problem may be any partition's.
-	if _, err := p.reopen(ctx, func(part *partState) bool { return problems[part.Problem] || problems[""] }); err != nil {
+	if p, err = p.withStale(ctx, p.havePinned(ids)); err != nil {
 		return nil, err
 	}
 	if _, err := p.decideAll(ctx); err != nil {
 		return nil, err
 	}
-	for _, n := range f.Nodes {
+	for _, n := range found.Nodes {
 		for _, seen := range p.trace.Of(n.Addr) {
 			if seen.OfFile() {
-				f.Files = append(f.Files, p.Config.Relative(seen.Path))
+				found.Files = append(found.Files, p.Config.Relative(seen.Path))
 			}
 		}
 	}
-	slices.Sort(f.Files)
-	f.Files = slices.Compact(f.Files)
-	return f, nil
+	slices.Sort(found.Files)
+	found.Files = slices.Compact(found.Files)
+	return found, nil
 }

@@ -19,37 +19,19 @@ import (
 // stale, too, if it is new or broken.
 var states = []string{Fresh, "stale", "new", "broken", "error", "blocked", "skipped", Unknown}
 
-// decided is a dry run over all nodes of a plan.
-type decided struct {
-	of  *graph.Graph
-	rep *graph.Report
-}
-
-// decideAll returns the dry run over all nodes, which several selectors share.
-func (p *Project) decideAll(ctx context.Context) (*graph.Report, error) {
-	if p.dryRun.of != p.Plan.Graph {
-		rep, err := p.decide(ctx, p.allNodes())
-		if err != nil {
-			return nil, err
-		}
-		p.dryRun = decided{p.Plan.Graph, rep}
-	}
-	return p.dryRun.rep, nil
-}
-
 // states returns the values of nodes on the axis state; nil unless a selector asks for them.
 func (p *Project) states(ctx context.Context, args []string) (func(*graph.Node) []string, error) {
 	if !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "state=") }) {
 		return nil, nil
 	}
-	rep, err := p.decideAll(ctx)
+	x, err := p.decideAll(ctx)
 	if err != nil {
 		return nil, err
 	}
 	of := p.Plan.Graph
 	return func(n *graph.Node) []string {
 		id, _ := of.Lookup(n.Addr)
-		d := decisionOn(n, rep.Status(id))
+		d := decisionOn(n, x.rep.Status(id))
 		if d.Runs && d.State != "stale" {
 			return []string{d.State, "stale"}
 		}
@@ -57,44 +39,28 @@ func (p *Project) states(ctx context.Context, args []string) (func(*graph.Node) 
 	}, nil
 }
 
-// edits returns the files that selectors name.
-func (p *Project) edits(ctx context.Context, args []string) (edits []cache.Edit, err error) {
-	if !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "file:") }) {
-		return nil, nil
-	}
-	if err := p.evaluate(ctx); err != nil {
-		return nil, err
-	}
-	selector, err := p.selector(args)
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range selector.Files() {
-		edits = append(edits, p.edit(path))
-	}
-	return edits, nil
-}
-
-func (p *Project) edit(path string) cache.Edit {
-	return cache.EditOf(options.Absolute(p.options.Path(path)))
-}
-
 // dropReaders makes the partitions stale that alone read files which selectors name, so that they are compiled.
-func (p *Project) dropReaders(ctx context.Context, args []string) error {
-	edits, err := p.edits(ctx, args)
-	if err == nil && len(edits) > 0 {
-		_, err = p.drop(ctx, func(part *partState) bool { return readsAny(part, edits) })
+func (f *freshness) dropReaders(ctx context.Context, args []string) error {
+	if !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "file:") }) {
+		return nil
 	}
+	if err := f.evaluate(ctx); err != nil {
+		return err
+	}
+	selector, err := f.selector(args)
+	if err != nil {
+		return err
+	}
+	var edits []cache.Edit
+	for _, path := range selector.Files() {
+		edits = append(edits, f.edit(path))
+	}
+	_, err = f.drop(ctx, func(part *partState) bool { return readsAny(part, edits) })
 	return err
 }
 
-// openReaders is dropReaders for a plan that has been compiled.
-func (p *Project) openReaders(ctx context.Context, args []string) error {
-	edits, err := p.edits(ctx, args)
-	if err == nil && len(edits) > 0 {
-		_, err = p.reopen(ctx, func(part *partState) bool { return readsAny(part, edits) })
-	}
-	return err
+func (c *call) edit(path string) cache.Edit {
+	return cache.EditOf(options.Absolute(c.options.Path(path)))
 }
 
 func readsAny(part *partState, edits []cache.Edit) bool {
@@ -130,17 +96,14 @@ func (p *Project) readers(ctx context.Context, path string) ([]bool, error) {
 }
 
 // sharedReads returns the addresses of the nodes which partitions share that read what is edited.
-func (p *Project) sharedReads(e cache.Edit) (addrs []string) {
+func (f *freshness) sharedReads(e cache.Edit) (addrs []string) {
 	reads := map[[32]byte]bool{}
-	for sum, shared := range p.known.shared {
+	for sum, shared := range f.shared {
 		if s, err := cache.DecodeSnapshot(shared.Snapshot); err == nil {
 			reads[sum] = e.ChangesAny(s)
 		}
 	}
-	for _, part := range p.parts {
-		if part.facts == nil {
-			continue
-		}
+	for _, part := range f.fresh() {
 		for _, s := range part.facts.Shared {
 			if reads[s.Sum] {
 				addrs = append(addrs, s.Addr)
@@ -152,15 +115,15 @@ func (p *Project) sharedReads(e cache.Edit) (addrs []string) {
 
 // configuredBy reports whether the configuration was evaluated from what is edited, or every node depends
 // on it.
-func (p *Project) configuredBy(e cache.Edit) bool {
-	for _, path := range p.baseFiles() {
+func (f *freshness) configuredBy(e cache.Edit) bool {
+	for _, path := range f.baseFiles() {
 		if e.Changes(cache.Probe{Path: path, Follow: true}.Sight()) {
 			return true
 		}
 	}
-	if p.evaluated {
-		return slices.ContainsFunc(p.inputs, e.Changes)
+	if f.evaluated {
+		return slices.ContainsFunc(f.inputs, e.Changes)
 	}
-	s, err := cache.DecodeSnapshot(p.known.index.Inputs)
+	s, err := cache.DecodeSnapshot(f.index.Inputs)
 	return err == nil && e.ChangesAny(s)
 }

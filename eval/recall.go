@@ -33,11 +33,36 @@ type partState struct {
 	facts *partition.Facts // of a fresh partition; nil compiles it
 }
 
-// recalled is what earlier runs recorded of a project, as far as it still holds.
-type recalled struct {
-	index   *partition.Index
-	changed map[string]bool                                // addresses of backends that answer otherwise
-	shared  map[[sha256.Size]byte]partition.SharedSnapshot // of paths that are as they were
+// freshness has the partitions of a call's configuration, and what earlier runs recorded of them as
+// far as it still holds. Until the end of a run, when remember has learned more, a partition can only
+// turn from fresh to stale.
+type freshness struct {
+	*call
+	parts      []partState // in the order of results
+	index      *partition.Index
+	changed    map[string]bool                                // addresses of backends that answer otherwise
+	shared     map[[sha256.Size]byte]partition.SharedSnapshot // of paths that are as they were
+	rehydrated []*plan.BackendHandle                          // backends that have just been asked
+}
+
+// openChanged opens what earlier runs recorded of the project and finds out what of it
+// is stale. It compiles nothing.
+func openChanged(ctx context.Context, o Options, access Access) (*freshness, error) {
+	var known *partition.Index
+	if !o.AddsSolutions() {
+		known = partition.ReadIndex(o.StateDir(), o.Place(o.StateDir(), access == Writing))
+	}
+	return openWith(ctx, o, access, known)
+}
+
+// openWith opens a project and finds out what is stale since an index was written. Without one
+// everything is.
+func openWith(ctx context.Context, o Options, access Access, known *partition.Index) (*freshness, error) {
+	c, err := openCall(ctx, o, access, known)
+	if err != nil {
+		return nil, err
+	}
+	return recall(ctx, c, known), nil
 }
 
 // usesNoted is how long a fresh partition relies on the use that was noted of its stored
@@ -48,23 +73,23 @@ const usesNoted = 24 * time.Hour
 // baseOf encodes what every partition depends on beside files: the program's version and
 // place, and the store. Two programs of one version may differ, and the state of the file
 // at the place of one proves nothing about the other.
-func (p *Project) baseOf(salt []byte) []byte {
-	dir, err := p.options.CacheDir(p.Config)
+func (c *call) baseOf(salt []byte) []byte {
+	dir, err := c.options.CacheDir(c.Config)
 	if err != nil {
 		return nil
 	}
 	mode := "rw"
-	if p.options.StoreReadOnly {
+	if c.options.StoreReadOnly {
 		mode = "r"
 	}
 	self, _ := os.Executable()
-	words := append([]string{p.options.Version, self, dir, mode}, p.stores.IDs...)
+	words := append([]string{c.options.Version, self, dir, mode}, c.stores.IDs...)
 	return partition.Salted(salt, []byte(strings.Join(words, "\x00")))
 }
 
 // baseFiles are the paths of the files that every partition depends on.
-func (p *Project) baseFiles() []string {
-	files := []string{p.lockPath()}
+func (c *call) baseFiles() []string {
+	files := []string{c.lockPath()}
 	if self, err := os.Executable(); err == nil {
 		files = append(files, self)
 	}
@@ -91,48 +116,45 @@ func recallConfig(o *Options, i *partition.Index) *lang.Config {
 	return cfg
 }
 
-// recall finds out what of the index still holds. Without one, nothing does.
-func (p *Project) recall(ctx context.Context, i *partition.Index) {
-	p.known = recalled{index: i, shared: map[[sha256.Size]byte]partition.SharedSnapshot{}}
-	p.salt = partition.NewSalt()
-	if i != nil {
-		p.salt = i.Salt
+// recall finds out what of the index of a project still holds. Without one, nothing does.
+func recall(ctx context.Context, c *call, i *partition.Index) *freshness {
+	if i == nil {
+		i = new(partition.Index)
+		i.Salt, i.Whole = partition.NewSalt(), true
 	}
-	if p.evaluated {
-		p.parts = p.partsOf(p.Config, i)
+	f := &freshness{call: c, index: i, shared: map[[sha256.Size]byte]partition.SharedSnapshot{}}
+	if c.evaluated {
+		f.divide()
 	} else {
 		for _, ref := range i.Parts {
-			p.parts = append(p.parts, partState{Ref: ref})
+			f.parts = append(f.parts, partState{Ref: ref})
 		}
 	}
-	whole := i == nil || i.Whole || p.evaluated && needsWhole(p.Config)
-	if whole || !bytes.Equal(i.Base, p.baseOf(i.Salt)) || !i.SameEnvironment(p.options.Getenv) {
-		for at := range p.parts {
-			p.parts[at].File = partition.Name{}
+	whole := i.Whole || c.evaluated && needsWhole(c.Config)
+	if whole || !bytes.Equal(i.Base, c.baseOf(i.Salt)) || !i.SameEnvironment(c.options.Getenv) {
+		for at := range f.parts {
+			f.parts[at].File = partition.Name{}
 		}
-		return
+		return f
 	}
-	p.check(ctx)
+	f.check(ctx)
+	return f
 }
 
-// partsOf divides an evaluated configuration. A partition that the index has with the
+// divide lists the partitions of an evaluated configuration. One that the index has with the
 // same identity is taken over.
-func (p *Project) partsOf(cfg *lang.Config, i *partition.Index) []partState {
-	var parts []partState
-	for _, part := range plan.Partitions(cfg) {
+func (f *freshness) divide() {
+	for _, part := range plan.Partitions(f.Config) {
 		state := partState{Ref: partition.Ref{Problem: part.Problem, First: part.First, Backends: part.Backends()}}
 		if content, err := part.Fingerprint(); err == nil {
-			state.ID = partition.Salted(p.salt, content)
-		}
-		if i != nil && state.ID != nil {
-			at, ok := slices.BinarySearchFunc(i.Parts, state.Ref, comparePartRefs)
-			if ok && bytes.Equal(i.Parts[at].ID, state.ID) {
-				state.File = i.Parts[at].File
+			state.ID = partition.Salted(f.index.Salt, content)
+			at, ok := slices.BinarySearchFunc(f.index.Parts, state.Ref, comparePartRefs)
+			if ok && bytes.Equal(f.index.Parts[at].ID, state.ID) {
+				state.File = f.index.Parts[at].File
 			}
 		}
-		parts = append(parts, state)
+		f.parts = append(f.parts, state)
 	}
-	return parts
 }
 
 func comparePartRefs(a, b partition.Ref) int {
@@ -144,39 +166,39 @@ func comparePartRefs(a, b partition.Ref) int {
 
 // check reads the facts of every partition that the index has a file of, and keeps those
 // that still hold.
-func (p *Project) check(ctx context.Context) {
+func (f *freshness) check(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0) + 1) // one waits for backends
 	group.Go(func() error {
-		p.known.changed = p.changedBackends(ctx, p.known.index.Backends)
+		f.askBackends(ctx)
 		return nil
 	})
-	sharedHolds := make([]bool, len(p.known.index.Shared))
-	for at, s := range p.known.index.Shared {
+	sharedHolds := make([]bool, len(f.index.Shared))
+	for at, s := range f.index.Shared {
 		group.Go(func() error {
 			sharedHolds[at] = partition.Unchanged(s.Snapshot)
 			return nil
 		})
 	}
-	for at := range p.parts {
-		part := &p.parts[at]
+	for at := range f.parts {
+		part := &f.parts[at]
 		if part.File == (partition.Name{}) {
 			continue
 		}
 		group.Go(func() error {
-			part.facts = p.freshFacts(part.File)
+			part.facts = f.freshFacts(part.File)
 			return ctx.Err()
 		})
 	}
 	interrupted := group.Wait() != nil
-	for at, s := range p.known.index.Shared {
+	for at, s := range f.index.Shared {
 		if sharedHolds[at] {
-			p.known.shared[s.Sum] = s
+			f.shared[s.Sum] = s
 		}
 	}
-	for at := range p.parts {
-		part := &p.parts[at]
-		if interrupted || part.facts != nil && !p.contextHolds(part) {
+	for at := range f.parts {
+		part := &f.parts[at]
+		if interrupted || part.facts != nil && !f.contextHolds(part) {
 			part.facts = nil
 		}
 	}
@@ -184,25 +206,37 @@ func (p *Project) check(ctx context.Context) {
 
 // freshFacts reads the facts in a partition file; nil unless every path that they
 // record is as it was.
-func (p *Project) freshFacts(name partition.Name) *partition.Facts {
-	f, err := p.partitions().Facts(name)
-	if err != nil || !partition.Unchanged(f.Snapshot) {
+func (f *freshness) freshFacts(name partition.Name) *partition.Facts {
+	facts, err := f.partitions.Facts(name)
+	if err != nil || !partition.Unchanged(facts.Snapshot) {
 		return nil
 	}
-	if age := time.Since(time.Unix(f.Used, 0)); age.Abs() > usesNoted {
+	if age := time.Since(time.Unix(facts.Used, 0)); age.Abs() > usesNoted {
 		return nil
 	}
-	return f
+	return facts
 }
 
 // contextHolds reports whether the backends and shared nodes of a partition are as they
 // were.
-func (p *Project) contextHolds(part *partState) bool {
-	return !slices.ContainsFunc(part.Backends, func(addr string) bool { return p.known.changed[addr] }) &&
-		!slices.ContainsFunc(part.facts.Shared, func(s partition.SharedRef) bool { _, ok := p.known.shared[s.Sum]; return !ok })
+func (f *freshness) contextHolds(part *partState) bool {
+	return !slices.ContainsFunc(part.Backends, func(addr string) bool { return f.changed[addr] }) &&
+		!slices.ContainsFunc(part.facts.Shared, func(s partition.SharedRef) bool { _, ok := f.shared[s.Sum]; return !ok })
 }
 
-func (p *Project) partitions() partition.Store { return partition.StoreIn(p.state) }
+// partOf finds the partition that a solution of a problem falls into.
+func (f *freshness) partOf(problem, solution string) (at int, ok bool) {
+	at, exact := f.find(problem, solution)
+	if !exact {
+		at--
+	}
+	return at, at >= 0 && f.parts[at].Problem == problem
+}
+
+// find looks for the partition that begins with a solution, or for its place.
+func (f *freshness) find(problem, first string) (at int, ok bool) {
+	return slices.BinarySearchFunc(f.parts, partition.Ref{Problem: problem, First: first}, func(a partState, b partition.Ref) int { return comparePartRefs(a.Ref, b) })
+}
 
 // invocation encodes the options that say which configuration is read.
 func invocation(o *Options, salt []byte) []byte {

@@ -17,12 +17,10 @@ import (
 
 // remembering writes down what a run has learned, partition by partition.
 type remembering struct {
-	p      *Project
-	rep    *graph.Report
+	*execution
 	cells  map[*plan.Partition][]graph.ID
-	ranges map[string]int // partitions of each problem
-	judged []bool         // by partition: nodes that it alone has were answered
-	shared map[[sha256.Size]byte]partition.SharedSnapshot
+	ranges map[string]int   // partitions of each problem
+	judged []bool           // by partition: nodes that it alone has were answered
 	own    []cache.Sighting // of the partition whose facts are made: room that the next one uses again
 }
 
@@ -31,21 +29,19 @@ type remembering struct {
 // decided, or of which a path has just changed, is kept without facts: the next
 // run decides about it again. Without keep, as after an interruption, the index stays as
 // it is, which is still true.
-func (p *Project) remember(ctx context.Context, rep *graph.Report, results *collected, keep bool) ([]string, error) {
-	m := remembering{p: p, rep: rep, cells: map[*plan.Partition][]graph.ID{}, ranges: map[string]int{}, judged: make([]bool, len(p.parts)), shared: p.known.shared}
-	for _, part := range p.parts {
+func (x *execution) remember(ctx context.Context, results *collected, keep bool) ([]string, error) {
+	m := remembering{execution: x, cells: map[*plan.Partition][]graph.ID{}, ranges: map[string]int{}, judged: make([]bool, len(x.parts))}
+	for _, part := range x.parts {
 		m.ranges[part.Problem]++
 	}
 	compiled := map[partRefKey]*plan.Partition{}
-	if p.Plan != nil {
-		for _, cell := range p.Plan.Cells {
-			m.cells[cell.Partition] = append(m.cells[cell.Partition], cell.Node)
-			compiled[partRefKey{cell.Partition.Problem, cell.Partition.First}] = cell.Partition
-		}
+	for _, cell := range x.Plan.Cells {
+		m.cells[cell.Partition] = append(m.cells[cell.Partition], cell.Node)
+		compiled[partRefKey{cell.Partition.Problem, cell.Partition.First}] = cell.Partition
 	}
 	var names []string
-	for at := range p.parts {
-		part, has := &p.parts[at], &results.parts[at]
+	for at := range x.parts {
+		part, has := &x.parts[at], &results.parts[at]
 		if has.whole {
 			names = append(names, part.File.String())
 			continue
@@ -63,7 +59,7 @@ func (p *Project) remember(ctx context.Context, rep *graph.Report, results *coll
 		if len(has.cells) == 0 {
 			continue
 		}
-		name, err := p.partitions().Put(learned, table, has.cells)
+		name, err := x.partitions.Put(learned, table, has.cells)
 		if err != nil {
 			return nil, err
 		}
@@ -72,25 +68,26 @@ func (p *Project) remember(ctx context.Context, rep *graph.Report, results *coll
 			part.facts, part.File = learned, name
 		}
 	}
-	if p.options.AdHoc != nil || p.options.References > 0 {
+	if x.options.AddsSolutions() {
 		return names, nil // later runs are asked for something else
 	}
-	if p.Plan != nil {
-		if err := m.last().Write(p.state, p.place); err != nil {
+	nothing := x.Plan.Graph.Len() == 0 // was compiled
+	if !nothing {
+		if err := m.nextLast().Write(x.state, x.place); err != nil {
 			return nil, err
 		}
 	}
-	if !keep || p.Plan == nil && !p.evaluated {
+	if !keep || nothing && !x.evaluated {
 		return names, nil // the index says what it would say again
 	}
-	return names, m.index(ctx)
+	return names, m.writeIndex(ctx)
 }
 
-// last returns what the next run can know of nodes. A stale partition keeps its file until a node
+// nextLast returns what the next run can know of nodes. A stale partition keeps its file until a node
 // of it has an answer, and what this run was not asked for stays as it is now: another run can
 // have ended meanwhile.
-func (m *remembering) last() *partition.Last {
-	p, next, now := m.p, new(partition.Last), partition.ReadLast(m.p.state, m.p.place)
+func (m *remembering) nextLast() *partition.Last {
+	next, now := new(partition.Last), partition.ReadLast(m.state, m.place)
 	files, nodes := map[partRefKey]partition.LastFile{}, map[string]graph.Last{}
 	for _, f := range now.Files {
 		files[partRefKey{f.Problem, f.First}] = f
@@ -98,9 +95,9 @@ func (m *remembering) last() *partition.Last {
 	for _, n := range now.Nodes {
 		nodes[n.Addr] = n
 	}
-	inFile := make([]bool, len(p.parts))
-	for at, part := range p.parts {
-		f := partition.LastFile{Problem: part.Problem, First: part.First, File: part.File, Store: p.stores.Store.ID()}
+	inFile := make([]bool, len(m.parts))
+	for at, part := range m.parts {
+		f := partition.LastFile{Problem: part.Problem, First: part.First, File: part.File, Store: m.stores.Store.ID()}
 		if part.facts == nil {
 			if f = files[partRefKey{part.Problem, part.First}]; m.judged[at] || f.File == (partition.Name{}) {
 				continue
@@ -109,8 +106,8 @@ func (m *remembering) last() *partition.Last {
 		inFile[at] = true
 		next.Files = append(next.Files, f)
 	}
-	for id := range graph.ID(p.Plan.Graph.Len()) {
-		n := p.Plan.Graph.Node(id)
+	for id := range graph.ID(m.Plan.Graph.Len()) {
+		n := m.Plan.Graph.Node(id)
 		if n.Pinned != nil {
 			continue
 		}
@@ -119,7 +116,7 @@ func (m *remembering) last() *partition.Last {
 		if noted && m.rep.Status(id).State == "" {
 			last = other
 		}
-		if at := m.owner(n.Labels); at >= 0 && inFile[at] && (p.parts[at].facts != nil || last.Broken == "" && !noted) {
+		if at := m.owner(n.Labels); at >= 0 && inFile[at] && (m.parts[at].facts != nil || last.Broken == "" && !noted) {
 			continue
 		}
 		if !last.Key.IsZero() || last.Broken != "" || last.Seconds > 0 {
@@ -134,11 +131,11 @@ type partRefKey struct{ problem, first string }
 // facts are those of a partition; nil when a later run could not rely on them. The rows are
 // all that have answers, which is how the results were made.
 func (m *remembering) facts(part int, cells []graph.ID, results []report.Cell) (*partition.Facts, []graph.Row) {
-	table, ok := m.p.Plan.Graph.RowsOf(cells, m.rep)
+	table, ok := m.Plan.Graph.RowsOf(cells, m.rep)
 	if !ok || len(results) != len(cells) {
 		return nil, table
 	}
-	f := &partition.Facts{Run: m.p.run, Used: time.Now().Unix()}
+	f := &partition.Facts{Run: m.run, Used: time.Now().Unix()}
 	m.own = m.own[:0]
 	for i := range table {
 		row := &table[i]
@@ -146,7 +143,7 @@ func (m *remembering) facts(part int, cells []graph.ID, results []report.Cell) (
 			f.SavedBytes += o.Digest.Size
 		}
 		f.SavedSeconds += row.Seconds
-		read := m.p.trace.Of(row.Addr)
+		read := m.trace.Of(row.Addr)
 		if m.owner(row.Labels) == part {
 			f.Own++
 			m.own = append(m.own, read...)
@@ -163,7 +160,7 @@ func (m *remembering) facts(part int, cells []graph.ID, results []report.Cell) (
 		return nil, table
 	}
 	for _, id := range cells {
-		n := m.p.Plan.Graph.Node(id)
+		n := m.Plan.Graph.Node(id)
 		f.Cells = append(f.Cells, graph.Row{Addr: n.Addr, Kind: n.Kind, Labels: n.Labels, Answer: m.rep.Last(id).Answer})
 	}
 	for i := range results {
@@ -187,7 +184,7 @@ func (m *remembering) owner(labels []graph.Label) int {
 	if problem == "" || solution == "" && m.ranges[problem] != 1 {
 		return -1
 	}
-	if at, ok := m.p.partOf(problem, solution); ok {
+	if at, ok := m.partOf(problem, solution); ok {
 		return at
 	}
 	return -1
@@ -197,10 +194,7 @@ func (m *remembering) owner(labels []graph.Label) int {
 // reports false when the state cannot be recorded.
 func (m *remembering) share(addr string, read []cache.Sighting) (*partition.SharedRef, bool) {
 	if len(read) == 0 { // pinned, so that another partition has recorded it, or it reads nothing
-		for _, part := range m.p.parts {
-			if part.facts == nil {
-				continue
-			}
+		for _, part := range m.fresh() {
 			if at := slices.IndexFunc(part.facts.Shared, func(s partition.SharedRef) bool { return s.Addr == addr }); at >= 0 {
 				return &part.facts.Shared[at], true
 			}
@@ -216,49 +210,42 @@ func (m *remembering) share(addr string, read []cache.Sighting) (*partition.Shar
 	return ref, true
 }
 
-// index replaces the index.
-func (m *remembering) index(ctx context.Context) error {
-	p, old := m.p, m.p.known.index
-	next := &partition.Index{Indexed: partition.Indexed{Salt: p.salt, Root: p.Config.Root, Settings: p.Config.Settings, Warnings: p.warnings}}
-	next.Base, next.Invocation, next.Env = p.baseOf(next.Salt), invocation(p.options, next.Salt), p.trace.Environment(next.Salt)
+// writeIndex replaces the index.
+func (m *remembering) writeIndex(ctx context.Context) error {
+	old := m.index
+	next := &partition.Index{Indexed: partition.Indexed{Salt: old.Salt, Root: m.Config.Root, Settings: m.Config.Settings, Warnings: m.warnings}}
+	next.Base, next.Invocation, next.Env = m.baseOf(next.Salt), invocation(m.options, next.Salt), m.trace.Environment(next.Salt)
 	var base []cache.Sighting
-	for _, path := range p.baseFiles() {
+	for _, path := range m.baseFiles() {
 		base = append(base, cache.Probe{Path: path, Follow: true}.Sight())
 	}
 	if next.BaseFiles = partition.Snapshot(base); next.BaseFiles == nil {
 		return nil // the lock file has just been written: the next run keeps an index
 	}
 	switch {
-	case p.evaluated:
-		next.Inputs = partition.Snapshot(p.inputs)
-		next.Whole, next.Late = needsWhole(p.Config), len(p.Config.Exports)+len(p.Config.Results) > 0
-		next.Tasks = len(plan.Standalone(p.Config)) > 0
+	case m.evaluated:
+		next.Inputs = partition.Snapshot(m.inputs)
+		next.Whole, next.Late = needsWhole(m.Config), len(m.Config.Exports)+len(m.Config.Results) > 0
+		next.Tasks = len(plan.Standalone(m.Config)) > 0
 		var err error
-		if next.Config, err = partition.WriteConfig(p.state, p.Config); err != nil {
+		if next.Config, err = partition.WriteConfig(m.state, m.Config); err != nil {
 			return err
 		}
 	default:
 		next.Inputs, next.Whole, next.Late, next.Tasks, next.Config = old.Inputs, old.Whole, old.Late, old.Tasks, old.Config
 	}
-	if old != nil {
-		next.Backends = old.Backends
+	var err error
+	if next.Backends, err = m.backendRecords(ctx); err != nil {
+		return nil //nolint:nilerr // the next run reports what is wrong with the backend
 	}
-	if p.Plan == nil {
-		next.Suites, next.SuiteNodes, next.SuiteBytes, next.SuiteTime = old.Suites, old.SuiteNodes, old.SuiteBytes, old.SuiteTime
-	} else {
-		var err error
-		if next.Backends, err = p.backendRecords(ctx, m.rep, next.Backends, p.known.changed); err != nil {
-			return nil //nolint:nilerr // the next run reports what is wrong with the backend
-		}
-		m.suites(next)
+	next.Suites = m.suiteAnswers()
+	for _, part := range m.parts {
+		next.Parts = append(next.Parts, part.Ref)
 	}
 	used := map[[sha256.Size]byte]bool{}
-	for _, part := range p.parts {
-		next.Parts = append(next.Parts, part.Ref)
-		if part.facts != nil {
-			for _, s := range part.facts.Shared {
-				used[s.Sum] = true
-			}
+	for _, part := range m.fresh() {
+		for _, s := range part.facts.Shared {
+			used[s.Sum] = true
 		}
 	}
 	for sum, s := range m.shared {
@@ -267,35 +254,34 @@ func (m *remembering) index(ctx context.Context) error {
 		}
 	}
 	slices.SortFunc(next.Shared, func(a, b partition.SharedSnapshot) int { return slices.Compare(a.Sum[:], b.Sum[:]) })
-	return next.Write(p.state, p.place)
+	return next.Write(m.state, m.place)
 }
 
-// suites notes the nodes of suites, if all of them have answers.
-func (m *remembering) suites(next *partition.Index) {
-	p := m.p
-	if slices.ContainsFunc(p.Config.Problems, func(p *lang.Problem) bool { return len(p.Invalid) > 0 }) {
-		return // each run reports it
+// suiteAnswers describes the answers of the nodes of suites; it is zero unless each has one.
+func (m *remembering) suiteAnswers() (found partition.Suites) {
+	if slices.ContainsFunc(m.Config.Problems, func(p *lang.Problem) bool { return len(p.Invalid) > 0 }) {
+		return found // each run reports it
 	}
-	if old := p.known.index; old != nil && len(p.Plan.Cells) == 0 && bytes.Equal(old.Suites, p.suites()) { // nothing else can change them
-		next.Suites, next.SuiteNodes, next.SuiteBytes, next.SuiteTime = old.Suites, old.SuiteNodes, old.SuiteBytes, old.SuiteTime
-		return
+	sum := m.suitesSum()
+	if old := m.index.Suites; len(m.Plan.Cells) == 0 && bytes.Equal(old.Sum, sum) { // nothing else can change them
+		return old
 	}
-	var found partition.Index
-	for id := range graph.ID(p.Plan.Graph.Len()) {
-		n := p.Plan.Graph.Node(id)
+	for id := range graph.ID(m.Plan.Graph.Len()) {
+		n := m.Plan.Graph.Node(id)
 		if n.Label("problem") != "" || n.Label("suite") == "" {
 			continue
 		}
-		table, ok := p.Plan.Graph.RowsOf([]graph.ID{id}, m.rep)
+		table, ok := m.Plan.Graph.RowsOf([]graph.ID{id}, m.rep)
 		if !ok {
-			return
+			return partition.Suites{}
 		}
 		row := table[len(table)-1]
-		found.SuiteNodes++
-		found.SuiteTime += row.Seconds
+		found.Nodes++
+		found.Seconds += row.Seconds
 		for _, o := range row.Outputs {
-			found.SuiteBytes += o.Digest.Size
+			found.Bytes += o.Digest.Size
 		}
 	}
-	next.Suites, next.SuiteNodes, next.SuiteBytes, next.SuiteTime = p.suites(), found.SuiteNodes, found.SuiteBytes, found.SuiteTime
+	found.Sum = sum
+	return found
 }

@@ -1,10 +1,6 @@
 package eval
 
-import (
-	"fmt"
-
-	"github.com/fevalgraph/fevalgraph/graph"
-)
+import "fmt"
 
 // ResourceGroup are the problems of a plan that ask for the same machines.
 type ResourceGroup struct {
@@ -15,18 +11,18 @@ type ResourceGroup struct {
 
 // resourceGroups groups the problems of a plan, in the order of the first of
 // each. It is nil when no problem of the plan asks for anything.
-func (p *Project) resourceGroups(g goals, rep *graph.Report) []ResourceGroup {
+func (x *execution) resourceGroups() []ResourceGroup {
 	nodes, stale := map[string]int{}, map[string]int{}
-	for _, id := range p.Plan.Graph.Closure(g.targets) {
-		problem := p.Plan.Graph.Node(id).Label("problem")
+	for _, id := range x.Plan.Graph.Closure(x.targets) {
+		problem := x.Plan.Graph.Node(id).Label("problem")
 		nodes[problem]++
-		if st := rep.Status(id); stateOf(st) != Fresh && !st.Unknown {
+		if st := x.rep.Status(id); stateOf(st) != Fresh && !st.Unknown {
 			stale[problem]++
 		}
 	}
 	var groups []ResourceGroup
 	at, asked := map[string]int{}, false
-	for _, problem := range p.Config.Problems {
+	for _, problem := range x.Config.Problems {
 		if nodes[problem.Name] == 0 {
 			continue
 		}

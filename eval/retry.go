@@ -25,11 +25,11 @@ func (p *Project) retried(ctx context.Context, statuses []string) (func(*graph.N
 	if len(statuses) == 0 {
 		return nil, nil
 	}
-	rep, err := p.decide(ctx, p.allNodes())
+	x, err := p.decideAll(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all, err := p.compiledStatus(ctx, rep)
+	all, err := x.compiledCheckpoints(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (p *Project) retried(ctx context.Context, statuses []string) (func(*graph.N
 			for _, node := range p.Plan.GradingNodes(cell, cc) {
 				addr := p.Plan.Graph.Node(node).Addr
 				again[addr] = again[addr] || asked[cell.ID().At(cc.Checkpoint.Name)] ||
-					slices.Contains(statuses, string(verdict.Broken)) && p.brokeAt(addr, rep.Status(node).Key)
+					slices.Contains(statuses, string(verdict.Broken)) && p.brokeAt(addr, x.rep.Status(node).Key)
 			}
 		}
 	}

@@ -12,13 +12,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/shards"
-	"github.com/fevalgraph/fevalgraph/eval/validate"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/lang"
-	"github.com/fevalgraph/fevalgraph/lang/diag"
-	"github.com/fevalgraph/fevalgraph/plan"
-	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
@@ -40,7 +35,6 @@ type Request struct {
 	Progress event.Sink      // receives the events of the run; may be nil
 	Trace    Trace           // learns where time goes; may be nil
 	merged   *shards.Merged  // what other machines did; nil runs everything here
-	read     func(*Project)  // is called before the project is closed; may be nil
 }
 
 // Trace learns where the time of a run goes, and receives its events.
@@ -51,59 +45,52 @@ type Trace interface {
 	Phase(name string, began time.Time)
 }
 
-// goals are the nodes of a request.
-type goals struct {
-	targets []graph.ID
-	force   func(*graph.Node) bool // nil forces none
-}
-
 // Run evaluates: it loads what changed, compiles it, executes what is stale and
 // collects the results. The Outcome is nil when nothing was executed. An error
 // beside an Outcome says what kept it from being recorded or exported; that
 // something failed or broke is in the Outcome alone.
-func Run(ctx context.Context, o Options, r Request) (out *Outcome, err error) {
-	began := time.Now()
-	p, err := openChanged(ctx, o, Writing)
+func Run(ctx context.Context, o Options, r Request) (*Outcome, error) {
+	f, err := openChanged(ctx, o, Writing)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = p.closeAfter(err) }()
-	if r.read != nil {
-		defer r.read(p)
-	}
-	g, err := p.prepare(ctx, r)
+	return f.runRequest(ctx, r)
+}
+
+// runRequest does the work of Run, and closes the call.
+func (f *freshness) runRequest(ctx context.Context, r Request) (out *Outcome, err error) {
+	defer func() { err = f.closeAfter(err) }()
+	g, err := f.prepare(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	if invalid := p.invalidAmong(g.targets); len(invalid) > 0 {
-		o.Note(options.InvalidProblems{Diagnostics: invalid})
+	g.noteInvalid()
+	if wanted, jobs := f.options.WantedJobs(), f.options.RunJobs(); jobs < wanted && len(g.targets) > 0 {
+		f.options.Note(options.JobsReduced{Wanted: wanted, Jobs: jobs, Limit: options.DescriptorLimit()})
 	}
-	if wanted, jobs := o.WantedJobs(), o.RunJobs(); jobs < wanted && p.Plan != nil {
-		o.Note(options.JobsReduced{Wanted: wanted, Jobs: jobs, Limit: options.DescriptorLimit()})
-	}
-	rec, err := p.record(r, g)
+	rec, err := g.record()
 	if err != nil {
 		return nil, exit.With(exit.NotJudged, err)
 	}
-	rec.phase("configuration and graph", began)
+	rec.phase("configuration and graph", f.began)
 
 	executing := time.Now()
-	rep, results, err := p.execute(ctx, r, &g, rec)
+	x, results, err := g.execute(ctx, rec)
 	rec.phase("decisions and work", executing)
 
 	collecting := time.Now()
-	out = p.collect(ctx, r, g, rep, results, err)
+	out = x.outcome(ctx, results, err)
 	var saving errgroup.Group // of what only saves time
-	saving.Go(p.index.Save)
+	saving.Go(f.files.Save)
 	if results != nil {
-		err = errors.Join(err, p.save(context.WithoutCancel(ctx), r, rec, rep, results, ctx.Err() == nil))
+		err = errors.Join(err, x.save(context.WithoutCancel(ctx), rec, results, ctx.Err() == nil))
 	}
 	out.worsen(err)
 	rec.sinks.Emit(out.End)
 	rec.phase("results", collecting)
 	err = errors.Join(err, rec.Close(), saving.Wait())
 	out.worsen(err)
-	p.stores.Flush(ctx)
+	f.stores.Flush(ctx)
 	if err != nil {
 		return out, exit.With(out.Exit, err)
 	}
@@ -112,25 +99,26 @@ func Run(ctx context.Context, o Options, r Request) (out *Outcome, err error) {
 
 // save writes the results into the record, what the next run can rely on if that is to be
 // kept, and the exports.
-func (p *Project) save(ctx context.Context, r Request, rec *recording, rep *graph.Report, results *collected, keep bool) error {
-	partitions, err := p.remember(ctx, rep, results, keep)
+func (x *execution) save(ctx context.Context, rec *recording, results *collected, keep bool) error {
+	partitions, err := x.remember(ctx, results, keep)
 	if err == nil {
 		err = rec.SaveManifest(partitions)
 	}
 	if err == nil {
-		err = p.publish(ctx, rep)
+		err = x.publish(ctx)
 	}
-	if err != nil || len(p.Config.Exports) == 0 {
+	if err != nil || len(x.Config.Exports) == 0 {
 		return err
 	}
 	whole, err := results.results()
-	if err == nil && !r.everything() {
-		whole, rep, err = p.completed(ctx, whole, rep)
+	rep := x.rep
+	if err == nil && !x.request.everything() {
+		whole, rep, err = x.completed(ctx, whole)
 	}
 	if err != nil {
 		return err
 	}
-	return p.export(ctx, rep, whole)
+	return x.export(ctx, rep, whole)
 }
 
 // everything reports whether a request is for all nodes, and Progress does not hear of
@@ -174,81 +162,6 @@ func (r *Request) words() string {
 	return text.Line(strings.Join(words, " "), longest)
 }
 
-// prepare compiles what a request takes, and turns it into nodes.
-func (p *Project) prepare(ctx context.Context, r Request) (g goals, err error) {
-	if err := checkRetry(r.Retry); err != nil {
-		return g, err
-	}
-	_, err = p.drop(ctx, func(part *partState) bool {
-		again := func(row report.CellRow) bool { return row.Unjudged > 0 }
-		// The first failure counts, whichever run it is of.
-		return r.FailFast || len(r.Retry) > 0 && slices.ContainsFunc(part.facts.Summary, again)
-	})
-	if err != nil {
-		return g, err
-	}
-	if !r.everything() {
-		if err = p.dropReaders(ctx, slices.Concat(r.Targets, r.Only, r.Not, r.Force)); err != nil {
-			return g, err
-		}
-		if err = p.compileStale(ctx, rows); err == nil {
-			err = p.reopenForced(ctx, r)
-		}
-	} else if p.stale() {
-		err = p.compileStale(ctx, summits)
-	}
-	if err != nil || p.Plan == nil {
-		return g, err
-	}
-	return p.goals(ctx, r)
-}
-
-// reopenForced compiles the partitions with nodes that a request has run again.
-func (p *Project) reopenForced(ctx context.Context, r Request) error {
-	force, err := p.matcher(ctx, r.Force)
-	if err != nil || force == nil {
-		return err
-	}
-	if err := p.eachMatches(ctx, "--force ", r.Force); err != nil {
-		return err
-	}
-	problems := map[string]bool{}
-	for id := range graph.ID(p.Plan.Graph.Len()) {
-		if n := p.Plan.Graph.Node(id); n.Pinned != nil && force(n) {
-			problems[n.Label("problem")] = true
-		}
-	}
-	_, err = p.reopen(ctx, func(part *partState) bool {
-		return problems[part.Problem] || problems[""] // a node of no problem may be any partition's
-	})
-	return err
-}
-
-// goals turns a request into nodes.
-func (p *Project) goals(ctx context.Context, r Request) (g goals, err error) {
-	if g.targets, err = p.Targets(ctx, r.Selection); err != nil {
-		return g, err
-	}
-	if g.targets, err = p.withoutSums(r.Targets, g.targets); err != nil {
-		return g, err
-	}
-	if g.force, err = p.matcher(ctx, r.Force); err != nil {
-		return g, err
-	}
-	again, err := p.retried(ctx, r.Retry)
-	if err != nil {
-		return g, err
-	}
-	g.force = either(g.force, again)
-	if r.Shard != "" || r.Cells != "" {
-		part := shards.Part{Shard: r.Shard, Cells: r.Cells, Path: p.options.Path(r.Cells)}
-		if g.targets, err = part.Keep(p.Plan, g.targets); err != nil {
-			return g, exit.With(exit.Usage, err)
-		}
-	}
-	return g, nil
-}
-
 // recording is the record of a run that goes on, and all that receives its events.
 type recording struct {
 	*event.Recorder
@@ -258,11 +171,12 @@ type recording struct {
 
 // record begins the record of a run. Progress hears of the nodes that are decided about,
 // the record of all of them.
-func (p *Project) record(r Request, g goals) (*recording, error) {
-	recorder, err := event.NewRecorder(p.records, p.run)
+func (g *goals) record() (*recording, error) {
+	recorder, err := event.NewRecorder(g.records, g.run)
 	if err != nil {
 		return nil, err
 	}
+	r := &g.request
 	rec := &recording{Recorder: recorder, sinks: event.Sinks{recorder}, trace: r.Trace}
 	if r.Progress != nil {
 		rec.sinks = append(rec.sinks, r.Progress)
@@ -270,10 +184,10 @@ func (p *Project) record(r Request, g goals) (*recording, error) {
 	if r.Trace != nil {
 		rec.sinks = append(rec.sinks, r.Trace)
 	}
-	c := p.count(g)
-	start := event.RunStart{Type: "run.start", Schema: event.Schema, Run: p.run, Version: p.options.Version, Nodes: c.nodes,
-		Time: time.Now(), Jobs: p.options.RunJobs(), Selection: r.words(), Shard: r.Shard, Divided: r.Cells != "",
-		Partial: r.partial(), AdHoc: p.options.AdHoc != nil || p.options.References > 0}
+	c := g.count()
+	start := event.RunStart{Type: "run.start", Schema: event.Schema, Run: g.run, Version: g.options.Version, Nodes: c.nodes,
+		Time: time.Now(), Jobs: g.options.RunJobs(), Selection: r.words(), Shard: r.Shard, Divided: r.Cells != "",
+		Partial: r.partial(), AdHoc: g.options.AddsSolutions()}
 	recorder.Emit(start)
 	if r.merged != nil {
 		r.merged.Replay(recorder)
@@ -283,7 +197,7 @@ func (p *Project) record(r Request, g goals) (*recording, error) {
 		start.Nodes = c.decided
 	}
 	rec.sinks[1:].Emit(start)
-	p.announce(g, rec, r.EachNode)
+	g.announce(rec)
 	return rec, nil
 }
 
@@ -291,19 +205,4 @@ func (r *recording) phase(name string, began time.Time) {
 	if r.trace != nil {
 		r.trace.Phase(name, began)
 	}
-}
-
-// invalidAmong are the findings about those among the targets and what they
-// need.
-func (p *Project) invalidAmong(targets []graph.ID) diag.List {
-	if p.Plan == nil {
-		return nil
-	}
-	asked := map[string]bool{}
-	for _, id := range p.Plan.Graph.Closure(targets) {
-		if n := p.Plan.Graph.Node(id); n.Kind == plan.KindProblem {
-			asked[n.Label("problem")] = true
-		}
-	}
-	return validate.InvalidOf(p.Config, func(problem *lang.Problem) bool { return asked[problem.Name] })
 }

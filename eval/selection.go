@@ -20,9 +20,6 @@ type Selection = selection.Selection
 // Targets returns the nodes that a selection picks; everything when it asks
 // for nothing in particular.
 func (p *Project) Targets(ctx context.Context, s Selection) ([]graph.ID, error) {
-	if err := p.openReaders(ctx, slices.Concat(s.Targets, s.Only, s.Not)); err != nil {
-		return nil, err
-	}
 	wanted, err := p.matcher(ctx, s.Targets)
 	if err != nil {
 		return nil, err
@@ -138,8 +135,8 @@ func (p *Project) leftOut(not func(*graph.Node) bool) []bool {
 }
 
 // selector reads selector arguments about the nodes of the project.
-func (p *Project) selector(args []string) (*graph.Selector, error) {
-	syntax := graph.Syntax{Axes: selection.AxesOf(p.Config).Names, Graph: true, Expand: expander(p.Config)}
+func (c *call) selector(args []string) (*graph.Selector, error) {
+	syntax := graph.Syntax{Axes: selection.AxesOf(c.Config).Names, Graph: true, Expand: expander(c.Config)}
 	s, err := syntax.Parse(args)
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
@@ -241,29 +238,24 @@ func (p *Project) verdicts(ctx context.Context, args []string) (map[plan.CellID]
 	if !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "verdict=") }) {
 		return nil, nil
 	}
-	if p.words.of == p.Plan { // several lists of selectors ask
-		return p.words.words, nil
+	if p.words != nil { // several lists of selectors ask
+		return p.words, nil
 	}
-	_, all, err := p.present(ctx, p.allNodes())
+	x, err := p.decideAll(ctx)
 	if err != nil {
 		return nil, err
 	}
-	words := map[plan.CellID][]string{}
+	all, err := x.checkpoints(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.words = map[plan.CellID][]string{}
 	for _, one := range all {
 		if one.Last != nil {
-			words[one.Cell] = selection.VerdictWords(*one.Last)
+			p.words[one.Cell] = selection.VerdictWords(*one.Last)
 		}
 	}
-	p.words.of, p.words.words = p.Plan, words
-	return words, nil
-}
-
-// allNodes returns the goals of a request for everything.
-func (p *Project) allNodes() (g goals) {
-	for id := range graph.ID(p.Plan.Graph.Len()) {
-		g.targets = append(g.targets, id)
-	}
-	return g
+	return p.words, nil
 }
 
 // Node finds the one node that an argument means: its address, a selector that fits

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/event"
-	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -33,28 +31,23 @@ type CheckpointStatus struct {
 // Status reports what is known of every checkpoint that a selection picks. The tasks are
 // those among its nodes that a run would run, in topological order.
 func Status(ctx context.Context, o Options, s Selection) (all []CheckpointStatus, tasks []Decision, err error) {
-	return status(ctx, o, s, func(*Project) {})
+	f, err := openChanged(ctx, o, Reading)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f.status(ctx, s)
 }
 
-// status is Status; read is called before the project is closed.
-func status(ctx context.Context, o Options, s Selection, read func(*Project)) (all []CheckpointStatus, tasks []Decision, err error) {
-	p, err := openChanged(ctx, o, Reading)
+// status does the work of Status, and closes the call.
+func (f *freshness) status(ctx context.Context, s Selection) (all []CheckpointStatus, tasks []Decision, err error) {
+	defer f.Close()
+	x, all, err := f.present(ctx, Request{Selection: s})
 	if err != nil {
 		return nil, nil, err
 	}
-	defer p.Close()
-	defer read(p)
-	g, err := p.prepare(ctx, Request{Selection: s})
-	if err != nil {
-		return nil, nil, err
-	}
-	rep, all, err := p.present(ctx, g)
-	if err != nil || rep == nil {
-		return all, nil, err
-	}
-	for _, id := range rep.Nodes {
-		if n := p.Plan.Graph.Node(id); n.Kind == plan.KindTask {
-			if d := decisionOn(n, rep.Status(id)); d.State != Fresh {
+	for _, id := range x.rep.Nodes {
+		if n := x.Plan.Graph.Node(id); n.Kind == plan.KindTask {
+			if d := decisionOn(n, x.rep.Status(id)); d.State != Fresh {
 				tasks = append(tasks, d)
 			}
 		}
@@ -62,27 +55,34 @@ func status(ctx context.Context, o Options, s Selection, read func(*Project)) (a
 	return all, tasks, nil
 }
 
-// present finds out what is known of the checkpoints among some nodes, in the order of
+// present finds out what is known of the checkpoints that a request means, by a dry run.
+func (f *freshness) present(ctx context.Context, r Request) (x *execution, all []CheckpointStatus, err error) {
+	if x, err = f.decide(ctx, r); err == nil {
+		all, err = x.checkpoints(ctx)
+	}
+	return x, all, err
+}
+
+// checkpoints returns what is known of the checkpoints among the goals, in the order of
 // results. Everything that shows the project as it is comes from here: the results of fresh
 // partitions, and the answers that a dry run finds under the current keys of the others'
-// nodes. It returns the dry run, or nil when nothing is compiled.
-func (p *Project) present(ctx context.Context, g goals) (rep *graph.Report, all []CheckpointStatus, err error) {
-	if p.Plan != nil {
-		if rep, err = p.decide(ctx, g); err == nil {
-			all, err = p.compiledStatus(ctx, rep)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-	}
-	fresh, err := p.freshResults(g)
+// nodes.
+func (x *execution) checkpoints(ctx context.Context) ([]CheckpointStatus, error) {
+	all, err := x.compiledCheckpoints(ctx)
 	if err != nil {
-		return nil, nil, exit.With(exit.NotJudged, err)
+		return nil, err
 	}
-	latest := p.latestFiles()
-	for at := range fresh.parts {
+	fresh, err := x.freshResults()
+	if err == nil {
+		err = fresh.load()
+	}
+	if err != nil {
+		return nil, exit.With(exit.NotJudged, err)
+	}
+	latest := x.latestFiles()
+	for at, part := range x.fresh() {
 		run := latest.Run
-		if part := &p.parts[at]; part.facts != nil && !slices.Contains(latest.Partitions, part.File.String()) {
+		if !slices.Contains(latest.Partitions, part.File.String()) {
 			run = part.facts.Run
 		}
 		for i := range fresh.parts[at].cells {
@@ -95,37 +95,37 @@ func (p *Project) present(ctx context.Context, g goals) (rep *graph.Report, all 
 	}
 	// In the order of results, whatever was compiled.
 	slices.SortStableFunc(all, func(a, b CheckpointStatus) int { return a.Cell.Compare(b.Cell) })
-	return rep, all, nil
+	return all, nil
 }
 
 // latestFiles is the manifest of the latest run; without entries when it has none.
-func (p *Project) latestFiles() event.Manifest {
-	run, err := event.FindRun(p.records, "latest")
+func (x *execution) latestFiles() event.Manifest {
+	run, err := event.FindRun(x.records, "latest")
 	if err != nil {
 		return event.Manifest{}
 	}
 	m, err := run.Manifest()
 	if err != nil {
-		errors.As(err, &p.damaged)
+		errors.As(err, &x.damaged)
 		return event.Manifest{}
 	}
 	return *m
 }
 
-// compiledStatus does the work of present for the compiled cells.
-func (p *Project) compiledStatus(ctx context.Context, rep *graph.Report) (all []CheckpointStatus, err error) {
-	if len(p.Plan.Cells) == 0 {
+// compiledCheckpoints does the work of checkpoints for the compiled cells.
+func (x *execution) compiledCheckpoints(ctx context.Context) (all []CheckpointStatus, err error) {
+	if len(x.Plan.Cells) == 0 {
 		return nil, nil
 	}
-	last := p.lastResults()
-	runs, _ := event.Runs(p.records) // without them, none is named
-	asked := make([]bool, p.Plan.Graph.Len())
-	for _, id := range rep.Nodes {
+	last := x.lastResults()
+	runs, _ := event.Runs(x.records) // without them, none is named
+	asked := make([]bool, x.Plan.Graph.Len())
+	for _, id := range x.rep.Nodes {
 		asked[id] = true
 	}
-	p.stores.Fetch(ctx, func() []cache.Output { return p.resultOutputs(rep) })
-	for _, cell := range p.Plan.Cells {
-		heading := p.Plan.Heading(cell)
+	x.stores.Fetch(ctx, x.resultOutputs)
+	for _, cell := range x.Plan.Cells {
+		heading := x.Plan.Heading(cell)
 		if invalid := cell.Problem.Invalid; len(invalid) > 0 && asked[cell.Node] {
 			one := CheckpointStatus{Cell: cell.ID(), Last: &heading.Listed()[0], Run: last[cell.ID()].run, State: "error", Cause: invalid.Error(), of: &heading, invalid: true}
 			all = append(all, one)
@@ -135,16 +135,16 @@ func (p *Project) compiledStatus(ctx context.Context, rep *graph.Report) (all []
 				continue
 			}
 			one := CheckpointStatus{Cell: cell.ID().At(cc.Checkpoint.Name), of: &heading}
-			one.State, one.Cause, one.Node = p.holds(rep, cc)
+			one.State, one.Cause, one.Node = x.holds(cc)
 			known, recorded := last[one.Cell]
-			one.Last, err = p.Plan.Verdict(ctx, p.stores.Store, rep, cc)
+			one.Last, err = x.Plan.Verdict(ctx, x.stores.Store, x.rep, cc)
 			switch {
 			case isLost(err):
-				one.State, one.Cause, one.Node = "stale", "its result is no longer in the store, or damaged", p.Plan.Graph.Node(cc.Aggregate).Addr
+				one.State, one.Cause, one.Node = "stale", "its result is no longer in the store, or damaged", x.Plan.Graph.Node(cc.Aggregate).Addr
 			case err != nil:
 				return nil, exit.With(exit.NotJudged, err)
 			case one.Last != nil:
-				one.Run = servedBy(rep.Status(cc.Aggregate).Run, runs, one.Last, known)
+				one.Run = servedBy(x.rep.Status(cc.Aggregate).Run, runs, one.Last, known)
 			}
 			if one.Last == nil && recorded {
 				one.Last, one.Run = &known.Checkpoint, known.run
@@ -169,11 +169,11 @@ func servedBy(made string, runs []string, c *report.Checkpoint, last lastResult)
 
 // holds tells whether a checkpoint's verdict still holds: the first of its nodes
 // that is not fresh says why not.
-func (p *Project) holds(rep *graph.Report, cc plan.CellCheckpoint) (state, cause, node string) {
+func (x *execution) holds(cc plan.CellCheckpoint) (state, cause, node string) {
 	for _, id := range cc.Own {
-		st := rep.Status(id)
+		st := x.rep.Status(id)
 		if state := stateOf(st); state != Fresh {
-			return state, causeOf(st), p.Plan.Graph.Node(id).Addr
+			return state, causeOf(st), x.Plan.Graph.Node(id).Addr
 		}
 	}
 	return Fresh, "", ""
@@ -191,44 +191,28 @@ func Present(ctx context.Context, o Options) (*report.Results, error) {
 	return results, err
 }
 
-// presentOf opens a project for presentResults. Stale says why verdicts no longer hold, by the
-// names of checkpoints.
+// presentOf puts what is known of all checkpoints together, as results that are said
+// to be a run's. Those that were never judged are left out unless they are wanted. Stale says why
+// verdicts no longer hold, by the names of checkpoints.
 func presentOf(ctx context.Context, o Options, run string, unjudged bool) (results *report.Results, stale map[string]string, err error) {
-	p, err := openChanged(ctx, o, Reading)
+	f, err := openChanged(ctx, o, Reading)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer p.Close()
-	results, all, err := p.presentResults(ctx, run, unjudged)
-	if err == nil && !unjudged && p.damaged != nil { // an older result would pass for the last one
-		err = exit.Past(p.damaged)
+	defer f.Close()
+	x, all, err := f.present(ctx, Request{})
+	if err == nil && !unjudged && x.damaged != nil { // an older result would pass for the last one
+		err = exit.Past(x.damaged)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	stale = map[string]string{}
+	results, stale = &report.Results{Schema: report.Schema, Run: run, Cells: []report.Cell{}}, map[string]string{}
+	add := adder(results)
 	for _, one := range all {
 		if one.State != Fresh {
 			stale[one.Cell.String()] = one.Cause
 		}
-	}
-	return results, stale, nil
-}
-
-// presentResults puts what is known of all checkpoints together, as results that are said
-// to be a run's. Those that were never judged are left out unless they are wanted.
-func (p *Project) presentResults(ctx context.Context, run string, unjudged bool) (*report.Results, []CheckpointStatus, error) {
-	g, err := p.prepare(ctx, Request{})
-	if err != nil {
-		return nil, nil, err
-	}
-	_, all, err := p.present(ctx, g)
-	if err != nil {
-		return nil, nil, err
-	}
-	results := &report.Results{Schema: report.Schema, Run: run, Cells: []report.Cell{}}
-	add := adder(results)
-	for _, one := range all {
 		if unjudged {
 			one = one.orUnjudged()
 		}
@@ -239,7 +223,7 @@ func (p *Project) presentResults(ctx context.Context, run string, unjudged bool)
 			plan.SumUp(cell)
 		}
 	}
-	return results, all, nil
+	return results, stale, nil
 }
 
 // orUnjudged is the status with a result: of what was never judged, one without a verdict.

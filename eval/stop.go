@@ -15,26 +15,26 @@ import (
 
 // stopAt returns the engine's stop condition: the number of cells that may
 // fail, or break, before nothing new starts.
-func (p *Project) stopAt(ctx context.Context, r Request) func(graph.ID, *graph.Status) bool {
+func (g *goals) stopAt(ctx context.Context) func(graph.ID, *graph.Status) bool {
 	limit := 0
-	for _, s := range p.Config.Suites {
+	for _, s := range g.Config.Suites {
 		if s.StopAfter > 0 && (limit == 0 || s.StopAfter < limit) {
 			limit = s.StopAfter
 		}
 	}
-	if r.FailFast {
+	if g.request.FailFast {
 		limit = 1
 	}
 	if limit == 0 {
 		return nil
 	}
-	graded := p.Plan.Graded()
+	graded := g.Plan.Graded()
 	var mu sync.Mutex
 	failing, alone := map[plan.CellID]bool{}, map[string]bool{}
 	return func(id graph.ID, st *graph.Status) bool {
-		n := p.Plan.Graph.Node(id)
+		n := g.Plan.Graph.Node(id)
 		ended := st.State == event.Failed || st.State == event.Broken
-		fails := ended || graded(id) && p.fails(ctx, r.Policy, st) // reads the store
+		fails := ended || graded(id) && g.fails(ctx, g.request.Policy, st) // reads the store
 		mu.Lock()
 		defer mu.Unlock()
 		switch {

@@ -29,17 +29,17 @@ func Pull(ctx context.Context, o Options, r Request) (*Transferred, error) {
 }
 
 func transfer(ctx context.Context, o *Options, r Request, move func(*stores.Stores, context.Context, []cache.Key) (int, int, error)) (*Transferred, error) {
-	p, nodes, stale, err := stored(ctx, o, r, Writing)
+	f, nodes, stale, err := stored(ctx, o, r, Writing)
 	if err != nil {
 		return nil, err
 	}
-	defer p.Close()
+	defer f.Close()
 	var keys []cache.Key
 	for _, n := range nodes {
 		keys = append(keys, n.Key)
 	}
 	t := &Transferred{Stale: stale}
-	t.Records, t.Remaining, err = move(p.stores, ctx, keys)
+	t.Records, t.Remaining, err = move(f.stores, ctx, keys)
 	return t, err
 }
 
@@ -53,12 +53,12 @@ type PackRequest struct {
 // Pack writes the answers of the nodes that a request picks, and everything that they lead
 // to, into a file. It decides like Plan, and leaves out what is stale.
 func Pack(ctx context.Context, o Options, r PackRequest) (*packs.Packed, error) {
-	p, nodes, stale, err := stored(ctx, &o, r.Request, Reading)
+	f, nodes, stale, err := stored(ctx, &o, r.Request, Reading)
 	if err != nil {
 		return nil, err
 	}
-	defer p.Close()
-	packed, err := packs.Write(ctx, &o, r.File, p.stores.Store, nodes, p.records, r.Run)
+	defer f.Close()
+	packed, err := packs.Write(ctx, &o, r.File, f.stores.Store, nodes, f.records, r.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -68,25 +68,21 @@ func Pack(ctx context.Context, o Options, r PackRequest) (*packs.Packed, error) 
 
 // stored opens the project and returns the nodes that a request picks and that a run would
 // serve, and how many others there are. Nothing is executed.
-func stored(ctx context.Context, o *Options, r Request, access Access) (p *Project, nodes []packs.Answered, stale int, err error) {
-	if p, err = openChanged(ctx, *o, access); err != nil {
+func stored(ctx context.Context, o *Options, r Request, access Access) (f *freshness, nodes []packs.Answered, stale int, err error) {
+	if f, err = openChanged(ctx, *o, access); err != nil {
 		return nil, nil, 0, err
 	}
 	r.EachNode = true // also the nodes of fresh partitions
-	g, err := p.prepare(ctx, r)
+	x, err := f.decide(ctx, r)
 	if err != nil {
-		return nil, nil, 0, p.closeAfter(err)
+		return nil, nil, 0, f.closeAfter(err)
 	}
-	rep, err := p.decide(ctx, g)
-	if err != nil {
-		return nil, nil, 0, p.closeAfter(err)
-	}
-	for _, id := range p.Plan.Graph.Closure(g.targets) {
-		if st := rep.Status(id); st.State == event.Cached {
-			nodes = append(nodes, packs.Answered{Addr: p.Plan.Graph.Node(id).Addr, Key: st.Key})
+	for _, id := range x.nodes() {
+		if st := x.rep.Status(id); st.State == event.Cached {
+			nodes = append(nodes, packs.Answered{Addr: x.Plan.Graph.Node(id).Addr, Key: st.Key})
 		} else {
 			stale++
 		}
 	}
-	return p, nodes, stale, nil
+	return f, nodes, stale, nil
 }

@@ -14,36 +14,36 @@ import (
 // evaluation; it may be nil. agree is called with both before the project is trusted; its error
 // keeps Trust from it.
 func Trust(ctx context.Context, o Options, more func(*lang.Config) []user.Trusted, agree func(root string, all []user.Trusted) error) (root string, all []user.Trusted, err error) {
-	p, err := openProject(ctx, o, Reading, nil)
+	f, err := openWith(ctx, o, Reading, nil)
 	if err != nil {
 		return "", nil, err
 	}
-	defer func() { err = p.closeAfter(err) }()
-	p.trust.Adding = true
-	if err := p.compileStale(ctx, summits); err != nil {
+	defer func() { err = f.closeAfter(err) }()
+	f.trust.Adding = true
+	if _, err := f.compile(ctx, false); err != nil {
 		return "", nil, err
 	}
-	for _, b := range p.Config.Backends { // also those that no cell is on
-		if k := p.kind(b); k.Asks != nil {
-			p.trust.Add(b.Addr(), k.Asks(b))
+	for _, b := range f.Config.Backends { // also those that no cell is on
+		if k := f.kind(b); k.Asks != nil {
+			f.trust.Add(b.Addr(), k.Asks(b))
 		}
 	}
-	for i := range p.Config.Settings.Remotes {
-		asks := stores.Asks(&p.Config.Settings.Remotes[i])
-		p.trust.Add(asks.Addr, asks.Asks)
+	for i := range f.Config.Settings.Remotes {
+		asks := stores.Asks(&f.Config.Settings.Remotes[i])
+		f.trust.Add(asks.Addr, asks.Asks)
 	}
 	if more != nil {
-		for _, t := range more(p.Config) {
-			p.trust.Add(t.Addr, t.Asks)
+		for _, t := range more(f.Config) {
+			f.trust.Add(t.Addr, t.Asks)
 		}
 	}
-	if err := agree(p.trust.Root, p.trust.Asked()); err != nil {
+	if err := agree(f.trust.Root, f.trust.Asked()); err != nil {
 		return "", nil, err
 	}
-	if err := p.trust.Save(); err != nil {
+	if err := f.trust.Save(); err != nil {
 		return "", nil, exit.With(exit.NotJudged, err)
 	}
-	return p.trust.Root, p.trust.Asked(), nil
+	return f.trust.Root, f.trust.Asked(), nil
 }
 
 // Distrust takes back what a project was trusted with; false when that was nothing.

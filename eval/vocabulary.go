@@ -24,7 +24,6 @@ func Words(o Options) Vocabulary {
 	if cfg == nil {
 		cfg = &lang.Config{}
 	}
-	p := &Project{Config: cfg}
 	for _, problem := range cfg.Problems {
 		for _, tag := range problem.Tags {
 			names.Add("tag", tag)
@@ -41,7 +40,7 @@ func Words(o Options) Vocabulary {
 			}
 		}
 	}
-	for id := range p.checkpoints() {
+	for id := range checkpointsOf(cfg) {
 		names.Add("problem", id.Problem)
 		names.Add("solution", id.Solution)
 		names.Add("backend", id.Backend)

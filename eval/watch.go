@@ -51,9 +51,9 @@ func (w *Watch) Run(ctx context.Context, r Request) (out *Outcome, err error) {
 		sinks = append(sinks, r.Progress)
 	}
 	r.Progress = sinks
-	w.call(r.files(&w.options), func(read func(*Project)) error {
-		r.read = func(p *Project) { read(p); w.shown = p.shownParts() }
-		out, err = Run(ctx, w.options, r)
+	err = w.call(ctx, w.options, Writing, r.files(&w.options), func(f *freshness) (err error) {
+		out, err = f.runRequest(ctx, r)
+		w.shown = f.shownParts()
 		return err
 	})
 	if w.failed = ""; out == nil && err != nil {
@@ -67,8 +67,8 @@ func (w *Watch) Run(ctx context.Context, r Request) (out *Outcome, err error) {
 // Status is as Status.
 func (w *Watch) Status(ctx context.Context, s Selection) (all []CheckpointStatus, tasks []Decision, err error) {
 	files := append((&Request{Selection: s}).files(&w.options), cache.Probe{Path: w.latest()})
-	w.call(files, func(read func(*Project)) error {
-		all, tasks, err = status(ctx, w.options, s, read)
+	err = w.call(ctx, w.options, Reading, files, func(f *freshness) (err error) {
+		all, tasks, err = f.status(ctx, s)
 		return err
 	})
 	w.again = func(context.Context) bool { return true }
@@ -88,14 +88,17 @@ func (r *Request) files(o *Options) (all []cache.Probe) {
 	return all
 }
 
-// call notes what a call reads, beside some files.
-func (w *Watch) call(files []cache.Probe, do func(read func(*Project)) error) {
-	root := options.Absolute(w.options.ProjectDir())
+// call opens the project for a call, which closes it, and notes what is read, beside some files.
+func (w *Watch) call(ctx context.Context, o Options, access Access, files []cache.Probe, do func(*freshness) error) error {
+	root := options.Absolute(o.ProjectDir())
 	begun := reads.Begin(root, w.seen, files)
 	var r reads.Reads
-	opened, mended := false, false
-	err := do(func(p *Project) { r, opened = p.reads(), true })
-	if !opened {
+	mended := false
+	f, err := openChanged(ctx, o, access)
+	if err == nil {
+		err = do(f)
+		r = f.reads()
+	} else {
 		var mistakes diag.List
 		r, mended = reads.OfMistake(&w.options)
 		mended = mended && errors.As(err, &mistakes)
@@ -105,15 +108,16 @@ func (w *Watch) call(files []cache.Probe, do func(read func(*Project)) error) {
 	if mended {
 		w.seen.Disturb(root)
 	}
+	return err
 }
 
 // reads are what the project has read so far.
-func (p *Project) reads() reads.Reads {
-	r := reads.Reads{Own: []string{p.state, p.lockPath()}}
-	if dir, err := p.options.CacheDir(p.Config); err == nil {
+func (f *freshness) reads() reads.Reads {
+	r := reads.Reads{Own: []string{f.state, f.lockPath()}}
+	if dir, err := f.options.CacheDir(f.Config); err == nil {
 		r.Own = append(r.Own, dir)
 	}
-	for _, e := range p.Config.Exports {
+	for _, e := range f.Config.Exports {
 		r.Own = append(r.Own, e.Path)
 	}
 	earlier := func(encoded []byte) {
@@ -121,27 +125,27 @@ func (p *Project) reads() reads.Reads {
 			r.Snapshots = append(r.Snapshots, s)
 		}
 	}
-	r.Sightings = append(slices.Clone(p.inputs), p.trace.All()...)
-	if p.evaluated {
-		if content, err := lang.Archive(p.Config); err == nil {
+	r.Sightings = append(slices.Clone(f.inputs), f.trace.All()...)
+	if f.evaluated {
+		if content, err := lang.Archive(f.Config); err == nil {
 			sum := sha256.Sum256(content)
 			r.Config = sum[:]
 		}
 	} else {
-		r.Config = p.known.index.Config
-		earlier(p.known.index.Inputs)
+		r.Config = f.index.Config
+		earlier(f.index.Inputs)
 	}
 	shared := map[[sha256.Size]byte]bool{}
-	for at := range p.parts {
-		facts := p.parts[at].facts
-		if facts == nil || facts.Run == p.run { // the trace has what those rest on
+	for _, part := range f.fresh() {
+		facts := part.facts
+		if facts.Run == f.run { // the trace has what those rest on
 			continue
 		}
 		earlier(facts.Snapshot)
 		for _, s := range facts.Shared {
 			if !shared[s.Sum] {
 				shared[s.Sum] = true
-				earlier(p.known.shared[s.Sum].Snapshot)
+				earlier(f.shared[s.Sum].Snapshot)
 			}
 		}
 	}
@@ -190,15 +194,9 @@ func (w *Watch) change(ctx context.Context) (string, error) {
 func (w *Watch) works(ctx context.Context, r Request) bool {
 	o, was, fresh := w.options, w.config, false
 	o.Notify = nil // the run says it
-	var failed error
-	w.call(r.files(&o), func(read func(*Project)) error {
-		p, err := openChanged(ctx, o, Reading)
-		if err == nil {
-			defer p.Close()
-			defer read(p)
-			fresh, err = p.nothingNew(ctx, r, w.did, w.shown)
-		}
-		failed = err
+	failed := w.call(ctx, o, Reading, r.files(&o), func(f *freshness) (err error) {
+		defer f.Close()
+		fresh, err = f.nothingNew(ctx, r, w.did, w.shown)
 		return err
 	})
 	if failed != nil || w.failed != "" {
@@ -231,12 +229,10 @@ func (m ends) Emit(e event.Event) {
 // shownParts maps partitions to the files with the results that a run showed.
 type shownParts map[partRefKey]partition.Name
 
-func (p *Project) shownParts() shownParts {
+func (f *freshness) shownParts() shownParts {
 	shown := shownParts{}
-	for at := range p.parts {
-		if part := &p.parts[at]; part.facts != nil {
-			shown[partRefKey{part.Problem, part.First}] = part.File
-		}
+	for _, part := range f.fresh() {
+		shown[partRefKey{part.Problem, part.First}] = part.File
 	}
 	return shown
 }
@@ -244,15 +240,14 @@ func (p *Project) shownParts() shownParts {
 // nothingNew reports whether a run would show what the last one did. It executes none of the nodes
 // that are asked for, but for what the last one did to no avail, with the same key or waiting for what
 // ended so, and serves the verdicts of the same keys.
-func (p *Project) nothingNew(ctx context.Context, r Request, did map[string]string, shown shownParts) (bool, error) {
-	g, err := p.prepare(ctx, r)
+func (f *freshness) nothingNew(ctx context.Context, r Request, did map[string]string, shown shownParts) (bool, error) {
+	g, err := f.prepare(ctx, r)
 	if err != nil {
 		return false, err
 	}
-	keys := shownKeys{p: p, did: did, shown: shown, read: map[partition.Name]map[string]string{}}
-	for at := range p.parts {
-		part := &p.parts[at]
-		if part.facts == nil || shown[partRefKey{part.Problem, part.First}] == part.File {
+	keys := shownKeys{files: f.partitions, did: did, shown: shown, read: map[partition.Name]map[string]string{}}
+	for _, part := range f.fresh() {
+		if shown[partRefKey{part.Problem, part.First}] == part.File {
 			continue
 		}
 		for i := range part.facts.Cells { // of a run of another process
@@ -261,18 +256,15 @@ func (p *Project) nothingNew(ctx context.Context, r Request, did map[string]stri
 			}
 		}
 	}
-	if p.Plan == nil {
-		return true, nil
-	}
-	rep, err := p.decide(ctx, g)
+	x, err := g.decide(ctx)
 	if err != nil {
 		return false, err
 	}
 	fruitless := map[graph.ID]bool{}
-	for _, id := range rep.Nodes {
-		n, st := p.Plan.Graph.Node(id), rep.Status(id)
+	for _, id := range x.rep.Nodes {
+		n, st := g.Plan.Graph.Node(id), x.rep.Status(id)
 		if st.State == event.Cached {
-			if at, ok := p.partOf(n.Label("problem"), n.Label("solution")); ok && n.Kind == plan.KindAggregate && !keys.has(&p.parts[at], n.Addr, keyOf(st)) {
+			if at, ok := f.partOf(n.Label("problem"), n.Label("solution")); ok && n.Kind == plan.KindAggregate && !keys.has(&f.parts[at], n.Addr, keyOf(st)) {
 				return false, nil
 			}
 			continue
@@ -288,7 +280,7 @@ func (p *Project) nothingNew(ctx context.Context, r Request, did map[string]stri
 
 // shownKeys looks up the keys of the answers that the last run showed.
 type shownKeys struct {
-	p     *Project
+	files partition.Store
 	did   map[string]string
 	shown shownParts
 	read  map[partition.Name]map[string]string // files of the partitions that it served as a whole
@@ -302,7 +294,7 @@ func (k *shownKeys) has(part *partState, addr, key string) bool {
 	name := k.shown[partRefKey{part.Problem, part.First}]
 	if k.read[name] == nil {
 		k.read[name] = map[string]string{}
-		rows, _ := k.p.partitions().Rows(name) // without them another call shows what there is
+		rows, _ := k.files.Rows(name) // without them another call shows what there is
 		for i := range rows {
 			k.read[name][rows[i].Addr] = rows[i].Key.String()
 		}

@@ -68,6 +68,10 @@ func (o *Options) RunJobs() int {
 	return min(o.WantedJobs(), mostJobs())
 }
 
+// AddsSolutions reports whether the call is about solutions that no block declares, which later ones
+// do not ask for.
+func (o *Options) AddsSolutions() bool { return o.AdHoc != nil || o.References > 0 }
+
 func (o *Options) WantedJobs() int {
 	if o.Jobs == 0 {
 		return runtime.NumCPU()

@@ -54,12 +54,17 @@ type Indexed struct {
 
 	Backends []Backend
 	Shared   []SharedSnapshot
-	Parts    []Ref  // in the order of results
-	Suites   []byte // the suites and their cells, salted; nil when a suite's node has no answer
-	// SuiteNodes are the nodes of suites, and of problems that cannot be evaluated.
-	SuiteNodes int
-	SuiteBytes int64
-	SuiteTime  float64
+	Parts    []Ref // in the order of results
+	Suites   Suites
+}
+
+// Suites describes the answers of the nodes that sum up suites.
+type Suites struct {
+	Sum   []byte // of the suites and their cells, salted; nil unless each node has an answer
+	Nodes int    // with those of problems that cannot be evaluated
+	// What serving them saves; see event.RunEnd.
+	Bytes   int64
+	Seconds float64
 }
 
 // SharedSnapshot is the state of the paths that a node reads which partitions share.

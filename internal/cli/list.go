@@ -62,13 +62,13 @@ func (a *app) runList(ctx context.Context, kind, pairs string, selectors []strin
 	if kind == coverageKind {
 		return a.listCoverage(p, pairs)
 	}
-	l := describe.List(p, kind)
+	l := describe.List(p.Plan, kind)
 	if len(selectors) > 0 {
 		ids, err := p.Targets(ctx, eval.Selection{Targets: selectors})
 		if err != nil {
 			return notListed(err, selectors[0])
 		}
-		l = l.Picked(p, kind, ids)
+		l = l.Picked(p.Plan, kind, ids)
 	}
 	if a.flags.json {
 		return a.writeJSON(listObject{"schema": 1, kind: l.Objects()})

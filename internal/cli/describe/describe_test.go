@@ -19,6 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/gen"
 	"github.com/fevalgraph/fevalgraph/gen/model"
 	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
 )
 
 func same(t *testing.T, what, got, want string) {
@@ -175,7 +176,7 @@ func TestGenerated(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
-	p := &eval.Project{Config: &lang.Config{Problems: []*lang.Problem{{Name: "a", Title: "A", Checkpoints: make([]*lang.Checkpoint, 2), Tags: []string{"x", "y"}}}}}
+	p := &plan.Plan{Config: &lang.Config{Problems: []*lang.Problem{{Name: "a", Title: "A", Checkpoints: make([]*lang.Checkpoint, 2), Tags: []string{"x", "y"}}}}}
 	rows := List(p, "problems")
 	if last := rows.Header[len(rows.Header)-1]; last != "tags" {
 		t.Errorf("without an invalid problem the last column is %s", last)

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
 )
 
 // Rows are values below a header.
@@ -19,19 +19,19 @@ type Rows struct {
 // listing is one kind of thing that a project has.
 type listing struct {
 	header []string
-	rows   func(p *eval.Project) [][]any
+	rows   func(p *plan.Plan) [][]any
 	noted  bool // the last column is there only when something stands in it
 }
 
 var listings = map[string]listing{
-	"problems": {[]string{"problem", "title", "checkpoints", "tags", "invalid"}, func(p *eval.Project) [][]any {
+	"problems": {[]string{"problem", "title", "checkpoints", "tags", "invalid"}, func(p *plan.Plan) [][]any {
 		var rows [][]any
 		for _, x := range p.Config.Problems {
 			rows = append(rows, []any{x.Name, x.Title, len(x.Checkpoints), strings.Join(x.Tags, ", "), x.Invalid.Error()})
 		}
 		return rows
 	}, true},
-	"solutions": {[]string{"solution", "problem", "checkpoints", "labels"}, func(p *eval.Project) [][]any {
+	"solutions": {[]string{"solution", "problem", "checkpoints", "labels"}, func(p *plan.Plan) [][]any {
 		var rows [][]any
 		for _, x := range p.Config.Solutions {
 			present := 0
@@ -48,21 +48,21 @@ var listings = map[string]listing{
 		}
 		return rows
 	}, false},
-	"backends": {[]string{"backend", "pool", "setup"}, func(p *eval.Project) [][]any {
+	"backends": {[]string{"backend", "pool", "setup"}, func(p *plan.Plan) [][]any {
 		var rows [][]any
 		for _, x := range p.Config.Backends {
 			rows = append(rows, []any{x.Addr(), x.Pool, strings.Join(x.Setup, "; ")})
 		}
 		return rows
 	}, false},
-	"suites": {[]string{"suite", "cells", "excluded", "description"}, func(p *eval.Project) [][]any {
+	"suites": {[]string{"suite", "cells", "excluded", "description"}, func(p *plan.Plan) [][]any {
 		var rows [][]any
 		for _, x := range p.Config.Suites {
 			rows = append(rows, []any{x.Name, len(x.Cells), len(x.Excluded), x.Description})
 		}
 		return rows
 	}, false},
-	"tasks": {[]string{"task", "backend", "inputs", "outputs", "description"}, func(p *eval.Project) [][]any {
+	"tasks": {[]string{"task", "backend", "inputs", "outputs", "description"}, func(p *plan.Plan) [][]any {
 		var rows [][]any
 		for _, x := range p.Config.Tasks {
 			var outputs []string
@@ -73,7 +73,7 @@ var listings = map[string]listing{
 		}
 		return rows
 	}, false},
-	"generators": {[]string{"generator", "model", "problems", "attempts", "directory"}, func(p *eval.Project) [][]any {
+	"generators": {[]string{"generator", "model", "problems", "attempts", "directory"}, func(p *plan.Plan) [][]any {
 		var rows [][]any
 		for _, x := range p.Config.Generators {
 			var problems []string
@@ -88,18 +88,18 @@ var listings = map[string]listing{
 		}
 		return rows
 	}, false},
-	"cells": {[]string{"problem", "solution", "backend", "repeat", "checkpoints", "suites"}, func(p *eval.Project) [][]any {
+	"cells": {[]string{"problem", "solution", "backend", "repeat", "checkpoints", "suites"}, func(p *plan.Plan) [][]any {
 		var rows [][]any
-		for _, x := range p.Plan.Cells {
+		for _, x := range p.Cells {
 			rows = append(rows, []any{x.Problem.Name, x.Solution.Name, x.Backend.Addr(), x.Repeat,
 				len(x.Checkpoints), strings.Join(x.Suites, ", ")})
 		}
 		return rows
 	}, false},
-	"nodes": {[]string{"address", "kind"}, func(p *eval.Project) [][]any {
+	"nodes": {[]string{"address", "kind"}, func(p *plan.Plan) [][]any {
 		var rows [][]any
-		for id := range graph.ID(p.Plan.Graph.Len()) {
-			n := p.Plan.Graph.Node(id)
+		for id := range graph.ID(p.Graph.Len()) {
+			n := p.Graph.Node(id)
 			rows = append(rows, []any{n.Addr, n.Kind})
 		}
 		return rows
@@ -109,8 +109,8 @@ var listings = map[string]listing{
 // Lists are the kinds of things that List knows.
 var Lists = []string{"problems", "solutions", "backends", "suites", "tasks", "generators", "cells", "nodes"}
 
-// List is what a project has of a kind, which is one of Lists.
-func List(p *eval.Project, kind string) Rows {
+// List is what a plan has of a kind, which is one of Lists.
+func List(p *plan.Plan, kind string) Rows {
 	l := listings[kind]
 	rows := l.rows(p)
 	if last := len(l.header) - 1; l.noted && !slices.ContainsFunc(rows, func(row []any) bool { return row[last] != "" }) {
@@ -126,11 +126,11 @@ func List(p *eval.Project, kind string) Rows {
 var Selectable = []string{"problems", "solutions", "cells", "nodes"}
 
 // Picked returns the rows of a kind that nodes belong to.
-func (r Rows) Picked(p *eval.Project, kind string, ids []graph.ID) Rows {
+func (r Rows) Picked(p *plan.Plan, kind string, ids []graph.ID) Rows {
 	columns := map[string]int{"problems": 1, "solutions": 2, "cells": 4, "nodes": 1}[kind]
 	picked := map[string]bool{}
 	for _, id := range ids {
-		n := p.Plan.Graph.Node(id)
+		n := p.Graph.Node(id)
 		problem, solution := n.Label("problem"), n.Label("solution")
 		picked[map[string]string{
 			"problems": name(problem), "solutions": name(solution, problem),

@@ -1,0 +1,221 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/partition"
+	"github.com/fevalgraph/fevalgraph/eval/stores"
+	"github.com/fevalgraph/fevalgraph/eval/user"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/internal/proof"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/requirements"
+)
+
+// call has open what one call uses of a project: its configuration, state and stores, and what backends
+// are made with. It is for one goroutine at a time, and has to be closed.
+type call struct {
+	Config *lang.Config
+	source
+
+	began      time.Time
+	options    *Options
+	access     Access
+	state      string // .fevalgraph
+	partitions partition.Store
+	place      proof.Place
+	records    event.Records
+	run        string // id for what happens in this invocation
+	stores     *stores.Stores
+	files      *cache.FileIndex
+	locker     *requirements.Locker
+	registry   *backend.Registry // nil unless the access is Writing
+	site       *kind.Site
+
+	trace     *partition.Trace
+	trust     *user.Trust
+	untrusted sync.Once // says that a backend was not asked
+	// secretEnv reads the environment without a trace: what is in no result may change.
+	secretEnv func(name string) (string, bool)
+}
+
+// source describes where a configuration comes from.
+type source struct {
+	evaluated bool             // from HCL, not from the index
+	inputs    []cache.Sighting // if so, what it was evaluated from
+	warnings  diag.List
+}
+
+// Access says what a call does with a project.
+type Access int
+
+const (
+	Reading  Access = iota // write nothing
+	Writing                // nodes may be executed
+	renewing               // likewise, and the lock file is replaced whatever is in it
+)
+
+// openCall loads the configuration, from the index if it holds, and opens state and stores.
+func openCall(ctx context.Context, o Options, access Access, known *partition.Index) (*call, error) {
+	t, untraced := partition.NewTrace(), o
+	o.LookupEnv = t.LookupEnv(untraced.Getenv)
+	root := cache.Probe{Path: options.Absolute(o.ProjectDir()), Follow: true, Exists: true}.Sight()
+	c := &call{began: time.Now(), options: &o, access: access, trace: t, secretEnv: untraced.Getenv}
+	if c.Config = recallConfig(&o, known); c.Config != nil {
+		c.warnings = known.Warnings
+	} else {
+		if err := c.load(c.began); err != nil {
+			return nil, err
+		}
+		c.inputs = append(c.inputs, root)
+	}
+	if err := c.open(ctx); err != nil {
+		return nil, c.closeAfter(err)
+	}
+	return c, nil
+}
+
+// load evaluates the configuration. Nothing of it was read before the given time.
+func (c *call) load(before time.Time) error {
+	cfg, warnings, err := c.options.LoadWarned()
+	if err == nil {
+		c.Config, c.source = cfg, source{evaluated: true, inputs: partition.InputSightings(cfg.Inputs, before), warnings: warnings}
+	}
+	return err
+}
+
+// locate sets the files and directories that the call uses, and opens none of them.
+func (c *call) locate() {
+	o, cfg, writing := c.options, c.Config, c.access == Writing
+	c.state, c.run = o.StateDirOf(cfg.Root), event.NewRunID(time.Now(), uint16(rand.Uint32()))
+	c.partitions = partition.StoreIn(c.state)
+	c.place, c.records = o.Place(c.state, writing), o.RecordsIn(c.state, writing)
+	c.trust = o.OpenTrust()
+	c.trust.Adding = c.access != Reading && !o.Restricted
+	userState, _ := o.UserState() // sessions and records say why there is none
+	c.site = &kind.Site{Root: cfg.Root, State: c.state, UserState: userState, Scratch: options.ScratchDir(), Run: c.run, Place: c.place, ReadOnly: c.access == Reading, LookupEnv: o.Getenv}
+	c.site.Notice, c.site.Leftover = o.NoticeMachines, o.NoticeLeftover
+	c.site.Key, _ = o.UserKey(writing) // openSessions says why there is none
+}
+
+// open opens the store and all that is known of earlier runs. A call that may
+// execute ends the sessions of crashed runs.
+func (c *call) open(ctx context.Context) error {
+	c.locate()
+	if c.access != Reading {
+		err := options.MakeState(c.state)
+		if err == nil {
+			err = os.MkdirAll(c.partitions.Dir, 0o755)
+		}
+		if err != nil {
+			return exit.With(exit.Usage, fmt.Errorf("creating the state directory: %w", options.HintStateDir(err)))
+		}
+	}
+	var err error
+	use := stores.Use{ReadOnly: c.access == Reading, MakeKey: c.access == Writing, Trust: c.trust, LookupEnv: c.secretEnv}
+	if c.stores, err = stores.Open(c.options, c.Config, use); err != nil {
+		return err
+	}
+	c.site.Store = c.stores.Store
+	if c.files, err = cache.OpenFileIndex(filepath.Join(c.state, "files"), c.place); err != nil {
+		return exit.With(exit.NotJudged, err)
+	}
+	c.site.Digest = c.files.Digest
+	if c.locker, err = c.newLocker(); err != nil {
+		return exit.With(exit.Usage, err)
+	}
+	if c.access == Reading {
+		return nil
+	}
+	return c.openSessions(ctx)
+}
+
+// environment is what compiling needs of the call.
+func (c *call) environment() plan.Environment {
+	return plan.Environment{
+		Store: c.stores.Store, States: c.files, Executor: c.executor, Tools: c.tools,
+		Environments: c.environments, Offline: c.options.Offline, LookupEnv: c.options.Getenv, Pins: c.locker.Pins, Benchmarks: c.options.Benchmarks, Sources: c.sources,
+	}
+}
+
+// sources is what a node reads source files with.
+func (c *call) sources(addr string) tasks.Sources {
+	return c.trace.Sources(addr, c.files, c.stores.Store)
+}
+
+// Close saves the file index and releases files and backends. It is
+// idempotent.
+func (c *call) Close() error {
+	var errs []error
+	if c.files != nil && c.access != Reading {
+		errs = append(errs, c.files.Save())
+	}
+	if c.access != Reading {
+		_ = c.trust.Save() // without it a plan says how to trust the project
+	}
+	if c.registry != nil {
+		c.endLeftClusters()
+	}
+	errs = append(errs, c.site.Close())
+	if c.stores != nil {
+		errs = append(errs, c.stores.Close())
+	}
+	if c.registry != nil {
+		errs = append(errs, c.registry.Close())
+	}
+	c.files, c.registry, c.site, c.stores = nil, nil, &kind.Site{}, nil
+	return errors.Join(errs...)
+}
+
+// closeAfter closes the call after a call that returned err, which tells more
+// than what closing it says.
+func (c *call) closeAfter(err error) error {
+	if closeErr := c.Close(); closeErr != nil && err == nil {
+		return exit.With(exit.NotJudged, closeErr)
+	}
+	return err
+}
+
+// openSessions ends the sessions of crashed runs and registers this one.
+func (c *call) openSessions(ctx context.Context) error {
+	dir := kind.SessionsDir(c.state)
+	reaped, err := backend.Reap(ctx, dir, c.options.Reapers())
+	if err != nil {
+		c.options.Note(options.SessionsUnknown{Err: err})
+	}
+	ended, left := options.SumReaped(reaped)
+	if ended > 0 {
+		c.options.Note(options.SessionsEnded{Count: ended})
+	}
+	for _, err := range left {
+		c.options.Note(options.SessionLeft{Err: err})
+	}
+	if c.registry, err = backend.OpenRegistry(dir, c.run); options.IsDenied(err) {
+		return exit.With(exit.Usage, options.HintStateDir(err))
+	} else if err != nil {
+		return exit.With(exit.NotJudged, err)
+	}
+	// Without a key sessions are listed, and after a crash are left for a person to end.
+	if key, err := c.options.SessionKey(); err == nil {
+		c.registry.Prove(key)
+	} else {
+		c.options.Note(options.SessionsUnknown{Err: err})
+	}
+	c.site.Registry = c.registry
+	return nil
+}

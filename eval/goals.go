@@ -1,0 +1,194 @@
+package eval
+
+import (
+	"context"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/shards"
+	"github.com/fevalgraph/fevalgraph/eval/validate"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// goals are the nodes that a request means, in a project that is compiled as far as it takes.
+type goals struct {
+	*Project
+	request Request
+	targets []graph.ID
+	force   func(*graph.Node) bool // nil forces none
+}
+
+// prepare compiles what a request takes, and turns it into nodes.
+func (f *freshness) prepare(ctx context.Context, r Request) (*goals, error) {
+	if err := checkRetry(r.Retry); err != nil {
+		return nil, err
+	}
+	_, err := f.drop(ctx, func(part *partState) bool {
+		again := func(row report.CellRow) bool { return row.Unjudged > 0 }
+		// The first failure counts, whichever run it is of.
+		return r.FailFast || len(r.Retry) > 0 && slices.ContainsFunc(part.facts.Summary, again)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if r.everything() && !f.stale() {
+		return f.compileNothing().pick(ctx, r)
+	}
+	if err := f.dropReaders(ctx, slices.Concat(r.Targets, r.Only, r.Not, r.Force)); err != nil {
+		return nil, err
+	}
+	p, err := f.compile(ctx, !r.everything())
+	if err == nil {
+		p, err = p.withForced(ctx, r.Force)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.pick(ctx, r)
+}
+
+// withForced compiles the partitions with nodes that selectors pick, which run again.
+func (p *Project) withForced(ctx context.Context, args []string) (*Project, error) {
+	force, err := p.matcher(ctx, args)
+	if err != nil || force == nil {
+		return p, err
+	}
+	if err := p.eachMatches(ctx, "--force ", args); err != nil {
+		return nil, err
+	}
+	var forced []graph.ID
+	for id := range graph.ID(p.Plan.Graph.Len()) {
+		if force(p.Plan.Graph.Node(id)) {
+			forced = append(forced, id)
+		}
+	}
+	return p.withStale(ctx, p.havePinned(forced))
+}
+
+// pick turns a request into nodes.
+func (p *Project) pick(ctx context.Context, r Request) (*goals, error) {
+	g := &goals{Project: p, request: r}
+	var err error
+	if g.targets, err = p.Targets(ctx, r.Selection); err != nil {
+		return nil, err
+	}
+	if g.targets, err = p.withoutSums(r.Targets, g.targets); err != nil {
+		return nil, err
+	}
+	if g.force, err = p.matcher(ctx, r.Force); err != nil {
+		return nil, err
+	}
+	again, err := p.retried(ctx, r.Retry)
+	if err != nil {
+		return nil, err
+	}
+	g.force = either(g.force, again)
+	if r.Shard != "" || r.Cells != "" {
+		part := shards.Part{Shard: r.Shard, Cells: r.Cells, Path: p.options.Path(r.Cells)}
+		if g.targets, err = part.Keep(p.Plan, g.targets); err != nil {
+			return nil, exit.With(exit.Usage, err)
+		}
+	}
+	return g, nil
+}
+
+// nodes returns the targets with all that they need, but for the nodes of closed partitions.
+func (g *goals) nodes() []graph.ID {
+	ids := g.Plan.Graph.Closure(g.targets)
+	if g.expanded {
+		return ids
+	}
+	return slices.DeleteFunc(ids, func(id graph.ID) bool { return g.Plan.Graph.Node(id).Pinned != nil })
+}
+
+// counts are of the nodes that a request is about.
+type counts struct {
+	nodes   int // all of them
+	decided int // those that the engine decides about
+	// What serving the others saves; see event.RunEnd.
+	bytes   int64
+	seconds float64
+}
+
+// count counts the nodes of the goals, those of closed partitions by their facts.
+func (g *goals) count() counts {
+	c := counts{nodes: g.suites.Nodes, bytes: g.suites.Bytes, seconds: g.suites.Seconds}
+	common := map[string]bool{}
+	for _, part := range g.closed() {
+		f := part.facts
+		c.nodes, c.bytes, c.seconds = c.nodes+f.Own, c.bytes+f.SavedBytes, c.seconds+f.SavedSeconds
+		for _, ref := range f.Common {
+			common[ref.Addr] = true
+		}
+	}
+	for addr := range common {
+		if id, ok := g.Plan.Graph.Lookup(addr); !ok || g.Plan.Graph.Node(id).Pinned != nil { // others are below
+			c.nodes++
+		}
+	}
+	for _, id := range g.nodes() {
+		c.nodes++
+		pinned := g.Plan.Graph.Node(id).Pinned
+		if pinned == nil {
+			c.decided++
+			continue
+		}
+		c.seconds += pinned.Seconds
+		for _, o := range pinned.Outputs {
+			c.bytes += o.Digest.Size
+		}
+	}
+	return c
+}
+
+// countCells counts the cells that the goals are about.
+func (g *goals) countCells() int {
+	n, among := 0, map[plan.CellID]bool{}
+	for _, part := range g.closed() {
+		n += len(part.facts.Cells)
+	}
+	for _, id := range g.nodes() {
+		if cell := plan.NodeCell(g.Plan.Graph.Node(id)).Cell(); cell.Repeat > 0 {
+			among[cell] = true
+		}
+	}
+	return n + len(among)
+}
+
+// announce reports the nodes that the engine does not: to the record by partition where it is
+// closed, and one by one otherwise.
+func (g *goals) announce(rec *recording) {
+	for _, part := range g.closed() {
+		rec.Emit(event.NodesSame{Type: "nodes.same", Problem: part.Problem, Partition: part.File.String(), Nodes: part.facts.Own + len(part.facts.Common)})
+	}
+	for _, id := range g.nodes() {
+		if n := g.Plan.Graph.Node(id); n.Pinned != nil {
+			done := n.PinnedEvent()
+			rec.Emit(done)
+			if g.request.EachNode {
+				rec.sinks[1:].Emit(done)
+			}
+		}
+	}
+}
+
+// noteInvalid returns the findings about invalid problems among the goals, and notes them.
+func (g *goals) noteInvalid() diag.List {
+	asked := map[string]bool{}
+	for _, id := range g.nodes() {
+		if n := g.Plan.Graph.Node(id); n.Kind == plan.KindProblem {
+			asked[n.Label("problem")] = true
+		}
+	}
+	invalid := validate.InvalidOf(g.Config, func(problem *lang.Problem) bool { return asked[problem.Name] })
+	if len(invalid) > 0 {
+		g.options.Note(options.InvalidProblems{Diagnostics: invalid})
+	}
+	return invalid
+}

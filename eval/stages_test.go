@@ -1,0 +1,337 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/partition"
+	"github.com/fevalgraph/fevalgraph/eval/stores"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// part is a partition that begins with a solution; it is stale without facts.
+func part(problem, first string, facts *partition.Facts) partState {
+	return partState{Ref: partition.Ref{Problem: problem, First: first}, facts: facts}
+}
+
+// opened is a freshness of partitions of a configuration that comes from the index.
+func opened(parts ...partState) *freshness {
+	c := &call{options: &options.Options{}, stores: &stores.Stores{Store: cache.NewMemory()}, run: "now"}
+	c.Config = &lang.Config{Problems: []*lang.Problem{}}
+	i := &partition.Index{Indexed: partition.Indexed{Suites: partition.Suites{Sum: []byte("suites"), Nodes: 1, Bytes: 10, Seconds: 1}}}
+	return &freshness{call: c, parts: parts, index: i}
+}
+
+func TestFreshnessIsStale(t *testing.T) {
+	fresh := new(partition.Facts)
+	for name, c := range map[string]struct {
+		change func(*freshness)
+		stale  bool
+	}{
+		"all fresh":              {func(*freshness) {}, false},
+		"a stale partition":      {func(f *freshness) { f.parts[1].facts = nil }, true},
+		"suites without answers": {func(f *freshness) { f.index.Suites = partition.Suites{} }, true},
+		"tasks of no partition":  {func(f *freshness) { f.index.Tasks = true }, true},
+		"other suites":           {func(f *freshness) { f.evaluated = true }, true},
+		"the same suites": {func(f *freshness) {
+			f.evaluated, f.index.Suites.Sum = true, f.suitesSum()
+		}, false},
+		"new tasks": {func(f *freshness) {
+			f.evaluated, f.index.Suites.Sum = true, f.suitesSum()
+			f.Config.Tasks = []*lang.Task{{Name: "alone"}}
+		}, true},
+	} {
+		f := opened(part("p", "a", fresh), part("q", "a", fresh))
+		if c.change(f); f.stale() != c.stale {
+			t.Errorf("%s: stale is %v", name, f.stale())
+		}
+	}
+}
+
+func TestFreshnessFindsPartitions(t *testing.T) {
+	f := opened(part("p", "b", nil), part("p", "m", nil), part("q", "a", nil))
+	for _, c := range []struct {
+		problem, solution string
+		at                int
+		ok                bool
+	}{
+		{"p", "b", 0, true}, {"p", "c", 0, true}, {"p", "m", 1, true}, {"p", "z", 1, true}, {"q", "z", 2, true},
+		{"p", "a", -1, false}, {"o", "a", -1, false}, {"r", "a", 2, false},
+	} {
+		if at, ok := f.partOf(c.problem, c.solution); ok != c.ok || ok && at != c.at {
+			t.Errorf("%s/%s falls into partition %d, %v; want %d, %v", c.problem, c.solution, at, ok, c.at, c.ok)
+		}
+	}
+}
+
+func TestFreshnessDrops(t *testing.T) {
+	f := opened(part("p", "a", new(partition.Facts)), part("q", "a", nil), part("r", "a", new(partition.Facts)))
+	for _, c := range []struct {
+		drop string
+		any  bool
+		left int
+	}{{"q", false, 2}, {"p", true, 1}, {"p", false, 1}} {
+		any, err := f.drop(t.Context(), func(part *partState) bool { return part.Problem == c.drop })
+		left := 0
+		for range f.fresh() {
+			left++
+		}
+		if err != nil || any != c.any || left != c.left {
+			t.Errorf("dropping %s: %v, %d are fresh, %v", c.drop, any, left, err)
+		}
+	}
+}
+
+func TestFreshnessContext(t *testing.T) {
+	f := opened()
+	f.changed = map[string]bool{"local.other": true}
+	f.shared = map[[32]byte]partition.SharedSnapshot{{1}: {}}
+	for name, c := range map[string]struct {
+		backend string
+		shared  [32]byte
+		holds   bool
+	}{
+		"as it was":         {"local.host", [32]byte{1}, true},
+		"another backend":   {"local.other", [32]byte{1}, false},
+		"other shared data": {"local.host", [32]byte{2}, false},
+	} {
+		p := part("p", "a", &partition.Facts{Shared: []partition.SharedRef{{Addr: "tests:p", Sum: c.shared}}})
+		p.Backends = []string{c.backend}
+		if f.contextHolds(&p) != c.holds {
+			t.Errorf("%s: holds is %v", name, !c.holds)
+		}
+	}
+}
+
+// row is a node of the solution a of problem p, which needs some of the rows before it.
+func row(addr string, deps ...int32) graph.Row {
+	return graph.Row{Addr: addr, Kind: plan.KindAggregate, Deps: deps,
+		Labels: []graph.Label{{Name: "problem", Value: "p"}, {Name: "solution", Value: "a"}, {Name: "backend", Value: "local.host"}, {Name: "repeat", Value: "1"}},
+		Answer: graph.Answer{Seconds: 2, Outputs: []cache.Output{{Name: "out", Digest: cache.Digest{Size: 5}}}}}
+}
+
+// counted returns goals for all nodes of a project with the fresh partition p, of two nodes and an image that
+// others have, too.
+func counted(expanded bool, build func(*graph.Graph, []graph.Row)) *goals {
+	all := []graph.Row{row("image"), row("run:p/a", 0), row("aggregate:p/a", 1)}
+	all[0].Labels = nil
+	facts := &partition.Facts{Run: "before", Own: 2, Common: []partition.CommonRef{{Addr: "image"}}, Cells: all[2:], SavedBytes: 15, SavedSeconds: 6,
+		Summary: []report.CellRow{{Problem: "p", Solution: "a"}}}
+	f := opened(part("p", "a", facts))
+	if build == nil {
+		p := f.compileNothing()
+		return &goals{Project: p}
+	}
+	p := &Project{freshness: f, Plan: &plan.Plan{Config: f.Config, Graph: graph.New()}, expanded: expanded}
+	if !expanded {
+		all = all[2:]
+		all[0].Deps = nil
+	}
+	build(p.Plan.Graph, all)
+	g := &goals{Project: p}
+	for id := range graph.ID(p.Plan.Graph.Len()) {
+		g.targets = append(g.targets, id)
+	}
+	return g
+}
+
+// A partition counts the same nodes however much of it is in the graph.
+func TestGoalsCount(t *testing.T) {
+	node := func(g *graph.Graph, addr string, deps ...string) {
+		n := graph.Node{Addr: addr, Kind: plan.KindRun, Labels: []graph.Label{{Name: "problem", Value: "q"}, {Name: "solution", Value: "a"}, {Name: "backend", Value: "local.host"}, {Name: "repeat", Value: "1"}}}
+		for _, d := range deps {
+			on, _ := g.Lookup(d)
+			n.Deps = append(n.Deps, graph.Dep{On: on, As: d})
+		}
+		g.Add(n)
+	}
+	for name, c := range map[string]struct {
+		expanded bool
+		build    func(*graph.Graph, []graph.Row)
+		want     counts
+		cells    int
+		closed   int // partitions that are announced as one
+		pinned   int // nodes that are announced one by one
+	}{
+		"nothing is compiled": {false, nil, counts{nodes: 4, bytes: 25, seconds: 7}, 1, 1, 0},
+		"closed, and nothing has the image": {false, func(g *graph.Graph, rows []graph.Row) {
+			g.AddRows(rows)
+			node(g, "run:q/a")
+		}, counts{nodes: 4, decided: 1, bytes: 15, seconds: 6}, 2, 1, 0},
+		"closed, and a stale partition has the image": {false, func(g *graph.Graph, rows []graph.Row) {
+			g.AddRows(rows)
+			node(g, "image")
+			node(g, "run:q/a", "image")
+		}, counts{nodes: 4, decided: 2, bytes: 15, seconds: 6}, 2, 1, 0},
+		"expanded": {true, func(g *graph.Graph, rows []graph.Row) {
+			g.AddRows(rows)
+			node(g, "run:q/a", "image")
+		}, counts{nodes: 4, decided: 1, bytes: 15, seconds: 6}, 2, 0, 3},
+	} {
+		g := counted(c.expanded, c.build)
+		if got := g.count(); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+		if got := g.countCells(); got != c.cells {
+			t.Errorf("%s: %d cells, want %d", name, got, c.cells)
+		}
+		closed, pinned := 0, 0
+		for range g.closed() {
+			closed++
+		}
+		for _, id := range g.nodes() {
+			if g.Plan.Graph.Node(id).Pinned != nil {
+				pinned++
+			}
+		}
+		if closed != c.closed || pinned != c.pinned {
+			t.Errorf("%s: %d partitions are closed, and %d nodes pinned; want %d, %d", name, closed, pinned, c.closed, c.pinned)
+		}
+	}
+}
+
+// Without anything compiled, a dry run finds nothing to decide, and results are those of the facts.
+func TestExecutionOfNothing(t *testing.T) {
+	g := counted(false, nil)
+	x, err := g.decide(t.Context())
+	if err != nil || len(x.rep.Nodes) > 0 {
+		t.Fatalf("%d nodes are decided, %v", len(x.rep.Nodes), err)
+	}
+	c, err := x.collect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := c.rows(); len(rows) != 1 || rows[0].Solution != "a" || x.cells() != 1 {
+		t.Errorf("%d cells, %+v", x.cells(), rows)
+	}
+}
+
+// taskFunc is the work of a task.
+type taskFunc func(context.Context, *graph.Work) (graph.Outcome, error)
+
+func (taskFunc) Describe(context.Context, *graph.Manifest) error { return nil }
+
+func (f taskFunc) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) { return f(ctx, w) }
+
+// An execution refutes the partitions whose stored outputs it misses, and those that had other outputs of a
+// node than it has.
+func TestExecutionRefutes(t *testing.T) {
+	made := cache.SumBytes([]byte("made"))
+	now := partition.SumOutputs([]cache.Output{{Name: "out", Digest: made}})
+	for name, c := range map[string]struct {
+		lost    bool
+		before  [32]byte // the outputs of the image that the partition was decided with
+		refuted bool
+	}{
+		"nothing":       {false, now, false},
+		"a lost output": {true, now, true},
+		"another image": {false, [32]byte{1}, true},
+	} {
+		f := opened(part("p", "a", &partition.Facts{Common: []partition.CommonRef{{Addr: "image", Outputs: c.before}, {Addr: "not there"}}}))
+		store := f.stores.Store
+		kept, err := cache.PutBytes(t.Context(), store, []byte("kept"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.lost {
+			kept = cache.SumBytes([]byte("lost"))
+		}
+		given := row("aggregate:p/a")
+		given.Outputs = []cache.Output{{Name: "out", Digest: kept}}
+		g := graph.New()
+		g.AddRows([]graph.Row{given})
+		g.Add(graph.Node{Addr: "image", Kind: "image", Task: taskFunc(func(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+			d, err := cache.PutBytes(ctx, w.Store, []byte("made"))
+			return graph.Outcome{Outputs: []cache.Output{{Name: "out", Digest: d}}}, err
+		})})
+		g.Add(graph.Node{Addr: "suite", Kind: "aggregate", Deps: []graph.Dep{{On: 0, As: "cell", Outputs: []string{"out"}}},
+			Task: taskFunc(func(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+				d, _ := w.Input("cell", "out")
+				_, err := cache.ReadBlob(ctx, w.Store, d, -1)
+				return graph.Outcome{}, err
+			})})
+		targets := []graph.ID{1, 2}
+		rep, err := g.Execute(t.Context(), targets, graph.Options{Store: store, Locker: store, Pools: map[string]int{graph.CPUPool: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := &execution{goals: &goals{Project: &Project{freshness: f, Plan: &plan.Plan{Graph: g}}, targets: targets}, rep: rep}
+		if x.refutes()(&f.parts[0]) != c.refuted {
+			t.Errorf("%s: refuted is %v; the cell is %s, the image %s", name, !c.refuted, rep.Status(0).State, rep.Status(1).State)
+		}
+		if rep.Status(1).State != event.Done {
+			t.Errorf("%s: the image is %s", name, rep.Status(1).State)
+		}
+	}
+}
+
+// Of an expanded partition the results have what the goals need, and of a closed one all.
+func TestCollectedResults(t *testing.T) {
+	score := 1.0
+	var cells []report.Cell
+	for _, solution := range []string{"a", "b"} {
+		cells = append(cells, report.Cell{Problem: "p", Solution: solution, Backend: "local.host", Repeat: 1,
+			Checkpoints: []report.Checkpoint{{Name: "first", Class: verdict.Judged, Score: &score}, {Name: "second", Class: verdict.Judged, Score: &score}}})
+	}
+	for name, c := range map[string]struct {
+		expanded bool
+		targets  []string
+		want     string
+	}{
+		"closed":           {false, nil, "a/first a/second b/first b/second"},
+		"a checkpoint":     {true, []string{"aggregate:p/second/b@local.host"}, "b/second"},
+		"a cell":           {true, []string{"aggregate:p/a@local.host"}, "a/first a/second"},
+		"nothing of these": {true, []string{"other"}, ""},
+	} {
+		f := opened(part("p", "a", new(partition.Facts)))
+		f.partitions = partition.Store{Dir: t.TempDir()}
+		var err error
+		if f.parts[0].File, err = f.partitions.Put(new(partition.Facts), nil, cells); err != nil {
+			t.Fatal(err)
+		}
+		g := graph.New()
+		g.Add(graph.Node{Addr: "other"})
+		for _, solution := range []string{"a", "b"} {
+			var deps []graph.Dep
+			for _, checkpoint := range []string{"first", "second"} {
+				addr := fmt.Sprintf("aggregate:p/%s/%s@local.host", checkpoint, solution)
+				deps = append(deps, graph.Dep{On: g.Add(graph.Node{Addr: addr, Labels: []graph.Label{{Name: "problem", Value: "p"}}}), As: addr})
+			}
+			g.Add(graph.Node{Addr: fmt.Sprintf("aggregate:p/%s@local.host", solution), Labels: []graph.Label{{Name: "problem", Value: "p"}}, Deps: deps})
+		}
+		wanted := &goals{Project: &Project{freshness: f, Plan: &plan.Plan{Graph: g}, expanded: c.expanded}}
+		for _, addr := range c.targets {
+			id, ok := g.Lookup(addr)
+			if !ok {
+				t.Fatalf("there is no %s", addr)
+			}
+			wanted.targets = append(wanted.targets, id)
+		}
+		found, err := wanted.freshResults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		results, err := found.results()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, cell := range results.Cells {
+			for _, c := range cell.Checkpoints {
+				got = append(got, cell.Solution+"/"+c.Name)
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
