@@ -165,6 +165,7 @@ type NodeDone struct {
 
 	Category Category `json:"category,omitempty"` // of the cause, if the node was stale
 	Fault    string   `json:"fault,omitempty"`    // kind of the error behind Message, if its task names one
+	Needs    []string `json:"needs,omitempty"`    // dependencies of a node without an answer that is kept, unless there are too many
 }
 
 // Category classifies a cause in one word. Besides these it is the label of what changed, such as

@@ -28,9 +28,7 @@ func (g *Graph) RowsOf(targets []ID, r *Report) (rows []Row, ok bool) {
 	rows, ok = make([]Row, 0, len(closure)), true
 	for _, id := range closure {
 		n, st := &g.nodes[id], &r.statuses[id]
-		switch st.State {
-		case event.Cached, event.Done, event.Timeout:
-		default:
+		if !st.kept() {
 			ok = false
 			continue
 		}
@@ -44,6 +42,11 @@ func (g *Graph) RowsOf(targets []ID, r *Report) (rows []Row, ok bool) {
 		rows = append(rows, row)
 	}
 	return rows, ok
+}
+
+// kept reports whether the node has an answer that the next execution serves.
+func (s *Status) kept() bool {
+	return s.State == event.Cached || s.State == event.Done || s.State == event.Timeout
 }
 
 // below returns what Closure does, at a cost that depends on the closure alone.

@@ -220,8 +220,17 @@ func (s *scheduler) announce(id ID) {
 	if st.State == "" || n.Pinned != nil {
 		return // a dry run, or nothing was decided
 	}
-	s.o.Sink.Emit(doneEvent(n.Addr, n.Kind, st))
+	e := doneEvent(n.Addr, n.Kind, st)
+	if !st.kept() && len(n.Deps) <= mostNeeds {
+		for _, dep := range n.Deps {
+			e.Needs = append(e.Needs, s.g.Node(dep.On).Addr)
+		}
+	}
+	s.o.Sink.Emit(e)
 }
+
+// mostNeeds bounds the dependencies in an event. Aggregates of suites have one for each cell.
+const mostNeeds = 64
 
 func doneEvent(addr, kind string, st *Status) event.NodeDone {
 	changes, omitted := event.Bounded(st.Changes)

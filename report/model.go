@@ -59,7 +59,7 @@ type Checkpoint struct {
 	Score                 *float64            `json:"score,omitempty"`                // from 0 to 100, or beyond when the problem says so; nil is none
 	ScoreUnbounded        *float64            `json:"score_unbounded,omitempty"`      // what the score is without an upper bound
 	ScoreText             string              `json:"score_text,omitempty"`           // "nan", "inf" or "-inf", when that is what was given as the score, which then is nil
-	ScoreUnboundedText    string              `json:"score_unbounded_text,omitempty"` // likewise
+	ScoreUnboundedText    string              `json:"score_unbounded_text,omitempty"` // the same of ScoreUnbounded
 	ExitCode              *int                `json:"exit_code"`                      // null when pytest never ran
 	Collected             int                 `json:"collected"`
 	InfrastructureFailure bool                `json:"infrastructure_failure"`

@@ -89,8 +89,12 @@ func schemaOf(t *testing.T, of reflect.Type) *jsonschema.Schema {
 		t.Fatal(err)
 	}
 	loosen(s)
+	commented.describe(t, s, of)
 	return s
 }
+
+// commented holds the comments that have been read.
+var commented = comments{}
 
 func loosen(s *jsonschema.Schema) {
 	if s == nil {
