@@ -2,7 +2,9 @@ package eval
 
 import (
 	"context"
+	"io"
 
+	"github.com/fevalgraph/fevalgraph/eval/pages"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
@@ -44,3 +46,6 @@ func Fold(how string) func(*graph.Node) string {
 		return ""
 	}
 }
+
+// WriteSVG writes a drawing as the page of a cell shows it.
+func WriteSVG(w io.Writer, d *graph.Drawing) error { return pages.Flow(d).WriteSVG(w, "graph") }

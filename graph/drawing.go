@@ -16,17 +16,17 @@ type NodeState struct {
 // Drawing is a part of a graph as it is shown: boxes that stand for nodes, in topological order of the
 // first node of each.
 type Drawing struct {
-	boxes []box
-	edges [][2]int // of boxes, from a dependency to its dependent; sorted, each once
+	Boxes []Box
+	Edges [][2]int // of boxes, from a dependency to its dependent; sorted, each once
 }
 
-// box stands for a node, or for nodes that are folded together.
-type box struct {
-	name    string
-	nodes   int
-	column  int    // of the first node
-	state   string // the most urgent one of its nodes
-	seconds float64
+// Box stands for a node, or for nodes that are folded together.
+type Box struct {
+	Name    string
+	Nodes   int
+	Column  int    // of the first node
+	State   string // the most urgent one of its nodes
+	Seconds float64
 }
 
 // colours are the colours of states in drawings, the most urgent first.
@@ -55,26 +55,26 @@ func (g *Graph) Draw(ids []ID, stateOf func(ID) NodeState, fold func(*Node) stri
 		name := fold(n)
 		at, known := byName[name]
 		if name == "" || !known {
-			at = len(d.boxes)
-			d.boxes = append(d.boxes, box{name: cmp.Or(name, n.Addr), column: columns[id], state: l.State})
+			at = len(d.Boxes)
+			d.Boxes = append(d.Boxes, Box{Name: cmp.Or(name, n.Addr), Column: columns[id], State: l.State})
 			if name != "" {
 				byName[name] = at
 			}
 		}
-		b := &d.boxes[at]
-		b.nodes, b.seconds = b.nodes+1, b.seconds+l.Seconds
-		if urgency(l.State) < urgency(b.state) {
-			b.state = l.State
+		b := &d.Boxes[at]
+		b.Nodes, b.Seconds = b.Nodes+1, b.Seconds+l.Seconds
+		if urgency(l.State) < urgency(b.State) {
+			b.State = l.State
 		}
 		of[id] = at
 		for _, dep := range n.Deps {
 			if from, in := of[dep.On]; in && from != at {
-				d.edges = append(d.edges, [2]int{from, at})
+				d.Edges = append(d.Edges, [2]int{from, at})
 			}
 		}
 	}
-	slices.SortFunc(d.edges, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(a[0], b[0])) })
-	d.edges = slices.Compact(d.edges)
+	slices.SortFunc(d.Edges, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(a[0], b[0])) })
+	d.Edges = slices.Compact(d.Edges)
 	return d
 }
 
@@ -109,29 +109,29 @@ func (g *Graph) columns(ids []ID) map[ID]int {
 	return columns
 }
 
-// notes returns what is shown below a box's name.
-func (b *box) notes() string {
+// Notes returns what is shown below a box's name.
+func (b *Box) Notes() string {
 	var words []string
-	if b.nodes > 1 {
-		words = append(words, fmt.Sprintf("%d nodes", b.nodes))
+	if b.Nodes > 1 {
+		words = append(words, fmt.Sprintf("%d nodes", b.Nodes))
 	}
-	if b.state != "" {
-		words = append(words, b.state)
+	if b.State != "" {
+		words = append(words, b.State)
 	}
 	switch {
-	case b.seconds >= 60:
-		words = append(words, fmt.Sprintf("%dm%02ds", int(b.seconds)/60, int(b.seconds)%60))
-	case b.seconds >= 1:
-		words = append(words, fmt.Sprintf("%.1fs", b.seconds))
-	case b.seconds >= 0.001:
-		words = append(words, fmt.Sprintf("%dms", int(b.seconds*1000)))
+	case b.Seconds >= 60:
+		words = append(words, fmt.Sprintf("%dm%02ds", int(b.Seconds)/60, int(b.Seconds)%60))
+	case b.Seconds >= 1:
+		words = append(words, fmt.Sprintf("%.1fs", b.Seconds))
+	case b.Seconds >= 0.001:
+		words = append(words, fmt.Sprintf("%dms", int(b.Seconds*1000)))
 	}
 	return strings.Join(words, ", ")
 }
 
 // fill returns the colour of a box, or "".
-func (b *box) fill() string {
-	if at := urgency(b.state); at < len(colours) {
+func (b *Box) fill() string {
+	if at := urgency(b.State); at < len(colours) {
 		return colours[at].fill
 	}
 	return ""

@@ -125,7 +125,7 @@ func TestHistoryFigure(t *testing.T) {
 	for i := range step.Changes {
 		step.Changes[i].Causes = []string{"source changed"}
 	}
-	runs := []HistoryPoint{{Name: "r1", Results: before}, {Name: "r2", Results: after, Step: step}}
+	runs := []HistoryPoint{NewHistoryPoint("r1", before, nil), NewHistoryPoint("r2", after, step)}
 	f, ok := HistoryFigure(runs, "solved")
 	if !ok || len(f.Rows) != 2 || f.Rows[0][1] != "0.5" || f.Rows[1][1] != "1" {
 		t.Fatalf("%v, %v", ok, f.Rows)
@@ -173,7 +173,7 @@ func TestFiguresFit(t *testing.T) {
 	all := append(TradeoffFigures(r, "checkpoints"), c.LeaderboardFigure(), m.Figure(), SpreadFigure(r, m))
 	pairs, ok1 := c.PairsFigure()
 	checkpoints, ok2 := CheckpointsFigure(r)
-	history, ok3 := HistoryFigure([]HistoryPoint{{Name: "a", Results: r}, {Name: "b", Results: r, Step: Differ(r, r)}}, "checkpoints")
+	history, ok3 := HistoryFigure([]HistoryPoint{NewHistoryPoint("a", r, nil), NewHistoryPoint("b", r, Differ(r, r))}, "checkpoints")
 	if !ok1 || !ok2 || !ok3 || len(all) != 4 {
 		t.Fatal("figures are missing", ok1, ok2, ok3, len(all))
 	}

@@ -16,11 +16,26 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// HistoryPoint is a run of a history.
+// HistoryPoint is a run of a history. It does not keep the results.
 type HistoryPoint struct {
-	Name    string
-	Results *Results
-	Step    *Difference // from the point before; nil for the first, or if it is not known
+	Name  string
+	Step  *Difference // from the point before; nil for the first, or if it is not known
+	means map[string]historyMeans
+}
+
+// historyMeans holds the means of a metric in a run, and those of its solutions.
+type historyMeans struct {
+	whole     Contender
+	solutions map[string]float64
+}
+
+// NewHistoryPoint returns the point of a run.
+func NewHistoryPoint(name string, r *Results, step *Difference) HistoryPoint {
+	p := HistoryPoint{Name: name, Step: step, means: map[string]historyMeans{}}
+	for _, metric := range Metrics {
+		p.means[metric] = historyMeans{wholeOf(r, metric), solutionMeans(r, metric)}
+	}
+	return p
 }
 
 // HistoryFigure draws a metric over runs, with what each step came from. It is false unless two runs have the
@@ -32,7 +47,7 @@ func HistoryFigure(runs []HistoryPoint, metric string) (f draw.Figure, ok bool) 
 		Columns: []string{"run", "mean", "low", "high", "problems", "won", "lost", "changed", "causes"}}
 	lines := map[string][]float64{}
 	for i, run := range runs {
-		one := wholeOf(run.Results, metric)
+		one := run.means[metric].whole
 		one.Name = run.Name
 		c.All = append(c.All, one)
 		low, high := bounds(one.Interval)
@@ -41,7 +56,7 @@ func HistoryFigure(runs []HistoryPoint, metric string) (f draw.Figure, ok bool) 
 			row[5], row[6], row[7], row[8] = strconv.Itoa(d.Count(ChangeWon)), strconv.Itoa(d.Count(ChangeLost)), strconv.Itoa(d.Count(ChangeChanged)), stepCauses(d)
 		}
 		f.Rows = append(f.Rows, row)
-		for name, mean := range solutionMeans(run.Results, metric) {
+		for name, mean := range run.means[metric].solutions {
 			for len(lines[name]) < i {
 				lines[name] = append(lines[name], math.NaN())
 			}
@@ -147,7 +162,7 @@ func (c *Contenders) drawHistory(width float64, runs []HistoryPoint, lines map[s
 	d.Polyline(line, "ks0 wide", "")
 	for i := range runs {
 		step := runs[i].Step
-		if i == 0 || step == nil {
+		if i == 0 || step == nil || len(step.Changes) == 0 && len(runs) > mostSteps {
 			continue
 		}
 		px := (x.At(float64(i-1)) + x.At(float64(i))) / 2
@@ -168,6 +183,9 @@ func (c *Contenders) drawHistory(width float64, runs []HistoryPoint, lines map[s
 	d.Height = below
 	return d
 }
+
+// mostSteps is how many steps are all marked. Of more, those with changes are.
+const mostSteps = 5
 
 // shortRun returns the day and time of a run's id, or the beginning of another name.
 func shortRun(name string) string {

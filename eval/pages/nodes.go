@@ -27,11 +27,13 @@ type nodes struct {
 	history.Judged
 	source *Source
 	byName map[string][]event.NodeDone
+	linked map[string]*linked // by address, those that cells share, too
+	trees  map[string]*page.Tree
 }
 
 // nodesOf reads the nodes that made results once.
 func (s *Source) nodesOf(of *page.Run) (*nodes, error) {
-	n := &nodes{Judged: history.JudgedIn(of.Results), source: s, byName: map[string][]event.NodeDone{}}
+	n := &nodes{Judged: history.JudgedIn(of.Results), source: s, byName: map[string][]event.NodeDone{}, linked: map[string]*linked{}, trees: map[string]*page.Tree{}}
 	for _, run := range n.Runs() {
 		last := map[string]int{} // the place in byName of an address's event
 		err := history.Each(s.State, event.OpenRun(s.State, run), func(done event.NodeDone) bool {
@@ -51,7 +53,24 @@ func (s *Source) nodesOf(of *page.Run) (*nodes, error) {
 			return nil, err
 		}
 	}
-	return n, nil
+	err := n.Nodes(s.State, func(row *graph.Row, deps []string) {
+		if known := n.linked[row.Addr]; known == nil || known.Key.IsZero() {
+			n.linked[row.Addr] = &linked{*row, deps}
+		}
+	})
+	for _, all := range n.byName {
+		for i := range all {
+			known := n.linked[all[i].Addr]
+			if known == nil {
+				known = &linked{Row: graph.Row{Addr: all[i].Addr, Kind: all[i].Kind}}
+				n.linked[all[i].Addr] = known
+			}
+			if len(known.deps) == 0 { // it has no answer
+				known.deps = all[i].Needs
+			}
+		}
+	}
+	return n, err
 }
 
 // namesOf are the names that addresses of a cell's nodes have after their kind.

@@ -25,6 +25,12 @@ import (
 // Compared is how many runs before the latest a report has that names none.
 const Compared = 4
 
+// Remembered is how many runs before those the figures over runs have. mostRemembered bounds their cells together.
+const (
+	Remembered     = 20
+	mostRemembered = 200_000
+)
+
 // Source is where a report comes from.
 type Source struct {
 	State   event.Records // of the project
@@ -55,6 +61,11 @@ func (s *Source) Gather(ctx context.Context, names []string, present *Present) (
 		runs = append(runs[max(len(runs)-Compared, 0):], page.Run{ID: Now, Results: present.Results})
 	}
 	p := &page.Page{Project: s.Project, Version: s.Version, Runs: runs, Words: selection.VerdictWords}
+	if len(names) == 0 {
+		if p.Before, err = s.before(ctx, &runs[0]); err != nil {
+			return nil, exit.Past(err)
+		}
+	}
 	last := &runs[len(runs)-1]
 	for i := range runs[:len(runs)-1] {
 		d := report.Differ(runs[i].Results, last.Results)
@@ -81,6 +92,8 @@ func (s *Source) Gather(ctx context.Context, names []string, present *Present) (
 		return nil, exit.Past(err)
 	}
 	p.Nodes = func(cell *report.Cell) ([]page.Node, error) { return made.of(ctx, cell) }
+	p.Graph, p.Sources = made.graph, made.sources
+	p.Tree = func(id string) (*page.Tree, error) { return made.tree(ctx, id) }
 	return p, nil
 }
 
@@ -145,6 +158,37 @@ func (s *Source) runs(names []string) ([]page.Run, error) {
 		}
 		all = append(all, *r)
 	}
+	return all, nil
+}
+
+// before returns the runs with results before a run, for figures over runs, and sets its step.
+func (s *Source) before(ctx context.Context, first *page.Run) ([]report.HistoryPoint, error) {
+	ids, err := event.Runs(s.State)
+	if err != nil {
+		return nil, err
+	}
+	var all []report.HistoryPoint
+	after, cells := first, len(first.Results.Cells)
+	var step **report.Difference = &first.Step
+	for _, id := range slices.Backward(ids) {
+		if id >= first.ID || len(all) == Remembered || cells > mostRemembered {
+			continue
+		}
+		found := event.OpenRun(s.State, id)
+		if start, ok := found.Start(); ok && start.AdHoc {
+			continue
+		}
+		r, err := s.run(found)
+		if err != nil { // it ended without results, or is damaged
+			continue
+		}
+		if *step, err = s.step(ctx, r, after); err != nil {
+			return nil, err
+		}
+		all = append(all, report.NewHistoryPoint(r.ID, r.Results, nil))
+		after, step, cells = r, &all[len(all)-1].Step, cells+len(r.Results.Cells)
+	}
+	slices.Reverse(all)
 	return all, nil
 }
 

@@ -14,7 +14,10 @@ import (
 )
 
 // graphFormats are those of graph: drawings, and the nodes themselves.
-var graphFormats = append(slices.Clone(graph.Formats), "json")
+var (
+	drawings     = append(slices.Clone(graph.Formats), "svg")
+	graphFormats = append(slices.Clone(drawings), "json")
+)
 
 func (a *app) graphCommand() *cobra.Command {
 	var format, fold string
@@ -28,7 +31,7 @@ needs attention most and the sum of the durations.`,
   fevalgraph graph kvstore/reference --mermaid
   fevalgraph graph --fold kind --dot | dot -Tpng >graph.png`,
 		func(cmd *cobra.Command, args []string) error {
-			for _, name := range graph.Formats {
+			for _, name := range drawings {
 				if *short[name] {
 					format = name
 				}
@@ -61,14 +64,18 @@ needs attention most and the sum of the durations.`,
 			if format == "json" {
 				return p.Plan.Graph.RenderJSON(a.io.Out, ids, states)
 			}
-			return p.Plan.Graph.Draw(ids, states, eval.Fold(fold)).Render(a.io.Out, format)
+			drawing := p.Plan.Graph.Draw(ids, states, eval.Fold(fold))
+			if format == "svg" {
+				return eval.WriteSVG(a.io.Out, drawing)
+			}
+			return drawing.Render(a.io.Out, format)
 		})
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().StringVar(&format, "format", "dot", strings.Join(graphFormats, ", "))
 	cmd.Flags().StringVar(&fold, "fold", "", "one box for all nodes of each `WHAT`: kind, cell")
-	for _, name := range graph.Formats {
+	for _, name := range drawings {
 		short[name] = cmd.Flags().Bool(name, false, "short for --format "+name)
 	}
-	cmd.MarkFlagsMutuallyExclusive(append(slices.Clone(graph.Formats), "format")...)
+	cmd.MarkFlagsMutuallyExclusive(append(slices.Clone(drawings), "format")...)
 	return cmd
 }

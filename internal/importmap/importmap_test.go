@@ -60,7 +60,7 @@ var rooms = []room{
 	{"eval/validate", []string{"backend", "lang", "lang/diag", "report", "report/text", "tasks", "verdict"}, "it looks at a configuration and at results, and runs nothing"},
 	{"eval/partition", []string{"lang", "lang/diag", "plan", "graph", "cache", "report", "tasks"}, "it keeps what was compiled and decided, and decides nothing"},
 	{"eval", []string{"eval/compare", "eval/exit", "eval/history", "eval/kind", "eval/options", "eval/packs", "eval/pages", "eval/partition", "eval/provenance", "eval/reads", "eval/selection", "eval/shards", "eval/shell", "eval/stores", "eval/user", "eval/validate", "eval/wake", "cache/pack", "lang", "lang/diag", "plan", "graph", "cache", "event", "report", "report/page", "report/text", "verdict", "tasks", "backend", "cache/remote"}, "the application joins the rooms that work; it shows nothing, and knows no flags and no kind of backend"},
-	{"eval/pages", []string{"eval/causes", "eval/exit", "eval/history", "eval/selection", "cache", "event", "graph", "plan", "report", "report/page"}, "it gathers what runs recorded, and evaluates nothing"},
+	{"eval/pages", []string{"eval/causes", "eval/exit", "eval/history", "eval/selection", "cache", "event", "graph", "plan", "report", "report/draw", "report/page"}, "it gathers what runs recorded, and evaluates nothing"},
 	{"internal/capped", nil, "it is used by every room"},
 	{"internal/pyjson", nil, "it knows how Python writes JSON, not what is in it"},
 	{"internal/frozen", nil, "it writes values down, whatever they mean"},

@@ -33,10 +33,8 @@ func (f *Figure) WriteSVG(w io.Writer) error {
 	}
 	height := top + d.Height + line*float64(len(notes)) + 12
 	var b strings.Builder
-	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" class="figure" width="` + number(Width) + `" height="` + number(height) +
-		`" viewBox="0 0 ` + number(Width) + " " + number(height) + `" role="img"><title>` + escaped(f.Title) + "</title><style>" + Style() + "</style>\n")
+	open(&b, Width, height, f.Title)
 	framed := Drawing{}
-	framed.Rectangle(0, 0, Width, height, "fback", "")
 	framed.Text(12, 18, "", "ftext strong", f.Title)
 	for i, note := range notes {
 		framed.Text(12, top+d.Height+line*(float64(i)+0.5), "", "fdim small", note)
@@ -47,6 +45,15 @@ func (f *Figure) WriteSVG(w io.Writer) error {
 	b.WriteString("</g>\n</svg>\n")
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// open begins a file with its background.
+func open(b *strings.Builder, width, height float64, title string) {
+	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" class="figure" width="` + number(width) + `" height="` + number(height) +
+		`" viewBox="0 0 ` + number(width) + " " + number(height) + `" role="img"><title>` + escaped(title) + "</title><style>" + Style() + "</style>\n")
+	back := Drawing{}
+	back.Rectangle(0, 0, width, height, "fback", "")
+	back.write(b)
 }
 
 // WriteCSV writes the data of the figure. field makes a text fit for a field.

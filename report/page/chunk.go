@@ -11,6 +11,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/report/draw"
 )
 
 const (
@@ -32,7 +33,14 @@ type details struct {
 	Cell  *report.Cell `json:"cell"`
 	Nodes []Node       `json:"nodes"`
 	// More is how many nodes are left out.
-	More int `json:"more,omitempty"`
+	More  int           `json:"more,omitempty"`
+	Graph *draw.Drawing `json:"graph,omitempty"`
+	// Trees are the places of the submissions in the chunks of trees, by checkpoint: -1 if it is unknown, -2 if it
+	// has no room. Empty if all are unknown.
+	Trees    []int     `json:"trees,omitempty"`
+	Excerpts []excerpt `json:"excerpts,omitempty"`
+	// Shown has the places in Excerpts for tests, by checkpoint and place of the test.
+	Shown map[int]map[int][]int `json:"shown,omitempty"`
 }
 
 // index is the index of the page. It hands the rest to put, piece by piece.
@@ -47,6 +55,11 @@ func (p *Page) index(put func(id, data string) error) (*index, error) {
 		}
 		return id, err
 	}
+	var places map[string]int
+	var err error
+	if x.Trees, places, err = p.sendTrees(cells, send); err != nil {
+		return nil, err
+	}
 	var held []json.RawMessage
 	size, first := 0, 0
 	for i, cell := range cells {
@@ -54,7 +67,11 @@ func (p *Page) index(put func(id, data string) error) (*index, error) {
 		if err != nil {
 			return nil, err
 		}
-		content, err := json.Marshal(detailsOf(cell, nodes))
+		d := detailsOf(cell, nodes)
+		if err := p.addSources(&d, cell, places); err != nil {
+			return nil, err
+		}
+		content, err := json.Marshal(d)
 		if err != nil {
 			return nil, fmt.Errorf("encoding a report: %w", err)
 		}
@@ -75,7 +92,6 @@ func (p *Page) index(put func(id, data string) error) (*index, error) {
 		}
 		x.Work = id
 	}
-	var err error
 	if x.Figures, err = send(sheetOf(p.figures(contenders))); err != nil {
 		return nil, err
 	}

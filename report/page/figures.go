@@ -98,9 +98,9 @@ func (p *Page) figures(boards []*report.Contenders) []plotted {
 			add("tradeoff", "", metric, f, true)
 		}
 	}
-	var history []report.HistoryPoint
+	history := slices.Clone(p.Before)
 	for i := range p.Runs {
-		history = append(history, report.HistoryPoint{Name: p.Runs[i].ID, Results: p.Runs[i].Results, Step: p.Runs[i].Step})
+		history = append(history, report.NewHistoryPoint(p.Runs[i].ID, p.Runs[i].Results, p.Runs[i].Step))
 	}
 	for _, metric := range report.Metrics {
 		f, ok := report.HistoryFigure(history, metric)

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/report/draw"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
@@ -22,9 +24,25 @@ func gallery(problems, repeats int) *Page {
 				{Addr: "submission:" + c.Problem + "/checkpoint_1/" + c.Solution, Kind: "submission", State: "done", Cause: "source changed", Files: []string{"solutions/" + c.Solution + "/main.py (modified)"}, Seconds: 0.002, Attempt: 1},
 				{Addr: "pytest:" + c.Problem + "/checkpoint_1/" + c.Solution, Kind: "pytest", State: "done", Cause: "submission changed", Log: "2 failed, 5 passed in 0.41s", Seconds: 3.2, Attempt: 1},
 			}, nil
-		}}
+		},
+		Graph: func(c *report.Cell) *draw.Drawing {
+			return draw.Flow([]draw.Box{{Name: "tests checkpoint_1", Note: "cached", Role: "s0"}, {Name: "submission checkpoint_1", Note: "done, 2ms", Role: "good"},
+				{Name: "pytest checkpoint_1", Note: "broken, 3.2s", Role: "fault", Column: 1}, {Name: "parse checkpoint_1", Note: "blocked", Role: "fault", Column: 2},
+				{Name: "aggregate checkpoint_1", Note: "blocked", Role: "fault", Column: 3}}, [][2]int{{0, 2}, {1, 2}, {2, 3}, {3, 4}})
+		},
+		Sources: func(c *report.Cell) (all []Trees) {
+			for i := range c.Checkpoints {
+				all = append(all, Trees{Submission: fmt.Sprintf("%s %s %d", c.Problem, c.Solution, i), Tests: "tests"})
+			}
+			return all
+		},
+		Tree: galleryTree}
 	begin := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	causes := []string{"asset:requests changed", "tests/test_api.py changed", "image rebuilt", "policy core-cases -> all-cases"}
+	for n := range 4 {
+		r := galleryRun(fmt.Sprintf("2025123%d-030405-00000%d", n-2, n), problems, 1, n)
+		p.Before = append(p.Before, report.NewHistoryPoint(r.Run, r, nil))
+	}
 	for n := range 5 {
 		r := galleryRun(fmt.Sprintf("2026010%d-030405-00000%d", n+2, n), problems, repeats, n)
 		p.Runs = append(p.Runs, Run{ID: r.Run, Start: begin.AddDate(0, 0, n), Seconds: 412.5 - 80*float64(n), Executed: 900 - 150*n, Cached: 300 + 150*n, Ended: true, Exit: 1, Results: r})
@@ -58,6 +76,20 @@ func gallery(problems, repeats int) *Page {
 		p.Work = append(p.Work, Work{Addr: fmt.Sprintf("%s:kvstore/checkpoint_%d/agent", kind, n), Kind: kind, Pool: "cpu", State: "done", Start: at, Seconds: seconds})
 	}
 	return p
+}
+
+// galleryTree returns the files of a submission, which grow with checkpoints and differ between solutions.
+func galleryTree(id string) (*Tree, error) {
+	if id == "tests" {
+		return &Tree{Files: []File{{Path: "test_checkpoint_2.py"}, {Path: "test_checkpoint_1.py", Text: strings.Repeat("# setup\n", 9) + "def test():\n    store = Store()\n    store.put(\"a\", 1)\n    # survives a restart\n    assert store.get(\"a\") == 1\n"}}}, nil
+	}
+	random := rand.New(rand.NewPCG(uint64(len(id)), uint64(id[len(id)-1])))
+	var b strings.Builder
+	b.WriteString("# " + id + "\nclass Store:\n")
+	for n := range 12 + 3*int(id[len(id)-1]-'0') {
+		fmt.Fprintf(&b, "\tdef method_%d(self, key, value=None):\n\t\t\"\"\"Keeps what was given, and returns it.\"\"\"\n\t\treturn self.kept.get(key, %d)\n\n", n, random.IntN(4))
+	}
+	return &Tree{Files: []File{{Path: "README.md", Text: "# Store\n"}, {Path: "data.bin", Note: "4096 bytes, which are no text"}, {Path: "src/store.py", Text: b.String()}}}, nil
 }
 
 var gallerySolutions = []struct {
@@ -123,7 +155,7 @@ func galleryCheckpoints(cell *report.Cell, random *rand.Rand, skill float64) {
 			if passed {
 				count.Passed++
 			} else {
-				test.Status, test.Message = verdict.TestFailed, ptr("def test():\n>       assert store.get(\"a\") == 1\nE       AssertionError: assert None == 1\n\ntests/test_checkpoint_1.py:14: AssertionError")
+				test.Status, test.Message = verdict.TestFailed, ptr("def test():\n>       assert store.get(\"a\") == 1\nE       AssertionError: assert None == 1\n\nFile \"/workspace/src/store.py\", line 5, in get\ntests/test_checkpoint_1.py:14: AssertionError")
 				c.Passed = c.Passed && group != verdict.Core
 			}
 			c.Groups[group] = count

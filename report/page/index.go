@@ -34,6 +34,7 @@ type index struct {
 	Chunks      []chunk           `json:"chunks"`
 	Work        string            `json:"work,omitempty"` // the chunk of the timeline
 	Figures     string            `json:"figures"`        // the chunk of the figures
+	Trees       []chunk           `json:"trees"`          // of submissions
 	Grids       []chunk           `json:"grids"`          // of tests and solutions, problem by problem as in Matrix
 	Outcomes    []verdict.Outcome `json:"outcomes"`       // by how much they ask for attention
 	Groups      []verdict.Group   `json:"groups"`
@@ -107,7 +108,7 @@ type change struct {
 // newIndex returns the index of a page, whose last run has these entries and contenders, without its chunks.
 func newIndex(p *Page, entries []report.Entry, contenders []*report.Contenders) *index {
 	last := &p.Runs[len(p.Runs)-1]
-	x := &index{Schema: 1, Project: p.Project, Version: p.Version, Past: []past{}, Differences: []difference{}, Chunks: []chunk{}, Leaders: []board{}, Grids: []chunk{},
+	x := &index{Schema: 1, Project: p.Project, Version: p.Version, Past: []past{}, Differences: []difference{}, Chunks: []chunk{}, Leaders: []board{}, Grids: []chunk{}, Trees: []chunk{},
 		Summary: report.Summarize(last.Results, nil), Groups: verdict.Groups[:],
 		Outcomes: []verdict.Outcome{verdict.OutcomePassed, verdict.OutcomeScored, verdict.OutcomeSkipped, verdict.OutcomeFailed,
 			verdict.OutcomeNotReached, verdict.OutcomeErrored, verdict.OutcomeBroken}}

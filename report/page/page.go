@@ -14,6 +14,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/report"
+	"github.com/fevalgraph/fevalgraph/report/draw"
 )
 
 // ErrNoResults says that no run has any.
@@ -26,11 +27,20 @@ type Page struct {
 	// Runs are the earliest first. The report is about the last one; those before it are
 	// what it is compared with.
 	Runs []Run
+	// Before are the runs before those, for figures over runs.
+	Before []report.HistoryPoint
 	// Words are what selectors may call a verdict.
 	Words func(report.Checkpoint) []string
 	// Nodes returns the nodes that made a cell of the last run. It is called once for each
 	// cell, by one goroutine at a time.
 	Nodes func(*report.Cell) ([]Node, error)
+	// Graph draws the nodes of a cell with those that it shares. nil, of the function or of what it returns, means
+	// that no edge is known.
+	Graph func(*report.Cell) *draw.Drawing
+	// Sources returns the trees that each checkpoint of a cell was judged by. nil means that none is known.
+	Sources func(*report.Cell) []Trees
+	// Tree reads a tree of Sources. It returns nil if the tree is gone.
+	Tree func(id string) (*Tree, error)
 	// Work is what ran in the last run, in order of its begin.
 	Work []Work
 }
@@ -49,7 +59,7 @@ type Run struct {
 	Results   *report.Results
 	// Difference is what became of its results in the last run; nil for the last.
 	Difference *report.Difference
-	// Step is what became of the results of the run before in this one; nil for the first.
+	// Step is what became of the results of the run before in this one; nil for the first of all.
 	Step *report.Difference
 }
 

@@ -26,12 +26,18 @@ export interface Concern { kind: string; text: string; checkpoints: number; cell
 export interface Index {
   schema: number; project: string; version: string; live?: boolean; runs: Run[]; cells: Cells; checkpoints: Checkpoints
   past: { outcome: Column; score: Numbers }[]; differences: Difference[]; leaders: Board[]; matrix: Heat; since: number; concerns: Concern[]
-  summary: Record<string, number>; chunks: { id: string; first: number }[]; work?: string; figures: string; grids: { id: string; first: number }[]; outcomes: string[]; groups: string[]
+  summary: Record<string, number>; chunks: { id: string; first: number }[]; work?: string; figures: string; trees: { id: string; first: number }[]; grids: { id: string; first: number }[]; outcomes: string[]; groups: string[]
 }
 
 export interface Test {
   id: string; file: string; group: string; status: string; duration_ms: number; message: string | null; verdict?: string; ratio?: number; cpu_ms?: number; memory_bytes?: number
+  excerpts?: Excerpt[] // by withExcerpts
 }
+/** The lines around one that a test's message names. */
+export interface Excerpt { path: string; tests?: boolean; at: number; first: number; lines: string[] }
+export interface File { path: string; text?: string; note?: string }
+/** The files of a submission. */
+export interface Tree { files: File[]; more?: number }
 export interface Checkpoint {
   name: string; passed: boolean; policy: string; class: string; message: string | null; score?: number; exit_code: number | null
   collected: number; duration_ms: number; isolation?: string; import?: string; groups: Record<string, { passed: number; total: number }>; tests: Test[]
@@ -43,7 +49,9 @@ export interface Node {
 }
 export interface Details {
   cell: { message: string | null; status: string; checkpoints: Checkpoint[]; recorded?: { by: string; score: number | null } }
-  nodes: Node[]; more?: number
+  nodes: Node[]; more?: number; graph?: Drawing
+  trees?: number[] // by checkpoint: -1 is not known, -2 has no room
+  excerpts?: Excerpt[]; shown?: Record<number, Record<number, number[]>> // by checkpoint and test
 }
 export interface Work { addr: string[]; kind: Column; pool: Column; state: Column; start: number[]; seconds: number[] }
 
@@ -114,4 +122,6 @@ async function readPart<T>(chunks: { id: string; first: number }[], at: number):
 }
 
 export const readDetails = (x: Index, cell: number) => readPart<Details>(x.chunks, cell)
+/** The submission at a place of Details.trees; undefined if the page does not have it. */
+export const readTree = (x: Index, at = -1): Promise<Tree | undefined> => at < 0 ? Promise.resolve(undefined) : readPart<Tree>(x.trees, at)
 export const readGrid = (x: Index, problem: number) => readPart<Grid>(x.grids, problem)

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { score } from './text'
 
@@ -28,7 +29,7 @@ export function Tally({ passed, total, matters = true }: { passed: number; total
 }
 
 /** A text of many lines. Where it scrolls, the keyboard can reach it. */
-export function Text({ children, class: name }: { children: string; class?: string }) {
+export function Text({ children, class: name }: { children: ComponentChildren; class?: string }) {
   const box = useRef<HTMLPreElement>(null)
   const [scrolls, setScrolls] = useState(false)
   useLayoutEffect(() => {

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { pick } from '../src/cells'
 import type { Index } from '../src/data'
+import { diff, hunks, sides } from '../src/diff'
 import { splitArguments } from '../src/selector'
 import { duration, visible } from '../src/text'
 
@@ -35,6 +36,34 @@ for (const s of shared.selectors) {
 }
 for (const [text, want] of shared.visible) same(`visible ${JSON.stringify(text)}`, visible(text), want)
 for (const d of shared.durations) same(`duration ${d.seconds}`, duration(d.seconds), d.text)
+
+/** How many lines differ at least. */
+function least(a: string[], b: string[]): number {
+  let row = b.map((_, k) => k + 1)
+  row.unshift(0)
+  for (let i = 0; i < a.length; i++) {
+    const next = [i + 1]
+    for (let k = 0; k < b.length; k++) next.push(a[i] === b[k] ? row[k] : 1 + Math.min(row[k + 1], next[k]))
+    row = next
+  }
+  return row[b.length]
+}
+
+let seed = 1
+const random = (n: number) => (seed = seed * 48271 % 2147483647) % n
+const some = (most: number, letters: number) => Array.from({ length: random(most) }, () => String(random(letters)))
+for (let round = 0; round < 400; round++) {
+  const a = some(30, 1 + round % 9), b = some(30, 1 + round % 9)
+  const edits = diff(a, b), what = `the difference of ${a} and ${b}`
+  same(what, edits.filter(e => e.sign !== '+').map(e => [e.text, e.before]), a.map((l, i) => [l, i + 1]))
+  same(what, edits.filter(e => e.sign !== '-').map(e => [e.text, e.after]), b.map((l, i) => [l, i + 1]))
+  same(what, edits.filter(e => e.sign !== ' ').length, least(a, b))
+  same(what, hunks(edits).flat().filter(e => e.sign !== ' ').length, least(a, b))
+  same(what, sides(edits).flatMap(([l, r]) => l === r ? [] : [l, r]).filter(e => e).length, least(a, b))
+}
+// Files that have nothing in common take no time that grows with their square.
+const many = (letter: string) => Array.from({ length: 20000 }, (_, i) => letter + i)
+same('files of nothing in common', diff(many('a'), many('b')).map(e => e.sign).join('') === '-'.repeat(20000) + '+'.repeat(20000), true)
 
 console.log(`compared ${compared}, ${failed} differ`)
 process.exit(failed === 0 && compared > 100 ? 0 : 1)

@@ -1,11 +1,13 @@
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { cellName, findCell, value } from '../cells'
-import { readDetails, type Checkpoint, type Details, type Index, type Node, type Test } from '../data'
+import { readDetails, type Checkpoint, type Details, type Excerpt, type Index, type Node, type Test } from '../data'
+import { Drawn } from '../figure'
 import { Mark, Tally, Text, Verdict } from '../marks'
 import { go, link, replace, type Route } from '../route'
 import { escape } from '../selector'
 import { bytes, count, duration, score } from '../text'
 import { asked, kept, picked } from './cells'
+import { Code, Source } from './source'
 
 const shownTests = 200
 
@@ -25,7 +27,7 @@ export function Cell({ x, route }: { x: Index; route: Route }) {
       <Checkpoints x={x} at={at} route={route} />
       {details === undefined ? <p class="note" role="status">Reading…</p>
         : details instanceof Error ? <p class="wrong" role="alert">{details.message}</p>
-        : <Body d={details} route={route} order={x.groups} />}
+        : <Body x={x} at={at} d={details} route={route} />}
     </article>)
 }
 
@@ -102,10 +104,10 @@ function Checkpoints({ x, at, route }: { x: Index; at: number; route: Route }) {
     </section>)
 }
 
-function Body({ d, route, order }: { d: Details; route: Route; order: string[] }) {
+function Body({ x, at, d, route }: { x: Index; at: number; d: Details; route: Route }) {
   const all = d.cell.checkpoints
   const asked = route.params.get('checkpoint')
-  const c = all.find(c => c.name === asked) ?? all.find(c => !c.passed) ?? all[0]
+  const c = all.find(c => c.name === asked) ?? all.find(c => !c.passed) ?? all[0], k = all.indexOf(c)
   const select = (name: string) => {
     const params = Object.fromEntries(route.params)
     replace(link('cell', route.name, { ...params, checkpoint: name }))
@@ -118,10 +120,31 @@ function Body({ d, route, order }: { d: Details; route: Route; order: string[] }
           <h2 id="tests">Tests{all.length > 1 && <> of <select aria-label="Checkpoint" value={c.name} onChange={e => select(e.currentTarget.value)}>
             {all.map(o => <option value={o.name}>{o.name}</option>)}
           </select></>}</h2>
-          <Tests c={c} order={order} key={c.name} />
+          <Tests c={withExcerpts(d, k)} order={x.groups} key={c.name} />
         </section>)}
-      <Nodes nodes={d.nodes.filter(n => !c || isOf(n, c) || !all.some(o => isOf(n, o)))} more={d.more ?? 0} />
+      {c && d.trees && <Source x={x} at={at} d={d} k={k} route={route} key={'source ' + c.name} />}
+      <Nodes nodes={d.nodes.filter(n => !c || isOf(n, c) || !all.some(o => isOf(n, o)))} more={d.more ?? 0} graph={d.graph} />
     </>)
+}
+
+/** A checkpoint with the excerpts of its tests. */
+function withExcerpts(d: Details, k: number): Checkpoint {
+  const c = d.cell.checkpoints[k], shown = d.shown?.[k]
+  return shown ? { ...c, tests: c.tests.map((t, i) => shown[i] ? { ...t, excerpts: shown[i].map(n => d.excerpts![n]) } : t) } : c
+}
+
+/** A message, and beside it the lines that it names. */
+function Message({ of: t }: { of: Test }) {
+  if (!t.excerpts) return <Text>{t.message!}</Text>
+  return <div class="beside"><Text>{t.message!}</Text><div>{t.excerpts.map(e => <Lines of={e} />)}</div></div>
+}
+
+function Lines({ of: e }: { of: Excerpt }) {
+  return (
+    <figure class="excerpt">
+      <figcaption>{e.tests ? 'test' : 'submission'} <span class="id">{e.path}:{e.at}</span></figcaption>
+      <Code lines={e.lines} first={e.first} named={[e.at]} />
+    </figure>)
 }
 
 /** Whether a node belongs to a checkpoint that has a name. */
@@ -159,7 +182,7 @@ function Failures({ tests, open }: { tests: Test[]; open: boolean }) {
   return (
     <details class="same" open={open}>
       <summary><Mark of={tests[0].status} /> {count(tests.length)} in the same way <span class="said">{last.replace(/^E\s+/, '')}</span></summary>
-      <Text>{tests[0].message}</Text>
+      <Message of={tests[0]} />
       <TestList tests={tests.map(t => ({ ...t, message: null }))} open={false} />
     </details>)
 }
@@ -180,7 +203,7 @@ function TestList({ tests, open }: { tests: Test[]; open: boolean }) {
     <>
       <ul class="tests">{tests.slice(0, most).map((t, i) => {
         const line = <><Mark of={t.status} title={t.verdict ?? t.status} /> <span class="id">{t.id}</span> {t.verdict && <b>{t.verdict}</b>} <span class="dim">{t.file} · {duration((t.cpu_ms ?? t.duration_ms) / 1000)}{t.memory_bytes !== undefined && ` · ${bytes(t.memory_bytes)}`}</span></>
-        return <li>{t.message ? <details open={open && i === 0}><summary>{line}</summary><Text>{t.message}</Text></details> : <div>{line}</div>}</li>
+        return <li>{t.message ? <details open={open && i === 0}><summary>{line}</summary><Message of={t} /></details> : <div>{line}</div>}</li>
       })}</ul>
       {tests.length > most && <button onClick={() => setMost(tests.length)}>Show {count(tests.length - most)} more</button>}
     </>)
@@ -200,11 +223,12 @@ function Commands({ addr }: { addr: string }) {
 }
 
 /** What made the verdict: why each node ran, its log and its manifest. */
-function Nodes({ nodes, more }: { nodes: Node[]; more: number }) {
-  if (nodes.length === 0) return null
+function Nodes({ nodes, more, graph }: { nodes: Node[]; more: number; graph?: Details['graph'] }) {
+  if (nodes.length === 0 && !graph) return null
   return (
     <section aria-labelledby="nodes">
       <h2 id="nodes">How it was made</h2>
+      {graph && <div class="scroll graph" tabIndex={0} role="group" aria-label="Graph of the cell"><Drawn of={graph} label="What the cell needed, from left to right, with states and durations" /></div>}
       {nodes.map(n => (
         <section class="node">
           <h3><Mark of={n.state} /> {n.addr}</h3>

@@ -1,0 +1,88 @@
+// What differs between two texts, line by line.
+
+/** A line that both have, or that one side lacks, with its numbers from 1 on. */
+export interface Edit { sign: ' ' | '-' | '+'; text: string; before: number; after: number }
+
+/** Beyond this many lines that differ, all lines between the first and the last of them are shown as different. */
+const mostEdits = 1200
+
+export const linesOf = (text: string) => text === '' ? [] : text.replace(/\n$/, '').split('\n')
+
+/** The shortest way from one list of lines to another, by Myers. */
+export function diff(before: string[], after: string[]): Edit[] {
+  let head = 0, tail = 0
+  const least = Math.min(before.length, after.length)
+  while (head < least && before[head] === after[head]) head++
+  while (tail < least - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail++
+  const a = before.slice(head, before.length - tail), b = after.slice(head, after.length - tail)
+  const edits: Edit[] = []
+  let i = 0, k = 0
+  const both = () => edits.push({ sign: ' ', text: before[i], before: ++i, after: ++k })
+  const minus = () => edits.push({ sign: '-', text: before[i], before: ++i, after: k })
+  const plus = () => edits.push({ sign: '+', text: after[k], before: i, after: ++k })
+  while (i < head) both()
+  for (const way of path(a, b) ?? [...a.map(() => minus), ...b.map(() => plus)].map(f => f === minus ? '-' : '+')) way === ' ' ? both() : way === '-' ? minus() : plus()
+  while (i < before.length) both()
+  return edits
+}
+
+/** The signs from a to b; undefined if too many lines differ. */
+function path(a: string[], b: string[]): string[] | undefined {
+  const n = a.length, m = b.length, trace: Int32Array[] = []
+  const most = Math.min(n + m, mostEdits), reach = new Int32Array(2 * most + 3), zero = most + 1
+  for (let d = 0; d <= most; d++) {
+    trace.push(reach.slice(zero - d - 1, zero + d + 2))
+    for (let k = -d; k <= d; k += 2) {
+      let x = k === -d || k !== d && reach[zero + k - 1] < reach[zero + k + 1] ? reach[zero + k + 1] : reach[zero + k - 1] + 1
+      while (x < n && x - k < m && a[x] === b[x - k]) x++
+      reach[zero + k] = x
+      if (x >= n && x - k >= m) return back(trace, n, m)
+    }
+  }
+  return undefined
+}
+
+function back(trace: Int32Array[], x: number, y: number): string[] {
+  const signs: string[] = []
+  for (let d = trace.length - 1; d >= 0; d--) {
+    const reach = trace[d], zero = d + 1, k = x - y
+    const down = k === -d || k !== d && reach[zero + k - 1] < reach[zero + k + 1]
+    const from = down ? k + 1 : k - 1, start = d === 0 ? 0 : reach[zero + from]
+    const begin = d === 0 ? 0 : down ? start : start + 1
+    for (; x > begin; x--, y--) signs.push(' ')
+    if (d > 0) {
+      signs.push(down ? '+' : '-')
+      x = start
+      y = start - from
+    }
+  }
+  return signs.reverse()
+}
+
+/** The edits that are near a difference, in runs. */
+export function hunks(edits: Edit[], context = 3): Edit[][] {
+  const near = new Uint8Array(edits.length)
+  edits.forEach((e, i) => { if (e.sign !== ' ') near.fill(1, Math.max(0, i - context), i + context + 1) })
+  const all: Edit[][] = []
+  edits.forEach((e, i) => {
+    if (!near[i]) return
+    if (!near[i - 1]) all.push([])
+    all[all.length - 1].push(e)
+  })
+  return all
+}
+
+/** Edits as rows of two sides: what was removed is beside what came in its place. */
+export function sides(edits: Edit[]): [before?: Edit, after?: Edit][] {
+  const rows: [before?: Edit, after?: Edit][] = []
+  for (let i = 0; i < edits.length;) {
+    if (edits[i].sign === ' ') {
+      rows.push([edits[i], edits[i++]])
+      continue
+    }
+    const gone: Edit[] = [], come: Edit[] = []
+    for (; i < edits.length && edits[i].sign !== ' '; i++) (edits[i].sign === '-' ? gone : come).push(edits[i])
+    for (let k = 0; k < Math.max(gone.length, come.length); k++) rows.push([gone[k], come[k]])
+  }
+  return rows
+}
