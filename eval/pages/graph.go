@@ -33,7 +33,7 @@ func flow(d *graph.Drawing, nameOf func(string) string) *draw.Drawing {
 	boxes := make([]draw.Box, len(d.Boxes))
 	for i := range d.Boxes {
 		b := &d.Boxes[i]
-		boxes[i] = draw.Box{Name: nameOf(b.Name), Note: b.Notes(), Role: roles[b.State], Title: strings.Join([]string{b.Name, b.Notes()}, "\n"), Column: b.Column}
+		boxes[i] = draw.Box{Name: nameOf(b.Name), Note: b.Notes(), Role: roles[b.State], Title: b.Name + ": " + b.Notes(), Column: b.Column}
 	}
 	return draw.Flow(boxes, d.Edges)
 }
