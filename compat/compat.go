@@ -9,9 +9,12 @@
 package compat
 
 import (
+	"github.com/fevalgraph/fevalgraph/compat/columns"
 	"github.com/fevalgraph/fevalgraph/compat/frontier"
 	"github.com/fevalgraph/fevalgraph/compat/harbor"
 	"github.com/fevalgraph/fevalgraph/compat/inspect"
+	"github.com/fevalgraph/fevalgraph/compat/junit"
+	"github.com/fevalgraph/fevalgraph/compat/lmeval"
 	"github.com/fevalgraph/fevalgraph/compat/scbench"
 	"github.com/fevalgraph/fevalgraph/compat/swebench"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -19,5 +22,5 @@ import (
 
 // Benchmarks returns all of them.
 func Benchmarks() []plan.Benchmark {
-	return []plan.Benchmark{scbench.Benchmark(), frontier.Benchmark(), harbor.Benchmark(), inspect.Benchmark(), swebench.Benchmark()}
+	return []plan.Benchmark{scbench.Benchmark(), frontier.Benchmark(), harbor.Benchmark(), inspect.Benchmark(), swebench.Benchmark(), lmeval.Benchmark(), junit.Benchmark(), columns.Benchmark()}
 }

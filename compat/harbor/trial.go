@@ -109,12 +109,9 @@ func readTrial(files *lang.ReaderFiles, dir string) (*trial, error) {
 		return nil, errUnfinished
 	case err != nil:
 		return nil, fmt.Errorf("its result.json: %w", err)
-	case t.Schema != nil && *t.Schema != trialSchema:
-		return nil, fmt.Errorf("its result.json has schema_version %d, and only %d is known here", *t.Schema, trialSchema)
-	case t.TaskName == "":
-		return nil, errors.New("its result.json names no task")
-	case t.FinishedAt == "":
-		return nil, errUnfinished
+	}
+	if err := t.check(); err != nil {
+		return nil, err
 	}
 	return t, nil
 }

@@ -26,7 +26,7 @@ func holds(head []byte) bool {
 func isArchive(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x04")) }
 
 // read reads a log of either form.
-func read(file *os.File) (*plan.Log, error) {
+func read(file *os.File) ([]*plan.Log, error) {
 	head := make([]byte, 4)
 	n, _ := file.ReadAt(head, 0) // too short for an archive
 	l := newLog()
@@ -39,5 +39,6 @@ func read(file *os.File) (*plan.Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.finish()
+	out, err := l.finish()
+	return []*plan.Log{out}, err
 }

@@ -26,7 +26,11 @@ func readFile(t *testing.T, path string) (*plan.Log, error) {
 	if n, _ := file.ReadAt(head, 0); !holds(head[:n]) {
 		t.Errorf("%s is not recognized", path)
 	}
-	return read(file)
+	logs, err := read(file)
+	if err != nil {
+		return nil, err
+	}
+	return logs[0], nil
 }
 
 // What is read of a log is what inspect_ai's own reader says of it.
@@ -238,7 +242,7 @@ func FuzzRead(f *testing.F) {
 		}
 		defer file.Close()
 		holds(text[:min(len(text), plan.LogHead)])
-		if l, err := read(file); err == nil && (len(l.Attempts) == 0 || l.Name == "") {
+		if logs, err := read(file); err == nil && (len(logs[0].Attempts) == 0 || logs[0].Name == "") {
 			t.Error("a log of nothing is no error")
 		}
 	})

@@ -259,3 +259,41 @@ func skipHead(dec *json.Decoder, tell func(key string)) bool {
 	}
 	return err == nil
 }
+
+// Lines reads a file of which each line is a JSON value, but for blank ones. value must read it.
+func Lines(in io.Reader, value func(r *Reader) error) error {
+	lines := bufio.NewReaderSize(in, 64<<10)
+	for n := 1; ; n++ {
+		line, err := wholeLine(lines)
+		if err != nil && err != io.EOF {
+			return fmt.Errorf("line %d: %w", n, err)
+		}
+		if text := strings.TrimSpace(line); text != "" {
+			r := New(strings.NewReader(text))
+			failed := value(r)
+			if failed == nil {
+				failed = r.End()
+			}
+			if failed != nil {
+				return fmt.Errorf("line %d: %w", n, failed)
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+	}
+}
+
+// wholeLine reads a line of at most MaxValue bytes.
+func wholeLine(in *bufio.Reader) (string, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		if line = append(line, part...); len(line) > MaxValue {
+			return "", errLarge
+		}
+		if err != bufio.ErrBufferFull {
+			return string(line), err
+		}
+	}
+}

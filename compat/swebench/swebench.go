@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -60,7 +59,7 @@ var lists = map[string]struct {
 	"error_ids":       {verdict.NotJudged, 0},
 }
 
-func read(file *os.File) (*plan.Log, error) {
+func read(file *os.File) ([]*plan.Log, error) {
 	r := jsonfile.New(file)
 	s := &reader{seen: map[string]string{}, counts: map[string]int{}}
 	err := r.Object(func(key string) error {
@@ -93,7 +92,8 @@ func read(file *os.File) (*plan.Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.finish(file.Name())
+	l, err := s.finish()
+	return []*plan.Log{l}, err
 }
 
 // instance reads what the report of an instance says.
@@ -137,7 +137,7 @@ func (s *reader) add(r *jsonfile.Reader, id, list string, class verdict.Class, v
 }
 
 // finish returns what was read. A report does not say what it is of: its file's name does.
-func (s *reader) finish(name string) (*plan.Log, error) {
+func (s *reader) finish() (*plan.Log, error) {
 	if len(s.log.Attempts) == 0 {
 		return nil, errors.New("it lists no instance that was submitted; reports older than schema_version 2 have counts only")
 	}
@@ -153,7 +153,6 @@ func (s *reader) finish(name string) (*plan.Log, error) {
 		}
 	}
 	l.Metrics = []string{metric}
-	l.Name = strings.TrimSuffix(filepath.Base(name), ".json")
 	for _, note := range []struct{ list, words string }{
 		{"error_ids", "ended by an error: SWE-bench counts them as not resolved, here they have no verdict"},
 		{"empty_patch_ids", "without a patch, which counts as not resolved"},

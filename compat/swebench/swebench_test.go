@@ -22,7 +22,11 @@ func readText(t *testing.T, text string) (*plan.Log, error) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	return read(file)
+	logs, err := read(file)
+	if err != nil {
+		return nil, err
+	}
+	return logs[0], nil
 }
 
 // outcomes are values as "1" and "0", and otherwise classes, by instance.
@@ -55,7 +59,7 @@ func TestRun(t *testing.T) {
 	if got := outcomes(l); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if len(l.Notes) != 3 || l.Name != "agent" || !holds(text) {
+	if len(l.Notes) != 3 || l.Name != "" || !holds(text) {
 		t.Errorf("%s: %q", l.Name, l.Notes)
 	}
 }

@@ -2,12 +2,8 @@ package compare
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"maps"
 	"slices"
 	"strings"
 
@@ -44,114 +40,46 @@ func logFormats(o *options.Options) []plan.LogFormat {
 	return all
 }
 
-// AreLogs reports whether all names are those of files that look like logs of other programs.
-func AreLogs(o *options.Options, names []string) bool {
-	for _, name := range names {
-		file, err := openLog(o, name)
-		if err != nil {
-			return false
-		}
-		format := formatOf(o, file)
-		file.Close()
-		if format == nil {
-			return false
-		}
-	}
-	return len(names) > 0
-}
-
-// openLog opens a regular file: opening a pipe would wait for who writes it.
-func openLog(o *options.Options, name string) (*os.File, error) {
-	info, err := os.Stat(o.Path(name))
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: name, Err: errors.New("not a file")}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return os.Open(o.Path(name))
-}
-
-// formatOf returns the format that a file looks like, nil for none.
-func formatOf(o *options.Options, file *os.File) *plan.LogFormat {
-	head := make([]byte, plan.LogHead)
-	n, err := file.ReadAt(head, 0)
-	if err != nil && err != io.EOF {
-		return nil
-	}
-	for _, f := range logFormats(o) {
-		if f.Holds(head[:n]) {
-			return &f
-		}
-	}
-	return nil
-}
-
-// ReadLogs reads files of other programs. as is the name of their format; "" takes that which each
-// looks like. metric is one that all have; "" is the first that all have.
+// ReadLogs reads files of other programs, and directories of such files. as is the name of their format; "" takes
+// that which each looks like. metric is one that all have; "" is the first that all have.
 func ReadLogs(o *options.Options, names []string, as, metric string) (*Logs, error) {
-	logs := make([]*plan.Log, len(names))
-	for i, name := range names {
-		var err error
-		if logs[i], err = readLog(o, name, as); err != nil {
+	r := logReader{options: o, as: as}
+	for _, name := range names {
+		if err := r.side(name); err != nil {
 			return nil, exit.With(exit.Usage, err)
 		}
 	}
-	metric, err := sharedMetric(logs, names, metric)
+	r.name()
+	metric, err := r.sharedMetric(metric)
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
 	}
-	nameLogs(logs, names)
-	out := &Logs{Of: metric + " of " + text.Count(len(names), "file"), Results: &report.Results{Schema: report.Schema}}
-	scale := scaleOf(logs, metric)
+	if err := r.matches(); err != nil {
+		return nil, err
+	}
+	out := &Logs{Of: metric + " of " + text.Count(r.files, "file"), Results: &report.Results{Schema: report.Schema}}
+	scale := scaleOf(r.logs, metric)
 	out.Metric = scale.metric()
-	for _, l := range logs {
+	for _, l := range r.logs {
 		for i := range l.Attempts {
-			out.Results.Cells = append(out.Results.Cells, scale.cell(l, &l.Attempts[i], metric))
+			out.Results.Cells = append(out.Results.Cells, scale.cell(l.Log, &l.Attempts[i], metric))
 		}
 	}
-	out.Notes = append(out.Notes, matched(logs)...)
-	for i, l := range logs {
-		for _, note := range l.Notes {
-			out.Notes = append(out.Notes, names[i]+": "+note)
-		}
-	}
+	out.Notes = append([]string{r.matched()}, r.remarks()...)
 	return out, nil
 }
 
-func readLog(o *options.Options, name, as string) (*plan.Log, error) {
-	file, err := openLog(o, name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	formats := logFormats(o)
-	var format *plan.LogFormat
-	if at := slices.IndexFunc(formats, func(f plan.LogFormat) bool { return f.Name == as }); at >= 0 {
-		format = &formats[at]
-	} else if as != "" {
-		return nil, text.Unknown("format", as, LogFormats(o))
-	} else if format = formatOf(o, file); format == nil {
-		return nil, fmt.Errorf("%s: not a file of a known format; --as names one: %s", name, strings.Join(LogFormats(o), ", "))
-	}
-	log, err := format.Read(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s: not %s that can be read: %s", name, format.Title, text.Line(err.Error(), 300))
-	}
-	return log, nil
-}
-
 // sharedMetric returns the metric that was asked for, or the first one that all logs have.
-func sharedMetric(logs []*plan.Log, names []string, asked string) (string, error) {
-	shared := slices.Clone(logs[0].Metrics)
-	for _, l := range logs[1:] {
+func (r *logReader) sharedMetric(asked string) (string, error) {
+	shared := slices.Clone(r.logs[0].Metrics)
+	for _, l := range r.logs[1:] {
 		shared = slices.DeleteFunc(shared, func(m string) bool { return !slices.Contains(l.Metrics, m) })
 	}
 	switch {
 	case len(shared) == 0:
 		var each []string
-		for i, l := range logs {
-			each = append(each, names[i]+" has "+text.Line(cmp.Or(text.Some(l.Metrics, 8), "none"), 200))
+		for _, l := range r.logs[:min(len(r.logs), mostNamed)] {
+			each = append(each, l.side+" has "+text.Line(cmp.Or(text.Some(l.Metrics, 8), "none"), 200))
 		}
 		return "", fmt.Errorf("no metric is in all files: %s", strings.Join(each, "; "))
 	case asked == "":
@@ -162,50 +90,53 @@ func sharedMetric(logs []*plan.Log, names []string, asked string) (string, error
 	return asked, nil
 }
 
-// nameLogs makes names of logs unique: where two are of one contender, each is called as its file
-// or, where these names are not unique either, by its path.
-func nameLogs(logs []*plan.Log, names []string) {
-	unique := func() bool {
-		seen := map[string]bool{}
-		for _, l := range logs {
-			seen[l.Name] = true
-		}
-		return len(seen) == len(logs)
-	}
-	for _, name := range []func(string) string{filepath.Base, func(path string) string { return path }} {
-		if unique() {
-			return
-		}
-		for i, l := range logs {
-			l.Name = name(names[i])
-		}
-	}
-}
-
-// matched says how many problems all logs have, and which are left out of pairs.
-func matched(logs []*plan.Log) []string {
+// shares counts the logs that have each problem.
+func (r *logReader) shares() map[string]int {
 	in := map[string]int{}
-	for _, l := range logs {
-		has := map[string]bool{}
-		for i := range l.Attempts {
-			has[l.Attempts[i].Problem] = true
-		}
-		for problem := range has {
+	for _, l := range r.logs {
+		for problem := range l.problems() {
 			in[problem]++
 		}
 	}
+	return in
+}
+
+// matches returns an error if no problem is in two logs: nothing could be compared.
+func (r *logReader) matches() error {
+	for _, n := range r.shares() {
+		if n > 1 {
+			return nil
+		}
+	}
+	if len(r.logs) < 2 {
+		return exit.Unmatched("%s has results of one contender, %s: there is nothing to compare", r.logs[0].side, text.Line(r.logs[0].Name, 80))
+	}
+	var each []string
+	for _, l := range r.logs[:min(len(r.logs), mostNamed)] {
+		each = append(each, l.side+" has "+text.Line(text.Some(slices.Sorted(maps.Keys(l.problems())), 3), 200))
+	}
+	return exit.Unmatched("no two files have a problem in common: %s", strings.Join(each, "; "))
+}
+
+// matched says how many problems all logs have, and which are left out of pairs.
+func (r *logReader) matched() string {
+	in := r.shares()
 	var left []string
 	for problem, n := range in {
-		if n < len(logs) {
+		if n < len(r.logs) {
 			left = append(left, problem)
 		}
 	}
 	slices.Sort(left)
-	line := fmt.Sprintf("%d of %s are in all files", len(in)-len(left), text.Count(len(in), "problem"))
+	where := "are in all files"
+	if r.files != len(r.logs) {
+		where = "were attempted by all"
+	}
+	line := fmt.Sprintf("%d of %s %s", len(in)-len(left), text.Count(len(in), "problem"), where)
 	if len(left) > 0 {
 		line += "; the others are " + text.Some(left, 4)
 	}
-	return []string{line}
+	return line
 }
 
 // scale is what values of a metric are.
@@ -217,7 +148,7 @@ const (
 	free
 )
 
-func scaleOf(logs []*plan.Log, metric string) scale {
+func scaleOf(logs []*sideLog, metric string) scale {
 	s := binary
 	for _, l := range logs {
 		for i := range l.Attempts {

@@ -33,15 +33,17 @@ differ have a letter in common, in place of places in a ranking.
 
 Names pick what is compared; without any it is all. Arguments with = are
 selectors. What is compared are the last known results, or those of a run; or,
-where all names are files that other programs wrote, what these say, with or
-without a project. --metric then names one of theirs.`,
+where all names are files that other programs wrote, or directories of them,
+what these say, with or without a project. --metric then names one of theirs.`,
 		`  fevalgraph compare
   fevalgraph compare reference agent
   fevalgraph compare --by model --metric checkpoints
   fevalgraph compare --against reference
   fevalgraph compare --by backend --run latest problem=kvstore
   fevalgraph compare --by model --format markdown
-  fevalgraph compare logs/a.eval logs/b.eval`,
+  fevalgraph compare logs/a.eval logs/b.eval
+  fevalgraph compare harbor/jobs/a harbor/jobs/b
+  fevalgraph compare scores.csv --by model`,
 		func(cmd *cobra.Command, args []string) error { return a.runCompare(cmd.Context(), &f, args) })
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().StringVar(&f.by, "by", "solution", "what is compared, an `AXIS`: solution, backend, or a label of solutions, such as model")
@@ -111,8 +113,8 @@ func (a *app) readLogs(c *compared, f *compareFlags) error {
 	switch {
 	case f.run != "":
 		return exit.With(exit.Usage, errors.New("--as is for files of other programs, and --run for results of this one"))
-	case len(c.names) < 2:
-		return exit.With(exit.Usage, errors.New("there is nothing to compare: want two files or more"))
+	case len(c.names) == 0:
+		return exit.With(exit.Usage, errors.New("there is nothing to compare: want files, or directories of them"))
 	}
 	options := a.logOptions()
 	logs, err := compare.ReadLogs(&options, c.names, f.as, f.metric)

@@ -1,0 +1,263 @@
+// Package columns reads results of CSV whose columns have names: one for the problem, and one for each metric.
+package columns
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// Benchmark returns the reader of CSV.
+func Benchmark() plan.Benchmark {
+	return plan.Benchmark{Name: "csv", Logs: []plan.LogFormat{{Name: "csv", Title: "CSV with named columns", Holds: holds, Read: read}}}
+}
+
+const (
+	mostRows    = 1_000_000
+	mostColumns = 1_000
+	mostRow     = 1 << 20 // bytes
+)
+
+// The names of columns that are no metrics, in lower case. The first that a file has is it.
+var (
+	problemNames   = []string{"problem", "task", "instance_id", "sample_id", "id"}
+	contenderNames = []string{"solution", "model", "agent", "system"}
+	repeatNames    = []string{"repeat", "epoch", "attempt", "trial"}
+	errorNames     = []string{"error", "exception"}
+)
+
+// metricNames are columns by which a file is recognized. With --as any other column of numbers is a metric, too.
+var metricNames = []string{"score", "passed", "resolved", "correct", "solved", "reward", "accuracy"}
+
+func holds(head []byte) bool {
+	line, _, _ := bytes.Cut(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), []byte("\n"))
+	names, err := csv.NewReader(bytes.NewReader(line)).Read()
+	if err != nil {
+		return false
+	}
+	has := func(known []string) bool { return column(names, known) >= 0 }
+	return has(problemNames) && has(metricNames)
+}
+
+// column returns the place of the first of some names in a header, -1 for none.
+func column(header, names []string) int {
+	for _, name := range names {
+		for i, h := range header {
+			if strings.EqualFold(strings.TrimSpace(h), name) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// reader is what was read of a file.
+type reader struct {
+	header                            []string
+	problem, contender, repeat, error int
+	logs                              []*plan.Log
+	of                                map[string]*plan.Log
+	repeats                           map[[2]string]int
+	known                             map[string]bool // attempts that name their number
+	texts                             []int           // values that are no numbers, by column
+	numbers                           []int           // likewise those that are
+}
+
+func read(file *os.File) ([]*plan.Log, error) {
+	in := &rowReader{in: file, left: mostRow}
+	c := csv.NewReader(in)
+	c.ReuseRecord = true
+	r := &reader{of: map[string]*plan.Log{}, repeats: map[[2]string]int{}, known: map[string]bool{}}
+	row, err := c.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, errors.New("it is empty")
+	}
+	if err == nil {
+		err = r.begin(row)
+	}
+	for n := 0; err == nil; n++ {
+		in.left = mostRow
+		if row, err = c.Read(); err == nil {
+			line, _ := c.FieldPos(0)
+			if n == mostRows {
+				err = fmt.Errorf("more than %d rows", mostRows)
+			} else if err = r.row(row); err != nil {
+				err = fmt.Errorf("line %d: %w", line, err)
+			}
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return r.finish()
+}
+
+// rowReader bounds what is read for one row, with what its user reads ahead.
+type rowReader struct {
+	in   io.Reader
+	left int
+}
+
+func (r *rowReader) Read(p []byte) (int, error) {
+	if r.left < 0 {
+		return 0, fmt.Errorf("a row has more than %d MiB", mostRow>>20)
+	}
+	n, err := r.in.Read(p)
+	r.left -= n
+	return n, err
+}
+
+// begin reads the header.
+func (r *reader) begin(header []string) error {
+	r.header = slices.Clone(header)
+	r.header[0] = strings.TrimPrefix(r.header[0], "\xef\xbb\xbf")
+	seen := map[string]bool{}
+	for i, name := range r.header {
+		r.header[i] = strings.TrimSpace(name)
+		if seen[r.header[i]] {
+			return fmt.Errorf("the header has the column %s twice", text.Line(strconv.Quote(name), 80))
+		}
+		seen[r.header[i]] = true
+	}
+	r.problem, r.contender, r.repeat, r.error = column(r.header, problemNames), column(r.header, contenderNames), column(r.header, repeatNames), column(r.header, errorNames)
+	switch {
+	case len(header) > mostColumns:
+		return fmt.Errorf("the header has more than %d columns", mostColumns)
+	case r.problem < 0:
+		return fmt.Errorf("the header names no column of problems: %s", strings.Join(problemNames, ", "))
+	}
+	r.texts, r.numbers = make([]int, len(header)), make([]int, len(header))
+	return nil
+}
+
+func (r *reader) row(row []string) error {
+	name := ""
+	if r.contender >= 0 {
+		if name = strings.Clone(row[r.contender]); name == "" {
+			return fmt.Errorf("%s is empty", r.header[r.contender])
+		}
+	}
+	l := r.of[name]
+	if l == nil {
+		l = &plan.Log{Name: name}
+		if r.contender >= 0 && strings.EqualFold(r.header[r.contender], "model") {
+			l.Labels = map[string]string{"model": name}
+		}
+		r.of[name] = l
+		r.logs = append(r.logs, l)
+	}
+	a := plan.LogAttempt{Problem: strings.Clone(row[r.problem]), Class: verdict.Judged, Values: map[string]float64{}}
+	if a.Problem == "" {
+		return fmt.Errorf("%s is empty", r.header[r.problem])
+	}
+	if err := r.number(&a, name, row); err != nil {
+		return err
+	}
+	for i, field := range row {
+		if i == r.problem || i == r.contender || i == r.repeat || i == r.error || strings.TrimSpace(field) == "" {
+			continue
+		}
+		if v, ok := number(field); ok {
+			a.Values[r.header[i]] = v
+			r.numbers[i]++
+		} else {
+			r.texts[i]++
+		}
+	}
+	if r.error >= 0 && strings.TrimSpace(row[r.error]) != "" {
+		a.Message = text.Line(row[r.error], 200)
+		if len(a.Values) == 0 {
+			a.Class = verdict.NotJudged
+		}
+	}
+	l.Attempts = append(l.Attempts, a)
+	return nil
+}
+
+// number sets the number of an attempt: what its row says, or one more than the attempts before.
+func (r *reader) number(a *plan.LogAttempt, name string, row []string) error {
+	if r.repeat < 0 {
+		r.repeats[[2]string{name, a.Problem}]++
+		a.Repeat = r.repeats[[2]string{name, a.Problem}]
+		return nil
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(row[r.repeat]))
+	if err != nil || n < 0 || n > mostRows {
+		return fmt.Errorf("%s is %s, which is no number of an attempt", r.header[r.repeat], text.Line(strconv.Quote(row[r.repeat]), 80))
+	}
+	key := fmt.Sprintf("%q %q %d", name, a.Problem, n)
+	if r.known[key] {
+		return fmt.Errorf("%s %d of %s is there twice", r.header[r.repeat], n, text.Line(a.Problem, 80))
+	}
+	r.known[key] = true
+	r.repeats[[2]string{name, a.Problem}]++ // attempts can begin at 0, and lack some
+	a.Repeat = r.repeats[[2]string{name, a.Problem}]
+	return nil
+}
+
+// number returns the number of a field: true and false are 1 and 0.
+func number(field string) (float64, bool) {
+	field = strings.TrimSpace(field)
+	switch strings.ToLower(field) {
+	case "true", "yes", "passed", "pass":
+		return 1, true
+	case "false", "no", "failed", "fail":
+		return 0, true
+	}
+	v, err := strconv.ParseFloat(field, 64)
+	return v, err == nil && !math.IsNaN(v) && !math.IsInf(v, 0)
+}
+
+// finish returns the logs. A column of which most values are texts is no metric.
+func (r *reader) finish() ([]*plan.Log, error) {
+	if len(r.logs) == 0 {
+		return nil, errors.New("it has a header, and no rows")
+	}
+	var metrics, notes []string
+	dropped := map[string]bool{}
+	for i, name := range r.header {
+		switch {
+		case r.numbers[i] == 0:
+		case r.texts[i] > r.numbers[i]:
+			dropped[name] = true
+		default:
+			metrics = append(metrics, name)
+			if n := r.texts[i]; n > 0 {
+				notes = append(notes, fmt.Sprintf("%s of %s without a number, which have no verdict", text.Count(n, "value"), text.Line(name, 60)))
+			}
+		}
+	}
+	if len(metrics) == 0 {
+		return nil, errors.New("no column has numbers")
+	}
+	slices.SortStableFunc(metrics, func(a, b string) int { return rank(a) - rank(b) })
+	for _, l := range r.logs {
+		l.Metrics = metrics
+		for i := range l.Attempts {
+			for name := range dropped {
+				delete(l.Attempts[i].Values, name)
+			}
+		}
+	}
+	r.logs[0].Notes = notes
+	return r.logs, nil
+}
+
+// rank puts columns that are surely metrics first.
+func rank(name string) int {
+	if at := slices.Index(metricNames, strings.ToLower(name)); at >= 0 {
+		return at
+	}
+	return len(metricNames)
+}

@@ -1,0 +1,121 @@
+package junit
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+func readFile(t testing.TB, path string) ([]*plan.Log, error) {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	return read(file)
+}
+
+func readText(t testing.TB, content string) ([]*plan.Log, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.xml")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return readFile(t, path)
+}
+
+func said(l *plan.Log) string {
+	var all []string
+	for _, a := range l.Attempts {
+		value := "-"
+		if v, ok := a.Values[metric]; ok {
+			value = fmt.Sprint(v)
+		}
+		all = append(all, fmt.Sprintf("%s#%d %s %s %s", a.Problem, a.Repeat, a.Class, value, a.Message))
+	}
+	return strings.Join(append(all, l.Notes...), "\n")
+}
+
+// What is read of pytest's file is what pytest's own reports said.
+func TestRecorded(t *testing.T) {
+	logs, err := readFile(t, "testdata/pytest.xml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile("testdata/expected.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want map[string]string
+	if err := json.Unmarshal(content, &want); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, a := range logs[0].Attempts {
+		outcome := map[string]string{"skipped": "skipped", "broken": "error"}[string(a.Class)]
+		if v, ok := a.Values[metric]; ok {
+			outcome = map[float64]string{1: "passed", 0: "failed"}[v]
+		}
+		got[a.Problem] = outcome
+	}
+	if len(want) < 6 || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestRead(t *testing.T) {
+	const content = `<?xml version="1.0"?><testsuites><testsuite name="s">
+<testcase classname="a" name="one" time="1"><system-out>&lt;x</system-out></testcase>
+<testcase classname="a" name="two"><failure message="assert&#10;1">trace</failure><error message="teardown"/></testcase>
+<testcase name="three"><error message="fixture"/></testcase>
+<testcase classname="four"><skipped message="later"/></testcase>
+<testcase classname="a" name="one"><properties><property><failure/></property></properties></testcase>
+</testsuite></testsuites>`
+	logs, err := readText(t, content)
+	if err != nil || !holds([]byte(content)) {
+		t.Fatal(err)
+	}
+	const want = "a::one#1 judged 1 \na::two#1 judged 0 assert\\n1\nthree#1 broken - fixture\nfour#1 skipped - later\na::one#2 judged 1 \n" +
+		"1 test ended by an error, which have no verdict\n1 test skipped, which have no verdict"
+	if got := said(logs[0]); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+func TestBroken(t *testing.T) {
+	for name, c := range map[string]struct{ content, want string }{
+		"empty":        {"", "it has no test case"},
+		"another":      {"<html/>", "want testsuites or testsuite, not html"},
+		"cut off":      {"<testsuite>\n<testcase name='a'>", "line 2: XML syntax error"},
+		"no tests":     {"<testsuite/>", "it has no test case"},
+		"no name":      {"<testsuite>\n\n<testcase/></testsuite>", "line 3: a test case has neither"},
+		"entities":     {`<!DOCTYPE x [<!ENTITY a "b">]><testsuite><testcase name="&a;"/></testsuite>`, "invalid character entity"},
+		"deep":         {"<testsuite>" + strings.Repeat("<a>", 200), "more than 100 deep"},
+		"a large text": {"<testsuite><testcase name='a'><system-out>" + strings.Repeat("x", mostToken+1<<20) + "</system-out></testcase></testsuite>", "more than 64 MiB"},
+	} {
+		if _, err := readText(t, c.content); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+	for _, other := range []string{"", "<html>", "testsuite", "{}"} {
+		if holds([]byte(other)) {
+			t.Errorf("%q is recognized", other)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add("<testsuite><testcase classname='a' name='b'><failure message='c'/></testcase></testsuite>")
+	f.Fuzz(func(t *testing.T, content string) {
+		holds([]byte(content))
+		if logs, err := readText(t, content); err == nil && len(logs[0].Attempts) == 0 {
+			t.Error("a log of nothing is no error")
+		}
+	})
+}

@@ -1,0 +1,267 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+const (
+	mostWalked = 200_000   // entries of a directory that are looked at
+	mostRead   = 2_000_000 // attempts of all files
+	mostNamed  = 8         // sides that an error names
+	mostNotes  = 20        // that are shown
+)
+
+// logReader reads files of other programs, as sides of a comparison.
+type logReader struct {
+	options *options.Options
+	as      string // the format of all files; "" is what each looks like
+	logs    []*sideLog
+	files   int
+	sum     int // attempts
+	notes   []note
+}
+
+// note is what a file says of itself.
+type note struct{ side, file, text string }
+
+// sideLog is what a side has of one contender.
+type sideLog struct {
+	*plan.Log
+	side    string         // the argument
+	repeats map[string]int // attempts at each problem
+	again   int            // attempts at problems that an earlier file has
+}
+
+func (l *sideLog) problems() map[string]int { return l.repeats }
+
+// AreLogs reports whether all names are those of files that look like logs of other programs, or of directories with
+// any.
+func AreLogs(o *options.Options, names []string) bool {
+	r := logReader{options: o}
+	for _, name := range names {
+		if files, err := r.find(name, 1); err != nil || len(files) == 0 {
+			return false
+		}
+	}
+	return len(names) > 0
+}
+
+// find returns the files of a name that are of a format: that file, or those in that directory, at most so many.
+func (r *logReader) find(name string, most int) (files []string, err error) {
+	info, err := os.Stat(r.options.Path(name))
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		_, err := r.format(name)
+		return []string{name}, err
+	}
+	walked := 0
+	err = filepath.WalkDir(r.options.Path(name), func(path string, e fs.DirEntry, err error) error {
+		if walked++; err != nil || walked > mostWalked {
+			return errors.Join(err, map[bool]error{true: fmt.Errorf("%s has more than %d files", name, mostWalked)}[walked > mostWalked])
+		}
+		if e.IsDir() && walked > 1 && strings.HasPrefix(e.Name(), ".") {
+			return fs.SkipDir
+		}
+		if !e.Type().IsRegular() {
+			return nil
+		}
+		if _, err := r.format(path); err == nil {
+			files = append(files, path)
+		}
+		if len(files) == most {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return files, err
+}
+
+// open opens a regular file: opening a pipe would wait for who writes it.
+func (r *logReader) open(name string) (*os.File, error) {
+	path := r.options.Path(name)
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "read", Path: name, Err: errors.New("not a file")}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
+
+// format returns the format that a file looks like, of those that are asked for.
+func (r *logReader) format(name string) (*plan.LogFormat, error) {
+	file, err := r.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	head := make([]byte, plan.LogHead)
+	n, err := file.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	for _, f := range logFormats(r.options) {
+		if (r.as == "" || f.Name == r.as) && f.Holds(head[:n]) {
+			return &f, nil
+		}
+	}
+	return nil, fmt.Errorf("%s: not a file of a known format; --as names one: %s", name, strings.Join(LogFormats(r.options), ", "))
+}
+
+// side reads the files of an argument.
+func (r *logReader) side(name string) error {
+	formats := logFormats(r.options)
+	at := slices.IndexFunc(formats, func(f plan.LogFormat) bool { return f.Name == r.as })
+	if r.as != "" && at < 0 {
+		return text.Unknown("format", r.as, LogFormats(r.options))
+	}
+	if info, err := os.Stat(r.options.Path(name)); err == nil && !info.IsDir() && at >= 0 {
+		return r.read(name, name, &formats[at])
+	}
+	files, err := r.find(name, -1)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return fmt.Errorf("%s: no file in it is of a known format: %s", name, strings.Join(LogFormats(r.options), ", "))
+	}
+	before := len(r.logs)
+	for _, file := range files {
+		format, err := r.format(file)
+		if err == nil {
+			err = r.read(name, file, format)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, l := range r.logs[before:] {
+		if l.again > 0 {
+			r.notes = append(r.notes, note{name, name, fmt.Sprintf("%s at problems that another of its files has, too, which count as further ones", text.Count(l.again, "attempt"))})
+		}
+	}
+	return nil
+}
+
+// read adds what a file has to its side.
+func (r *logReader) read(side, name string, format *plan.LogFormat) error {
+	file, err := r.open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	logs, err := format.Read(file)
+	if err != nil {
+		return fmt.Errorf("%s: not %s that can be read: %s", name, format.Title, text.Line(err.Error(), 300))
+	}
+	r.files++
+	for _, l := range logs {
+		if l.Name == "" && side == name {
+			l.Name = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+		} else if l.Name == "" { // several files can be of one contender
+			l.Name = filepath.Base(side)
+		}
+		if r.sum += len(l.Attempts); r.sum > mostRead {
+			return fmt.Errorf("%s: all files have more than %d attempts", name, mostRead)
+		}
+		r.add(side, name, l)
+	}
+	return nil
+}
+
+// add joins a log with what its side has of the contender already.
+func (r *logReader) add(side, name string, l *plan.Log) {
+	at := slices.IndexFunc(r.logs, func(o *sideLog) bool { return o.side == side && o.Name == l.Name })
+	if at < 0 {
+		at = len(r.logs)
+		r.logs = append(r.logs, &sideLog{Log: &plan.Log{Name: l.Name, Labels: l.Labels}, side: side, repeats: map[string]int{}})
+	}
+	to := r.logs[at]
+	for name, value := range to.Labels {
+		if l.Labels[name] != value {
+			delete(to.Labels, name)
+		}
+	}
+	for _, metric := range l.Metrics {
+		if !slices.Contains(to.Metrics, metric) {
+			to.Metrics = append(to.Metrics, metric)
+		}
+	}
+	before := maps.Clone(to.repeats)
+	for _, a := range l.Attempts {
+		if before[a.Problem] > 0 {
+			to.again++
+		}
+		a.Repeat += before[a.Problem]
+		to.repeats[a.Problem] = max(to.repeats[a.Problem], a.Repeat)
+		to.Attempts = append(to.Attempts, a)
+	}
+	for _, said := range l.Notes {
+		r.notes = append(r.notes, note{side, name, said})
+	}
+}
+
+// remarks returns the notes as lines. Those that several files of a side have are one.
+func (r *logReader) remarks() []string {
+	var lines []string
+	files := map[[2]string][]string{}
+	for _, n := range r.notes {
+		files[[2]string{n.side, n.text}] = append(files[[2]string{n.side, n.text}], n.file)
+	}
+	for _, n := range r.notes {
+		of := files[[2]string{n.side, n.text}]
+		switch {
+		case of[0] != n.file:
+		case len(of) == 1:
+			lines = append(lines, n.file+": "+n.text)
+		default:
+			lines = append(lines, fmt.Sprintf("%s: %s, in %d files", n.side, n.text, len(of)))
+		}
+	}
+	if more := len(lines) - mostNotes; more > 0 {
+		lines = append(lines[:mostNotes], fmt.Sprintf("%d notes more", more))
+	}
+	return lines
+}
+
+// name makes names of logs unique: where two are of one contender, each is called as its side or, where these names
+// are not unique either, by its path.
+func (r *logReader) name() {
+	unique := func() bool {
+		seen := map[string]bool{}
+		for _, l := range r.logs {
+			seen[l.Name] = true
+		}
+		return len(seen) == len(r.logs)
+	}
+	own, several := map[*sideLog]string{}, map[string]int{}
+	for _, l := range r.logs {
+		own[l] = l.Name
+		several[l.side]++
+	}
+	for _, name := range []func(string) string{filepath.Base, func(path string) string { return path }} {
+		if unique() {
+			return
+		}
+		for _, l := range r.logs {
+			if l.Name = name(l.side); several[l.side] > 1 {
+				l.Name += ": " + own[l]
+			}
+		}
+	}
+}
