@@ -94,7 +94,7 @@ func (r *logReader) sharedMetric(asked string) (string, error) {
 func (r *logReader) shares() map[string]int {
 	in := map[string]int{}
 	for _, l := range r.logs {
-		for problem := range l.problems() {
+		for problem := range l.repeats {
 			in[problem]++
 		}
 	}
@@ -113,7 +113,7 @@ func (r *logReader) matches() error {
 	}
 	var each []string
 	for _, l := range r.logs[:min(len(r.logs), mostNamed)] {
-		each = append(each, l.side+" has "+text.Line(text.Some(slices.Sorted(maps.Keys(l.problems())), 3), 200))
+		each = append(each, l.side+" has "+text.Line(text.Some(slices.Sorted(maps.Keys(l.repeats)), 3), 200))
 	}
 	return exit.Unmatched("no two files have a problem in common: %s", strings.Join(each, "; "))
 }

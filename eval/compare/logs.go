@@ -44,8 +44,6 @@ type sideLog struct {
 	again   int            // attempts at problems that an earlier file has
 }
 
-func (l *sideLog) problems() map[string]int { return l.repeats }
-
 // AreLogs reports whether all names are those of files that look like logs of other programs, or of directories with
 // any.
 func AreLogs(o *options.Options, names []string) bool {
@@ -70,8 +68,11 @@ func (r *logReader) find(name string, most int) (files []string, err error) {
 	}
 	walked := 0
 	err = filepath.WalkDir(r.options.Path(name), func(path string, e fs.DirEntry, err error) error {
-		if walked++; err != nil || walked > mostWalked {
-			return errors.Join(err, map[bool]error{true: fmt.Errorf("%s has more than %d files", name, mostWalked)}[walked > mostWalked])
+		if err != nil {
+			return err
+		}
+		if walked++; walked > mostWalked {
+			return fmt.Errorf("%s has more than %d files", name, mostWalked)
 		}
 		if e.IsDir() && walked > 1 && strings.HasPrefix(e.Name(), ".") {
 			return fs.SkipDir
