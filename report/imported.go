@@ -14,7 +14,7 @@ type Imported struct {
 	Status             verdict.Status `json:"status"`
 	Score              *float64       `json:"score"`
 	ScoreUnbounded     *float64       `json:"score_unbounded"`
-	ScoreText          string         `json:"score_text,omitempty"`
+	ScoreText          string         `json:"score_text,omitempty"` // "nan", "inf" or "-inf", if that is the score
 	ScoreUnboundedText string         `json:"score_unbounded_text,omitempty"`
 	Message            string         `json:"message,omitempty"`
 	When               string         `json:"when,omitempty"` // in the other tool's words

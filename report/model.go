@@ -22,8 +22,8 @@ const Schema = 1
 // Results is the whole outcome of a run. Cells are sorted by problem,
 // solution, backend, repeat; checkpoints by their order; tests in report order.
 type Results struct {
-	Schema int    `json:"schema"`
-	Run    string `json:"run"`
+	Schema int    `json:"schema"` // 1; it changes when the meaning of a field does
+	Run    string `json:"run"`    // its id; that of the latest run for last known results
 	Cells  []Cell `json:"cells"`
 }
 
@@ -33,13 +33,13 @@ type Cell struct {
 	Problem        string            `json:"problem"`
 	Solution       string            `json:"solution"`
 	Backend        string            `json:"backend"`
-	Repeat         int               `json:"repeat"`
-	Suites         []string          `json:"suites,omitempty"`
-	Labels         map[string]string `json:"labels,omitempty"`
+	Repeat         int               `json:"repeat"`           // from 1
+	Suites         []string          `json:"suites,omitempty"` // that contain the cell
+	Labels         map[string]string `json:"labels,omitempty"` // of the solution
 	Status         verdict.Status    `json:"status"`
-	Score          *float64          `json:"score"`
-	ScoreUnbounded *float64          `json:"score_unbounded"`
-	Message        *string           `json:"message"`
+	Score          *float64          `json:"score"`              // mean of the checkpoints, from 0 to 100; null without scores
+	ScoreUnbounded *float64          `json:"score_unbounded"`    // the same without an upper bound
+	Message        *string           `json:"message"`            // of the first checkpoint with one
 	Imported       *Imported         `json:"imported,omitempty"` // of a cell that another tool judged
 	Recorded       *Recorded         `json:"recorded,omitempty"` // of a solution that another program recorded
 	Checkpoints    []Checkpoint      `json:"checkpoints"`
@@ -49,24 +49,24 @@ type Cell struct {
 // has an entry for each of verdict.Groups. A problem that gives scores has one
 // checkpoint, whose Name is empty.
 type Checkpoint struct {
-	Name                  string              `json:"name"`
+	Name                  string              `json:"name"` // "" for the only checkpoint of a problem with scores
 	Passed                bool                `json:"passed"`
-	Policy                string              `json:"policy"`
-	Vacuous               bool                `json:"vacuous"` // passed, and Policy had no test to look at
-	Class                 verdict.Class       `json:"class"`
-	Message               *string             `json:"message"`
+	Policy                string              `json:"policy"`                         // that decided about Passed
+	Vacuous               bool                `json:"vacuous"`                        // passed, and Policy had no test to look at
+	Class                 verdict.Class       `json:"class"`                          // how the run ended
+	Message               *string             `json:"message"`                        // a readable line
 	Culprit               *Culprit            `json:"culprit,omitempty"`              // of Message, if another node kept the checkpoint from its verdict
 	Score                 *float64            `json:"score,omitempty"`                // from 0 to 100, or beyond when the problem says so; nil is none
 	ScoreUnbounded        *float64            `json:"score_unbounded,omitempty"`      // what the score is without an upper bound
 	ScoreText             string              `json:"score_text,omitempty"`           // "nan", "inf" or "-inf", when that is what was given as the score, which then is nil
 	ScoreUnboundedText    string              `json:"score_unbounded_text,omitempty"` // the same of ScoreUnbounded
 	ExitCode              *int                `json:"exit_code"`                      // null when pytest never ran
-	Collected             int                 `json:"collected"`
-	InfrastructureFailure bool                `json:"infrastructure_failure"`
-	DurationMS            float64             `json:"duration_ms"`         // of the pytest session
-	Isolation             string              `json:"isolation,omitempty"` // of a local backend's commands: "full", "partial" or "none"
-	Import                string              `json:"import,omitempty"`    // where a grader that imports the submission runs it: "separate" or "in-process"; "" is unknown
-	Groups                verdict.GroupCounts `json:"groups"`
+	Collected             int                 `json:"collected"`                      // tests
+	InfrastructureFailure bool                `json:"infrastructure_failure"`         // SlopCodeBench's flag: exit code 2 to 5, or nothing collected
+	DurationMS            float64             `json:"duration_ms"`                    // of the pytest session
+	Isolation             string              `json:"isolation,omitempty"`            // of a local backend's commands: "full", "partial" or "none"
+	Import                string              `json:"import,omitempty"`               // where a grader that imports the submission runs it: "separate" or "in-process"; "" is unknown
+	Groups                verdict.GroupCounts `json:"groups"`                         // all four, in their order
 	Tests                 []Test              `json:"tests"`
 	// Figures are what tasks measured of the solution, by "TASK.METRIC". They are no part of
 	// the verdict.
@@ -79,7 +79,7 @@ type Checkpoint struct {
 
 // Culprit is a node that broke or failed, and its own message.
 type Culprit struct {
-	Addr    string `json:"addr"`
+	Addr    string `json:"addr"` // of the node
 	Message string `json:"message"`
 }
 
@@ -101,8 +101,8 @@ const StateUnknown = "unknown"
 // Test is the verdict on one test of a checkpoint, with what was measured of it.
 type Test struct {
 	verdict.Test
-	DurationMS  float64  `json:"duration_ms"` // from start to end
-	Message     *string  `json:"message"`
-	CPUMS       *float64 `json:"cpu_ms,omitempty"` // processor time
-	MemoryBytes *int64   `json:"memory_bytes,omitempty"`
+	DurationMS  float64  `json:"duration_ms"`            // from start to end
+	Message     *string  `json:"message"`                // why it failed, shortened beyond 64 KiB
+	CPUMS       *float64 `json:"cpu_ms,omitempty"`       // processor time
+	MemoryBytes *int64   `json:"memory_bytes,omitempty"` // at the peak
 }

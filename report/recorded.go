@@ -11,10 +11,10 @@ import (
 // Recorded is what another program recorded when a cell's solution was made: its own
 // verdict, which decides nothing here.
 type Recorded struct {
-	By    string   `json:"by"`    // the program
-	Score *float64 `json:"score"` // null is none
-	Valid bool     `json:"valid"` // whether the program takes Score for the solution's
-	Cause string   `json:"cause,omitempty"`
+	By    string   `json:"by"`              // the program
+	Score *float64 `json:"score"`           // null is none
+	Valid bool     `json:"valid"`           // whether the program takes Score for the solution's
+	Cause string   `json:"cause,omitempty"` // class of the error that the program recorded
 	// Comparable says that Score is of the same scale as scores here. Last says that it is
 	// that of the last checkpoint which was reached, not their mean.
 	Comparable bool `json:"comparable"`
@@ -26,7 +26,7 @@ type Recorded struct {
 	Checkpoints []RecordedCheckpoint `json:"checkpoints,omitempty"`
 }
 
-// RecordedCheckpoint is the same of a checkpoint that has a name.
+// RecordedCheckpoint is the record of a checkpoint that has a name.
 type RecordedCheckpoint struct {
 	Name    string   `json:"name"`
 	Reached bool     `json:"reached"`

@@ -40,8 +40,8 @@ func (c *Checkpoint) Ruled() bool { return Policy(c.Policy) != NoRule }
 // Test is one test of a checkpoint. ID is the pytest node id after the first
 // "::"; File is what stands before it.
 type Test struct {
-	ID         string     `json:"id"`
-	File       string     `json:"file"`
+	ID         string     `json:"id"`         // pytest's node id after the first "::"; the name of a case
+	File       string     `json:"file"`       // pytest's node id before the first "::"
 	Checkpoint string     `json:"checkpoint"` // the checkpoint that brought the test in
 	Group      Group      `json:"group"`
 	Status     TestStatus `json:"status"`

@@ -21,7 +21,7 @@ var Groups = [...]Group{Core, Functionality, Regression, ErrorGroup}
 
 // Count of tests in a group. Skipped tests count in Total and not in Passed.
 type Count struct {
-	Passed int `json:"passed"`
+	Passed int `json:"passed"` // tests
 	Total  int `json:"total"`
 }
 
