@@ -23,11 +23,15 @@ var reportFormats = []string{"html", "svg"}
 
 // reportFlags are those of report.
 type reportFlags struct {
-	output string
-	format string
-	serve  bool
-	port   int
+	output   string
+	format   string
+	withhold []string
+	serve    bool
+	port     int
 }
+
+// withheldFromReport lists what a page can be written without.
+var withheldFromReport = []string{"sources"}
 
 func (a *app) reportCommand() *cobra.Command {
 	f := reportFlags{format: "html"}
@@ -45,16 +49,19 @@ in a directory beside it, from which the page loads what it shows.
 With --format svg, the figures of the page are written into a directory without
 any browser, each with its data as CSV.
 
+The page has the source of submissions, and lines of the tests that they fail:
+--withhold sources writes one that can be published when these cannot.
+
 With --serve, nothing is written: the page is served to browsers on this machine
 that know its address, which is printed, and follows a run that goes on.`,
 		`  fevalgraph report
-  fevalgraph report -o public
+  fevalgraph report -o public --withhold sources
   fevalgraph report --format svg -o figures
   fevalgraph report 20260102-150405-ab12cd latest -o changes.html
   fevalgraph report --serve`,
 		func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("port") && !f.serve || cmd.Flags().Changed("output") && f.serve {
-				return usageError(cmd, errors.New("--port is for --serve, and --output for a report that is written"))
+			if cmd.Flags().Changed("port") && !f.serve || (cmd.Flags().Changed("output") || cmd.Flags().Changed("withhold")) && f.serve {
+				return usageError(cmd, errors.New("--port is for --serve, --output and --withhold for a report that is written"))
 			}
 			if !slices.Contains(reportFormats, f.format) {
 				return exit.With(exit.Usage, text.Unknown("format", f.format, reportFormats))
@@ -62,24 +69,33 @@ that know its address, which is printed, and follows a run that goes on.`,
 			if f.serve && f.format != "html" {
 				return usageError(cmd, errors.New("--serve serves a page, which is --format html"))
 			}
+			for _, one := range f.withhold {
+				if !slices.Contains(withheldFromReport, one) {
+					return exit.With(exit.Usage, text.Unknown("content to withhold", one, withheldFromReport))
+				}
+			}
 			if f.serve {
 				return a.serveReport(cmd.Context(), args, f.port)
 			}
 			if f.format == "svg" {
 				return a.writeFigures(cmd.Context(), args, cmp.Or(f.output, "figures"))
 			}
-			return a.runReport(cmd.Context(), args, cmp.Or(f.output, "report.html"))
+			return a.runReport(cmd.Context(), args, cmp.Or(f.output, "report.html"), len(f.withhold) > 0)
 		})
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "what to write: a `FILE` whose name ends in .html, or a directory (default: report.html, or figures)")
 	cmd.Flags().StringVar(&f.format, "format", f.format, strings.Join(reportFormats, ", "))
+	cmd.Flags().StringSliceVar(&f.withhold, "withhold", nil, "leave out `CONTENT`: "+strings.Join(withheldFromReport, ", "))
 	cmd.Flags().BoolVar(&f.serve, "serve", false, "serve the page on 127.0.0.1, and follow a run that goes on")
 	cmd.Flags().IntVar(&f.port, "port", 0, "with --serve: the port; 0 is one that is free")
 	return cmd
 }
 
-func (a *app) runReport(ctx context.Context, runs []string, output string) error {
+func (a *app) runReport(ctx context.Context, runs []string, output string, withoutSources bool) error {
 	return eval.Report(ctx, a.options(), runs, func(p *page.Page) error {
+		if withoutSources {
+			p.Sources = nil
+		}
 		w, err := p.Write(output)
 		if err != nil {
 			return exit.With(exit.Usage, err)
