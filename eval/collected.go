@@ -15,6 +15,7 @@ import (
 type collected struct {
 	of    *goals
 	parts []collectedPart // like freshness.parts
+	tasks []report.Task
 }
 
 // collectedPart is what a run has of a partition. Of a fresh one, all of which was asked
@@ -30,6 +31,7 @@ func (x *execution) collect(ctx context.Context) (*collected, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.tasks = x.taskResults()
 	compiled, err := x.Plan.Results(ctx, x.stores.Store, x.rep, x.run)
 	if err != nil {
 		return nil, err
@@ -117,7 +119,7 @@ func (c *collected) results() (*report.Results, error) {
 	for at := range c.parts {
 		all = append(all, c.parts[at].cells...)
 	}
-	return &report.Results{Schema: report.Schema, Run: c.of.run, Cells: all}, nil
+	return &report.Results{Schema: report.Schema, Run: c.of.run, Cells: all, Tasks: c.tasks}, nil
 }
 
 // load reads the results that are still in their files, once.

@@ -34,7 +34,7 @@ type Decisions struct {
 type Decision struct {
 	Addr     string         `json:"addr"`
 	Kind     string         `json:"kind"`
-	State    string         `json:"state"` // fresh, stale, new, broken, error, blocked, skipped, unknown
+	State    string         `json:"state"` // fresh, stale, new, broken, failed, error, blocked, skipped, unknown
 	Cause    string         `json:"cause"`
 	Key      string         `json:"key,omitempty"` // 64 hexadecimal digits; "" when it cannot be computed
 	Changes  []event.Change `json:"changes,omitempty"`
@@ -122,6 +122,8 @@ func stateOf(st *graph.Status) string {
 		return "blocked"
 	case st.State == event.Skipped:
 		return "skipped"
+	case st.State == event.Failed, st.WasFailed:
+		return "failed"
 	case st.State == event.Broken, st.WasBroke != "":
 		return "broken"
 	case st.New:
@@ -146,6 +148,8 @@ func categoryOf(st *graph.Status) string {
 		return Unknown
 	case st.Input:
 		return "error"
+	case st.WasFailed:
+		return "failed"
 	case st.State == event.Broken || st.WasBroke != "":
 		return "broken"
 	case st.State == event.Blocked:

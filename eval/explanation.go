@@ -50,7 +50,7 @@ func Explain(ctx context.Context, o Options, arg string) (*Explanation, error) {
 		e.PreviousKey, e.Run, e.LastClass, e.LastMessage = last.Key.String(), last.Run, string(last.Class), last.Message
 	}
 	if last.Broken != "" {
-		e.LastClass, e.LastMessage = "broken", last.Broken
+		e.LastClass, e.LastMessage = string(last.Ended()), last.Broken
 	}
 	if st.State == event.Cached && st.Run != "" {
 		e.Cause = servedCause(o, e, st.Run)

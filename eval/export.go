@@ -96,7 +96,7 @@ func (x *execution) completed(ctx context.Context, whole *report.Results) (*repo
 	if err != nil {
 		return nil, nil, err
 	}
-	more := &report.Results{Schema: whole.Schema, Run: whole.Run, Cells: slices.Clone(whole.Cells)}
+	more := &report.Results{Schema: whole.Schema, Run: whole.Run, Cells: slices.Clone(whole.Cells), Tasks: dry.taskResults()}
 	add := adder(more)
 	for _, one := range all {
 		if missing[one.Cell] {

@@ -18,7 +18,7 @@ func Log(ctx context.Context, o Options, arg, run string, setup bool) ([]byte, e
 	var log []byte
 	err := withRecorded(o, arg, run, func(done event.NodeDone) int {
 		switch {
-		case done.State == event.Broken:
+		case done.State == event.Broken, done.State == event.Failed:
 			return 2
 		case done.Log != "":
 			return 1

@@ -18,6 +18,7 @@ type Outcome struct {
 	Run     string           // id, of its record
 	Cells   int              // of the configuration, whatever was asked for
 	Rows    []report.CellRow // of the cells that were asked for; nil when their results could not be read
+	Tasks   []report.Task    // that were asked for, or needed
 	End     event.RunEnd     // counts, as in the record
 	results *collected       // nil when they could not be read
 	// Boards are the result blocks over Results; BoardsErr says why there are none.
@@ -53,7 +54,7 @@ func (x *execution) outcome(ctx context.Context, results *collected, err error) 
 	rep := x.rep
 	out := &Outcome{Run: x.run, results: results, Cells: x.cells(), Bound: x.Plan.Graph.Bound(rep, x.Plan.Pools)}
 	if results != nil {
-		out.Rows = results.rows()
+		out.Rows, out.Tasks = results.rows(), results.tasks
 		out.Boards, out.BoardsErr = results.boards()
 	}
 	judged := map[plan.CellID]bool{}
@@ -78,14 +79,18 @@ func (x *execution) outcome(ctx context.Context, results *collected, err error) 
 	if out.Exit == exit.NoMatch && x.onlyShared() {
 		out.Exit = exit.Passed
 	}
+	if rep.Failed > rep.InputErrors && (out.Exit == exit.Passed || out.Exit == exit.NoMatch) {
+		out.Exit = exit.Failed
+	}
 	out.End = rep.End(x.run)
 	out.End.Nodes, out.End.Cached, out.End.Exit = c.nodes, rep.Cached+c.nodes-len(rep.Nodes), int(out.Exit)
 	out.End.Judged = len(judged)
-	if len(out.Rows) > 0 {
+	if len(out.Rows)+len(out.Tasks) > 0 {
 		var all report.Tally
 		for i := range out.Rows {
 			all.Merge(&out.Rows[i].Tally)
 		}
+		all.AddTasks(out.Tasks)
 		out.End.Verdicts = all.Summary().String()
 	}
 	out.End.SavedBytes, out.End.SavedSeconds = rep.Saved()

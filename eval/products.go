@@ -28,11 +28,12 @@ type Product struct {
 	Path  string // below a directory that gets all outputs; "." for the only tree of a node
 	Files int    // of a tree; 1 for a file
 	Bytes int64  // of all files; -1 if the store no longer has it
+	dirs  bool   // a tree has directories
 	at    string // the directory that a tree is placed at: that of the file if it is a tree of one file
 }
 
 // IsFile reports whether the output is one file, also if it is kept as a tree.
-func (o Product) IsFile() bool { return !o.Tree || o.at != o.Path }
+func (o Product) IsFile() bool { return !o.Tree || o.at != o.Path && !o.dirs }
 
 // products describes outputs of a node, whose address is addr. cfg may be nil.
 func products(ctx context.Context, store cache.Store, cfg *lang.Config, addr string, outputs []cache.Output) []Product {
@@ -55,12 +56,13 @@ func products(ctx context.Context, store cache.Store, cfg *lang.Config, addr str
 		if o.Name == tasks.TreeOutput && len(outputs) == 1 {
 			one.Path = "."
 		}
-		if one.at = one.Path; declared[o.Name].Kind == lang.OutputFile {
+		if one.at = one.Path; declared[o.Name].Kind == lang.OutputFile || declared[o.Name].Kind == lang.OutputAny {
 			one.at = path.Dir(one.Path)
 		}
 		if o.Tree {
 			one.Files, one.Bytes = 0, 0
 			err := cache.WalkTree(ctx, store, o.Digest, func(e cache.Entry) error {
+				one.dirs = one.dirs || e.Dir
 				if !e.Dir {
 					one.Files, one.Bytes = one.Files+1, one.Bytes+e.Digest.Size
 				}

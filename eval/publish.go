@@ -55,7 +55,9 @@ func (c *call) publishFile(ctx context.Context, made cache.Output, path string) 
 	file := cache.Entry{Digest: made.Digest}
 	if made.Tree { // of one file
 		err := cache.WalkTree(ctx, c.stores.Store, made.Digest, func(e cache.Entry) error {
-			file = e
+			if file = e; e.Dir {
+				return errors.New("it is a directory, and only files are published")
+			}
 			return nil
 		})
 		if err != nil {

@@ -16,8 +16,8 @@ import (
 // partitions that read a file are compiled, and no others.
 
 // states are the values on the axis state: those of Decision.State. A node that a run would run is
-// stale, too, if it is new or broken.
-var states = []string{Fresh, "stale", "new", "broken", "error", "blocked", "skipped", Unknown}
+// stale, too, if it is new, broken or failed.
+var states = []string{Fresh, "stale", "new", "broken", "failed", "error", "blocked", "skipped", Unknown}
 
 // states returns the values of nodes on the axis state; nil unless a selector asks for them.
 func (p *Project) states(ctx context.Context, args []string) (func(*graph.Node) []string, error) {

@@ -19,8 +19,9 @@ import (
 type remembering struct {
 	*execution
 	cells  map[*plan.Partition][]graph.ID
-	ranges map[string]int   // partitions of each problem
-	judged []bool           // by partition: nodes that it alone has were answered
+	ranges map[string]int // partitions of each problem
+	judged []bool         // by partition: nodes that it alone has were answered
+	tasks  declaredTasks
 	own    []cache.Sighting // of the partition whose facts are made: room that the next one uses again
 }
 
@@ -30,7 +31,7 @@ type remembering struct {
 // run decides about it again. Without keep, as after an interruption, the index stays as
 // it is, which is still true.
 func (x *execution) remember(ctx context.Context, results *collected, keep bool) ([]string, error) {
-	m := remembering{execution: x, cells: map[*plan.Partition][]graph.ID{}, ranges: map[string]int{}, judged: make([]bool, len(x.parts))}
+	m := remembering{execution: x, cells: map[*plan.Partition][]graph.ID{}, ranges: map[string]int{}, judged: make([]bool, len(x.parts)), tasks: x.declaredTasks()}
 	for _, part := range x.parts {
 		m.ranges[part.Problem]++
 	}
@@ -143,6 +144,9 @@ func (m *remembering) facts(part int, cells []graph.ID, results []report.Cell) (
 			f.SavedBytes += o.Digest.Size
 		}
 		f.SavedSeconds += row.Seconds
+		if id, ok := m.Plan.Graph.Lookup(row.Addr); ok && row.Kind == plan.KindTask {
+			f.Tasks = append(f.Tasks, m.tasks.result(m.Plan.Graph.Node(id), m.rep.Status(id)))
+		}
 		read := m.trace.Of(row.Addr)
 		if m.owner(row.Labels) == part {
 			f.Own++

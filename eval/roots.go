@@ -37,7 +37,7 @@ func addRoots(g *graph.Graph, ids []graph.ID, nodes []Decision) {
 
 // cannotRun reports whether a node in a state blocks those that depend on it.
 func cannotRun(state string) bool {
-	return state == "broken" || state == "error" || state == "blocked" || state == "skipped"
+	return state == "broken" || state == "failed" || state == "error" || state == "blocked" || state == "skipped"
 }
 
 // ofCell reports whether the node belongs to one cell alone.

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -101,8 +102,12 @@ func (f *freshness) runRequest(ctx context.Context, r Request) (out *Outcome, er
 // kept, and the exports.
 func (x *execution) save(ctx context.Context, rec *recording, results *collected, keep bool) error {
 	partitions, err := x.remember(ctx, results, keep)
+	var tasks json.RawMessage
 	if err == nil {
-		err = rec.SaveManifest(partitions)
+		tasks, err = encodeTasks(results.tasks)
+	}
+	if err == nil {
+		err = rec.SaveManifest(partitions, tasks)
 	}
 	if err == nil {
 		err = x.publish(ctx)

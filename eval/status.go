@@ -207,7 +207,12 @@ func presentOf(ctx context.Context, o Options, run string, unjudged bool) (resul
 	if err != nil {
 		return nil, nil, err
 	}
-	results, stale = &report.Results{Schema: report.Schema, Run: run, Cells: []report.Cell{}}, map[string]string{}
+	results, stale = &report.Results{Schema: report.Schema, Run: run, Cells: []report.Cell{}, Tasks: x.taskResults()}, map[string]string{}
+	for i := range results.Tasks {
+		if t := &results.Tasks[i]; t.Run == run {
+			t.Run = ""
+		}
+	}
 	add := adder(results)
 	for _, one := range all {
 		if one.State != Fresh {

@@ -4,7 +4,7 @@
 // A Recorder writes the record, a directory:
 //
 //	runs/<id>/events.jsonl    the events
-//	runs/<id>/manifest.json   the partition files that contain the results
+//	runs/<id>/manifest.json   the partition files that contain the results; the results of tasks
 //	runs/<id>/logs/           output of attempts that broke
 //	runs/<id>/sums            SHA-256 of these files and a proof by the user's key; written last
 //	latest                    the last run that ended, except for runs of eval

@@ -138,9 +138,9 @@ func logName(addr string) string {
 	return hex.EncodeToString(sum[:12]) + logSuffix
 }
 
-// SaveManifest writes which partition files have the run's results, in their order.
-func (r *Recorder) SaveManifest(partitions []string) error {
-	content, err := json.MarshalIndent(Manifest{Schema: Schema, Run: r.run, Partitions: partitions}, "", " ")
+// SaveManifest writes which partition files have the run's results, in their order, and the results of tasks.
+func (r *Recorder) SaveManifest(partitions []string, tasks json.RawMessage) error {
+	content, err := json.MarshalIndent(Manifest{Schema: Schema, Run: r.run, Partitions: partitions, Tasks: tasks}, "", " ")
 	if err == nil {
 		err = os.WriteFile(filepath.Join(r.dir, ManifestFile), content, 0o644)
 	}
@@ -381,9 +381,10 @@ func (r *Run) Node(addr string) (*NodeDone, error) {
 
 // Manifest lists the partition files that have the results of a run.
 type Manifest struct {
-	Schema     int      `json:"schema"`
-	Run        string   `json:"run"`
-	Partitions []string `json:"partitions"` // digests, 64 hex digits each
+	Schema     int             `json:"schema"`
+	Run        string          `json:"run"`
+	Partitions []string        `json:"partitions"`      // digests, 64 hex digits each
+	Tasks      json.RawMessage `json:"tasks,omitempty"` // their results, as package report encodes them
 }
 
 // Manifest returns the run's manifest: fs.ErrNotExist when the run ended without

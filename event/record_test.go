@@ -97,7 +97,7 @@ func TestRecorder(t *testing.T) {
 	r.Emit(every[len(every)-2].event)
 	r.SaveLog("pytest:kv/a", 1, []byte("first"))
 	r.SaveLog("pytest:kv/a", 2, []byte("second"))
-	if err := r.SaveManifest([]string{"ab"}); err != nil {
+	if err := r.SaveManifest([]string{"ab"}, nil); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(state, "latest")); !errors.Is(err, fs.ErrNotExist) {

@@ -24,7 +24,7 @@ func recorded(t *testing.T) (state string) {
 	r.SaveLog("a", 1, []byte("first\n"))
 	r.SaveLog("a", 2, []byte("what it printed\n"))
 	r.Emit(NodeDone{Type: "node.done", Addr: "a", State: Broken})
-	if err := errors.Join(r.SaveManifest([]string{"ab"}), r.Close()); err != nil {
+	if err := errors.Join(r.SaveManifest([]string{"ab"}, nil), r.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return state

@@ -47,7 +47,7 @@ func (g *Graph) Bound(r *Report, pools map[string]int) Bound {
 		if _, known := pools[pool]; !known {
 			pool = CPUPool
 		}
-		work[pool] += st.Seconds
+		work[pool] += st.Seconds * float64(min(max(n.Slots, 1), max(pools[pool], 1)))
 		b.Work += st.Seconds
 	}
 	for _, seconds := range exclusive {

@@ -72,7 +72,7 @@ func (s *scheduler) check(ctx context.Context, d *decision, p *phases) {
 		return
 	}
 	last := s.o.Last(d.n.Addr)
-	d.status = Status{Expected: d.expected, New: last.Key.IsZero(), WasBroke: last.Broken}
+	d.status = Status{Expected: d.expected, New: last.Key.IsZero(), WasBroke: last.Broken, WasFailed: last.Failed}
 	if s.decidedByInputs(d) {
 		return
 	}

@@ -35,7 +35,7 @@ func (s *scheduler) startIsolated(start func(job)) bool {
 		id := s.crowded[0]
 		s.crowded = s.crowded[1:]
 		if s.phase[id] == queued && s.claim(id) {
-			s.poolOf(id).free--
+			s.poolOf(id).free -= s.slotsOf(id)
 			a := s.newAttempt(id)
 			a.work.Isolated, s.alone = true, true
 			start(a)

@@ -177,7 +177,7 @@ func cachedCause(run string) string {
 
 // fail resolves a node that could not be described or whose attempt broke for
 // good. Errors in the inputs are the user's, work that needs an absent device is
-// skipped, what may not be asked for is unknown, everything else is broken.
+// skipped, what may not be asked for is unknown, work can fail itself, and everything else is broken.
 func (s *scheduler) fail(id ID, err error) {
 	st := &s.status[id]
 	st.Message = err.Error()
@@ -191,6 +191,9 @@ func (s *scheduler) fail(id ID, err error) {
 		if st.Cause == "" {
 			st.Cause = "its inputs cannot be read"
 		}
+		s.resolve(id, cache.ClassFailed)
+	case isFailed(err):
+		st.State = event.Failed
 		s.resolve(id, cache.ClassFailed)
 	case isAbsent(err):
 		st.State = event.Skipped

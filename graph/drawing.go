@@ -31,7 +31,7 @@ type Box struct {
 
 // colours are the colours of states in drawings, the most urgent first.
 var colours = []struct{ name, fill string }{
-	{"broken", "#f4b6b0"}, {"error", "#f4b6b0"}, {"blocked", "#e3c8f0"}, {"stale", "#ffe2a0"}, {"new", "#cfe3ff"},
+	{"broken", "#f4b6b0"}, {"failed", "#f4b6b0"}, {"error", "#f4b6b0"}, {"blocked", "#e3c8f0"}, {"stale", "#ffe2a0"}, {"new", "#cfe3ff"},
 	{"skipped", "#e4e4e4"}, {"unknown", "#e4e4e4"}, {"fresh", "#cdebc9"},
 }
 

@@ -75,32 +75,33 @@ const sourceRaceAttempts = 3
 
 // Status is the decision of an execution about a node, and its outcome.
 type Status struct {
-	State    event.State // "" when a dry run found it stale
-	Stale    bool        // its work had or has to run
-	New      bool        // no earlier answer is known for its address
-	Unknown  bool        // blocked, since a dry run may not find out whether it is fresh
-	WasBroke string      // why the last attempt broke, when it did
-	Withheld bool        // broken because Options.Refuse did not let it run
-	Key      cache.Key   // zero when it could not be computed
-	Class    cache.Class // of the answer, once there is one
-	Stored   bool        // the store has the answer under Key
-	Outputs  []cache.Output
-	Manifest []byte // encoded; only for stale nodes and dry runs
-	Cause    string
-	Category event.Category
-	Follows  string // of CauseFollows, the kind of the dependency
-	Changes  []event.Change
-	Message  string
-	Fault    string // kind of the error behind Message; see Faulty
-	Culprit  string // for blocked nodes, the address that failed or broke
-	Attempts int
-	Seconds  float64
-	Earlier  bool    // it is cached, and its work was done earlier in the same run; for callers to set
-	Expected float64 // seconds, from earlier runs; 0 means unknown
-	Saved    float64 // seconds that a cached node's work took when it ran
-	Run      string  // that made a cached node's answer; "" is unknown
-	Input    bool    // failed because a source could not be used
-	Foreign  bool    // the store has a record for its key, which another key signed
+	State     event.State // "" when a dry run found it stale
+	Stale     bool        // its work had or has to run
+	New       bool        // no earlier answer is known for its address
+	Unknown   bool        // blocked, since a dry run may not find out whether it is fresh
+	WasBroke  string      // why the last attempt broke or failed, when it did
+	WasFailed bool        // it failed
+	Withheld  bool        // broken because Options.Refuse did not let it run
+	Key       cache.Key   // zero when it could not be computed
+	Class     cache.Class // of the answer, once there is one
+	Stored    bool        // the store has the answer under Key
+	Outputs   []cache.Output
+	Manifest  []byte // encoded; only for stale nodes and dry runs
+	Cause     string
+	Category  event.Category
+	Follows   string // of CauseFollows, the kind of the dependency
+	Changes   []event.Change
+	Message   string
+	Fault     string // kind of the error behind Message; see Faulty
+	Culprit   string // for blocked nodes, the address that failed or broke
+	Attempts  int
+	Seconds   float64
+	Earlier   bool    // it is cached, and its work was done earlier in the same run; for callers to set
+	Expected  float64 // seconds, from earlier runs; 0 means unknown
+	Saved     float64 // seconds that a cached node's work took when it ran
+	Run       string  // that made a cached node's answer; "" is unknown
+	Input     bool    // failed because a source could not be used
+	Foreign   bool    // the store has a record for its key, which another key signed
 }
 
 // Output returns the output called name.

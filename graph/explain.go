@@ -15,7 +15,7 @@ func (s *scheduler) explain(ctx context.Context, d *decision, last Last) {
 	st := &d.status
 	switch {
 	case last.Broken != "" && last.Key.IsZero():
-		st.Cause, st.Category = fmt.Sprintf("last attempt broken (%s)", last.Broken), event.CauseBroken
+		st.Cause, st.Category = last.attempt(), event.CauseBroken
 		return
 	case last.Key.IsZero():
 		st.Cause, st.Category = "never ran", event.CauseNew
@@ -42,7 +42,7 @@ func (s *scheduler) explain(ctx context.Context, d *decision, last Last) {
 	st.Cause, st.Category = summarise(changes, via)
 	st.Changes = expand(changes, via)
 	if last.Broken != "" {
-		st.Cause += fmt.Sprintf("; last attempt broken (%s)", last.Broken)
+		st.Cause += "; " + last.attempt()
 	}
 }
 

@@ -32,6 +32,13 @@ type PreemptedError struct{ Err error }
 func (e *PreemptedError) Error() string { return e.Err.Error() }
 func (e *PreemptedError) Unwrap() error { return e.Err }
 
+// FailedError reports that the work itself failed, and that no machine is at fault. The node is failed, and nothing
+// is stored: the next run does the work again.
+type FailedError struct{ Err error }
+
+func (e *FailedError) Error() string { return e.Err.Error() }
+func (e *FailedError) Unwrap() error { return e.Err }
+
 // UnknownError reports that what the key depends on may not be asked for, so that it is
 // not known whether the node is fresh. Only dry runs meet it.
 type UnknownError struct{ Err error }
@@ -63,6 +70,12 @@ func isAbsent(err error) bool {
 func isPreempted(err error) bool {
 	var preempted *PreemptedError
 	return errors.As(err, &preempted)
+}
+
+// isFailed reports whether err says that the work itself failed.
+func isFailed(err error) bool {
+	var failed *FailedError
+	return errors.As(err, &failed)
 }
 
 // isUnknown reports whether err says that something may not be asked for.

@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"fmt"
+
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
 )
@@ -13,8 +15,9 @@ type Last struct {
 	Addr      string
 	Answer              // the last stored answer; its Key is zero without one
 	Store     string    // ID of the store that has it
-	Broken    string    // first line of the error of the attempt that broke since; "" if none did
+	Broken    string    // first line of the error of the attempt that broke or failed since; "" if none did
 	BrokenKey cache.Key // of that attempt; zero if its inputs could not be described
+	Failed    bool      // that attempt failed
 }
 
 // Last returns what the next execution can know of a node: the answer that this execution made or found, or
@@ -27,11 +30,25 @@ func (r *Report) Last(id ID) Last {
 	}
 	last := r.before(n.Addr)
 	last.Addr = n.Addr
-	if st.State == event.Broken && !st.Withheld {
-		last.Broken, last.BrokenKey = firstLine(st.Message), st.Key
+	if failed := st.State == event.Failed && !st.Input; (st.State == event.Broken || failed) && !st.Withheld {
+		last.Broken, last.BrokenKey, last.Failed = firstLine(st.Message), st.Key, failed
 	}
 	return last
 }
+
+// Ended returns the state of the attempt that broke or failed; "" if none did.
+func (l *Last) Ended() event.State {
+	switch {
+	case l.Broken == "":
+		return ""
+	case l.Failed:
+		return event.Failed
+	}
+	return event.Broken
+}
+
+// attempt describes the attempt that broke or failed.
+func (l *Last) attempt() string { return fmt.Sprintf("last attempt %s (%s)", l.Ended(), l.Broken) }
 
 // answer returns the stored answer of a node.
 func (r *Report) answer(id ID) Answer {

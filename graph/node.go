@@ -63,6 +63,8 @@ type Retry struct {
 	Wait     time.Duration
 	// Longest, when it is above 0, has the pause double each time, up to it.
 	Longest time.Duration
+	// Failures has work done again that failed itself, too.
+	Failures bool
 }
 
 // pause returns the pause after a number of broken attempts.
@@ -90,6 +92,7 @@ type Node struct {
 	Task   Task
 	Deps   []Dep
 	Pool   string // "" is the cpu pool
+	Slots  int    // of the pool that its work takes, at most all; below 1 it is 1
 	// Exclusive names things that only one running node at a time can use, whatever
 	// its pool: "port 8080".
 	Exclusive []string

@@ -2,12 +2,15 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/event"
 )
 
 // gauge observes how many of its steps run at once, and in which order they
@@ -159,4 +162,80 @@ func TestTakesOver(t *testing.T) {
 	if r.Status(0).Attempts != 1 || s.ran.Load() != 1 {
 		t.Errorf("attempts %d, ran %d", r.Status(0).Attempts, s.ran.Load())
 	}
+}
+
+// A node takes as many slots as it says, at most all, and none of others' keeps it waiting for ever.
+func TestSlots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProject(t)
+		g := New()
+		var mu sync.Mutex
+		used, most := 0, 0
+		for i := range 20 {
+			addr := fmt.Sprintf("n%d", i)
+			slots := []int{0, 1, 2, 9}[i%4]
+			takes := min(max(slots, 1), 3)
+			s := &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+				mu.Lock()
+				used += takes
+				most = max(most, used)
+				mu.Unlock()
+				time.Sleep(time.Second)
+				mu.Lock()
+				used -= takes
+				mu.Unlock()
+				return out(ctx, w, addr)
+			}}
+			g.Node(add(g, addr, s)).Slots = slots
+		}
+		o := p.options()
+		o.Pools = map[string]int{CPUPool: 3}
+		r := p.executeWith(t.Context(), g, o)
+		if r.Executed != 20 || most != 3 {
+			t.Errorf("executed %d with at most %d slots at once", r.Executed, most)
+		}
+		if b := g.Bound(r, o.Pools); b.Slots < (5+5+10+15)/3 {
+			t.Errorf("bound %v", b)
+		}
+	})
+}
+
+// Work that failed blocks what needs it and is done again by the next run, and in this one only if its policy says so.
+func TestFailedWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProject(t)
+		tries := 0
+		build := func(retry Retry, failures int) *Graph {
+			g := New()
+			tries = 0
+			first := add(g, "first", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+				if tries++; tries <= failures {
+					return Outcome{}, fmt.Errorf("output: %w", &FailedError{errors.New("exit code 3")})
+				}
+				return out(ctx, w, "first")
+			}})
+			g.Node(first).Retry = retry
+			add(g, "second", &step{}, first)
+			return g
+		}
+		for _, one := range []struct {
+			retry                    Retry
+			failures, tries, blocked int
+		}{
+			{Retry{Attempts: 3}, 1, 1, 1},
+			{Retry{Attempts: 3, Failures: true}, 9, 3, 1},
+			{Retry{}, 9, 1, 1},
+			{Retry{Attempts: 3, Failures: true}, 2, 3, 0},
+		} {
+			g := build(one.retry, one.failures)
+			r := p.executeWith(t.Context(), g, p.options())
+			st := r.Status(0)
+			if tries != one.tries || r.Blocked != one.blocked || r.Failed != one.blocked || r.InputErrors != 0 {
+				t.Errorf("%+v: %d tries, %d blocked, %d failed: %q", one, tries, r.Blocked, r.Failed, st.Message)
+			}
+			if last := r.Last(0); one.blocked > 0 && (last.Ended() != event.Failed || !last.Key.IsZero() || r.Status(1).Culprit != "first") {
+				t.Errorf("%+v: left %+v", one, last)
+			}
+		}
+	})
 }

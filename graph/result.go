@@ -42,7 +42,7 @@ func (s *scheduler) afterBreak(ctx context.Context, a *attempt) {
 		if s.mayLoseMachine(a.id) {
 			r.broken = preempted
 		}
-	case IsInput(r.err), isAbsent(r.err):
+	case IsInput(r.err), isAbsent(r.err), isFailed(r.err) && !a.n.Retry.Failures:
 	case IsCrowded(r.err) && s.mayBeIsolated(a.id):
 		r.broken = tryIsolated
 	case s.hasAttempts(a):
@@ -83,7 +83,7 @@ func (s *scheduler) handleResult(a *attempt) {
 	id, r, st := a.id, &a.result, &s.status[a.id]
 	s.running--
 	s.alone = false // if it was, this was the attempt
-	s.poolOf(id).free++
+	s.poolOf(id).free += s.slotsOf(id)
 	s.release(id)
 	for _, text := range r.notes {
 		s.o.Sink.Emit(event.NodeNote{Type: "node.note", Addr: a.n.Addr, Kind: a.n.Kind, Text: text})

@@ -129,8 +129,17 @@ func (s *scheduler) startAttempts(start func(job)) {
 	for _, name := range s.names {
 		p := s.pools[name]
 		for p.free > 0 && len(p.ready.ids) > 0 {
-			if id := p.ready.pop(); s.phase[id] == queued && s.claim(id) {
-				p.free--
+			id := p.ready.pop()
+			if s.phase[id] != queued {
+				continue
+			}
+			slots := s.slotsOf(id)
+			if slots > p.free { // no other takes them before it
+				p.ready.push(id)
+				break
+			}
+			if s.claim(id) {
+				p.free -= slots
 				start(s.newAttempt(id))
 			}
 		}

@@ -94,6 +94,7 @@ const (
 
 // pool limits how many of its nodes run at once.
 type pool struct {
+	size  int
 	free  int
 	ready nodeQueue // nodes in phase queued, and some that left it
 }
@@ -112,7 +113,7 @@ func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
 	}
 	s.todo.priority = s.priority
 	for name, slots := range o.Pools {
-		s.pools[name] = &pool{free: slots, ready: nodeQueue{priority: s.priority}}
+		s.pools[name] = &pool{size: slots, free: slots, ready: nodeQueue{priority: s.priority}}
 		s.names = append(s.names, name)
 	}
 	slices.Sort(s.names)
@@ -200,6 +201,9 @@ func (s *scheduler) checkPools() error {
 }
 
 func (s *scheduler) poolOf(id ID) *pool { return s.pools[s.poolName(s.g.Node(id))] }
+
+// slotsOf returns how many slots of its pool the node takes.
+func (s *scheduler) slotsOf(id ID) int { return min(max(s.g.Node(id).Slots, 1), s.poolOf(id).size) }
 
 // poolName returns the name of the pool whose slots the node takes.
 func (s *scheduler) poolName(n *Node) string {

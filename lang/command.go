@@ -121,23 +121,35 @@ func (c *Command) Ignoring() string {
 // program reads what is run: a program, or a line for the shell.
 func (b *block) program() []string {
 	argv, g := b.texts("argv")
-	run, gr := b.text("run")
-	if g == isFailed || gr == isFailed {
+	shell, names, lines := "run", "argv and run", 0
+	if b.schema.Attribute("command") != nil {
+		shell, names = "command", "argv, command and run"
+	}
+	line := ""
+	for _, name := range slices.Compact([]string{shell, "run"}) {
+		switch text, gt := b.text(name); gt {
+		case isFailed:
+			return nil
+		case isSet:
+			shell, line, lines = name, text, lines+1
+		}
+	}
+	if g == isFailed {
 		return nil
 	}
-	if (g == isSet) == (gr == isSet) {
+	if g == isSet && lines > 0 || g != isSet && lines != 1 {
 		b.fail(finding{
 			code: "missing-attribute", summary: "What is run?", rng: b.header,
-			detail: fmt.Sprintf("A %s block has exactly one of argv and run.", b.schema.Name),
-			hint:   `write argv = ["bash", "evaluate.sh"], or run = "./evaluate.sh" for the shell`,
+			detail: fmt.Sprintf("A %s block has exactly one of %s.", b.schema.Name, names),
+			hint:   fmt.Sprintf(`write argv = ["bash", "evaluate.sh"], or %s = "./evaluate.sh" for the shell`, shell),
 		})
 		return nil
 	}
-	if gr == isSet {
-		if strings.TrimSpace(run) == "" {
-			b.reject("run", "bad-value", "Nothing to run", "run is empty.", "")
+	if lines > 0 {
+		if strings.TrimSpace(line) == "" {
+			b.reject(shell, "bad-value", "Nothing to run", shell+" is empty.", "")
 		}
-		return []string{"/bin/sh", "-c", run}
+		return []string{"/bin/sh", "-c", line}
 	}
 	if len(argv) == 0 || argv[0] == "" {
 		b.reject("argv", "bad-value", "Nothing to run", "argv names no program.", "")

@@ -63,6 +63,7 @@ const (
 	TypeBackends   AttributeType = "backends"
 	TypeBackend    AttributeType = "backend"
 	TypeSource     AttributeType = "path or output" // a string, or an output of a task
+	TypeSources    AttributeType = "map of paths and outputs"
 	TypeAny        AttributeType = "any"
 	TypeType       AttributeType = "type"       // string, list(string), object({…}) …
 	TypeNames      AttributeType = "names"      // identifiers, not evaluated
@@ -82,7 +83,7 @@ func (t AttributeType) refers() []string {
 		return []string{"solution"}
 	case TypeBackend, TypeBackends:
 		return []string{"backend"}
-	case TypeSource:
+	case TypeSource, TypeSources:
 		return []string{"task"}
 	}
 	return nil

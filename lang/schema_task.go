@@ -5,6 +5,7 @@ const (
 	OutputTree    = "tree"
 	OutputFile    = "file"
 	OutputMetrics = "metrics"
+	OutputAny     = "any" // a file or a directory, whichever the command leaves
 )
 
 func taskSchema() BlockSchema {
@@ -19,10 +20,17 @@ func taskSchema() BlockSchema {
 			{Name: "requires", Type: TypeTexts, form: requirement, Default: "[]", Doc: "Python requirements, pinned by the lock file. Their programs are first in PATH."},
 			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", Doc: "Shell commands that run first, after the backend's, with the network."},
 			{Name: "argv", Type: TypeTexts, Doc: "The program and its arguments; or"},
-			{Name: "run", Type: TypeText, Doc: "a shell command."},
+			{Name: "command", Type: TypeText, Doc: "a shell command."},
+			{Name: "run", Type: TypeText, Doc: "The same as command."},
+			{Name: "inputs", Type: TypeSources, Doc: "Input blocks in short: paths in the workspace, with a path, an output of a task, a task with one output, or a solution for each."},
+			{Name: "outputs", Type: TypeMap, Doc: "Output blocks in short: names with their paths. Each is a file or directory, as the command leaves it; that called metrics has the kind metrics."},
 			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of setup and the command."},
 			{Name: "timeout", Type: TypeDuration, Default: `"30m"`, Doc: "Limit on the command, not on setup; null is none."},
 			{Name: "network", Type: TypeText, Values: []string{networkNone}, Doc: "\"none\" leaves only a private loopback. The default is the backend's."},
+			{Name: "cores", Type: TypeInteger, Default: "1", Doc: "Slots of the pool that it takes, at most all; processors of machines that are launched. In no key."},
+			{Name: "memory", Type: TypeSize, Doc: "Memory of machines that are launched, such as \"16GiB\"; no effect on others. In no key."},
+			{Name: "pool", Type: TypePool, Doc: "Pool whose slots it takes. The default is the backend's. In no key."},
+			{Name: "retries", Type: TypeInteger, zero: true, Doc: "Further attempts if it fails or breaks. The default is the backend's retry block, which is about what breaks. In no key."},
 		},
 		Blocks: []BlockSchema{taskInputSchema(), taskOutputSchema()},
 	}
@@ -45,11 +53,11 @@ func taskInputSchema() BlockSchema {
 
 func taskOutputSchema() BlockSchema {
 	return BlockSchema{
-		Name: "output", Labels: []string{"name"}, Repeats: true, Required: true,
+		Name: "output", Labels: []string{"name"}, Repeats: true,
 		Doc: "What is kept of what the command leaves.",
 		Attributes: []AttributeSchema{
 			{Name: "path", Type: TypeText, form: inWorkspace, Required: true, Doc: "Where the command leaves it, relative to directory."},
-			{Name: "kind", Type: TypeText, Default: `"tree"`, Values: []string{OutputTree, OutputFile, OutputMetrics}, Doc: "\"tree\": a directory. \"file\": a file. \"metrics\": a JSON object of numbers, shown next to the verdict on the solution that is an input."},
+			{Name: "kind", Type: TypeText, Default: `"tree"`, Values: []string{OutputTree, OutputFile, OutputAny, OutputMetrics}, Doc: "\"tree\": a directory. \"file\": a file. \"any\": one of both. \"metrics\": a JSON object of numbers, shown next to the verdict on the solution that is an input."},
 			{Name: "publish", Type: TypeText, Path: true, Doc: "Where a run writes the file, if it differs: a path in the project. Not of a tree."},
 		},
 	}

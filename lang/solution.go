@@ -243,7 +243,7 @@ func (b *block) judgeable(p *Problem, source string) {
 
 // judgeableOutput is judgeable for what a task makes.
 func (b *block) judgeableOutput(p *Problem, from *OutputRef) {
-	if b.fileOf("source").Output().Kind == OutputFile {
+	if o := b.fileOf("source").Output(); o.Kind == OutputFile || o.Kind == OutputAny {
 		b.judgeable(p, from.Output().Path)
 	}
 }

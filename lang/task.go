@@ -25,6 +25,10 @@ type Task struct {
 	Env         []EnvVar      `hcl:"env"` // sorted by name
 	Timeout     time.Duration `hcl:"timeout"`
 	Offline     bool
+	Cores       int         `hcl:"cores"`  // slots of its pool
+	Memory      int64       `hcl:"memory"` // bytes; 0 asks for none
+	Pool        string      // "" is the backend's
+	Retries     *int        // nil is as the backend says
 	Inputs      []TaskInput // in source order
 	Outputs     []TaskOutput
 	Range       diag.Range
@@ -42,7 +46,7 @@ type TaskInput struct {
 type TaskOutput struct {
 	Name string
 	Path string `hcl:"path"` // relative to the directory
-	Kind string `hcl:"kind"` // OutputTree, OutputFile or OutputMetrics
+	Kind string `hcl:"kind"` // OutputTree, OutputFile, OutputAny or OutputMetrics
 	// Publish is the absolute path that a run writes the file to; "" is none.
 	Publish string `hcl:"publish"`
 }
@@ -133,7 +137,15 @@ func (l *loader) task(d *decl, inst instance) *Task {
 	b := l.open(d, d.block, d.schema, inst.ctx)
 	t := &Task{Name: inst.name(d), Block: d.name(), Ref: inst.ref(d), Range: convertRange(d.header)}
 	b.fill(t)
+	b.shortInputs()
+	b.shortOutputs()
 	t.Backend = b.taskBackend()
+	if name, g := b.reference("pool", TypePool, "pool."); g == isSet {
+		t.Pool = strings.TrimPrefix(name, "pool.")
+	}
+	if n, g := b.integer("retries"); g == isSet {
+		t.Retries = &n
+	}
 	t.Argv = b.program()
 	network, _ := b.text("network")
 	t.Offline = network == networkNone
@@ -153,7 +165,7 @@ func (l *loader) task(d *decl, inst instance) *Task {
 	if len(outputs) == 0 && !d.failed {
 		b.fail(finding{
 			code: "missing-block", summary: "Task without outputs", rng: b.header,
-			detail: "A task has at least one output: nothing else of what it does is kept.", hint: `write output "result" { path = "out" }`,
+			detail: "A task has at least one output: nothing else of what it does is kept.", hint: `write outputs = { result = "out" }`,
 		})
 	}
 	return t
@@ -260,6 +272,22 @@ func (b *block) taskOutput() TaskOutput {
 	return o
 }
 
+// onlyOutput is the output that a task stands for in an attribute; nil after an error was reported.
+func (b *block) onlyOutput(name string, t *Task) *OutputRef {
+	if len(t.Outputs) == 1 {
+		return &OutputRef{t, t.Outputs[0].Name}
+	}
+	if attr := b.attrs[name]; !b.l.bad[attr.Expr.Range()] {
+		b.l.bad[attr.Expr.Range()] = true // nothing else is to be said about it
+		hint := ""
+		if len(t.Outputs) > 0 {
+			hint = "write such as " + (&OutputRef{t, t.Outputs[0].Name}).String()
+		}
+		b.reject(name, "wrong-type", "Which output?", fmt.Sprintf("%s has %d outputs, and only a task with one stands for it.", t.Ref, len(t.Outputs)), hint)
+	}
+	return nil
+}
+
 // output reads an attribute that may be a task's output; nil when it is something else.
 func (b *block) output(name string) *OutputRef {
 	attr := b.attrs[name]
@@ -271,6 +299,9 @@ func (b *block) output(name string) *OutputRef {
 		return nil
 	}
 	v, _ = v.UnmarkDeep()
+	if made := b.l.instances.tasks[refOf(v)]; made != nil {
+		return b.onlyOutput(name, made)
+	}
 	task, output, ok := cutLast(refOf(v), ".outputs.")
 	made := b.l.instances.tasks[task]
 	if !ok || made == nil || !slices.ContainsFunc(made.Outputs, func(o TaskOutput) bool { return o.Name == output }) {

@@ -50,7 +50,7 @@ func (j *judging) output(attribute string, from *lang.OutputRef) *madeTree {
 		return nil
 	}
 	p := tasks.Place{Shared: true}
-	if from.Output().Kind == lang.OutputFile {
+	if kind := from.Output().Kind; kind == lang.OutputFile || kind == lang.OutputAny && attribute == "checker" {
 		p.Target = attribute
 	}
 	addr := address(KindMaterialize, j.cell.Problem.Name, attribute)

@@ -208,8 +208,11 @@ func (p *Plan) withoutVerdict(ctx context.Context, store cache.Store, r *graph.R
 	if culprit, ok := p.Graph.Lookup(st.Culprit); ok {
 		cs := r.Status(culprit)
 		message = fmt.Sprintf("%s %s: %s", st.Culprit, cs.State, cs.Message)
-		if cs.State == event.Broken {
+		if failed := cs.State == event.Failed && !cs.Input; failed || cs.State == event.Broken {
 			broke = &report.Culprit{Addr: st.Culprit, Message: cs.Message}
+			if failed {
+				v.Class = verdict.Blocked
+			}
 		}
 		if cs.State == event.Skipped {
 			v.Class, message = verdict.NotRun, cs.Message

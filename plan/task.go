@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
@@ -23,7 +24,7 @@ func (c *compiler) task(t *lang.Task) graph.ID {
 	if id, ok := c.plan.Graph.Lookup(addr); ok {
 		return id
 	}
-	on := c.backendFor(&lang.Problem{}, t.Backend)
+	on := c.backendFor(&lang.Problem{Resources: resourcesOf(t)}, t.Backend)
 	d, err := c.driver(on)
 	if err == nil && len(t.Requires) > 0 {
 		err = d.needsPython()
@@ -36,7 +37,12 @@ func (c *compiler) task(t *lang.Task) graph.ID {
 		Directory: t.Directory, SetupTimeout: on.SetupTimeout, Argv: t.Argv, Timeout: t.Timeout, Offline: t.Offline,
 		Env: d.environ(t.Env), Machine: c.machine, Backend: d.Backend, Keep: keepOf(on),
 	}
-	n := graph.Node{Addr: addr, Kind: KindTask, Labels: c.taskLabels(t), Task: task, Pool: on.Pool, Retry: retryOf(nil, on), Probes: []string{d.addr}, Kept: slices.Contains(c.standalone, t)}
+	n := graph.Node{Addr: addr, Kind: KindTask, Labels: c.taskLabels(t), Task: task, Pool: on.Pool, Slots: t.Cores, Retry: taskRetry(t, on), Probes: []string{d.addr}, Kept: slices.Contains(c.standalone, t)}
+	if on.Machines != nil {
+		n.Slots = 1 // of the machine's
+	} else if t.Pool != "" {
+		n.Pool = t.Pool
+	}
 	for _, in := range t.Inputs {
 		id, place := c.taskInput(t, in)
 		as := "input " + in.Name
@@ -56,6 +62,27 @@ func (c *compiler) task(t *lang.Task) graph.ID {
 	}
 	c.taskIdentity(t, on, d, task, &n)
 	return c.plan.Graph.Add(n)
+}
+
+// resourcesOf are those that a task asks of machines.
+func resourcesOf(t *lang.Task) (r lang.Resources) {
+	if t.Cores > 1 {
+		r.CPUs = strconv.Itoa(t.Cores) + "+"
+	}
+	if t.Memory > 0 {
+		const gib = 1 << 30
+		r.Memory = strconv.FormatInt((t.Memory+gib-1)/gib, 10) + "+"
+	}
+	return r
+}
+
+// taskRetry is the policy of a task, which may say how often it is tried itself.
+func taskRetry(t *lang.Task, on *lang.Backend) graph.Retry {
+	r := retryOf(nil, on)
+	if t.Retries != nil {
+		r.Attempts, r.Failures = *t.Retries+1, true
+	}
+	return r
 }
 
 // taskIdentity fills in what of the backend a task's key has, and its Python packages.
@@ -110,7 +137,7 @@ func (c *compiler) taskInput(t *lang.Task, in lang.TaskInput) (id graph.ID, plac
 // place adds the node that puts an output of a task where p says.
 func (c *compiler) place(addr, kind string, labels []graph.Label, from *lang.OutputRef, p tasks.Place) graph.ID {
 	on := c.task(from.Task)
-	p.Output, p.File = from.Name, from.Output().Kind == lang.OutputFile
+	p.Output, p.File, p.Any = from.Name, from.Output().Kind == lang.OutputFile, from.Output().Kind == lang.OutputAny
 	return c.once(graph.Node{
 		Addr: addr, Kind: kind, Labels: labels, Task: &p, Pool: inProcessPool,
 		Deps: []graph.Dep{{On: on, As: tasks.From, Outputs: []string{from.Name}}},

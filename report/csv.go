@@ -20,12 +20,12 @@ var csvHeader = [...]string{
 	"run", "problem", "solution", "backend", "repeat", "checkpoint", "class", "passed", "policy", "message",
 	"test_id", "test_file", "test_checkpoint", "test_group", "test_status", "test_duration_ms", "test_message",
 	"score", "score_unbounded", "test_verdict", "test_ratio", "test_ratio_unbounded", "test_cpu_ms", "test_memory_bytes",
-	"state", "figures",
+	"state", "figures", "task",
 }
 
 // writeCSV writes one record per test. A checkpoint without tests has one
 // record in which the test columns are empty, so that what was not judged
-// does not disappear. Lines end as RFC 4180 says, also inside quoted fields.
+// does not disappear, and so has each task. Lines end as RFC 4180 says, also inside quoted fields.
 func writeCSV(w io.Writer, r *Results, _ Options) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
@@ -47,7 +47,7 @@ func writeCSV(w io.Writer, r *Results, _ Options) error {
 		}
 		scores := []string{exact(c.Score) + c.ScoreText, exact(c.ScoreUnbounded) + c.ScoreUnboundedText} // one of each two is empty
 		if len(c.Tests) == 0 {
-			if err := put(slices.Concat(axes, make([]string, 7), scores, make([]string, 5), []string{c.State, figuresText(c)})...); err != nil {
+			if err := put(slices.Concat(axes, make([]string, 7), scores, make([]string, 5), []string{c.State, figuresText(c), ""})...); err != nil {
 				return err
 			}
 		}
@@ -59,9 +59,18 @@ func writeCSV(w io.Writer, r *Results, _ Options) error {
 			if t.MemoryBytes != nil {
 				measured[4] = strconv.FormatInt(*t.MemoryBytes, 10)
 			}
-			if err := put(slices.Concat(axes, test, scores, measured, []string{c.State, figuresText(c)})...); err != nil {
+			if err := put(slices.Concat(axes, test, scores, measured, []string{c.State, figuresText(c), ""})...); err != nil {
 				return err
 			}
+		}
+	}
+	for i := range r.Tasks {
+		t, record := &r.Tasks[i], make([]string, len(csvHeader))
+		for column, field := range map[string]string{"run": orName(t.Run, r.Run), "class": t.Outcome, "passed": strconv.FormatBool(t.Outcome == TaskDone), "message": t.Message, "state": t.State, "task": t.Name} {
+			record[slices.Index(header[:], column)] = field
+		}
+		if err := put(record...); err != nil {
+			return err
 		}
 	}
 	out.Flush()

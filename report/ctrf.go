@@ -102,6 +102,15 @@ func writeCTRF(w io.Writer, r *Results, o Options) error {
 			}, ctrfRemark(m.outcome))
 		}
 	}
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		out.add(ctrfTest{
+			Name: t.Name, RawStatus: t.Outcome, Duration: int64(math.Round(t.Seconds * 1000)), Suite: []string{"tasks"}, Message: t.Message,
+		}, ctrfRemark(t.Verdict()))
+	}
+	if len(r.Tasks) > 0 {
+		out.Summary.Suites++
+	}
 	return encoder(w).Encode(ctrfReport{Format: "CTRF", Version: ctrfVersion, Results: out})
 }
 

@@ -11,9 +11,9 @@ import (
 )
 
 // Unsolved returns r without the checkpoints that passed or have a score and no rule to
-// pass by, and without the cells that have no others.
+// pass by, without the cells that have no others, and without the tasks that are done.
 func (r *Results) Unsolved() *Results {
-	out := &Results{Schema: r.Schema, Run: r.Run, Cells: []Cell{}}
+	out := &Results{Schema: r.Schema, Run: r.Run, Cells: []Cell{}, Tasks: r.undone()}
 	for _, cell := range r.Cells {
 		kept := slices.DeleteFunc(slices.Clone(cell.Checkpoints), func(c Checkpoint) bool { return solved(&c) })
 		if len(kept) > 0 || len(cell.Checkpoints) == 0 {

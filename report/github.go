@@ -101,6 +101,13 @@ func (p *page) failures(r *Results) {
 		}
 		lines = append(lines, line+"\n")
 	}
+	for _, t := range r.undone() {
+		line := fmt.Sprintf("- %s %s", t.Outcome, code(t.Address()))
+		if said := t.note(); said != "" {
+			line += ": " + code(text.Line(said, 300))
+		}
+		lines = append(lines, line+"\n")
+	}
 	if len(lines) > 0 && p.put(fmt.Sprintf("\n### Not passed: %d\n\n", len(lines))) {
 		p.list(lines)
 	}
@@ -157,6 +164,10 @@ func WriteAnnotations(w io.Writer, r, before *Results) error {
 			said[name] = cmp.Or(firstSaid(row), string(outcomeOf(row.checkpoint)))
 			names = append(names, name)
 		}
+	}
+	for _, t := range r.undone() {
+		said[t.Address()] = orName(t.note(), t.Outcome)
+		names = append(names, t.Address())
 	}
 	if before != nil {
 		var worse []string

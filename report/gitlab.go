@@ -25,7 +25,7 @@ type gitlabIssue struct {
 	} `json:"location"`
 }
 
-// writeGitLab writes an issue for each checkpoint that did not pass.
+// writeGitLab writes an issue for each checkpoint that did not pass, and for each task that is not done.
 func writeGitLab(w io.Writer, r *Results, _ Options) error {
 	issues := []gitlabIssue{}
 	for _, row := range rowsOf(r) {
@@ -37,6 +37,16 @@ func writeGitLab(w io.Writer, r *Results, _ Options) error {
 		issue := gitlabIssue{Description: text.Line(name+": "+firstSaid(row), 500), CheckName: "fevalgraph " + string(outcomeOf(row.checkpoint)),
 			Fingerprint: hex.EncodeToString(sum[:]), Severity: "major"}
 		if outcomeOf(row.checkpoint) == verdict.OutcomeBroken {
+			issue.Severity = "blocker"
+		}
+		issue.Location.Path, issue.Location.Lines.Begin = "fevalgraph.hcl", 1
+		issues = append(issues, issue)
+	}
+	for _, t := range r.undone() {
+		sum := sha256.Sum256([]byte(t.Address()))
+		issue := gitlabIssue{Description: text.Line(t.Address()+": "+t.note(), 500), CheckName: "fevalgraph " + t.Outcome,
+			Fingerprint: hex.EncodeToString(sum[:]), Severity: "major"}
+		if t.Verdict() == verdict.OutcomeBroken {
 			issue.Severity = "blocker"
 		}
 		issue.Location.Path, issue.Location.Lines.Begin = "fevalgraph.hcl", 1

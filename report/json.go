@@ -26,7 +26,7 @@ func encoder(w io.Writer) *json.Encoder {
 // withLists is r with the current schema and with no list that would be
 // written as null.
 func withLists(r *Results) *Results {
-	out := &Results{Schema: Schema, Run: r.Run, Cells: make([]Cell, len(r.Cells))}
+	out := &Results{Schema: Schema, Run: r.Run, Cells: make([]Cell, len(r.Cells)), Tasks: r.Tasks}
 	for i, cell := range r.Cells {
 		checkpoints := make([]Checkpoint, len(cell.Checkpoints))
 		for j, c := range cell.Checkpoints {

@@ -15,6 +15,13 @@ type JSONLine struct {
 	Checkpoint  *Checkpoint `json:"checkpoint"`
 }
 
+// TaskLine encodes a task in the jsonl format.
+type TaskLine struct {
+	Schema int    `json:"schema"`
+	Run    string `json:"run"`
+	Task   *Task  `json:"task"`
+}
+
 func writeJSONLines(w io.Writer, r *Results, _ Options) error {
 	e := encoder(w)
 	for _, row := range rowsOf(withLists(r)) {
@@ -23,6 +30,11 @@ func writeJSONLines(w io.Writer, r *Results, _ Options) error {
 			l.Checkpoint = nil
 		}
 		if err := e.Encode(l); err != nil {
+			return err
+		}
+	}
+	for i := range r.Tasks {
+		if err := e.Encode(TaskLine{Schema, r.Run, &r.Tasks[i]}); err != nil {
 			return err
 		}
 	}

@@ -61,7 +61,7 @@ func writeJUnit(w io.Writer, r *Results, _ Options) error {
 	for i := range r.Cells {
 		suites = append(suites, cellSuite(r.Run, &r.Cells[i]))
 	}
-	return writeSuites(w, suites, seconds(r))
+	return writeSuites(w, append(suites, taskSuites(r)...), seconds(r))
 }
 
 func writeJUnitTests(w io.Writer, r *Results, _ Options) error {
@@ -69,13 +69,30 @@ func writeJUnitTests(w io.Writer, r *Results, _ Options) error {
 	for _, row := range rowsOf(r) {
 		suites = append(suites, testSuite(r.Run, row))
 	}
-	return writeSuites(w, suites, seconds(r))
+	return writeSuites(w, append(suites, taskSuites(r)...), seconds(r))
 }
 
-// seconds is how long all checkpoints took.
+// taskSuites returns a suite with a case for each task, if there is any.
+func taskSuites(r *Results) []junitSuite {
+	if len(r.Tasks) == 0 {
+		return nil
+	}
+	suite := junitSuite{Name: "tasks", Properties: []junitProperty{{"run", r.Run}}}
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		suite.add(junitCase{Class: "task", Name: t.Name, Time: junitTime(t.Seconds)}, t.Verdict(), t.Outcome, orName(t.Message, t.Outcome))
+	}
+	suite.Time = junitTime(seconds(&Results{Tasks: r.Tasks}))
+	return []junitSuite{suite}
+}
+
+// seconds is how long all checkpoints and tasks took.
 func seconds(r *Results) (total float64) {
 	for _, row := range rowsOf(r) {
 		total += row.seconds()
+	}
+	for i := range r.Tasks {
+		total += r.Tasks[i].Seconds
 	}
 	return total
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -55,7 +54,7 @@ func layOut(r *Results, all bool, safe func(string, int) string, mark func(verdi
 		return grid
 	}
 	grid := l.perCheckpoint(r.Run, rows)
-	tally := TallyOf(r, nil)
+	tally := tallyCells(r, nil)
 	grid.Footer = tally.Summary().String() + tally.Recorded.note() + r.staleNote()
 	return grid
 }
@@ -129,11 +128,11 @@ func (l layout) perCheckpoint(run string, rows []row) text.Grid {
 			grid.Rows = append(grid.Rows, nil)
 		}
 		c, cell, remark := r.checkpoint, r.cell, tableNote(r)
-		if _, cause, found := strings.Cut(remark, " broken: "); found && outcomeOf(c) == verdict.OutcomeBroken {
-			if shown[cause] {
-				remark = "broken for the same reason as above"
+		if c.Culprit != nil && outcomeOf(c) == verdict.OutcomeBroken {
+			if shown[c.Culprit.Message] {
+				remark = word(c) + " for the same reason as above"
 			}
-			shown[cause] = true
+			shown[c.Culprit.Message] = true
 		}
 		names := []string{cell.Problem, c.Name, cell.Solution, cell.Backend}
 		if l.runs {

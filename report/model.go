@@ -25,6 +25,7 @@ type Results struct {
 	Schema int    `json:"schema"` // 1; it changes when the meaning of a field does
 	Run    string `json:"run"`    // its id; that of the latest run for last known results
 	Cells  []Cell `json:"cells"`
+	Tasks  []Task `json:"tasks,omitempty"` // by name
 }
 
 // Cell is one solution on one backend. A score is null when there is none; 0

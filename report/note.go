@@ -18,6 +18,11 @@ func word(c *Checkpoint) string {
 	switch outcome := outcomeOf(c); outcome {
 	case verdict.OutcomeScored:
 		return ""
+	case verdict.OutcomeBroken:
+		if c.Class == verdict.Blocked {
+			return string(c.Class)
+		}
+		return string(outcome)
 	case verdict.OutcomeErrored:
 		return strings.ReplaceAll(string(c.Class), "_", " ")
 	default:
@@ -66,7 +71,7 @@ func verdictNote(r row) string {
 		return failing(c)
 	}
 	message := text.FirstLine(r.message())
-	if c.Class == verdict.NotJudged || c.Class == verdict.NotReached || c.Class == verdict.NotRun || c.Class == verdict.ImportedVerdict {
+	if c.Class == verdict.NotJudged || c.Class == verdict.Blocked || c.Class == verdict.NotReached || c.Class == verdict.NotRun || c.Class == verdict.ImportedVerdict {
 		return message // the mark says the rest
 	}
 	switch {

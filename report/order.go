@@ -11,7 +11,7 @@ import (
 // run2 comes before run10, and with failuresFirst, the cells that ask for most attention
 // come before all others.
 func (r *Results) inOrder(failuresFirst bool) *Results {
-	out := &Results{Schema: r.Schema, Run: r.Run, Cells: slices.Clone(r.Cells)}
+	out := &Results{Schema: r.Schema, Run: r.Run, Cells: slices.Clone(r.Cells), Tasks: r.Tasks}
 	rank := func(c *Cell) (rank int) {
 		if !failuresFirst {
 			return 0

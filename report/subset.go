@@ -21,7 +21,7 @@ func (r *Results) Suite(name string) *Results {
 // Under returns r as if p had decided which checkpoints passed. Scores stay
 // as they were given.
 func (r *Results) Under(p verdict.Policy) *Results {
-	out := &Results{Schema: r.Schema, Run: r.Run, Cells: slices.Clone(r.Cells)}
+	out := &Results{Schema: r.Schema, Run: r.Run, Cells: slices.Clone(r.Cells), Tasks: r.Tasks}
 	for i := range out.Cells {
 		checkpoints := slices.Clone(out.Cells[i].Checkpoints)
 		for j := range checkpoints {

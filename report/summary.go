@@ -25,6 +25,8 @@ type Summary struct {
 	Broken      int `json:"broken"`               // infrastructure did
 	Skipped     int `json:"skipped"`              // there was nothing to judge
 	InProcess   int `json:"in_process,omitempty"` // of Judged: by a grader that runs the submission in its own process
+	// Tasks are in none of the counts above.
+	Tasks TaskCounts `json:"tasks,omitzero"`
 	// Exit is the exit code that the results alone ask for: 3 when something
 	// broke, or was skipped because the machine lacks what it needs, else 1 when something failed or errored, else 0. Results in
 	// which checkpoints were asked for and every one was skipped are 1:
@@ -41,11 +43,24 @@ func Summarize(r *Results, p *verdict.Policy) Summary {
 
 // TallyOf counts r, as Summarize does.
 func TallyOf(r *Results, p *verdict.Policy) Tally {
+	t := tallyCells(r, p)
+	t.AddTasks(r.Tasks)
+	return t
+}
+
+func tallyCells(r *Results, p *verdict.Policy) Tally {
 	var t Tally
 	for i := range r.Cells {
 		t.Add(&r.Cells[i], p)
 	}
 	return t
+}
+
+// AddTasks counts tasks.
+func (t *Tally) AddTasks(tasks []Task) {
+	for i := range tasks {
+		t.Counts.Tasks.add(&tasks[i])
+	}
 }
 
 // Tally is what cells add to a summary. It is a plain value, that can be kept in a
@@ -92,6 +107,7 @@ func (t *Tally) Merge(o *Tally) {
 	c.Broken += more.Broken
 	c.Skipped += more.Skipped
 	c.InProcess += more.InProcess
+	c.Tasks.merge(&more.Tasks)
 }
 
 // Summary is the summary of all cells that were counted.
@@ -100,9 +116,9 @@ func (t *Tally) Summary() Summary {
 	s.Judged = s.Passed + s.Scored + s.Failed
 	s.NotJudged = s.NotReached + s.Errored + s.Broken + s.Skipped
 	switch {
-	case t.BrokenCells > 0 || s.Broken > 0:
+	case t.BrokenCells > 0 || s.Broken > 0 || s.Tasks.Broken > 0:
 		s.Exit = 3
-	case t.FailedCells > 0 || s.Failed+s.NotReached+s.Errored > 0 || s.Checkpoints > 0 && s.Passed+s.Scored == 0:
+	case t.FailedCells > 0 || s.Tasks.Failed > 0 || s.Failed+s.NotReached+s.Errored > 0 || s.Checkpoints > 0 && s.Passed+s.Scored == 0:
 		s.Exit = 1
 	}
 	return s
@@ -164,5 +180,12 @@ func (s Summary) String() string {
 	if s.InProcess > 0 {
 		parts = append(parts, fmt.Sprintf("%d judged in-process, not protected", s.InProcess))
 	}
-	return fmt.Sprintf("%s, %s: %s", text.Count(s.Cells, "cell"), text.Count(s.Checkpoints, "checkpoint"), strings.Join(parts, ", "))
+	if s.Tasks.Tasks > 0 && s.Cells == 0 {
+		return s.Tasks.String()
+	}
+	cells := fmt.Sprintf("%s, %s: %s", text.Count(s.Cells, "cell"), text.Count(s.Checkpoints, "checkpoint"), strings.Join(parts, ", "))
+	if s.Tasks.Tasks > 0 {
+		cells += "; " + s.Tasks.String()
+	}
+	return cells
 }

@@ -62,6 +62,9 @@ func testGrid(r *Results, failed bool, safe func(string, int) string, mark func(
 				mark(junitVerdict(t.Status), orName(t.Verdict, string(t.Status))), text.Duration(t.seconds()), t.memory(), safe(said, noteColumns)})
 		}
 	}
+	for _, t := range r.undone() {
+		grid.Rows = append(grid.Rows, []string{safe(t.Address(), nameColumns), "-", "-", mark(t.Verdict(), t.Outcome), text.Duration(t.Seconds), "-", safe(t.note(), noteColumns)})
+	}
 	grid.Spare = append(grid.Blank(4), 5)
 	return grid.Without(grid.Blank(2, 5)...)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -21,6 +22,7 @@ type Place struct {
 	Output string // of the dependency From: a tree
 	Target string // where it goes: a file takes this path, a directory becomes it; "" is the top
 	File   bool   // the tree is a single file
+	Any    bool   // the tree has one entry: a file, or the directory
 	Ignore []string
 	Syntax string // of Ignore: "doublestar" or "fnmatch"
 	Plain  bool   // as of Submission
@@ -35,6 +37,9 @@ func (p *Place) Describe(_ context.Context, m *graph.Manifest) error {
 	m.Int("recipe", 1)
 	m.String("target", p.Target)
 	m.Bool("file", p.File)
+	if p.Any {
+		m.Bool("any", true)
+	}
 	m.Strings("ignore", p.Ignore)
 	m.String("syntax", p.Syntax)
 	m.Bool("plain", p.Plain)
@@ -84,7 +89,18 @@ func (p *Place) entries(ctx context.Context, store cache.Store, root cache.Diges
 		missing = slices.Clone(p.Tests.Files)
 	}
 	var found []cache.Entry
+	file, within := p.File, "" // of Any, the directory
 	err := cache.WalkTree(ctx, store, root, func(e cache.Entry) error {
+		if p.Any {
+			if within == "" {
+				if file = !e.Dir; e.Dir {
+					within = e.Path + "/"
+					return nil
+				}
+			} else {
+				e.Path = strings.TrimPrefix(e.Path, within)
+			}
+		}
 		// A file is not read here. A missing file is an input that must be made again: the tree that this
 		// task stores would lack it, too.
 		if has, err := e.Dir || e.Link != "", error(nil); !has {
@@ -95,7 +111,7 @@ func (p *Place) entries(ctx context.Context, store cache.Store, root cache.Diges
 				return err
 			}
 		}
-		if p.File && p.Target != "" {
+		if file && p.Target != "" {
 			e.Path = p.Target
 			found = append(found, e)
 			return nil

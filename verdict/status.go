@@ -30,6 +30,7 @@ const (
 	NoScore         Class = "no_score"         // the problem's program ended and gave no score
 	CheckerFailed   Class = "checker_failed"   // the problem's own checker or interactor gave no verdict on a case
 	NotJudged       Class = "broken"           // infrastructure; no verdict exists
+	Blocked         Class = "blocked"          // a task that it needs failed; no verdict exists
 	ImportedVerdict Class = "imported"         // another tool's verdict, which nothing here believes unless asked to
 	NotRun          Class = "skipped"          // the run ended first, or the machine lacks a device that it needs
 )

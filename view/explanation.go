@@ -26,7 +26,7 @@ type DepState struct {
 type Explanation struct {
 	Addr        string         `json:"addr"`
 	Kind        string         `json:"kind"`
-	State       string         `json:"state"`                  // "fresh", "stale", "new", "broken"
+	State       string         `json:"state"`                  // "fresh", "stale", "new", "broken", "failed"
 	Key         string         `json:"key,omitempty"`          // 64 hexadecimal digits
 	PreviousKey string         `json:"previous_key,omitempty"` // of the record that is compared with; empty when there is none
 	Cause       string         `json:"cause"`

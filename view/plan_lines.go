@@ -14,7 +14,7 @@ import (
 // PlanNode is what a plan says of a node.
 type PlanNode struct {
 	Addr     string
-	State    string // fresh, stale, new, broken, error, blocked, skipped, unknown
+	State    string // fresh, stale, new, broken, failed, error, blocked, skipped, unknown
 	Cause    string
 	Category string // one word of the cause: asset, new, follows ...
 
@@ -68,7 +68,7 @@ func planMark(state string) string {
 		return "="
 	case "error":
 		return "x"
-	case "broken", "blocked", "skipped":
+	case "broken", "failed", "blocked", "skipped":
 		return "!"
 	case "new":
 		return "+"

@@ -111,7 +111,7 @@ func paintState(p text.Palette, word string) string {
 	switch word {
 	case "fresh":
 		return p.Quiet(word)
-	case "broken":
+	case "broken", "failed":
 		return p.Bad(word)
 	}
 	return p.Doubt(word)

@@ -102,8 +102,11 @@ func (f *Finder) Changes(ctx context.Context, d *report.Difference) error {
 
 // unjudged names the state of a checkpoint without a verdict.
 func unjudged(c *report.Checkpoint) string {
-	if c.Class == verdict.NotRun {
+	switch c.Class {
+	case verdict.NotRun:
 		return "skipped"
+	case verdict.Blocked:
+		return "blocked"
 	}
 	return "broken"
 }

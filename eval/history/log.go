@@ -18,10 +18,10 @@ import (
 var ErrNoLog = errors.New("printed nothing")
 
 // Log is what a node's work printed in a recorded run, or in the run that made its answer;
-// what its attempt printed that broke; or its message. The error wraps ErrNoLog when there
+// what its attempt printed that broke or failed; or its message. The error wraps ErrNoLog when there
 // is none of these.
 func Log(ctx context.Context, store cache.Store, run *event.Run, done *event.NodeDone) ([]byte, error) {
-	if done.State == event.Broken {
+	if attempted(done) {
 		content, err := run.Log(done.Addr)
 		var damaged *event.DamagedError
 		switch {
@@ -32,7 +32,7 @@ func Log(ctx context.Context, store cache.Store, run *event.Run, done *event.Nod
 		}
 	}
 	switch {
-	case done.Kind == plan.KindRun && done.State != event.Broken && done.Key != "":
+	case done.Kind == plan.KindRun && !attempted(done) && done.Key != "":
 		return programLog(ctx, store, done)
 	case done.Log != "":
 		digest, err := cache.ParseDigest(done.Log)
@@ -44,6 +44,11 @@ func Log(ctx context.Context, store cache.Store, run *event.Run, done *event.Nod
 		return []byte(done.Message + "\n"), nil
 	}
 	return nil, exit.With(exit.Usage, fmt.Errorf("%s %w in run %s (%s)", done.Addr, ErrNoLog, run.ID, done.State))
+}
+
+// attempted reports whether a run ended with an attempt that made no answer.
+func attempted(done *event.NodeDone) bool {
+	return done.State == event.Broken || done.State == event.Failed
 }
 
 // SetupLog is what the set-up commands of a node printed.

@@ -43,7 +43,7 @@ func record(t testing.TB, state event.Records, number, partitions, changed int) 
 		names = append(names, name.String())
 	}
 	rec.Emit(event.RunEnd{Type: "run.end", Run: run})
-	if err := errors.Join(rec.SaveManifest(names), rec.Close()); err != nil {
+	if err := errors.Join(rec.SaveManifest(names, nil), rec.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return run

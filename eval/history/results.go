@@ -1,6 +1,7 @@
 package history
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,7 +27,23 @@ func Results(state event.Records, name string) (*report.Results, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &report.Results{Schema: report.Schema, Run: run.ID, Cells: cells}, nil
+	tasks, err := Tasks(run)
+	if err != nil {
+		return nil, err
+	}
+	return &report.Results{Schema: report.Schema, Run: run.ID, Cells: cells, Tasks: tasks}, nil
+}
+
+// Tasks reads the results of the tasks of a run.
+func Tasks(run *event.Run) (tasks []report.Task, err error) {
+	manifest, err := run.Manifest()
+	if err != nil || len(manifest.Tasks) == 0 {
+		return nil, err
+	}
+	if json.Unmarshal(manifest.Tasks, &tasks) != nil {
+		return nil, &event.DamagedError{Run: run.ID, File: event.ManifestFile}
+	}
+	return tasks, nil
 }
 
 // Cells reads the results of a run, without the partition files that known has,

@@ -110,7 +110,8 @@ func (s *Source) step(ctx context.Context, before, after *page.Run) (*report.Dif
 
 // is reports whether a run judged or served every verdict of the present, and all of them hold.
 func (p *Present) is(run *report.Results) bool {
-	if run.Run != p.Results.Run || len(run.Cells) != len(p.Results.Cells) {
+	if run.Run != p.Results.Run || len(run.Cells) != len(p.Results.Cells) || len(run.Tasks) != len(p.Results.Tasks) ||
+		slices.ContainsFunc(p.Results.Tasks, func(t report.Task) bool { return t.Run != "" || t.State != "" }) {
 		return false
 	}
 	for i := range run.Cells {

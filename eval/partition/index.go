@@ -114,6 +114,7 @@ type Facts struct {
 	Common   []CommonRef // nodes that others have, too
 	Cells    []graph.Row
 	Summary  []report.CellRow
+	Tasks    []report.Task // that its cells need
 	// What serving every node saves; see event.RunEnd.
 	SavedBytes   int64
 	SavedSeconds float64

@@ -31,7 +31,7 @@ type LastFile struct {
 }
 
 // lastForm is raised when a reader would misread a Last.
-const lastForm = 1
+const lastForm = 2
 
 func lastPath(dir string) string { return filepath.Join(dir, "nodes") }
 

@@ -14,10 +14,10 @@ import (
 )
 
 // resultAxes are what selectors of results may speak of beside labels.
-var resultAxes = []string{"problem", "checkpoint", "solution", "backend", "suite", "repeat", "verdict", ModelAxis}
+var resultAxes = []string{"problem", "checkpoint", "solution", "backend", "suite", "repeat", "verdict", "task", ModelAxis}
 
-// Pick returns the checkpoints of results that selectors pick: by the names of cells and
-// their nodes that grade, or by axis. Results know no tags and no kinds of nodes.
+// Pick returns the checkpoints and tasks of results that selectors pick: by the names of cells and
+// their nodes that grade, by the addresses of tasks, or by axis. Results know no tags and no kinds of nodes.
 func Pick(r *report.Results, args []string) (*report.Results, error) {
 	if len(args) == 0 {
 		return r, nil
@@ -49,10 +49,16 @@ func Pick(r *report.Results, args []string) (*report.Results, error) {
 			picked.Cells = append(picked.Cells, narrowed)
 		}
 	}
-	if len(r.Cells) == 0 {
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		if selector.Match(t.Address(), func(axis string) []string { return taskValues(t, axis) }) {
+			picked.Tasks = append(picked.Tasks, *t)
+		}
+	}
+	if len(r.Cells)+len(r.Tasks) == 0 {
 		return nil, exit.Unmatched("run %s has no results, as it selected nothing that has a verdict", r.Run)
 	}
-	if len(picked.Cells) == 0 {
+	if len(picked.Cells)+len(picked.Tasks) == 0 {
 		known := knownOf(r)
 		return nil, exit.Unmatched("%s matches no result of run %s%s; there are %s", strings.Join(args, " "), r.Run, known.DidYouMean(args), known.Summary())
 	}
@@ -74,7 +80,21 @@ func knownOf(r *report.Results) Known {
 			known.Add("checkpoint", checkpoint.Name)
 		}
 	}
+	for i := range r.Tasks {
+		known.Add("task", r.Tasks[i].Name)
+	}
 	return known
+}
+
+// taskValues are the values of a task on an axis.
+func taskValues(t *report.Task, axis string) []string {
+	switch axis {
+	case "task":
+		return []string{t.Name}
+	case "verdict":
+		return []string{t.Outcome}
+	}
+	return nil
 }
 
 // resultValues are the values of a result on an axis; c is nil for a whole cell.
@@ -100,7 +120,7 @@ func resultValues(cell *report.Cell, c *report.Checkpoint, axis string) []string
 		return nil
 	}
 	switch {
-	case c == nil:
+	case c == nil, axis == "task":
 		return nil
 	case axis == "checkpoint":
 		return []string{c.Name}

@@ -136,6 +136,8 @@ func (m *Merged) Refusal(cfg *lang.Config) func(*graph.Node) error {
 			return &graph.AbsentError{Err: errors.New(done.Message)}
 		case ok && done.State == event.Interrupted:
 			return errors.New("the shard that had it was interrupted")
+		case ok && done.State == event.Failed && done.Message != "":
+			return &graph.FailedError{Err: errors.New(done.Message)}
 		case ok && done.Message != "":
 			return errors.New(done.Message)
 		case ok && (done.State == event.Done || done.State == event.Failed || done.State == event.Timeout):

@@ -47,7 +47,7 @@ func recordRun(t *testing.T, records event.Records, id string, began time.Time, 
 		}
 		files = append(files, name.String())
 	}
-	if err := r.SaveManifest(files); err != nil {
+	if err := r.SaveManifest(files, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Close(); err != nil {

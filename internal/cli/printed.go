@@ -54,7 +54,7 @@ func Printed() map[string][]any {
 		"plan":         {planObject{}, shards.Division{}},
 		"query":        {foundNodes{}, foundCells{}, foundFiles{}},
 		"report":       {pageObject{}, serverObject{}, figuresObject{}},
-		"results":      {report.Results{}, report.GroupsObject{}, report.JSONLine{}},
+		"results":      {report.Results{}, report.GroupsObject{}, report.JSONLine{}, report.TaskLine{}},
 		"runs":         {runsObject{}},
 		"runs-prune":   {prunedObject{}},
 		"schema":       {schemaObject{}},

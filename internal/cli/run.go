@@ -173,21 +173,31 @@ func (a *app) showOutcome(r eval.Request, out *eval.Outcome) {
 		view.Schedule(a.io.Err, view.ScheduleFacts{Took: out.End.Seconds, Chain: out.Bound.Chain, Slots: out.Bound.Slots, Work: out.Bound.Work,
 			Idle: out.Bound.Idle(out.End.Seconds), Of: out.Bound.Size})
 	}
-	if out.Exit == exit.NotJudged || out.Exit == exit.Usage {
+	if out.Exit == exit.NotJudged || out.Exit == exit.Usage || len(out.Troubles) > 0 {
 		fmt.Fprintln(a.io.Err, "  `fevalgraph log ADDR` shows what a node printed,\n  `fevalgraph explain ADDR` why it ran")
 	}
 }
 
 // showResults prints the results and the result blocks over them.
 func (a *app) showResults(r eval.Request, out *eval.Outcome) error {
-	if len(out.Rows) == 0 {
-		return nil
-	}
 	o := a.tableOptions()
+	tasks := &report.Results{Tasks: out.Tasks}
+	switch {
+	case len(out.Rows) == 0 && len(out.Tasks) == 0:
+		return nil
+	case len(out.Rows) == 0:
+		return report.WriteTaskTable(a.io.Out, tasks, o)
+	}
 	written := false
 	if r.Policy == nil {
 		var err error
 		if written, err = report.WriteCellTable(a.io.Out, out.Rows, o); err != nil {
+			return err
+		}
+	}
+	if written && len(out.Tasks) > 0 {
+		fmt.Fprintln(a.io.Out)
+		if err := report.WriteTaskTable(a.io.Out, tasks, o); err != nil {
 			return err
 		}
 	}

@@ -61,7 +61,9 @@ func (a *app) runStatus(find func() ([]eval.CheckpointStatus, []eval.Decision, e
 	if a.flags.json {
 		return a.writeJSON(statusObject{1, view.OrEmpty(rows), tasks, clusters})
 	}
-	view.StatusTable(a.io.Out, rows, a.page())
+	if len(rows) > 0 || len(tasks) == 0 {
+		view.StatusTable(a.io.Out, rows, a.page())
+	}
 	for _, t := range tasks {
 		fmt.Fprintf(a.io.Out, "%s %s: %s\n", t.Addr, t.State, text.Line(t.Cause, 0))
 	}

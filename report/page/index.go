@@ -31,6 +31,7 @@ type index struct {
 	Since       int               `json:"since"` // the place in Differences of the last run that is comparable, -1 without any
 	Concerns    []concern         `json:"concerns"`
 	Summary     report.Summary    `json:"summary"`
+	Tasks       []report.Task     `json:"tasks,omitempty"`
 	Chunks      []chunk           `json:"chunks"`
 	Work        string            `json:"work,omitempty"` // the chunk of the timeline
 	Figures     string            `json:"figures"`        // the chunk of the figures
@@ -109,7 +110,7 @@ type change struct {
 func newIndex(p *Page, entries []report.Entry, contenders []*report.Contenders) *index {
 	last := &p.Runs[len(p.Runs)-1]
 	x := &index{Schema: 1, Project: p.Project, Version: p.Version, Past: []past{}, Differences: []difference{}, Chunks: []chunk{}, Leaders: []board{}, Grids: []chunk{}, Trees: []chunk{},
-		Summary: report.Summarize(last.Results, nil), Groups: verdict.Groups[:],
+		Summary: report.Summarize(last.Results, nil), Tasks: last.Results.Tasks, Groups: verdict.Groups[:],
 		Outcomes: []verdict.Outcome{verdict.OutcomePassed, verdict.OutcomeScored, verdict.OutcomeSkipped, verdict.OutcomeFailed,
 			verdict.OutcomeNotReached, verdict.OutcomeErrored, verdict.OutcomeBroken}}
 	x.fillCells(entries)

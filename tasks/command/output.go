@@ -17,6 +17,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/tasks/session"
@@ -27,17 +28,18 @@ const (
 	kindTree    = "tree"
 	kindFile    = "file"
 	kindMetrics = "metrics"
+	kindAny     = "any"
 )
 
 // TaskOutput describes an output of a Task: a tree, or for a file a tree with that file alone, or for
-// metrics a blob of JSON.
+// metrics a blob of JSON. The tree of kindAny has the file or directory as its only entry.
 type TaskOutput struct {
 	Name string
 	Kind string
 	Path string // relative to the directory of the Task
 }
 
-// What an output can have together. A task that makes more is broken, and says so.
+// What an output can have together. A task that makes more fails.
 const (
 	maxOutputBytes   = 8 << 30
 	maxOutputEntries = 1_000_000
@@ -57,7 +59,7 @@ func (o TaskOutput) keep(ctx context.Context, t *Task, session backend.Session, 
 	if o.Kind == kindMetrics {
 		return o.metrics(ctx, session, store, at)
 	}
-	entries, err := packed(ctx, t, session, store, at, o.Kind == kindFile)
+	entries, err := packed(ctx, t, session, store, at, o.Kind)
 	if err != nil {
 		return cache.Output{}, err
 	}
@@ -71,13 +73,18 @@ func (o TaskOutput) keep(ctx context.Context, t *Task, session backend.Session, 
 	return cache.Output{Name: o.Name, Digest: tree.Root, Tree: true}, nil
 }
 
+// failed returns an error that the command is to blame for.
+func failed(format string, args ...any) error {
+	return &graph.FailedError{Err: fmt.Errorf(format, args...)}
+}
+
 // notCollected explains why a file is missing.
 func notCollected(at string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("the command left no %s", at)
+		return failed("the command left no %s", at)
 	case errors.Is(err, backend.ErrNotRegular):
-		return fmt.Errorf("%s is not a regular file", at)
+		return failed("%s is not a regular file", at)
 	}
 	return fmt.Errorf("fetching %s: %w", at, err)
 }
@@ -90,13 +97,13 @@ func (o TaskOutput) metrics(ctx context.Context, s backend.Session, store cache.
 	content, err := session.Read(ctx, s, at, maxMetricsBytes)
 	switch {
 	case errors.Is(err, session.ErrLarge):
-		return cache.Output{}, fmt.Errorf("%s is larger than %d MiB", at, maxMetricsBytes>>20)
+		return cache.Output{}, failed("%s is larger than %d MiB", at, maxMetricsBytes>>20)
 	case err != nil:
 		return cache.Output{}, notCollected(at, err)
 	}
 	values, err := parseMetrics(content)
 	if err != nil {
-		return cache.Output{}, fmt.Errorf("%s: %w", at, err)
+		return cache.Output{}, failed("%s: %w", at, err)
 	}
 	encoded, err := json.Marshal(values)
 	if err != nil {
@@ -128,9 +135,9 @@ func parseMetrics(content []byte) (map[string]float64, error) {
 	return numbers, nil
 }
 
-// packed stores the files of a directory, or a file, which tar packs where it is: a session
+// packed stores the files of an output, which tar packs where it is: a session
 // collects files without their executable bits.
-func packed(ctx context.Context, t *Task, in backend.Session, store cache.Store, at string, file bool) ([]cache.Entry, error) {
+func packed(ctx context.Context, t *Task, in backend.Session, store cache.Store, at, kind string) ([]cache.Entry, error) {
 	var said capped.Buffer
 	exit, err := in.Exec(ctx, backend.Command{
 		Argv: []string{"/bin/sh", "-c", `rm -rf "$2" && if [ ! -e "$1" ] && [ ! -L "$1" ]; then exit 3; fi && LC_ALL=C tar -cf "$2" -- "$1"`, "sh", at, archiveName},
@@ -140,21 +147,21 @@ func packed(ctx context.Context, t *Task, in backend.Session, store cache.Store,
 	case err != nil:
 		return nil, fmt.Errorf("packing %s: %w", at, err)
 	case exit.Code == 3:
-		return nil, fmt.Errorf("the command left no %s", at)
+		return nil, failed("the command left no %s", at)
 	case exit.Code == session.ShellNotFound:
 		return nil, fmt.Errorf("packing %s: %w", at, &backend.ToolError{Tool: "tar", Err: errors.New("program not found")})
 	case exit.Code != 0 || exit.TimedOut:
 		return nil, fmt.Errorf("packing %s: %s: %s", at, session.Words("exit code", exit), session.LastLine(said.Bytes()))
 	}
 	if name, ignored := ignoredSocket(said.Bytes()); ignored {
-		return nil, fmt.Errorf("%s is a socket, which cannot be kept: have the command remove it", name)
+		return nil, failed("%s is a socket, which cannot be kept: have the command remove it", name)
 	}
 	f, err := in.Collect(ctx, archiveName)
 	if err != nil {
 		return nil, notCollected(archiveName, err)
 	}
 	defer f.Close()
-	u := unpacker{root: at, file: file, store: store, files: map[string]cache.Entry{}}
+	u := unpacker{root: at, kind: kind, store: store, files: map[string]cache.Entry{}}
 	return u.all(ctx, tar.NewReader(f))
 }
 
@@ -171,7 +178,7 @@ func ignoredSocket(said []byte) (name string, found bool) {
 // unpacker stores what an archive has. The archive is as hostile as what a command runs.
 type unpacker struct {
 	root  string
-	file  bool // the root is a file
+	kind  string // of the output
 	store cache.Store
 	found []cache.Entry
 	files map[string]cache.Entry // by path, for hard links
@@ -190,28 +197,33 @@ func (u *unpacker) all(ctx context.Context, archive *tar.Reader) ([]cache.Entry,
 		name := path.Clean(h.Name)
 		rel, inside := strings.CutPrefix(name, u.root+"/")
 		switch {
-		case name == u.root && u.file && h.Typeflag == tar.TypeReg:
+		case name == u.root && u.kind != kindTree && h.Typeflag == tar.TypeReg, name == u.root && u.kind == kindAny && h.Typeflag == tar.TypeDir:
 			rel = path.Base(u.root)
-		case name == u.root && u.file:
-			return nil, fmt.Errorf("%s is not a regular file", u.root)
+		case name == u.root && u.kind == kindAny:
+			return nil, failed("%s is neither a file nor a directory", u.root)
+		case name == u.root && u.kind == kindFile:
+			return nil, failed("%s is not a regular file", u.root)
 		case name == u.root && h.Typeflag == tar.TypeDir:
 			continue
 		case name == u.root:
-			return nil, fmt.Errorf("%s is not a directory", u.root)
+			return nil, failed("%s is not a directory", u.root)
 		case !inside:
 			return nil, fmt.Errorf("reading what %s has: %q is outside of it", u.root, h.Name)
 		case !utf8.ValidString(rel):
-			return nil, fmt.Errorf("the name %q is not UTF-8", rel)
+			return nil, failed("the name %q is not UTF-8", rel)
 		}
 		if u.bytes += max(0, h.Size); u.bytes > maxOutputBytes {
-			return nil, fmt.Errorf("it has more than %s", session.Size(maxOutputBytes))
+			return nil, failed("it has more than %s", session.Size(maxOutputBytes))
 		}
 		if len(u.found) == maxOutputEntries {
-			return nil, fmt.Errorf("it has more than %d files", maxOutputEntries)
+			return nil, failed("it has more than %d files", maxOutputEntries)
 		}
 		e, err := u.entry(ctx, archive, h, rel)
 		if err != nil {
 			return nil, err
+		}
+		if inside && u.kind == kindAny {
+			e.Path = path.Join(path.Base(u.root), rel)
 		}
 		u.found = append(u.found, e)
 	}
@@ -225,13 +237,13 @@ func (u *unpacker) entry(ctx context.Context, archive *tar.Reader, h *tar.Header
 	case tar.TypeSymlink:
 		to := path.Join(path.Dir(rel), h.Linkname)
 		if path.IsAbs(h.Linkname) || to == ".." || strings.HasPrefix(to, "../") {
-			return e, fmt.Errorf("%s is a link out of it, to %q", rel, h.Linkname)
+			return e, failed("%s is a link out of it, to %q", rel, h.Linkname)
 		}
 		e.Link = h.Linkname
 	case tar.TypeLink:
 		same, ok := u.files[path.Clean(h.Linkname)]
 		if !ok {
-			return e, fmt.Errorf("%s is a link to %q, which is not in it", rel, h.Linkname)
+			return e, failed("%s is a link to %q, which is not in it", rel, h.Linkname)
 		}
 		e.Digest, e.Executable = same.Digest, same.Executable
 	case tar.TypeReg:
@@ -240,9 +252,9 @@ func (u *unpacker) entry(ctx context.Context, archive *tar.Reader, h *tar.Header
 			return e, fmt.Errorf("storing %s: %w", rel, err)
 		}
 		e.Digest, e.Executable = d, h.Mode&0o111 != 0
-		u.files[path.Join(u.root, rel)] = e
+		u.files[path.Clean(h.Name)] = e
 	default:
-		return e, fmt.Errorf("%s is neither a file nor a directory nor a link", rel)
+		return e, failed("%s is neither a file nor a directory nor a link", rel)
 	}
 	return e, nil
 }

@@ -30,27 +30,31 @@ func TestUnpackedArchives(t *testing.T) {
 	file := func(name string) entry { return entry{name: name, kind: tar.TypeReg, mode: 0o644} }
 	for _, one := range []struct {
 		name    string
-		file    bool
+		kind    string
 		entries []entry
 		want    string // entries, or the error
 	}{
-		{"tree", false, []entry{dir("out/"), dir("out/empty/"), {name: "out/run", kind: tar.TypeReg, mode: 0o755}, file("out/a/b"), {name: "out/a/l", link: "../run", kind: tar.TypeSymlink}},
+		{"tree", kindTree, []entry{dir("out/"), dir("out/empty/"), {name: "out/run", kind: tar.TypeReg, mode: 0o755}, file("out/a/b"), {name: "out/a/l", link: "../run", kind: tar.TypeSymlink}},
 			"empty dir, run executable, a/b, a/l -> ../run"},
-		{"hard link", false, []entry{dir("out"), file("out/a"), {name: "out/b", link: "out/a", kind: tar.TypeLink}}, "a, b"},
-		{"hard link out", false, []entry{dir("out"), {name: "out/b", link: "../etc/passwd", kind: tar.TypeLink}}, `b is a link to "../etc/passwd", which is not in it`},
-		{"link out", false, []entry{dir("out"), {name: "out/l", link: "a/../../x", kind: tar.TypeSymlink}}, `l is a link out of it, to "a/../../x"`},
-		{"absolute link", false, []entry{dir("out"), {name: "out/l", link: "/etc/passwd", kind: tar.TypeSymlink}}, "l is a link out of it"},
-		{"outside", false, []entry{dir("out"), file("out/../../x")}, `"out/../../x" is outside of it`},
-		{"absolute", false, []entry{file("/out/x")}, `"/out/x" is outside of it`},
-		{"beside", false, []entry{file("output/x")}, "is outside of it"},
-		{"device", false, []entry{dir("out"), {name: "out/null", kind: tar.TypeChar}}, "null is neither a file nor a directory nor a link"},
-		{"pipe", false, []entry{dir("out"), {name: "out/p", kind: tar.TypeFifo}}, "p is neither a file"},
-		{"name", false, []entry{dir("out"), file("out/\xff")}, `the name "\xff" is not UTF-8`},
-		{"file for a tree", false, []entry{file("out")}, "out is not a directory"},
-		{"link for a tree", false, []entry{{name: "out", link: "/etc", kind: tar.TypeSymlink}}, "out is not a directory"},
-		{"file", true, []entry{{name: "out", kind: tar.TypeReg, mode: 0o700}}, "out executable"},
-		{"tree for a file", true, []entry{dir("out/"), file("out/x")}, "out is not a regular file"},
-		{"link for a file", true, []entry{{name: "out", link: "/etc/passwd", kind: tar.TypeSymlink}}, "out is not a regular file"},
+		{"hard link", kindTree, []entry{dir("out"), file("out/a"), {name: "out/b", link: "out/a", kind: tar.TypeLink}}, "a, b"},
+		{"hard link out", kindTree, []entry{dir("out"), {name: "out/b", link: "../etc/passwd", kind: tar.TypeLink}}, `b is a link to "../etc/passwd", which is not in it`},
+		{"link out", kindTree, []entry{dir("out"), {name: "out/l", link: "a/../../x", kind: tar.TypeSymlink}}, `l is a link out of it, to "a/../../x"`},
+		{"absolute link", kindTree, []entry{dir("out"), {name: "out/l", link: "/etc/passwd", kind: tar.TypeSymlink}}, "l is a link out of it"},
+		{"outside", kindTree, []entry{dir("out"), file("out/../../x")}, `"out/../../x" is outside of it`},
+		{"absolute", kindTree, []entry{file("/out/x")}, `"/out/x" is outside of it`},
+		{"beside", kindTree, []entry{file("output/x")}, "is outside of it"},
+		{"device", kindTree, []entry{dir("out"), {name: "out/null", kind: tar.TypeChar}}, "null is neither a file nor a directory nor a link"},
+		{"pipe", kindTree, []entry{dir("out"), {name: "out/p", kind: tar.TypeFifo}}, "p is neither a file"},
+		{"name", kindTree, []entry{dir("out"), file("out/\xff")}, `the name "\xff" is not UTF-8`},
+		{"file for a tree", kindTree, []entry{file("out")}, "out is not a directory"},
+		{"link for a tree", kindTree, []entry{{name: "out", link: "/etc", kind: tar.TypeSymlink}}, "out is not a directory"},
+		{"file", kindFile, []entry{{name: "out", kind: tar.TypeReg, mode: 0o700}}, "out executable"},
+		{"tree for a file", kindFile, []entry{dir("out/"), file("out/x")}, "out is not a regular file"},
+		{"link for a file", kindFile, []entry{{name: "out", link: "/etc/passwd", kind: tar.TypeSymlink}}, "out is not a regular file"},
+		{"any file", kindAny, []entry{{name: "out", kind: tar.TypeReg, mode: 0o700}}, "out executable"},
+		{"any directory", kindAny, []entry{dir("out/"), file("out/x"), {name: "out/l", link: "x", kind: tar.TypeSymlink}, {name: "out/h", link: "out/x", kind: tar.TypeLink}}, "out dir, out/x, out/l -> x, out/h"},
+		{"any link", kindAny, []entry{{name: "out", link: "/etc", kind: tar.TypeSymlink}}, "out is neither a file nor a directory"},
+		{"any link out", kindAny, []entry{dir("out"), {name: "out/l", link: "../x", kind: tar.TypeSymlink}}, `l is a link out of it, to "../x"`},
 	} {
 		t.Run(one.name, func(t *testing.T) {
 			var archive bytes.Buffer
@@ -67,7 +71,7 @@ func TestUnpackedArchives(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			u := unpacker{root: "out", file: one.file, store: store, files: map[string]cache.Entry{}}
+			u := unpacker{root: "out", kind: one.kind, store: store, files: map[string]cache.Entry{}}
 			entries, err := u.all(t.Context(), tar.NewReader(&archive))
 			got := ""
 			for _, e := range entries {
@@ -165,7 +169,7 @@ func TestSocketInOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	keep := func() error {
-		_, err := packed(t.Context(), &Task{}, s, cache.NewMemory(), "out", false)
+		_, err := packed(t.Context(), &Task{}, s, cache.NewMemory(), "out", kindTree)
 		return err
 	}
 	if err := keep(); err != nil {

@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -15,9 +14,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// Task runs a command that makes outputs of its inputs. Whatever keeps it from that,
-// the command's own failure as well as the machine's, is an error: an output is there, and
-// whole, or nothing is stored and what needs it is broken.
+// Task runs a command that makes outputs of its inputs. An output is there, and whole, or nothing is stored.
+// If the command, or a set-up command, fails, or leaves no such output, the error is a graph.FailedError.
 type Task struct {
 	Inputs       []TaskInput // later ones win
 	Directory    string      // of the workspace, where everything runs
@@ -92,8 +90,8 @@ func (t *Task) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		return graph.Outcome{}, err
 	}
 	return session.Run(ctx, w, plan, func(s *session.Session) (graph.Outcome, error) {
-		if failed, err := t.setUp(ctx, s); cmp.Or(err, failed) != nil {
-			return graph.Outcome{}, cmp.Or(err, failed)
+		if ended, err := t.setUp(ctx, s); cmp.Or(err, ended) != nil {
+			return graph.Outcome{}, cmp.Or(err, ended)
 		}
 		return t.make(ctx, w, s)
 	})
@@ -149,15 +147,15 @@ func (t *Task) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
 	return plan, nil
 }
 
-// setUp runs the set-up commands, up to the first that fails.
-func (t *Task) setUp(ctx context.Context, s *session.Session) (failed, err error) {
+// setUp runs the set-up commands, up to the first that fails: ended is its error.
+func (t *Task) setUp(ctx context.Context, s *session.Session) (ended, err error) {
 	for _, step := range t.Setup {
 		no, err := s.SetUp(ctx, step)
 		if err != nil {
 			return nil, err
 		}
 		if no != nil {
-			return errors.New(left{exit: Exit{Exit: no.Exit}, setup: s.Setup()}.setupFailed()), nil
+			return failed("%s", left{exit: Exit{Exit: no.Exit}, setup: s.Setup()}.setupFailed()), nil
 		}
 	}
 	return nil, nil
@@ -197,18 +195,18 @@ func failure(exit backend.Exit, limit time.Duration, stdout, stderr []byte) erro
 	case exit.TimedOut:
 		how = fmt.Sprintf("the limit of %v ended the command", limit)
 	case exit.OOM:
-		how = "the command failed: " + session.OutOfMemory(exit.OOMLimit)
+		how = session.OutOfMemory(exit.OOMLimit)
 	case exit.Signal != "":
-		how = "the command failed: " + exit.Signal
+		how = exit.Signal
 	case exit.Code != 0:
-		how = fmt.Sprintf("the command failed: exit code %d", exit.Code)
+		how = fmt.Sprintf("exit code %d", exit.Code)
 	default:
 		return nil
 	}
 	if line := score.Telling(stdout, stderr); line != "" {
 		how += ": " + line
 	}
-	return errors.New(how)
+	return failed("%s", how)
 }
 
 // first returns a command that runs argv with the environment's programs first in PATH.

@@ -195,7 +195,7 @@ func Node(ctx context.Context, p *eval.Project, id graph.ID) [][]string {
 		facts = append(facts, []string{"message", last.Message})
 	}
 	if last.Broken != "" {
-		facts = append(facts, []string{"last attempt", "broken: " + last.Broken})
+		facts = append(facts, []string{"last attempt", string(last.Ended()) + ": " + last.Broken})
 	}
 	for _, o := range p.Products(ctx, n.Addr) {
 		facts = append(facts, []string{"output " + o.Name, ProductSize(o) + ", " + o.Digest.String()})

@@ -23,10 +23,15 @@ export interface Board { axis: string; metric: string; rows: Leader[]; at?: numb
 /** Problems from easy to hard, solutions from the best down, and what each pair reached, row by row: null if it is what its only cell reached. */
 export interface Heat { problems: string[]; solutions: string[]; share: Numbers; missing: Record<number, number> }
 export interface Concern { kind: string; text: string; checkpoints: number; cells: number[]; more?: number }
+export interface Task {
+  name: string; outcome: string; message?: string; cause?: string; seconds: number; run?: string; state?: string
+  products?: { name: string; path: string; publish?: string; digest: string }[]
+}
 export interface Index {
   schema: number; project: string; version: string; live?: boolean; runs: Run[]; cells: Cells; checkpoints: Checkpoints
   past: { outcome: Column; score: Numbers }[]; differences: Difference[]; leaders: Board[]; matrix: Heat; since: number; concerns: Concern[]
-  summary: Record<string, number>; chunks: { id: string; first: number }[]; work?: string; figures: string; trees: { id: string; first: number }[]; grids: { id: string; first: number }[]; outcomes: string[]; groups: string[]
+  tasks?: Task[]
+  summary: { cells: number; checkpoints: number }; chunks: { id: string; first: number }[]; work?: string; figures: string; trees: { id: string; first: number }[]; grids: { id: string; first: number }[]; outcomes: string[]; groups: string[]
 }
 
 export interface Test {

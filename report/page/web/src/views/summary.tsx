@@ -12,7 +12,8 @@ export function Summary({ x }: { x: Index }) {
   const before = x.differences[x.since]
   return (
     <div class="page">
-      <Verdicts x={x} />
+      {(x.summary.cells > 0 || !x.tasks) && <Verdicts x={x} />}
+      <Tasks x={x} />
       <Ranking x={x} />
       {before && <Changed x={x} d={before} />}
       <Concerns x={x} />
@@ -58,6 +59,31 @@ function Verdicts({ x }: { x: Index }) {
             <b>{count(counts.get(o)!)}</b> <Verdict of={o} />
           </a></li>))}
       </ul>
+    </section>)
+}
+
+/** The tasks, those that are not done first. */
+function Tasks({ x }: { x: Index }) {
+  const [all, setAll] = useState(false)
+  const tasks = x.tasks ?? []
+  if (tasks.length === 0) return null
+  const sorted = [...tasks].sort((a, b) => Number(a.outcome === 'done') - Number(b.outcome === 'done'))
+  const undone = tasks.filter(t => t.outcome !== 'done').length
+  const shown = all ? sorted : sorted.slice(0, Math.max(listed, undone))
+  return (
+    <section aria-labelledby="tasks">
+      <h2 id="tasks">{counted(tasks.length, 'task')}{undone > 0 && `, ${count(undone)} not done`}</h2>
+      <div class="scroll"><table>
+        <thead><tr><th>task</th><th>state</th><th class="right">took</th><th>products</th><th>cause</th></tr></thead>
+        <tbody>{shown.map(t => (
+          <tr>
+            <th scope="row">{t.name}</th><td><Verdict of={t.outcome} />{t.state && <span class="dim"> {t.state}</span>}</td>
+            <td class="right">{t.seconds > 0 ? duration(t.seconds) : '–'}</td>
+            <td>{(t.products ?? []).map(p => p.publish || p.name).join(', ')}</td>
+            <td class="said">{t.message || t.cause}</td>
+          </tr>))}</tbody>
+      </table></div>
+      {shown.length < tasks.length && <button onClick={() => setAll(true)}>Show {count(tasks.length - shown.length)} more</button>}
     </section>)
 }
 

@@ -1,0 +1,123 @@
+package eval
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/fevalgraph/fevalgraph/eval/history"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// taskResults returns the results of the tasks among the goals and what they need, by name. Those of a closed partition
+// were recorded with it. Of tasks that a dry run finds stale, they are the last recorded ones.
+func (x *execution) taskResults() []report.Task {
+	found := map[string]report.Task{}
+	for _, part := range x.closed() {
+		for _, t := range part.facts.Tasks {
+			found[t.Name] = t
+		}
+	}
+	declared := x.declaredTasks()
+	var recorded map[string]report.Task
+	for _, id := range x.nodes() {
+		n, st := x.Plan.Graph.Node(id), x.rep.Status(id)
+		switch {
+		case n.Kind != plan.KindTask:
+		case st.State != "" && !st.Unknown:
+			t := declared.result(n, st)
+			found[t.Name] = t
+		default:
+			if recorded == nil {
+				recorded = x.lastTasks()
+			}
+			if t, ok := recorded[n.Label("task")]; ok {
+				t.State, t.Cause = stateOf(st), causeOf(st)
+				found[t.Name] = t
+			}
+		}
+	}
+	all := slices.Collect(maps.Values(found))
+	report.TasksInOrder(all)
+	return all
+}
+
+// declaredTasks are the tasks of a configuration, by name.
+type declaredTasks struct {
+	cfg    *lang.Config
+	byName map[string]*lang.Task
+}
+
+func (x *execution) declaredTasks() declaredTasks {
+	d := declaredTasks{x.Config, make(map[string]*lang.Task, len(x.Config.Tasks))}
+	for _, t := range x.Config.Tasks {
+		d.byName[t.Name] = t
+	}
+	return d
+}
+
+// result returns the result of a task that is decided.
+func (d declaredTasks) result(n *graph.Node, st *graph.Status) report.Task {
+	t := report.Task{Name: n.Label("task"), Outcome: string(st.State), Message: st.Message, Cause: st.Cause, Seconds: st.Seconds}
+	switch st.State {
+	case event.Cached:
+		t.Outcome, t.Message, t.Cause, t.Seconds = report.TaskDone, "", "", st.Saved
+	case event.Blocked, event.Interrupted:
+		t.Message = st.Cause
+	}
+	if of := d.byName[t.Name]; of != nil && t.Outcome == report.TaskDone {
+		for _, o := range of.Outputs {
+			made, ok := st.Output(o.Name)
+			if !ok {
+				continue
+			}
+			product := report.Product{Name: o.Name, Path: o.Path, Digest: made.Digest.String()}
+			if o.Publish != "" {
+				product.Publish = d.cfg.Relative(o.Publish)
+			}
+			t.Products = append(t.Products, product)
+		}
+	}
+	return t
+}
+
+// lastTasks searches the records of runs, the latest first, for the last result of each task.
+func (x *execution) lastTasks() map[string]report.Task {
+	last := map[string]report.Task{}
+	ids, err := event.Runs(x.records)
+	if err != nil {
+		return last
+	}
+	for at, id := range slices.Backward(ids) {
+		if len(last) == len(x.Config.Tasks) || at < len(ids)-lastRuns {
+			break
+		}
+		tasks, err := history.Tasks(event.OpenRun(x.records, id))
+		if err != nil { // it ended without results, or is damaged
+			errors.As(err, &x.damaged)
+			continue
+		}
+		for _, t := range tasks {
+			if _, known := last[t.Name]; !known && t.Outcome != string(event.Interrupted) {
+				if t.Run == "" {
+					t.Run = id
+				}
+				last[t.Name] = t
+			}
+		}
+	}
+	return last
+}
+
+// encodeTasks returns the form of results for a run's manifest.
+func encodeTasks(tasks []report.Task) (json.RawMessage, error) {
+	if len(tasks) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(tasks)
+}

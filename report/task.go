@@ -1,0 +1,160 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/maruel/natural"
+
+	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
+)
+
+// Task describes how the work of a task ended.
+type Task struct {
+	Name     string    `json:"name"`              // of task.NAME, such as part["a"]
+	Outcome  string    `json:"outcome"`           // TaskDone, or another state of an event.NodeDone but cached
+	Message  string    `json:"message,omitempty"` // why it is not done
+	Cause    string    `json:"cause,omitempty"`   // why it was stale; "" if it was not
+	Seconds  float64   `json:"seconds"`           // that its work took when it ran
+	Products []Product `json:"products,omitempty"`
+	Run      string    `json:"run,omitempty"`   // of last known results, as of a Checkpoint
+	State    string    `json:"state,omitempty"` // likewise
+}
+
+// Product names a stored output of a task.
+type Product struct {
+	Name    string `json:"name"`
+	Path    string `json:"path"`              // in the workspace
+	Publish string `json:"publish,omitempty"` // the file in the project, relative to its directory
+	Digest  string `json:"digest"`
+}
+
+// TaskDone is the Outcome of a task whose outputs are stored.
+const TaskDone = "done"
+
+// Address returns the address of the task's node.
+func (t *Task) Address() string { return "task:" + t.Name }
+
+// Verdict returns the outcome of a checkpoint that asks for as much attention as the task.
+func (t *Task) Verdict() verdict.Outcome {
+	switch t.Outcome {
+	case TaskDone:
+		return verdict.OutcomePassed
+	case "failed":
+		return verdict.OutcomeFailed
+	case "broken", "blocked":
+		return verdict.OutcomeBroken
+	}
+	return verdict.OutcomeSkipped
+}
+
+// note says in one line why the task is not done, or why its outputs do not hold.
+func (t *Task) note() string {
+	if t.Outcome == TaskDone && t.State != "" {
+		return text.FirstLine(t.Cause)
+	}
+	return text.FirstLine(t.Message)
+}
+
+// products names the outputs, or the files that they are published as.
+func (t *Task) products() string {
+	var names []string
+	for _, p := range t.Products {
+		names = append(names, cmp.Or(p.Publish, p.Name))
+	}
+	return strings.Join(names, ", ")
+}
+
+// TaskCounts counts tasks by their outcomes.
+type TaskCounts struct {
+	Tasks   int `json:"tasks"`
+	Done    int `json:"done"`
+	Failed  int `json:"failed"`
+	Broken  int `json:"broken"`
+	Blocked int `json:"blocked"`
+	Skipped int `json:"skipped"` // or interrupted
+}
+
+func (c *TaskCounts) add(t *Task) {
+	c.Tasks++
+	switch t.Outcome {
+	case TaskDone:
+		c.Done++
+	case "failed":
+		c.Failed++
+	case "broken":
+		c.Broken++
+	case "blocked":
+		c.Blocked++
+	default:
+		c.Skipped++
+	}
+}
+
+func (c *TaskCounts) merge(more *TaskCounts) {
+	c.Tasks += more.Tasks
+	c.Done += more.Done
+	c.Failed += more.Failed
+	c.Broken += more.Broken
+	c.Blocked += more.Blocked
+	c.Skipped += more.Skipped
+}
+
+// String is "4 tasks: 2 done, 1 failed, 1 blocked".
+func (c TaskCounts) String() string {
+	parts := []string{fmt.Sprintf("%d done", c.Done)}
+	for _, part := range []struct {
+		n    int
+		word string
+	}{{c.Failed, "failed"}, {c.Broken, "broken"}, {c.Blocked, "blocked"}, {c.Skipped, "skipped"}} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.word))
+		}
+	}
+	return text.Count(c.Tasks, "task") + ": " + strings.Join(parts, ", ")
+}
+
+// undone returns the tasks of r that are not done.
+func (r *Results) undone() []Task {
+	return slices.DeleteFunc(slices.Clone(r.Tasks), func(t Task) bool { return t.Outcome == TaskDone })
+}
+
+// TasksInOrder sorts tasks as a human reads their names.
+func TasksInOrder(tasks []Task) {
+	slices.SortFunc(tasks, func(a, b Task) int { return natural.Compare(a.Name, b.Name) })
+}
+
+// taskGrid makes a row for each task or, if there are many and not all are wanted, for each that is not done.
+func (r *Results) taskGrid(all bool, safe func(string, int) string, mark func(verdict.Outcome, string) string) text.Grid {
+	grid := text.Grid{Header: []string{"task", "state", "holds", "run", "time", "products", "note"}, Right: []int{4}}
+	shown, counts := r.Tasks, TaskCounts{}
+	for i := range r.Tasks {
+		counts.add(&r.Tasks[i])
+	}
+	if len(shown) > manyRows && !all {
+		shown = r.undone()
+	}
+	reasons, stale := map[string]bool{}, slices.ContainsFunc(shown, func(t Task) bool { return t.State != "" })
+	for i := range shown {
+		t := &shown[i]
+		note, holds, time := t.note(), "", "-"
+		if stale {
+			holds = orName(t.State, "yes")
+		}
+		if t.Verdict() == verdict.OutcomeBroken && note != "" {
+			if reasons[note] {
+				note = t.Outcome + " for the same reason as above"
+			}
+			reasons[t.note()] = true
+		}
+		if t.Seconds > 0 {
+			time = text.Duration(t.Seconds)
+		}
+		grid.Rows = append(grid.Rows, []string{safe(t.Name, nameColumns), mark(t.Verdict(), t.Outcome), holds, safe(t.Run, 0), time, safe(t.products(), nameColumns), safe(note, noteColumns)})
+	}
+	grid.Footer = counts.String()
+	return spared(grid)
+}
