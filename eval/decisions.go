@@ -80,12 +80,17 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 	if x.rep.Foreign > 0 {
 		o.Note(options.ForeignIgnored{Count: x.rep.Foreign})
 	}
+	return d, x.fill(ctx, d)
+}
+
+// fill adds what a dry run found to decisions.
+func (x *execution) fill(ctx context.Context, d *Decisions) error {
 	d.InputErrors = x.rep.InputErrors
 	d.Resources = x.resourceGroups()
 	waiting := map[string]work{} // by pool
-	ids := g.nodes()
+	ids := x.nodes()
 	for _, id := range ids {
-		n, st := g.Plan.Graph.Node(id), x.rep.Status(id)
+		n, st := x.Plan.Graph.Node(id), x.rep.Status(id)
 		one := decisionOn(n, st)
 		if one.State != Fresh {
 			d.Fresh--
@@ -100,9 +105,9 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 		}
 		d.Nodes = append(d.Nodes, one)
 	}
-	addRoots(g.Plan.Graph, ids, d.Nodes)
-	d.Launches = g.launches(ctx, waiting)
-	return d, nil
+	addRoots(x.Plan.Graph, ids, d.Nodes)
+	d.Launches = x.launches(ctx, waiting)
+	return nil
 }
 
 func decisionOn(n *graph.Node, st *graph.Status) Decision {

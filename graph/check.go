@@ -77,6 +77,7 @@ func (s *scheduler) check(ctx context.Context, d *decision, p *phases) {
 		return
 	}
 	m := newManifest(d.n.Kind)
+	m.rename = s.o.Rename
 	s.describing <- struct{}{}
 	d.err = describe(ctx, d.n.Task, m)
 	<-s.describing
@@ -92,6 +93,8 @@ func (s *scheduler) check(ctx context.Context, d *decision, p *phases) {
 		d.status.Cause, d.status.Category = d.forced, event.CauseForced
 	case holes:
 		d.status.Cause, d.status.Category = "has dependencies without a result", event.CauseHoles
+	case s.o.Pretend:
+		d.status.Cause, d.status.Category = "pretended", event.CauseForced
 	default:
 		if served, err := s.serve(ctx, d, last); err != nil {
 			d.verdict, d.err = wrong, err

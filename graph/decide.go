@@ -3,6 +3,8 @@ package graph
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -83,10 +85,34 @@ func (d *decision) run(ctx context.Context, s *scheduler) {
 	case s.o.DryRun:
 		if d.verdict == stale {
 			d.predictOutputs()
+			if s.o.Pretend && d.status.Outputs == nil {
+				d.status.Outputs = s.pretended(d)
+			}
 		}
 	case d.verdict == wrong && ctx.Err() == nil:
 		d.raced = s.raced(d.id, d.err)
 	}
+}
+
+// pretended returns an output for each that dependents consume of a node.
+func (s *scheduler) pretended(d *decision) (outputs []cache.Output) {
+	for _, user := range s.users[d.id] {
+		deps := s.g.Node(user).Deps
+		for i := range deps {
+			if deps[i].On != d.id {
+				continue
+			}
+			for _, name := range deps[i].Outputs {
+				if !slices.ContainsFunc(outputs, func(o cache.Output) bool { return o.Name == name }) {
+					outputs = append(outputs, cache.Output{Name: name, Digest: cache.SumBytes(fmt.Appendf(nil, "%s of %s", name, d.status.Key))})
+				}
+			}
+		}
+	}
+	if outputs == nil {
+		outputs = []cache.Output{} // known to be none
+	}
+	return outputs
 }
 
 // predictOutputs fills in the outputs that a dry run can know without running. A task

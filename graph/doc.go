@@ -14,7 +14,7 @@
 //	a device is absent -> skipped
 //
 // Work whose error is a FailedError has failed, too, by its author's doing; it is not stored, and the next run tries
-// again.
+// again. A dry run with Options.Pretend gives each node a key, as if all had run.
 //
 // The caller builds a Graph of Nodes, dependencies first, and calls Execute. The package knows nothing of
 // HCL, pytest, containers or verdicts: a node's work is its Task, which can also be a Predictor, a Validator

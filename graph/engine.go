@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
@@ -26,6 +27,11 @@ type Options struct {
 	Run    string         // id of the run, kept in records
 	Pools  map[string]int // slots by pool; "cpu" must be there
 	DryRun bool           // decide, but run and write nothing
+	// Pretend has a dry run go on as if stale nodes ran and succeeded: outputs that their tasks cannot predict are
+	// digests that follow from their keys, so that each node gets a key. Every node is stale.
+	Pretend bool
+	// Rename replaces texts in manifests, such as a path by another; nil replaces none.
+	Rename *strings.Replacer
 	// Deciders bounds how many nodes describe themselves at once. Decisions take no slots.
 	// They mostly wait: for files and backends. 0 is the slots of the largest pool, and at
 	// least minDeciders.

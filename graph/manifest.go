@@ -33,7 +33,8 @@ const (
 // and compared with an earlier one, the explanation; the two cannot drift
 // apart. Labels are unique within a manifest and make sense to a person.
 type Manifest struct {
-	buf []byte
+	buf    []byte
+	rename *strings.Replacer // of Options
 }
 
 func newManifest(kind string) *Manifest {
@@ -47,7 +48,7 @@ func newManifest(kind string) *Manifest {
 // String adds a text field.
 func (m *Manifest) String(label, value string) {
 	m.field(label, typeString)
-	m.buf = appendBytes(m.buf, value)
+	m.text(value)
 }
 
 // Int adds a number.
@@ -71,7 +72,7 @@ func (m *Manifest) Strings(label string, values []string) {
 	m.field(label, typeList)
 	m.buf = binary.AppendUvarint(m.buf, uint64(len(values)))
 	for _, v := range values {
-		m.buf = appendBytes(m.buf, v)
+		m.text(v)
 	}
 }
 
@@ -87,8 +88,15 @@ func (m *Manifest) Digest(label string, d cache.Digest) {
 func (m *Manifest) Null(label string) { m.field(label, typeNull) }
 
 func (m *Manifest) field(label string, kind byte) {
-	m.buf = appendBytes(m.buf, label)
+	m.text(label)
 	m.buf = append(m.buf, kind)
+}
+
+func (m *Manifest) text(s string) {
+	if m.rename != nil {
+		s = m.rename.Replace(s)
+	}
+	m.buf = appendBytes(m.buf, s)
 }
 
 // Key returns the SHA-256 of the encoded manifest.

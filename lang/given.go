@@ -16,6 +16,9 @@ import (
 
 // readGiven finds the paths among the values of variables that a person gave.
 func (l *loader) readGiven() {
+	for _, dir := range l.options.Within {
+		l.given = append(l.given, l.realOf(dir))
+	}
 	for _, d := range l.decls {
 		if d.kind != "variable" {
 			continue

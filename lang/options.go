@@ -11,6 +11,9 @@ type Options struct {
 	// and what secrets name. Nil is an empty environment.
 	Env func(name string) (string, bool)
 
+	// Within are directories that count as the project's, besides its own.
+	Within []string
+
 	// Overlay is the text of a file that an editor has open, by its absolute path; it is read
 	// in place of what is on disk. False, or nil, is that none has.
 	Overlay func(path string) (text []byte, open bool)

@@ -20,7 +20,7 @@ type diffTree string
 func (d diffTree) path(name string) string { return filepath.Join(string(d), name) }
 
 // leftByRuns reports whether a name at the top is no part of the project.
-func leftByRuns(name string) bool { return name == ".fevalgraph" || name == "out" }
+func leftByRuns(name string) bool { return name == ".fevalgraph" || name == "out" || name == ".git" }
 
 // walk visits everything in lexical order.
 func (d diffTree) walk(visit func(name string, e fs.DirEntry) error) error {

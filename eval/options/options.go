@@ -18,6 +18,7 @@ type Options struct {
 	File     string   // in place of fevalgraph.hcl, relative to Dir
 	Vars     []string // NAME=VALUE, in order
 	VarFiles []string // relative to Dir, in order
+	Within   []string // directories that count as the project's, besides its own
 	// LookupEnv reads the caller's environment; nil is an empty one.
 	// FEVALGRAPH_DIR and FEVALGRAPH_CACHE_DIR move the state and the store.
 	LookupEnv func(name string) (string, bool)
@@ -81,7 +82,7 @@ func (o *Options) WantedJobs() int {
 
 // Lang are the options of loading.
 func (o *Options) Lang() lang.Options {
-	return plan.WithBenchmarks(lang.Options{Dir: o.Dir, File: o.File, Vars: o.Vars, VarFiles: o.VarFiles, Env: o.Getenv, Version: o.Version,
+	return plan.WithBenchmarks(lang.Options{Dir: o.Dir, File: o.File, Vars: o.Vars, VarFiles: o.VarFiles, Within: o.Within, Env: o.Getenv, Version: o.Version,
 		AdHoc: o.AdHoc, References: o.References, Done: o.Done}, o.Benchmarks)
 }
 

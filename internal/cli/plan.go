@@ -17,11 +17,15 @@ import (
 func (a *app) planCommand() *cobra.Command {
 	var f runFlags
 	var check bool
+	var since string
 	var divide shardFlags
 	cmd := command("plan [SELECTOR...]", "Show what a run would do, and why",
 		`Plan decides like run, with the same code, and executes and writes nothing. With
 --check it exits with 5 when something is stale, and with 3 when that is not
 known, because the project is not trusted (see trust).
+
+With --since, it shows what the commits after a git commit affect: what would be
+stale if that one had been run. That takes no store, and no uncommitted changes.
 
 With --shards it divides the stale cells among machines, such as jobs of a CI
 system; `+"`run --cells FILE --shard I/N`"+` evaluates one part. With auto there are
@@ -30,24 +34,33 @@ earlier runs tell, and none when nothing is stale.`,
 		`  fevalgraph plan
   fevalgraph plan problem=kvstore
   fevalgraph plan --check --quiet
+  fevalgraph plan --since origin/main --json
   fevalgraph plan --shards auto --target 10m --json >shards.json`,
 		func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("shards") {
 				return a.runDivide(cmd.Context(), f.request(args), divide)
 			}
-			return a.runPlan(cmd.Context(), f.request(args), check)
+			return a.runPlan(cmd.Context(), f.request(args), since, check)
 		})
 	cmd.Args = cobra.ArbitraryArgs
 	f.add(cmd)
 	f.addDryRun(cmd)
 	cmd.Flags().BoolVar(&check, "check", false, "exit with 5 when something is stale")
+	cmd.Flags().StringVar(&since, "since", "", "what the commits after git's `REF` affect, without a store")
 	divide.add(cmd)
 	return cmd
 }
 
-func (a *app) runPlan(ctx context.Context, r eval.Request, check bool) error {
+// runPlan shows a plan; since is the commit after which it takes all work as done, or "".
+func (a *app) runPlan(ctx context.Context, r eval.Request, since string, check bool) error {
 	r.EachNode = a.flags.json || a.flags.verbose
-	d, err := eval.Plan(ctx, a.options(), r)
+	var d *eval.Decisions
+	var err error
+	if since != "" {
+		d, err = eval.Since(ctx, a.options(), r, since)
+	} else {
+		d, err = eval.Plan(ctx, a.options(), r)
+	}
 	if err != nil {
 		return err
 	}

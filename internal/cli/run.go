@@ -92,7 +92,7 @@ could not be judged, 4 nothing selected that has a verdict, 130 interrupted.`,
   fevalgraph run --force 'pytest:kvstore/*' -j 4`,
 		func(cmd *cobra.Command, args []string) error {
 			if f.dryRun {
-				return a.runPlan(cmd.Context(), f.request(args), false)
+				return a.runPlan(cmd.Context(), f.request(args), "", false)
 			}
 			return a.evaluate(cmd.Context(), a.options(), f.request(args), f.profile)
 		})

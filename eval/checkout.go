@@ -1,0 +1,227 @@
+package eval
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+// checkedOut is a commit's files in a temporary directory. What git does not track is there as it is now.
+type checkedOut struct {
+	ref string
+	dir string // real path, of which the directory above is to be removed
+	top string // of the repository's work tree; real path
+}
+
+// moved returns a path in the repository as one in the directory. Other paths, and relative ones, stay.
+func (c *checkedOut) moved(path string) string {
+	if rel, err := filepath.Rel(c.top, path); filepath.IsAbs(path) && err == nil && filepath.IsLocal(rel) {
+		return filepath.Join(c.dir, rel)
+	}
+	return path
+}
+
+// git runs git commands in a repository, which can come from elsewhere: nothing that it configures is run.
+type git struct {
+	dir string
+	env []string
+}
+
+// run returns what a command prints.
+func (g *git) run(ctx context.Context, args ...string) (string, error) {
+	args = append([]string{"--no-pager", "-C", g.dir, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "checkout.workers=0"}, args...)
+	c := exec.CommandContext(ctx, "git", args...)
+	c.Env = append(c.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	c.Env = append(c.Env, g.env...)
+	var said bytes.Buffer
+	c.Stderr = &said
+	out, err := c.Output()
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return "", errors.New("git is not installed")
+	case context.Cause(ctx) != nil:
+		return "", context.Cause(ctx)
+	case err != nil:
+		return "", &gitError{text.FirstLine(said.String()), err}
+	}
+	return string(out), nil
+}
+
+// gitError reports that a command failed.
+type gitError struct {
+	said string
+	err  error
+}
+
+func (e *gitError) Error() string {
+	return fmt.Sprintf("%s (git: %v)", strings.TrimPrefix(e.said, "fatal: "), e.err)
+}
+
+func (e *gitError) Unwrap() error { return e.err }
+
+// checkOut writes the files of a commit into a temporary directory. The work tree must not have uncommitted changes.
+func checkOut(ctx context.Context, o *Options, ref string) (c *checkedOut, err error) {
+	g := &git{dir: options.Absolute(o.ProjectDir())}
+	top, err := g.run(ctx, "rev-parse", "--show-toplevel")
+	var failed *gitError
+	if errors.As(err, &failed) {
+		return nil, fmt.Errorf("%s is in no git repository: %w", g.dir, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	g.dir = strings.TrimSuffix(top, "\n")
+	commit, err := g.run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	if errors.As(err, &failed) {
+		return nil, fmt.Errorf("the repository has no such commit (hint: a shallow clone lacks older ones; `git fetch --unshallow` gets them)")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := g.noCommands(ctx); err != nil {
+		return nil, err
+	}
+	if err := g.clean(ctx); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "fevalgraph-since-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}()
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, err
+	}
+	c = &checkedOut{ref: ref, dir: filepath.Join(dir, "tree"), top: g.dir}
+	index := filepath.Join(dir, "index")
+	g.env = []string{"GIT_INDEX_FILE=" + index}
+	if _, err = g.run(ctx, "read-tree", strings.TrimSpace(commit)); err != nil {
+		return nil, err
+	}
+	if err = os.Mkdir(c.dir, 0o755); err != nil {
+		return nil, err
+	}
+	if _, err = g.run(ctx, "checkout-index", "--all", "--prefix="+c.dir+string(filepath.Separator)); err != nil {
+		return nil, err
+	}
+	g.env = nil
+	return c, g.copyUntracked(ctx, c, o.StateDirOf(options.Absolute(o.ProjectDir())))
+}
+
+// clean returns an error that names uncommitted changes.
+func (g *git) clean(ctx context.Context) error {
+	changed, err := g.run(ctx, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty", "--no-renames", "-z")
+	if err != nil || changed == "" {
+		return err
+	}
+	var names []string
+	for entry := range strings.SplitSeq(strings.TrimSuffix(changed, "\x00"), "\x00") {
+		names = append(names, entry[min(3, len(entry)):])
+	}
+	return fmt.Errorf("uncommitted changes of %s: commits are compared (hint: commit or stash them, or call `fevalgraph plan`, which compares with the last answers)", text.Some(names, 3))
+}
+
+// noCommands returns an error if the repository's own configuration has commands that git runs for files, or if it has
+// submodules, whose files are not compared.
+func (g *git) noCommands(ctx context.Context) error {
+	if _, err := os.Lstat(filepath.Join(g.dir, ".gitmodules")); err == nil {
+		return errors.New("the repository has submodules, whose files are not compared")
+	}
+	all, err := g.run(ctx, "config", "--show-scope", "--includes", "--get-regexp", `^filter\..*\.(clean|smudge|process)$`)
+	var exited *exec.ExitError
+	if errors.As(err, &exited) && exited.ExitCode() == 1 { // there are none
+		return nil
+	}
+	for line := range strings.Lines(all) {
+		scope, rest, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		name, command, _ := strings.Cut(rest, " ")
+		if (scope == "local" || scope == "worktree") && !strings.HasPrefix(command, "git-lfs ") {
+			return fmt.Errorf("the repository's own configuration has %s, a command, which is not run", name)
+		}
+	}
+	return err
+}
+
+// largestCopy bounds the files that are copied, in bytes; larger ones are linked.
+const largestCopy = 16 << 20
+
+// copyUntracked brings what git does not track, such as data that is not committed, from the work tree. The state
+// directory is left out.
+func (g *git) copyUntracked(ctx context.Context, c *checkedOut, state string) error {
+	all, err := g.run(ctx, "ls-files", "--others", "--directory", "-z")
+	if err != nil {
+		return err
+	}
+	for name := range strings.SplitSeq(all, "\x00") {
+		if name = filepath.FromSlash(strings.TrimSuffix(name, "/")); name == "" {
+			continue
+		}
+		err := filepath.WalkDir(filepath.Join(c.top, name), func(from string, e fs.DirEntry, err error) error {
+			at := c.moved(from)
+			switch {
+			case err != nil:
+				return err
+			case from == state, from == filepath.Dir(c.dir):
+				return filepath.SkipDir
+			case context.Cause(ctx) != nil:
+				return context.Cause(ctx)
+			case e.IsDir():
+				return os.MkdirAll(at, 0o755)
+			}
+			if _, err := os.Lstat(at); err == nil {
+				return nil // the commit has it
+			}
+			return copyOrLink(from, at, e)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyOrLink brings a file or a link.
+func copyOrLink(from, at string, e fs.DirEntry) error {
+	info, err := e.Info()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		return err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		to, err := os.Readlink(from)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(to, at)
+	}
+	if !info.Mode().IsRegular() || info.Size() > largestCopy {
+		return os.Symlink(from, at)
+	}
+	content, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	to, err := os.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, content)
+	return errors.Join(err, to.Close())
+}
