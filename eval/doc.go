@@ -15,7 +15,7 @@
 // Run loads the configuration, compiles it to a graph, executes the graph and
 // collects the results. Plan, Explain and Status compile and decide in the same
 // way and execute nothing. Since does so on the answers that a run of another commit would have: those of a dry run
-// in which outputs that no task can predict follow from keys. Results, Log and ExplainPast read the records of past
+// in which outputs that no task can predict follow from keys. Results, Find, Log and ExplainPast read the records of past
 // runs and need no valid configuration. Every call opens what it needs and closes
 // it before it returns; Open is for callers that want the configuration and the
 // graph themselves.

@@ -45,6 +45,7 @@ func Printed() map[string][]any {
 		"diff":         {report.DifferenceObject{}},
 		"doctor":       {findingsObject{}},
 		"explain":      {explainObject{}},
+		"find":         {describe.UsesObject{}},
 		"gen":          {describe.PlannedObject{}, describe.PastObject{}},
 		"get":          {describe.GotObject{}},
 		"graph":        {graph.Rendered{}},

@@ -60,6 +60,7 @@ var Rules = map[string]Rule{
 	"graph":                {ReachTrusted, ReachTrusted, WritesNothing},
 	"list":                 {ReachTrusted, ReachTrusted, WritesNothing},
 	"query":                {ReachTrusted, ReachTrusted, WritesNothing},
+	"find":                 {ReachTrusted, ReachTrusted, WritesNothing},
 	"get":                  {ReachTrusted, ReachTrusted, WritesNamed},
 	"show":                 {ReachTrusted, ReachTrusted, WritesNothing},
 	"lsp":                  {ReachTrusted, ReachTrusted, WritesNothing},

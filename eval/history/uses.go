@@ -1,0 +1,198 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/partition"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
+)
+
+// Use is a verdict whose nodes, or what they depend on, used something.
+type Use struct {
+	Cell   plan.CellID // with its checkpoint
+	Result report.Checkpoint
+	Runs   []string // that judged the verdict or served it, the latest first
+	Node   string   // address of a node that used it itself
+	Field  string   // of that node's manifest, or output
+}
+
+// Uses are the verdicts of some recorded runs that used something.
+type Uses struct {
+	Found    []Use // the order of the latest run comes first
+	Runs     int   // that were searched
+	Verdicts int   // of these, each once
+	Unknown  int   // nodes whose records the store no longer has, so that what they used is not known
+}
+
+// Matcher reports in which field of its manifest, or as which output, a node used something; "" if it did not.
+type Matcher func(fields []graph.Field, outputs []cache.Output) string
+
+// FindUses searches all recorded runs, the latest first. Runs without results, or that are damaged, are left out.
+func FindUses(ctx context.Context, state event.Records, store cache.Store, match Matcher) (*Uses, error) {
+	ids, err := event.Runs(state)
+	if err != nil {
+		return nil, err
+	}
+	u, s := &Uses{}, usesSearch{store: store, match: match, keys: map[cache.Key]string{}, unknown: map[cache.Key]bool{}}
+	files, at := map[string]*partitionUses{}, map[string]int{}
+	for _, id := range slices.Backward(ids) {
+		run := event.OpenRun(state, id)
+		if run.Foreign() {
+			continue
+		}
+		manifest, err := run.Manifest()
+		if err != nil {
+			continue
+		}
+		if err := s.read(ctx, partition.StoreIn(state.Dir), manifest.Partitions, files); err != nil {
+			return nil, fmt.Errorf("searching run %s: %w", id, err)
+		}
+		u.Runs++
+		for _, name := range manifest.Partitions {
+			for _, use := range files[name].found {
+				key := fmt.Sprint(use.Cell, use.Cell.Checkpoint, use.Node, use.Field, use.Result.Passed, use.Result.Class, use.Result.Groups)
+				if use.Result.Score != nil {
+					key += fmt.Sprint(*use.Result.Score)
+				}
+				i, known := at[key]
+				if !known {
+					i = len(u.Found)
+					at[key] = i
+					u.Found = append(u.Found, use)
+				}
+				u.Found[i].Runs = append(u.Found[i].Runs, id)
+			}
+		}
+	}
+	for _, file := range files {
+		u.Verdicts += file.verdicts
+	}
+	u.Unknown = len(s.unknown)
+	return u, nil
+}
+
+// partitionUses is what a partition file has.
+type partitionUses struct {
+	found    []Use
+	verdicts int
+}
+
+// usesSearch remembers what is known of keys: partitions and runs share them.
+type usesSearch struct {
+	store cache.Store
+	match Matcher
+
+	mu      sync.Mutex
+	keys    map[cache.Key]string
+	unknown map[cache.Key]bool
+}
+
+// read searches the partition files that are not known yet.
+func (s *usesSearch) read(ctx context.Context, from partition.Store, names []string, known map[string]*partitionUses) error {
+	var group errgroup.Group
+	group.SetLimit(2 * runtime.GOMAXPROCS(0)) // they mostly wait for files
+	for _, name := range names {
+		if known[name] != nil {
+			continue
+		}
+		one := &partitionUses{}
+		known[name] = one
+		group.Go(func() error {
+			id, err := partition.ParseName(name)
+			if err != nil {
+				return err
+			}
+			err = s.partition(ctx, from, id, one)
+			if errors.Is(err, partition.ErrDamaged) {
+				return nil
+			}
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// where is the use of a node: its own, or that of a node that it depends on.
+type where struct{ node, field string }
+
+func (s *usesSearch) partition(ctx context.Context, from partition.Store, name partition.Name, into *partitionUses) error {
+	rows, err := from.Rows(name)
+	if err != nil {
+		return err
+	}
+	uses, byAddr := make([]where, len(rows)), map[string]where{}
+	for i := range rows {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		field, err := s.own(ctx, &rows[i])
+		if err != nil {
+			return err
+		}
+		if field != "" {
+			uses[i] = where{rows[i].Addr, field}
+		}
+		for _, dep := range rows[i].Deps {
+			if uses[i].node == "" {
+				uses[i] = uses[dep]
+			}
+		}
+		if uses[i].node != "" {
+			byAddr[rows[i].Addr] = uses[i]
+		}
+	}
+	cells, err := from.Results(name)
+	if err != nil {
+		return err
+	}
+	for i := range cells {
+		into.verdicts += len(cells[i].Checkpoints)
+		for _, c := range cells[i].Checkpoints {
+			id := plan.ResultCell(&cells[i]).At(c.Name)
+			for _, addr := range id.GradedAt() {
+				if used, ok := byAddr[addr]; ok {
+					into.found = append(into.found, Use{Cell: id, Result: c, Node: used.node, Field: used.field})
+					break
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// own returns how a node itself used it.
+func (s *usesSearch) own(ctx context.Context, row *graph.Row) (string, error) {
+	s.mu.Lock()
+	field, known := s.keys[row.Key]
+	s.mu.Unlock()
+	if known {
+		return field, nil
+	}
+	record, err := s.store.Record(ctx, row.Key)
+	var foreign *cache.ForeignError
+	if err != nil && !errors.As(err, &foreign) {
+		return "", err
+	}
+	var fields []graph.Field
+	if record != nil && err == nil {
+		fields, _ = graph.DecodeManifest(record.Manifest) // of another version, none
+	}
+	field = s.match(fields, row.Outputs)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.keys[row.Key] = field; field == "" && fields == nil {
+		s.unknown[row.Key] = true
+	}
+	return field, nil
+}

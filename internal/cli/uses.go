@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/internal/cli/describe"
+	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/view"
+)
+
+func (a *app) findCommand() *cobra.Command {
+	cmd := command("find DIGEST|FILE|IMAGE|REQUIREMENT", "List the verdicts that used something, in all recorded runs",
+		`Find lists each verdict that used a file, as it is now; some content, by its
+SHA-256 or the beginning of it; an image that a backend of the configuration
+names; or a locked requirement, with or without a version. It searches the
+manifests of all recorded runs, and says which verdicts still hold. Nothing is
+evaluated. It exits with 4 if no verdict used it.`,
+		`  fevalgraph find deepdiff==8.6.0
+  fevalgraph find 'deepdiff 8.6.0' --json
+  fevalgraph find data/words.txt
+  fevalgraph find sha256:4e07408562be
+  fevalgraph find python:3.12-slim`,
+		func(cmd *cobra.Command, args []string) error {
+			found, err := eval.Find(cmd.Context(), a.options(), args[0])
+			if err != nil {
+				return err
+			}
+			if found.Unknown > 0 {
+				a.tell("warning: the store no longer has the records of %s, so what these used is not known\n", text.Count(found.Unknown, "node"))
+			}
+			if len(found.Found) == 0 {
+				return exit.Unmatched("no verdict used %s; searched %s of %s", args[0], text.Count(found.Verdicts, "verdict"), text.Count(found.Runs, "run"))
+			}
+			if a.flags.json {
+				return a.writeJSON(describe.UsesObjectOf(args[0], found))
+			}
+			view.Table(a.io.Out, []string{"verdict on", "is", "score", "now", "runs", "latest", "used by", "as"}, describe.Uses(found), a.page())
+			_, err = fmt.Fprintf(a.io.Out, "%s of %s in %s used it\n", text.Thousands(len(found.Found)), text.Count(found.Verdicts, "verdict"), text.Count(found.Runs, "run"))
+			return err
+		})
+	cmd.Args = arguments(1, 1, "what to find")
+	return cmd
+}
