@@ -2,16 +2,67 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
-	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+	"github.com/spf13/cobra"
 
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+	"github.com/fevalgraph/fevalgraph/internal/otlp"
+	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/view"
 )
+
+// timing names the places that the times of a run go to; "" is nowhere.
+type timing struct{ profile, otlp string }
+
+func (t *timing) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&t.profile, "profile", "", "write when each node waited and worked to a `FILE` in Chrome's trace format")
+	cmd.Flags().StringVar(&t.otlp, "otlp", "", "send the run, its cells and the nodes that worked as spans to the OpenTelemetry endpoint `URL`")
+}
+
+// observe has a request observed. write writes what was seen, once the run has ended; that an endpoint
+// is away is a warning.
+func (t timing) observe(r *eval.Request) (write func(*app, *eval.Outcome) error, err error) {
+	trace := view.NewTrace(time.Now(), nil)
+	if t.profile != "" {
+		r.Trace = tracer{trace}
+	}
+	var spans *otlp.Recorder
+	if t.otlp != "" {
+		if spans, err = otlp.New(t.otlp); err != nil {
+			return nil, fmt.Errorf("--otlp: %w", err)
+		}
+		r.Progress = event.Sinks{r.Progress, spans}
+	}
+	return func(a *app, out *eval.Outcome) error {
+		if spans != nil {
+			// An interrupted run is sent, too.
+			if err := spans.Send(context.Background(), spanCells(out)); err != nil {
+				a.tell("warning: %v\n", err)
+			}
+		}
+		return writeProfile(t.profile, trace)
+	}, nil
+}
+
+// spanCells returns the cells of a run for spans.
+func spanCells(out *eval.Outcome) []otlp.Cell {
+	cells := make([]otlp.Cell, len(out.Rows))
+	for i := range out.Rows {
+		r := &out.Rows[i]
+		id := plan.CellID{Problem: r.Problem, Solution: r.Solution, Backend: r.Backend, Repeat: r.Repeat}
+		cells[i] = otlp.Cell{Problem: r.Problem, Solution: r.Solution, Backend: r.Backend, Repeat: r.Repeat, Outcome: r.Outcome, Suffix: strings.TrimPrefix(id.String(), r.Problem)}
+	}
+	return cells
+}
 
 // tracer is a view.Trace as an eval.Trace.
 type tracer struct{ *view.Trace }

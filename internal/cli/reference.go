@@ -61,7 +61,7 @@ func (a *app) judgeReferences(ctx context.Context, repeat int) (*report.Results,
 		r.Force = all
 	}
 	o.References = max(repeat, 1)
-	out, judged := a.run(ctx, o, r, "")
+	out, judged := a.run(ctx, o, r, timing{})
 	if out == nil {
 		return nil, judged
 	}

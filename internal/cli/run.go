@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +19,7 @@ type runFlags struct {
 	keepGoing, failFast, dryRun bool
 	only, not, force, retry     []string
 	shard, cells, pairs         string
-	profile                     string
+	timing                      timing
 	policy                      policyFlag
 }
 
@@ -88,50 +87,51 @@ could not be judged, 4 nothing selected that has a verdict, 130 interrupted.`,
   fevalgraph run verdict=failed
   fevalgraph run --pairs nightly.txt model=gpt5
   fevalgraph run --cells shards.json --shard 2/4
+  fevalgraph run --otlp http://127.0.0.1:4318
   fevalgraph run --retry broken,timeout
   fevalgraph run --force 'pytest:kvstore/*' -j 4`,
 		func(cmd *cobra.Command, args []string) error {
 			if f.dryRun {
 				return a.runPlan(cmd.Context(), f.request(args), "", false)
 			}
-			return a.evaluate(cmd.Context(), a.options(), f.request(args), f.profile)
+			return a.evaluate(cmd.Context(), a.options(), f.request(args), f.timing)
 		})
 	cmd.Args = cobra.ArbitraryArgs
 	f.add(cmd)
 	f.addDryRun(cmd)
-	cmd.Flags().StringVar(&f.profile, "profile", "", "write when each node waited and worked to a `FILE` in Chrome's trace format")
+	f.timing.add(cmd)
 	return cmd
 }
 
 // evaluate runs and shows progress and outcome.
-func (a *app) evaluate(ctx context.Context, o eval.Options, r eval.Request, profile string) error {
-	_, err := a.run(ctx, o, r, profile)
+func (a *app) evaluate(ctx context.Context, o eval.Options, r eval.Request, to timing) error {
+	_, err := a.run(ctx, o, r, to)
 	return err
 }
 
 // run is evaluate and returns the outcome; nil when there is none. The error is how
-// the outcome ends. profile is the file for a trace; "" is none.
-func (a *app) run(ctx context.Context, o eval.Options, r eval.Request, profile string) (*eval.Outcome, error) {
-	return a.present(r, profile, func(r eval.Request) (*eval.Outcome, error) { return eval.Run(ctx, o, r) })
+// the outcome ends.
+func (a *app) run(ctx context.Context, o eval.Options, r eval.Request, to timing) (*eval.Outcome, error) {
+	return a.present(r, to, func(r eval.Request) (*eval.Outcome, error) { return eval.Run(ctx, o, r) })
 }
 
 // present shows progress and outcome of what runs a request.
-func (a *app) present(r eval.Request, profile string, run func(eval.Request) (*eval.Outcome, error)) (*eval.Outcome, error) {
+func (a *app) present(r eval.Request, to timing, run func(eval.Request) (*eval.Outcome, error)) (*eval.Outcome, error) {
 	progress, err := a.progress()
 	if err != nil {
 		return nil, err
 	}
 	r.Progress, r.EachNode = progress, a.flags.json || a.flags.verbose
-	trace := view.NewTrace(time.Now(), nil)
-	if profile != "" {
-		r.Trace = tracer{trace}
+	write, err := to.observe(&r)
+	if err != nil {
+		return nil, errors.Join(exit.With(exit.Usage, err), progress.Close())
 	}
 	out, err := run(r)
 	showErr := progress.Close()
 	if out == nil {
 		return nil, err
 	}
-	if showErr = errors.Join(showErr, writeProfile(profile, trace)); showErr != nil {
+	if showErr = errors.Join(showErr, write(a, out)); showErr != nil {
 		if out.Exit == exit.Passed {
 			out.Exit = exit.NotJudged
 		}

@@ -44,7 +44,7 @@ Exit codes: 130 interrupted, 2 or 4 if the first call makes no sense.`,
 func (a *app) runWatch(ctx context.Context, r eval.Request) error {
 	w := eval.NewWatch(a.options())
 	return a.whenever(ctx, w, func() error {
-		_, err := a.present(r, "", func(r eval.Request) (*eval.Outcome, error) { return w.Run(ctx, r) })
+		_, err := a.present(r, timing{}, func(r eval.Request) (*eval.Outcome, error) { return w.Run(ctx, r) })
 		return err
 	})
 }
