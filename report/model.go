@@ -63,7 +63,7 @@ type Checkpoint struct {
 	ScoreUnboundedText    string              `json:"score_unbounded_text,omitempty"` // the same of ScoreUnbounded
 	ExitCode              *int                `json:"exit_code"`                      // null when pytest never ran
 	Collected             int                 `json:"collected"`                      // tests
-	InfrastructureFailure bool                `json:"infrastructure_failure"`         // SlopCodeBench's flag: exit code 2 to 5, or nothing collected
+	InfrastructureFailure bool                `json:"infrastructure_failure"`         // exit code 2 to 5, or nothing collected; no verdict depends on it
 	DurationMS            float64             `json:"duration_ms"`                    // of the pytest session
 	Isolation             string              `json:"isolation,omitempty"`            // of a local backend's commands: "full", "partial" or "none"
 	Import                string              `json:"import,omitempty"`               // where a grader that imports the submission runs it: "separate" or "in-process"; "" is unknown
