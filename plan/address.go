@@ -8,39 +8,37 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// CellID names a cell: one solution of a problem on one backend, once. With a
-// Checkpoint it names that checkpoint of the cell. It is comparable, and names
-// the same cell in a graph, in results and in last answers.
+// CellID identifies a cell: one solution of a problem on one backend, once. With a Checkpoint it identifies
+// that checkpoint of the cell. It is comparable, and the same in a graph, in results and in last answers.
 type CellID struct {
 	Problem    string
-	Checkpoint string // "" is the whole cell, or the only checkpoint of a problem that names none
+	Checkpoint string // "" means the whole cell, or the only checkpoint of a problem without named ones
 	Solution   string
 	Backend    string // "local.host"
 	Repeat     int    // from 1; 0 for a node that belongs to no cell
 }
 
-// At is a checkpoint of the cell.
+// At returns the ID of a checkpoint of the cell.
 func (id CellID) At(checkpoint string) CellID {
 	id.Checkpoint = checkpoint
 	return id
 }
 
-// GradedAt are the addresses that the node with the verdict on the checkpoint may have. The
-// first one that a run has is it.
+// GradedAt returns the possible addresses of the node with the verdict on the checkpoint. The first one that
+// exists in a run is the node's.
 func (id CellID) GradedAt() [2]string {
 	return [2]string{KindScore + ":" + id.String(), KindAggregate + ":" + id.String()}
 }
 
-// Cell is the whole cell.
+// Cell returns the ID of the whole cell.
 func (id CellID) Cell() CellID { return id.At("") }
 
-// Compare orders cells as results do, whatever their checkpoints.
+// Compare orders cells like results, regardless of their checkpoints.
 func (id CellID) Compare(o CellID) int {
 	return cmp.Or(cmp.Compare(id.Problem, o.Problem), cmp.Compare(id.Solution, o.Solution), cmp.Compare(id.Backend, o.Backend), cmp.Compare(id.Repeat, o.Repeat))
 }
 
-// name is the cell's part of addresses: agent["small"]@local.host, with "#2" for a
-// second repeat.
+// name returns the cell's part of addresses: agent["small"]@local.host, with "#2" for a second repeat.
 func (id CellID) name() string {
 	name := id.Solution + "@" + id.Backend
 	if id.Repeat > 1 {
@@ -49,8 +47,8 @@ func (id CellID) name() string {
 	return name
 }
 
-// String is the cell's name as people write it, problem/solution@backend, or that of its
-// checkpoint, problem/checkpoint/solution@backend. No other has it.
+// String returns the cell's name in messages, problem/solution@backend, or that of its checkpoint,
+// problem/checkpoint/solution@backend. It is unique.
 func (id CellID) String() string { return pathOf(id.Problem, id.Checkpoint, id.name()) }
 
 // ID names the cell.
@@ -58,12 +56,11 @@ func (c *Cell) ID() CellID {
 	return CellID{Problem: c.Problem.Name, Solution: c.Solution.Name, Backend: c.Backend.Addr(), Repeat: c.Repeat}
 }
 
-// Name is how the cell is called within its problem: agent["small"]@local.host,
-// with "#2" for a second repeat.
+// Name returns the cell's name within its problem: agent["small"]@local.host, with "#2" for a second repeat.
 func (c *Cell) Name() string { return c.ID().name() }
 
-// NodeCell names the checkpoint, or the cell, that a node belongs to. Of a node that
-// several cells share it has what they have in common.
+// NodeCell returns the checkpoint, or the cell, that a node belongs to. For a node that several cells share,
+// it has the fields that they have in common.
 func NodeCell(n *graph.Node) CellID {
 	repeat, _ := strconv.Atoi(n.Label("repeat")) // "" of a node that is shared
 	return CellID{Problem: n.Label("problem"), Checkpoint: n.Label("checkpoint"), Solution: n.Label("solution"), Backend: n.Label("backend"), Repeat: repeat}
@@ -74,7 +71,7 @@ func ResultCell(c *report.Cell) CellID {
 	return CellID{Problem: c.Problem, Solution: c.Solution, Backend: c.Backend, Repeat: c.Repeat}
 }
 
-// address is kind:of/part/…, and no other names have it; see pathOf.
+// address returns kind:of/part/…, which is unique; see pathOf.
 func address(kind, of string, parts ...string) string {
 	return kind + ":" + pathOf(append([]string{of}, parts...)...)
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/verifier"
 )
 
-// Benchmark is everything that is particular to one benchmark: the rules by which
-// its own programs judge, and the files that they write and read. Any part may be
-// nil. The program hands benchmarks in; no code here names one.
+// Benchmark contains everything that is specific to one benchmark: the rules by which its programs judge,
+// and the formats of files that they write and read. Any part can be nil. The caller provides benchmarks; no
+// code here names one.
 type Benchmark struct {
 	// Name is the value of compat in problems and the kind of export blocks.
 	Name   string
@@ -33,7 +33,7 @@ type Benchmark struct {
 	Functions []lang.Function
 }
 
-// WithBenchmarks are options with the readers and functions of benchmarks.
+// WithBenchmarks adds the readers and functions of benchmarks to options.
 func WithBenchmarks(o lang.Options, benchmarks []Benchmark) lang.Options {
 	for _, b := range benchmarks {
 		o.Readers = append(o.Readers, b.Readers...)
@@ -49,11 +49,10 @@ type Export struct {
 	Run     *graph.Report
 	Results *report.Results // of the export's suite
 	Suite   string
-	Dir     string // the files are below it
+	Dir     string // where the relative paths of files start
 }
 
-// Cells returns a look-up of the cell of the plan that a cell of results is about;
-// nil is none.
+// Cells returns a function that finds the plan's cell for a cell of results, and returns nil for unknown ones.
 func (e *Export) Cells() func(*report.Cell) *Cell {
 	cells := make(map[CellID]*Cell, len(e.Plan.Cells))
 	for _, c := range e.Plan.Cells {
@@ -64,8 +63,8 @@ func (e *Export) Cells() func(*report.Cell) *Cell {
 
 // Importer reads results that another tool wrote.
 type Importer struct {
-	Source string // what the file is: "a `STATE` of ...", the file's name in backquotes
-	Help   string // a paragraph about what is imported
+	Source string // a description of the file: "a `STATE` of ...", with the file's name in backquotes
+	Help   string // a paragraph about the import
 	Decode func(text []byte) (Foreign, error)
 }
 
@@ -73,8 +72,8 @@ type Importer struct {
 type Foreign interface {
 	// Len is their number.
 	Len() int
-	// Cells returns those that are about the files of p as they are. from is the
-	// file's name; counted are shown as if they had been judged here.
+	// Cells returns the cells for the current files of p. from is the file's name; cells with counted are
+	// shown as if they had been judged here.
 	Cells(p *Plan, from string, counted bool) (Imported, error)
 }
 
@@ -105,7 +104,7 @@ func (i *Imported) Count() []string {
 // ownRules are the rules of fevalgraph itself.
 const ownRules = "safe"
 
-// benchmark is the benchmark whose rules a problem asks for, nil for ours.
+// benchmark returns the benchmark whose rules a problem specifies, or nil for fevalgraph's rules.
 func (e *Environment) benchmark(compat string, has func(*Benchmark) bool) (*Benchmark, error) {
 	if compat == ownRules {
 		return nil, nil
@@ -135,9 +134,8 @@ func (e *Environment) scoreDialect(compat string) (score.Dialect, error) {
 	return b.Score, nil
 }
 
-// PytestOutput is what the tests of a checkpoint left: pytest-json-report's file,
-// nil when there is none, and pytest's output. Both are joined when every test
-// file had a run of its own.
+// PytestOutput reads the output of a checkpoint's tests: pytest-json-report's file, or nil, and pytest's
+// output. Both are joined if every test file ran separately.
 func (p *Plan) PytestOutput(ctx context.Context, store cache.Store, run *graph.Report, cell *Cell, cc *CellCheckpoint) (jsonReport, log []byte, err error) {
 	runs := make([]pytest.Ended, len(cc.Pytest))
 	for i, id := range cc.Pytest {
@@ -149,30 +147,30 @@ func (p *Plan) PytestOutput(ctx context.Context, store cache.Store, run *graph.R
 	return jsonReport, log, nil
 }
 
-// VerifierOutput is what the verifier of a checkpoint left: the numbers that it wrote, with
-// bools as 0 and 1, nil if it left none, and digests of the tree of its files and of what it printed.
+// VerifierOutput is the output of a checkpoint's verifier: the numbers that it wrote, with bools as 0 and 1,
+// nil without a file, and digests of its tree of files and of its printed output.
 type VerifierOutput struct {
 	Rewards    map[string]float64
-	NoReward   NoReward // why there is no score in what it left; "" of all other ends
+	NoReward   NoReward // why the output has no score; "" for all other ends
 	Files, Log cache.Digest
 }
 
-// NoReward is a kind of reward that is none.
+// NoReward is a reason why a reward is missing.
 type NoReward = verifier.NoReward
 
-// The kinds of rewards that are none.
+// Reasons for a missing reward.
 const (
 	MissingReward  = verifier.Missing
 	EmptyReward    = verifier.Empty
 	UnusableReward = verifier.Unusable
 )
 
-// VerifierOutput reads what the verifier of a checkpoint left.
+// VerifierOutput reads the output of a checkpoint's verifier.
 func (p *Plan) VerifierOutput(ctx context.Context, store cache.Store, run *graph.Report, cc *CellCheckpoint) (out VerifierOutput, err error) {
 	for _, id := range cc.Own {
 		st := run.Status(id)
 		if st.State == event.Broken {
-			out.NoReward = NoReward(st.Fault) // of another fault it is none of the kinds
+			out.NoReward = NoReward(st.Fault) // other faults match none of the reasons
 		}
 		if _, ok := st.Output(verifier.OutputRewards); !ok {
 			continue
@@ -189,8 +187,7 @@ func (p *Plan) VerifierOutput(ctx context.Context, store cache.Store, run *graph
 	return out, nil
 }
 
-// SubmissionTree is the tree of a solution's files for a checkpoint, as they were judged;
-// false if there is none.
+// SubmissionTree returns the judged tree of a solution's files for a checkpoint, or false if it is missing.
 func (p *Plan) SubmissionTree(run *graph.Report, cell *Cell, cc *CellCheckpoint) (cache.Digest, bool) {
 	id, ok := p.Graph.Lookup(address(KindSubmission, cell.Problem.Name, cc.Checkpoint.Name, cell.Solution.Name))
 	if !ok {

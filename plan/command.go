@@ -70,10 +70,10 @@ func (c *compiler) commandCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solu
 	return cc
 }
 
-// ownInput is what of a workspace is the solution's.
+// ownInput is the directory of the solution's files in a workspace.
 const ownInput = "submission"
 
-// commandInputs are the trees of a workspace, in the order in which they win.
+// commandInputs returns the trees of a workspace, in order of precedence.
 func (c *compiler) commandInputs(cell *Cell, answer lang.SolutionCheckpoint) []graph.Dep {
 	p := cell.Problem
 	tree := func(id graph.ID, as string) graph.Dep {
@@ -141,9 +141,8 @@ func (c *compiler) scoreRule(r lang.ScoreRule) (score.Rule, error) {
 	}, err
 }
 
-// uv gives a run the Python environment of a uv project, and returns the edge to
-// the node that knows what is in it. Problems that take the same files of one
-// directory share it.
+// uv gives a run the Python environment of a uv project, and returns the edge to the node that knows its
+// content. Problems that take the same files of one directory share it.
 func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) graph.Dep {
 	p, interpreter := cell.Problem.Command, d.Capabilities().Python.Interpreter
 	d.handle.Use.Python = true

@@ -1,6 +1,6 @@
 // Package plan compiles a configuration into the graph of its evaluation, and reads results back out of an
-// executed graph. It is the only package that knows both the language and the tasks; it decides neither what
-// is stale nor how anything is shown.
+// executed graph. Only plan knows both the language and the tasks. It does not decide which nodes are stale,
+// and renders nothing.
 //
 //	p, err := plan.Compile(config, jobs, environment)
 //	run, err := p.Graph.Execute(ctx, targets, options)
@@ -21,7 +21,7 @@
 //
 // A node that runs on a backend whose image is built also needs context --> image. A task block is
 //
-//	input, submission --> task --> what uses its outputs
+//	input, submission --> task --> nodes that use its outputs
 //	                          '--> figures: metrics of cells, which no verdict reads
 //
 // With split = "file" a checkpoint has a pytest node for each test file. A problem that gives scores has one
@@ -33,7 +33,7 @@
 //
 // # Errors
 //
-// Compile fails if a backend cannot be made of its block, or cannot judge a problem. It reads nothing that a
+// Compile fails if a backend cannot be created from its block, or cannot judge a problem. It reads nothing that a
 // node reads: an unreadable source is an error of its node. A problem that is invalid with invalid =
-// "report" is one node that always fails, and each cell of it one that needs it.
+// "report" becomes a node that always fails, and each of its cells a node that depends on it.
 package plan

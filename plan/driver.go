@@ -17,10 +17,10 @@ import (
 type driver struct {
 	backend.Backend
 	handle  *BackendHandle
-	addr    string             // of the backend and, beside that, what a problem wants otherwise
+	addr    string             // of the backend, with the overrides of a problem
 	base    []session.Variable // the backend's part of the environment
-	image   []graph.Dep        // on what makes the image that it runs commands in, if that is made
-	mounts  []graph.Dep        // on what is in its mounts
+	image   []graph.Dep        // on the node that makes the image, if one does
+	mounts  []graph.Dep        // on the content of its mounts
 	mounted []*tasks.Mount     // their tasks
 }
 
@@ -53,7 +53,7 @@ func (c *compiler) driver(b *lang.Backend) (*driver, error) {
 	return d, nil
 }
 
-// start makes the backend of d, whose environment is known.
+// start creates the backend of d, whose environment is known.
 func (c *compiler) start(d *driver, b *lang.Backend) error {
 	var err error
 	if d.handle, err = c.open(b, Use{}); err != nil {
@@ -65,9 +65,8 @@ func (c *compiler) start(d *driver, b *lang.Backend) error {
 	return nil
 }
 
-// baseOf is the environment that a backend block gives, lowest first:
-// defaults, the places of tools, passed through, inherited, set. The time zone of an image
-// is its own.
+// baseOf returns the environment of a backend block, lowest first: defaults, paths of tools, passed through,
+// inherited, set. An image keeps its time zone.
 func (e Environment) baseOf(b *lang.Backend) []session.Variable {
 	base := []session.Variable{{Name: "LANG", Value: "C.UTF-8"}}
 	if b.Container == nil {
@@ -80,7 +79,7 @@ func (e Environment) baseOf(b *lang.Backend) []session.Variable {
 		}
 	}
 	if b.Python != "" {
-		// For uv in set-up commands and tests; the identity has the version.
+		// For uv in set-up commands and tests; its version is part of the identity.
 		base = append(base, session.Variable{Name: "UV_PYTHON", Value: b.Python, Unhashed: true})
 	}
 	for _, name := range b.Passthrough {

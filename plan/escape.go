@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// pathOf joins names by "/". No other names have the same path. Those that are empty,
-// such as the name of a nameless checkpoint, are left out.
+// pathOf joins names by "/". Other names have another path. Empty names, such as that of a nameless
+// checkpoint, are left out.
 func pathOf(names ...string) string {
 	joined := ""
 	for _, name := range names {
@@ -22,10 +22,9 @@ func pathOf(names ...string) string {
 	return joined
 }
 
-// escape writes each of the special characters of a name as "%" and two hexadecimal
-// digits, and each "%". What is in the quoted key of an instance, as in agent["a/b"],
-// stays as it is: the quotes show where the key ends. A quote that begins no key is
-// escaped, too.
+// escape writes each of the special characters of a name as "%" and two hexadecimal digits, and each "%".
+// The quoted key of an instance, as in agent["a/b"], stays unchanged: the quotes show where the key ends. A
+// quote that begins no key is escaped, too.
 func escape(name, special string) string {
 	if !strings.ContainsAny(name, special+`%"`) {
 		return name
@@ -45,7 +44,7 @@ func escape(name, special string) string {
 	return b.String()
 }
 
-// quotedKey is the key with its brackets that text begins with, or "".
+// quotedKey returns the key, with its brackets, at the start of text, or "".
 func quotedKey(text string) string {
 	if !strings.HasPrefix(text, `["`) {
 		return ""

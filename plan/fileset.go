@@ -6,21 +6,20 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
-// fileSet lists the files that a node of a judge problem reads: of this machine, and of what tasks
-// make.
+// fileSet lists the files that a node of a judge problem reads, from this machine and from tasks.
 type fileSet struct {
 	here, dirs []tasks.Named
 	made       []tasks.Made
 	deps       []graph.Dep
 }
 
-// madeTree is an output of a task where a judge problem has a path.
+// madeTree is an output of a task that replaces a path of a judge problem.
 type madeTree struct {
 	node graph.ID
 	as   string // the dependency on it
 }
 
-// file adds a file under a name: at an absolute path or, in what a task made, a relative one.
+// file adds a file under a name: at an absolute path or, in a task's output, a relative one.
 func (f *fileSet) file(name, path string, in *madeTree) {
 	if in == nil {
 		f.here = append(f.here, tasks.Named{Name: name, Abs: path})
@@ -43,8 +42,8 @@ func (f *fileSet) of(sources tasks.Sources) *tasks.Files {
 	return tasks.NewFiles(tasks.NewNamed(f.here, f.dirs, sources), f.made)
 }
 
-// output adds the node of an output in place of a path of the problem; nil without one. An
-// output that is a file has the name of the attribute.
+// output adds the node of an output that replaces a path of the problem, or returns nil. An output that is a
+// file has the name of the attribute.
 func (j *judging) output(attribute string, from *lang.OutputRef) *madeTree {
 	if from == nil {
 		return nil
@@ -57,11 +56,11 @@ func (j *judging) output(attribute string, from *lang.OutputRef) *madeTree {
 	return &madeTree{j.place(addr, KindMaterialize, problemLabels(KindMaterialize, j.cell.Problem, ""), from, p), attribute}
 }
 
-// data is where the files of cases are, if a task makes them.
+// data returns the task's output with the files of cases, or nil.
 func (j *judging) data() *madeTree { return j.output("testdata", j.judge.TestDataFrom) }
 
-// checkerFiles are the source of the checker or interactor, under a name, and the headers,
-// below a directory.
+// checkerFiles returns the source of the checker or interactor, under a name, and the headers, below a
+// directory.
 func (j *judging) checkerFiles(headers, name string) (in fileSet) {
 	for _, dir := range j.judge.Include {
 		in.dirs = append(in.dirs, tasks.Named{Name: headers, Abs: dir})
@@ -77,7 +76,7 @@ func (j *judging) checkerFiles(headers, name string) (in fileSet) {
 	return in
 }
 
-// code is the solution, a file under a name.
+// code returns the solution, a file under a name.
 func (j *judging) code(filename string) (in fileSet) {
 	s := j.cell.Solution
 	if j.answer.From == nil {

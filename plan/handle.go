@@ -19,23 +19,22 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// Use says what the keys of a plan have of a backend beside what its block says.
+// Use lists the facts about a backend in the keys of a plan, besides its block.
 type Use struct {
 	Bare    bool // its identity, of commands that need no Python
 	Python  bool // its identity and interpreter
-	Network bool // what commands with ports get
-	Mounts  bool // whose files its mounts are
+	Network bool // the network of commands with ports
+	Mounts  bool // whether keys contain the files of its mounts
 	Judge   bool // the identity of its sandbox or judge server
-	// Programs are the words of commands that may be programs, with spaces between.
+	// Programs are the words of commands that can be programs, with spaces between.
 	Programs string
-	// Dockerfile is that of the image that was made for it, an absolute path, and
-	// Image its ID; "" of a backend whose image is not made.
+	// Dockerfile is the absolute path of the Dockerfile of its image, and Image the image's ID; "" if the
+	// image is not built.
 	Dockerfile string
 	Image      cache.Digest
 }
 
-// Fingerprint is what a backend said about all that its Use names. Whatever is not
-// in it is empty.
+// Fingerprint contains a backend's answers to the queries in its Use. Other fields are empty.
 type Fingerprint struct {
 	Ingredients backend.Identity // of its image
 	Identity    backend.Identity
@@ -46,13 +45,13 @@ type Fingerprint struct {
 	RemoteHost  string // the machine of its mounts
 }
 
-// BackendHandle is a backend that was made, and what is used of it.
+// BackendHandle is an open backend and its use.
 type BackendHandle struct {
-	Block *lang.Backend // or one like it, for a problem that wants something otherwise
+	Block *lang.Backend // or a variant, for a problem with overrides
 	Use   Use
 
 	made  Executor
-	env   []string // of its probes and of what resolves requirements, KEY=value
+	env   []string // of its probes and of resolving requirements, KEY=value
 	image graph.ID // of the node, when Use.Dockerfile is set
 
 	// The identity, and that of commands that need no Python: asked once.
@@ -60,8 +59,8 @@ type BackendHandle struct {
 	asked          *sync.Map // words of commands, with spaces between, to the programs they name
 }
 
-// open makes a backend for the plan, or takes over one that was asked before. u says
-// whether it is for judge problems.
+// open creates a backend for the plan, or takes over a rehydrated one. u specifies whether it is for judge
+// problems.
 func (c *compiler) open(b *lang.Backend, u Use) (*BackendHandle, error) {
 	var h *BackendHandle
 	if at := slices.IndexFunc(c.env.Rehydrated, func(h *BackendHandle) bool { return h.serves(b, u) }); at >= 0 {
@@ -78,17 +77,17 @@ func (c *compiler) open(b *lang.Backend, u Use) (*BackendHandle, error) {
 	return h, nil
 }
 
-// serves reports whether a plan that makes a backend of b, for the use u, can do with h.
-// Not where the image is made: the plan may make another one.
+// serves reports whether a plan can use h for the block b and the use u. It cannot if the image is built:
+// the plan may build another one.
 func (h *BackendHandle) serves(b *lang.Backend, u Use) bool {
 	return h.Use.Judge == u.Judge && (b.Container == nil || b.Container.Build == nil) && reflect.DeepEqual(h.Block, b)
 }
 
-// failureKept is how long a backend that could not say what it is is not asked again: to
-// find that out takes up to seconds, and thousands of nodes may want to know.
+// failureKept is the time before a backend whose probe failed is probed again: that takes up to seconds, and
+// thousands of nodes can need the answer.
 const failureKept = time.Second
 
-// remember asks for an identity until it gets one: a failure may pass.
+// remember calls ask until it returns an identity: a failure can be temporary.
 func remember(ask func(context.Context) (backend.Identity, error)) func(context.Context) (backend.Identity, error) {
 	var mu sync.Mutex
 	var known backend.Identity
@@ -107,15 +106,15 @@ func remember(ask func(context.Context) (backend.Identity, error)) func(context.
 		switch {
 		case err == nil:
 			known = identity
-		case ctx.Err() == nil: // otherwise the caller ended, and nothing is known of the backend
+		case ctx.Err() == nil: // otherwise the caller was cancelled, and the backend's state is unknown
 			failed, when = err, time.Now()
 		}
 		return identity, err
 	}
 }
 
-// Backends are those that the plan uses, in order of their first use, after
-// an execution that brought everything up to date.
+// Backends returns the backends that the plan uses, in order of their first use, after an execution that
+// brought everything up to date.
 func (p *Plan) Backends(r *graph.Report) []*BackendHandle {
 	for _, h := range p.handles {
 		if h.Use.Dockerfile == "" {
@@ -129,14 +128,14 @@ func (p *Plan) Backends(r *graph.Report) []*BackendHandle {
 	return slices.DeleteFunc(slices.Clone(p.handles), func(h *BackendHandle) bool { return h.Use == Use{} })
 }
 
-// Rehydrate makes a backend as compiling did, for the same use.
+// Rehydrate creates a backend as compiling did, for the same use.
 func Rehydrate(b *lang.Backend, u Use, env Environment) (*BackendHandle, error) {
 	h := &BackendHandle{Block: b, Use: u, asked: &sync.Map{}, env: session.Environment(env.baseOf(b)).Preparing()}
 	var err error
 	if h.made, err = env.Executor(b, h.env); err != nil {
 		return nil, fmt.Errorf("backend %s: %w", b.Addr(), err)
 	}
-	if h.made.Backend != nil && h.made.Sandbox != nil { // one of them is used
+	if h.made.Backend != nil && h.made.Sandbox != nil { // only one of them is used
 		if u.Judge {
 			h.made.Backend = nil
 		} else {
@@ -171,7 +170,7 @@ func (h *BackendHandle) programs(ctx context.Context, words []string) (backend.I
 	return found, err
 }
 
-// errNoImage says that an image that was made is not there.
+// errNoImage reports that a built image is missing.
 var errNoImage = errors.New("its image is no longer there")
 
 // Fingerprint asks the backend about all that is used of it.
@@ -194,7 +193,7 @@ func (h *BackendHandle) askBackend(ctx context.Context, f *Fingerprint) (err err
 	if h.Use.Network {
 		f.Network = h.made.Backend.Network()
 	}
-	if !h.Use.Image.IsZero() { // it comes first: without it nothing else can be asked
+	if !h.Use.Image.IsZero() { // first: without it no other query works
 		if f.Ingredients, err = h.askBuilder(ctx); err != nil {
 			return err
 		}
@@ -221,8 +220,8 @@ func (h *BackendHandle) askBackend(ctx context.Context, f *Fingerprint) (err err
 	return err
 }
 
-// askBuilder asks what the image depends on, and for the image. No context need have
-// the Dockerfile in it, so its text is one of the ingredients.
+// askBuilder queries the dependencies of the image, and the image. The context may lack the Dockerfile, so
+// its text is one of the ingredients.
 func (h *BackendHandle) askBuilder(ctx context.Context) (backend.Identity, error) {
 	builder := h.made.Backend.Capabilities().Images
 	if builder == nil {

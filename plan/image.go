@@ -8,8 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
-// image adds the nodes that make the image of a backend, and returns the edge of
-// what runs in it.
+// image adds the nodes that build the image of a backend, and returns the edge for nodes that run in it.
 func (c *compiler) image(d *driver, b *lang.Backend) ([]graph.Dep, error) {
 	builder := d.Capabilities().Images
 	if builder == nil {
@@ -27,7 +26,7 @@ func (c *compiler) image(d *driver, b *lang.Backend) ([]graph.Dep, error) {
 	return []graph.Dep{{On: c.once(image), As: "image", Outputs: []string{tasks.ImageOutput}}}, nil
 }
 
-// Images are the nodes that make images.
+// Images returns the nodes that build images.
 func (p *Plan) Images() []graph.ID {
 	var ids []graph.ID
 	for id := range graph.ID(p.Graph.Len()) {

@@ -11,8 +11,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// invalid adds the node that says what is wrong with a problem, whether or not
-// any cell needs it: a problem without solutions must not vanish.
+// invalid adds the node that reports the errors of a problem, whether or not any cell needs it: a problem
+// without solutions must not vanish.
 func (c *compiler) invalid(p *lang.Problem) graph.ID {
 	return c.once(graph.Node{
 		Addr: address(KindProblem, p.Name), Kind: KindProblem, Labels: problemLabels(KindProblem, p, ""),
@@ -29,14 +29,14 @@ func (c *compiler) invalidCell(cell *Cell) {
 	})
 }
 
-// invalidResult is the result of such a cell.
+// invalidResult returns the result of a cell whose problem is invalid.
 func invalidResult(out report.Cell, p *lang.Problem) report.Cell {
 	out.Status = verdict.Error
 	out.Message = nonEmpty(p.Invalid.Error())
 	return out
 }
 
-// reason puts each error on a line of its own.
+// reason puts each error on a separate line.
 func reason(findings diag.List) error {
 	var lines []error
 	for _, f := range findings {

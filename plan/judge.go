@@ -13,13 +13,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// judgeOn is what judges on a backend. One of its fields is set.
+// judgeOn is the judge on a backend. One of its fields is set.
 type judgeOn struct {
 	box    *judge.Box
 	server *judge.Server
 }
 
-// judgeOf returns what judges on a backend, made once.
+// judgeOf returns the judge on a backend, created once.
 func (c *compiler) judgeOf(b *lang.Backend) (judgeOn, error) {
 	if on, ok := c.judges[b]; ok {
 		return on, nil
@@ -63,7 +63,7 @@ func (c *compiler) judgeCell(s *lang.Suite, cell *Cell) error {
 	return nil
 }
 
-// judging makes the nodes of one cell.
+// judging adds the nodes of one cell.
 type judging struct {
 	*compiler
 	suite  *lang.Suite
@@ -74,7 +74,7 @@ type judging struct {
 	judgeOn
 }
 
-// node is a node of the cell that runs in the sandbox.
+// node returns a node of the cell that runs in the sandbox.
 func (j *judging) node(kind string, task graph.Task, deps []graph.Dep, parts ...string) graph.Node {
 	return graph.Node{
 		Addr: address(kind, j.cell.Problem.Name, append(parts, j.cell.Name())...), Kind: kind, Labels: labels(kind, j.cell, nil),
@@ -82,11 +82,11 @@ func (j *judging) node(kind string, task graph.Task, deps []graph.Dep, parts ...
 	}
 }
 
-// probes are the names of what descriptions ask.
+// probes returns the names of the probes that descriptions need.
 func (j *judging) probes() []string { return []string{placeOf(j.cell.Backend)} }
 
-// Sandboxes fail now and then, on a busy machine more often, so broken work is
-// tried again unless the configuration says otherwise.
+// Sandboxes fail now and then, more often on a busy machine, so broken work is retried unless the
+// configuration disables it.
 const (
 	sandboxAttempts = 3
 	sandboxWait     = 200 * time.Millisecond
@@ -117,7 +117,7 @@ func (j *judging) checkpoint() CellCheckpoint {
 	return cc
 }
 
-// scored adds the nodes of every case and returns the one that gives the score.
+// scored adds the nodes of every case and returns the node that computes the score.
 func (j *judging) scored(cc *CellCheckpoint, policy verdict.Rule) graph.Node {
 	program, tool := j.compile(), j.tool()
 	task := &judge.Score{Weights: j.judge.Weights, Policy: policy}
@@ -198,12 +198,12 @@ const (
 	checkerMemory = 256 << 20
 )
 
-// toolLimits are those of a checker or interactor, with what the problem says.
+// toolLimits returns the limits of a checker or interactor, with the problem's settings.
 func (j *judging) toolLimits(l backend.Limits) backend.Limits {
 	if t := j.judge.CheckerTime; t > 0 {
 		l.CPU = t
 		if l.Clock = max(l.Clock, 2*t); j.judge.Mode != lang.ModeInteractive {
-			l.Clock = 2 * t // an interactor must outlive the solution to tell who hung
+			l.Clock = 2 * t // an interactor must outlive the solution to see who hung
 		}
 	}
 	if m := j.judge.CheckerMemory; m > 0 {

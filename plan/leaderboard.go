@@ -43,7 +43,7 @@ func (p *Plan) Leaderboards(results *report.Results) ([]Leaderboard, error) {
 type boardRow struct {
 	group     []string
 	metrics   []cty.Value
-	intervals []interval // of metrics that have one
+	intervals []interval // of metrics with one
 
 	cells, judged int // of the group
 }
@@ -57,12 +57,12 @@ func countJudged(samples []verdict.Sample) (n int) {
 	return n
 }
 
-// verdictNames are the names in self whose values rest on verdicts.
+// verdictNames are the names in self whose values depend on verdicts.
 var verdictNames = []string{"total", "core", "functionality", "regression", "error", "checkpoints", "solved",
 	"score", "score_unbounded", "scored_mean", "scored_mean_unbounded", "bounded", "unbounded"}
 
-// withoutVerdicts is self of cells of which none was judged. Whatever a metric makes
-// of their verdicts is unknown, and not the 0 of a solution that failed.
+// withoutVerdicts returns self for cells without verdicts: metrics of verdicts are unknown, not the 0 of a
+// solution that failed.
 func withoutVerdicts(self cty.Value) cty.Value {
 	attrs := self.AsValueMap()
 	for _, name := range verdictNames {
@@ -116,7 +116,7 @@ func leaderboard(r *lang.Result, all []report.Cell) (Leaderboard, error) {
 		for i, v := range row.metrics {
 			m := r.Metrics[i]
 			text := metricText(v, m.Format)
-			if m.Format != "" && strings.Contains(text, "%!") { // how fmt says that it cannot
+			if m.Format != "" && strings.Contains(text, "%!") { // how fmt reports an error
 				return b, fmt.Errorf("metric %q: the format %q does not fit its value: %s", m.Name, m.Format, text)
 			}
 			line = append(line, text)
@@ -157,8 +157,8 @@ func groupCells(r *lang.Result, cells []report.Cell) (map[string][]report.Cell, 
 	return groups, order, nil
 }
 
-// axisValues are a cell's values on the axes of group_by: problem, solution,
-// backend, or a solution's label.
+// axisValues returns a cell's values on the axes of group_by: problem, solution, backend, or a solution's
+// label.
 func axisValues(axes []string, c *report.Cell) []string {
 	values := make([]string, len(axes))
 	for i, axis := range axes {
@@ -167,11 +167,10 @@ func axisValues(axes []string, c *report.Cell) []string {
 	return values
 }
 
-// groupValue is a set of cells as metrics see it: self.core.passed and the
-// like summed over all checkpoints, self.checkpoints, self.cells, and self.score,
-// the mean over all cells of problems that give scores; self.scored_mean is that of
-// the cells that have one. self.bounded and self.unbounded sum up the same scores, the
-// former clamped.
+// groupValue returns the value of a set of cells for metrics: self.core.passed and the like, summed over all
+// checkpoints, self.checkpoints, self.cells, and self.score, the mean over all cells of problems that give
+// scores; self.scored_mean is the mean over the cells that have a score. self.bounded and self.unbounded sum
+// up the same scores, the former clamped.
 func groupValue(cells []report.Cell) cty.Value {
 	sum := verdict.NoTestCounts()
 	samples := report.Samples(cells)
@@ -221,7 +220,7 @@ func groupValue(cells []report.Cell) cty.Value {
 	return cty.ObjectVal(attrs)
 }
 
-// figuresValue has, of each figure, the mean over the checkpoints that have it.
+// figuresValue returns the mean of each figure over the checkpoints that have it.
 func figuresValue(cells []report.Cell) cty.Value {
 	values := map[string][]float64{}
 	for i := range cells {
@@ -241,9 +240,8 @@ func figuresValue(cells []report.Cell) cty.Value {
 	return cty.MapVal(means)
 }
 
-// graded are the checkpoints of a cell that metrics see. A cell that has
-// none counts as one that did not pass: over no checkpoints at all,
-// alltrue would call it solved.
+// graded returns the checkpoints of a cell for metrics. A cell without any counts as one that did not pass:
+// over no checkpoints at all, alltrue would call it solved.
 func graded(c *report.Cell) []report.Checkpoint {
 	if c.Status == verdict.Success || c.Status == verdict.Skipped {
 		return c.Checkpoints
@@ -306,8 +304,7 @@ func number(v cty.Value) (*big.Float, bool) {
 	return nil, false
 }
 
-// metricText shows a value; format is one of Go's verbs for floats, such as
-// "%.1f", or empty.
+// metricText formats a value; format is one of Go's verbs for floats, such as "%.1f", or empty.
 func metricText(v cty.Value, format string) string {
 	if v.IsNull() || !v.IsKnown() {
 		return "-"

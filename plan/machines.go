@@ -4,20 +4,20 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// fleet is what problems need of a backend that provides machines. Those that need the
-// same share them.
+// fleet is a group of problems with the same requirements on a backend that provides machines. They share
+// machines.
 type fleet struct {
 	on        *lang.Backend
 	resources lang.Resources
 }
 
-// machinePool is what the pools of machines are called, before the backend and what
-// machines have. No pool block can have such a name.
+// machinePool is the prefix of the names of pools of machines, followed by the backend and the machines'
+// resources. No pool block can have such a name.
 const machinePool = "machines:"
 
-// backendFor is the backend that a problem is evaluated on: of one that provides machines a
-// variant of its block, with the machines that the problem needs and a pool of their own,
-// so that no work waits for machines that it has no use for, or takes them.
+// backendFor returns the backend that evaluates a problem. If b provides machines, it is a variant of the
+// block, with the machines that the problem needs and a separate pool, so that no work waits for, or
+// occupies, machines that it cannot use.
 func (c *compiler) backendFor(p *lang.Problem, b *lang.Backend) *lang.Backend {
 	if b.Machines == nil {
 		return b
@@ -36,7 +36,7 @@ func (c *compiler) backendFor(p *lang.Problem, b *lang.Backend) *lang.Backend {
 	return &variant
 }
 
-// placeOf is the address of a backend and, of one that provides machines, what they have.
+// placeOf returns the address of a backend and, if it provides machines, their resources.
 func placeOf(b *lang.Backend) string {
 	if b.Machines == nil || b.Machines.Resources == (lang.Resources{}) {
 		return b.Addr()

@@ -15,14 +15,13 @@ import (
 // intervalHeader ends the name of a column with intervals.
 const intervalHeader = " 95%"
 
-// interval is what a metric's value lies in with some confidence; the zero
-// interval is none.
+// interval is a confidence interval of a metric's value. The zero interval is unknown.
 type interval struct {
 	known     bool
 	low, high float64
 }
 
-// text is "[0.48, 0.75]"; format is that of the metric.
+// text returns "[0.48, 0.75]" in the format of the metric.
 func (i interval) text(format string) string {
 	if !i.known {
 		return "-"
@@ -30,7 +29,7 @@ func (i interval) text(format string) string {
 	return fmt.Sprintf("[%s, %s]", metricText(cty.NumberFloatVal(i.low), format), metricText(cty.NumberFloatVal(i.high), format))
 }
 
-// metricValue is a metric over the samples of a row, whose cells expressions see as self.
+// metricValue computes a metric over the samples of a row, whose cells expressions see as self.
 func metricValue(m lang.Metric, self cty.Value, samples []verdict.Sample, rating float64) (cty.Value, interval, error) {
 	switch {
 	case m.PassAt > 0:
@@ -66,7 +65,7 @@ func ratingsOf(r *lang.Result, rows [][]verdict.Sample) []float64 {
 	return verdict.Ratings(rows)
 }
 
-// meanValue is the mean of a summary; null when nothing was summed up.
+// meanValue returns the mean of a summary, or null if it is empty.
 func meanValue(s statistics.Summary) cty.Value {
 	if s.N == 0 {
 		return cty.NullVal(cty.Number)
@@ -74,8 +73,8 @@ func meanValue(s statistics.Summary) cty.Value {
 	return cty.NumberFloatVal(s.Mean)
 }
 
-// summaryValue is a summary of scores as metrics see it: mean, min and max are
-// null where there are none.
+// summaryValue returns the value of a summary of scores for metrics. mean, min and max are null if it is
+// empty.
 func summaryValue(s statistics.Summary) cty.Value {
 	null := cty.NullVal(cty.Number)
 	attrs := map[string]cty.Value{"n": cty.NumberIntVal(int64(s.N)), "mean": null, "min": null, "max": null}

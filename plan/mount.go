@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
-// remoteHost names the machine that a backend's commands run on; "" is this one.
+// remoteHost returns the machine that a backend's commands run on, or "" for this machine.
 func remoteHost(b backend.Backend) string {
 	if host := b.Capabilities().RemoteHost; host != nil {
 		return host()
@@ -40,8 +40,8 @@ func (c *compiler) mounts(b *lang.Backend, on backend.Backend) (deps []graph.Dep
 	return deps, hashed
 }
 
-// seen is what commands of one node can read of this machine because the configuration
-// names it.
+// seen lists the paths of this machine that commands of one node can read because the configuration names
+// them.
 type seen struct {
 	deps      []graph.Dep
 	unchanged []func() error // report an error when a file changed since its digest entered the key
@@ -60,7 +60,7 @@ func (c *compiler) seen(d *driver, b *lang.Backend, own []lang.EnvVar, requires 
 	}
 	var values []string
 	for _, v := range d.environ(own) {
-		// PATH leads to programs, which the backend's identity has.
+		// PATH leads to programs, which are part of the backend's identity.
 		if v.Secret == "" && !v.Unhashed && v.Name != "PATH" && v.Name != "UV_CACHE_DIR" {
 			values = append(values, v.Value)
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// override is what a problem asks of its backend's container beyond its block.
+// override contains a problem's settings for its backend's container that differ from the block.
 type override struct {
 	on        *lang.Backend
 	image     string
@@ -21,8 +21,8 @@ type override struct {
 // dockerSocket is where daemons and their clients meet by default.
 const dockerSocket = "/var/run/docker.sock"
 
-// commandDriver is the driver of a command problem: that of its backend or, for
-// a problem with overrides, one like it. What has the same overrides shares one.
+// commandDriver returns the driver of a command problem: that of its backend or, for a problem with
+// overrides, a variant. Equal overrides share one.
 func (c *compiler) commandDriver(p *lang.Problem, b *lang.Backend) (*driver, error) {
 	base, err := c.driver(b)
 	if err != nil || b.Container == nil {
@@ -46,7 +46,7 @@ func (c *compiler) commandDriver(p *lang.Problem, b *lang.Backend) (*driver, err
 	return d, nil
 }
 
-// overridden makes the driver that an override asks for.
+// overridden creates the driver for an override.
 func (c *compiler) overridden(o override, base *driver) (*driver, error) {
 	options, like := *o.on.Container, *o.on
 	like.Container = &options

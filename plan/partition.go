@@ -12,13 +12,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// Partition is a range of the cells of one problem: the unit in which a
-// configuration is compiled, and what was learned about it is kept.
+// Partition is a range of the cells of one problem: the unit in which a configuration is compiled, and
+// results of compiling are stored.
 type Partition struct {
 	Problem string
 	First   string // the solution that the range begins with
 	cells   []partCell
-	about   map[subject][]*lang.Task // those of the configuration
+	about   map[subject][]*lang.Task // cells of the configuration
 }
 
 // partCell is a cell and the suites that it is in.
@@ -43,9 +43,8 @@ func EachCell(cfg *lang.Config, fn func(lang.Cell)) {
 	}
 }
 
-// rangeSize is how many solutions a partition has on average. A range ends before a
-// solution whose name's hash is a multiple of it, so that another solution in a
-// problem changes the range that it falls into, and no other.
+// rangeSize is the average number of solutions in a partition. A range ends before a solution whose name's
+// hash is a multiple of it, so that another solution in a problem changes only the range that contains it.
 const rangeSize = 256
 
 // Partitions divides the cells of a configuration that are evaluated. The order is
@@ -90,8 +89,7 @@ func beginsRange(solution string) bool {
 	return h.Sum32()%rangeSize == 0
 }
 
-// Backends are the addresses of the backends that the cells are evaluated on, and the tasks
-// that they need.
+// Backends returns the addresses of the backends that evaluate the cells and the tasks that they need.
 func (p *Partition) Backends() []string {
 	var addrs []string
 	needed := map[*lang.Task]bool{}
@@ -106,8 +104,8 @@ func (p *Partition) Backends() []string {
 	return slices.Compact(addrs)
 }
 
-// Publishes reports whether a task that the cells need writes outputs into the project, for
-// which a run must have its answer.
+// Publishes reports whether a task that the cells need writes outputs into the project, which requires its
+// answer in a run.
 func (p *Partition) Publishes() bool {
 	needed := map[*lang.Task]bool{}
 	for _, c := range p.cells {
@@ -121,8 +119,8 @@ func (p *Partition) Publishes() bool {
 	return false
 }
 
-// Fingerprint encodes everything that the configuration says about the cells: equal
-// fingerprints are compiled to equal nodes. It holds the values of secrets.
+// Fingerprint encodes the whole configuration of the cells: equal fingerprints are compiled to equal nodes.
+// It contains the values of secrets.
 func (p *Partition) Fingerprint() ([]byte, error) {
 	type suite struct {
 		Name  string
@@ -165,7 +163,7 @@ func (c *compiler) divide(cfg *lang.Config, rows func(*Partition) []graph.Row) {
 	}
 }
 
-// partition adds the nodes of a partition, once: those of its rows, or new ones.
+// partition adds the nodes of a partition, once: from its rows, or new ones.
 func (c *compiler) partition(p *Partition) error {
 	if c.divided.done[p] {
 		return nil

@@ -8,21 +8,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
-// part is a share of a checkpoint's tests, which has a pytest node of its own.
+// part is a share of a checkpoint's tests, which has a separate pytest node.
 type part struct {
-	file  string // the test file that it is named after; "" is an undivided whole
-	alone bool   // nothing but that file is run
+	file  string // the test file that it is named after; "" if undivided
+	alone bool   // runs only that file
 	tests graph.ID
 }
 
-// commonTests names the node with what every checkpoint gets. No test file is
-// called so.
+// commonTests names the node with the tests that every checkpoint gets. No test file has this name.
 const commonTests = "common"
 
-// parts divides the tests of a checkpoint: not at all, or one for each of its
-// test files, sorted. What pytest finds beside them, in directories or in
-// files called *_test.py, runs once in every checkpoint: with the checkpoint's
-// own file, which is then not run alone.
+// parts divides the tests of a checkpoint: not at all, or one for each of its test files, sorted. Other
+// tests that pytest finds, in directories or in files called *_test.py, run once in every checkpoint: with
+// the checkpoint's own file, which then does not run alone.
 func (c *compiler) parts(p *lang.Problem, cp *lang.Checkpoint) []part {
 	files := testFiles(p, cp)
 	if p.Pytest.Split != lang.SplitFile {
@@ -35,7 +33,7 @@ func (c *compiler) parts(p *lang.Problem, cp *lang.Checkpoint) []part {
 	if len(files) == 0 {
 		return []part{{tests: c.tests(p, commonTests, problemLabels(KindTests, p, ""), nil, false)}}
 	}
-	// Before an earlier checkpoint's file: that one is to run alone.
+	// Before an earlier checkpoint's file: that one runs alone.
 	lead := max(0, slices.IndexFunc(files, func(file string) bool { return slices.Contains(cp.Tests, file) }))
 	parts := make([]part, len(files))
 	for i, file := range files {
@@ -45,8 +43,8 @@ func (c *compiler) parts(p *lang.Problem, cp *lang.Checkpoint) []part {
 	return parts
 }
 
-// testFiles are a checkpoint's own test files and, if it includes them, those
-// of the checkpoints before it.
+// testFiles returns a checkpoint's own test files and, if it includes them, those of the checkpoints before
+// it.
 func testFiles(p *lang.Problem, cp *lang.Checkpoint) []string {
 	files := slices.Clone(cp.Tests)
 	if cp.IncludePriorTests {

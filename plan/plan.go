@@ -26,11 +26,11 @@ const (
 	KindSubmission  = "submission"
 	KindContext     = "context" // of an image's build
 	KindImage       = "image"
-	KindMount       = "mount" // what is in a mount of a backend
+	KindMount       = "mount" // content of a mount of a backend
 	KindPytest      = "pytest"
 	KindParse       = "parse"
 	KindAggregate   = "aggregate"
-	KindProblem     = "problem" // of an invalid problem: says what is wrong with it
+	KindProblem     = "problem" // of an invalid problem: reports its errors
 
 	KindTestData   = "testdata"   // the files of a case
 	KindChecker    = "checker"    // compiles a problem's checker
@@ -47,36 +47,34 @@ const (
 
 	KindVerify = "verify" // the script of a verifier on a solution
 
-	KindEnvironment = "environment" // what a uv project needs, on a backend
+	KindEnvironment = "environment" // requirements of a uv project, on a backend
 
-	KindInput   = "input"   // what a task block's command gets, but for solutions
+	KindInput   = "input"   // files for a task block's command, except solutions
 	KindTask    = "task"    // that command
 	KindFigures = "figures" // its metrics about a checkpoint of a solution
 )
 
-// Kinds are those of nodes.
+// Kinds are the kinds of nodes.
 var Kinds = []string{KindMaterialize, KindTests, KindSubmission, KindContext, KindImage, KindMount, KindPytest, KindParse, KindAggregate, KindProblem,
 	KindTestData, KindChecker, KindInteractor, KindCompile, KindRun, KindCheck, KindInteract, KindSubmit, KindScore, KindWorkspace, KindCommand, KindEnvironment, KindVerify, KindInput, KindTask, KindFigures}
 
-// Axes are those that selectors know.
+// Axes are the axes of selectors.
 var Axes = []string{"problem", "checkpoint", "solution", "backend", "suite", "tag", "kind", "file", "case", "repeat", "task", "verdict", "state"}
 
-// Store is what the compiled graph keeps its blobs in.
+// Store stores the blobs of the compiled graph.
 type Store interface {
 	cache.Store
 	tasks.FilePutter
 }
 
-// Environment is what compiling needs of the outside.
+// Environment contains the dependencies of compiling.
 type Environment struct {
 	Store  Store
 	States tasks.FileStates
-	// Executor makes ready what a block of the configuration names; env is the
-	// environment of its probes.
+	// Executor opens the backend of a block of the configuration; env is the environment of its probes.
 	Executor func(b *lang.Backend, env []string) (Executor, error)
-	// Tools are variables, KEY=value, that lead tools to their files where a
-	// backend runs commands: caches, interpreters. They enter no key. Nil gives
-	// none.
+	// Tools are variables, KEY=value, that lead tools to their files where a backend runs commands: caches,
+	// interpreters. They enter no key. Nil means without any.
 	Tools func(b *lang.Backend) []string
 	// Environments is a directory for Python environments that sessions of a
 	// backend share, as its commands see it.
@@ -85,26 +83,23 @@ type Environment struct {
 	Offline bool
 	// LookupEnv reads the caller's environment, for inherit and passthrough.
 	LookupEnv func(name string) (string, bool)
-	// Pins returns the locked requirements of a problem on a backend that has
-	// Python; env is the environment of its probes. A nil slice without an error
-	// means that they are not locked yet. It is called when a node that needs
-	// them is decided about.
+	// Pins returns the locked requirements of a problem on a backend that has Python; env is the environment
+	// of its probes. A nil slice without an error means that they are not locked yet. It is called when a
+	// node that needs them is decided.
 	Pins func(ctx context.Context, b backend.Backend, env, requires []string) ([]string, error)
-	// Rehydrated are backends that Rehydrate made in this environment. What was found
-	// out about them a moment ago is not asked again.
+	// Rehydrated are backends that Rehydrate created in this environment. Recent answers of theirs are not
+	// queried again.
 	Rehydrated []*BackendHandle
-	// Benchmarks have the rules that problems may ask for beside ours.
+	// Benchmarks have rules that problems can specify instead of fevalgraph's.
 	Benchmarks []Benchmark
-	// Sources is what a node that reads source files reads them with. Nil gives States
-	// and the store to each.
+	// Sources returns the sources of a node that reads source files. Nil gives each States and the store.
 	Sources func(addr string) tasks.Sources
-	// Rows returns the nodes of a partition whose answers are known, which then is not
-	// compiled, or nil. Nil compiles every partition.
+	// Rows returns the nodes of a partition whose answers are known, which then is not compiled, or nil. A
+	// nil function compiles every partition.
 	Rows func(*Partition) []graph.Row
 }
 
-// Executor does the work of nodes on a backend. One of its fields is set, or both Backend and
-// Sandbox are.
+// Executor runs the work of nodes on a backend. One of its fields is set, or both Backend and Sandbox are.
 type Executor struct {
 	Backend backend.Backend     // runs commands
 	Sandbox backend.Sandbox     // runs single programs of judge problems
@@ -122,8 +117,8 @@ type Plan struct {
 	machines []*lang.Backend
 }
 
-// Machines are variants of backends that provide machines, one for each kind of machine that
-// cells need, in order of their first use.
+// Machines returns variants of backends that provide machines, one for each kind of machine that cells need,
+// in order of their first use.
 func (p *Plan) Machines() []*lang.Backend { return p.machines }
 
 // Cell is one solution on one backend, with its nodes.
@@ -141,28 +136,27 @@ type Cell struct {
 // CellCheckpoint is one graded checkpoint of a cell.
 type CellCheckpoint struct {
 	Checkpoint *lang.Checkpoint
-	// Own are the nodes that no other checkpoint or cell has, each after those
-	// that it needs.
+	// Own are the nodes that belong to no other checkpoint or cell, in topological order.
 	Own []graph.ID
-	// Pytest are the runs of its tests: one, or one for each test file, in
-	// the order of their names. Problems that are judged otherwise have none.
+	// Pytest are the runs of its tests: one, or one for each test file, in the order of their names. It is
+	// empty for problems without pytest.
 	Pytest []graph.ID
-	// Cases are those of a problem that is judged case by case, in order.
+	// Cases are the cases of a judge problem, in order.
 	Cases []CaseNode
-	// Measured has the output tasks.MeasurementsOutput, Aggregate the output
-	// tasks.ResultOutput. They are one node when the problem gives scores.
+	// Measured has the output tasks.MeasurementsOutput, Aggregate the output tasks.ResultOutput. They are
+	// the same node if the problem gives scores.
 	Measured, Aggregate graph.ID
-	// Figures have what tasks measured of the solution. They are no part of the verdict.
+	// Figures are nodes with measurements of the solution by tasks. They are not part of the verdict.
 	Figures []graph.ID
 }
 
-// CaseNode is a case and the node that has the verdict on it.
+// CaseNode is a case and the node with its verdict.
 type CaseNode struct {
 	Name    judge.CaseName
 	Verdict graph.ID
 }
 
-// cellsOf are the cells of a suite that are evaluated.
+// cellsOf iterates over the cells of a suite that are evaluated.
 func cellsOf(s *lang.Suite) iter.Seq[lang.Cell] {
 	return func(yield func(lang.Cell) bool) {
 		for _, lc := range s.Cells {
@@ -203,8 +197,8 @@ const inProcessPool = "(in process)"
 // InProcess reports whether a node's work is done in this process and takes next to no time.
 func InProcess(n *graph.Node) bool { return n.Pool == inProcessPool }
 
-// Compile turns a configuration into a graph. jobs is the size of the cpu
-// pool. Nothing is read or run yet but what env's functions do.
+// Compile turns a configuration into a graph. jobs is the size of the cpu pool. It reads and runs nothing
+// itself; env's functions may.
 func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 	c := &compiler{
 		env:        env,
@@ -268,7 +262,7 @@ func (c *compiler) suite(s *lang.Suite) error {
 	return nil
 }
 
-// cellAddress is the address of the node that sums up a cell.
+// cellAddress returns the address of the node that sums up a cell.
 func cellAddress(lc lang.Cell) string {
 	return address(KindAggregate, lc.Solution.Problem.Name, IDOf(lc).name())
 }
@@ -307,16 +301,15 @@ func (c *compiler) cell(part *Partition, pc partCell) error {
 	return cmp.Or(err, c.err)
 }
 
-// submissionSources are those of a node that reads a solution. Whatever is wrong with what
-// another program recorded may be that program's doing, so it is an error and never the
-// solution's.
+// submissionSources returns the sources of a node that reads a solution. A defect in a solution that another
+// program recorded can be that program's fault, so it is an error and never the solution's failure.
 func (c *compiler) submissionSources(addr string, s *lang.Solution) tasks.Sources {
 	sources := c.sourcesOf(addr)
 	sources.Submitted, sources.Limits = s.Recorded == nil, tasks.Limits{Bytes: s.Problem.MaxSubmissionSize, Entries: s.Problem.MaxSubmissionFiles}
 	return sources
 }
 
-// usable returns the task that reads an answer or, where nothing is read, one that reports why.
+// usable returns the task that reads an answer or, for an unusable answer, one that reports why.
 func usable(answer lang.SolutionCheckpoint, task graph.Task) graph.Task {
 	if answer.Unusable != "" {
 		return &tasks.Invalid{Reason: errors.New(answer.Unusable)}
@@ -327,7 +320,7 @@ func usable(answer lang.SolutionCheckpoint, task graph.Task) graph.Task {
 	return task
 }
 
-// sourcesOf is what the task of a node that reads source files needs.
+// sourcesOf returns the sources for the task of a node that reads source files.
 func (c *compiler) sourcesOf(addr string) tasks.Sources {
 	if c.env.Sources != nil {
 		return c.env.Sources(addr)

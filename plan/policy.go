@@ -31,7 +31,7 @@ func (p condition) Passes(c *verdict.Checkpoint) (bool, error) {
 	if c.Class != verdict.Judged {
 		return false, nil
 	}
-	if c.Score.BoundedText != "" { // it compares with nothing
+	if c.Score.BoundedText != "" { // it has no comparison
 		return false, nil
 	}
 	v, diags := p.when.Eval(checkpointValue(c))
@@ -44,7 +44,7 @@ func (p condition) Passes(c *verdict.Checkpoint) (bool, error) {
 	return v.True(), nil
 }
 
-// atLeast passes what was judged and has at least this score.
+// atLeast passes judged checkpoints with at least this score.
 type atLeast float64
 
 func (a atLeast) Text() string {
@@ -55,8 +55,8 @@ func (a atLeast) Passes(c *verdict.Checkpoint) (bool, error) {
 	return c.Class == verdict.Judged && c.Score.Bounded != nil && *c.Score.Bounded >= float64(a), nil
 }
 
-// checkpointValue is a graded checkpoint as expressions see it: self.core.passed
-// and so on, and self.total over all groups.
+// checkpointValue returns the value of a graded checkpoint in expressions: self.core.passed and so on, and
+// self.total over all groups.
 func checkpointValue(c *verdict.Checkpoint) cty.Value {
 	attrs := map[string]cty.Value{
 		"name":      cty.StringVal(c.Name),

@@ -9,9 +9,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// identity is ask with the programs that lines of commands start. In a line every word
-// counts, since any of them may be a program that another one starts, as in
-// `env nice node`.
+// identity is like ask, and adds the programs that lines of commands start. In a line every word counts,
+// since any of them can be a program that another one starts, as in `env nice node`.
 func (d *driver) identity(ask func(context.Context) (backend.Identity, error), lines ...string) func(context.Context) (backend.Identity, error) {
 	words := ProgramWords(lines)
 	if d.Capabilities().Programs == nil || len(words) == 0 {
@@ -45,15 +44,15 @@ func ProgramWords(lines []string) []string {
 	return slices.Compact(words)
 }
 
-// withoutPython leaves Python out of a line that runs in an environment of uv, whose
-// own interpreter comes first in PATH and is part of the backend's identity.
+// withoutPython drops Python from a line that runs in an environment of uv, whose interpreter comes first in
+// PATH and is part of the backend's identity.
 func withoutPython(line string) string {
 	return strings.Join(slices.DeleteFunc(ProgramWords([]string{line}), func(word string) bool {
 		return strings.HasPrefix(word, "python")
 	}), " ")
 }
 
-// addPrograms adds words, sorted, to those that keys have programs of.
+// addPrograms adds words, sorted, to the programs in keys.
 func (u *Use) addPrograms(words []string) {
 	all := append(strings.Fields(u.Programs), words...)
 	slices.Sort(all)

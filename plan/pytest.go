@@ -29,8 +29,8 @@ func (c *compiler) pytestCell(s *lang.Suite, cell *Cell) error {
 	})
 }
 
-// checkpoints adds the nodes of each checkpoint of a cell, and of the cell. One that the
-// solution has nothing for is not reached, which a node of a kind says.
+// checkpoints adds the nodes of each checkpoint of a cell, and of the cell. A checkpoint that the solution
+// does not answer gets a node of kind that reports it as not reached.
 func (c *compiler) checkpoints(cell *Cell, kind string, add func(lang.SolutionCheckpoint) (CellCheckpoint, error)) error {
 	var deps []graph.Dep
 	var names []string
@@ -77,7 +77,7 @@ func (c *compiler) addCell(cell *Cell, checkpoints []string, deps []graph.Dep) {
 	for i := range cell.Checkpoints {
 		cc := &cell.Checkpoints[i]
 		cc.Figures = c.figures(cell, cc.Checkpoint)
-		for _, id := range cc.Figures { // it needs them, and reads nothing of them
+		for _, id := range cc.Figures { // needed, but never read
 			deps = append(deps, graph.Dep{On: id, As: c.plan.Graph.Node(id).Addr})
 		}
 	}
@@ -138,7 +138,7 @@ func requirementsProbe(requires []string, d *driver) string {
 	return "requirements " + strings.Join(requires, " ") + "@" + d.addr
 }
 
-// pytestInputs are what a run of tests takes from other nodes.
+// pytestInputs returns the dependencies of a run of tests.
 func (c *compiler) pytestInputs(cell *Cell, answer lang.SolutionCheckpoint, part part, d *driver) []graph.Dep {
 	deps := []graph.Dep{
 		{On: part.tests, As: "tests", Outputs: []string{tasks.TreeOutput}},
@@ -195,8 +195,8 @@ func keepOf(b *lang.Backend) session.Keep {
 	return session.Keep(b.Container.Keep)
 }
 
-// exclusive names what tests with these ports need for themselves. A backend
-// sees to it anyway, but a node that it lets wait holds a slot.
+// exclusive returns the resources that tests with these ports need exclusively. A backend enforces that
+// anyway, but a node that it blocks holds a slot.
 func exclusive(ports []int, b backend.Backend) []string {
 	if len(ports) == 0 || b.Network() == backend.PrivateNetwork {
 		return nil
@@ -223,7 +223,7 @@ func (c *compiler) submission(s *lang.Solution, answer lang.SolutionCheckpoint) 
 	})
 }
 
-// submissionTask is the task that brings the answer to a checkpoint.
+// submissionTask returns the task that reads the answer to a checkpoint.
 func submissionTask(s *lang.Solution, answer lang.SolutionCheckpoint, sources tasks.Sources) graph.Task {
 	if answer.Parts == nil {
 		return tasks.NewSubmission(submissionOf(s, answer.Source), sources)
@@ -235,7 +235,7 @@ func submissionTask(s *lang.Solution, answer lang.SolutionCheckpoint, sources ta
 	return tasks.NewParts(parts, sources)
 }
 
-// ignoring is what a solution leaves out of its sources.
+// ignoring returns the files that a solution leaves out of its sources.
 func ignoring(s *lang.Solution) tasks.Ignore {
 	if s.IgnoreSyntax == "fnmatch" {
 		return tasks.Fnmatch(s.Ignore)
@@ -272,7 +272,7 @@ func assetOf(a lang.Asset) tasks.Asset {
 	return tasks.Asset{Source: a.Source, Glob: a.IsGlob, Target: a.Target, Ignore: a.Ignore, Mode: a.Mode, SHA256: a.SHA256}
 }
 
-// grouping is that of a checkpoint, shared by the solutions.
+// grouping returns the grouping of a checkpoint, shared by the solutions.
 func (c *compiler) grouping(p *lang.Problem, cp *lang.Checkpoint) pytest.Grouping {
 	g, known := c.groupings[cp]
 	if known {
@@ -320,8 +320,7 @@ func problemLabels(kind string, p *lang.Problem, checkpoint string) []graph.Labe
 	return l
 }
 
-// retryOf is the policy of a suite, if it is of one and that has any, or of a
-// backend.
+// retryOf returns the policy of a suite, or of a backend if s is nil or sets no policy.
 func retryOf(s *lang.Suite, b *lang.Backend) graph.Retry {
 	var r *lang.Retry
 	if s != nil {

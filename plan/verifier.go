@@ -59,8 +59,8 @@ func (c *compiler) verifierCheckpoint(s *lang.Suite, cell *Cell, answer lang.Sol
 	return cc, nil
 }
 
-// verifierTests adds the nodes of the directories with a checkpoint's tests. Those that all
-// checkpoints have are the problem's.
+// verifierTests adds the nodes of the directories with a checkpoint's tests. Directories of all checkpoints
+// belong to the problem.
 func (c *compiler) verifierTests(p *lang.Problem, cp *lang.Checkpoint) []graph.Dep {
 	shared := func(dir string) bool {
 		return !slices.ContainsFunc(p.Checkpoints, func(other *lang.Checkpoint) bool { return !slices.Contains(other.Verifier.Tests, dir) })
@@ -68,7 +68,7 @@ func (c *compiler) verifierTests(p *lang.Problem, cp *lang.Checkpoint) []graph.D
 	var deps []graph.Dep
 	for i, dir := range cp.Verifier.Tests {
 		owner, list := cp.Name, cp.Verifier.Tests
-		if shared(dir) { // counted in one order, whatever that of the checkpoint is
+		if shared(dir) { // always counted in the same order
 			owner, list = "", p.Checkpoints[0].Verifier.Tests
 		}
 		place := 0
@@ -79,7 +79,7 @@ func (c *compiler) verifierTests(p *lang.Problem, cp *lang.Checkpoint) []graph.D
 		}
 		parts := []string{owner}
 		if place > 0 {
-			parts = append(parts, "/"+strconv.Itoa(place+1)) // no checkpoint is called so
+			parts = append(parts, "/"+strconv.Itoa(place+1)) // no checkpoint has this name
 		}
 		addr := address(KindTests, p.Name, parts...)
 		id := c.once(graph.Node{
@@ -91,10 +91,10 @@ func (c *compiler) verifierTests(p *lang.Problem, cp *lang.Checkpoint) []graph.D
 	return deps
 }
 
-// testLeavings are what running tests in place leaves beside them.
+// testLeavings are patterns of files that running tests in place creates.
 var testLeavings = []string{"**/__pycache__/**", "**/*.pyc", ".harborignore", "**/.harborignore"}
 
-// notTests are patterns of what in a directory of tests is none.
+// notTests returns patterns of the files in a directory of tests that are not tests.
 func notTests(v *lang.Verifier, dir string) []string {
 	all := slices.Clone(testLeavings)
 	for _, left := range v.LeaveOut {
@@ -114,7 +114,7 @@ func (c *compiler) verifierRun(cell *Cell, cp *lang.Checkpoint, d *driver) *veri
 		Env: session.Environment(d.environ(v.Env)), Backend: d.Backend, Keep: keepOf(cell.Backend),
 	}
 	if d.Backend.Capabilities().OwnFiles {
-		run.Offline = false // its containers have the network that they are to have
+		run.Offline = false // its containers have the required network
 	}
 	for _, a := range v.Artifacts {
 		run.Artifacts = append(run.Artifacts, a.Path)
@@ -142,7 +142,7 @@ func (c *compiler) verifierRun(cell *Cell, cp *lang.Checkpoint, d *driver) *veri
 	return run
 }
 
-// excluded are patterns, relative to a solution's source, for what its artifacts leave out.
+// excluded returns patterns, relative to a solution's source, for files that its artifacts leave out.
 func excluded(p *lang.Problem) []string {
 	var all []string
 	for _, cp := range p.Checkpoints {
@@ -160,8 +160,8 @@ func excluded(p *lang.Problem) []string {
 	return slices.Compact(all)
 }
 
-// verifierDriver is the driver of a verifier: that of its backend or, where that has
-// containers, one like it, with the image and all else that the verifier wants.
+// verifierDriver returns the driver of a verifier: that of its backend or, on a backend with containers, a
+// variant with the verifier's image and settings.
 func (c *compiler) verifierDriver(p *lang.Problem, b *lang.Backend, v *lang.Verifier) (*driver, error) {
 	base, err := c.driver(b)
 	if err != nil {
@@ -183,7 +183,7 @@ func (c *compiler) verifierDriver(p *lang.Problem, b *lang.Backend, v *lang.Veri
 	return d, nil
 }
 
-// verifying makes the driver that a verifier asks for.
+// verifying creates the driver for a verifier.
 func (c *compiler) verifying(o override, base *driver) (*driver, error) {
 	container, like := *o.on.Container, *o.on
 	like.Container, container.As = &container, &o.as
