@@ -15,7 +15,7 @@ type codeAction struct {
 	Edit        workspaceEdit `json:"edit"`
 }
 
-// codeActions are the edits that mend findings in a range, as far as hints suggest any.
+// codeActions returns the edits that fix findings in a range, as far as hints suggest any.
 func (s *server) codeActions(ctx context.Context, now *snapshot, p codeActions) (any, error) {
 	actions := []codeAction{}
 	d, release := s.find(ctx, now, p.TextDocument.URI, p.Range.Start)

@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// Kinds of completions that the protocol has.
+// Kinds of completions in the protocol.
 const (
 	completesFunction  = 3
 	completesField     = 5
@@ -33,18 +33,18 @@ type completionItem struct {
 	TextEdit         *textEdit `json:"textEdit"`
 }
 
-// completer collects what can stand at a place.
+// completer collects the completions at a position.
 type completer struct {
 	*place
 	cursor   lang.Cursor
 	language *lang.Language
-	row      *lang.BlockSchema // of the block around the place; nil when it is unknown
+	row      *lang.BlockSchema // of the block around the position, or nil
 	snippets bool
 	items    []completionItem
 }
 
-// complete offers what can stand at a place: blocks and attributes that are not there yet,
-// kinds of blocks, values, references by kind, functions, and names of files.
+// complete offers blocks and attributes that are missing in the body, kinds of blocks, values, references by
+// kind, functions, and names of files.
 func (s *server) complete(ctx context.Context, now *snapshot, p at) (any, error) {
 	in, release := s.find(ctx, now, p.TextDocument.URI, p.Position)
 	defer release()
@@ -68,7 +68,7 @@ func (s *server) complete(ctx context.Context, now *snapshot, p at) (any, error)
 	return c.items, nil
 }
 
-// add offers a text in place of the word at the place.
+// add offers a text that replaces the word at the position.
 func (c *completer) add(kind int, label, insert, detail, doc string) *completionItem {
 	i := completionItem{Label: label, Kind: kind, Detail: detail, TextEdit: &textEdit{Range: c.between(c.cursor.Start, c.at), NewText: insert}}
 	if doc != "" {
@@ -78,7 +78,7 @@ func (c *completer) add(kind int, label, insert, detail, doc string) *completion
 	return &c.items[len(c.items)-1]
 }
 
-// snippet is add with places to fill in, for clients that know these.
+// snippet is like add, with placeholders for clients that support them.
 func (c *completer) snippet(kind int, label, plain, snippet, detail, doc string) {
 	if !c.snippets {
 		c.add(kind, label, plain, detail, doc)
@@ -121,7 +121,7 @@ func textual(t lang.AttributeType) bool {
 	return slices.Contains([]lang.AttributeType{lang.TypeText, lang.TypeDuration, lang.TypeSize, lang.TypeOneOrTexts, lang.TypeSource}, t)
 }
 
-// present are the names in the body around the place.
+// present returns the names in the body around the position.
 func (c *completer) present() map[string]bool {
 	names := map[string]bool{}
 	for _, name := range lang.NamesAround(c.text, c.at) {
@@ -147,7 +147,7 @@ func (c *completer) label() {
 	}
 }
 
-// quoted is a text as it stands at the place: in quotes, unless these are there.
+// quoted returns a text in quotes, or without if the position is in quotes already.
 func (c *completer) quoted(s string) string {
 	if c.cursor.InText {
 		return s

@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// value offers what an attribute can be.
+// value offers the values of an attribute.
 func (c *completer) value() {
 	a := c.row.Attribute(c.cursor.Attribute)
 	switch {
@@ -42,7 +42,7 @@ func (c *completer) values(a *lang.AttributeSchema) {
 	}
 }
 
-// roots offers references, first those of the kind that is wanted, and functions.
+// roots offers references, first those of the expected kind, and functions.
 func (c *completer) roots(a *lang.AttributeSchema) {
 	analysis := c.of.analysis(c.now)
 	for _, prefix := range a.Refers {
@@ -76,7 +76,7 @@ func (c *completer) call(name, detail, doc string) {
 	c.items[len(c.items)-1].SortText = "3" + name
 }
 
-// steps offers what can follow a reference.
+// steps offers the names that can follow a reference.
 func (c *completer) steps(a *lang.AttributeSchema) {
 	before := strings.TrimSuffix(c.cursor.Before, ".")
 	if before == c.cursor.Before {

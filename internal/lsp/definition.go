@@ -6,7 +6,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// place is where in a file of a project a request is about.
+// place is the position of a request in a file of a project.
 type place struct {
 	*document
 	of  *project
@@ -14,8 +14,8 @@ type place struct {
 	at  int // byte
 }
 
-// find is the place of a request; nil in what is not open, or is no file, and when ctx has
-// ended meanwhile. Its project is held until release is called.
+// find returns the place of a request, or nil if the document is not open, is not a file, or ctx has ended
+// meanwhile. Its project is locked until release is called.
 func (s *server) find(ctx context.Context, now *snapshot, uri string, p Position) (found *place, release func()) {
 	d := now.open[uri]
 	if d == nil || d.path == "" {
@@ -26,19 +26,20 @@ func (s *server) find(ctx context.Context, now *snapshot, uri string, p Position
 		return nil, func() {}
 	}
 	of.mu.Lock()
-	if ctx.Err() != nil { // the client no longer wants to know; begin says so
+	if ctx.Err() != nil { // the request was cancelled; begin reports it
 		return nil, of.mu.Unlock
 	}
 	return &place{document: d, of: of, now: now, at: d.offset(p)}, of.mu.Unlock
 }
 
-// location is where a span is for the client.
+// location converts a span for the client.
 func (p *place) location(s lang.Span) location {
 	d := p.now.file(s.File)
 	return location{URI: d.uri, Range: d.between(s.Start, s.End)}
 }
 
-// definition is where what is named at a place is declared, or the file that a path names.
+// definition returns the location of the declaration that is named at a position, or of the file that a path
+// names.
 func (s *server) definition(ctx context.Context, now *snapshot, p at) (any, error) {
 	in, release := s.find(ctx, now, p.TextDocument.URI, p.Position)
 	defer release()

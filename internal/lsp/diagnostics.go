@@ -14,13 +14,13 @@ import (
 
 const source = "fevalgraph"
 
-// publish sends the findings of `validate` on the texts, by file. Files of which there are no
-// more findings get an empty list. When texts change meanwhile, that is done again for these.
+// publish sends the findings of `validate` on the texts, by file. Files that have lost their findings get an
+// empty list. It repeats this when texts change meanwhile.
 func (p *project) publish(now *snapshot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	until := now.latest
-	if p.whole == nil { // what is typed next may have no values
+	if p.whole == nil { // later requests may need values
 		until = p.s.ctx
 	}
 	a, err := p.analyze(until, now)
@@ -30,7 +30,7 @@ func (p *project) publish(now *snapshot) {
 	}
 	found := map[string][]diagnostic{}
 	for _, path := range a.Files() {
-		if d := now.file(path); now.open[d.uri] != nil { // a client may wait for the news that all is well
+		if d := now.file(path); now.open[d.uri] != nil { // a client may wait for an empty list, too
 			found[d.uri] = []diagnostic{}
 		}
 	}
@@ -60,10 +60,10 @@ func (p *project) publish(now *snapshot) {
 }
 
 func (s *server) publish(p publishDiagnostics) {
-	_ = s.conn.Notify(s.ctx, "textDocument/publishDiagnostics", p) // the client may have gone
+	_ = s.conn.Notify(s.ctx, "textDocument/publishDiagnostics", p) // the client can be gone
 }
 
-// fileOf is the file that a finding is about: without a place, the main one.
+// fileOf returns the file of a finding; without a range, the main file.
 func (p *project) fileOf(r *diag.Range) string {
 	if r == nil || r.File == "" || strings.HasPrefix(r.File, "--var ") {
 		return p.current.Path(cmp.Or(p.options.File, lang.MainFile))
@@ -92,8 +92,8 @@ func (d *document) diagnostic(f diag.Diagnostic) diagnostic {
 	return shown
 }
 
-// rangeOf is a range of lang in a document. What is read of files that are no HCL has lines and
-// columns alone.
+// rangeOf converts a range of lang to a range of a document. Ranges in files of other formats than HCL have
+// only lines and columns.
 func (d *document) rangeOf(r diag.Range) Range {
 	if r.Start.Byte == 0 && (r.Start.Line > 1 || r.Start.Column > 1) {
 		return d.between(d.counted(r.Start), d.counted(r.End))
@@ -101,7 +101,7 @@ func (d *document) rangeOf(r diag.Range) Range {
 	return d.between(r.Start.Byte, r.End.Byte)
 }
 
-// counted is the byte of a place by its line and, in characters, its column.
+// counted returns the byte of a position from its line and its column in characters.
 func (d *document) counted(p diag.Pos) int {
 	line := p.Line - 1
 	if line < 0 || line >= len(d.starts) {

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// document is a text that the client has open, or one of the disk. It never changes: an edit
-// makes another.
+// document is a text that the client has open, or a file on disk. It is immutable: an edit creates a new
+// one.
 type document struct {
 	uri     string // as the client writes it
-	path    string // absolute; "" of what is no file
+	path    string // absolute; "" if it is not a file
 	version int
 	lines
 }
@@ -22,7 +22,7 @@ func newDocument(uri string, version int, text []byte) *document {
 	return &document{uri: uri, path: pathOf(uri), version: version, lines: newLines(text)}
 }
 
-// edited is the document after a client's change: of a range, or of the whole text.
+// edited returns the document after a client's change of a range, or of the whole text.
 func (d *document) edited(version int, change textChange) *document {
 	text := []byte(change.Text)
 	if change.Range != nil {
@@ -36,7 +36,7 @@ func (d *document) edited(version int, change textChange) *document {
 	return &next
 }
 
-// pathOf is the file that a URI names; "" when it names none.
+// pathOf returns the file that a URI names, or "".
 func pathOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" {
@@ -49,7 +49,7 @@ func pathOf(uri string) string {
 	return filepath.Clean(filepath.FromSlash(path))
 }
 
-// uriOf is the URI of a file.
+// uriOf returns the URI of a file.
 func uriOf(path string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
@@ -58,7 +58,7 @@ func uriOf(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// snapshot are the texts at one moment.
+// snapshot contains the texts at one moment.
 type snapshot struct {
 	open    map[string]*document // by URI
 	version int                  // two with the same are the same
@@ -67,7 +67,7 @@ type snapshot struct {
 	disk    map[string]*document // files that were read for this request, by path
 }
 
-// file is the text of a file, as the client has it or as it is on disk; empty when there is none.
+// file returns the text of a file, from the client or from disk; empty if it is missing.
 func (s *snapshot) file(path string) *document {
 	for _, d := range s.open {
 		if d.path == path {
@@ -82,7 +82,7 @@ func (s *snapshot) file(path string) *document {
 	return d
 }
 
-// overlay is what lang reads of the texts.
+// overlay returns the texts as an overlay for lang.
 func (s *snapshot) overlay() func(path string) ([]byte, bool) {
 	texts := make(map[string][]byte, len(s.open))
 	for _, d := range s.open {
@@ -96,10 +96,10 @@ func (s *snapshot) overlay() func(path string) ([]byte, bool) {
 	}
 }
 
-// maxFile is how much of a file is read to find places in it.
+// maxFile bounds the size of files that are read to find positions in them.
 const maxFile = 4 << 20 // bytes
 
-// readSmall reads a regular file that is not too large to be one that people write.
+// readSmall reads a regular file up to the size of files that are written by hand.
 func readSmall(path string) []byte {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {

@@ -19,11 +19,11 @@ import (
 
 const (
 	shownFailures = 500 // of a project
-	shownMessage  = 300 // columns of what a test says
+	shownMessage  = 300 // columns of a test's message
 )
 
-// publishFailures sends the tests that failed last as diagnostics on the lines of tests: none
-// of a configuration with mistakes, which are said elsewhere.
+// publishFailures sends the tests that failed last as diagnostics on the lines of tests. It sends none for a
+// configuration with errors, which publish reports.
 func (p *project) publishFailures(ctx context.Context, now *snapshot) {
 	all, _ := p.decided(ctx, true)
 	if ctx.Err() != nil {
@@ -68,14 +68,14 @@ func (p *project) publishFailures(ctx context.Context, now *snapshot) {
 	}
 }
 
-// testFile is where a test file of results is in the project.
+// testFile returns the path in the project of a test file in results.
 func testFile(of *lang.Pytest, name string) string {
 	name = strings.TrimPrefix(path.Clean("/"+name), "/")
 	name = strings.TrimPrefix(name, of.Directory+"/")
 	return filepath.Join(of.Root, filepath.FromSlash(name))
 }
 
-// failure is a test that failed, on its line.
+// failure returns a diagnostic for a failed test, on its line.
 func (d *document) failure(one *eval.CheckpointStatus, t *report.Test) diagnostic {
 	start, end := definitionOf(d.text, t.ID)
 	said := fmt.Sprintf("%s %s for %s", text.Line(t.ID, 200), t.Status, text.Line(one.Cell.String(), 200))
@@ -108,8 +108,8 @@ func definitionOf(python []byte, id string) (start, end int) {
 	return start, end
 }
 
-// statement is the byte at which a line of a text of Python begins with some words, indented or
-// async; -1 when none does.
+// statement returns the byte where a line of Python begins with some words, after indentation and async, or
+// -1.
 func statement(python []byte, words string) int {
 	at := 0
 	for line := range bytes.Lines(python) {

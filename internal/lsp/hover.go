@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	shownInstances = 3    // of which a hover has values
-	shownValue     = 2000 // bytes of a value that it has
+	shownInstances = 3    // values in a hover
+	shownValue     = 2000 // bytes of a value in it
 )
 
-// hover has the documented row of what is at a place, what is declared there, and the value.
+// hover returns the documentation of the name at a position, its declaration, and its value.
 func (s *server) hover(ctx context.Context, now *snapshot, p at) (any, error) {
 	in, release := s.find(ctx, now, p.TextDocument.URI, p.Position)
 	defer release()
@@ -34,7 +34,7 @@ func (s *server) hover(ctx context.Context, now *snapshot, p at) (any, error) {
 	return map[string]any{"contents": markup{Kind: "markdown", Value: strings.Join(parts, "\n\n")}}, nil
 }
 
-// documented is the row of the block, attribute or function whose name is at a place.
+// documented returns the documentation of the block, attribute or function whose name is at the position.
 func (p *place) documented(language *lang.Language) []string {
 	c := lang.CursorOver(p.text, p.at)
 	row := language.At(c.Path)
@@ -96,7 +96,7 @@ func signature(f lang.FunctionSchema) string {
 	return fmt.Sprintf("%s(%s)", f.Name, strings.Join(params, ", "))
 }
 
-// declared is a declaration and where it is.
+// declared describes a declaration and its location.
 func (p *place) declared(symbol lang.Symbol) string {
 	said := inline(symbol.Title)
 	if symbol.NameSpan.File != "" {
@@ -106,7 +106,7 @@ func (p *place) declared(symbol lang.Symbol) string {
 	return said
 }
 
-// valued are the values of what is at a place.
+// valued describes the values at the position.
 func (p *place) valued(a *lang.Analysis) []string {
 	values, total := a.Values(p.path, p.at, shownInstances)
 	if len(values) == 0 {
@@ -132,13 +132,13 @@ func (p *place) valued(a *lang.Analysis) []string {
 	return []string{fenced("hcl", shown.String())}
 }
 
-// fenced is a text as a block of code, whatever backquotes it has.
+// fenced returns a text as a block of code that survives any backquotes in it.
 func fenced(language, s string) string {
 	fence := strings.Repeat("`", max(3, 1+text.Backquotes(s)))
 	return fence + language + "\n" + s + "\n" + fence
 }
 
-// inline is a text as code in a line.
+// inline returns a text as inline code.
 func inline(s string) string {
 	return "`" + strings.ReplaceAll(text.Line(s, 0), "`", "'") + "`"
 }

@@ -17,8 +17,8 @@ type inlayHint struct {
 	PaddingLeft bool     `json:"paddingLeft"`
 }
 
-// inlayHints say, behind their headers, how many cells suites have and how many instances
-// for_each makes of blocks.
+// inlayHints shows, behind their headers, how many cells suites have and how many instances for_each creates
+// of blocks.
 func (s *server) inlayHints(ctx context.Context, now *snapshot, p struct {
 	TextDocument textDocument `json:"textDocument"`
 	Range        Range        `json:"range"`
@@ -50,7 +50,7 @@ func (s *server) inlayHints(ctx context.Context, now *snapshot, p struct {
 	return hints, nil
 }
 
-// written is a block of the text, and what it makes: several instances with for_each.
+// written is a block of the text with its instances: several with for_each.
 type written struct {
 	kind, base string // "problem", "problem.tally"
 	at         diag.Range
@@ -59,7 +59,7 @@ type written struct {
 	solutions  []*lang.Solution
 }
 
-// keys are those of for_each.
+// keys returns the keys of for_each.
 func (w *written) keys() []string {
 	keys := make([]string, len(w.refs))
 	for i, ref := range w.refs {
@@ -69,7 +69,7 @@ func (w *written) keys() []string {
 	return keys
 }
 
-// blocks are the blocks of problems, solutions and tasks of a configuration that make something.
+// blocks returns the blocks of problems, solutions and tasks in a configuration that have instances.
 func blocks(cfg *lang.Config) []*written {
 	var all []*written
 	last := func(kind, ref string, at diag.Range) *written {
@@ -94,7 +94,7 @@ func blocks(cfg *lang.Config) []*written {
 	return all
 }
 
-// baseOf is the reference to a block, of that to an instance of it.
+// baseOf returns the reference to the block of an instance.
 func baseOf(ref string) string {
 	base, _, _ := strings.Cut(ref, "[")
 	return base

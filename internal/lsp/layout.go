@@ -33,8 +33,8 @@ func (s *server) foldingRanges(_ context.Context, now *snapshot, p ofDocument) (
 	return folds, nil
 }
 
-// format is what `fmt` makes of a text: an edit of the lines that differ. A text with syntax
-// errors stays as it is.
+// format formats a text like `fmt`, as an edit of the lines that differ. It leaves a text with syntax errors
+// unchanged.
 func (s *server) format(_ context.Context, now *snapshot, p ofDocument) (any, error) {
 	edits := []textEdit{}
 	d := now.open[p.TextDocument.URI]

@@ -18,16 +18,16 @@ type codeLens struct {
 	Command command `json:"command"`
 }
 
-// target are the arguments of the commands of lenses: they are for the client to execute, in a
-// terminal, as `fevalgraph -C directory run selector...`.
+// target contains the arguments of the commands of lenses. The client runs them in a terminal, as
+// `fevalgraph -C directory run selector...`.
 type target struct {
 	Directory string   `json:"directory"`
-	File      string   `json:"file,omitempty"` // in place of fevalgraph.hcl
+	File      string   `json:"file,omitempty"` // replaces fevalgraph.hcl
 	Arguments []string `json:"arguments"`
 }
 
-// codeLenses are above problems, solutions and suites: their last verdicts and whether they
-// hold, and how to run or explain them. What is not on disk does not count.
+// codeLenses shows above problems, solutions and suites their last verdicts and whether these are up to
+// date, with commands that run or explain them. It ignores unsaved edits.
 func (s *server) codeLenses(ctx context.Context, now *snapshot, p ofDocument) (any, error) {
 	lenses := []codeLens{}
 	in, groups := s.groups(ctx, now, p.TextDocument.URI)
@@ -35,7 +35,7 @@ func (s *server) codeLenses(ctx context.Context, now *snapshot, p ofDocument) (a
 		return lenses, nil
 	}
 	all, err := in.of.decided(ctx, false)
-	if err != nil { // diagnostics say why
+	if err != nil { // diagnostics show why
 		return lenses, ctx.Err()
 	}
 	cells := byCell(all)
@@ -49,8 +49,7 @@ func (s *server) codeLenses(ctx context.Context, now *snapshot, p ofDocument) (a
 	return lenses, nil
 }
 
-// groups are the blocks of a file that have cells; the project is not held while verdicts are
-// looked for.
+// groups returns the blocks of a file that have cells. The project is unlocked while verdicts are read.
 func (s *server) groups(ctx context.Context, now *snapshot, uri string) (in *place, groups []*group) {
 	in, release := s.find(ctx, now, uri, Position{})
 	defer release()
@@ -73,7 +72,7 @@ type group struct {
 	cells     []plan.CellID
 }
 
-// groupsOf are the blocks of a configuration that have cells.
+// groupsOf returns the blocks of a configuration that have cells.
 func groupsOf(cfg *lang.Config) []*group {
 	var groups []*group
 	problems, solutions := map[*lang.Problem]*group{}, map[*lang.Solution]*group{}
@@ -112,8 +111,8 @@ func groupsOf(cfg *lang.Config) []*group {
 	return groups
 }
 
-// maxSelectors is how many instances of a block a command names; of a block with more, lenses
-// say verdicts alone.
+// maxSelectors bounds the instances of a block that a command names; the lens of a block with more shows
+// only verdicts.
 const maxSelectors = 200
 
 func (p *place) lensesOf(g *group, of []*eval.CheckpointStatus) []codeLens {
@@ -149,8 +148,8 @@ func (p *place) lensesOf(g *group, of []*eval.CheckpointStatus) []codeLens {
 	return append(lenses, lens("explain", "fevalgraph.explain", node))
 }
 
-// summary says how many verdicts are good and whether all hold, and names the node by which the
-// first does not; "" when all do.
+// summary counts the good verdicts and reports whether all are up to date. node is the first node that is
+// not, or "".
 func summary(of []*eval.CheckpointStatus) (said, node string) {
 	passed, ruled, scored, never, score := 0, 0, 0, 0, 0.0
 	var failing []*eval.CheckpointStatus
@@ -174,7 +173,7 @@ func summary(of []*eval.CheckpointStatus) (said, node string) {
 		if node == "" {
 			node = one.Node
 		}
-		if one.Last != nil || one.State != "new" { // of what is new, that it was never judged says it
+		if one.Last != nil || one.State != "new" { // a new checkpoint's "never judged" includes it
 			failing = append(failing, one)
 		}
 	}

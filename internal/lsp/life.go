@@ -6,7 +6,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// initialize answers what the server can do.
+// initialize answers with the server's capabilities.
 func (s *server) initialize(raw json.RawMessage) (any, error) {
 	p, err := decode[initialize](raw)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *server) begun(struct{}) error {
 func (s *server) call(method string, params any) {
 	s.spawn(func() {
 		var ignored json.RawMessage
-		_ = s.conn.Call(s.ctx, method, params, &ignored) // without it things are seen later
+		_ = s.conn.Call(s.ctx, method, params, &ignored) // without it changes are noticed later
 	})
 }
 

@@ -7,7 +7,7 @@ type textDocument struct {
 	Version int    `json:"version,omitempty"`
 }
 
-// at are the parameters of requests about a place.
+// at contains the parameters of requests about a position.
 type at struct {
 	TextDocument textDocument `json:"textDocument"`
 	Position     Position     `json:"position"`
@@ -45,7 +45,7 @@ type textEdit struct {
 	NewText string `json:"newText"`
 }
 
-// workspaceEdit has edits by URI.
+// workspaceEdit contains edits by URI.
 type workspaceEdit struct {
 	Changes map[string][]textEdit `json:"changes"`
 }
@@ -81,7 +81,7 @@ type command struct {
 	Arguments []any  `json:"arguments,omitempty"`
 }
 
-// clientCapabilities are those that change what the server does.
+// clientCapabilities are the capabilities of a client that affect the server.
 type clientCapabilities struct {
 	Workspace struct {
 		CodeLens struct {

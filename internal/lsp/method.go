@@ -8,10 +8,10 @@ import (
 // notifications are the messages without an answer that the server takes.
 var notifications map[string]func(*server, json.RawMessage) error
 
-// requests are the messages that it answers, beside initialize and shutdown.
+// requests maps methods to handlers, besides initialize and shutdown.
 var requests map[string]func(context.Context, *server, *snapshot, json.RawMessage) (any, error)
 
-func init() { // they refer to what refers to them
+func init() { // in init: the handlers refer to the maps
 	notifications = map[string]func(*server, json.RawMessage) error{
 		"initialized":                     notified((*server).begun),
 		"exit":                            notified((*server).exit),

@@ -8,11 +8,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// maxEntries is how many files of a directory are offered.
+// maxEntries bounds the files of a directory that are offered.
 const maxEntries = 1000
 
-// files offers the entries of the directory that is written so far. Those whose names would be
-// read as templates, or do not fit in quotes, are left out.
+// files offers the entries of the directory in the text so far, without names that contain templates or do
+// not fit in quotes.
 func (c *completer) files() {
 	written := c.cursor.Word
 	if strings.ContainsAny(written, "$%\\") {
@@ -42,8 +42,7 @@ func (c *completer) files() {
 	}
 }
 
-// writtenPath is the file that the text at a place names, where the attribute takes a path; ""
-// when there is none.
+// writtenPath returns the file that the text at the position names, if the attribute is a path, or "".
 func (p *place) writtenPath() string {
 	written, ok := lang.TextAround(p.text, p.at)
 	if !ok || written == "" {
@@ -64,7 +63,7 @@ func (p *place) writtenPath() string {
 	return path
 }
 
-// shown is how a file of the project is called.
+// shown returns the name of a file for messages.
 func (p *project) shown(path string) string {
 	dir := p.options.ProjectDir()
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {

@@ -5,20 +5,19 @@ import (
 	"unicode/utf8"
 )
 
-// Position is a place between characters: a line from 0, and UTF-16 code units in it.
+// Position is a position between characters: a line from 0, and UTF-16 code units in it.
 type Position struct {
 	Line      int `json:"line"`
 	Character int `json:"character"`
 }
 
-// Range is the text between two places.
+// Range is the text between two positions.
 type Range struct {
 	Start Position `json:"start"`
 	End   Position `json:"end"`
 }
 
-// lines are those of a text, for turning places into bytes and back. They end with \n, \r\n
-// or \r.
+// lines indexes the lines of a text, to convert positions to bytes and back. They end with \n, \r\n or \r.
 type lines struct {
 	text   []byte
 	starts []int // byte at which each line begins
@@ -34,7 +33,7 @@ func newLines(text []byte) lines {
 	return l
 }
 
-// end is the byte at which a line's text ends.
+// end returns the byte at which a line's text ends.
 func (l lines) end(line int) int {
 	if line+1 == len(l.starts) {
 		return len(l.text)
@@ -46,8 +45,8 @@ func (l lines) end(line int) int {
 	return end
 }
 
-// offset is the byte of a place. One behind the end of a line, or of the text, is that end;
-// one between two halves of a character is before it.
+// offset returns the byte of a position. A position behind the end of a line, or of the text, is clamped to
+// that end; between two halves of a character, to its start.
 func (l lines) offset(p Position) int {
 	if p.Line < 0 || p.Line >= len(l.starts) {
 		if p.Line < 0 {
@@ -66,7 +65,7 @@ func (l lines) offset(p Position) int {
 	return at
 }
 
-// position is the place of a byte. One within a character is before it.
+// position returns the position of a byte. A byte within a character is moved to its start.
 func (l lines) position(offset int) Position {
 	offset = min(max(offset, 0), len(l.text))
 	line := sort.SearchInts(l.starts, offset+1) - 1
@@ -85,8 +84,8 @@ func (l lines) between(start, end int) Range {
 	return Range{Start: l.position(start), End: l.position(end)}
 }
 
-// unitsOf is how many UTF-16 code units a character has. A byte that is no UTF-8 has one, as
-// the replacement character that clients read in its place.
+// unitsOf returns how many UTF-16 code units a character has. An invalid byte has one, like the replacement
+// character that clients show for it.
 func unitsOf(r rune) int {
 	if r >= 0x10000 {
 		return 2

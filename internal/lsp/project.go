@@ -14,12 +14,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// project is a configuration of which the client has a file open.
+// project is a configuration with a file that the client has open.
 type project struct {
 	s       *server
 	options eval.Options
 
-	mu        sync.Mutex       // of all below; an analysis is for one goroutine at a time
+	mu        sync.Mutex       // guards all below; an analysis is not safe for concurrent use
 	version   int              // of the texts that current was made of
 	current   *lang.Analysis   // nil before the first
 	whole     *lang.Analysis   // the last one with values
@@ -34,13 +34,13 @@ type project struct {
 	texts, disk delayed
 }
 
-// projectOf is the project of a file: that of the nearest directory with a configuration. Where
-// there is none, a file that is named as one is a project of its own, and others have none: nil.
+// projectOf returns the project of a file: that of the nearest directory with a configuration. Without one,
+// a file with the name of a configuration is a separate project; for other files, it returns nil.
 func (s *server) projectOf(path string) *project {
 	o := s.options.Project
 	o.Dir, o.File, o.Notify = filepath.Dir(path), "", nil
-	// What `fevalgraph trust` has written down counts, and no flag or variable: these would
-	// trust whatever is opened.
+	// Only the trust that `fevalgraph trust` recorded counts. A flag or variable would trust any project
+	// that the user opens.
 	o.Trusted = false
 	key := path
 	if dir, found := options.FindProject(o.Dir); found {
@@ -58,13 +58,13 @@ func (s *server) projectOf(path string) *project {
 	return s.projects[key]
 }
 
-// analysis is that of the texts of a request. mu is held as long as it is used.
+// analysis returns the analysis of the texts of a request. The caller must hold mu while it uses the result.
 func (p *project) analysis(now *snapshot) *lang.Analysis {
 	a, _ := p.analyze(context.Background(), now)
 	return a
 }
 
-// analyze is analysis as long as ctx has not ended.
+// analyze is like analysis, but ends with ctx.
 func (p *project) analyze(ctx context.Context, now *snapshot) (*lang.Analysis, error) {
 	if p.current != nil && p.version == now.version {
 		return p.current, nil
@@ -86,8 +86,8 @@ func (p *project) analyze(ctx context.Context, now *snapshot) (*lang.Analysis, e
 	return p.current, nil
 }
 
-// values is the analysis that has values: the current one, or that of the texts before a
-// syntax error. Places in it may be elsewhere now.
+// values returns the latest analysis that has values: the current one, or one of the texts before a syntax
+// error, whose positions can be out of date.
 func (p *project) values(now *snapshot) *lang.Analysis {
 	if a := p.analysis(now); a.Whole() || p.whole == nil {
 		return a
@@ -120,16 +120,16 @@ func (d *delayed) in(pause time.Duration, s *server, do func()) {
 	})
 }
 
-// lookAtTexts has the diagnostics of the texts looked for in a moment.
+// lookAtTexts schedules publishing the diagnostics of the texts.
 func (p *project) lookAtTexts() {
 	p.texts.in(p.s.options.Pause, p.s, func() { p.publish(p.s.snapshot()) })
 }
 
-// diskPauses is how much longer than after an edit it takes until verdicts are looked for: what
-// is on disk changes in many places at once.
+// diskPauses is the delay before verdicts are read, in pauses after an edit: files on disk often change in
+// groups.
 const diskPauses = 20
 
-// lookAtDisk has verdicts looked for, too.
+// lookAtDisk schedules reading verdicts, too.
 func (p *project) lookAtDisk() {
 	p.lookAtTexts()
 	p.disk.in(diskPauses*p.s.options.Pause, p.s, func() {
@@ -157,8 +157,7 @@ func (p *project) isOpen() bool {
 	return false
 }
 
-// forget takes back what was published of a project that the client has closed, and keeps
-// nothing of it in memory.
+// forget clears the published diagnostics of a project that the client has closed, and frees its memory.
 func (p *project) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,30 +17,29 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// Options are what the server has of its caller.
+// Options are the dependencies of the server.
 type Options struct {
 	// Project are the options of every project; Dir is set for each.
 	Project eval.Options
-	// Pause is how long after an edit diagnostics are looked for; 0 is as long as people do
-	// not notice.
+	// Pause is the delay between an edit and diagnostics; 0 means a delay that users do not notice.
 	Pause time.Duration
 }
 
-// Error codes of the protocol beside those of JSON-RPC.
+// Error codes of the protocol besides those of JSON-RPC.
 const (
 	codeNotInitialized = -32002
 	codeCancelled      = -32800
 	codeFailed         = -32803
 )
 
-// server is one connection. What is below mu is used by the goroutine that takes messages and
-// by those of requests; a document is never changed.
+// server is one connection. The fields below mu are used by the goroutine that reads messages and by those
+// of requests; a document is never changed.
 type server struct {
 	options  Options
 	language lang.Language
 	conn     *jsonrpc2.Conn
 	ctx      context.Context
-	work     sync.WaitGroup // what spawn started
+	work     sync.WaitGroup // waits for goroutines of spawn
 
 	mu       sync.Mutex
 	open     map[string]*document // by URI
@@ -59,7 +58,7 @@ type server struct {
 	ended   context.CancelFunc
 }
 
-// stage is how far the life of a connection is.
+// stage is the stage of a connection's life.
 type stage int
 
 const (
@@ -101,7 +100,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, o Options) (orderly b
 	return s.orderly
 }
 
-// spawn does something in a goroutine that Serve waits for; after its end, nothing.
+// spawn starts a goroutine that Serve waits for. After the end of Serve, it does nothing.
 func (s *server) spawn(do func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +118,7 @@ type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 
-// take takes one message: a notification is done when it returns, a request is begun.
+// take handles one message: a notification is finished when it returns, a request is started.
 func (s *server) take(r *jsonrpc2.Request) {
 	if r.Notif {
 		if handle := notifications[r.Method]; handle != nil && (s.stage == initialized || r.Method == "exit") {
@@ -150,7 +149,7 @@ func (s *server) take(r *jsonrpc2.Request) {
 	}
 }
 
-// begin answers a request in a goroutine, with the texts as they are now.
+// begin answers a request in a goroutine, with the current texts.
 func (s *server) begin(r *jsonrpc2.Request) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	now := s.snapshot()
@@ -170,7 +169,7 @@ func (s *server) begin(r *jsonrpc2.Request) {
 	})
 }
 
-// guard does what a message asks for. A bug there costs the answer, not the server.
+// guard handles a message. A panic fails the request, not the server.
 func (s *server) guard(method string, do func() (any, error)) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -187,7 +186,7 @@ func (s *server) reply(id jsonrpc2.ID, result any, err error) {
 	var coded *jsonrpc2.Error
 	switch {
 	case err == nil:
-		_ = s.conn.Reply(s.ctx, id, result) // the client may have gone
+		_ = s.conn.Reply(s.ctx, id, result) // the client can be gone
 		return
 	case errors.Is(err, context.Canceled):
 		coded = &jsonrpc2.Error{Code: codeCancelled, Message: "cancelled"}
@@ -197,7 +196,7 @@ func (s *server) reply(id jsonrpc2.ID, result any, err error) {
 	_ = s.conn.ReplyWithError(s.ctx, id, coded)
 }
 
-// say writes an error into the client's log.
+// say writes an error to the client's log.
 func (s *server) say(err error) {
 	_ = s.conn.Notify(s.ctx, "window/logMessage", map[string]any{"type": severityError, "message": err.Error()})
 }

@@ -55,8 +55,8 @@ type workspaceSymbol struct {
 	Location location `json:"location"`
 }
 
-// workspaceSymbols are the declarations of all projects that the client has a file of open, or
-// whose directory it has open, that have a text in their titles.
+// workspaceSymbols returns the declarations with a text in their titles, from every project with a file or a
+// directory that the client has open.
 func (s *server) workspaceSymbols(ctx context.Context, now *snapshot, p struct {
 	Query string `json:"query"`
 }) (any, error) {
@@ -80,7 +80,7 @@ func (p *project) symbols(now *snapshot) []lang.Symbol {
 	return p.analysis(now).Symbols()
 }
 
-// everyProject are the projects that are known, by their directories.
+// everyProject returns the known projects, by their directories.
 func (s *server) everyProject() []*project {
 	s.mu.Lock()
 	folders := slices.Clone(s.folders)

@@ -66,8 +66,8 @@ func (s *server) touched(p struct {
 	return nil
 }
 
-// isRecord reports whether a file is one of those that runs and git write all the time. Of a
-// run, the end is written into the file latest.
+// isRecord reports whether a file is part of a directory that runs and git write all the time. A run's end
+// is visible in the file latest.
 func isRecord(path string) bool {
 	parts := strings.Split(filepath.ToSlash(path), "/")
 	return slices.Contains(parts, ".git") || slices.Contains(parts, options.StateName) && parts[len(parts)-1] != "latest"
@@ -80,7 +80,7 @@ func (s *server) put(d *document) {
 	s.next()
 }
 
-// renew makes what was read of the disk void.
+// renew invalidates all data that was read from disk.
 func (s *server) renew() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +95,7 @@ func (s *server) next() {
 	s.latest, s.outdate = context.WithCancel(s.ctx)
 }
 
-// look has the project of a file looked at, if it has one.
+// look calls at with the project of a file, if it has one.
 func (s *server) look(uri string, at func(*project)) {
 	if path := pathOf(uri); path != "" {
 		if p := s.projectOf(path); p != nil {

@@ -10,19 +10,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// verdicts are what `status` says of what is on disk.
+// verdicts caches the result of `status` on the files on disk.
 type verdicts struct {
 	mu    sync.Mutex
 	asked time.Time
 	all   []eval.CheckpointStatus
 }
 
-// shared is for how long what was decided is shown again: clients ask after each key stroke.
+// shared is the lifetime of a cached result: clients ask after each key stroke.
 const shared = 2 * time.Second
 
-// decided are the last verdicts of the project, and whether they hold; none of a project that
-// was never run, whose files need not be read to know that. It asks no backend that the project
-// is not trusted to have asked.
+// decided returns the last verdicts of the project, and whether they are up to date. It returns none for a
+// project that was never run, without reading its files. It probes only backends that the project is trusted
+// with.
 func (p *project) decided(ctx context.Context, again bool) ([]eval.CheckpointStatus, error) {
 	p.verdicts.mu.Lock()
 	defer p.verdicts.mu.Unlock()
@@ -47,7 +47,7 @@ func (p *project) decided(ctx context.Context, again bool) ([]eval.CheckpointSta
 	return all, nil
 }
 
-// byCell are statuses by what they are about.
+// byCell groups statuses by cell.
 func byCell(all []eval.CheckpointStatus) map[plan.CellID][]*eval.CheckpointStatus {
 	cells := map[plan.CellID][]*eval.CheckpointStatus{}
 	for i := range all {
