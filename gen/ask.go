@@ -18,7 +18,7 @@ type asking struct {
 	attempt int
 }
 
-// ended is how an answer ended, as it is stored.
+// ended is the stored record of how an answer ended.
 type ended struct {
 	Finish string `json:"finish"`
 	model.Usage
@@ -37,8 +37,8 @@ func (a *asking) Describe(_ context.Context, m *graph.Manifest) error {
 	return nil
 }
 
-// Run implements graph.Task. An error that waiting may mend is the engine's to retry; a key
-// that is throttled or refused is no failed attempt, the next key gets the request.
+// Run implements graph.Task. The engine retries an error that can be temporary. A key that is throttled or
+// refused is not a failed attempt: the next key gets the request.
 func (a *asking) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	prompt, err := input(ctx, w, fromPrompt, promptOutput, maxPrompt)
 	if err != nil {
@@ -54,7 +54,7 @@ func (a *asking) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) 
 		return graph.Outcome{}, err
 	}
 	a.g.answered(said.Usage)
-	// It has been paid for: it is kept although the call may have been interrupted meanwhile.
+	// The answer has been paid for: it is kept even if the call was interrupted meanwhile.
 	return store(context.WithoutCancel(ctx), w.Store, said)
 }
 

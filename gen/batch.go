@@ -17,16 +17,16 @@ const (
 	KindPrompt  = "prompt"
 	KindAnswer  = "answer"
 	KindFiles   = "files"
-	KindSources = "sources" // files that are there, in place of these three
+	KindSources = "sources" // existing files that replace these three
 )
 
 // longestWait bounds the pause before a request is sent again.
 const longestWait = time.Minute
 
-// Batch is all that generators are to make.
+// Batch contains all code that generators must make.
 type Batch struct {
 	Graph *graph.Graph
-	Steps []*Step // those of an attempt follow each other, in the order of checkpoints
+	Steps []*Step // grouped by attempt, in the order of checkpoints
 }
 
 // Step is the code of one checkpoint by one attempt.
@@ -36,27 +36,27 @@ type Step struct {
 	Checkpoint *lang.Checkpoint
 	Attempt    int   // from 1
 	Before     *Step // of the checkpoint before; nil at the first
-	// Place is the directory of the code, relative to the generator's. Of a judge problem the
-	// code is the one file in it.
+	// Place is the directory of the code, relative to the generator's. For a judge problem the code is the
+	// only file in it.
 	Place  string
 	Prompt graph.ID // -1 when the files are there, and so is Answer
 	Answer graph.ID
 	Files  graph.ID
 }
 
-// Axes are the labels of nodes, for selectors.
+// Axes returns the labels of nodes, for selectors.
 func Axes() []string {
 	return []string{"generator", "problem", "checkpoint", "attempt", "model", "kind"}
 }
 
-// New makes the graph of some generators. keep says of a step, whose nodes do not exist yet,
-// that the files of its place are taken as they are; nil takes none.
+// New creates the graph of some generators. keep reports whether the existing files of a step, which has no
+// nodes yet, are kept; nil keeps none.
 func New(all []*Generator, keep func(*Step) bool) *Batch {
 	b := &Batch{Graph: graph.New()}
 	for _, g := range all {
 		for _, p := range g.Problems {
 			if p.Kind() == "" {
-				continue // an invalid one
+				continue // an invalid problem
 			}
 			for attempt := 1; attempt <= g.Attempts; attempt++ {
 				b.attempt(g, p, attempt, keep)
@@ -92,7 +92,7 @@ func (b *Batch) ask(s *Step) {
 	s.Answer = b.add(s, KindAnswer, &asking{g: g, attempt: s.Attempt}, []graph.Dep{{On: s.Prompt, As: fromPrompt, Outputs: []string{promptOutput}}})
 	n := b.Graph.Node(s.Answer)
 	n.Pool, n.Retry = g.Ref, graph.Retry{Attempts: g.Retry.Attempts, Wait: g.Retry.Wait, Longest: max(longestWait, g.Retry.Wait)}
-	n.Kept = true // what it took is read afterwards
+	n.Kept = true // its usage is read afterwards
 	s.Files = b.add(s, KindFiles, &reading{unnamed: unnamed(g.Generator, s.Problem), only: s.Problem.Judge != nil, later: later},
 		append([]graph.Dep{{On: s.Answer, As: fromAnswer, Outputs: []string{answerOutput, usageOutput}}}, code...))
 	b.Graph.Node(s.Files).Kept = true
@@ -105,12 +105,12 @@ func (b *Batch) add(s *Step, kind string, task graph.Task, deps []graph.Dep) gra
 		{Name: "attempt", Value: number}, {Name: "model", Value: s.Generator.ModelLabel()}, {Name: "kind", Value: kind}}})
 }
 
-// Name tells a step from all others.
+// Name returns the unique name of a step.
 func (s *Step) Name() string {
 	return NameOf(s.Problem.Name, s.Checkpoint.Name, s.Generator.Name, s.Attempt)
 }
 
-// NameOf is the name of a step: problem/checkpoint/generator#attempt.
+// NameOf returns the name of a step: problem/checkpoint/generator#attempt.
 func NameOf(problem, checkpoint, generator string, attempt int) string {
 	var parts []string
 	for _, name := range []string{problem, checkpoint, generator} {
@@ -121,13 +121,13 @@ func NameOf(problem, checkpoint, generator string, attempt int) string {
 	return fmt.Sprintf("%s#%d", strings.Join(parts, "/"), attempt)
 }
 
-// Base is where all of an attempt is, relative to the generator's directory. Its labels are in
-// the file of that name with .json behind it.
+// Base returns the directory of an attempt, relative to the generator's. Its labels are in the file with the
+// same name and the suffix .json.
 func (s *Step) Base() string {
 	return path.Join(fileName(s.Problem.Name), strconv.Itoa(s.Attempt))
 }
 
-// fileName is a name as one of a directory: as it is, where every system takes it.
+// fileName encodes a name for a directory: unchanged, if every system accepts it.
 func fileName(name string) string {
 	if name == "" || answer.CheckPath(name) == nil && !strings.ContainsAny(name, "/%") {
 		return name

@@ -5,23 +5,23 @@ import (
 	"sync"
 )
 
-// Budget bounds what the requests of a call may cost. It is safe for concurrent use.
+// Budget bounds the cost of a call's requests. It is safe for concurrent use.
 type Budget struct {
-	Max float64 // dollars; 0 is no bound
+	Max float64 // dollars; 0 means no bound
 
 	mu       sync.Mutex
 	spent    float64
 	reserved float64 // for requests under way
 }
 
-// SpentError says that a request would cost more than is left.
+// SpentError means that a request would exceed the rest of the budget.
 type SpentError struct{ Spent, Max float64 }
 
 func (e *SpentError) Error() string {
 	return fmt.Sprintf("not asked: $%.4f of the $%.4f that it may cost are spent, and the next request may cost more than what is left", e.Spent, e.Max)
 }
 
-// reserve takes an estimate from what is left.
+// reserve takes an estimate from the rest of the budget.
 func (b *Budget) reserve(estimate float64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -32,7 +32,7 @@ func (b *Budget) reserve(estimate float64) error {
 	return nil
 }
 
-// spend replaces an estimate by what it was.
+// spend replaces an estimate by the actual cost.
 func (b *Budget) spend(estimate, cost float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,12 +14,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// sources is the task that takes files as they are on disk.
+// sources is the task that reads existing files.
 type sources struct {
 	dir   string // of the generator
 	place string // relative to it
 
-	files []answer.File // that Describe has read
+	files []answer.File // set by Describe
 }
 
 // Describe implements graph.Task.
@@ -45,7 +45,7 @@ func (s *sources) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error)
 	return graph.Outcome{Outputs: []cache.Output{root}}, err
 }
 
-// errNoPlainFiles says that a directory has what no answer makes.
+// errNoPlainFiles means that a directory contains an entry that no answer makes.
 var errNoPlainFiles = errors.New("there is something else than plain files and directories")
 
 // readFiles reads a directory of plain files, without following links.
@@ -77,7 +77,7 @@ func readFiles(root *os.Root, place string) ([]answer.File, error) {
 	return files, err
 }
 
-// treeOf is the digest that files have as a tree.
+// treeOf returns the digest of files as a tree.
 func treeOf(files []answer.File) (cache.Digest, error) {
 	var entries []cache.Entry
 	for _, f := range files {

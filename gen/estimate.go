@@ -7,19 +7,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// Estimates are rough: a token of code or English is about four bytes, and what an answer has
-// is known once there were some.
+// Estimates are rough: a token of code or English is about four bytes, and the size of an answer is
+// estimated from the answers so far.
 const (
 	bytesPerToken = 4
-	usualAnswer   = 2000 // tokens, before there is any answer
+	usualAnswer   = 2000 // tokens, before the first answer
 )
 
-// estimate is what a prompt may take.
+// estimate returns the expected token usage of a prompt.
 func (g *Generator) estimate(prompt int) model.Usage {
 	return model.Usage{InputTokens: int64(prompt+len(g.System))/bytesPerToken + 1, OutputTokens: g.usualOutput()}
 }
 
-// usualOutput is the mean of the answers so far or, before there are any, their limit.
+// usualOutput returns the mean of the answers so far or, before the first, their limit.
 func (g *Generator) usualOutput() int64 {
 	if u := g.Asked(); u.Requests > 0 && u.OutputTokens > 0 {
 		return u.OutputTokens / int64(u.Requests)
@@ -35,15 +35,15 @@ func (g *Generator) usualOutput() int64 {
 	return usualAnswer
 }
 
-// Estimate is about what the request of a step would take, after a dry run. whole says that
-// its prompt is known; otherwise it is longer, by the code of the checkpoint before.
+// Estimate returns the approximate usage of a step's request, after a dry run. whole reports that its prompt
+// is known; otherwise the prompt is longer, by the code of the checkpoint before.
 func (s *Step) Estimate(rep *graph.Report) (u Usage, whole bool) {
 	length := 0
 	if o, ok := rep.Status(s.Prompt).Output(promptOutput); ok {
 		length, whole = int(o.Digest.Size), true
 	} else {
 		p := prompting{g: s.Generator, problem: s.Problem, check: s.Checkpoint, attempt: s.Attempt}
-		p.spec, _ = readSpec(s.Checkpoint.Spec) // which is reported when it is asked
+		p.spec, _ = readSpec(s.Checkpoint.Spec) // the request reports it
 		text, _ := p.text("")
 		length = len(text)
 	}

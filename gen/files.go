@@ -11,16 +11,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// reading is the task that turns an answer into files. An answer that is none has failed, for
-// good: the same answer will say the same again.
+// reading is the task that turns an answer into files. An unusable answer is a permanent failure: reading it
+// again has the same result.
 type reading struct {
 	unnamed string
-	only    bool // a solution is that one file
-	later   bool // there is a checkpoint before
+	only    bool // a solution is exactly that file
+	later   bool // a checkpoint precedes it
 }
 
-// Describe implements graph.Task. Raising the recipe reads stored answers again, and asks
-// nothing.
+// Describe implements graph.Task. Raising the recipe reads stored answers again, without requests.
 func (r *reading) Describe(_ context.Context, m *graph.Manifest) error {
 	m.Int("recipe", 2)
 	m.String("file", r.unnamed)
@@ -44,7 +43,7 @@ func (r *reading) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error)
 	case "content_filter":
 		return failed("the endpoint's filter held the answer back"), nil
 	}
-	text, err := input(ctx, w, fromAnswer, answerOutput, model.MaxAnswer*4) // masks may make it longer
+	text, err := input(ctx, w, fromAnswer, answerOutput, model.MaxAnswer*4) // masks can make it longer
 	if err != nil {
 		return graph.Outcome{}, err
 	}

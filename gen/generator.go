@@ -10,31 +10,31 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// Generator is a generator block with what answers for it.
+// Generator is a generator block with its model.
 type Generator struct {
 	*lang.Generator
-	Who    []Field // tells whoever answers from all others: an endpoint, or a program
+	Who    []Field // identifies the model: an endpoint, or a program
 	Model  model.Model
 	Keys   *keypool.Pool
 	Budget *Budget // shared by all generators of a call
 
 	mu       sync.Mutex
-	wrong    error // nothing that it asks can be answered
-	rejected int   // requests that may have been wrong alone
+	wrong    error // every request would fail
+	rejected int   // refused requests, before the first answer
 	spent    Usage
 }
 
 // Field is a part of an identity.
 type Field struct{ Label, Value string }
 
-// Usage is what answers took.
+// Usage is the cost of answers.
 type Usage struct {
 	Requests int
 	model.Usage
-	Cost float64 // dollars; 0 where there is no price
+	Cost float64 // dollars; 0 without a price
 }
 
-// Add adds what other answers took.
+// Add adds the usage of other answers.
 func (u *Usage) Add(more Usage) {
 	u.Requests += more.Requests
 	u.InputTokens += more.InputTokens
@@ -42,10 +42,10 @@ func (u *Usage) Add(more Usage) {
 	u.Cost += more.Cost
 }
 
-// of is what one answer took.
+// of returns the usage of one answer.
 func (g *Generator) of(u model.Usage) Usage { return Usage{Requests: 1, Usage: u, Cost: g.cost(u)} }
 
-// Asked is what the answers of this call took.
+// Asked returns the usage of this call's answers.
 func (g *Generator) Asked() Usage {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -58,7 +58,7 @@ func (g *Generator) answered(u model.Usage) {
 	g.spent.Add(g.of(u))
 }
 
-// cost is what tokens cost, in dollars.
+// cost returns the price of tokens, in dollars.
 func (g *Generator) cost(u model.Usage) float64 {
 	if g.Price == nil {
 		return 0
@@ -66,7 +66,7 @@ func (g *Generator) cost(u model.Usage) float64 {
 	return (float64(u.InputTokens)*g.Price.Input + float64(u.OutputTokens)*g.Price.Output) / 1e6
 }
 
-// giveUp has every further request of the generator fail at once.
+// giveUp makes every further request of the generator fail at once.
 func (g *Generator) giveUp(why error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -75,11 +75,11 @@ func (g *Generator) giveUp(why error) {
 	}
 }
 
-// mostRejected is how many requests may be refused as wrong before any is answered.
+// mostRejected bounds the requests that can be refused as wrong before the first answer.
 const mostRejected = 5
 
-// rejects notes a request that was refused as wrong, and reports whether all of them seem to
-// be: none was answered, and several were refused.
+// rejects counts a request that was refused as wrong, and reports whether all of them seem to be: several
+// were refused, and none was answered.
 func (g *Generator) rejects() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -93,7 +93,7 @@ func (g *Generator) givenUp() error {
 	return g.wrong
 }
 
-// unnamed is the path of code that an answer gives no name; "" leaves none.
+// unnamed returns the path of code that an answer does not name; "" drops such code.
 func unnamed(g *lang.Generator, p *lang.Problem) string {
 	if g.File != "" {
 		return g.File

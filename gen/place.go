@@ -16,24 +16,24 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// Outcome is what became of a step.
+// Outcome classifies the result of a step.
 type Outcome string
 
 // The outcomes.
 const (
 	Written  Outcome = "written"   // its files are new
 	Same     Outcome = "same"      // its files are in place already
-	Kept     Outcome = "kept"      // it was not asked for: its files are there
+	Kept     Outcome = "kept"      // not requested: its files exist
 	Edited   Outcome = "edited"    // its files have been edited since, and stay
-	Unusable Outcome = "unusable"  // the answer is no solution
-	NoAnswer Outcome = "no answer" // there is none
+	Unusable Outcome = "unusable"  // the answer is not a solution
+	NoAnswer Outcome = "no answer" // without an answer
 )
 
-// Placed is what became of a step.
+// Placed is the result of a step.
 type Placed struct {
 	Step    *Step
 	Outcome Outcome
-	Asked   bool   // it was asked for in this call
+	Asked   bool   // requested in this call
 	Reason  string // of Unusable and NoAnswer
 	Usage   Usage  // of its answer, whenever that came
 }
@@ -48,9 +48,9 @@ type placing struct {
 	dirty   bool // the record is
 }
 
-// Place writes what answers have made below the directories of their generators, and returns
-// what became of each step that was asked for, in order. What was edited by hand stays. Code of later
-// checkpoints that was made from other code than what is there now is removed.
+// Place writes the code in answers below the directories of their generators, and returns the result of each
+// requested step, in order. It keeps files that were edited by hand. It removes code of later checkpoints
+// that was made from other code than the current one.
 func (b *Batch) Place(ctx context.Context, rep *graph.Report, store cache.Store) ([]Placed, error) {
 	var all []Placed
 	var errs []error
@@ -69,7 +69,7 @@ func (b *Batch) Place(ctx context.Context, rep *graph.Report, store cache.Store)
 func (b *Batch) placeAttempt(ctx context.Context, steps []*Step, rep *graph.Report, store cache.Store) ([]Placed, error) {
 	g, base := steps[0].Generator, steps[0].Base()
 	p := &placing{rep: rep, store: store}
-	if slices.ContainsFunc(steps, p.leaves) { // and no directory is made for nothing
+	if slices.ContainsFunc(steps, p.leaves) { // and no empty directory is made
 		if err := os.MkdirAll(g.Directory, 0o755); err != nil {
 			return nil, err
 		}
@@ -100,13 +100,13 @@ func (b *Batch) placeAttempt(ctx context.Context, steps []*Step, rep *graph.Repo
 	return all, p.record.write(p.root, base)
 }
 
-// leaves reports whether a step has files, or a reason why an answer makes none.
+// leaves reports whether a step has files, or a reason why its answer has none.
 func (p *placing) leaves(s *Step) bool {
 	st := p.rep.Status(s.Files)
 	return s.Answer >= 0 && (st.State == event.Done || st.State == event.Cached || st.State == event.Failed) && !st.Input
 }
 
-// step places what became of one step.
+// step places the result of one step.
 func (p *placing) step(ctx context.Context, s *Step) (Placed, error) {
 	done := Placed{Step: s}
 	st := p.rep.Status(s.Files)
@@ -134,7 +134,7 @@ func (p *placing) step(ctx context.Context, s *Step) (Placed, error) {
 	return done, nil
 }
 
-// reason is why a step has no answer.
+// reason returns why a step has no answer.
 func (p *placing) reason(s *Step) string {
 	for _, id := range []graph.ID{s.Prompt, s.Answer, s.Files} {
 		if st := p.rep.Status(id); st.Message != "" {
@@ -147,7 +147,7 @@ func (p *placing) reason(s *Step) string {
 	return string(p.rep.Status(s.Files).State)
 }
 
-// usage fills in what an answer took.
+// usage sets the usage of an answer.
 func (p *placing) usage(ctx context.Context, done *Placed, st *graph.Status) error {
 	o, ok := st.Output(usageOutput)
 	if !ok {
@@ -165,7 +165,7 @@ func (p *placing) usage(ctx context.Context, done *Placed, st *graph.Status) err
 	return nil
 }
 
-// note writes down what is known of a step.
+// note records the facts about a step.
 func (p *placing) note(done *Placed, m made) {
 	m.Input, m.Output = done.Usage.InputTokens, done.Usage.OutputTokens
 	if done.Step.Generator.Price != nil {
@@ -185,7 +185,7 @@ func (p *placing) files(ctx context.Context, done *Placed, tree cache.Digest, re
 	}
 	switch {
 	case there == tree.String():
-		// A call that was killed may have put it there, and have come no further.
+		// A call that was killed may have written the tree, but not the record.
 		p.changed = p.changed || p.record.Checkpoints[s.Checkpoint.Name].Tree != now.Tree
 		done.Outcome = Same
 		p.note(done, now)
@@ -212,7 +212,7 @@ func (p *placing) files(ctx context.Context, done *Placed, tree cache.Digest, re
 	return p.unmark(s)
 }
 
-// failed leaves a marker in place of code.
+// failed writes a marker instead of code.
 func (p *placing) failed(done *Placed, request cache.Key) error {
 	s := done.Step
 	if err := p.remove(s, false); err != nil {
@@ -223,15 +223,14 @@ func (p *placing) failed(done *Placed, request cache.Key) error {
 		return err
 	}
 	p.note(done, made{Request: request.String(), Failed: done.Reason})
-	p.changed = true // of code after none, nothing is to be graded
+	p.changed = true // code after a missing checkpoint must not be graded
 	if err := p.root.MkdirAll(path.Dir(s.Place), 0o755); err != nil {
 		return err
 	}
 	return writeFile(p.root, s.Place+FailedEnding, []byte(done.Reason+"\n"))
 }
 
-// remove removes the code of a step that this program has written, and with forget all that is
-// known of it.
+// remove removes the code of a step that this program has written, and with forget its record.
 func (p *placing) remove(s *Step, forget bool) error {
 	there, err := p.state(s)
 	if err != nil || there != "" && there != p.record.Checkpoints[s.Checkpoint.Name].Tree {
@@ -256,24 +255,24 @@ func (p *placing) unmark(s *Step) error {
 	return nil
 }
 
-// state is the digest of the files in the place of a step; "" when there are none, and a text
-// that is no digest when there is something else.
+// state returns the digest of the files in the place of a step, "" if it is empty, and another text if it
+// contains anything but plain files.
 func (p *placing) state(s *Step) (string, error) {
 	if _, err := p.root.Lstat(s.Place); errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	files, err := readFiles(p.root, s.Place)
 	if err != nil {
-		return "other", nil //nolint:nilerr // it is none of ours
+		return "other", nil //nolint:nilerr // not written by this program
 	}
 	tree, err := treeOf(files)
 	if err != nil {
-		return "other", nil //nolint:nilerr // likewise
+		return "other", nil //nolint:nilerr // as above
 	}
 	return tree.String(), nil
 }
 
-// Present reports whether the place of a step has code, or says that there is none.
+// Present reports whether the place of a step contains code, or a marker that it failed.
 func (s *Step) Present() (there, failed bool) {
 	place := filepath.Join(s.Generator.Directory, filepath.FromSlash(s.Place))
 	_, err := os.Lstat(place)

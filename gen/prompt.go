@@ -20,7 +20,7 @@ import (
 const (
 	promptOutput = "prompt" // the text
 	answerOutput = "answer" // the text
-	usageOutput  = "usage"  // a record of how it ended, and what it took
+	usageOutput  = "usage"  // record of the end and usage of an answer
 	treeOutput   = "tree"   // the files
 )
 
@@ -31,7 +31,7 @@ const (
 	fromBefore = "before" // the files of the checkpoint before
 )
 
-// maxSpec is how many bytes a task text may have, and maxPrompt a prompt.
+// maxSpec and maxPrompt bound the bytes of a task text and of a prompt.
 const (
 	maxSpec   = 4 << 20
 	maxPrompt = 32 << 20
@@ -43,9 +43,9 @@ type prompting struct {
 	problem *lang.Problem
 	check   *lang.Checkpoint
 	attempt int
-	later   bool // there is a checkpoint before
+	later   bool // a checkpoint precedes it
 
-	spec string // what Describe has read
+	spec string // set by Describe
 }
 
 // Describe implements graph.Task.
@@ -101,7 +101,7 @@ func (p *prompting) input(code string) lang.PromptInput {
 		Entry: p.problem.Entry, File: unnamed(p.g.Generator, p.problem), Code: code, Attempt: p.attempt}
 }
 
-// text is the prompt.
+// text returns the prompt.
 func (p *prompting) text(code string) (text string, err error) {
 	in := p.input(code)
 	if p.g.Template == nil {
@@ -118,7 +118,7 @@ func (p *prompting) text(code string) (text string, err error) {
 	return text, err
 }
 
-// readSpec reads a task text; "" when there is none.
+// readSpec reads a task text, and returns "" without one.
 func readSpec(path string) (string, error) {
 	if path == "" {
 		return "", nil
@@ -147,7 +147,7 @@ func readSpec(path string) (string, error) {
 	return string(text), nil
 }
 
-// fenced is code as blocks that the parser of answers would read as the same files.
+// fenced returns code as blocks that the parser of answers would read as the same files.
 func fenced(files []answer.File) string {
 	var b strings.Builder
 	for _, f := range files {
@@ -165,7 +165,7 @@ func fenced(files []answer.File) string {
 	return strings.TrimSpace(b.String())
 }
 
-// defaultPrompt is what is asked where a generator has no prompt of its own.
+// defaultPrompt returns the prompt of a generator without a prompt expression.
 func defaultPrompt(in lang.PromptInput) string {
 	var b strings.Builder
 	b.WriteString("Write a solution of the task below.\n\n")

@@ -11,36 +11,36 @@ import (
 	"strconv"
 )
 
-// recordEnding is that of the file beside an attempt's directory which says what made it.
+// recordEnding is the suffix of the file next to an attempt's directory that records how it was made.
 const recordEnding = ".json"
 
 // maxRecord bounds its bytes.
 const maxRecord = 4 << 20
 
-// FailedEnding is that of the file which stands in place of code that no answer had.
+// FailedEnding is the suffix of the file that replaces code that no answer had.
 const FailedEnding = ".FAILED"
 
-// record is the file beside an attempt.
+// record is the content of the file next to an attempt.
 type record struct {
 	// Labels are for the solution block: labels = jsondecode(file("….json")).labels.
 	Labels      map[string]string `json:"labels"`
-	Checkpoints map[string]made   `json:"checkpoints"` // by name; that of one without is ""
+	Checkpoints map[string]made   `json:"checkpoints"` // by name; "" for a checkpoint without one
 
 	text []byte // that was read
 }
 
-// made is what is known of the code of a checkpoint.
+// made records the code of a checkpoint.
 type made struct {
 	Request string   `json:"request"`          // key of the answer
-	Tree    string   `json:"tree,omitempty"`   // digest of the files; "" when there are none
-	Failed  string   `json:"failed,omitempty"` // why there are none
+	Tree    string   `json:"tree,omitempty"`   // digest of the files; "" if there are none
+	Failed  string   `json:"failed,omitempty"` // why files are missing
 	Input   int64    `json:"input_tokens"`
 	Output  int64    `json:"output_tokens"`
-	Cost    *float64 `json:"cost,omitempty"` // dollars; nil is unknown
+	Cost    *float64 `json:"cost,omitempty"` // dollars; nil if unknown
 }
 
-// readRecord reads a record. One that is not there, or was spoilt, is empty: files beside it
-// then count as edited by hand.
+// readRecord reads a record. A missing or damaged record is empty: files next to it then count as edited by
+// hand.
 func readRecord(root *os.Root, base string) record {
 	var r record
 	var content []byte
@@ -55,7 +55,7 @@ func readRecord(root *os.Root, base string) record {
 	return r
 }
 
-// label fills in the labels of an attempt from what its checkpoints took together.
+// label sets the labels of an attempt from the total usage of its checkpoints.
 func (r *record) label(s *Step) {
 	r.Labels = map[string]string{"generator": s.Generator.Name, "model": s.Generator.ModelLabel(), "attempt": strconv.Itoa(s.Attempt)}
 	tokens, cost, priced := int64(0), 0.0, len(r.Checkpoints) > 0
@@ -85,15 +85,15 @@ func (r *record) write(root *os.Root, base string) error {
 	return writeFile(root, base+recordEnding, text)
 }
 
-// staging begins the names of what is not in place yet. Nothing else has such a name, so what
-// a call that was killed has left is removed by the next.
+// staging is the prefix of files that are not in place yet. Nothing else has such a name, so a call removes
+// the leftovers of a killed one.
 const staging = ".placing-"
 
 // writeFile replaces a file as a whole.
 func writeFile(root *os.Root, name string, content []byte) error {
 	dir, file := path.Split(name)
 	fresh := dir + staging + file
-	if err := root.RemoveAll(fresh); err != nil { // it may be anything
+	if err := root.RemoveAll(fresh); err != nil { // any kind of file
 		return err
 	}
 	if err := root.WriteFile(fresh, content, 0o644); err != nil {
@@ -102,8 +102,8 @@ func writeFile(root *os.Root, name string, content []byte) error {
 	return root.Rename(fresh, name)
 }
 
-// replaceDir puts a directory in the place of another. It is in place, or the other still is;
-// or, when the process is killed in between, neither, and the next call places it again.
+// replaceDir replaces a directory by another. Either the new one is in place, or the old one still is; if
+// the process is killed in between, neither is, and the next call places it again.
 func replaceDir(root *os.Root, fresh, name string) error {
 	old := path.Join(path.Dir(name), staging+"old-"+path.Base(name))
 	if err := root.RemoveAll(old); err != nil {
