@@ -1,14 +1,14 @@
 package verdict
 
-// Checkpoint is one graded checkpoint. Groups has an entry for each of Groups.
-// InfrastructureFailure is set when pytest ended with exit code 2 to 5 or
-// collected nothing, and when infrastructure kept pytest from running.
+// Checkpoint is one graded checkpoint. Groups has an entry for each of Groups. InfrastructureFailure is set
+// when pytest ended with exit code 2 to 5 or collected nothing, and when infrastructure kept pytest from
+// running.
 //
-// A problem that gives scores has one checkpoint, whose Name is empty. Its
-// tests, if it has any, are its cases.
+// A problem that gives scores has one checkpoint, whose Name is empty. Its tests, if it has any, are its
+// cases.
 //
-// The JSON of a checkpoint is its stored form. What it means never changes under the recipes of the
-// tasks that write it.
+// The JSON of a checkpoint is its stored form. Its meaning never changes under the recipes of the tasks that
+// write it.
 type Checkpoint struct {
 	Name    string `json:"name"`
 	Passed  bool   `json:"passed"`
@@ -33,12 +33,11 @@ const (
 	TestError   TestStatus = "error"
 )
 
-// Ruled reports whether c has a rule to pass by. Without one its score is all there is
-// to say of it.
+// Ruled reports whether c has a rule to pass by. Without a rule, it has only a score.
 func (c *Checkpoint) Ruled() bool { return Policy(c.Policy) != NoRule }
 
-// Test is one test of a checkpoint. ID is the pytest node id after the first
-// "::"; File is what stands before it.
+// Test is one test of a checkpoint. ID is the pytest node id after the first "::"; File is the part before
+// it.
 type Test struct {
 	ID         string     `json:"id"`         // pytest's node id after the first "::"; the name of a case
 	File       string     `json:"file"`       // pytest's node id before the first "::"
@@ -46,7 +45,7 @@ type Test struct {
 	Group      Group      `json:"group"`
 	Status     TestStatus `json:"status"`
 	// Of a case of a scored problem. It passed when its ratio is exactly 1.
-	Verdict        string   `json:"verdict,omitempty"`         // "AC", "WA", "TLE" ...; one that says more than Status
-	Ratio          *float64 `json:"ratio,omitempty"`           // what it earned of what it can earn; nil is none
+	Verdict        string   `json:"verdict,omitempty"`         // "AC", "WA", "TLE" ...; more precise than Status
+	Ratio          *float64 `json:"ratio,omitempty"`           // earned share of the possible score; nil if unknown
 	RatioUnbounded *float64 `json:"ratio_unbounded,omitempty"` // the same without an upper bound
 }

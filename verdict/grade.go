@@ -4,10 +4,10 @@ import "fmt"
 
 // Rule decides whether a graded checkpoint passes.
 type Rule interface {
-	// Text identifies the rule in keys and to people.
+	// Text identifies the rule in keys and to users.
 	Text() string
-	// Passes looks at a checkpoint whose tests are counted. An error says that
-	// the rule cannot be applied.
+	// Passes reports whether a checkpoint with counted tests passes. It returns an error if the rule cannot
+	// be applied.
 	Passes(c *Checkpoint) (bool, error)
 }
 
@@ -29,12 +29,12 @@ func Grade(c *Checkpoint, r Rule) error {
 		}
 		return fmt.Errorf("deciding whether %s passes: %w", whose, err)
 	}
-	// A rule that is no named policy is never vacuous.
+	// A rule that is not a named policy is never vacuous.
 	c.Passed, c.Vacuous = passed, Policy(c.Policy).Vacuous(c.Class, c.Groups)
 	return nil
 }
 
-// Caveat is what to know about c beside that it passed, or empty:
+// Caveat returns a restriction on c's pass, or "":
 //
 //	passes core-cases with no core tests
 func (c *Checkpoint) Caveat() string {

@@ -28,8 +28,8 @@ type Count struct {
 // Plus adds two counts.
 func (c Count) Plus(d Count) Count { return Count{c.Passed + d.Passed, c.Total + d.Total} }
 
-// GroupCounts has an entry for each of Groups. As JSON it is an object that
-// always holds all four, in display order.
+// GroupCounts has an entry for each of Groups. As JSON it is an object that always has all four, in display
+// order.
 type GroupCounts map[Group]Count
 
 // NoTestCounts counts no tests in every group.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Outcome is what is said of a checkpoint in one word.
+// Outcome summarizes a checkpoint in one word.
 type Outcome string
 
 // The outcomes, in order of how much they ask for attention.
@@ -20,8 +20,8 @@ const (
 	OutcomeBroken     Outcome = "broken"  // infrastructure did
 )
 
-// OutcomeOf is the outcome of a checkpoint of a class. passed counts only where
-// something was judged; policy is the text of the rule that decided it.
+// OutcomeOf returns the outcome of a checkpoint of a class. passed is used only for a judged checkpoint;
+// policy is the text of the rule that decided it.
 func OutcomeOf(class Class, passed bool, policy string) Outcome {
 	if class == NotReached {
 		return OutcomeNotReached
@@ -43,11 +43,11 @@ func OutcomeOf(class Class, passed bool, policy string) Outcome {
 	return OutcomeBroken
 }
 
-// Outcome is the outcome of c.
+// Outcome returns the outcome of c.
 func (c *Checkpoint) Outcome() Outcome { return OutcomeOf(c.Class, c.Passed, c.Policy) }
 
-// Figures are the score of c or its counts by group: "core 0/1, functionality 2/2". It is
-// "" where nothing was counted.
+// Figures returns the score of c or its counts by group: "core 0/1, functionality 2/2", or "" if nothing was
+// counted.
 func (c *Checkpoint) Figures() string {
 	if c.Class != Judged {
 		return string(c.Class)

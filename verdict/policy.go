@@ -2,9 +2,8 @@ package verdict
 
 // Policy decides from the counts of a judged checkpoint whether it passes.
 //
-// A policy that asks for all of some tests holds when there are none, see
-// Vacuous; its strict form wants at least one. Those that ask for any need a test
-// to pass anyway.
+// A policy that requires all of some tests holds when there are none, see Vacuous; its strict form requires
+// at least one. Policies that require any test to pass need one anyway.
 type Policy string
 
 // Meaning describes each of them.
@@ -22,13 +21,12 @@ const (
 	StrictAllCases         Policy = "strict-all-cases"
 	StrictAllNonErrorCases Policy = "strict-all-non-error-cases"
 
-	// NoRule stands where a problem gives scores and no pass rule is written. Nothing
-	// passes or fails by it, so it cannot be asked for.
+	// NoRule is the policy of a problem that gives scores and has no pass rule. Nothing passes or fails by
+	// it, and a configuration cannot name it.
 	NoRule Policy = "none"
 )
 
-// DefaultPolicy decides where a configuration names none: without a request to
-// be lenient, a pass needs evidence.
+// DefaultPolicy decides by default: unless the user asks for leniency, a pass needs evidence.
 const DefaultPolicy = StrictCoreCases
 
 // Policies lists every policy.
@@ -39,7 +37,7 @@ func Policies() []Policy {
 	}
 }
 
-// Meaning is the end of the sentence "a judged checkpoint passes when".
+// Meaning returns the end of the sentence "a judged checkpoint passes when".
 func (p Policy) Meaning() string {
 	switch p {
 	case CoreCases:
@@ -74,8 +72,8 @@ func (p Policy) Text() string { return string(p) }
 // Passes implements Rule.
 func (p Policy) Passes(c *Checkpoint) (bool, error) { return p.Holds(c.Class, c.Groups), nil }
 
-// Holds reports whether a checkpoint of a class and with such counts passes. One
-// that was not judged never does, and an unknown policy passes nothing.
+// Holds reports whether a checkpoint of a class and with such counts passes. A checkpoint without a verdict
+// never does, and an unknown policy passes nothing.
 func (p Policy) Holds(class Class, groups GroupCounts) bool {
 	if class != Judged {
 		return false
@@ -94,8 +92,7 @@ func (p Policy) Holds(class Class, groups GroupCounts) bool {
 	return false
 }
 
-// Vacuous reports whether p holds although it asks for tests and there are none
-// of those that it looks at.
+// Vacuous reports whether p holds only because there are no tests of the groups that it requires.
 func (p Policy) Vacuous(class Class, groups GroupCounts) bool {
 	n, _ := p.Scope(groups)
 	return p != AnyJudged && n.Total == 0 && p.Holds(class, groups)
@@ -112,7 +109,7 @@ func (p Policy) Scope(groups GroupCounts) (n Count, which string) {
 	return groups.Sum(Groups[:]...), "tests"
 }
 
-// Caveat says that p holds for want of tests.
+// Caveat restricts a pass by p that no test supports.
 func (p Policy) Caveat(groups GroupCounts) string {
 	_, which := p.Scope(groups)
 	return "passes " + string(p) + " with no " + which

@@ -6,20 +6,20 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// Sample is what figures over many cells take from one of them. Cells of the same
-// problem and backend are attempts at the same unit.
+// Sample contains the data of one cell for figures over many. Cells of the same problem and backend are
+// attempts at the same unit.
 type Sample struct {
 	Problem, Backend string
 	Status           Status
 	Score            Score
-	Checkpoints      []CheckpointSummary // those that were asked for; none when the cell ended before its first
+	Checkpoints      []CheckpointSummary // the selected ones; empty if the cell ended before its first
 }
 
-// attempt is what a cell is worth as one of several at a problem.
+// attempt classifies a cell as one of several at a problem.
 type attempt int
 
 const (
-	noAttempt attempt = iota // nothing was judged, and the submission is not to blame
+	noAttempt attempt = iota // nothing was judged, without the submission's fault
 	lost                     // the submission kept itself from being judged
 	judged
 )
@@ -48,15 +48,15 @@ func (s *Sample) Solved() bool {
 // Scored reports whether the cell's problem gives scores.
 func (s *Sample) Scored() bool { return len(s.Checkpoints) == 1 && s.Checkpoints[0].Name == "" }
 
-// NotFinite reports whether the cell was given a score that is no number, or an
-// infinite one. Such a score counts as the lowest in every figure: a program that can
-// make its grader compute one must not choose which problems it is compared on.
+// NotFinite reports whether the cell's score is infinite or not a number. Such a score counts as the lowest
+// in every figure: a program that can make its grader compute one must not choose which problems it is
+// compared on.
 func (s *Sample) NotFinite() bool { return s.Scored() && s.Score.NotFinite() }
 
-// ScoreSummaries are figures of the scores of a group of cells. All has every attempt at a
-// problem that gives scores: a submission that kept itself from being judged counts with the lowest score, which is 0
-// or the least that was given. Scored has the scores alone. Cells that the machine kept from being judged are in
-// neither, and counted by Missing: a fault of the machine is no zero.
+// ScoreSummaries summarizes the scores of a group of cells. All includes every attempt at a problem that
+// gives scores: a submission that prevented its own grading counts with the lowest score, 0 or the least
+// given one. Scored includes only actual scores. Cells that were not judged because of the machine are in
+// neither, and counted by Missing: a fault of the machine must not count as 0.
 type ScoreSummaries struct {
 	All, Scored statistics.Summary
 	Missing     int
@@ -74,7 +74,7 @@ func ScoreSummary(samples []Sample) ScoreSummaries {
 	return SummarizeScores(samples, func(s *Score) (float64, bool) { return s.clamped() })
 }
 
-// UnboundedSummary sums up the unbounded scores as they are.
+// UnboundedSummary summarizes the unbounded scores, without clamping.
 func UnboundedSummary(samples []Sample) ScoreSummaries {
 	return SummarizeScores(samples, func(s *Score) (float64, bool) {
 		if s.Unbounded == nil || !statistics.Finite(*s.Unbounded) {
@@ -84,7 +84,7 @@ func UnboundedSummary(samples []Sample) ScoreSummaries {
 	})
 }
 
-// SummarizeScores sums up what value takes from the scores, false for none.
+// SummarizeScores summarizes the values of the scores; value returns false to leave one out.
 func SummarizeScores(samples []Sample, value func(*Score) (float64, bool)) ScoreSummaries {
 	var scores []float64
 	var out ScoreSummaries
@@ -109,11 +109,11 @@ func SummarizeScores(samples []Sample, value func(*Score) (float64, bool)) Score
 	return out
 }
 
-// unit is what attempts are attempts at.
+// unit identifies cells that are attempts at the same task.
 type unit struct{ problem, backend string }
 
-// attempts are the values of the attempts at each unit, in the order of the first
-// of each; value may leave samples out.
+// attempts returns the values of the attempts at each unit, in the order of the first of each; value can
+// leave samples out.
 func attempts(samples []Sample, value func(*Sample) (float64, bool)) (units []unit, all [][]float64) {
 	at := map[unit]int{}
 	for i := range samples {
@@ -155,8 +155,7 @@ func (s *Sample) Ruled() bool {
 	return !slices.ContainsFunc(s.Checkpoints, func(c CheckpointSummary) bool { return c.Unruled })
 }
 
-// PassValue is 1 for a cell that is solved and 0 for one that is not. A cell without
-// a rule has none.
+// PassValue returns 1 for a solved cell and 0 for an unsolved one, or false for a cell without a rule.
 func PassValue(s *Sample) (float64, bool) {
 	if s.Solved() {
 		return 1, true
@@ -164,8 +163,7 @@ func PassValue(s *Sample) (float64, bool) {
 	return 0, s.Ruled() && s.attempt() != noAttempt
 }
 
-// ScoreValue returns the bounded score, or 0, the lowest, for an attempt without a finite
-// one.
+// ScoreValue returns the bounded score, or 0, the lowest, for an attempt without a finite one.
 func ScoreValue(s *Sample) (float64, bool) {
 	if !s.Scored() || s.attempt() == noAttempt {
 		return 0, false
@@ -174,8 +172,8 @@ func ScoreValue(s *Sample) (float64, bool) {
 	return score, true
 }
 
-// ShareValue is the share of a cell's checkpoints that passed; those that were not reached did not.
-// A cell without a rule has none.
+// ShareValue returns the share of a cell's checkpoints that passed; unreached ones count as not passed. It
+// returns false for a cell without a rule.
 func ShareValue(s *Sample) (float64, bool) {
 	if !s.Ruled() || s.attempt() == noAttempt {
 		return 0, false
@@ -189,8 +187,8 @@ func ShareValue(s *Sample) (float64, bool) {
 	return float64(passed) / float64(len(s.Checkpoints)), true
 }
 
-// worth is what cells are compared by: the score where there are any, else
-// whether they are solved.
+// worth returns the value by which cells are compared: the score if they have any, otherwise whether they
+// are solved.
 func worth(s *Sample) (float64, bool) {
 	if s.Scored() {
 		return ScoreValue(s)
@@ -214,8 +212,8 @@ func BestOf(samples []Sample, k int) statistics.Estimate {
 	return statistics.MeanBestOf(attemptsByProblem(samples, ScoreValue), k, Points)
 }
 
-// Ratings rates groups of samples by their results on the units that they have in
-// common; see statistics.Ratings. NaN is none.
+// Ratings rates groups of samples by their results on the units that they have in common; see
+// statistics.Ratings. A rating without data is NaN.
 func Ratings(groups [][]Sample) []float64 {
 	at := map[unit]int{}
 	var matches [][]float64

@@ -6,17 +6,16 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// Score is what a problem gave a submission. The zero value is none; 0 is a
-// score. A number that is not finite is kept as text, "nan", "inf" or "-inf",
-// and counts in no figure.
+// Score is the score of a submission. The zero value means no score; 0 is a score. A number that is not
+// finite is kept as text, "nan", "inf" or "-inf", and counts in no figure.
 type Score struct {
-	Bounded       *float64 `json:"score,omitempty"`           // from 0 to 100, or beyond when the problem says so
-	Unbounded     *float64 `json:"score_unbounded,omitempty"` // what the score is without an upper bound
+	Bounded       *float64 `json:"score,omitempty"`           // from 0 to 100, or beyond if the problem specifies it
+	Unbounded     *float64 `json:"score_unbounded,omitempty"` // the score without an upper bound
 	BoundedText   string   `json:"score_text,omitempty"`
 	UnboundedText string   `json:"score_unbounded_text,omitempty"`
 }
 
-// NewScore is the score of two numbers, finite or not.
+// NewScore returns the score with two numbers, finite or not.
 func NewScore(bounded, unbounded float64) Score {
 	var s Score
 	s.Bounded, s.BoundedText = NumberOrText(bounded)
@@ -24,8 +23,7 @@ func NewScore(bounded, unbounded float64) Score {
 	return s
 }
 
-// NumberOrText is one part of a Score: n itself or, when it is not finite, its
-// text.
+// NumberOrText returns one part of a Score: n itself or, if it is not finite, its text.
 func NumberOrText(n float64) (*float64, string) {
 	switch {
 	case math.IsNaN(n):
@@ -41,7 +39,7 @@ func NumberOrText(n float64) (*float64, string) {
 // NotFinite reports whether a part of the score is not a finite number.
 func (s Score) NotFinite() bool { return s.BoundedText+s.UnboundedText != "" }
 
-// clamped is the bounded score as figures take it, from 0 to 100; false for none.
+// clamped returns the bounded score for figures, from 0 to 100, or false without one.
 func (s Score) clamped() (float64, bool) {
 	if s.Bounded == nil || !statistics.Finite(*s.Bounded) {
 		return 0, false

@@ -4,14 +4,14 @@ package verdict
 type Status string
 
 const (
-	Success  Status = "success" // every checkpoint asked for was judged, whatever its tests said
+	Success  Status = "success" // every selected checkpoint was judged, with any result
 	Error    Status = "error"   // the submission kept a checkpoint from being judged
 	TimedOut Status = "timeout" // a session limit ended a checkpoint
 	Skipped  Status = "skipped" // nothing to judge
 	Broken   Status = "broken"  // infrastructure kept a checkpoint from being judged
 )
 
-// Class tells how a checkpoint's test run ended.
+// Class specifies how a checkpoint's test run ended.
 type Class string
 
 const (
@@ -24,19 +24,19 @@ const (
 	PytestFailed    Class = "pytest_failed"    // interrupted, usage or internal error of pytest
 	InputError      Class = "input_error"      // a file that the configuration names could not be used, or the problem is invalid
 	CompileError    Class = "compile_error"    // the submission does not compile
-	NoSubmission    Class = "no_submission"    // the configuration says that making the submission failed
+	NoSubmission    Class = "no_submission"    // the configuration marks the submission as failed
 	Refused         Class = "refused"          // the submission cannot be read, or is too large
 	NotReached      Class = "not_reached"      // the submission has no source for this checkpoint
 	NoScore         Class = "no_score"         // the problem's program ended and gave no score
 	CheckerFailed   Class = "checker_failed"   // the problem's own checker or interactor gave no verdict on a case
 	NotJudged       Class = "broken"           // infrastructure; no verdict exists
 	Blocked         Class = "blocked"          // a task that it needs failed; no verdict exists
-	ImportedVerdict Class = "imported"         // another tool's verdict, which nothing here believes unless asked to
+	ImportedVerdict Class = "imported"         // another tool's verdict, which counts only on request
 	NotRun          Class = "skipped"          // the run ended first, or the machine lacks a device that it needs
 )
 
-// Status of a cell with just one checkpoint of class c. A class that is not
-// known here, from a later version perhaps, is not blamed on the submission.
+// Status returns the status of a cell with just one checkpoint of class c. An unknown class, perhaps from a
+// later version, is not blamed on the submission.
 func (c Class) Status() Status {
 	switch c {
 	case Judged:
@@ -51,8 +51,8 @@ func (c Class) Status() Status {
 	return Broken
 }
 
-// CellStatus sums up how a cell's checkpoints ended; what kept one from a
-// verdict outweighs the verdicts of the others, infrastructure first.
+// CellStatus summarizes how a cell's checkpoints ended: an end without a verdict outweighs the verdicts of
+// the others, infrastructure first.
 func CellStatus(classes []Class) Status {
 	worst := Skipped
 	for _, c := range classes {
