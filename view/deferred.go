@@ -8,8 +8,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// Deferred is a View that begins to draw with the first event: before there is one,
-// mistakes of the configuration are shown.
+// Deferred is a View that begins to draw with the first event: until then, errors of the configuration can
+// be printed.
 type Deferred struct {
 	mode    Mode
 	options Options
@@ -18,7 +18,7 @@ type Deferred struct {
 	view View       // nil before the first event
 }
 
-// NewDeferred returns what makes the view for mode when there is something to show.
+// NewDeferred returns a Deferred for mode.
 func NewDeferred(mode Mode, o Options) *Deferred { return &Deferred{mode: mode, options: o} }
 
 // Emit implements event.Sink.
@@ -32,7 +32,7 @@ func (d *Deferred) Emit(e event.Event) {
 	d.view.Emit(e)
 }
 
-// Write writes whole lines to Options.Err, above what is redrawn there. Unlike other methods it is safe for
+// Write writes whole lines to Options.Err, above the redrawn part. Unlike other methods it is safe for
 // concurrent use.
 func (d *Deferred) Write(p []byte) (int, error) {
 	d.mu.Lock()

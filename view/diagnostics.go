@@ -10,9 +10,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Diagnostics writes every finding in the order of l, and their number below
-// when there is more than one. Width wraps prose, 0 is no limit; source lines
-// are never wrapped. Only paragraphs that a finding has are written:
+// Diagnostics writes every finding in the order of l, and their number below if there are several. Width
+// wraps prose, 0 means no limit; source lines are never wrapped. It omits paragraphs that a finding lacks:
 //
 //	Error: unsupported argument [E0103]
 //	  on fevalgraph.hcl line 12, in problem "kvstore":
@@ -86,7 +85,7 @@ func diagnostic(out io.Writer, p text.Palette, d diag.Diagnostic, width int) {
 	}
 }
 
-// place is `on FILE line N, in BLOCK`, or as much of it as is known.
+// place returns `on FILE line N, in BLOCK`, or the known part of it.
 func place(d diag.Diagnostic) string {
 	var parts []string
 	if d.Range != nil && d.Range.File != "" {
@@ -102,8 +101,7 @@ func place(d diag.Diagnostic) string {
 	return strings.Join(parts, ", ")
 }
 
-// valueColumns is where the line of a value is cut: a list of a thousand
-// problems is no help.
+// valueColumns returns the maximum width of a value: a list of a thousand problems is no help.
 func valueColumns(width int) int {
 	const most, least = 200, 40
 	if width <= 0 {

@@ -28,11 +28,11 @@ type Explanation struct {
 	Kind        string         `json:"kind"`
 	State       string         `json:"state"`                  // "fresh", "stale", "new", "broken", "failed"
 	Key         string         `json:"key,omitempty"`          // 64 hexadecimal digits
-	PreviousKey string         `json:"previous_key,omitempty"` // of the record that is compared with; empty when there is none
+	PreviousKey string         `json:"previous_key,omitempty"` // of the record for comparison; empty without one
 	Cause       string         `json:"cause"`
 	Root        string         `json:"root_cause,omitempty"` // of a node that follows others
-	RootAddr    string         `json:"root,omitempty"`       // the node that has that cause
-	Run         string         `json:"run,omitempty"`        // the run that made the stored result, or that is asked about
+	RootAddr    string         `json:"root,omitempty"`       // the node with that cause
+	Run         string         `json:"run,omitempty"`        // the run that made the stored result, or the selected run
 	Changes     []event.Change `json:"changes"`              // previous manifest -> current one
 	Omitted     int            `json:"changes_omitted,omitempty"`
 	Fields      []Field        `json:"fields"` // the current manifest, in its order
@@ -108,7 +108,7 @@ func (e Explanation) change(out io.Writer, p text.Palette, c event.Change) {
 		fmt.Fprintf(out, "  %s %s: was %s", p.Bad("-"), field, e.value(c.Old))
 	default:
 		before, after := e.value(c.Old), e.value(c.New)
-		if before == after { // what differs was cut off
+		if before == after { // the difference was cut off
 			before, after = text.Line(c.Old, 0), text.Line(c.New, 0)
 		}
 		fmt.Fprintf(out, "  %s %s: %s -> %s", p.Doubt("~"), field, before, after)

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// WriteJSON writes one object, as commands that read do with --json.
+// WriteJSON writes one object, like commands that read with --json.
 func WriteJSON(w io.Writer, v any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
@@ -16,7 +16,7 @@ func WriteJSON(w io.Writer, v any) error {
 	return encoder.Encode(v)
 }
 
-// OrEmpty makes a list that is not there an empty one: [] in JSON, not null.
+// OrEmpty returns an empty list instead of nil: [] in JSON, not null.
 func OrEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -24,9 +24,9 @@ func OrEmpty[T any](list []T) []T {
 	return list
 }
 
-// WriteJSONList writes what WriteJSON writes of an object with a schema, 1, a list and what tail, a struct
-// with a field at least, has. It does so element by element: there may be so many that the text
-// of all of them at once would need more memory than the list itself.
+// WriteJSONList writes an object like WriteJSON, with a schema of 1, a list and the fields of tail, a struct
+// with at least one field. It writes element by element: the text of all of them at once could need more
+// memory than the list itself.
 func WriteJSONList[T any](w io.Writer, name string, list []T, tail any) error {
 	out := bufio.NewWriter(w)
 	var one bytes.Buffer

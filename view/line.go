@@ -9,28 +9,25 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// messageLines is how much of a node's message is shown; the rest is in its
-// log.
+// messageLines bounds the part of a node's message that is shown; the rest is in its log.
 const messageLines = 12
 
-// lines formats single events for the plain view and for what the live view
-// leaves above its bar.
+// lines formats single events for the plain view and for the part of the live view above its bar.
 type lines struct {
 	palette text.Palette
 	verbose bool
 	width   int
 }
 
-// briefWork is below what a person waits for: such nodes are counted, and only
-// told with verbose.
+// briefWork is a time that users do not notice: nodes below it are counted, and listed only with verbose.
 const briefWork = 0.1 // seconds
 
-// unseen are kinds of work that a verdict soon has the outcome of; they have no line either.
+// unseen are kinds of work whose outcome a verdict soon includes; they have no line either.
 var unseen = []string{"materialize", "tests", "submission", "parse", "aggregate", "testdata", "run", "check", "interact", "submit", "score", "workspace", "input"}
 
-// worthALine reports whether a final state is shown by itself. ran says that
-// the node's work had begun: of nodes that an interrupt never let begin, the
-// number is enough; of blocked ones the line of what blocks them.
+// worthALine reports whether a final state has a separate line. ran reports whether the node's work had
+// begun: nodes that an interrupt prevented are only counted, and blocked nodes are covered by the line of
+// the blocking one.
 func (l lines) worthALine(e event.NodeDone, ran bool) bool {
 	switch e.State {
 	case event.Cached:
@@ -57,8 +54,7 @@ func trouble(s event.State) bool {
 	return false
 }
 
-// done is the line of a node's end, and its message below when there is
-// trouble:
+// done returns the line of a node's end, with its message below after a failure:
 //
 //	12.3s   4/27  BROKEN      kvstore/basics…  1.2s  (asset "fixtures" changed)
 //	              connection refused
@@ -85,11 +81,11 @@ func (l lines) done(prefix string, e event.NodeDone) string {
 	return out
 }
 
-// good reports whether a verdict is what a person hopes for.
+// good reports whether a verdict is a success.
 func good(e event.Verdict) bool { return e.Outcome == "passed" || e.Outcome == "scored" }
 
-// verdict is the line of a verdict, with the name of what was graded, and with how long the work took
-// and why it was done, unless that had a line already:
+// verdict returns the line of a verdict, with the name of the graded checkpoint, and with the duration and
+// the cause of the work, unless that had a line already:
 //
 //	12.3s   5/27  FAILED      kvstore/basics/agent@local.host  core 0/1, functionality 2/2  1.2s  (never ran)
 func (l lines) verdict(prefix string, e event.Verdict, work *event.NodeDone) string {
@@ -116,24 +112,24 @@ func (l lines) verdict(prefix string, e event.Verdict, work *event.NodeDone) str
 // took returns the duration of work and, as far as the line has room, its cause.
 func (l lines) took(before string, e *event.NodeDone) string {
 	duration := "  " + text.Duration(e.Seconds)
-	const fewest = 10 // columns of a cause that say something
+	const fewest = 10 // minimum columns of a useful cause
 	if room := l.width - text.Width(before+duration) - 4; e.Cause != "" && (l.verbose || l.width == 0 || room >= fewest) {
 		return duration + "  " + l.palette.Quiet("("+l.cutTo(text.Line(e.Cause, 0), room)+")")
 	}
 	return duration
 }
 
-// head is how each line begins: what happened, and to which node.
+// head returns the beginning of each line: what happened, and to which node.
 func (l lines) head(prefix, word, addr string) string {
 	return prefix + text.Pad(word, len("interrupted")) + " " + text.Line(addr, 0)
 }
 
-// start is the line of work that begins.
+// start returns the line of work that begins.
 func (l lines) start(prefix string, e event.NodeStart) string {
 	return l.head(prefix, "start", e.Addr) + "\n"
 }
 
-// retry is the line of an attempt that broke.
+// retry returns the line of an attempt that broke.
 func (l lines) retry(prefix string, e event.NodeRetry) string {
 	what := fmt.Sprintf("attempt %d broke, next in %s", e.Attempt, text.Duration(e.Wait))
 	if e.Preempted {
@@ -143,8 +139,7 @@ func (l lines) retry(prefix string, e event.NodeRetry) string {
 	return out + l.cut(text.Line(e.Reason, 0), text.Width(out)) + "\n"
 }
 
-// note is what to know beside the result. It may be a command, so nothing of it
-// is cut.
+// note returns the line of a note. It can contain a command, so it is never cut.
 func (l lines) note(prefix string, e event.NodeNote) string {
 	margin := strings.Repeat(" ", max(text.Width(prefix), 4))
 	return l.head(prefix, l.palette.Quiet("note"), e.Addr) + "\n" + margin + text.Line(e.Text, 0) + "\n"
@@ -169,8 +164,7 @@ func (l lines) message(addr, m string, indent int) string {
 	return b.String()
 }
 
-// cut shortens s, which begins at column, to the width. A line of a megabyte
-// is cut even without one.
+// cut shortens s, which begins at column, to the width. A line of a megabyte is cut even without one.
 func (l lines) cut(s string, column int) string {
 	return l.cutTo(s, max(l.width-column, 20))
 }

@@ -66,7 +66,7 @@ func (v *liveView) draw() {
 		v.mu.Lock()
 		s.Total, s.Current = int64(v.tally.total), int64(v.tally.done)
 		v.mu.Unlock()
-		// What is left of a wide terminal is better spent on the counts.
+		// The rest of a wide terminal is better spent on the counts.
 		const widest, narrowest = 32, 8
 		if s.AvailableWidth < narrowest {
 			return nil
@@ -118,7 +118,7 @@ func (v *liveView) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// count adds e to the tally and returns what to leave above the bar for it.
+// count adds e to the tally and returns the text to print above the bar for it.
 func (v *liveView) count(e event.Event) (above string, closed bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -149,8 +149,8 @@ func (v *liveView) count(e event.Event) (above string, closed bool) {
 	return above, false
 }
 
-// Close implements View: the bar disappears, what stands above it stays. It
-// is called by the goroutine that called Emit, or after the last Emit.
+// Close implements View: the bar disappears, the lines above it remain. It is called by the goroutine that
+// called Emit, or after the last Emit.
 func (v *liveView) Close() error {
 	v.mu.Lock()
 	first := !v.closed
@@ -176,7 +176,7 @@ func (v *liveView) position() string {
 	return fmt.Sprintf("%d/%d ", v.tally.done, v.tally.total)
 }
 
-// counts is " ran 4, cached 8, 12 passed, 3 failed, broken 1  12.3s  ~1m10s left".
+// counts returns " ran 4, cached 8, 12 passed, 3 failed, broken 1  12.3s  ~1m10s left".
 func (v *liveView) counts() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -37,10 +37,10 @@ func Reasons(w io.Writer, all []Reason, noun string) {
 	}
 }
 
-// shownFailures is how many failures are listed below the table of a run.
+// shownFailures bounds the failures that are listed below the table of a run.
 const shownFailures = 10
 
-// Failures lists what did not pass, with what its tests said; nothing when all did.
+// Failures lists the checkpoints that did not pass, with the messages of their tests.
 func Failures(w io.Writer, r *report.Results, o report.Options) error {
 	var list strings.Builder
 	n, err := report.WriteFailures(&list, r, shownFailures, o)

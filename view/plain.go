@@ -11,12 +11,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// silence is how long nothing may finish before the plain view says what it
-// is waiting for. CI systems end jobs that are silent for ten minutes; people
-// grow uneasy sooner.
+// silence is the time without a finished node after which the plain view reports the running ones. CI
+// systems end jobs that are silent for ten minutes; users grow uneasy sooner.
 const silence = 30 * time.Second
 
-// plainView writes one line for each thing that happened, for logs and pipes.
+// plainView writes one line for each event, for logs and pipes.
 type plainView struct {
 	out   io.Writer
 	now   func() time.Time
@@ -111,7 +110,7 @@ func (v *plainView) Close() error {
 	return v.err
 }
 
-// heartbeat says what runs when nothing finished for a while.
+// heartbeat lists the running nodes when none has finished for a while.
 func (v *plainView) heartbeat() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -134,7 +133,7 @@ func (v *plainView) heartbeat() {
 	v.write(line + "\n")
 }
 
-// prefix is the time since the start and how many nodes are through.
+// prefix returns the time since the start and the number of finished nodes.
 func (v *plainView) prefix(now time.Time) string {
 	digits := len(fmt.Sprint(v.tally.total))
 	return fmt.Sprintf("%6s  %*d/%d  ", text.Duration(now.Sub(v.tally.started).Seconds()), digits, v.tally.done, v.tally.total)

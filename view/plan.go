@@ -16,7 +16,7 @@ type PlanLine struct {
 	Cause string
 }
 
-// CauseCount is how many nodes of a plan one kind of cause makes stale.
+// CauseCount counts the nodes of a plan that one kind of cause makes stale.
 type CauseCount struct {
 	Cause string
 	Count int
@@ -25,8 +25,8 @@ type CauseCount struct {
 // PlanCount counts the nodes of a plan; the rest of Total is stale.
 type PlanCount struct{ Fresh, Unknown, Total int }
 
-// Plan writes what a run would do, and one line that adds it up: nodes count whether or not they have
-// lines. An estimate of 0 seconds is unknown.
+// Plan writes what a run would do, and one line that sums it up: nodes count whether or not they have lines.
+// An estimate of 0 seconds is unknown.
 func Plan(w io.Writer, summary PlanSummary, nodes PlanCount, estimateSeconds float64, jobs int, page text.Page) {
 	lines := summary.Lines
 	palette := text.NewPalette(page.Color)

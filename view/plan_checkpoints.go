@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// mostPlanLines is how many lines a plan has at most, unless every node is asked for.
+// mostPlanLines bounds the lines of a plan, unless every node is requested.
 const mostPlanLines = 20
 
 // staleCheckpoint is a checkpoint of a cell with a stale node.
@@ -30,7 +30,7 @@ func (c *staleCheckpoint) cause() string {
 	return strings.Join(c.causes, "")
 }
 
-// checkpointLines returns the lines of stale checkpoints, of nodes that none of these needs, and sums.
+// checkpointLines returns the lines of stale checkpoints, of nodes that no stale checkpoint needs, and sums.
 func checkpointLines(nodes iter.Seq[PlanNode]) (s PlanSummary) {
 	found, others := staleCheckpoints(nodes)
 	causes := map[string]int{}
@@ -50,8 +50,8 @@ func checkpointLines(nodes iter.Seq[PlanNode]) (s PlanSummary) {
 	return s
 }
 
-// staleCheckpoints returns the checkpoints of cells that have stale nodes, in the order of these, and the
-// stale nodes that belong to none and that none of them needs.
+// staleCheckpoints returns the checkpoints of cells that have stale nodes, in their order, and the stale
+// nodes that belong to no checkpoint and that no stale checkpoint needs.
 func staleCheckpoints(nodes iter.Seq[PlanNode]) (found []*staleCheckpoint, others []PlanNode) {
 	byName := map[string]*staleCheckpoint{}
 	cells := map[string]bool{} // with a stale checkpoint
@@ -85,7 +85,8 @@ func staleCheckpoints(nodes iter.Seq[PlanNode]) (found []*staleCheckpoint, other
 	return found, others
 }
 
-// feeding returns the stale nodes that were left to the checkpoints that need them, of which there are none.
+// feeding returns the stale nodes that other plans attribute to checkpoints, for a plan without stale
+// checkpoints.
 func feeding(nodes iter.Seq[PlanNode]) (found []PlanNode) {
 	for n := range nodes {
 		if n.State != stateFresh && n.State != report.StateUnknown && (n.Feeds || n.Cell != "" || n.Category == string(event.CauseFollows)) {
@@ -95,7 +96,8 @@ func feeding(nodes iter.Seq[PlanNode]) (found []PlanNode) {
 	return found
 }
 
-// add adds the cause of another node of the checkpoint. One that cannot run outweighs one that is stale.
+// add adds the cause of another node of the checkpoint. The cause of a node that cannot run outweighs
+// others.
 func (c *staleCheckpoint) add(n PlanNode) {
 	blocked := func(mark string) bool { return mark == "!" || mark == "x" }
 	switch mark := planMark(n.RootState); {
@@ -104,14 +106,14 @@ func (c *staleCheckpoint) add(n PlanNode) {
 	case !blocked(mark) && blocked(c.mark):
 		return
 	}
-	if cause := text.FirstLine(n.Root); !slices.Contains(c.causes, cause) { // what a machine lacks can take a page
+	if cause := text.FirstLine(n.Root); !slices.Contains(c.causes, cause) { // a list of missing machine features can take a page
 		c.causes = append(c.causes, cause)
 	}
 }
 
-// groupedLines returns a line for each checkpoint or, if they are too many, for those with one cause that
-// belong to a checkpoint, a problem, or the project, whichever is the first to be few enough. What a machine
-// keeps from several checkpoints of a problem has one line.
+// groupedLines returns a line for each checkpoint or, if they are too many, for groups with one cause in a
+// checkpoint, a problem, or the project, whichever is the first to be few enough. A reason why the machine
+// cannot run several checkpoints of a problem has one line.
 func groupedLines(found []*staleCheckpoint) (lines []PlanLine) {
 	lacking := map[[2]string]int{}
 	for _, c := range found {

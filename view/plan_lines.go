@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// PlanNode is what a plan says of a node.
+// PlanNode describes a node in a plan.
 type PlanNode struct {
 	Addr     string
 	State    string // fresh, stale, new, broken, failed, error, blocked, skipped, unknown
@@ -22,16 +22,16 @@ type PlanNode struct {
 	// "" of a node that several cells share, and Checkpoint also of the sum of a cell. Of and In are
 	// the names of its checkpoint and problem without the solution.
 	Cell, Checkpoint, Of, In string
-	// Root, RootCategory and RootState are those of the node that this one follows in the end.
+	// Root, RootCategory and RootState describe the node that this one follows in the end.
 	Root, RootCategory, RootState string
 	Feeds                         bool // a stale node of a cell depends on it
 }
 
 const stateFresh = "fresh"
 
-// PlanLines returns the lines of a plan. With verbose each node has one. Otherwise each stale checkpoint
-// has one, or several have, if they are many, and so has a stale node that no stale checkpoint needs; one
-// line counts the nodes of which it is unknown whether they are stale.
+// PlanLines returns the lines of a plan. With verbose each node has one. Otherwise each stale checkpoint has
+// one, or several share one, if they are many, and so does a stale node that no stale checkpoint needs; one
+// line counts the nodes that may be stale.
 func PlanLines(nodes iter.Seq[PlanNode], unknown int, verbose bool) PlanSummary {
 	if verbose {
 		return nodeLines(nodes)
@@ -43,7 +43,7 @@ func PlanLines(nodes iter.Seq[PlanNode], unknown int, verbose bool) PlanSummary 
 	return s
 }
 
-// PlanSummary is what a plan shows of its nodes.
+// PlanSummary contains the lines and sums of a plan.
 type PlanSummary struct {
 	Lines       []PlanLine
 	Checkpoints int          // stale ones; with verbose they are not counted
@@ -89,12 +89,12 @@ func countCauses(causes map[string]int) []CauseCount {
 	return counts
 }
 
-// Launch is what a run would ask of a backend that provides machines.
+// Launch describes the machines that a run would request from a backend that provides them.
 type Launch struct {
 	Backend  string
-	Machines string   // what each cluster is made of
+	Machines string   // resources of each cluster
 	Clusters int      // about so many
-	Hourly   *float64 // US dollars of each; nil is not known
+	Hourly   *float64 // US dollars of each; nil if unknown
 }
 
 // Write writes a line about l.

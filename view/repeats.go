@@ -15,8 +15,7 @@ type repeats struct {
 	order []string
 }
 
-// again reports whether an earlier node ended like this one. What has no message has a
-// line of its own.
+// again reports whether an earlier node ended like this one. A node without a message always has a line.
 func (r *repeats) again(e event.NodeDone) bool {
 	if !trouble(e.State) || e.Message == "" || e.State == event.Timeout {
 		return false
@@ -24,7 +23,7 @@ func (r *repeats) again(e event.NodeDone) bool {
 	return r.count(strings.ToUpper(string(e.State)), e.Message)
 }
 
-// retried is again for attempts that broke.
+// retried is like again, for attempts that broke.
 func (r *repeats) retried(e event.NodeRetry) bool { return r.count("retry", e.Reason) }
 
 func (r *repeats) count(word, message string) bool {
@@ -41,7 +40,7 @@ func (r *repeats) count(word, message string) bool {
 	return false
 }
 
-// summary is a line for each cause that more than one node had, below a prefix:
+// summary returns a line for each cause that several nodes had, below a prefix:
 //
 //	BROKEN      and 41 more nodes: uv is not installed
 func (r *repeats) summary(l lines, prefix string) string {

@@ -10,17 +10,17 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// RunRow is what is known of a recorded run.
+// RunRow describes a recorded run.
 type RunRow struct {
 	Run       string
 	Start     time.Time // zero when it is not known
-	Selection string    // what was asked for; "" is everything
-	Ended     bool      // otherwise nothing of what follows is known
+	Selection string    // the selection; "" means everything
+	Ended     bool      // otherwise the fields below are unknown
 	Seconds   float64
 	Executed  int // nodes, as Cached
 	Cached    int
 	Exit      int
-	Verdicts  string // "2 cells, 6 checkpoints: 4 passed, 2 failed"; "" when it has none
+	Verdicts  string // "2 cells, 6 checkpoints: 4 passed, 2 failed"; "" if it has no results
 }
 
 // RunTable writes rows to fit a page.

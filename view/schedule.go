@@ -8,15 +8,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// ScheduleFacts are how the work of a run was spread over time. Times are in
-// seconds.
+// ScheduleFacts describes how the work of a run was spread over time. Times are in seconds.
 type ScheduleFacts struct {
 	Took  float64
-	Chain float64 // the critical path: the longest chain of work that waits for one another
-	Slots float64 // what the busiest pool needs with all its slots busy
+	Chain float64 // the critical path: the longest chain of dependent work
+	Slots float64 // the time of the busiest pool with all its slots busy
 	Work  float64 // all of it
 	Idle  float64 // slots of the busiest pool that stood empty, on average
-	Of    int     // how many that pool has
+	Of    int     // slots of that pool
 }
 
 // Schedule writes how near a run was to the least that any schedule of its

@@ -11,16 +11,16 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Screen is where a command shows one state after the other: on a terminal each in place of the
-// last, elsewhere one below the other. It keeps the terminal's mode, so there is nothing to restore.
+// Screen shows the successive states of a command: on a terminal each replaces the last, elsewhere it is
+// printed below. It keeps the terminal's mode, so there is nothing to restore.
 type Screen struct {
 	w     io.Writer
-	lines int // of the terminal; 0 is none that can be cleared
+	lines int // of the terminal; 0 if it cannot be cleared
 	used  bool
 }
 
-// NewScreen is the screen of a command that writes to two streams, of which err has titles. Without
-// being cleared it is a log.
+// NewScreen returns the screen of a command that writes to two streams; titles go to err. A screen that
+// cannot be cleared is a log.
 func NewScreen(out, err io.Writer, lookup func(string) (string, bool)) *Screen {
 	s := &Screen{w: err}
 	if isTerminal(out) && isTerminal(err) && !unattended(lookup) {
@@ -31,8 +31,8 @@ func NewScreen(out, err io.Writer, lookup func(string) (string, bool)) *Screen {
 	return s
 }
 
-// Next begins another state, below a title of one line; "" is none. What a terminal showed before
-// the first one can be scrolled back to.
+// Next begins another state, below a title of one line, if it is not "". The content of the terminal before
+// the first state can be scrolled back to.
 func (s *Screen) Next(title string) {
 	var b strings.Builder
 	if s.lines > 0 {
@@ -48,5 +48,5 @@ func (s *Screen) Next(title string) {
 	io.WriteString(s.w, b.String())
 }
 
-// Wait says that the state stays until something happens.
+// Wait reports that the state stays until something happens.
 func (s *Screen) Wait() { fmt.Fprintln(s.w, "watching for changes until it is interrupted") }

@@ -10,16 +10,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// snippetLines is how much of a long range is shown; its first lines say
-// which one it is. Above markedLines, marks under each of them would hide
-// more than they show.
+// snippetLines bounds the lines of a long range that are shown; its first lines identify it. Above
+// markedLines, marks under each of them would hide more than they show.
 const (
 	snippetLines = 8
 	markedLines  = 3
 )
 
-// snippet writes source lines with their numbers and, when they are few,
-// underlines what r covers of them. lines[0] is the line of r.Start.
+// snippet writes source lines with their numbers and, if they are few, underlines the part in r. lines[0] is
+// the line of r.Start.
 func snippet(out io.Writer, p text.Palette, r diag.Range, lines []string, paint func(string) string) {
 	first := max(r.Start.Line, 1)
 	shown := lines[:min(len(lines), snippetLines)]
@@ -29,7 +28,7 @@ func snippet(out io.Writer, p text.Palette, r diag.Range, lines []string, paint 
 		before, covered, after := split(line, r, n)
 		fmt.Fprintf(out, "  %s %s\n",
 			p.Quiet(fmt.Sprintf("%*d |", gutter, n)), strings.TrimRight(before+covered+after, " "))
-		// A range of no width still has a place, and so has one at a line's end.
+		// An empty range still has a position, also at a line's end.
 		marks := max(text.Width(covered), 1)
 		if len(lines) > markedLines || n > max(r.End.Line, first) || covered == "" && n != first {
 			continue
@@ -42,9 +41,9 @@ func snippet(out io.Writer, p text.Palette, r diag.Range, lines []string, paint 
 	}
 }
 
-// split cuts source line n into what stands before, in and after r, each
-// safe to show. Columns count characters as a reader does, from 1. Of a range
-// over several lines, the indentation of the later ones is not covered.
+// split cuts source line n into the parts before, in and after r, each safe to show. Columns count
+// characters as a reader does, from 1. In a range over several lines, the indentation of the later ones is
+// not covered.
 func split(line string, r diag.Range, n int) (before, covered, after string) {
 	characters := text.Clusters(strings.TrimRight(line, "\r\n"))
 	start, end := 0, len(characters)
@@ -63,7 +62,7 @@ func split(line string, r diag.Range, n int) (before, covered, after string) {
 	return safeSource(characters[:start]), safeSource(characters[start:end]), safeSource(characters[end:])
 }
 
-// safeSource joins characters; a tab is four spaces wherever it stands.
+// safeSource joins characters; a tab becomes four spaces at any column.
 func safeSource(characters []string) string {
 	return text.Line(strings.ReplaceAll(strings.Join(characters, ""), "\t", "    "), 0)
 }

@@ -14,20 +14,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// StatusRow is what is known of one checkpoint of a cell: the last verdict
-// and whether it still holds.
+// StatusRow describes one checkpoint of a cell: the last verdict and whether it is up to date.
 type StatusRow struct {
 	Problem    string `json:"problem"`
 	Checkpoint string `json:"checkpoint"`
 	Solution   string `json:"solution"`
 	Backend    string `json:"backend"`
-	Verdict    string `json:"verdict"`         // "passed", "failed", "broken" ...; empty when there is none
+	Verdict    string `json:"verdict"`         // "passed", "failed", "broken" ...; empty without a verdict
 	Core       string `json:"core"`            // "12/12"
-	Total      string `json:"total"`           // likewise, over all groups
+	Total      string `json:"total"`           // as above, over all groups
 	State      string `json:"state"`           // "fresh" or "stale"
 	Cause      string `json:"cause,omitempty"` // why it is stale
-	Note       string `json:"note,omitempty"`  // what to know about the verdict
-	// Score of a problem that gives scores; nil is none.
+	Note       string `json:"note,omitempty"`  // a note about the verdict
+	// Score is the score of a problem that gives scores, or nil.
 	Score *float64 `json:"score,omitempty"`
 	Run   string   `json:"run,omitempty"` // that judged it, or served its verdict last
 }
@@ -50,9 +49,9 @@ func (r *StatusRow) Judged(c *report.Checkpoint) {
 	r.Total = fmt.Sprintf("%d/%d", total.Passed, total.Total)
 }
 
-// StatusTable writes rows in the order of results, in which numbers within names count
-// as such, to fit a page. Checkpoints keep the order given. Columns in
-// which there is nothing are left out, and that of runs where there is but one.
+// StatusTable writes rows in the order of results, in which numbers within names count as such, to fit a
+// page. Checkpoints keep the order given. It omits empty columns, and the column of runs if there is only
+// one.
 func StatusTable(w io.Writer, rows []StatusRow, page text.Page) {
 	grid := text.Grid{
 		Header: []string{"problem", "checkpoint", "solution", "backend", "verdict", "score", "core", "total", "state", "run", "cause", "note"},
@@ -86,7 +85,7 @@ func (r StatusRow) cells(palette text.Palette) []string {
 		return text.Line(s, 0)
 	}
 	score, core, total := "-", line(r.Core), line(r.Total)
-	if r.Score != nil { // which says more than how many cases earned all
+	if r.Score != nil { // more useful than the number of full cases
 		score, core, total = strconv.FormatFloat(*r.Score, 'g', 6, 64), "-", "-"
 	}
 	return []string{

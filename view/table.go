@@ -6,8 +6,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Table writes rows in columns under a header. Cells may hold anything; each
-// is shown on one line. Rows shorter than the header are filled with blanks.
+// Table writes rows in columns under a header. Each cell is shown on one line, whatever it contains. Rows
+// shorter than the header are filled with blanks.
 func Table(w io.Writer, header []string, rows [][]string, page text.Page) {
 	palette := text.NewPalette(page.Color)
 	grid := text.Grid{Header: make([]string, len(header))}

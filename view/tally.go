@@ -7,14 +7,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// tally is what a progress display remembers of the events so far: counts,
-// and the nodes that run right now. Its size does not grow with the graph.
+// tally is the state of a progress display: counts, and the running nodes. Its size does not grow with the
+// graph.
 type tally struct {
 	started  time.Time
 	finished time.Time // when a node last finished; at first, started
 	total    int       // nodes of the run
 	done     int       // of these, with a final state
-	ran      int       // executed, with whatever result
+	ran      int       // executed, with any result
 	cached   int
 	failed   int // counted in ran, as broken is
 	broken   int
@@ -27,11 +27,11 @@ type tally struct {
 	paces    []pace
 }
 
-// pace is how the work of a kind goes.
+// pace sums up the durations of a kind of work.
 type pace struct {
 	kind         string
 	queued, done int     // known to be stale, and ended
-	seconds      float64 // of those that ended
+	seconds      float64 // of the finished ones
 }
 
 func (t *tally) pace(kind string) *pace {
@@ -43,8 +43,8 @@ func (t *tally) pace(kind string) *pace {
 	return &t.paces[at]
 }
 
-// runningNode is a node whose work has begun. There are as many as jobs, so
-// they are a slice in order of start.
+// runningNode is a node whose work has begun. There are as many as jobs, so they are a slice in order of
+// start.
 type runningNode struct {
 	addr, kind string
 	attempt    int
@@ -116,9 +116,9 @@ func (t *tally) stop(addr string) bool {
 	return len(t.running) < before
 }
 
-// remaining guesses the seconds left for the work that is known to be stale, by what work of the same
-// kinds took in this run. It is false as long as a kind has no such figures. Stale work that has not been
-// looked at yet is not in it.
+// remaining estimates the seconds left for the known stale work from the durations of the same kinds of work
+// in this run. It returns false while a kind has no durations. Stale work that has not been found yet is not
+// included.
 func (t *tally) remaining() (float64, bool) {
 	const enough = 3
 	seconds := 0.0

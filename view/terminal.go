@@ -7,7 +7,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Terminal is the terminal that a stream is, if it is one.
+// Terminal returns the terminal behind a stream, if it is one.
 func Terminal(stream any) (*os.File, bool) {
 	file, ok := stream.(*os.File)
 	return file, ok && term.IsTerminal(int(file.Fd()))
@@ -18,7 +18,7 @@ func isTerminal(w io.Writer) bool {
 	return is
 }
 
-// Columns are those of the terminal behind w; 0 if it is none.
+// Columns returns the width of the terminal behind w, or 0.
 func Columns(w io.Writer) int {
 	file, ok := w.(*os.File)
 	if !ok {

@@ -8,15 +8,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// Trace collects when the nodes of a run waited and worked, at what, and what else
-// took time. It is an event.Sink, and safe for concurrent use.
+// Trace collects when the nodes of a run waited and worked, in which phases, and other phases of the run. It
+// is an event.Sink, and safe for concurrent use.
 type Trace struct {
 	now func() time.Time
 
 	mu        sync.Mutex
 	start     time.Time
 	queued    map[string]time.Time // by address
-	last      map[string]int       // the place in attempts of each address's last one
+	last      map[string]int       // index in attempts of each address's last one
 	attempts  []tracedNode
 	decisions []tracedNode
 	events    []traceEvent // of the run itself
@@ -94,7 +94,7 @@ func (t *Trace) Emit(e event.Event) {
 	}
 }
 
-// ended notes how the last attempt at a node ended, if there was one.
+// ended notes how the last attempt at a node ended, if it had one.
 func (t *Trace) ended(addr, kind string, args map[string]any) {
 	at, ok := t.last[addr]
 	if !ok {
@@ -107,8 +107,8 @@ func (t *Trace) ended(addr, kind string, args map[string]any) {
 	}
 }
 
-// lanes spreads nodes over as few lanes as there are at a time, in order of their
-// begin, so that none overlaps another: the number of each one's, from 1.
+// lanes assigns nodes to the fewest possible lanes, in order of their begin, so that no two overlap. It
+// returns the number of each node's lane, from 1, and the number of lanes.
 func lanes(nodes []tracedNode) (of []int, count int) {
 	slices.SortStableFunc(nodes, func(a, b tracedNode) int { return a.spans[0].Since.Compare(b.spans[0].Since) })
 	var free []time.Time // when the last one in each lane ends

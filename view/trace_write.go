@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// traceEvent is one event of the trace event format. Times are in microseconds,
-// and whole: viewers add them, and with fractions a part of something may seem to
-// end after all of it.
+// traceEvent is one event of the trace event format. Times are in microseconds, and whole: viewers add them,
+// and with fractions a part can seem to end after the whole.
 type traceEvent struct {
 	Name     string         `json:"name"`
 	Category string         `json:"cat,omitempty"`
@@ -24,21 +23,20 @@ type traceEvent struct {
 	Args     map[string]any `json:"args,omitempty"`
 }
 
-// The processes of a trace, which viewers show one below the other, and the lane
-// where the run's own phases are.
+// The processes of a trace, which viewers show one below the other, and the lane of the run's own phases.
 const (
 	runProcess      = 1
 	decisionProcess = 2
 	phaseLane       = 0
 )
 
-// shortest is how long a decision about a node that did not run must have taken to
-// be in a trace: there may be a hundred thousand that took next to no time.
+// shortest is the least duration in a trace of a decision about a node that did not run: there can be a
+// hundred thousand of them that took next to no time.
 const shortest = 100 * time.Microsecond
 
-// Write writes the trace as one JSON object in the format that Chrome's tracing
-// page, Perfetto and Speedscope read. Lanes of work are slots of a pool that were in
-// use at the same time; a gap in all of them is time in which nothing worked there.
+// Write writes the trace as one JSON object in the format of Chrome's tracing page, Perfetto and Speedscope.
+// Lanes of work are slots of a pool that were in use at the same time; a gap in all of them is idle time of
+// the pool.
 func (t *Trace) Write(w io.Writer) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -61,7 +59,7 @@ func (t *Trace) Write(w io.Writer) error {
 	return json.NewEncoder(w).Encode(map[string]any{"displayTimeUnit": "ms", "traceEvents": all})
 }
 
-// work are the attempts, pool by pool, and what waited for them.
+// work returns the attempts, pool by pool, and the waits for them.
 func (t *Trace) work() (all []traceEvent) {
 	pools := map[string][]tracedNode{}
 	for _, n := range t.attempts {
@@ -90,7 +88,7 @@ func named(what, name string, process, thread int) traceEvent {
 	return traceEvent{Name: what, Phase: "M", Process: process, Thread: thread, Args: map[string]any{"name": name}}
 }
 
-// slice is a complete event.
+// slice returns a complete event.
 func (t *Trace) slice(e traceEvent, from, to time.Time) traceEvent {
 	e.Phase, e.Time = "X", t.microseconds(from)
 	duration := t.microseconds(to) - e.Time
@@ -98,11 +96,11 @@ func (t *Trace) slice(e traceEvent, from, to time.Time) traceEvent {
 	return e
 }
 
-// microseconds is when something was, since the start.
+// microseconds returns the time since the start.
 func (t *Trace) microseconds(at time.Time) int64 { return at.Sub(t.start).Microseconds() }
 
-// node is a slice for the node and one below it for each of its spans that took
-// any time: viewers do not know before what one without any ended.
+// node returns a slice for the node and one below it for each of its spans with a duration: viewers cannot
+// order an empty one.
 func (t *Trace) node(n tracedNode, process, lane int) []traceEvent {
 	began := n.spans[0].Since
 	args := map[string]any{}
@@ -125,8 +123,8 @@ func (t *Trace) node(n tracedNode, process, lane int) []traceEvent {
 	return all
 }
 
-// queue are the begin and the end of a node's wait for its slot: there is no limit
-// to how many wait at a time, so they have no lanes.
+// queue returns the begin and the end of a node's wait for its slot. Any number can wait at a time, so they
+// have no lanes.
 func (t *Trace) queue(n tracedNode, number int) []traceEvent {
 	e := traceEvent{Name: n.addr, Category: "queue", Process: runProcess, Thread: phaseLane, ID: fmt.Sprintf("%#x", number)}
 	begin, end := e, e

@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Mode is how progress is shown.
+// Mode selects how progress is shown.
 type Mode string
 
 const (
@@ -39,22 +39,21 @@ type Options struct {
 	// Verbose adds the start of nodes, and causes in full.
 	Verbose bool
 	Quiet   bool // makes every mode but JSON None
-	Width   int  // columns to fit in; 0 is no limit, for Live the terminal's
+	Width   int  // columns to fit in; 0 means no limit, for Live the terminal's
 	Now     func() time.Time
-	// LookupEnv lets Auto see CI and TERM; nil is an empty environment.
+	// LookupEnv lets Auto see CI and TERM; nil means an empty environment.
 	LookupEnv func(string) (string, bool)
 }
 
 // View shows the events of one run. Emit follows the contract of event.Sink.
 type View interface {
 	event.Sink
-	// Close stops whatever redraws, leaves the terminal as it was, and
-	// returns the first error of writing. It is idempotent; later events are
-	// ignored.
+	// Close stops redrawing, leaves the terminal as it was, and returns the first error of writing. It is
+	// idempotent; later events are ignored.
 	Close() error
 }
 
-// New returns the view for mode. A View may own goroutines until Close.
+// New returns the view for mode. A View can use goroutines until Close.
 func New(mode Mode, o Options) View {
 	if o.Out == nil {
 		o.Out = os.Stdout
