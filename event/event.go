@@ -19,8 +19,8 @@ import (
 	"time"
 )
 
-// Schema is the version of the stream, in its first line. It changes only
-// when a field changes its meaning; new fields may appear at any time.
+// Schema is the version of the stream, in its first line. It changes only when a field changes its meaning;
+// new fields can appear at any time.
 const Schema = 1
 
 // State is a node's final state in a run.
@@ -29,7 +29,7 @@ type State string
 const (
 	Done        State = "done"        // ran
 	Cached      State = "cached"      // served without running
-	Failed      State = "failed"      // the work itself said no
+	Failed      State = "failed"      // a failure of the work itself
 	Broken      State = "broken"      // infrastructure; never stored
 	Timeout     State = "timeout"     // a limit in the key ended it; stored
 	Blocked     State = "blocked"     // something upstream failed, broke or was skipped
@@ -45,7 +45,7 @@ type Change struct {
 	Field string `json:"field"`         // label: "file tests/conftest.py", "timeout"
 	Old   string `json:"old,omitempty"` // empty when the field is new
 	New   string `json:"new,omitempty"` // empty when the field is gone
-	Via   string `json:"via,omitempty"` // address of the dependency whose output it is
+	Via   string `json:"via,omitempty"` // address of the dependency that has the output
 }
 
 // Bounds on the changes of one event. A tree of files can have any number of them, and
@@ -81,10 +81,10 @@ type RunStart struct {
 	Time    time.Time `json:"time"`
 	Project string    `json:"project,omitempty"`
 	Jobs    int       `json:"jobs,omitempty"`
-	// Selection is what was asked for, in the words of the command line; "" is everything.
+	// Selection is the selection of the call, in the words of the command line; "" means everything.
 	Selection string `json:"selection,omitempty"`
-	// Shard is the part of the cells that was asked for, I/N; Divided says that a file
-	// which a plan wrote says which they are, and not their names.
+	// Shard is the selected part of the cells, I/N. Divided means that a file from a plan specifies the
+	// cells, and not their names.
 	Shard   string `json:"shard,omitempty"`
 	Divided bool   `json:"divided,omitempty"`
 	// Partial reports that a selection left cells out. AdHoc reports that the run evaluated
@@ -93,7 +93,7 @@ type RunStart struct {
 	AdHoc   bool `json:"ad_hoc,omitempty"`
 }
 
-// NodeQueued says that a node is stale and why.
+// NodeQueued reports that a node is stale and why.
 type NodeQueued struct {
 	Type    string   `json:"type"` // node.queued
 	Addr    string   `json:"addr"`
@@ -106,18 +106,18 @@ type NodeQueued struct {
 	Category Category `json:"category,omitempty"` // of the cause
 }
 
-// NodeStart says that a node's work begins.
+// NodeStart reports that a node's work begins.
 type NodeStart struct {
 	Type    string    `json:"type"` // node.start
 	Addr    string    `json:"addr"`
 	Kind    string    `json:"kind"`
 	Attempt int       `json:"attempt"`
-	Pool    string    `json:"pool,omitempty"` // whose slot it has
+	Pool    string    `json:"pool,omitempty"` // whose slot it occupies
 	Time    time.Time `json:"time,omitzero"`
 }
 
-// NodeRetry says that an attempt broke and another follows after Wait seconds. One whose
-// machine was taken away is not counted: the next has the same number.
+// NodeRetry reports that an attempt broke and another follows after Wait seconds. An attempt whose machine
+// was preempted is not counted: the next has the same number.
 type NodeRetry struct {
 	Type    string  `json:"type"` // node.retry
 	Addr    string  `json:"addr"`
@@ -125,12 +125,12 @@ type NodeRetry struct {
 	Attempt int     `json:"attempt"` // the attempt that broke
 	Reason  string  `json:"reason"`
 	Wait    float64 `json:"wait"`
-	// Preempted says that the machine was taken away.
+	// Preempted means that the machine was taken away.
 	Preempted bool `json:"preempted,omitempty"`
 }
 
-// NodeNote is something to know that is no part of the result, such as what a
-// node left behind and how to get at it.
+// NodeNote is information that is not part of the result, such as files that a node left behind and how to
+// get at them.
 type NodeNote struct {
 	Type string `json:"type"` // node.note
 	Addr string `json:"addr"`
@@ -144,7 +144,7 @@ type NodeReopened struct {
 	Type  string `json:"type"` // node.reopened
 	Addr  string `json:"addr"`
 	Kind  string `json:"kind"`
-	State State  `json:"state"` // what is taken back
+	State State  `json:"state"` // of the revoked NodeDone
 	Cause string `json:"cause"`
 }
 
@@ -168,8 +168,8 @@ type NodeDone struct {
 	Needs    []string `json:"needs,omitempty"`    // dependencies of a node without an answer that is kept, unless there are too many
 }
 
-// Category classifies a cause in one word. Besides these it is the label of what changed, such as
-// "asset".
+// Category classifies a cause in one word. Besides the constants, it can be the label of a changed
+// input, such as "asset".
 type Category string
 
 // The categories that are not labels.
@@ -178,13 +178,13 @@ const (
 	CauseForced  Category = "forced"  // the call demands the work
 	CauseHoles   Category = "holes"   // a dependency has no result
 	CauseBroken  Category = "broken"  // the last attempt broke
-	CauseLost    Category = "lost"    // the store no longer has the answer
+	CauseLost    Category = "lost"    // the store has lost the answer
 	CauseChanged Category = "changed" // the inputs changed; it is unknown which
 	CauseFollows Category = "follows" // a dependency is stale, so that the inputs are unknown
 )
 
-// Verdict follows the NodeDone of a node that has just graded a checkpoint. Of verdicts
-// that were served there is none; the results have them.
+// Verdict follows the NodeDone of a node that has just graded a checkpoint. Served verdicts have no such
+// event; the results contain them.
 type Verdict struct {
 	Type    string   `json:"type"` // verdict
 	Addr    string   `json:"addr"`
@@ -194,8 +194,8 @@ type Verdict struct {
 	Detail  string   `json:"detail,omitempty"` // "core 0/1, functionality 2/2"
 }
 
-// Generated is what became of the code of a checkpoint by one attempt of a generator. Only gen
-// has such lines, before the last one.
+// Generated is the result of a generator's attempt at a checkpoint. Only gen emits it, before the last
+// event.
 type Generated struct {
 	Type         string   `json:"type"` // generated
 	Generator    string   `json:"generator"`
@@ -211,9 +211,9 @@ type Generated struct {
 	Cost         *float64 `json:"cost,omitempty"` // dollars
 }
 
-// NodesSame stands for the NodeDone lines of nodes that were served without being
-// decided one by one: nothing that they depend on is another than it was. They
-// are those in the file of the state directory's partitions that has the digest.
+// NodesSame replaces the NodeDone lines of nodes that were served without being decided one by one, because
+// their dependencies are unchanged. They are the nodes in the partition file with the digest, in the state
+// directory.
 type NodesSame struct {
 	Type      string `json:"type"` // nodes.same
 	Problem   string `json:"problem"`
@@ -237,9 +237,9 @@ type RunEnd struct {
 	Preempted   int     `json:"preempted,omitempty"` // attempts whose machine was taken away
 	Seconds     float64 `json:"seconds"`
 	Exit        int     `json:"exit"`
-	Judged      int     `json:"judged,omitempty"`   // checkpoints of which this run executed something
+	Judged      int     `json:"judged,omitempty"`   // checkpoints for which this run executed work
 	Verdicts    string  `json:"verdicts,omitempty"` // "2 cells, 6 checkpoints: 4 passed, 2 failed"
-	// What the cached nodes made when they ran, and how long they took then.
+	// Size of the cached nodes' outputs, and the time that they took when they ran.
 	SavedBytes   int64   `json:"saved_bytes,omitempty"`
 	SavedSeconds float64 `json:"saved_seconds,omitempty"`
 }
@@ -280,8 +280,8 @@ func Types() map[string]Event {
 	return all
 }
 
-// Sink takes the events of a run in order. Emit must not block for long and
-// is called by one goroutine at a time.
+// Sink receives the events of a run in order. Emit must not block for long and is called by one goroutine at
+// a time.
 type Sink interface{ Emit(Event) }
 
 // Sinks sends every event to all of its members, in order.

@@ -6,12 +6,11 @@ import (
 	"io"
 )
 
-// mostFollowed bounds what Since reads at a time, in bytes, unless one line is longer.
+// mostFollowed bounds the bytes that Since reads at a time, unless one line is longer.
 const mostFollowed = 4 << 20
 
-// Since calls fn for the events that a run, which may go on, recorded from a place in its
-// file on, and returns the place of the next. It reads a part of many: a caller asks
-// again while the place moves.
+// Since calls fn for the events of a run, which may be running, from an offset in its file on, and returns
+// the offset of the next event. It reads a bounded part: a caller repeats the call while the offset moves.
 func (r *Run) Since(place int64, fn func(Event)) (int64, error) {
 	file, err := r.open(EventsFile)
 	if err != nil {
@@ -23,7 +22,7 @@ func (r *Run) Since(place int64, fn func(Event)) (int64, error) {
 		if lines, err = io.ReadAll(io.NewSectionReader(file, place, window)); err != nil {
 			return place, fmt.Errorf("reading the run record: %w", err)
 		}
-		end := bytes.LastIndexByte(lines, '\n') + 1 // the last line may not be whole yet
+		end := bytes.LastIndexByte(lines, '\n') + 1 // the last line can be incomplete
 		if end > 0 || int64(len(lines)) < window {
 			lines = lines[:end]
 			break

@@ -33,13 +33,13 @@ const (
 	runsDir      = "runs"
 )
 
-// Records is where runs are recorded: a state directory, and the key that proves which of the
-// records in it are the user's. A moved directory keeps its runs, since they are a history of what
-// was done, and not a statement about the project as it is.
+// Records locates the records of runs: a state directory, and the key that proves which of the records in it
+// are the user's. A moved directory keeps its runs, since they are a history, and not a statement about the
+// current project.
 type Records struct {
 	Dir     string
 	Key     proof.Key
-	Foreign func(path string) // called for what the key does not prove; may be nil
+	Foreign func(path string) // called for records that the key does not prove; can be nil
 }
 
 func (s Records) foreign(path string) {
@@ -66,7 +66,7 @@ type Recorder struct {
 	file  *os.File
 	buf   *bufio.Writer
 	sum   hash.Hash // of the events
-	err   error     // of the events; there are no more after it
+	err   error     // of writing an event; nothing is written after it
 	adHoc bool      // the run never becomes the latest
 
 	saving sync.Mutex // of logs, which attempts save at the same time
@@ -87,8 +87,8 @@ func NewRecorder(state Records, run string) (*Recorder, error) {
 	return &Recorder{dir: dir, state: state, run: run, file: file, buf: bufio.NewWriter(file), sum: sha256.New(), sums: sums{}}, nil
 }
 
-// Emit implements Sink. What happens to cached nodes is written in blocks;
-// everything else at once, so that a crash loses nothing that was done.
+// Emit implements Sink. Events of cached nodes are written in blocks; everything else at once, so that a
+// crash loses no completed work.
 func (r *Recorder) Emit(e Event) {
 	if r.err != nil {
 		return
@@ -118,8 +118,8 @@ func writeLine(w io.Writer, e Event) error {
 	return err
 }
 
-// SaveLog keeps what a broken attempt of a node printed; the last one wins. It is
-// safe for concurrent use, unlike the other methods.
+// SaveLog stores the output of a broken attempt of a node; the last one wins. It is safe for concurrent use,
+// unlike the other methods.
 func (r *Recorder) SaveLog(addr string, _ int, output []byte) {
 	r.saving.Lock()
 	defer r.saving.Unlock()
@@ -132,7 +132,7 @@ func (r *Recorder) SaveLog(addr string, _ int, output []byte) {
 	r.logs = errors.Join(r.logs, err)
 }
 
-// logName is a file name for any address.
+// logName returns a file name for any address.
 func logName(addr string) string {
 	sum := sha256.Sum256([]byte(addr))
 	return hex.EncodeToString(sum[:12]) + logSuffix
@@ -174,7 +174,7 @@ type Run struct {
 	state Records
 }
 
-// ErrNoRuns says that nothing has been recorded.
+// ErrNoRuns means that no run has been recorded.
 var ErrNoRuns = errors.New("no run has been recorded here yet; `fevalgraph run` makes one")
 
 // Runs lists the ids of recorded runs, oldest first.
@@ -196,8 +196,8 @@ func Runs(state Records) ([]string, error) {
 	return ids, nil
 }
 
-// FindRun opens the record of a run, given by its id, a part of it that no
-// other has, "latest", or "latest~2" for the second one before that; "" is "latest".
+// FindRun opens the record of a run, given by its id, a unique part of it, "latest", or "latest~2" for the
+// second one before that; "" means "latest".
 func FindRun(state Records, name string) (*Run, error) {
 	ids, err := Runs(state)
 	if err != nil {
@@ -249,7 +249,7 @@ func before(state Records, ids []string, back string) (*Run, error) {
 	return OpenRun(state, ids[at]), nil
 }
 
-// LatestFile is the file with the id of the last run that ended.
+// LatestFile returns the file with the id of the last run that ended.
 func LatestFile(state string) string { return filepath.Join(state, latestFile) }
 
 // latest returns the index of the latest run, or -1.
@@ -308,7 +308,7 @@ func readCapped(path string, most int64) ([]byte, error) {
 	return readAll(file, most)
 }
 
-// readAll reads a file that is no larger than most: one from elsewhere could be larger than memory.
+// readAll reads a file of at most most bytes: a foreign one could be larger than memory.
 func readAll(file *os.File, most int64) ([]byte, error) {
 	info, err := file.Stat()
 	if err == nil && info.Size() > most {
@@ -320,11 +320,10 @@ func readAll(file *os.File, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, most))
 }
 
-// Each calls fn for every event of the run, in order, until it returns false.
-// Lines that do not decode, such as one cut off by a crash, are skipped. That the
-// file is not what was written, a *DamagedError, shows at its end. A record that is not
-// proven, a *ForeignError, has no events; one without sums, whose run goes on or was
-// killed, has those that it has.
+// Each calls fn for every event of the run, in order, until it returns false. Lines that do not decode, such
+// as a truncated one after a crash, are skipped. It returns a *DamagedError at the end of a file that was
+// changed. It returns a *ForeignError, without events, for a record that is not proven. A record without
+// sums, whose run is going on or was killed, has the events so far.
 func (r *Run) Each(fn func(Event) bool) error {
 	all, err := r.sums()
 	if err != nil {
@@ -354,7 +353,7 @@ func (r *Run) Each(fn func(Event) bool) error {
 	}
 }
 
-// readLine returns the next line, of which no more than largestEventLine is kept: an event is shorter.
+// readLine returns the next line, cut to largestEventLine bytes: an event is shorter.
 func readLine(r *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -387,9 +386,8 @@ type Manifest struct {
 	Tasks      json.RawMessage `json:"tasks,omitempty"` // their results, as package report encodes them
 }
 
-// Manifest returns the run's manifest: fs.ErrNotExist when the run ended without
-// results, which is how a record without sums is read, a *ForeignError when it is not
-// proven, and a *DamagedError when the file is not what was written.
+// Manifest returns the run's manifest. The error is fs.ErrNotExist if the run ended without results, or its
+// record has no sums, a *ForeignError if it is not proven, and a *DamagedError if the file was changed.
 func (r *Run) Manifest() (*Manifest, error) {
 	if all, err := r.sums(); err != nil {
 		return nil, err
@@ -399,8 +397,8 @@ func (r *Run) Manifest() (*Manifest, error) {
 	return r.manifest(r.read)
 }
 
-// Claimed returns the manifest that the record has, whoever wrote it, to tell which partition
-// files may be needed.
+// Claimed returns the manifest in the record without any proof, to find the partition files that it refers
+// to.
 func (r *Run) Claimed() (*Manifest, error) { return r.manifest(r.readFile) }
 
 func (r *Run) manifest(read func(name string) ([]byte, error)) (*Manifest, error) {
@@ -415,18 +413,16 @@ func (r *Run) manifest(read func(name string) ([]byte, error)) (*Manifest, error
 	return m, nil
 }
 
-// Events returns all events of the run, a line each. A file that is not what was written
-// is a *DamagedError.
+// Events returns all events of the run, a line each, or a *DamagedError if the file was changed.
 func (r *Run) Events() ([]byte, error) { return r.read(EventsFile) }
 
-// Log returns what the node's broken attempt in this run printed. One that is not
-// what was written is a *DamagedError.
+// Log returns the output of the node's broken attempt in this run, or a *DamagedError if the file was
+// changed.
 func (r *Run) Log(addr string) ([]byte, error) {
 	return r.read(logsDir + "/" + logName(addr))
 }
 
-// Decode reads one line of the stream; nil when it is none that this version
-// knows.
+// Decode decodes one line of the stream, or returns nil if this version does not know it.
 func Decode(line []byte) Event {
 	var head struct {
 		Type string `json:"type"`

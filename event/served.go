@@ -8,12 +8,12 @@ import (
 	"os"
 )
 
-// Served is what the store spared the recorded runs of a project.
+// Served sums up the work that the store saved in the recorded runs of a project.
 type Served struct {
 	Runs   int     `json:"runs"`
 	Hits   int     `json:"hits"`   // nodes that were served
 	Misses int     `json:"misses"` // nodes that ran
-	Bytes  int64   `json:"bytes"`  // of what served nodes had made, trees by their listing alone
+	Bytes  int64   `json:"bytes"`  // of the outputs of served nodes; of trees only the listings
 	Time   float64 `json:"seconds"`
 }
 
@@ -41,7 +41,7 @@ func ServedIn(state Records) (Served, error) {
 	return s, nil
 }
 
-// Start returns the first event of the run; false when it has none.
+// Start returns the first event of the run, or false if it has none.
 func (r *Run) Start() (RunStart, bool) {
 	file, err := r.open(EventsFile)
 	if err != nil {
@@ -59,8 +59,8 @@ func (r *Run) Start() (RunStart, bool) {
 // maxEnd is more than the first or last line of a record can be long.
 const maxEnd = 64 << 10
 
-// End returns the last event of the run; false when it ended without one. It reads no
-// more than the end of the record.
+// End returns the last event of the run, or false if the run ended without it. It reads only the end of the
+// record.
 func (r *Run) End() (RunEnd, bool, error) {
 	file, err := r.open(EventsFile)
 	if os.IsNotExist(err) {

@@ -15,29 +15,28 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
-// SumsFile is the file of a run's directory that tells whether the others are as
-// they were written: their SHA-256 and names, as `sha256sum -c` reads them, and a
-// comment with the proof of these. A run that did not end has none.
+// SumsFile is the file in a run's directory that detects changes of the others: their SHA-256 and names, in
+// the format of `sha256sum -c`, and a comment with the proof of these. A run that did not end has none.
 const (
 	SumsFile    = "sums"
 	proofPrefix = "# proof "
 )
 
-// Sizes of files that are read as a whole, in bytes: far above those of the largest runs.
+// Maximum sizes of files that are read as a whole, in bytes: far above those of the largest runs.
 const (
 	largestFile      = 256 << 20
 	largestUnproven  = 1 << 30 // of the events of a run without sums
 	largestEventLine = 64 << 20
 )
 
-// ForeignError says that a run's record is not proven by the key of its Records.
+// ForeignError means that a run's record is not proven by the key of its Records.
 type ForeignError struct{ Run string }
 
 func (e *ForeignError) Error() string {
 	return fmt.Sprintf("run %s was recorded by another user or with another key, so its record does not count; `fevalgraph run` makes another record", e.Run)
 }
 
-// DamagedError says that a file of a run's record is not what was written.
+// DamagedError means that a file of a run's record was changed after it was written.
 type DamagedError struct {
 	Run  string
 	File string // within the run's directory
@@ -55,7 +54,8 @@ func (s sums) encode(key proof.Key, run string) []byte {
 	return append(text, proofLine(key, run, text)...)
 }
 
-// proofLine has the SHA-256 of the lines before it, which tells damage from what another key proves.
+// proofLine contains the SHA-256 of the lines before it, which distinguishes damage from the proof of
+// another key.
 func proofLine(key proof.Key, run string, lines []byte) []byte {
 	sum := sha256.Sum256(lines)
 	return fmt.Appendf(nil, "%s%x %x\n", proofPrefix, sum, key.Of([]byte("run\x00"+run+"\x00"), sum[:]))
@@ -76,8 +76,8 @@ func (s sums) lines() []byte {
 
 var errBadSums = errors.New("malformed list of sums")
 
-// decodeSums reads what encode wrote, and nothing else. Sums that are not proven are a
-// *ForeignError.
+// decodeSums decodes the output of encode, and rejects anything else. It returns a *ForeignError for sums
+// that are not proven.
 func decodeSums(key proof.Key, run string, text []byte) (sums, error) {
 	s := sums{}
 	at := bytes.LastIndex(text, []byte(proofPrefix))
@@ -107,7 +107,7 @@ func decodeSums(key proof.Key, run string, text []byte) (sums, error) {
 	return s, nil
 }
 
-// isRecordFile reports whether a record has files of that name.
+// isRecordFile reports whether a record contains files of that name.
 func isRecordFile(name string) bool {
 	switch name {
 	case EventsFile, ManifestFile:
@@ -119,8 +119,8 @@ func isRecordFile(name string) bool {
 	return ok && named && err == nil
 }
 
-// sums reads the sums of the run; nil when it has none. Sums that are damaged
-// themselves are a *DamagedError, those that are not proven a *ForeignError.
+// sums reads the sums of the run, or returns nil if it has none. It returns a *DamagedError if they are
+// damaged themselves, and a *ForeignError if they are not proven.
 func (r *Run) sums() (sums, error) {
 	text, err := r.readFile(SumsFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -148,7 +148,7 @@ func (r *Run) Foreign() bool {
 	return errors.As(err, &foreign)
 }
 
-// check compares what was read of a file with what was written.
+// check compares the sum of a file's content with the recorded one.
 func (s sums) check(r *Run, name string, sum []byte) error {
 	all := s
 	want, listed := all[name]
@@ -158,8 +158,8 @@ func (s sums) check(r *Run, name string, sum []byte) error {
 	return nil
 }
 
-// read returns the content of a file of the record, if it is what was written. The sums come
-// first: nothing else is read of a record that is not proven.
+// read returns the content of a file of the record, if it is unchanged. It reads the sums first: no other
+// file of an unproven record is read.
 func (r *Run) read(name string) ([]byte, error) {
 	all, err := r.sums()
 	if err != nil {
