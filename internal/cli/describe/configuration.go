@@ -17,8 +17,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Named are the fields of the problem, the solution or the task with a name, or a reference:
-// each is a label and a value. It is false when there is none.
+// Named returns the fields of the problem, the solution or the task with a name, or a reference: each is a
+// label and a value. It returns false if there is none.
 func Named(ctx context.Context, of *eval.Project, name string) ([][]string, bool) {
 	cfg := of.Config
 	for _, p := range cfg.Problems {
@@ -165,7 +165,7 @@ func ProductSize(o eval.Product) string {
 	return text.Bytes(o.Bytes)
 }
 
-// sourceOf is a path, or the output of a task in its place.
+// sourceOf returns a path, or the output of a task that replaces it.
 func sourceOf(path string, from *lang.OutputRef) string {
 	if from != nil {
 		return from.String()
@@ -173,7 +173,7 @@ func sourceOf(path string, from *lang.OutputRef) string {
 	return path
 }
 
-// Node are the fields of a node of a project, with the last answer for it.
+// Node returns the fields of a node of a project, with the last answer for it.
 func Node(ctx context.Context, p *eval.Project, id graph.ID) [][]string {
 	n := p.Plan.Graph.Node(id)
 	facts := [][]string{{"address", n.Addr}, {"kind", n.Kind}}

@@ -2,8 +2,8 @@ package describe
 
 import "github.com/fevalgraph/fevalgraph/eval/validate"
 
-// Coverage is how many of the expected solutions of each problem are there, and of all in the
-// last row.
+// Coverage returns a table of how many of the expected solutions of each problem are present, with a total
+// in the last row.
 func Coverage(all []*validate.Coverage) Rows {
 	rows := Rows{Header: []string{"problem", "expected", "present", "missing", "failed", "empty"}}
 	var expected, present, missing, failed, empty int

@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Division is how cells are divided among machines, as lines.
+// Division returns lines about how cells are divided among machines.
 func Division(d *shards.Division) string {
 	if len(d.Shards) == 0 {
 		return fmt.Sprintf("nothing is stale: no shard; %s\n", text.Count(d.Fresh, "fresh cell"))

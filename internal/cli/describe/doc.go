@@ -1,4 +1,4 @@
-// Package describe says in words what a project has and what became of a call: as fields, rows
-// of tables, sentences, and the objects of --json. Commands hand it what eval returned and print
-// what it returns; it calls, decides and prints nothing. What needs plain values alone is in view.
+// Package describe describes projects and the outcomes of calls in words: as fields, rows of tables,
+// sentences, and the objects of --json. Commands pass it the results of eval and print its output; it calls,
+// decides and prints nothing. Descriptions of plain values are in package view.
 package describe

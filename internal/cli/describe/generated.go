@@ -11,11 +11,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
-// shownReasons is how many solutions without code are listed with their reason.
+// shownReasons bounds the solutions without code that are listed with their reason.
 const shownReasons = 10
 
-// Remarks are lines about solutions whose answer is not what their files hold, or has no usable
-// code. progress says that it has shown those that were asked for in this call.
+// Remarks returns lines about solutions whose answer differs from their files, or has no usable code.
+// progress means that those requested in this call have been shown already.
 func Remarks(placed []gen.Placed, progress bool) string {
 	var b strings.Builder
 	shown := 0
@@ -36,7 +36,7 @@ func Remarks(placed []gen.Placed, progress bool) string {
 	return b.String()
 }
 
-// Unanswered are why there is no answer to some requests.
+// Unanswered returns the reasons why requests have no answer.
 func Unanswered(placed []gen.Placed) (reasons []view.Reason) {
 	for _, p := range placed {
 		if p.Outcome == gen.NoAnswer {
@@ -46,8 +46,7 @@ func Unanswered(placed []gen.Placed) (reasons []view.Reason) {
 	return reasons
 }
 
-// Generated are the header and the rows of a table that counts what became of solutions, by
-// generator.
+// Generated returns the header and the rows of a table that counts the outcomes of solutions, by generator.
 func Generated(placed []gen.Placed) (header []string, rows [][]string) {
 	outcomes := []gen.Outcome{gen.Written, gen.Same, gen.Kept, gen.Edited, gen.Unusable, gen.NoAnswer}
 	counts := map[string]map[gen.Outcome]int{}
@@ -104,7 +103,7 @@ func Generated(placed []gen.Placed) (header []string, rows [][]string) {
 	return header, rows
 }
 
-// Took is what requests took, or would take, as the rest of a sentence.
+// Took returns the usage of requests, actual or expected, as the rest of a sentence.
 func Took(u gen.Usage, priced bool) string {
 	if u.InputTokens+u.OutputTokens == 0 {
 		return ""
@@ -116,7 +115,7 @@ func Took(u gen.Usage, priced bool) string {
 	return said
 }
 
-// dollars are of a sum that may be far below a cent.
+// dollars formats a sum that can be far below a cent.
 func dollars(sum float64) string {
 	if sum > 0 && sum < 0.1 {
 		return fmt.Sprintf("$%.4f", sum)
@@ -124,7 +123,7 @@ func dollars(sum float64) string {
 	return fmt.Sprintf("$%.2f", sum)
 }
 
-// Planned are the rows of a table of what would be asked, and a line that sums it up.
+// Planned returns the rows of a table of requests that would be sent, and a line that sums it up.
 func Planned(out *generate.Outcome) (rows Rows, sum string) {
 	rows.Header = []string{"", "solution", "tokens of the prompt", "cause"}
 	for _, p := range out.Planned {

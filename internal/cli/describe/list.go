@@ -16,11 +16,11 @@ type Rows struct {
 	Values [][]any
 }
 
-// listing is one kind of thing that a project has.
+// listing describes how to list one kind of thing in a project.
 type listing struct {
 	header []string
 	rows   func(p *plan.Plan) [][]any
-	noted  bool // the last column is there only when something stands in it
+	noted  bool // the last column is omitted when empty
 }
 
 var listings = map[string]listing{
@@ -106,10 +106,10 @@ var listings = map[string]listing{
 	}, false},
 }
 
-// Lists are the kinds of things that List knows.
+// Lists contains the kinds of List.
 var Lists = []string{"problems", "solutions", "backends", "suites", "tasks", "generators", "cells", "nodes"}
 
-// List is what a plan has of a kind, which is one of Lists.
+// List returns everything of a kind, one of Lists, in a plan.
 func List(p *plan.Plan, kind string) Rows {
 	l := listings[kind]
 	rows := l.rows(p)
@@ -122,7 +122,7 @@ func List(p *plan.Plan, kind string) Rows {
 	return Rows{Header: l.header, Values: rows}
 }
 
-// Selectable are the kinds of things that selectors can pick.
+// Selectable contains the kinds that selectors can pick.
 var Selectable = []string{"problems", "solutions", "cells", "nodes"}
 
 // Picked returns the rows of a kind that nodes belong to.
@@ -155,7 +155,7 @@ func name(columns ...any) string {
 	return text
 }
 
-// Objects are the rows as JSON has them, by the names in the header.
+// Objects returns the rows as JSON objects, by the names in the header.
 func (r Rows) Objects() []map[string]any {
 	objects := []map[string]any{}
 	for _, row := range r.Values {
@@ -168,7 +168,7 @@ func (r Rows) Objects() []map[string]any {
 	return objects
 }
 
-// Cells are the rows as tables have them.
+// Cells returns the rows as text for tables.
 func (r Rows) Cells() [][]string {
 	out := make([][]string, len(r.Values))
 	for i, row := range r.Values {

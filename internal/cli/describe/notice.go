@@ -7,8 +7,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Notice is a remark as lines, and whether it is shown to those who want to see errors only,
-// because it may cost something. A remark that has diagnostics is "".
+// Notice returns a remark as lines, and whether it is shown even if the user wants to see only errors,
+// because it may cost something. It returns "" for a remark that has diagnostics.
 func Notice(n options.Notice) (said string, always bool) {
 	switch n := n.(type) {
 	case options.SessionsEnded:
@@ -69,7 +69,7 @@ func untrusted(asks []string) string {
 		"  `fevalgraph trust` allows it, and so does `fevalgraph run`\n"
 }
 
-// ForeignRecords warns about so many records of packs that others signed; of none it is "".
+// ForeignRecords returns a warning about n records of packs with other signatures, or "".
 func ForeignRecords(n int) string {
 	if n == 0 {
 		return ""

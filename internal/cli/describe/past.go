@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
-// Past is what a recorded call of gen asked and why, as text that fits a page.
+// Past returns the requests of a recorded call of gen and their causes, as text that fits a page.
 func Past(past *generate.Past, page text.Page) string {
 	palette := text.NewPalette(page.Color)
 	grid := text.Grid{}
@@ -23,11 +23,11 @@ func Past(past *generate.Past, page text.Page) string {
 		d := &past.Decisions[i]
 		grid.Rows = append(grid.Rows, []string{text.Line(d.Name, 0), didOf(d), text.Line(becameOf(d), 0), text.Line(causeOf(d), 0)})
 	}
-	grid.Spare = []int{2} // the cause is what was asked for
+	grid.Spare = []int{2} // the user asked for the cause: files shrink
 	return fmt.Sprintf("%s of %s: %s\n\n%s", text.Line(past.Start.Run, 0), past.Start.Time.Local().Format(time.DateTime), endOf(past), grid.On(page).Text())
 }
 
-// PastCounts are how many requests a call sent, and how many had been answered.
+// PastCounts returns how many requests a call sent, and how many had been answered.
 func PastCounts(past *generate.Past) (sent, answered int) {
 	for i := range past.Decisions {
 		switch didOf(&past.Decisions[i]) {
@@ -40,13 +40,13 @@ func PastCounts(past *generate.Past) (sent, answered int) {
 	return sent, answered
 }
 
-// What a call did about most requests.
+// The most frequent actions of a call for a request.
 const (
 	asked  = "asked"
 	served = "answered"
 )
 
-// didOf says in a word what a call did about a request.
+// didOf returns a call's action for a request in a word.
 func didOf(d *generate.Decision) string {
 	switch {
 	case d.Node.Kind == gen.KindSources:
@@ -59,7 +59,7 @@ func didOf(d *generate.Decision) string {
 	return string(d.Node.State)
 }
 
-// causeOf says why: of a request whose prompt is another, why that is.
+// causeOf returns the cause; for a request with a changed prompt, the cause of the change.
 func causeOf(d *generate.Decision) string {
 	cause := d.Node.Cause
 	switch {
@@ -78,7 +78,7 @@ func causeOf(d *generate.Decision) string {
 	return cause
 }
 
-// becameOf says what became of the files, and why there are none.
+// becameOf returns the outcome of the files, and why they are missing.
 func becameOf(d *generate.Decision) string {
 	switch {
 	case d.Made == nil:
@@ -89,7 +89,7 @@ func becameOf(d *generate.Decision) string {
 	return d.Made.Outcome
 }
 
-// endOf says how a call ended.
+// endOf describes how a call ended.
 func endOf(p *generate.Past) string {
 	if !p.Ended {
 		return "it goes on, or was killed"

@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// References says of each reference that is not as it should be what is wrong, as lines.
+// References returns a line for each reference solution without the expected result.
 func References(all []validate.Reference) string {
 	var b strings.Builder
 	for _, r := range all {

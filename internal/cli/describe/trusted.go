@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Trusted is what a project is trusted with, as lines: the backends and the generators of its
+// Trusted returns lines about what a project is trusted with: the backends and the generators of its
 // configuration.
 func Trusted(root string, all []user.Trusted) string {
 	if len(all) == 0 {
@@ -17,12 +17,12 @@ func Trusted(root string, all []user.Trusted) string {
 	return "trusted " + text.Line(root, 0) + allowed(all)
 }
 
-// Trusting is what a project would be trusted with, as lines.
+// Trusting returns lines about what trusting a project would allow.
 func Trusting(root string, all []user.Trusted) string {
 	return "to trust " + text.Line(root, 0) + allowed(all)
 }
 
-// allowed says what commands may do in a project that is trusted.
+// allowed lists what commands can do in a trusted project.
 func allowed(all []user.Trusted) string {
 	isGenerator := func(t user.Trusted) bool { return strings.HasPrefix(t.Addr, "generator.") }
 	asks := trusted("; to ask its backends who they are, commands that only read may", all, func(t user.Trusted) bool { return !isGenerator(t) })
@@ -33,7 +33,7 @@ func allowed(all []user.Trusted) string {
 	return asks + trusted(may, all, isGenerator)
 }
 
-// trusted lists what those are trusted with that are meant, each line once; "" is nothing.
+// trusted lists the rights of the entries selected by meant, each line once, or returns "".
 func trusted(may string, all []user.Trusted, meant func(user.Trusted) bool) string {
 	list := ""
 	said := map[string]bool{}

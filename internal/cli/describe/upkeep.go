@@ -10,7 +10,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Cleaned is what was removed, or would be, as lines; whole says that no error kept anything from it.
+// Cleaned returns lines about what was removed, or would be; whole reports that no error prevented a
+// removal.
 func Cleaned(c *upkeep.Cleaned, dryRun, whole bool) string {
 	var b strings.Builder
 	removed, ended := "removed", "ended"
@@ -40,7 +41,7 @@ func Cleaned(c *upkeep.Cleaned, dryRun, whole bool) string {
 	return b.String()
 }
 
-// Store are the fields of a store.
+// Store returns the fields of a store.
 func Store(s *upkeep.StoreStats) [][]string {
 	fields := [][]string{
 		{"directory", s.Dir},

@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
-// Verified is what a bundle was found to be, as lines.
+// Verified returns lines about the verification of a bundle.
 func Verified(v *eval.Verified) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "run %s, %s on %s\n", v.Run, text.Count(len(v.Entries.Verdicts), "verdict"), text.Count(len(v.Entries.Nodes), "node"))
@@ -47,7 +47,7 @@ func Verified(v *eval.Verified) string {
 	return b.String()
 }
 
-// Audited is what results that were made again are, as lines.
+// Audited returns lines about the comparison of repeated results.
 func Audited(r *eval.Audited) string {
 	var b strings.Builder
 	for _, one := range r.Different {
@@ -66,7 +66,7 @@ func unjudged(r *eval.Audited) string {
 	return b.String()
 }
 
-// standing says how verdicts without a finding are known.
+// standing describes the evidence for verdicts without a finding.
 func standing(v *eval.Verified) string {
 	rest := len(v.Entries.Verdicts) - v.Proven - v.Imported - v.Unjudged
 	parts := []string{fmt.Sprintf("%d proven by their results and manifests", v.Proven)}
@@ -98,7 +98,7 @@ type VerifiedObject struct {
 	Rerun    *Rerun               `json:"rerun,omitempty"`
 }
 
-// Rerun says which verdicts of a bundle were made again.
+// Rerun lists the verdicts of a bundle that were repeated.
 type Rerun struct {
 	Checked   int                   `json:"checked"`
 	Different []eval.AuditedResult  `json:"different"`
