@@ -2,5 +2,5 @@
 
 package options
 
-// DescriptorLimit is how many files this process may have open; 0 is no limit.
+// DescriptorLimit returns how many files this process can open; 0 means no limit.
 func DescriptorLimit() int { return 0 }

@@ -1,19 +1,19 @@
-// Package options names the project of a call, and what the call can use of the outside world: environment,
-// keys, trust, directories, benchmarks, kinds of backends.
+// Package options specifies the project of a call and its access to the outside world: environment, keys,
+// trust, directories, benchmarks, kinds of backends.
 //
 // # Directories
 //
 // A project has a state directory, .fevalgraph or FEVALGRAPH_DIR. It can arrive with a project from
-// elsewhere, so what decides something in it is proven with the user's key, and anything that is not proven
-// reads as missing (StateForeign tells the user):
+// elsewhere, so files that decide something are proven with the user's key, and unproven ones are treated as
+// missing (StateForeign reports it):
 //
-//	nodes, partitions/          what was compiled and decided (package partition): sealed, or named by
-//	                            digest in what is sealed
+//	nodes, partitions/          compiled and decided nodes (package partition): sealed, or named by
+//	                            digest in a sealed file
 //	files                       the file index (package cache): sealed
 //	runs/<id>/, latest          records of runs (package event): proven by runs/<id>/sums
-//	sessions/<id>.jsonl         sessions that exist (package backend): each entry proven
+//	sessions/<id>.jsonl         existing sessions (package backend): each entry proven
 //	clusters/<name>.json        leases of clusters (package skypilot): proven
-//	images/, sandboxes/, machines/   what backends reported about themselves: sealed
+//	images/, sandboxes/, machines/   reports of backends about themselves: sealed
 //	store/                      results, while the shared store is read-only
 //	answers/                    the store, last answers and records of gen
 //

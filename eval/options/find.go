@@ -7,9 +7,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// FindProject looks for the configuration in a directory and those above it, and returns the
-// one that has it. Above the first a file of another user is not taken: a directory that
-// several share would let one run programs as another.
+// FindProject looks for the configuration in a directory and its parents, and returns the directory that
+// contains it. In parents, it ignores a file of another user: in a shared directory, one user could run
+// programs as another.
 func FindProject(start string) (dir string, found bool) {
 	for dir = start; ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(filepath.Join(dir, lang.MainFile))

@@ -13,11 +13,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
-// SessionKey is the user's key for entries of session registries.
+// SessionKey returns the user's key for entries of session registries.
 func (o *Options) SessionKey() (backend.SessionKey, error) { return o.UserKey(true) }
 
-// recordKey is what signs records. A call that only reads makes no key, and without one
-// there are no records that it could trust. A run that can have none works, too.
+// RecordKey returns the key that signs records. A call that only reads creates no key; without a key it
+// trusts no records. A run that cannot create one works, too.
 func (o *Options) RecordKey(create bool) (cache.RecordKey, error) {
 	secret, err := o.RecordSecret(create)
 	if wrong := (*exit.Error)(nil); errors.As(err, &wrong) {
@@ -32,16 +32,15 @@ func (o *Options) RecordKey(create bool) (cache.RecordKey, error) {
 	return cache.NewRecordKey(secret)
 }
 
-// noSecret returns a secret that nothing was or will be proven with.
+// noSecret returns a secret that has proven and will prove nothing.
 func noSecret() []byte {
 	secret := make([]byte, user.KeySize)
 	rand.Read(secret) // never fails
 	return secret
 }
 
-// stateKey derives a key for what is kept in state directories from the secret that proves records:
-// who may answer for a node may say so there. Without a secret, for a reason that RecordKey reports,
-// nothing is proven.
+// stateKey derives a key for state directories from the secret that proves records: a holder of the secret
+// can forge answers anyway. Without a secret, for a reason that RecordKey reports, nothing is proven.
 func (o *Options) stateKey(create bool, use string) proof.Key {
 	secret, err := o.RecordSecret(create)
 	if err != nil {
@@ -54,24 +53,24 @@ func (o *Options) stateKey(create bool, use string) proof.Key {
 	return key
 }
 
-// Place seals the files of a state directory that decide something, see proof.Place. A call that
-// only reads makes no key.
+// Place seals the files of a state directory that decide something, see proof.Place. A call that only reads
+// creates no key.
 func (o *Options) Place(state string, create bool) proof.Place {
 	return proof.At(o.stateKey(create, "fevalgraph state"), state, o.noteForeign)
 }
 
-// Records is where runs of the project are recorded.
+// Records returns the records of the project's runs.
 func (o Options) Records() event.Records { return o.RecordsIn(o.StateDir(), false) }
 
-// RecordsIn is where runs are recorded in a directory: a state directory, or its AnswersDir.
+// RecordsIn returns the records of runs in a directory: a state directory, or its AnswersDir.
 func (o *Options) RecordsIn(dir string, create bool) event.Records {
 	return event.Records{Dir: dir, Key: o.stateKey(create, "fevalgraph runs"), Foreign: o.noteForeign}
 }
 
 func (o *Options) noteForeign(path string) { o.Note(StateForeign{Path: path}) }
 
-// RecordSecret is what the key of records is derived from: the user's key or, where a group
-// trusts the results of its members, that of the group, which the user has to mend.
+// RecordSecret returns the secret of the key of records: the user's key or, if a group trusts the results of
+// its members, that of the group. An unreadable group key is an error that the user has to fix.
 func (o *Options) RecordSecret(create bool) ([]byte, error) {
 	path, ok := o.Getenv(StoreKeyVariable)
 	if !ok || path == "" {
@@ -87,7 +86,7 @@ func (o *Options) RecordSecret(create bool) ([]byte, error) {
 // StoreKeyVariable names the file with the key of a group.
 const StoreKeyVariable = "FEVALGRAPH_STORE_KEY"
 
-// UserKey is the user's key. It is made when there is none, if it may be.
+// UserKey returns the user's key. With create, it creates a missing one.
 func (o *Options) UserKey(create bool) ([]byte, error) {
 	dir, err := o.UserState()
 	if err != nil {
@@ -96,11 +95,11 @@ func (o *Options) UserKey(create bool) ([]byte, error) {
 	return user.Key(dir, create)
 }
 
-// UserState is the directory of what fevalgraph keeps for a user beside projects.
+// UserState returns the user's directory for keys and trust.
 func (o *Options) UserState() (string, error) { return user.StateDir(o.Getenv) }
 
-// OpenTrust reads what the project is trusted with.
+// OpenTrust reads the trust in the project.
 func (o *Options) OpenTrust() *user.Trust {
-	state, _ := o.UserState() // without one nothing was
+	state, _ := o.UserState() // without a directory, nothing is trusted
 	return user.OpenTrust(state, Absolute(o.ProjectDir()), o.Trusted)
 }

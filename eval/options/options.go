@@ -12,42 +12,41 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Options name a project and what a call may use of the outside world.
+// Options name a project and its dependencies on the outside world.
 type Options struct {
-	Dir      string   // of the configuration; "" is "."
-	File     string   // in place of fevalgraph.hcl, relative to Dir
+	Dir      string   // of the configuration; "" means "."
+	File     string   // replaces fevalgraph.hcl, relative to Dir
 	Vars     []string // NAME=VALUE, in order
 	VarFiles []string // relative to Dir, in order
 	Within   []string // directories that count as the project's, besides its own
-	// LookupEnv reads the caller's environment; nil is an empty one.
-	// FEVALGRAPH_DIR and FEVALGRAPH_CACHE_DIR move the state and the store.
+	// LookupEnv reads the caller's environment; nil means an empty one. FEVALGRAPH_DIR and
+	// FEVALGRAPH_CACHE_DIR move the state and the store.
 	LookupEnv func(name string) (string, bool)
 	Version   string // of the program, for required_version and records
-	Jobs      int    // nodes that run at once; 0 is the number of processors
+	Jobs      int    // nodes that run at once; 0 means the number of processors
 
-	StoreReadOnly bool // leave the shared store as it is: results go to one of the project's own
-	// Remotes are the remote caches that are used, by name, and how: "r" or "rw". Nil uses
-	// all as the configuration says.
+	StoreReadOnly bool // leave the shared store unchanged: results go to the project's own
+	// Remotes selects the remote caches to use, by name, with the mode "r" or "rw". Nil means all, with the
+	// modes of the configuration.
 	Remotes map[string]string
 	Offline bool // resolve no requirements over the network
-	Trusted bool // calls that only read may ask the project's backends who they are
-	// Restricted has a call that writes trust the project with nothing, and execute and ask only
-	// what the project is trusted with.
+	Trusted bool // calls that only read may probe the project's backends
+	// Restricted makes a call that writes grant the project no trust, and execute and probe only what the
+	// project is trusted with.
 	Restricted bool
 	Locked     bool // requirements that are not locked are an error
 
-	AdHoc      *lang.AdHoc // adds one solution that no block declares
+	AdHoc      *lang.AdHoc // adds a solution without a block
 	References int         // adds the solutions that problems ship, each so often, as the suite lang.ReferenceName
 
 	// Done ends the evaluation of the configuration when it is closed; nil never does.
 	Done <-chan struct{}
 
-	// Benchmarks are those whose rules and files the configuration may name.
+	// Benchmarks are the benchmarks whose rules and files the configuration can name.
 	Benchmarks []plan.Benchmark
-	// Kinds are the kinds of backends that there are.
+	// Kinds are the available kinds of backends.
 	Kinds []kind.Kind
-	// Notify receives remarks that are no errors, while the call goes on, from any
-	// goroutine; nil ignores them.
+	// Notify receives remarks during the call, from any goroutine; nil ignores them.
 	Notify func(Notice)
 }
 
@@ -64,7 +63,7 @@ func (o *Options) Getenv(name string) (string, bool) {
 	return o.LookupEnv(name)
 }
 
-// RunJobs is how many nodes run at once: what was asked for, as far as there are descriptors.
+// RunJobs returns how many nodes run at once: as requested, within the limit on open files.
 func (o *Options) RunJobs() int {
 	return min(o.WantedJobs(), mostJobs())
 }
@@ -80,14 +79,14 @@ func (o *Options) WantedJobs() int {
 	return o.Jobs
 }
 
-// Lang are the options of loading.
+// Lang returns the options of loading.
 func (o *Options) Lang() lang.Options {
 	return plan.WithBenchmarks(lang.Options{Dir: o.Dir, File: o.File, Vars: o.Vars, VarFiles: o.VarFiles, Within: o.Within, Env: o.Getenv, Version: o.Version,
 		AdHoc: o.AdHoc, References: o.References, Done: o.Done}, o.Benchmarks)
 }
 
-// LoadWarned reads the configuration, and shows and returns its warnings. Mistakes are the error, a
-// diag.List in an *exit.Error.
+// LoadWarned reads the configuration, and reports and returns its warnings. Errors in it are a diag.List in
+// an *exit.Error.
 func (o *Options) LoadWarned() (*lang.Config, diag.List, error) {
 	cfg, diags := lang.Load(o.Lang())
 	if diags.HasErrors() {
@@ -99,14 +98,13 @@ func (o *Options) LoadWarned() (*lang.Config, diag.List, error) {
 	return cfg, diags, nil
 }
 
-// Load reads the configuration alone. Mistakes are the error, a diag.List in an
-// *exit.Error.
+// Load reads the configuration without reporting warnings. Errors in it are a diag.List in an *exit.Error.
 func (o *Options) Load() (*lang.Config, error) {
 	cfg, _, err := o.LoadWarned()
 	return cfg, err
 }
 
-// Path is where a file is that a caller names relative to Dir.
+// Path resolves a file name of the caller relative to Dir.
 func (o *Options) Path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -120,7 +118,7 @@ func (o *Options) HasDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// ProjectDir is the directory of the configuration's main file.
+// ProjectDir returns the directory of the configuration's main file.
 func (o *Options) ProjectDir() string {
 	if o.File == "" {
 		return o.Dir
@@ -128,7 +126,7 @@ func (o *Options) ProjectDir() string {
 	return filepath.Join(o.Dir, filepath.Dir(o.File))
 }
 
-// StateDirOf is the directory for logs and records of the project in root.
+// StateDirOf returns the directory for logs and records of the project in root.
 func (o *Options) StateDirOf(root string) string {
 	dir, ok := o.Getenv("FEVALGRAPH_DIR")
 	switch {
@@ -140,11 +138,10 @@ func (o *Options) StateDirOf(root string) string {
 	return filepath.Join(root, dir)
 }
 
-// StateDir is the project's state directory, whether or not its configuration is
-// valid.
+// StateDir returns the project's state directory, whether or not its configuration is valid.
 func (o Options) StateDir() string { return o.StateDirOf(o.ProjectDir()) }
 
-// Absolute is a path from the root, or the path itself where there is no telling.
+// Absolute returns an absolute path, or the path itself if that is impossible.
 func Absolute(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		return abs

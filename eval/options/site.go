@@ -36,9 +36,9 @@ func (o *Options) Reapers() map[string]func(context.Context, backend.Entry) erro
 	return all
 }
 
-// BareSite is a site for what is asked of kinds outside of a run.
+// BareSite returns a site for queries of kinds outside of a run.
 func (o *Options) BareSite() *kind.Site {
-	key, _ := o.UserKey(false) // without one there is nothing to prove
+	key, _ := o.UserKey(false) // without a key there is nothing to prove
 	userState, _ := o.UserState()
 	return &kind.Site{
 		Store: cache.NewMemory(), State: o.StateDir(), UserState: userState, Scratch: ScratchDir(), LookupEnv: o.Getenv, Key: key, Place: o.Place(o.StateDir(), false),
@@ -49,8 +49,8 @@ func (o *Options) BareSite() *kind.Site {
 func (o *Options) NoticeMachines(text string) { o.Note(Machines{text}) }
 func (o *Options) NoticeLeftover(err error)   { o.Note(ClusterLeft{err}) }
 
-// scratchDir is where workspaces are made: a short path, since sockets in it
-// have little room, and one per user.
+// ScratchDir returns the directory for workspaces: a short path, since sockets in it have little room, and
+// one per user.
 func ScratchDir() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("fevalgraph-%d", os.Getuid()))
 }
@@ -72,8 +72,8 @@ func SumReaped(reaped []backend.Reaped) (ended int, left []error) {
 	return ended, left
 }
 
-// EndClusters ends the clusters that no living run has: those that nothing waits for any
-// more or, with all, also those that are kept.
+// EndClusters ends the clusters that no living run uses: those without pending work or, with all, also those
+// that are kept.
 func (o *Options) EndClusters(ctx context.Context, site *kind.Site, all bool) (ended []string, err error) {
 	var errs []error
 	for _, k := range o.Kinds {

@@ -15,15 +15,15 @@ import (
 // StateName is the usual name of a state directory.
 const StateName = ".fevalgraph"
 
-// AnswersDir is where gen keeps answers, and the records of its calls, in a state directory: in a
-// store of their own, as they have cost money, and what frees the shared store of results that can
-// be computed again must not remove them.
+// AnswersDir returns the directory of answers, and of the records of gen's calls, in a state directory. They
+// have a separate store, as they have cost money: cleaning the shared store of results that can be computed
+// again must not remove them.
 func AnswersDir(state string) string { return filepath.Join(state, "answers") }
 
-// CheckState returns an error if the state directory in a project is a link, or contains
-// anything but files and directories: fevalgraph makes nothing else there, and a project from
-// elsewhere could have files outside of it read, written or removed, or a command wait for ever.
-// A directory that FEVALGRAPH_DIR names by an absolute path is the user's choice.
+// CheckState returns an error if the state directory in a project is a link, or contains anything but files
+// and directories: fevalgraph creates nothing else there, and a project from elsewhere could have files
+// outside of it read, written or removed, or make a command wait for ever. A directory that FEVALGRAPH_DIR
+// names by an absolute path is the user's choice.
 func (o Options) CheckState() error {
 	if dir, _ := o.Getenv("FEVALGRAPH_DIR"); filepath.IsAbs(dir) {
 		return nil
@@ -57,9 +57,9 @@ var named = map[string][]string{"partitions": {"index", "configuration"}}
 func checkState(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
-		return nil // whatever needs it reports why
+		return nil // reported where it is needed
 	}
-	entries, _ := f.ReadDir(-1) // unsorted; other processes may remove some meanwhile
+	entries, _ := f.ReadDir(-1) // unsorted; other processes can remove some meanwhile
 	f.Close()
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
@@ -94,8 +94,8 @@ func typeName(mode fs.FileMode) string {
 	return "a device, pipe or socket"
 }
 
-// CheckOwner returns an error if the state directory is another user's, who could change what a
-// command writes or removes there.
+// CheckOwner returns an error if the state directory belongs to another user, who could change the files
+// that a command writes or removes there.
 func CheckOwner(dir string) error {
 	if info, err := os.Stat(dir); err == nil && !ownFile(info) {
 		return fmt.Errorf("%s belongs to another user: have its owner run the command, or set FEVALGRAPH_DIR to a directory of your own", dir)
@@ -103,12 +103,11 @@ func CheckOwner(dir string) error {
 	return nil
 }
 
-// MakeStateDir makes the project's state directory, if there is none.
+// MakeStateDir creates the project's state directory, if it is missing.
 func (o Options) MakeStateDir() error { return MakeState(o.StateDir()) }
 
-// MakeState makes a state directory, with a file that keeps it out of repositories: none
-// of it means anything elsewhere. A directory of another name that was there before may
-// hold what is not ours, and stays as it is.
+// MakeState creates a state directory, with a file that keeps it out of repositories: its content is useless
+// elsewhere. An existing directory of another name may contain foreign files, and stays unchanged.
 func MakeState(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
@@ -126,7 +125,7 @@ func MakeState(dir string) error {
 	return writeNew(filepath.Join(dir, ".gitignore"), "*\n")
 }
 
-// writeNew writes a file, unless there is one.
+// writeNew writes a file unless it exists.
 func writeNew(path, text string) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrExist) {
@@ -139,7 +138,7 @@ func writeNew(path, text string) error {
 	return err
 }
 
-// IsDenied reports whether a file could not be written for its place.
+// IsDenied reports whether a file could not be written because of its location.
 func IsDenied(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }

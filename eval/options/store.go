@@ -9,8 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// CacheDir is the store's directory, shared between projects. cfg is nil when there
-// is no valid configuration.
+// CacheDir returns the store's directory, shared between projects. cfg is nil without a valid configuration.
 func (o *Options) CacheDir(cfg *lang.Config) (string, error) {
 	if dir, ok := o.Getenv("FEVALGRAPH_CACHE_DIR"); ok && dir != "" {
 		return filepath.Abs(dir)
@@ -25,11 +24,11 @@ func (o *Options) CacheDir(cfg *lang.Config) (string, error) {
 	return filepath.Join(dir, "fevalgraph"), nil
 }
 
-// OwnStoreDir is where a project keeps what it may not store with the rest.
+// OwnStoreDir returns the directory for results that a project must not store in the shared store.
 func OwnStoreDir(state string) string { return filepath.Join(state, "store") }
 
-// Configured returns the configuration when it loads, for its cache block; calls
-// that need only the store do without one.
+// Configured returns the configuration if it loads, for its cache block; calls that need only the store work
+// without it.
 func (o *Options) Configured() *lang.Config {
 	cfg, diags := lang.Load(o.Lang())
 	if diags.HasErrors() {
