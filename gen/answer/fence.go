@@ -59,7 +59,7 @@ func fences(text string) ([]block, error) {
 	return blocks, nil
 }
 
-// fenceOf is the fence that a line begins with, or "".
+// fenceOf returns the fence at the start of a line, or "".
 func fenceOf(line string) string {
 	for _, c := range []string{"`", "~"} {
 		if n := len(line) - len(strings.TrimLeft(line, c)); n >= 3 {
@@ -107,7 +107,7 @@ func firstOf(texts []string) string {
 
 var aboveName = lazyregexp.New(`^(?:[-*+]\s+|\d+[.)]\s+)?(?:#{1,6}\s+)?(?:(?i:file(?:name)?|path)\s*:\s*)?(\S+)$`)
 
-// nameAbove is the name of a file that is all that a line says.
+// nameAbove returns the name of a file if the line contains nothing else.
 func nameAbove(line string) string {
 	line = strings.NewReplacer("**", "", "`", "").Replace(strings.TrimSpace(line))
 	line = strings.TrimSuffix(strings.TrimSpace(line), ":")

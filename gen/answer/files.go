@@ -19,9 +19,9 @@ type File struct {
 	Content string
 }
 
-// Files are the files that an answer makes of those that were there before, sorted by path.
-// unnamed is the path of code that has no name; "" refuses such code. The error says, to
-// people, why the answer is of no use.
+// Files returns the files after an answer, which changes the existing ones, sorted by path. unnamed is the
+// path of code that has no name; "" refuses such code. The error explains to the user why the answer is
+// unusable.
 func Files(text, unnamed string, before []File) ([]File, error) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	blocks, err := fences(text)
@@ -46,8 +46,7 @@ func Files(text, unnamed string, before []File) ([]File, error) {
 	return s.checked()
 }
 
-// Only is the longest block of code in an answer, whatever it is called, as the one file that
-// a solution consists of.
+// Only returns the longest block of code in an answer, under any name, as the only file of a solution.
 func Only(text, path string) ([]File, error) {
 	blocks, err := fences(strings.ReplaceAll(text, "\r\n", "\n"))
 	if err != nil {
@@ -113,7 +112,7 @@ func (s *solution) write(path, content string) error {
 	return nil
 }
 
-// checked is the solution, if it can be written anywhere as it is.
+// checked returns the solution, if it can be written unchanged on every system.
 func (s *solution) checked() ([]File, error) {
 	if len(s.files) > MaxFiles {
 		return nil, fmt.Errorf("the solution has %d files, more than %d", len(s.files), MaxFiles)

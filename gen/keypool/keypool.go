@@ -1,6 +1,6 @@
-// Package keypool hands out API keys to concurrent requests, each key within its limits. A
-// key that is throttled rests, and one that is refused is put aside for good. The package
-// knows nothing of what the keys open, and no text that it makes holds one.
+// Package keypool hands out API keys to concurrent requests, each key within its limits. A key that is
+// throttled rests, and one that is refused is put aside for good. The package does not know what the keys
+// are for, and no text that it makes contains one.
 //
 //	lease, err := pool.Take(ctx)
 //	...                       // a request with lease.Key()
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Limits are those of each key; 0 is none.
+// Limits are the limits of each key; 0 means no limit.
 type Limits struct {
 	PerMinute   int // requests that begin within a minute
 	Concurrency int // requests under way at once
@@ -91,7 +91,7 @@ type Lease struct {
 	key  *state
 }
 
-// Key is the key's value.
+// Key returns the key's value.
 func (l *Lease) Key() string { return l.key.Value }
 
 // Take waits until a key may be used. First come, first served. The error is a *NoKeysError,
@@ -153,8 +153,8 @@ func (p *Pool) ring() {
 	p.serve()
 }
 
-// next is the key that can be used first, and when; nil when that is after the end of a
-// request. left says that not every key has been put aside.
+// next returns the key that can be used first, and when; nil if that is after the end of a request. left
+// reports whether any key is still usable.
 func (p *Pool) next() (k *state, at time.Time, left bool) {
 	for _, one := range p.keys {
 		if one.aside != "" {

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// explain says what an error means for whoever asked.
+// explain describes an error to the user.
 func (c *HTTP) explain(ctx context.Context, key string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -93,7 +93,7 @@ func (c *HTTP) notFound(ctx context.Context, key, said string) error {
 	return &WrongError{Reason: fmt.Sprintf("%s has no model %q", c.o.Endpoint, c.o.Model), Hint: "it has " + some(names)}
 }
 
-// models are the names of those that an endpoint lists.
+// models returns the names of the models that an endpoint lists.
 func (c *HTTP) models(ctx context.Context, key string) (names []string, err error) {
 	response, err := c.send(ctx, key, http.MethodGet, "/models", nil)
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *HTTP) models(ctx context.Context, key string) (names []string, err erro
 	return names, err
 }
 
-// some are the first of many names.
+// some returns the first of many names.
 func some(names []string) string {
 	const most = 8
 	if len(names) <= most {
@@ -121,7 +121,7 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// said is a text of the other side in one line, without secrets, cut to what a person reads.
+// said returns a text of the other side in one line, without secrets, cut to a readable length.
 func (c *HTTP) said(key, text string) string {
 	const longest = 300
 	text = strings.Join(strings.Fields(c.masked(key, text)), " ")
@@ -131,7 +131,7 @@ func (c *HTTP) said(key, text string) string {
 	return text
 }
 
-// retryAfter is how long to wait by the headers of an answer; 0 is unknown.
+// retryAfter returns how long to wait by the headers of an answer; 0 if unknown.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	number := func(name string, unit time.Duration) time.Duration {
 		n, err := strconv.ParseFloat(h.Get(name), 64)

@@ -21,7 +21,7 @@ type HTTPOptions struct {
 	Endpoint   string // URL that /chat/completions is below
 	Model      string
 	Parameters map[string]any // of the request, beside the model and the messages
-	Timeout    time.Duration  // of a request, with its answer; 0 is none
+	Timeout    time.Duration  // of a request, with its answer; 0 means no limit
 	Transport  http.RoundTripper
 	// Redact masks what must not be said in a text of the other side. It may be nil.
 	Redact func(string) string
@@ -99,7 +99,7 @@ func (c *HTTP) send(ctx context.Context, key, method, path string, request map[s
 	return response, err
 }
 
-// chunk is what an event of a stream says.
+// chunk is the content of an event in a stream.
 type chunk struct {
 	Choices []struct {
 		Index int `json:"index"`
@@ -156,8 +156,7 @@ func (c *HTTP) read(ctx context.Context, key string, request map[string]any) (a 
 
 var errCut = errors.New("the stream ended before the answer did")
 
-// masked is a text of the other side without the key that it was sent, and without other
-// secrets.
+// masked returns a text of the other side without the key that it was sent, and without other secrets.
 func (c *HTTP) masked(key, text string) string {
 	if key != "" {
 		text = strings.ReplaceAll(text, key, "***")

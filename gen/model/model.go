@@ -25,26 +25,26 @@ type Model interface {
 	Ask(ctx context.Context, key string, q Question) (Answer, error)
 }
 
-// Question is what a model is asked.
+// Question is a request to a model.
 type Question struct {
-	System string // "" is none
+	System string // "" by default
 	Prompt string
 }
 
-// Answer is what a model said.
+// Answer is the response of a model.
 type Answer struct {
 	Text   string
 	Finish string // why it ended, in the words of the endpoint: "stop", "length" ...
 	Usage  Usage
 }
 
-// Usage is what an answer took. Tokens are 0 where nothing says how many there were.
+// Usage is the usage of an answer. Tokens are 0 if unknown.
 type Usage struct {
 	InputTokens  int64 `json:"input_tokens"`
 	OutputTokens int64 `json:"output_tokens"`
 }
 
-// MaxAnswer is how many bytes of an answer are read. One that is longer is no solution.
+// MaxAnswer bounds the bytes of an answer that are read. A longer one is not a solution.
 const MaxAnswer = 16 << 20
 
 // ThrottledError says that a key has been used too often for now.

@@ -19,15 +19,14 @@ type Program struct {
 	Argv    []string
 	Dir     string        // that it starts in
 	Env     []string      // NAME=VALUE; it has no other variables
-	Timeout time.Duration // 0 is none
+	Timeout time.Duration // 0 means no limit
 	Redact  func(string) string
 }
 
 // shownStderr bounds what an error has of the program's standard error.
 const shownStderr = 2 << 10
 
-// Ask implements Model. A program that says there is no use in asking again has no way
-// to do so: every failure is tried again.
+// Ask implements Model. A program cannot report that another attempt is useless: every failure is retried.
 func (p *Program) Ask(ctx context.Context, _ string, q Question) (Answer, error) {
 	if p.Timeout > 0 {
 		var cancel context.CancelFunc

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Fault is what is wrong with the answer to a request.
+// Fault specifies an error in the answer to a request.
 type Fault int
 
 // The faults.
@@ -44,7 +44,7 @@ type Server struct {
 	Answer func(Request) string
 	// Fault of the nth request, from 1; nil has none.
 	Fault func(n int, r Request) Fault
-	// PerMinute is how often a key may come within any minute; 0 is no limit.
+	// PerMinute bounds the requests of a key within any minute; 0 means no limit.
 	PerMinute int
 	// Refuse has the statuses with which keys are refused.
 	Refuse map[string]int
@@ -58,14 +58,14 @@ type Server struct {
 	comes map[string][]time.Time
 }
 
-// Requests are those that came so far, in order.
+// Requests returns the requests so far, in order.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Request(nil), s.all...)
 }
 
-// Answered is how many requests were answered.
+// Answered returns how many requests were answered.
 func (s *Server) Answered() (n int) {
 	for _, r := range s.Requests() {
 		if r.Status == http.StatusOK {

@@ -40,7 +40,7 @@ func (r Range) String() string {
 	return fmt.Sprintf("%s:%d,%d", r.File, r.Start.Line, r.Start.Column)
 }
 
-// Value is what an expression in the snippet evaluated to.
+// Value is the value of an expression in the snippet.
 type Value struct {
 	Expression string `json:"expression"`
 	Value      string `json:"value"`

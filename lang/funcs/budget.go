@@ -28,7 +28,7 @@ const (
 	maxText  = 128 << 20 // bytes of texts that are put together, or that functions return
 )
 
-// Budget is what the expressions of one load may still use up. It is safe for concurrent use.
+// Budget is the remaining budget for the expressions of one load. It is safe for concurrent use.
 type Budget struct{ steps, text atomic.Int64 }
 
 // Exceeded returns an error if the budget is used up: values are then missing, whatever became of

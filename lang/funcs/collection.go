@@ -8,8 +8,8 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// foldBool is a function that reduces a list of booleans to one; an element
-// equal to decisive decides it. Null counts as false.
+// foldBool returns a function that reduces a list of booleans to one; an element equal to decisive decides
+// it. Null counts as false.
 func foldBool(description string, decisive bool) function.Function {
 	return function.New(&function.Spec{
 		Description: description,

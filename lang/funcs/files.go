@@ -37,7 +37,7 @@ type OutsideError struct {
 
 func (e *OutsideError) Error() string { return fmt.Sprintf("%q is outside of the project", e.Path) }
 
-// place is where a written path leads, if a function may look there.
+// place returns the absolute path of a written one, if a function may read it.
 func (f Files) place(written string) (string, error) {
 	name := f.Resolve(written)
 	if f.Allowed != nil && !f.Allowed(name) {
@@ -73,8 +73,8 @@ func (f Files) file() function.Function {
 	})
 }
 
-// ReadFile is what the function file returns. An error wraps fs.ErrNotExist when there is no
-// such file, and is an *OutsideError when it may not be looked at.
+// ReadFile returns the text of a file, like the function file. An error wraps fs.ErrNotExist if the file is
+// missing, and is an *OutsideError if it may not be read.
 func (f Files) ReadFile(written string) (string, error) {
 	text, err := f.bytes(written)
 	if err != nil {
@@ -86,7 +86,7 @@ func (f Files) ReadFile(written string) (string, error) {
 	return string(text), nil
 }
 
-// bytes are those of a file, as an editor has it or as it is on disk.
+// bytes returns the content of a file, from the editor or from disk.
 func (f Files) bytes(written string) ([]byte, error) {
 	if f.Overlay != nil {
 		name, err := f.place(written)
@@ -188,7 +188,7 @@ func (f Files) search(description string, glob func(dir, pattern string) ([]stri
 	})
 }
 
-// Glob is what the function fileset returns.
+// Glob returns the same paths as the function fileset.
 func (f Files) Glob(written, pattern string) ([]string, error) {
 	dir, err := f.searched(written, pattern)
 	if err != nil {
@@ -197,7 +197,7 @@ func (f Files) Glob(written, pattern string) ([]string, error) {
 	return Glob(dir, pattern)
 }
 
-// searched is the directory in which a pattern is looked for.
+// searched returns the directory in which to search for a pattern.
 func (f Files) searched(written, pattern string) (string, error) {
 	dir, err := f.place(written)
 	if err != nil {

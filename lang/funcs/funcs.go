@@ -1,8 +1,6 @@
-// Package funcs is the function library of the configuration language: pure
-// functions of the kind people know from other HCL tools, and a few that read
-// files. It is not a place for anything that depends on time, randomness, the
-// network or the environment: the same configuration and files must always
-// give the same values.
+// Package funcs is the function library of the configuration language: pure functions as in other HCL tools,
+// and a few that read files. No function may depend on time, randomness, the network or the environment: the
+// same configuration and files must always give the same values.
 //
 //	library := funcs.Library(funcs.Files{Dir: "/project"})
 //	library["upper"].Call([]cty.Value{cty.StringVal("a")}) // "A"
@@ -26,7 +24,7 @@ func Library(files Files) map[string]function.Function {
 	return library
 }
 
-// FileFunctions are the names in Library that Pure does not have.
+// FileFunctions returns the names in Library that Pure does not have.
 func FileFunctions() []string { return []string{"dirs", "file", "fileexists", "fileset"} }
 
 // Pure returns the functions whose result depends on their arguments alone.

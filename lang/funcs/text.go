@@ -14,7 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// textFunc is a function from one string to another.
+// textFunc returns a function from one string to another.
 func textFunc(description string, f func(string) (string, error)) function.Function {
 	return function.New(&function.Spec{
 		Description: description,
@@ -30,7 +30,7 @@ func textFunc(description string, f func(string) (string, error)) function.Funct
 	})
 }
 
-// testFunc is a question about one string and another.
+// testFunc returns a predicate of two strings.
 func testFunc(description, second string, f func(text, part string) bool) function.Function {
 	return function.New(&function.Spec{
 		Description: description,

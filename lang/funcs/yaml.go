@@ -62,7 +62,7 @@ func CheckYAML(text string) error {
 	return nil
 }
 
-// yamlSize is what a node expands to, itself included.
+// yamlSize is the size of an expanded node, itself included.
 type yamlSize struct{ values, depth int }
 
 // yamlMeasure measures a tree of nodes in which aliases share parts; each

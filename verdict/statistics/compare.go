@@ -17,7 +17,7 @@ type Attempts struct {
 	Missing int       // attempts without one
 }
 
-// Unit is what two contenders got at the same unit.
+// Unit contains the results of two contenders at the same unit.
 type Unit struct{ A, B Attempts }
 
 // Problem is the units of a problem that two contenders attempted.
@@ -102,8 +102,8 @@ func (c *Comparison) Correct(f *Family) {
 	}
 }
 
-// means returns what A and B have at the units where both have a verdict, and whether that is one
-// attempt of each that is 0 or 1. It is false if there is none.
+// means returns the means of A and B at the units where both have a verdict, and whether each has one
+// attempt there that is 0 or 1. It returns false without such units.
 func (p Problem) means() (a, b float64, single, ok bool) {
 	n := 0.0
 	single = len(p) == 1

@@ -2,9 +2,9 @@ package statistics
 
 import "slices"
 
-// Groups are the largest groups of contenders of which no two are shown to differ; a contender
-// may be in several. Contenders are 0 to n-1, best first, and so are groups and their members.
-// differ is whether two are shown to differ.
+// Groups returns the largest groups of contenders in which no two differ significantly; a contender can be
+// in several. Contenders are 0 to n-1, best first, as are groups and their members. differ reports whether
+// two differ significantly.
 func Groups(n int, differ func(a, b int) bool) [][]int {
 	all := make([]int, n)
 	for i := range all {

@@ -11,7 +11,7 @@ import (
 // Confidence is how often an interval has what it estimates.
 const Confidence = 0.95
 
-// Interval is what a mean is in with Confidence.
+// Interval contains a mean with Confidence.
 type Interval struct {
 	Low, High float64
 	Known     bool   // false if the sample cannot tell
@@ -32,8 +32,8 @@ func (s Scale) atEnds(sample []float64) bool {
 // Simulations show what smaller ones do.
 const fewest = 8
 
-// resamples of a bootstrap: so many, and fewer of large samples, down to a thousand, so that they
-// draw no more numbers than that. seed is what all random numbers begin with.
+// resamples of a bootstrap: so many, and fewer of large samples, down to a thousand, to bound the numbers
+// that are drawn. seed is the seed of all random numbers.
 const (
 	resamples      = 4000
 	leastResamples = 1000
@@ -78,8 +78,8 @@ func wilson(mean float64, n int, s Scale) Interval {
 	return Interval{Low: s.Worst + width*max(0, center-half), High: s.Worst + width*min(1, center+half), Known: true, Method: "wilson"}
 }
 
-// drawnTotal is the sum of as many of a sample, drawn with replacement. One random number draws two:
-// that its halves favour some places by one in 2^32/n is less than anything here is exact to.
+// drawnTotal returns the sum of a resample of the same size, drawn with replacement. One random number draws
+// two: its halves favour some elements by one in 2^32/n, which is less than the precision of the figures.
 func drawnTotal(random *rand.Rand, sample []float64) (sum float64) {
 	n := uint64(len(sample))
 	for left := len(sample); left > 0; left -= 2 {
@@ -92,15 +92,15 @@ func drawnTotal(random *rand.Rand, sample []float64) (sum float64) {
 	return sum
 }
 
-// expanded is the quantile of the normal distribution, below 0, that stands for the lower end of an
-// interval of a sample of n.
+// expanded returns the quantile of the normal distribution, below 0, for the lower end of an interval of a
+// sample of n.
 func expanded(n int) float64 {
 	m := float64(n)
 	return -math.Sqrt(m/(m-1)) * studentQuantile((1+Confidence)/2, m-1)
 }
 
-// correct are the ends of the interval of a sample's mean by the sorted means of its resamples.
-// z is the normal quantile of the lower end, as in an interval that needs no correction.
+// correct returns the ends of the interval of a sample's mean from the sorted means of its resamples. z is
+// the normal quantile of the lower end of an uncorrected interval.
 func correct(sample, means []float64, z float64) (low, high float64) {
 	estimate := Mean(sample)
 	// Of means that are equal to the estimate, which counts have many of, half are below it.
@@ -115,8 +115,8 @@ func correct(sample, means []float64, z float64) (low, high float64) {
 	return at(z), at(-z)
 }
 
-// acceleration is how fast the mean's deviation grows with it: from the jackknife, which for a mean
-// is a sixth of the skewness over the root of n.
+// acceleration returns how fast the mean's deviation grows with it: from the jackknife, which for a mean is
+// a sixth of the skewness over the root of n.
 func acceleration(sample []float64) float64 {
 	m, squares, cubes := Mean(sample), 0.0, 0.0
 	for _, x := range sample {
@@ -126,14 +126,14 @@ func acceleration(sample []float64) float64 {
 	return cubes / (6 * math.Pow(squares, 1.5))
 }
 
-// quantile is the quantile of sorted numbers, between two of them in proportion.
+// quantile returns a quantile of sorted numbers, interpolated linearly.
 func quantile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	i := min(int(at), len(sorted)-2)
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// slack is how far sums of a sample may be apart for the order of their parts alone.
+// slack returns the possible difference between sums of a sample in different orders.
 func slack(sample []float64) float64 {
 	sum := 0.0
 	for _, x := range sample {
@@ -142,11 +142,11 @@ func slack(sample []float64) float64 {
 	return 1e-12 * sum
 }
 
-// normal is the distribution function of the standard normal distribution.
+// normal returns the distribution function of the standard normal distribution.
 func normal(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 
-// studentQuantile is the quantile of Student's distribution with so many degrees of freedom, for p
-// from one half on.
+// studentQuantile returns the quantile of Student's distribution with so many degrees of freedom, for p of
+// at least one half.
 func studentQuantile(p, degrees float64) float64 {
 	x := mathext.InvRegIncBeta(degrees/2, 0.5, 2*(1-p))
 	return math.Sqrt(degrees * (1 - x) / x)

@@ -226,7 +226,7 @@ func scale(p []float64, played []bool) []float64 {
 	return ratings
 }
 
-// Absent is a match in which none of the players takes part.
+// Absent returns a match in which none of the players takes part.
 func Absent(players int) []float64 {
 	match := make([]float64, players)
 	for i := range match {

@@ -20,9 +20,9 @@ const (
 	enoughFar  = 10
 )
 
-// SignFlip is the two-sided p of differences of pairs: how often their sum is as far from 0 if the
-// members of each pair were exchanged at random, as they could have been if they were alike. It is
-// exact for up to 20 differences that are not 0.
+// SignFlip returns the two-sided p of differences of pairs: how often their sum is as far from 0 if the
+// members of each pair were exchanged at random, as they could have been if they were alike. It is exact for
+// up to 20 differences that are not 0.
 func SignFlip(differences []float64) (p float64, exact bool) {
 	var sizes []float64
 	sum, squares := 0.0, 0.0
@@ -54,7 +54,7 @@ func SignFlip(differences []float64) (p float64, exact bool) {
 	return float64(n+1) / float64(drawn+1), false // the signs that were seen are one of the draws
 }
 
-// drawnSum is the sum of numbers of at least 0 with signs at random.
+// drawnSum returns the sum of numbers of at least 0 with random signs.
 func drawnSum(random *rand.Rand, sizes []float64) (sum float64) {
 	for i := 0; i < len(sizes); i += 64 {
 		signs := random.Uint64()
@@ -67,7 +67,7 @@ func drawnSum(random *rand.Rand, sizes []float64) (sum float64) {
 	return sum
 }
 
-// countFar is how many choices of signs make the sum at least so far from 0.
+// countFar returns how many choices of signs make the sum at least so far from 0.
 func countFar(sizes []float64, sum, far float64) int {
 	if len(sizes) == 0 {
 		if math.Abs(sum) >= far {
@@ -78,8 +78,8 @@ func countFar(sizes []float64, sum, far float64) int {
 	return countFar(sizes[1:], sum+sizes[0], far) + countFar(sizes[1:], sum-sizes[0], far)
 }
 
-// McNemar is the exact two-sided p of McNemar's test: of the pairs of which only one member
-// succeeded, so many were the first and so many the second.
+// McNemar returns the exact two-sided p of McNemar's test: of the pairs of which only one member succeeded,
+// so many were the first and so many the second.
 func McNemar(first, second int) float64 {
 	if first == second {
 		return 1

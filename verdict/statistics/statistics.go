@@ -1,11 +1,9 @@
-// Package statistics has the figures of samples: summaries, what the best of a few attempts is
-// expected to be, intervals of confidence, ratings, and how contenders compare at the same problems.
-// It knows numbers and nothing of what they measure. Equal samples always give equal figures: what
-// is drawn at random is drawn from a fixed seed.
+// Package statistics computes figures of samples: summaries, the expected best of a few attempts, confidence
+// intervals, ratings, and comparisons of contenders on the same problems. It knows only numbers, not what
+// they measure. Equal samples always give equal figures: random numbers come from a fixed seed.
 //
-// The problem is the unit of everything that says how sure a figure is. Attempts at one problem
-// resemble each other, so that counting each as a sample of its own would promise more than was
-// measured.
+// The problem is the unit of all uncertainty. Attempts at one problem resemble each other, so counting each
+// as a separate sample would claim more than was measured.
 package statistics
 
 import (
@@ -46,10 +44,9 @@ func SpreadOf(sample []float64) Spread {
 // Finite reports whether a number can be a part of a sample.
 func Finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// BestOf is the expected maximum of k different elements of a sample drawn at
-// random: the unbiased estimate, from all of its attempts, of what the best of k
-// is. For elements that are 0 or 1 it is the unbiased pass@k,
-// 1 - C(n-c, k)/C(n, k). It is false unless 1 <= k <= len(sample).
+// BestOf returns the expected maximum of k different elements of a sample drawn at random: the unbiased
+// estimate, from all of its attempts, of the best of k. For elements that are 0 or 1 it is the unbiased
+// pass@k, 1 - C(n-c, k)/C(n, k). It returns false unless 1 <= k <= len(sample).
 func BestOf(sample []float64, k int) (float64, bool) {
 	if k < 1 || k > len(sample) {
 		return 0, false
@@ -57,7 +54,7 @@ func BestOf(sample []float64, k int) (float64, bool) {
 	return bestOf(slices.Clone(sample), k), true
 }
 
-// bestOf is BestOf of a sample that it may reorder.
+// bestOf is like BestOf, and can reorder the sample.
 func bestOf(sample []float64, k int) float64 {
 	if k == 1 {
 		return Mean(sample)
