@@ -190,7 +190,7 @@ func contentTexts(ctx context.Context, before, after reader, label string, old, 
 	return all
 }
 
-// Texts are a change in words: the files, where it is one of trees that the store has.
+// Texts describes a change in words: the files, if it is a change of a tree in the store.
 func Texts(ctx context.Context, store cache.Store, c event.Change) []string {
 	old, oldErr := cache.ParseDigest(c.Old)
 	now, newErr := cache.ParseDigest(c.New)

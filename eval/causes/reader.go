@@ -11,7 +11,7 @@ import (
 // reader reads the records of a side.
 type reader struct{ store cache.Store }
 
-// manifest is that of a key; nil when its record is gone.
+// manifest returns the manifest of a key, or nil if its record is gone.
 func (r reader) manifest(ctx context.Context, key cache.Key) ([]graph.Field, error) {
 	record, err := r.store.Record(ctx, key)
 	if err != nil || record == nil {
@@ -20,7 +20,7 @@ func (r reader) manifest(ctx context.Context, key cache.Key) ([]graph.Field, err
 	return graph.DecodeManifest(record.Manifest)
 }
 
-// files are those of a tree as fields of a manifest.
+// files returns the files of a tree as fields of a manifest.
 func (r reader) files(ctx context.Context, tree cache.Digest) ([]graph.Field, error) {
 	var all []graph.Field
 	err := cache.WalkTree(ctx, r.store, tree, func(e cache.Entry) error {

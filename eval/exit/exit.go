@@ -44,11 +44,11 @@ func (e *Error) Unwrap() error { return e.Err }
 // With gives an error a class.
 func With(class Class, err error) error { return &Error{class, err} }
 
-// Unmatched is the error of a selector that picks nothing.
+// Unmatched returns the error of a selector that picks nothing.
 func Unmatched(format string, args ...any) error { return With(NoMatch, fmt.Errorf(format, args...)) }
 
-// OfExecution is the class of what kept an execution from being whole; Passed is that nothing
-// did. err is why it has no outcome of its own.
+// OfExecution returns the class of the worst failure in an execution, or Passed. err is the reason why the
+// execution has no outcome.
 func OfExecution(ctx context.Context, rep *graph.Report, err error) Class {
 	switch {
 	case context.Cause(ctx) != nil:

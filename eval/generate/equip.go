@@ -30,7 +30,7 @@ const (
 	mostAtOnce  = 512
 )
 
-// atOnce is how many requests of a key may be under way.
+// atOnce returns how many requests of a key can run at a time.
 func atOnce(g *lang.Generator) int {
 	switch {
 	case g.AtOnce > 0:
@@ -41,7 +41,7 @@ func atOnce(g *lang.Generator) int {
 	return usualAtOnce
 }
 
-// slots are how many requests of a generator may be under way, or wait for a key.
+// slots returns how many requests of a generator can run, or wait for a key.
 func slots(g *lang.Generator) int {
 	return min(max(len(g.Keys), 1)*atOnce(g), mostAtOnce)
 }
@@ -55,7 +55,7 @@ func (unready) Ask(context.Context, string, model.Question) (model.Answer, error
 
 func noKeys() *keypool.Pool { return keypool.New([]keypool.Key{{}}, keypool.Limits{}) }
 
-// who tells whoever answers for a generator from all others.
+// who returns a text that identifies the model of a generator.
 func who(cfg *lang.Config, g *lang.Generator) []gen.Field {
 	if g.Endpoint != "" {
 		return []gen.Field{{Label: "endpoint", Value: g.Endpoint}}
@@ -82,8 +82,8 @@ func who(cfg *lang.Config, g *lang.Generator) []gen.Field {
 	return fields
 }
 
-// projectFiles are the paths of those arguments that name regular files of the project; "" of
-// the others.
+// projectFiles returns the paths of arguments that name regular files of the project; "" for other
+// arguments.
 func projectFiles(root string, argv []string) []string {
 	paths := make([]string, len(argv))
 	for i, arg := range argv {
@@ -152,7 +152,7 @@ func (c *call) equip(all []*gen.Generator) error {
 	return nil
 }
 
-// transport is what requests go by. Proxies are those of the caller's environment.
+// transport returns the transport of requests. Proxies come from the caller's environment.
 func (c *call) transport(connections int) http.RoundTripper {
 	get := func(name string) string {
 		value, ok := c.o.Getenv(name)
@@ -166,7 +166,7 @@ func (c *call) transport(connections int) http.RoundTripper {
 		Proxy: func(r *http.Request) (*url.URL, error) { return proxy(r.URL) }}
 }
 
-// keys are the API keys of a generator: one without a value where it needs none.
+// keys returns the API keys of a generator: an empty one if it needs none.
 func (c *call) keys(g *lang.Generator) ([]keypool.Key, error) {
 	if len(g.Keys) == 0 {
 		return []keypool.Key{{}}, nil
@@ -192,7 +192,7 @@ func (c *call) keys(g *lang.Generator) ([]keypool.Key, error) {
 	return keys, nil
 }
 
-// secret is a secret that a generator needs, which must have a value now.
+// secret returns a secret that a generator needs, which must have a value now.
 func (c *call) secret(g *lang.Generator, name string) (*lang.Secret, error) {
 	for i := range c.cfg.Secrets {
 		s := &c.cfg.Secrets[i]
@@ -209,7 +209,7 @@ func (c *call) secret(g *lang.Generator, name string) (*lang.Secret, error) {
 	return nil, fmt.Errorf("%s needs secret.%s, which has no value", g.Ref, name)
 }
 
-// environment is that of a command.
+// environment returns the environment of a command.
 func (c *call) environment(g *lang.Generator) ([]string, error) {
 	env := []string{}
 	for _, name := range []string{"PATH", "HOME"} {

@@ -28,7 +28,7 @@ type Request struct {
 	Selectors []string // of what to make; none is everything
 	Missing   bool     // leave alone what has files, whatever they were made from
 	Again     bool     // ask again what has been answered
-	MaxCost   float64  // dollars; 0 is no limit
+	MaxCost   float64  // dollars; 0 means no limit
 	DryRun    bool     // ask nothing, and write nothing
 	Progress  event.Sink
 }
@@ -41,7 +41,7 @@ type Outcome struct {
 	Asked  gen.Usage    // what this call has asked
 	Priced bool         // every generator that was asked has a price
 	End    event.RunEnd
-	// Planned is what a call would ask; only of a dry run, which has nothing else but Known.
+	// Planned lists the requests that a call would send. Only a dry run has it, with Known.
 	Planned []Planned
 	Known   int // steps that have been answered
 }
@@ -165,7 +165,7 @@ func (c *call) remember(rep *graph.Report) error {
 
 func (c *call) answers() string { return options.AnswersDir(c.o.StateDirOf(c.cfg.Root)) }
 
-// options are those of an execution.
+// options returns the options of an execution.
 func (c *call) options(dry bool) graph.Options {
 	o := graph.Options{Store: c.store, Locker: c.store, Last: c.last.Of, Run: c.run, DryRun: dry, Pools: map[string]int{graph.CPUPool: c.o.RunJobs()}}
 	for _, g := range c.all {
@@ -187,7 +187,7 @@ func (c *call) options(dry bool) graph.Options {
 	return o
 }
 
-// stale are the generators that something has to be asked of.
+// stale returns the generators that need a request.
 func (c *call) stale(planned *graph.Report) []*gen.Generator {
 	asked := map[*gen.Generator]bool{}
 	for _, s := range c.batch.Steps {
@@ -243,7 +243,7 @@ func (c *call) place(ctx context.Context, rep *graph.Report, out *Outcome) error
 	return errors.Join(err, lock.Close())
 }
 
-// event is what became of a step, for the stream.
+// event returns the event for the result of a step.
 func (c *call) event(p gen.Placed) event.Generated {
 	s := p.Step
 	place := c.cfg.Relative(filepath.Join(s.Generator.Directory, filepath.FromSlash(s.Place)))

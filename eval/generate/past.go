@@ -26,8 +26,8 @@ type Past struct {
 	Later string
 }
 
-// Decision is what a call did about one request, or about files that it left alone. A request that
-// it had sent, or was to send, when it was killed has the state Queued or Running.
+// Decision records the action of a call for one request, or for files that it kept. A request that was
+// queued or running when the call was killed has the state Queued or Running.
 type Decision struct {
 	Name   string
 	Node   event.NodeDone   // of the answer, or of the files that were there

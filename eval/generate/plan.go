@@ -12,13 +12,13 @@ import (
 type Planned struct {
 	Step  *gen.Step
 	Cause string    // why it would be sent
-	After string    // of a request whose prompt depends on one that is sent before, the kind of that; else ""
+	After string    // for a request whose prompt depends on an earlier one, the kind of that; else ""
 	Wrong string    // why it cannot be; "" is that it can
 	About gen.Usage // what it may take
 	Whole bool      // its prompt is known; otherwise it is longer than About
 }
 
-// plan is the outcome of a dry run.
+// plan returns the outcome of a dry run.
 func (c *call) plan(rep *graph.Report) *Outcome {
 	out := &Outcome{Root: c.cfg.Root, Priced: true}
 	for _, s := range c.batch.Steps {

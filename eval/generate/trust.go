@@ -12,14 +12,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// A project says which variables of the environment hold keys, and where they are sent: one
-// that was just cloned could name anything. So, other than by running it, no one trusts a
-// project with keys by having it generate: that takes `fevalgraph trust`, which shows each key
-// and its destination, and holds for that pair alone. A generator that gets no secret can do
-// nothing that running the project could not.
+// A project specifies which variables of the environment hold keys, and where they are sent: a cloned
+// project could name any. So trust in keys takes `fevalgraph trust`, not just a run of gen. It shows each
+// key and its destination, and covers only that pair. A generator without secrets can do nothing that
+// running the project could not.
 
-// Asks is what a generator is trusted with. secrets says that there are some, so that it has to
-// be trusted before it is used.
+// Asks returns the rights that a generator needs. secrets reports whether it uses any, so that it needs
+// trust.
 func Asks(cfg *lang.Config, g *lang.Generator) (asks []string, secrets bool) {
 	if g.Endpoint != "" {
 		for _, name := range g.Keys {
@@ -67,7 +66,7 @@ func secretText(cfg *lang.Config, name string) string {
 	return "secret." + name
 }
 
-// secretsOf are the names of the secrets in a variable.
+// secretsOf returns the names of the secrets in a variable.
 func secretsOf(cfg *lang.Config, v lang.EnvVar) []string {
 	names, _, _ := strings.Cut(v.Secret, " in ")
 	var found []string
@@ -81,7 +80,7 @@ func secretsOf(cfg *lang.Config, v lang.EnvVar) []string {
 	return found
 }
 
-// Trusted is what the generators of a configuration are trusted with, for `fevalgraph trust`.
+// Trusted returns the rights of the generators in a configuration, for `fevalgraph trust`.
 func Trusted(cfg *lang.Config) []user.Trusted {
 	var all []user.Trusted
 	for _, g := range cfg.Generators {

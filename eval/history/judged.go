@@ -33,7 +33,7 @@ func JudgedIn(results *report.Results) Judged {
 	return j
 }
 
-// Run returns the run that judged the cell or checkpoint of a name; "" if there is none.
+// Run returns the run that judged the cell or checkpoint of a name, or "".
 func (j Judged) Run(name string) string { return j.runs[name] }
 
 // Runs lists the runs from the latest on.
@@ -64,9 +64,9 @@ func (j Judged) Owner(addr string) (string, bool) {
 	return name, ok && solution != ""
 }
 
-// Nodes calls fn for the nodes that made the results, with the addresses of those that each depends
-// on. Of nodes that cells share, those of the latest run come first. A verdict that its run does not
-// have, because the record of the one that judged it is gone, has no nodes.
+// Nodes calls fn for the nodes that made the results, with the addresses of their dependencies. Of nodes
+// that cells share, those of the latest run come first. A verdict whose run has lost its record has no
+// nodes.
 func (j Judged) Nodes(state event.Records, fn func(row *graph.Row, deps []string)) error {
 	for _, run := range j.Runs() {
 		record, err := Open(state, run)
@@ -86,7 +86,7 @@ func (j Judged) Nodes(state event.Records, fn func(row *graph.Row, deps []string
 	return nil
 }
 
-// differing finds the names whose verdict is not the one that their run recorded.
+// differing finds the names whose verdict differs from the recorded verdict of their run.
 func (j Judged) differing(recorded *report.Results, run string) map[string]bool {
 	had := map[string]*report.Checkpoint{}
 	each(recorded, func(name string, c *report.Checkpoint) { had[name] = c })

@@ -17,9 +17,8 @@ import (
 // ErrNoLog says that a node's work printed nothing.
 var ErrNoLog = errors.New("printed nothing")
 
-// Log is what a node's work printed in a recorded run, or in the run that made its answer;
-// what its attempt printed that broke or failed; or its message. The error wraps ErrNoLog when there
-// is none of these.
+// Log returns the output of a node's work in a recorded run, or in the run that made its answer; or the
+// output of a broken attempt; or its message. The error wraps ErrNoLog if it has none of these.
 func Log(ctx context.Context, store cache.Store, run *event.Run, done *event.NodeDone) ([]byte, error) {
 	if attempted(done) {
 		content, err := run.Log(done.Addr)
@@ -51,7 +50,7 @@ func attempted(done *event.NodeDone) bool {
 	return done.State == event.Broken || done.State == event.Failed
 }
 
-// SetupLog is what the set-up commands of a node printed.
+// SetupLog returns the output of a node's set-up commands.
 func SetupLog(ctx context.Context, store cache.Store, done *event.NodeDone) ([]byte, error) {
 	outputs, err := outputs(ctx, store, done, pytest.OutputSetup)
 	if err != nil {
@@ -64,7 +63,7 @@ func SetupLog(ctx context.Context, store cache.Store, done *event.NodeDone) ([]b
 	return said, nil
 }
 
-// programLog is what the program of a judge's case printed, and how it ended.
+// programLog returns the output of the program of a judge's case, and how it ended.
 func programLog(ctx context.Context, store cache.Store, done *event.NodeDone) ([]byte, error) {
 	outputs, err := outputs(ctx, store, done, judge.OutputStdout, judge.OutputExit, graph.LogOutput)
 	if err != nil {

@@ -92,8 +92,7 @@ func Node(state event.Records, run *event.Run, arg string, rank func(event.NodeD
 	return nil, exit.Unmatched("%q fits %d nodes of run %s; name one of them:\n  %s", arg, len(order), run.ID, strings.Join(listed, "\n  "))
 }
 
-// nodes are the last events of a run's nodes that fit a selector, and their
-// addresses in order.
+// nodes returns the last events of a run's nodes that fit a selector, and their addresses in order.
 func nodes(state event.Records, run *event.Run, arg string) (map[string]event.NodeDone, []string, error) {
 	selector, err := graph.ParseSelector([]string{arg}, nil)
 	if err != nil {

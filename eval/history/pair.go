@@ -29,9 +29,9 @@ func Open(state event.Records, name string) (*Record, error) {
 	return r, err
 }
 
-// OpenPair reads the records of two runs of a project, but for the partitions and cells that they
-// share, which is what makes two runs of a large project quick to compare. shared is how many
-// checkpoints these have.
+// OpenPair reads the records of two runs of a project, without the partitions and cells that they share,
+// which makes a comparison of two runs of a large project quick. shared is the number of checkpoints in
+// these.
 func OpenPair(state event.Records, before, after string) (a, b *Record, shared int, err error) {
 	if a, err = find(state, before); err != nil {
 		return nil, nil, 0, err
@@ -99,7 +99,7 @@ func (r *Record) read(without []string) error {
 	return nil
 }
 
-// checkpoints is how many the cells of partitions have.
+// checkpoints returns the number of checkpoints of the cells in partitions.
 func checkpoints(state event.Records, files []string) (n int, err error) {
 	for _, file := range files {
 		name, err := partition.ParseName(file)

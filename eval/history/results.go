@@ -76,7 +76,7 @@ func Cells(state event.Records, run *event.Run, known map[string]bool) ([]report
 	return slices.Concat(all...), nil
 }
 
-// damaged is an error of reading a partition file of a run.
+// damaged returns an error of reading a partition file of a run.
 func damaged(run *event.Run, file string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, partition.ErrDamaged) {
 		return &event.DamagedError{Run: run.ID, File: filepath.Join("..", "..", "partitions", file)}

@@ -9,9 +9,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Sources are the runs, among some from the latest on, that have the last result of a checkpoint, or
-// its last verdict where a later run never began it. One that cannot be read, or that another key
-// proves, is among them: it may have one.
+// Sources returns the runs, among some from the latest on, that have the last result of a checkpoint, or its
+// last verdict if a later run never began it. It includes unreadable and unproven runs: they may have one.
 func Sources(state event.Records, ids []string) (map[string]bool, error) {
 	type result struct {
 		of    plan.CellID

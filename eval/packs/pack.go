@@ -25,7 +25,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// Packed is what went into a pack, or came out of some.
+// Packed counts the records and blobs of a pack, or of several.
 type Packed struct {
 	pack.Counts
 	Stale int // nodes that were asked for and have no answer to pack
@@ -63,8 +63,8 @@ type keyLine struct {
 	Deps []string `json:"deps,omitempty"`
 }
 
-// Write writes the answers of nodes that a store has, and everything that they lead to, into a
-// file, with the record of a run: an id, or "latest"; "" is none.
+// Write writes the answers of nodes in a store, and everything that they refer to, into a file, with the
+// record of a run: an id, "latest", or "" for no record.
 func Write(ctx context.Context, o *options.Options, file string, store cache.Store, nodes []Answered, state event.Records, run string) (*Packed, error) {
 	signer, err := o.RecordKey(false)
 	if err != nil {
@@ -108,7 +108,7 @@ func Write(ctx context.Context, o *options.Options, file string, store cache.Sto
 	return packed, nil
 }
 
-// mergeable is the record of a run, as far as a merge needs it: files of a pack.
+// mergeable returns the files of a run's record that a merge needs.
 func mergeable(state event.Records, name string) (map[string][]byte, error) {
 	run, err := event.FindRun(state, name)
 	if err != nil {

@@ -31,7 +31,7 @@ func Unpack(ctx context.Context, o options.Options, files []string, adopt bool) 
 	return &u.total, learn(&o, u.seconds)
 }
 
-// unpacked is what packs had beside what is in the store now.
+// unpacked describes packs, without the answers that are now in the store.
 type unpacked struct {
 	total   Packed
 	seconds map[string]float64 // of nodes, by their addresses
@@ -92,9 +92,9 @@ func (p *Packed) add(c pack.Counts) {
 	p.Foreign, p.Kept = p.Foreign+c.Foreign, p.Kept+c.Kept
 }
 
-// Gather adds the runs of inputs to those that a merge makes one of. An input is a pack with the
-// record of a run, whose answers it puts into the store, or the directory of a project, whose latest
-// run is meant. With adopt, records of packs count whoever signed them.
+// Gather adds the runs of inputs to a merge. An input is a pack with the record of a run, whose answers it
+// puts into the store, or the directory of a project, whose latest run it uses. With adopt, records of packs
+// count with any signature.
 func Gather(ctx context.Context, o *options.Options, into *shards.Merged, inputs []string, adopt bool) error {
 	var files []string
 	for _, input := range inputs {
@@ -133,7 +133,7 @@ func Gather(ctx context.Context, o *options.Options, into *shards.Merged, inputs
 	return nil
 }
 
-// latestIn is the record of the latest run of a project in a directory.
+// latestIn returns the record of the latest run of a project in a directory.
 func latestIn(o *options.Options, dir string) (map[string][]byte, error) {
 	state := o.Path(dir)
 	if inside := filepath.Join(dir, options.StateName); o.HasDir(inside) {
@@ -153,7 +153,7 @@ type Run struct {
 	Made    causes.Side
 }
 
-// ReadRun reads the run in a pack into memory, whoever signed what the pack has: nothing of it is served.
+// ReadRun reads the run in a pack into memory, with any signature: nothing of it is served.
 func ReadRun(ctx context.Context, o *options.Options, name string) (*Run, error) {
 	store := cache.NewMemory()
 	_, extra, err := read(ctx, o.Path(name), pack.Reader{Store: store, Adopt: true, InMemory: true})

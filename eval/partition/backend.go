@@ -27,14 +27,14 @@ type blank struct {
 // errHidden says that a block has a value which may not be written down.
 var errHidden = errors.New("a sensitive value that is more than a secret is in a backend")
 
-// Record is a backend of a configuration as it may be written down, with what it said of
-// itself. A block whose secrets cannot be told from other text is an error.
+// Record returns a storable copy of a backend in a configuration, with its answers about itself. It fails
+// for a block whose secrets cannot be told from other text.
 func Record(h *plan.BackendHandle, cfg *lang.Config, fingerprint plan.Fingerprint) (Backend, error) {
 	block, blanks, err := withoutSecrets(h.Block, cfg)
 	return Backend{Block: block, Blanks: blanks, Use: h.Use, Fingerprint: fingerprint}, err
 }
 
-// withoutSecrets is a copy of a block that may be written down.
+// withoutSecrets returns a storable copy of a block.
 func withoutSecrets(b *lang.Backend, cfg *lang.Config) (*lang.Backend, []blank, error) {
 	var blanks []blank
 	clean := *b
@@ -57,7 +57,7 @@ func withoutSecrets(b *lang.Backend, cfg *lang.Config) (*lang.Backend, []blank, 
 	if b.Token == "" || !HasSecrets(cfg) {
 		return &clean, blanks, nil
 	}
-	// A token that is a secret looks like one that is written out.
+	// A secret token looks like a literal one.
 	at := slices.IndexFunc(cfg.Secrets, func(s lang.Secret) bool { return s.Value == b.Token })
 	if at < 0 {
 		return nil, nil, errHidden
@@ -66,7 +66,7 @@ func withoutSecrets(b *lang.Backend, cfg *lang.Config) (*lang.Backend, []blank, 
 	return &clean, append(blanks, blank{Env: cfg.Secrets[at].Env, File: cfg.Secrets[at].File}), nil
 }
 
-// WithSecrets is the backend's block with the values that its secrets have now.
+// WithSecrets returns the backend's block with the current values of its secrets.
 func (b Backend) WithSecrets(env func(string) (string, bool)) (*lang.Backend, error) {
 	whole := *b.Block
 	whole.Env = slices.Clone(b.Block.Env)

@@ -39,6 +39,6 @@
 // # Errors
 //
 // The index and last answers are sealed (internal/proof), and everything that they name is named by digest.
-// What is damaged, or written by another user or program, reads as missing, and costs a compilation. A
-// partition file that is named by a run's manifest and damaged is ErrDamaged.
+// A file that is damaged, or written by another user or program, is treated as missing, and costs a
+// compilation. A partition file that is named by a run's manifest and damaged is ErrDamaged.
 package partition

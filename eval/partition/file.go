@@ -59,7 +59,7 @@ func ParseName(text string) (n Name, err error) {
 // Store is a directory of partition files.
 type Store struct{ Dir string }
 
-// StoreIn is where a project with this state directory has its partition files.
+// StoreIn returns the store of partition files in a state directory.
 func StoreIn(state string) Store { return Store{filepath.Join(state, "partitions")} }
 
 // ErrDamaged says that a partition file is not what was written.
@@ -134,8 +134,8 @@ func (s Store) Texts(name Name) ([][]byte, error) {
 	return report.SplitCells(content), err
 }
 
-// Checkpoints is how many checkpoints each of the cells of a partition has, as report.Cell.Listed
-// counts them.
+// Checkpoints returns the number of checkpoints of each cell in a partition, as report.Cell.Listed counts
+// them.
 func (s Store) Checkpoints(name Name) (ofCells []int, err error) {
 	content, err := s.read(name, sectionFacts)
 	if err != nil {

@@ -31,7 +31,7 @@ type Index struct {
 	Indexed
 }
 
-// Indexed is what the index holds beside that.
+// Indexed is the content of the index besides BaseFiles.
 type Indexed struct {
 	Salt []byte   // of every digest of something that may be sensitive
 	Base []byte   // the program's version and the store, salted
@@ -42,7 +42,7 @@ type Indexed struct {
 	Root       string
 	Settings   lang.Settings
 	Warnings   diag.List
-	Config     []byte // SHA-256 of the file with the evaluated configuration; nil when there is none
+	Config     []byte // SHA-256 of the file with the evaluated configuration, or nil
 
 	// Whole says that the configuration has something that takes every partition
 	// compiled: an export of more than results, or a suite that stops early.
@@ -123,10 +123,10 @@ type Facts struct {
 func indexPath(state string) string  { return filepath.Join(StoreIn(state).Dir, "index") }
 func configPath(state string) string { return filepath.Join(StoreIn(state).Dir, "configuration") }
 
-// ReadIndex reads the index; nil when there is none, when it is damaged or not proven at
-// the place, and when the program or the lock file is another one. Its proof is that of all
-// that it names by digest: partition files and the configuration. Its values have no names,
-// so that only the program that wrote them can read them: their snapshot comes before them.
+// ReadIndex reads the index. It returns nil if the index is missing, damaged or not proven at the place, or
+// if the program or the lock file has changed. The proof covers everything that it names by digest:
+// partition files and the configuration. Its values have no names, so that only the program that wrote them
+// can read them: a snapshot of the program comes before them.
 func ReadIndex(state string, place proof.Place) *Index {
 	content := place.Read(indexPath(state))
 	if len(content) < 8 {
@@ -153,8 +153,8 @@ func (i *Index) Write(state string, place proof.Place) error {
 	return place.Write(indexPath(state), 0o600, content)
 }
 
-// WriteConfig keeps the evaluated configuration and returns its digest; nil for one that
-// has to be evaluated each time, because it has secrets or waits for results.
+// WriteConfig stores the evaluated configuration and returns its digest, or nil for a configuration that
+// must be evaluated each time, because it has secrets or waits for results.
 func WriteConfig(state string, cfg *lang.Config) ([]byte, error) {
 	if HasSecrets(cfg) {
 		return nil, os.RemoveAll(configPath(state)) // of before it had any

@@ -37,13 +37,13 @@ func NewTrace() *Trace {
 	return &Trace{nodes: map[string]*nodeTrace{}, env: map[string]envValue{}}
 }
 
-// nodeTrace is what one node has read.
+// nodeTrace records what one node has read.
 type nodeTrace struct {
 	mu        sync.Mutex
 	sightings []cache.Sighting
 }
 
-// Sources is what a node reads source files with: what it reads is in the trace.
+// Sources returns sources that record in the trace what a node reads.
 func (t *Trace) Sources(addr string, states tasks.FileStates, store tasks.FilePutter) tasks.Sources {
 	n := t.node(addr)
 	return tasks.Sources{States: tracedStates{states, n}, Store: store, Observe: n.observe}
@@ -122,8 +122,8 @@ func (s tracedStates) Digest(path string, info fs.FileInfo) (cache.Digest, error
 	return d, err
 }
 
-// sightings are the states that the answer to an observation depends on; see
-// tasks.Sources.Observe and lang.ConfigInput for the kinds.
+// sightings returns the states that the answer to an observation depends on; see tasks.Sources.Observe and
+// lang.ConfigInput for the kinds.
 func sightings(kind, name string) []cache.Sighting {
 	probe := cache.Probe{Path: name, Follow: true}
 	switch kind {
@@ -146,9 +146,8 @@ func sightings(kind, name string) []cache.Sighting {
 	return []cache.Sighting{probe.Sight()}
 }
 
-// filesetSightings are the directories that the search for a pattern lists, and the
-// targets of symbolic links among their entries. An error of the search is one of
-// these paths, which then is not as it was.
+// filesetSightings returns the directories that the search for a pattern lists, and the targets of symbolic
+// links among their entries. An error of the search is a change of one of these paths.
 func filesetSightings(dir, pattern string) []cache.Sighting {
 	r := &recordingFS{dir: dir}
 	r.sight(cache.Probe{Path: dir, Follow: true, Exists: true})
@@ -156,8 +155,8 @@ func filesetSightings(dir, pattern string) []cache.Sighting {
 	return r.seen
 }
 
-// treeSightings are a directory and everything in it, with the targets of links,
-// except for what Python or a hidden name keeps out of hashes of it.
+// treeSightings returns a directory and everything in it, with the targets of links, without the files that
+// hashes of it ignore: Python's, and hidden ones.
 func treeSightings(dir string) []cache.Sighting {
 	seen := []cache.Sighting{cache.Probe{Path: dir, Follow: true, Exists: true}.Sight()}
 	root, err := filepath.EvalSymlinks(dir)
@@ -251,15 +250,14 @@ func sumOf(salt []byte, name string, v envValue) EnvSum {
 	return EnvSum{Name: name, Set: true, Sum: Salted(salt, []byte(v.value))}
 }
 
-// Salted is a digest of content that does not give it away.
+// Salted returns a digest of content that does not reveal it.
 func Salted(salt, content []byte) []byte {
 	h := hmac.New(sha256.New, salt)
 	h.Write(content)
 	return h.Sum(nil)
 }
 
-// InputSightings are those of everything that a configuration was evaluated from, by an
-// evaluation that began at a time.
+// InputSightings returns the sightings of every input of a configuration's evaluation that began at a time.
 func InputSightings(inputs []lang.ConfigInput, began time.Time) []cache.Sighting {
 	var all []cache.Sighting
 	for _, in := range inputs {

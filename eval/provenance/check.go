@@ -20,7 +20,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Checked is what a check of a bundle found out.
+// Checked is the result of checking a bundle.
 type Checked struct {
 	About
 	Entries  *Entries
@@ -46,7 +46,7 @@ const (
 	maxResult   = 64 << 20
 )
 
-// judged is what is kept of a result: all of them could be larger than memory.
+// judged is the needed part of a result: all results could be larger than memory.
 type judged struct {
 	sum  [sha256.Size]byte // of its JSON
 	says string
@@ -57,8 +57,8 @@ func judgedBy(v *verdict.Checkpoint) (judged, error) {
 	return judged{sha256.Sum256(text), fmt.Sprintf("%s (%.40s)", v.Outcome(), v.Class)}, err
 }
 
-// Check checks a bundle. Its statement has to be signed by one of the keys. An error wraps
-// pack.ErrNoArchive when the file is no bundle that can be read at all.
+// Check checks a bundle. Its statement must be signed by one of the keys. An error wraps pack.ErrNoArchive
+// if the file is not a readable bundle.
 func Check(ctx context.Context, file string, keys []dsse.Verifier) (*Checked, error) {
 	extra := map[string][]byte{}
 	err := pack.Scan(ctx, file, nil, func(name string, content []byte) error {
@@ -227,8 +227,8 @@ func (c *checker) content(p part, same bool, content []byte) {
 	}
 }
 
-// manifest checks that a node is what its manifest says, and that the manifest names outputs of the
-// nodes that it used, and of no others.
+// manifest checks that a node equals its manifest, and that the manifest names outputs of exactly the nodes
+// that it used.
 func (c *checker) manifest(n *Node, content []byte) error {
 	fields, err := graph.DecodeManifest(content)
 	if err != nil {
@@ -262,7 +262,7 @@ func (c *checker) manifest(n *Node, content []byte) error {
 	return nil
 }
 
-// verdicts checks that each verdict is what its node made.
+// verdicts checks that each verdict equals the output of its node.
 func (c *checker) verdicts() {
 	whole := map[cache.Key]bool{} // nodes that rest on nothing that is broken
 	withheld := slices.Contains(c.found.Withheld, "tests")

@@ -27,8 +27,9 @@ type Answered struct {
 	Key  cache.Key // zero without an answer
 }
 
-// Collect finds what the verdicts of a run rest on. The nodes are those of the run, each after
-// those whose outputs it used. Without an answer of the grading node, a verdict is not proven. The error is a *GoneError when a record is no longer in the store.
+// Collect finds the evidence for the verdicts of a run. It returns the nodes of the run in topological
+// order. Without an answer of the grading node, a verdict is not proven. The error is a *GoneError if the
+// store has lost a record.
 func Collect(ctx context.Context, store cache.Store, answered []Answered, results *report.Results) (*Entries, error) {
 	c := collector{ctx: ctx, store: store, answered: answered, places: map[cache.Key]int{}, nodes: map[cache.Key]*Node{}, makers: map[string][]int{}}
 	keys := make(map[string]cache.Key, len(answered))
@@ -98,9 +99,8 @@ func (c *collector) readMakers() error {
 	return nil
 }
 
-// maker is the node whose output a node used. Many may have made the same, such as an empty
-// log: the last before the node is one of its own cell if there is one, and no node rests on
-// itself by way of others.
+// maker returns the node whose output a node used. Many can have made the same output, such as an empty log:
+// it prefers the last one in the same cell before the node, and never makes a node depend on itself.
 func (c *collector) maker(digest string, of cache.Key) (cache.Key, bool) {
 	all := c.makers[digest]
 	at, _ := slices.BinarySearch(all, c.places[of])

@@ -45,12 +45,12 @@ type Verdict struct {
 	Verdict *verdict.Checkpoint `json:"verdict"`
 }
 
-// Name is problem/checkpoint/solution@backend.
+// Name returns problem/checkpoint/solution@backend.
 func (v *Verdict) Name() string {
 	return plan.CellID{Problem: v.Problem, Checkpoint: v.Checkpoint, Solution: v.Solution, Backend: v.Backend, Repeat: v.Repeat}.String()
 }
 
-// line is what a line of the entries holds: one of the two.
+// line is the content of a line of the entries: one of the two.
 type line struct {
 	Node    *Node    `json:"node,omitempty"`
 	Verdict *Verdict `json:"verdict,omitempty"`

@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// rootOf is the root of the Merkle tree over lines, in hexadecimal digits.
+// rootOf returns the root of the Merkle tree over lines, in hexadecimal digits.
 func rootOf(lines [][]byte) (string, error) {
 	var stored []tlog.Hash
 	reader := tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
@@ -54,7 +54,7 @@ func (c *Checked) Draw(n int, seed string) []Verdict {
 	return drawn
 }
 
-// Below are a node and those that it rests on, sources first.
+// Below returns a node and its dependencies, sources first.
 func (c *Checked) Below(key cache.Key) []Node {
 	byKey := map[cache.Key]*Node{}
 	for i := range c.Entries.Nodes {

@@ -19,7 +19,7 @@ const (
 	predicateType = "https://in-toto.io/attestation/test-result/v0.1"
 )
 
-// statement is what is signed.
+// statement is the signed content.
 type statement struct {
 	Type          string     `json:"_type"`
 	Subject       []resource `json:"subject"` // one: the tree over the entries

@@ -30,8 +30,8 @@ type part struct {
 	cache.Digest
 }
 
-// parts are the blobs that a bundle has of entries when it is without some content. Size is 0
-// of manifests. Neither tests nor submissions are among them, only their digests.
+// parts returns the blobs that a bundle contains for entries when some content is withheld. Manifests have
+// the size 0. Tests and submissions are not among them, only their digests.
 func (e *Entries) parts(withhold []string) []part {
 	noTests, noLogs := slices.Contains(withhold, "tests"), slices.Contains(withhold, "logs")
 	var all []part

@@ -30,15 +30,15 @@ type Reads struct {
 // one goroutine at a time.
 type Seen struct {
 	snapshots []*cache.Snapshot
-	asked     *cache.Snapshot     // of the files of the request, whoever writes them
+	asked     *cache.Snapshot     // of the request's files, by any writer
 	failed    []cache.Probe       // paths that could not be looked at
 	folders   map[string][]string // directories that calls write into: the names of what others have there
-	changed   string              // a path that has changed since it was read; "" is none
-	doubtful  string              // one that may have: where calls write, or in a tick of the clock that stamps files
+	changed   string              // a path that has changed since it was read, or ""
+	doubtful  string              // a path that can have changed: where calls write, or within a tick of the clock that stamps files
 	own       []string
 }
 
-// Begun is what there was before a call.
+// Begun is the state before a call.
 type Begun struct {
 	folders map[string][]string // names in directories that calls may write into
 	asked   []cache.Sighting
@@ -95,7 +95,7 @@ func (b *Begun) See(r Reads) *Seen {
 	return s
 }
 
-// written are the directories that calls both read and write files in.
+// written returns the directories that calls both read and write files in.
 func (r *Reads) written() (dirs []string) {
 	in := map[string]bool{}
 	for _, path := range r.Own {
@@ -134,12 +134,12 @@ func (s *Seen) isOwn(path string) bool {
 	})
 }
 
-// others are those names in a directory that calls do not make.
+// others returns the names in a directory that calls do not make.
 func (s *Seen) others(dir string, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return s.isOwn(filepath.Join(dir, name)) })
 }
 
-// names are those in a directory, in order; none when it cannot be read.
+// names returns the names in a directory, in order; none if it cannot be read.
 func names(dir string) (all []string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
@@ -148,10 +148,10 @@ func names(dir string) (all []string) {
 	return all
 }
 
-// Disturb has something different at a path, whatever is there: it has changed since it was read.
+// Disturb marks a path as changed since it was read.
 func (s *Seen) Disturb(path string) { s.changed = path }
 
-// Difference is a path that is different by now, or may be; "" is none.
+// Difference returns a path that has changed, or can have, or "".
 func (s *Seen) Difference() string {
 	if s.changed != "" {
 		return s.changed
@@ -177,7 +177,7 @@ func (s *Seen) Difference() string {
 	return s.doubtful
 }
 
-// Paths are those of what was seen.
+// Paths returns the recorded paths.
 func (s *Seen) Paths() (all []wake.Path) {
 	for _, taken := range append(slices.Clone(s.snapshots), s.asked) {
 		for p := range taken.Probes {
@@ -193,8 +193,8 @@ func (s *Seen) Paths() (all []wake.Path) {
 	return all
 }
 
-// OfMistake are those of a configuration that does not load. It is loaded once more; mended is
-// whether it has no mistakes by now.
+// OfMistake returns the reads of a configuration that does not load. It loads it once more; mended reports
+// whether it has no errors any more.
 func OfMistake(o *options.Options) (r Reads, mended bool) {
 	began := time.Now()
 	cfg, diags := lang.Load(o.Lang())

@@ -41,7 +41,7 @@ func AxesOf(cfg *lang.Config) Axes {
 	return x
 }
 
-// Values are those of a node on an axis, but for its verdicts.
+// Values returns the values of a node on an axis, without its verdicts.
 func (x Axes) Values(n *graph.Node, axis string) []string {
 	label, ok := strings.CutPrefix(axis, LabelPrefix)
 	if axis == ModelAxis {

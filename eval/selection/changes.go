@@ -59,7 +59,7 @@ func knownKinds(arg string) error {
 	return nil
 }
 
-// ChangeNames are the kinds of changes.
+// ChangeNames returns the kinds of changes.
 func ChangeNames() (names []string) {
 	for _, kind := range report.ChangeKinds {
 		names = append(names, string(kind))
@@ -67,7 +67,7 @@ func ChangeNames() (names []string) {
 	return names
 }
 
-// changeValues are the values of a change on an axis; its verdict is the new one.
+// changeValues returns the values of a change on an axis; its verdict is the new one.
 func changeValues(c *report.Change, axis string) []string {
 	switch axis {
 	case "change":

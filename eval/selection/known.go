@@ -11,7 +11,7 @@ import (
 // Known are the names that selectors can speak of, by axis.
 type Known map[string]map[string]bool
 
-// Add adds a name of an axis; "" is none.
+// Add adds a name of an axis, unless it is "".
 func (k Known) Add(axis, name string) {
 	if k[axis] == nil {
 		k[axis] = map[string]bool{}
@@ -21,7 +21,7 @@ func (k Known) Add(axis, name string) {
 	}
 }
 
-// Names are those of an axis, or of all axes, in order.
+// Names returns the names of an axis, or of all axes, in order.
 func (k Known) Names(axis string) []string {
 	var all []string
 	for of, names := range k {
@@ -40,8 +40,8 @@ func (k Known) Summary() string {
 	return fmt.Sprintf("problems %s and solutions %s", someOf(k.Names("problem")), someOf(k.Names("solution")))
 }
 
-// DidYouMean is ", did you mean X?" for the first name in selectors that nothing has and
-// that another one resembles; else "".
+// DidYouMean returns ", did you mean X?" for the first unknown name in selectors that resembles a known one,
+// or "".
 func (k Known) DidYouMean(args []string) string {
 	for _, arg := range args {
 		for term := range strings.SplitSeq(arg, ",") {

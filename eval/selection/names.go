@@ -6,7 +6,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Highest are those of the highest rank above 0.
+// Highest returns the items of the highest rank above 0.
 func Highest[T any](all []T, rank func(T) int) (found []T) {
 	best := 1
 	for _, one := range all {
@@ -20,8 +20,8 @@ func Highest[T any](all []T, rank func(T) int) (found []T) {
 	return found
 }
 
-// PartsOfCell is a selector of the checkpoints or cases of a cell, PROBLEM/SOLUTION, whose
-// names come between in addresses.
+// PartsOfCell returns a selector of the checkpoints or cases of a cell, PROBLEM/SOLUTION, whose names come
+// between in addresses.
 func PartsOfCell(arg string) (string, bool) {
 	problem, solution, ok := strings.Cut(arg, "/")
 	return problem + "/*/" + solution, ok

@@ -86,7 +86,7 @@ func knownOf(r *report.Results) Known {
 	return known
 }
 
-// taskValues are the values of a task on an axis.
+// taskValues returns the values of a task on an axis.
 func taskValues(t *report.Task, axis string) []string {
 	switch axis {
 	case "task":
@@ -97,7 +97,7 @@ func taskValues(t *report.Task, axis string) []string {
 	return nil
 }
 
-// resultValues are the values of a result on an axis; c is nil for a whole cell.
+// resultValues returns the values of a result on an axis; c is nil for a whole cell.
 func resultValues(cell *report.Cell, c *report.Checkpoint, axis string) []string {
 	switch axis {
 	case "problem":
@@ -128,9 +128,8 @@ func resultValues(cell *report.Cell, c *report.Checkpoint, axis string) []string
 	return VerdictWords(*c)
 }
 
-// VerdictWords are what a selector may call the verdict on a checkpoint: passed or failed,
-// pass or fail for short, or scored without a rule to pass by, and the class and status when
-// it was not judged.
+// VerdictWords returns the words of selectors for the verdict on a checkpoint: passed or failed, pass or
+// fail for short, or scored without a rule to pass by, and the class and status if it was not judged.
 func VerdictWords(c report.Checkpoint) []string {
 	words := []string{"failed", "fail"}
 	switch {

@@ -6,5 +6,5 @@ type Selection struct {
 	Targets []string `json:"targets,omitempty"` // nodes that any of these picks; none is all
 	Only    []string `json:"only,omitempty"`    // keep what any of these picks
 	Not     []string `json:"not,omitempty"`     // leave out what any of these picks, and what needs it
-	Pairs   string   `json:"pairs,omitempty"`   // keep the solutions that a file of pairs names; "" is no file
+	Pairs   string   `json:"pairs,omitempty"`   // only the solutions in a file of pairs; "" means all
 }

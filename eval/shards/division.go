@@ -12,9 +12,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Division says how the stale cells of a plan are divided among machines that have what
-// this one's store has, and do not talk to each other. It is what `plan --shards` prints,
-// and `run --cells` and `merge` read.
+// Division assigns the stale cells of a plan to machines that have this one's store and do not communicate.
+// `plan --shards` prints it, and `run --cells` and `merge` read it.
 type Division struct {
 	Schema  int                 `json:"schema"`
 	Asked   selection.Selection `json:"asked"`            // the cells that it is about, stale or not
@@ -34,7 +33,7 @@ type Division struct {
 // divisionSchema is raised when a reader of a Division would misread it.
 const divisionSchema = 1
 
-// NewDivision has no shards yet, and all cells that it is about are fresh. target is in seconds.
+// NewDivision returns a division without shards, in which all cells are fresh. target is in seconds.
 func NewDivision(asked selection.Selection, target float64, jobs, cells int) *Division {
 	return &Division{Schema: divisionSchema, Asked: asked, Target: target, Jobs: jobs, Fresh: cells, Shards: []Shard{}}
 }
@@ -103,8 +102,8 @@ func needs(p *plan.Plan, id graph.ID) []graph.ID {
 	return all
 }
 
-// staleCells are the cells with work to do that a merge does not do anyway, and the
-// seconds of the works that several cells share.
+// staleCells returns the cells with work that a merge does not do anyway, and the seconds of the works that
+// several cells share.
 func staleCells(p *plan.Plan, targets []graph.ID, rep *graph.Report) (cells []Cell, common []float64) {
 	asked, shared := make([]bool, p.Graph.Len()), map[graph.ID]int{}
 	for _, id := range p.Graph.Closure(targets) {

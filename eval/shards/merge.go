@@ -13,14 +13,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Merged are the runs that a merge makes one of. The methods that a run of its own asks
-// work on nil, too, which is no merge.
+// Merged contains the runs that a merge combines. Its methods for runs accept nil, for a run that is not a
+// merge.
 type Merged struct {
 	runs     []run
 	ended    map[string]event.NodeDone // the nodes that a run worked on
-	divided  []Shard                   // nil is none
+	divided  []Shard                   // nil without a division
 	reported map[int]bool              // shards, from 1
-	of       int                       // shards; 0 when there is no telling
+	of       int                       // shards; 0 if unknown
 }
 
 // run is the record of a run.
@@ -31,7 +31,7 @@ type run struct {
 	logs   map[string][]byte // of broken attempts, by address
 }
 
-// NewMerged has no runs yet.
+// NewMerged returns a merge without runs.
 func NewMerged() *Merged {
 	return &Merged{ended: map[string]event.NodeDone{}, reported: map[int]bool{}}
 }
@@ -39,7 +39,7 @@ func NewMerged() *Merged {
 // Divided says which shards the runs are of.
 func (m *Merged) Divided(shards []Shard) { m.divided, m.of = shards, len(shards) }
 
-// Len is how many runs there are; 0 for nil.
+// Len returns the number of runs; 0 for nil.
 func (m *Merged) Len() int {
 	if m == nil {
 		return 0
@@ -106,7 +106,7 @@ func (m *Merged) add(r run) error {
 	return nil
 }
 
-// Ran are the nodes that shards worked on.
+// Ran returns the nodes that shards worked on.
 func (m *Merged) Ran() map[string]bool {
 	ran := map[string]bool{}
 	if m == nil {

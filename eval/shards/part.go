@@ -20,7 +20,7 @@ type Part struct {
 	Path  string // where that file is
 }
 
-// Shared as a shard is what several shards of a Division need, in place of cells.
+// Shared is the Shard of a part with the works that several shards of a Division need, instead of cells.
 const Shared = "shared"
 
 // Keep keeps the targets of the part's cells; whatever belongs to no cell comes along as

@@ -15,13 +15,13 @@ import (
 type Cell struct {
 	Name    string
 	Problem string
-	Seconds float64 // of its own work; 0 is not known
+	Seconds float64 // of its own work; 0 if unknown
 	// Common are the works that it shares with other cells, as indexes of those that
 	// Divide gets. Each shard with one of the cells does them once.
 	Common []int
 }
 
-// Shard is what one machine does.
+// Shard is the work of one machine.
 type Shard struct {
 	Shard   int      `json:"shard"` // from 1
 	Of      int      `json:"of"`
@@ -40,15 +40,14 @@ func Parse(text string) (index, count int, err error) {
 	return index, count, nil
 }
 
-// unknown is what a cell is expected to take where nothing of any cell is known.
+// unknown is the expected time of a cell if no cell's time is known.
 const unknown = 30
 
-// Divide returns at most count shards, none without a cell, whose work takes about equally
-// long. A count of 0 is as many as it takes for each to stay below limit seconds. common
-// are the seconds of works that several cells share. Cells keep their order within a
-// shard; those that took longest are divided first, each to the shard that would be done
-// first with it, and, among those that would be about as early, to one that has cells of
-// the same problem.
+// Divide returns at most count shards, each with a cell, whose work takes about equally long. A count of 0
+// means as many as necessary for each to stay below limit seconds. common contains the seconds of works that
+// several cells share. Cells keep their order within a shard. The longest are divided first, each to the
+// shard that would finish first with it, and, among shards that would finish at about the same time, to one
+// with cells of the same problem.
 func Divide(cells []Cell, common []float64, count int, limit float64) []Shard {
 	cells = estimated(cells)
 	if count == 0 {
@@ -90,7 +89,7 @@ type load struct {
 	common   map[int]bool
 }
 
-// with is how long the shard would take with one more cell.
+// with returns the time of the shard with one more cell.
 func (l *load) with(c *Cell, common []float64) float64 {
 	seconds := l.seconds + c.Seconds
 	for _, w := range c.Common {
@@ -132,7 +131,7 @@ func choose(shards []load, c *Cell, common []float64, slack float64) int {
 	return best
 }
 
-// needed is how many shards stay below a limit if all are filled equally.
+// needed returns how many shards stay below a limit if all are filled equally.
 func needed(cells []Cell, common []float64, limit float64) int {
 	total := 0.0
 	for i := range cells {

@@ -38,15 +38,14 @@ type Request struct {
 	Ready func(Workspace)
 }
 
-// Workspace is what a shell is opened in.
+// Workspace is the workspace of a shell.
 type Workspace struct {
 	Dir     string   // where the shell sees it
 	Tests   []string // the command that RunTests starts; nil for a case of a judge problem
 	Outside bool     // what runs is not in the sandbox that judges it
 }
 
-// inside is what a shell is started in: a session, what its script does, and how
-// programs run there.
+// inside contains the session of a shell, its script, and how to run programs there.
 type inside struct {
 	backend.Session
 	on      backend.Capabilities
@@ -60,7 +59,7 @@ func HasWorkspace(kind string) bool {
 	return slices.Contains([]string{plan.KindPytest, plan.KindCommand, plan.KindCheck, plan.KindInteract, plan.KindTask}, kind)
 }
 
-// NoWorkspace is the error about a node without one.
+// NoWorkspace returns the error for a node without a workspace.
 func NoWorkspace(addr string) error {
 	return exit.With(exit.Usage, fmt.Errorf("%s has no workspace; name a cell, a task, or a node that runs something of a solution", addr))
 }

@@ -32,18 +32,16 @@ type remoteCache struct {
 	unsigned bool // nothing is sent for lack of a key
 }
 
-// remoteLimit is what all remote caches together may cost a run beyond what they spare it:
-// less than 5 s, with what surrounds it.
+// remoteLimit bounds the net cost of all remote caches to a run: less than 5 s, with overhead.
 const remoteLimit = 4500 * time.Millisecond
 
-// Asks is what it takes to be trusted with a remote cache.
+// Asks returns the right that a remote cache needs.
 func Asks(r *lang.RemoteCache) user.Trusted {
 	return user.Trusted{Addr: "remote." + r.Name, Asks: []string{"ask " + r.URL + " for results"}}
 }
 
-// openRemotes puts the remote caches of a configuration below the other stores. Nothing is sent
-// to one before it is used; one that cannot be used for what the environment says of it is
-// left out, with a warning.
+// openRemotes puts the remote caches of a configuration below the other stores. Nothing is sent to a cache
+// before its first use. A cache with unusable variables in the environment is left out, with a warning.
 func (s *Stores) openRemotes(layers *cache.Layered, cfg *lang.Config) error {
 	known := cfg.Settings.Remotes
 	names := make([]string, len(known))
@@ -89,7 +87,7 @@ func (s *Stores) openRemotes(layers *cache.Layered, cfg *lang.Config) error {
 	return nil
 }
 
-// openRemote puts one cache below the others; local are those on this machine, and limit is what it may cost.
+// openRemote puts one cache below the others; local are those on this machine, and limit bounds its cost.
 func (s *Stores) openRemote(layers, local *cache.Layered, r *lang.RemoteCache, mode string, limit time.Duration, signer *remote.PrivateKey) {
 	var once sync.Once
 	warn := func(err error) { once.Do(func() { s.options.Note(options.RemoteTrouble{Name: r.Name, Err: err}) }) }
@@ -173,7 +171,7 @@ func (s *Stores) transport(r *lang.RemoteCache) (remote.Transport, error) {
 	return reapi.Open(reapi.Options{Address: host, Instance: strings.Trim(u.Path, "/"), TLS: config, Headers: map[string]string{"authorization": reapi.Authorization(token)}})
 }
 
-// Lookups are how many decisions may wait for stores at once; 0 leaves it to the engine.
+// Lookups returns how many decisions can wait for stores at once; 0 means the engine's default.
 func (s *Stores) Lookups() (n int) {
 	for _, r := range s.remotes {
 		n = max(n, r.lookups)

@@ -26,8 +26,8 @@ type Store interface {
 // Use says what a call does with stores.
 type Use struct {
 	ReadOnly bool // nothing is stored or sent
-	MakeKey  bool // the key of records is made when there is none
-	// Trust is what the project is trusted with; a remote cache is asked for no results without.
+	MakeKey  bool // a missing key of records is created
+	// Trust is the trust in the project. Without trust in it, a remote cache is not asked for results.
 	Trust *user.Trust
 	// LookupEnv reads what the environment has for remote caches: the rights to use them, which
 	// are in no result.

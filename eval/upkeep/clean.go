@@ -26,7 +26,7 @@ type CleanRequest struct {
 	DryRun     bool // remove nothing, and say what would be; without Containers, which daemons alone know
 }
 
-// Cleaned is what was removed.
+// Cleaned counts what was removed.
 type Cleaned struct {
 	Containers []kind.RemovedContainers // from each daemon that could be tried, when they were asked for
 	Clusters   []string                 // that were ended
@@ -36,8 +36,8 @@ type Cleaned struct {
 	Runs       int                      // that there were
 }
 
-// Clean ends the sessions of crashed runs and removes old run records, or more. The
-// shared store is not touched. Cleaned is what could be removed before an error.
+// Clean ends the sessions of crashed runs and removes old run records, or more. It leaves the shared store
+// alone. Cleaned counts removals before an error, too.
 func Clean(ctx context.Context, o options.Options, r CleanRequest) (*Cleaned, error) {
 	c, state := &Cleaned{}, o.StateDir()
 	if err := options.CheckOwner(state); err != nil {
@@ -104,8 +104,7 @@ func wouldClean(ctx context.Context, o options.Options, r CleanRequest, c *Clean
 	return err
 }
 
-// youngPartition is the age below which an unused partition file may be one that a run
-// is about to record.
+// youngPartition is the age below which a run may be about to record an unused partition file.
 const youngPartition = time.Hour
 
 // sweepPartitions removes the partition files that neither the index, nor the last answers, nor any

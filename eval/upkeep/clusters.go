@@ -6,7 +6,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/options"
 )
 
-// Clusters are those of a project, living or left behind.
+// Clusters returns the clusters of a project, living or left behind.
 func Clusters(o options.Options) ([]kind.Cluster, error) {
 	site := o.BareSite()
 	defer site.Close()

@@ -24,7 +24,7 @@ type PruneRequest struct {
 	DryRun    bool // remove nothing
 }
 
-// Pruned is what was removed, or would be.
+// Pruned counts what was removed, or would be.
 type Pruned struct {
 	Removed []string `json:"removed"` // runs, from the latest on
 	Needed  []string `json:"needed"`  // likewise, that were to go: the last results of some checkpoints are theirs, or they go on
@@ -32,9 +32,8 @@ type Pruned struct {
 	Bytes   int64    `json:"bytes"`   // of records and of partition files that nothing else uses
 }
 
-// Prune removes records of old runs, but for those that have the last result of a checkpoint, and
-// what only they use; and, apart from these, records of old calls of gen. Pruned is what could be
-// removed before an error.
+// Prune removes records of old runs, except runs with the last result of a checkpoint, and files that only
+// they use; and, apart from these, records of old calls of gen. Pruned counts removals before an error, too.
 func Prune(ctx context.Context, o options.Options, r PruneRequest) (*Pruned, error) {
 	now := time.Now()
 	if err := options.CheckOwner(o.StateDir()); err != nil {
@@ -89,7 +88,7 @@ func (p *Pruned) remove(ctx context.Context, state string, ids []string, dry boo
 	return nil
 }
 
-// longestCall is how long a call of gen without an end is taken for one that goes on.
+// longestCall is the age up to which a call of gen without an end counts as running.
 const longestCall = 7 * 24 * time.Hour
 
 // pruneCalls removes the records of calls of gen that are in a directory of answers.
@@ -152,7 +151,7 @@ func mayGo(state event.Records, ids []string, r PruneRequest, now time.Time, p *
 	return append(keep, p.Needed...), nil
 }
 
-// sizeOf is how many bytes the files below a directory have.
+// sizeOf returns the total size in bytes of the files below a directory.
 func sizeOf(dir string) (bytes int64) {
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

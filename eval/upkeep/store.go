@@ -23,7 +23,7 @@ func openShared(o *options.Options, readOnly bool) (*cache.Disk, error) {
 	return disk, nil
 }
 
-// StoreStats is what the store holds, and what it spared the recorded runs of the
+// StoreStats describes the content of the store, and the work that it saved in the recorded runs of the
 // project.
 type StoreStats struct {
 	cache.Stats
@@ -49,8 +49,8 @@ func Stats(ctx context.Context, o options.Options) (*StoreStats, error) {
 
 // GCLimits say what garbage collection leaves.
 type GCLimits struct {
-	MaxBytes int64         // -1 is no limit
-	MaxAge   time.Duration // since the last use; 0 is no limit
+	MaxBytes int64         // -1 means no limit
+	MaxAge   time.Duration // since the last use; 0 means no limit
 	DryRun   bool          // remove nothing
 }
 

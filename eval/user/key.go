@@ -10,8 +10,8 @@ import (
 	"runtime"
 )
 
-// ReadGroupKey reads a key that a person made, with any content that is long
-// enough. What everybody can read is no secret.
+// ReadGroupKey reads a key that a user made, with any content of sufficient length. It rejects a file that
+// every user can read.
 func ReadGroupKey(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -26,8 +26,8 @@ func ReadGroupKey(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// Key is the user's key in dir, which lies where no project and no shared cache is. It is
-// made when there is none, if it may be.
+// Key returns the user's key in dir, which is in no project and no shared cache. With create, it creates a
+// missing one.
 func Key(dir string, create bool) ([]byte, error) {
 	path := filepath.Join(dir, "key")
 	for range 2 { // another process may make it meanwhile

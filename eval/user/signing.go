@@ -14,7 +14,7 @@ import (
 // names a file with it.
 const SigningKeyVariable = "FEVALGRAPH_SIGNING_KEY"
 
-// SigningKey is the key that an environment has for signing; nil when there is none.
+// SigningKey returns the signing key in an environment, or nil.
 func SigningKey(lookup func(string) (string, bool)) (*remote.PrivateKey, error) {
 	text, _ := lookup(SigningKeyVariable)
 	if text == "" {

@@ -15,14 +15,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
 
-// Who a backend is, is part of keys, and a project says how to find out: by its own
-// commands, programs, images and servers. So a call that only reads asks a backend only
-// for what its project was trusted with. A person trusts a project by Trust, or by having
-// it executed: whoever runs a project has run all that. Trust is in each single thing,
-// known by its text, so that no other edit of a project takes it away, and content that
-// came from elsewhere since is not trusted with what the user did not agree to.
+// The identity of a backend is part of keys, and a project specifies how to query it: by its own commands,
+// programs, images and servers. So a call that only reads sends a backend only queries that its project is
+// trusted with. A user trusts a project by Trust, or by executing it: a run has run all of them already.
+// Trust is in each single query, identified by its text, so that no other edit of a project revokes it, and
+// later content from elsewhere does not gain it.
 
-// Trust is what a user trusted the project in a directory with.
+// Trust contains the queries that a user trusted in the project of a directory.
 type Trust struct {
 	// Root is the real path of the project's directory.
 	Root string
@@ -60,7 +59,7 @@ func OpenTrust(state, project string, all bool) *Trust {
 	return t
 }
 
-// trustDir has a file for each project that something was trusted in.
+// trustDir has a file for each project with trust.
 func trustDir(state string) string { return filepath.Join(state, "trust") }
 
 func readTrust(path string) (f trustFile, err error) {
@@ -89,8 +88,7 @@ func (t *Trust) Add(addr string, asks []string) {
 	}
 }
 
-// digest is by what a thing is known: its text and, of the project's own programs that
-// it names, their content.
+// digest identifies a query: by its text and the content of the project's own programs in it.
 func (t *Trust) digest(ask string) string {
 	parts := []string{ask}
 	for _, word := range strings.FieldsFunc(ask, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;&|<>()=,:", r) }) {
@@ -141,7 +139,7 @@ func (t *Trust) Save() error {
 	return nil
 }
 
-// realPath is a path without symbolic links, as far as they can be followed.
+// realPath returns a path without symbolic links, as far as they can be followed.
 func realPath(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -156,7 +154,7 @@ type Trusted struct {
 	Asks []string `json:"asks"`
 }
 
-// Asked are the backends whose asks were added, in order.
+// Asked returns the backends with recorded queries, in order.
 func (t *Trust) Asked() []Trusted { return t.asked }
 
 // Revoke takes back what the project was trusted with; false when that was nothing.
@@ -174,8 +172,7 @@ func (t *Trust) Revoke() (any bool, err error) {
 	return true, nil
 }
 
-// TrustedProjects are the directories of the projects that the user with a state trusts,
-// sorted.
+// TrustedProjects returns the directories of the projects that the user with a state trusts, sorted.
 func TrustedProjects(state string) ([]string, error) {
 	dir := trustDir(state)
 	files, err := os.ReadDir(dir)

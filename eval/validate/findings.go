@@ -5,8 +5,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// Findings are all that is wrong with a configuration, and what is worth a warning, sorted by
-// place: found is what loading it found, and imports what earlier calls have, if any.
+// Findings returns all errors and warnings about a configuration, sorted by position: found are the findings
+// of loading it, and imports the results of earlier calls, if any.
 func Findings(cfg *lang.Config, found diag.List, imports *Imports) diag.List {
 	all := append(append(diag.List(nil), found...), Invalid(cfg)...)
 	if !all.HasErrors() {

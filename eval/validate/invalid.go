@@ -5,13 +5,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// Invalid are the findings about all problems that are invalid alone, sorted by
-// place.
+// Invalid returns the findings in all invalid problems, sorted by position.
 func Invalid(cfg *lang.Config) diag.List {
 	return InvalidOf(cfg, func(*lang.Problem) bool { return true })
 }
 
-// InvalidOf are those about the problems that are wanted.
+// InvalidOf returns the findings in the wanted problems.
 func InvalidOf(cfg *lang.Config, wanted func(*lang.Problem) bool) diag.List {
 	var all diag.List
 	for _, problem := range cfg.Problems {

@@ -117,7 +117,7 @@ func differences(repeats []*report.Cell) []string {
 	return found
 }
 
-// verdictOf is what repeats are compared by: how a checkpoint ended, and its score.
+// verdictOf returns the value by which repeats are compared: how a checkpoint ended, and its score.
 func verdictOf(c *report.Checkpoint) string {
 	switch {
 	case c.Class != verdict.Judged:

@@ -15,10 +15,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/separate"
 )
 
-// inProcess warns about problems whose tests or grader import the submission: it then runs
-// in the process that judges it, where it can change anything. Statements count that name
-// the submission's file, or that load a file whose name they are given: that is what can be
-// seen without running anything.
+// inProcess warns about problems whose tests or grader import the submission: it then runs in the process
+// that judges it, where it can change anything. It looks for statements that name the submission's file, or
+// that load a file with a given name: more cannot be seen without running anything.
 func inProcess(cfg *lang.Config, imports *Imports) diag.List {
 	var where, names []string
 	known := imports.places
@@ -80,8 +79,7 @@ func (i *Imports) statementOf(module string) *separate.Statement {
 	return i.statement
 }
 
-// find is the first statement that imports a module, as file:line; "" is none. Files that
-// cannot be read import nothing here.
+// find returns the first statement that imports a module, as file:line, or "". It skips unreadable files.
 func (i *Imports) find(wanted imported) (place string) {
 	_ = filepath.WalkDir(wanted.root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || filepath.Ext(file) != ".py" || strings.TrimSuffix(d.Name(), ".py") == wanted.module {

@@ -19,7 +19,7 @@ var elsewhere = map[int64]string{
 	unix.CODA_SUPER_MAGIC: "Coda",
 }
 
-// silent is an error when changes in a directory may happen without an event.
+// silent returns an error if changes in a directory can happen without an event.
 func silent(dir string) error {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil {

@@ -2,5 +2,5 @@
 
 package wake
 
-// silent is an error when changes in a directory may happen without an event.
+// silent returns an error if changes in a directory can happen without an event.
 func silent(string) error { return nil }

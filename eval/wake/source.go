@@ -23,7 +23,7 @@ const (
 // Source wakes one caller. It is used until something changed, and closed then: another takes its
 // place, for the paths and directories that there are by then.
 type Source struct {
-	notify *fsnotify.Watcher // nil where there is none
+	notify *fsnotify.Watcher // nil without events
 	events chan struct{}     // has one while there is something to look at
 	every  time.Duration
 	why    error
