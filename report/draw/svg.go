@@ -23,7 +23,7 @@ type Figure struct {
 // Width is that of figures in files.
 const Width = 880
 
-// WriteSVG writes the figure with its title and note as a file of its own.
+// WriteSVG writes the figure with its title and note as a separate file.
 func (f *Figure) WriteSVG(w io.Writer) error {
 	const top, line, columns = 34, 17, 146
 	d := f.Plot(Width)

@@ -7,8 +7,8 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// Unknown is the error for a word that is not among the known ones. It lists
-// them and names the one that was probably meant:
+// Unknown returns the error for a word that is not among the known ones. It lists them and names the one
+// that was probably meant:
 //
 //	unknown policy "core-case": did you mean "core-cases"? known are core-cases, any
 func Unknown(kind, got string, known []string) error {
@@ -19,7 +19,7 @@ func Unknown(kind, got string, known []string) error {
 	return fmt.Errorf("unknown %s %q: %sknown are %s", kind, got, hint, strings.Join(known, ", "))
 }
 
-// Nearest is the known word that was probably meant; "" when none is near.
+// Nearest returns the known word that was probably meant, or "".
 func Nearest(got string, known []string) (best string) {
 	distance := len(got)/3 + 2 // more edits than this is another word
 	for _, k := range known {

@@ -15,15 +15,14 @@ const (
 	leastName = 8  // and any other of text
 )
 
-// Page is what a table is shown on.
+// Page describes the output of a table.
 type Page struct {
 	Color bool
-	Width int  // columns; 0 is no limit
+	Width int  // columns; 0 means no limit
 	Fold  bool // what is wider goes on on the next line; otherwise it is cut
 }
 
-// Line is a text of one line as it fits behind so many columns. One that goes on begins there
-// again.
+// Line wraps a text of one line that begins behind so many columns. Further lines are indented by them.
 func (p Page) Line(s string, columns int) string {
 	const fewest = 20
 	switch room := max(p.Width-columns, fewest); {
@@ -46,15 +45,14 @@ type Grid struct {
 	// Spare are columns that are left out, one by one, while the table is wider than
 	// Width: the reader can do without them.
 	Spare []int
-	// Width is what the table should fit in, 0 for no limit. The last column is cut to fit,
-	// then the widest others of text. All keep some columns, so that a narrow terminal wraps
-	// rather than hides.
+	// Width is the width of the table, 0 means no limit. The last column is cut to fit, then the widest
+	// others of text. All keep some columns, so that a narrow terminal wraps rather than hides.
 	Width int
 	// Fold continues cells on further lines in place of cutting them.
 	Fold bool
 }
 
-// On is the grid as it fits a page.
+// On returns the grid cut to fit a page.
 func (g Grid) On(p Page) Grid {
 	g.Width, g.Fold = p.Width, p.Fold
 	return g
@@ -150,7 +148,7 @@ func (g Grid) draw(w table.Writer) string {
 	return b.String()
 }
 
-// footer is what follows the table.
+// footer returns the lines below the table.
 func (g Grid) footer() string {
 	if g.Footer == "" {
 		return ""
@@ -166,7 +164,7 @@ func (g Grid) Markdown() string {
 	return out + g.footer()
 }
 
-// writer is the table, whose columns have limits where those are not 0.
+// writer returns the table, whose columns have limits if those are not 0.
 func (g Grid) writer(rows [][]string, limits []int) table.Writer {
 	w := table.NewWriter()
 	columns := make([]table.ColumnConfig, len(g.Header))
@@ -213,7 +211,7 @@ func (g Grid) enforcer(column int) func(cell string, limit int) string {
 	}
 }
 
-// width is that of a column's widest cell.
+// width returns the width of a column's widest cell.
 func (g Grid) width(column int) int {
 	widest := Width(g.Header[column])
 	for _, row := range g.Rows {
@@ -224,7 +222,7 @@ func (g Grid) width(column int) int {
 	return widest
 }
 
-// columns are the widths of all columns but the last, with the gaps after them.
+// columns returns the widths of all columns but the last, with the gaps after them.
 func (g Grid) columns() []int {
 	widths := make([]int, max(len(g.Header)-1, 0))
 	for i := range widths {
@@ -233,7 +231,7 @@ func (g Grid) columns() []int {
 	return widths
 }
 
-// last is what the last column has at least. Numbers are not cut.
+// last returns the minimum width of the last column. Numbers are not cut.
 func (g Grid) last() int {
 	column := len(g.Header) - 1
 	switch {
@@ -245,8 +243,7 @@ func (g Grid) last() int {
 	return min(g.width(column), least)
 }
 
-// limits are the widths of columns that have to be less wide than they are for the table to
-// fit, and 0 for others.
+// limits returns the widths of columns that have to shrink for the table to fit, and 0 for others.
 func (g Grid) limits() []int {
 	last := len(g.Header) - 1
 	if g.Width <= 0 || last < 0 {
@@ -280,7 +277,7 @@ func sum(widths []int) (n int) {
 	return n
 }
 
-// Without is the grid without some columns.
+// Without returns the grid without some columns.
 func (g Grid) Without(columns ...int) Grid {
 	slices.Sort(columns)
 	for _, c := range slices.Backward(columns) {
@@ -289,8 +286,7 @@ func (g Grid) Without(columns ...int) Grid {
 	return g
 }
 
-// without is the grid without a column. In Right and Spare, the numbers of what follows
-// it become one less.
+// without returns the grid without a column. In Right and Spare, the numbers of later columns decrease.
 func (g Grid) without(column int) Grid {
 	cut := func(row []string) []string {
 		if column >= len(row) {
@@ -321,7 +317,7 @@ func (g Grid) without(column int) Grid {
 	return g
 }
 
-// WithoutBlank is the grid without the columns in which there is nothing.
+// WithoutBlank returns the grid without its blank columns.
 func (g Grid) WithoutBlank() Grid {
 	if len(g.Rows) == 0 {
 		return g
@@ -333,7 +329,7 @@ func (g Grid) WithoutBlank() Grid {
 	return g.Without(g.Blank(all...)...)
 }
 
-// Blank are those of some columns that have nothing, or "-", in all rows.
+// Blank returns those of some columns that are empty, or "-", in all rows.
 func (g Grid) Blank(columns ...int) []int {
 	return slices.DeleteFunc(slices.Clone(columns), func(c int) bool {
 		return slices.ContainsFunc(g.Rows, func(row []string) bool { return c < len(row) && row[c] != "" && stripColor(row[c]) != "-" })

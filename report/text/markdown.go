@@ -58,8 +58,7 @@ func Markdown(s string, limit int) string {
 
 func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// Backquotes is how many backquotes stand in a row in s at most: a longer row encloses it as
-// code.
+// Backquotes returns the length of the longest row of backquotes in s: a longer row encloses it as code.
 func Backquotes(s string) int {
 	longest, run := 0, 0
 	for _, r := range s {

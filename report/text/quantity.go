@@ -48,7 +48,7 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.1f %s", value, unit)
 }
 
-// Count is "1 cell", "2 cells".
+// Count returns "1 cell", "2 cells".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

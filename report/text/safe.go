@@ -31,7 +31,7 @@ func Line(s string, limit int) string {
 	return s
 }
 
-// Block is Line for text of several lines: line ends and tabs stay.
+// Block is like Line, for text of several lines: line ends and tabs stay.
 func Block(s string) string { return escape(strings.ReplaceAll(s, "\r\n", "\n"), true) }
 
 // Document returns s as valid UTF-8 in which every character that XML 1.0 and

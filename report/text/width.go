@@ -97,8 +97,8 @@ func Hang(s string, width int) string {
 	return b.String()
 }
 
-// lastSpace is where to break a line: at the last space before which there is something that is no
-// wider than width, or else at the first one; -1 is nowhere.
+// lastSpace returns where to break a line: at the last space after text within width, or else at the first
+// space, or -1.
 func lastSpace(line string, width int) int {
 	begin, at := len(line)-len(strings.TrimLeft(line, " ")), -1
 	for i := begin; i < len(line); i++ {
