@@ -165,7 +165,7 @@ func (s *Snapshot) path(r []byte) []byte {
 // Changed returns the first path whose state is another one now, or "".
 func (s *Snapshot) Changed() string { return s.ChangedBut(func(Probe) bool { return false }) }
 
-// ChangedBut is Changed without the probes that the caller excepts.
+// ChangedBut is like Changed, without the probes that the caller excepts.
 func (s *Snapshot) ChangedBut(excepted func(Probe) bool) string {
 	for i := range s.Len() {
 		if r := s.record(i); !s.unchanged(r) && !excepted(s.probe(r)) {

@@ -82,7 +82,7 @@ func (e except) ReadDir(dir string) ([]fs.DirEntry, error) {
 func (s Starter) Files() fs.FS {
 	files, err := fs.Sub(embedded, s.dir)
 	if err != nil {
-		panic(err) // the name of a directory is no valid path: a defect of the list
+		panic(err) // an invalid directory name is a defect of the list
 	}
 	return files
 }

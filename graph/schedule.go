@@ -21,7 +21,7 @@ func (s *scheduler) spawn(ctx context.Context, j job) {
 	}
 }
 
-// work runs jobs, one after the other, until there is none for it. A slot stays with its goroutine that way:
+// work runs jobs, one after the other, until none is left for it. A slot stays with its goroutine that way:
 // waking another one for each attempt would take time from the programs that attempts run.
 func (s *scheduler) work(ctx context.Context, j job) {
 	for j != nil {

@@ -74,8 +74,8 @@ func (d dockerignored) names(rel string) bool {
 	return err == nil && matched
 }
 
-// leavesOut is an Ignore. A directory is left out whole, unless a pattern with "!" can include something
-// below it.
+// leavesOut implements Ignore. A directory is left out whole, unless a pattern with "!" can include
+// something below it.
 func (d dockerignored) leavesOut(rel string, dir bool) bool {
 	if !d.names(rel) {
 		return false

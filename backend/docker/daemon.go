@@ -63,7 +63,7 @@ type Daemon struct {
 
 	mu     sync.Mutex        // guards what is asked once
 	self   *about            // nil before it is
-	bridge map[string]string // options of its own bridge; nil until they are known
+	bridge map[string]string // options of the daemon's own bridge; nil until they are known
 }
 
 // Connect returns the daemon at e. Nothing is sent before it is used; an error

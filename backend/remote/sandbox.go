@@ -61,7 +61,7 @@ func (s sandbox) keep(ctx context.Context, r *wire.Result) error {
 		if err != nil {
 			return err
 		}
-		s.b.opt.Sender.Has(cache.Output{Digest: d}) // the next program is what a compiler made
+		s.b.opt.Sender.Has(cache.Output{Digest: d}) // the next program is the output of a compiler
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func (s remoteSandbox) Run(ctx context.Context, programs ...backend.Program) ([]
 		}
 	}
 	for d := range outputs(a.Endings) {
-		s.sender.Has(cache.Output{Digest: d}) // the next program is what a compiler made
+		s.sender.Has(cache.Output{Digest: d}) // the next program is the output of a compiler
 	}
 	return a.Endings, nil
 }

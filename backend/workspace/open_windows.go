@@ -8,11 +8,11 @@ const openFlags = os.O_RDONLY
 // are the user's own.
 func ours(os.FileInfo) bool { return true }
 
-// movable is for systems with modes.
+// movable does nothing: it needs a system with modes.
 func movable(os.FileInfo) bool { return false }
 
-// systems is for systems with numbered users.
+// systems does nothing: it needs a system with numbered users.
 func systems(os.FileInfo) bool { return true }
 
-// isOpen is for systems with modes.
+// isOpen does nothing: it needs a system with modes.
 func isOpen(os.FileInfo) bool { return false }

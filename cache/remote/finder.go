@@ -16,7 +16,7 @@ type finder struct {
 	slot chan struct{} // of calls under way
 
 	mu   sync.Mutex
-	next *question // the next to ask; nil if there is none
+	next *question // the next to ask, or nil
 }
 
 // question is a call.

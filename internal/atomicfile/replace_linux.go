@@ -6,9 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// replace is os.Rename but that it does not wait for the disk. When a file replaces
-// another by that name, ext4 takes it for all that is left of both, and finds a
-// place for all of it at once. Two files that change places are no such case.
+// replace is like os.Rename, but does not wait for the disk. If a file replaces another by rename, ext4
+// allocates it at once, in case only it survives a crash. It does not if two files are exchanged.
 func replace(from, to string) error {
 	info, err := os.Lstat(to)
 	if err != nil || !info.Mode().IsRegular() {

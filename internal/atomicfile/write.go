@@ -29,8 +29,8 @@ func Write(path string, mode fs.FileMode, parts ...[]byte) error {
 	}, (*os.File).Close)
 }
 
-// WriteDurable is Write for what must not be lost: after a loss of power the file
-// has its old content or the new one.
+// WriteDurable is like Write, and survives a loss of power: the file then has its old content or the new
+// one.
 func WriteDurable(path string, mode fs.FileMode, content []byte) error {
 	return WriteFrom(path, mode, func(w io.Writer) error {
 		_, err := w.Write(content)
@@ -38,7 +38,7 @@ func WriteDurable(path string, mode fs.FileMode, content []byte) error {
 	})
 }
 
-// WriteFrom is WriteDurable of what fill writes. An error of fill leaves what was there.
+// WriteFrom is like WriteDurable, with the output of fill. An error of fill keeps the old content.
 func WriteFrom(path string, mode fs.FileMode, fill func(io.Writer) error) error {
 	return write(path, mode, fill, func(f *os.File) error {
 		return errors.Join(f.Sync(), f.Close())

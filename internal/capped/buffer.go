@@ -1,6 +1,5 @@
-// Package capped keeps the beginning and the end of output of any length, so
-// that a program which prints without end costs neither memory nor disk. It is
-// no ring buffer for reading while writing.
+// Package capped keeps the beginning and the end of output of any length, so that a program which prints
+// without end costs neither memory nor disk. It cannot be read while it is written.
 package capped
 
 import (

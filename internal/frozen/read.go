@@ -75,8 +75,7 @@ func (r *reader) longNumber() uint64 {
 	return 0
 }
 
-// length is how many elements follow; each takes a byte at least, or nothing at
-// all.
+// length returns how many elements follow; each takes a byte at least, or nothing at all.
 func (r *reader) length() (n int, isNil bool) {
 	switch x := r.number(); {
 	case x == 0:

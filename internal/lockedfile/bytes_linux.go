@@ -58,7 +58,7 @@ func (l *byteLocks) open(path string) (err error) {
 			return err
 		}
 	}
-	l.file, err = openOrMake(path) // one that was removed stays open for the locks in it
+	l.file, err = openOrMake(path) // a removed file stays open for the locks in it
 	return err
 }
 

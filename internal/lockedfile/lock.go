@@ -29,13 +29,13 @@ func Try(path string) (*Lock, error) {
 	return try(path, func() (*os.File, error) { return openOrMake(path) })
 }
 
-// TryExisting is Try for a file that is not to be made: one that is not there is
-// an error for which errors.Is(err, fs.ErrNotExist) holds.
+// TryExisting is like Try, but does not create the file: for a missing one, errors.Is(err, fs.ErrNotExist)
+// holds.
 func TryExisting(path string) (*Lock, error) {
 	return try(path, func() (*os.File, error) { return os.OpenFile(path, os.O_RDONLY|noFollow, 0) })
 }
 
-// Wait is Try that waits until the lock is free or ctx is done.
+// Wait is like Try, but waits until the lock is free or ctx is done.
 func Wait(ctx context.Context, path string) (*Lock, error) {
 	for {
 		l, err := Try(path)

@@ -92,7 +92,7 @@ func answer(printed string, ok bool) *mcp.CallToolResult {
 	return &mcp.CallToolResult{IsError: !ok, Content: []mcp.Content{&mcp.TextContent{Text: printed}}}
 }
 
-// schema is the JSON schema of a tool's arguments.
+// schema returns the JSON schema of a tool's arguments.
 func (t *tool) schema() map[string]any {
 	properties, required := map[string]any{}, []string{}
 	for i, a := range t.arguments {

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Set has the command, which has not started, and what it starts be ended together when its context
-// ends, and takes the caller's terminal from them. Elsewhere than on Unix only the command itself is.
+// Set makes the end of its context end the command, which has not started, and its descendants, and takes
+// the caller's terminal from them. On other systems than Unix it ends only the command itself.
 func Set(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -81,7 +81,7 @@ func (p Place) Foreign(path string) {
 	}
 }
 
-// name is what binds a proof to the name of a file.
+// name returns the text that binds a proof to the name of a file.
 func (p Place) name(path string) []byte {
 	path = absolute(path)
 	if rel, err := filepath.Rel(p.dir, path); err == nil {
@@ -143,7 +143,7 @@ func (p Place) Write(path string, mode fs.FileMode, content []byte) error {
 	return atomicfile.Write(path, mode, p.Seal(path, content))
 }
 
-// unseal reads a sealed file of a size; nil if it is anything else. It reports one that is not proven.
+// unseal reads a sealed file of a size, or returns nil. It reports an unproven one.
 func (p Place) unseal(path string, r io.ReaderAt, size int64) []byte {
 	head := make([]byte, min(size, int64(longest)))
 	if _, err := r.ReadAt(head, 0); err != nil && err != io.EOF {

@@ -1,6 +1,6 @@
-// Package pyjson is what Python's json module writes beyond JSON, or otherwise
-// than Go does: the words NaN, Infinity and -Infinity, and numbers as their
-// repr. It is no decoder: Quote makes a text that encoding/json reads.
+// Package pyjson formats values like Python's json module where that differs from Go, or goes beyond JSON:
+// the words NaN, Infinity and -Infinity, and numbers as their repr. It does not decode: Quote makes a text
+// that encoding/json reads.
 package pyjson
 
 import (
@@ -58,9 +58,8 @@ func wordAt(text []byte) string {
 // Word returns the word that a decoded string of Quote's stands for.
 func Word(s string) (word string, ok bool) { return strings.CutPrefix(s, prefix) }
 
-// Float is Python's repr of a float: the shortest digits that read back as f,
-// always with a point or an exponent, which there is from 1e16 up and below
-// 1e-4; nan, inf and -inf for what has no digits.
+// Float returns Python's repr of a float: the shortest digits that read back as f, always with a point or an
+// exponent, which is used from 1e16 up and below 1e-4; nan, inf and -inf for other values.
 func Float(f float64) string {
 	switch a := math.Abs(f); {
 	case math.IsNaN(f):

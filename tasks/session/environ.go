@@ -53,13 +53,13 @@ func (l Environment) Describe(m *graph.Manifest) {
 	}
 }
 
-// Variables are KEY=value, with room for a few more, for commands that run what a submission
-// is made of: URLs that were passed are without names and passwords.
+// Variables returns KEY=value, with room for a few more, for commands that run a submission's files: names
+// and passwords are removed from passed URLs.
 func (l Environment) Variables() []string {
 	return l.variables(backend.WithoutUserinfo)
 }
 
-// Preparing are Variables for commands that fetch packages or ask the machine.
+// Preparing returns Variables for commands that fetch packages or probe the machine.
 func (l Environment) Preparing() []string {
 	return l.variables(func(value string) string { return value })
 }
@@ -76,8 +76,8 @@ func (l Environment) variables(passed func(string) string) []string {
 	return env
 }
 
-// Masked are Secrets, and the names and passwords in URLs that were passed: what logs must
-// not have. They are in no key.
+// Masked returns Secrets, and the names and passwords in passed URLs: logs must not contain them. They are
+// in no key.
 func (l Environment) Masked() []string {
 	masked := l.Secrets()
 	for _, v := range l {
@@ -98,7 +98,7 @@ func (l Environment) Value(name string) string {
 	return ""
 }
 
-// Secrets are the values that must not be shown.
+// Secrets returns the values that must not be shown.
 func (l Environment) Secrets() []string {
 	var secrets []string
 	for _, v := range l {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// LastLine is the last line of a text that is not blank at its end.
+// LastLine returns the last line of a text that does not end in blanks.
 func LastLine(text []byte) string {
 	text = bytes.TrimSpace(text)
 	if i := bytes.LastIndexByte(text, '\n'); i >= 0 {

@@ -25,7 +25,7 @@ const (
 	maxAll   = 256 << 20
 )
 
-// left is what a script wrote, by paths relative to /logs/verifier.
+// left contains the files that a script wrote, by paths relative to /logs/verifier.
 type left struct {
 	files map[string][]byte
 	large map[string]bool // that are beyond a limit

@@ -102,7 +102,7 @@ func (p Project) Runs(cmd *cobra.Command, _ []string, _ string) ([]string, cobra
 	return append([]string{"latest", "latest~1"}, ids...), cobra.ShellCompDirectiveNoFileComp
 }
 
-// addresses are those of all nodes; none of a configuration with mistakes.
+// addresses returns the addresses of all nodes, or none for a configuration with errors.
 func (p Project) addresses(cmd *cobra.Command) []string {
 	opened, err := eval.Open(cmd.Context(), p(cmd), eval.Reading)
 	if err != nil {
@@ -112,7 +112,7 @@ func (p Project) addresses(cmd *cobra.Command) []string {
 	return opened.Addresses()
 }
 
-// beginning are those of all that begin with a term, with what stands before it.
+// beginning returns the words that begin with a term, with the text before it.
 func beginning(all []string, before, term string) []string {
 	var fit []string
 	for _, one := range all {

@@ -27,7 +27,7 @@ func Line(line string) (Score, bool) {
 // decimal is a number as nearly every program writes it.
 var decimal = lazyregexp.New(`^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$`)
 
-// special is what is no finite number, as C, Go and Python write it.
+// special matches a number that is not finite, as C, Go and Python write it.
 var special = lazyregexp.New(`^[+-]?(?i:inf|infinity|nan)$`)
 
 // Number reads a decimal number, with or without a sign, a fraction and an

@@ -34,7 +34,7 @@ type Dialect interface {
 	Text(output string) string
 	// Line reads the score on a line, if it has one.
 	Line(line string) (bounded, unbounded float64, ok bool)
-	// Reason is the message when there is no score.
+	// Reason is the message of a missing score.
 	Reason(stdout, stderr []byte) string
 	// TimedOut reports whether a grader's exit code says that a limit was over.
 	TimedOut(code int) bool
@@ -47,8 +47,8 @@ type Rule struct {
 	// group unbounded, whose last match counts. Empty is the last line of
 	// numbers.
 	Pattern string
-	// Marker is what a line begins with that counts; what stands before the
-	// score on it. Empty is every line.
+	// Marker is the prefix of lines that count; the text after it contains the score. Empty selects every
+	// line.
 	Marker string
 	// Pointer is the place of the score in a JSON file (RFC 6901), and
 	// PointerUnbounded that of the unbounded one. Both are for File only, which
@@ -57,29 +57,27 @@ type Rule struct {
 	// Dialect reads lines of numbers; nil is Line. Compat is its name in keys.
 	Dialect Dialect
 	Compat  string
-	// AnyExit says that a score counts whatever the end of the grader. Otherwise one
-	// that a signal ended, or that says by its exit code that it failed, gave none.
+	// AnyExit accepts a score after any end of the grader. Otherwise a grader that a signal ended, or whose
+	// exit code reports a failure, gave none.
 	AnyExit bool
 }
 
 // Artifacts are what a grader left behind.
 type Artifacts struct {
 	Stdout, Stderr []byte
-	File           []byte // nil: there is none, see NoFile
-	NoFile         string // why there is none
+	File           []byte // nil if missing, see NoFile
+	NoFile         string // why it is missing
 	Code           int
 	Signal         string // that ended it; "" when it exited
 }
 
-// Score is what a grader gave. A grader that gives one number gives it twice.
-// Either may be infinite or no number at all.
+// Score is the score of a grader. A single number counts for both. Either can be infinite or not a number.
 type Score struct{ Bounded, Unbounded float64 }
 
-// full is what the exit code 0 is worth.
+// full is the score for exit code 0.
 const full = 100
 
-// Read finds the score. The error says in a phrase why there is none: "no line
-// of numbers on stdout".
+// Read finds the score. The error is a phrase: "no line of numbers on stdout".
 func (r Rule) Read(l Artifacts) (Score, error) {
 	switch r.From {
 	case Exit:
