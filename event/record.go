@@ -225,7 +225,7 @@ func FindRun(state Records, name string) (*Run, error) {
 	case 1:
 		return OpenRun(state, fit[0]), nil
 	case 0:
-		return nil, fmt.Errorf("there is no run %q; the latest is %s", name, ids[len(ids)-1])
+		return nil, fmt.Errorf("unknown run %q; the latest is %s", name, ids[len(ids)-1])
 	}
 	return nil, fmt.Errorf("%q fits several runs: %s", name, strings.Join(fit, ", "))
 }

@@ -229,9 +229,9 @@ func TestFindRun(t *testing.T) {
 		{name: "bb22", want: runs[1]},
 		{name: "0000-c", want: runs[2]},
 		{name: "20260101", err: `"20260101" fits several runs: 20260101-100000-aa11, 20260101-100000-bb22`},
-		{name: "dd", err: `there is no run "dd"; the latest is 20260102-090000-cc33`},
-		{name: "../runs", err: `there is no run "../runs"`},
-		{name: "stray", err: "there is no run"},
+		{name: "dd", err: `unknown run "dd"; the latest is 20260102-090000-cc33`},
+		{name: "../runs", err: `unknown run "../runs"`},
+		{name: "stray", err: "unknown run"},
 	} {
 		run, err := FindRun(Records{Dir: state}, try.name)
 		switch {

@@ -142,7 +142,7 @@ func (p *placing) reason(s *Step) string {
 		}
 	}
 	if st := p.rep.Status(s.Files); st.State == event.Blocked && s.Before != nil {
-		return "there is no code of the checkpoint before"
+		return "the code of the checkpoint before is missing"
 	}
 	return string(p.rep.Status(s.Files).State)
 }

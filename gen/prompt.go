@@ -128,7 +128,7 @@ func readSpec(path string) (string, error) {
 	case err != nil:
 		return "", &graph.InputError{Err: fmt.Errorf("reading the spec: %w", err)}
 	case !info.Mode().IsRegular():
-		return "", &graph.InputError{Err: fmt.Errorf("the spec %s is no regular file", path)}
+		return "", &graph.InputError{Err: fmt.Errorf("the spec %s is not a regular file", path)}
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -142,7 +142,7 @@ func readSpec(path string) (string, error) {
 	case len(text) > maxSpec:
 		return "", &graph.InputError{Err: fmt.Errorf("the spec %s has more than %d bytes", path, maxSpec)}
 	case !utf8.Valid(text):
-		return "", &graph.InputError{Err: fmt.Errorf("the spec %s is no text in UTF-8", path)}
+		return "", &graph.InputError{Err: fmt.Errorf("the spec %s is not UTF-8 text", path)}
 	}
 	return string(text), nil
 }

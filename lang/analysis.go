@@ -172,7 +172,7 @@ func (a *Analysis) Rename(file string, at int, name string) *diag.Diagnostic {
 	}
 	switch {
 	case d == nil:
-		return refuse("Nothing that has a name of its own is here.")
+		return refuse("No declaration is named here.")
 	case d.nameSpan() == Span{}:
 		return refuse(d.title() + " is not written in a file.")
 	case !a.whole:

@@ -54,7 +54,7 @@ var userForm = matching("user", userText, `a user, such as "1000:1000" or "nobod
 func dockerNetwork(b *block, name, text string) (string, bool) {
 	switch {
 	case text == "host" || strings.HasPrefix(text, "container:"):
-		b.reject(name, "bad-value", "Shared network", fmt.Sprintf("Containers need a network of their own, which %q is not.", text), `"bridge" reaches what the machine reaches; "none" reaches nothing`)
+		b.reject(name, "bad-value", "Shared network", fmt.Sprintf("Containers need a private network, and %q is shared.", text), `"bridge" reaches what the machine reaches; "none" reaches nothing`)
 	case !networkText().MatchString(text):
 		b.reject(name, "bad-value", "Bad network", fmt.Sprintf("%q is not the name of a network.", text), `"none", "bridge", or what "docker network ls" lists`)
 	default:

@@ -239,7 +239,7 @@ func (b *block) duration(name string) (time.Duration, given) {
 	return readAs(b, name, func(a *AttributeSchema, v cty.Value, g given) (d time.Duration, ok bool) {
 		switch {
 		case g == isNull && a.bounded:
-			b.reject(name, "bad-duration", "Bad duration", fmt.Sprintf("%s must not be null: there is no running without a limit.", name), "")
+			b.reject(name, "bad-duration", "Bad duration", fmt.Sprintf("%s must not be null: a limit is required.", name), "")
 			return 0, false
 		case g == isNull && !a.zero:
 			return 0, true

@@ -88,7 +88,7 @@ var inContainer form = func(b *block, name, text string) (string, bool) {
 func regularExpression(b *block, name, text string) (string, bool) {
 	_, err := regexp.Compile(text)
 	if err != nil {
-		b.reject(name, "bad-pattern", "Bad pattern", fmt.Sprintf("%q is no regular expression: %v.", text, err), "the syntax is that of RE2")
+		b.reject(name, "bad-pattern", "Bad pattern", fmt.Sprintf("%q is not a regular expression: %v.", text, err), "the syntax is that of RE2")
 	}
 	return text, err == nil
 }
@@ -103,7 +103,7 @@ var (
 		return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f })
 	}, "bad-value", "Bad token", "%[1]s holds a space or a control character.", "")
 	isolation = must(func(text string) bool { return slices.Contains([]string{"full", "partial", "none"}, text) },
-		"bad-value", "Bad isolation", "%[2]q is no level of isolation.", `"full", "partial" or "none"; leave it out for the most that the machine allows`)
+		"bad-value", "Bad isolation", "%[2]q is not a level of isolation.", `"full", "partial" or "none"; leave it out for the most that the machine allows`)
 
 	envName     = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	imageText   = lazyregexp.New(`^[^\s-]\S*$`)

@@ -144,7 +144,7 @@ func (b *block) chatEndpoint(keys bool) string {
 	switch {
 	case err != nil || text == "":
 	case strings.HasSuffix(u.Path, "/chat/completions"):
-		b.reject("endpoint", "bad-value", "Bad endpoint", "An endpoint is what /chat/completions is below.", fmt.Sprintf("write endpoint = %q", strings.TrimSuffix(text, "/chat/completions")))
+		b.reject("endpoint", "bad-value", "Bad endpoint", "An endpoint is a URL without /chat/completions.", fmt.Sprintf("write endpoint = %q", strings.TrimSuffix(text, "/chat/completions")))
 	case keys && u.Scheme == "http" && !IsLoopback(u.Hostname()):
 		b.reject("endpoint", "bad-value", "Key in the clear", "A key is not sent to another machine without TLS.", "write https://")
 	}
@@ -217,7 +217,7 @@ func (b *block) parameters() string {
 			} else if name == "n" {
 				hint = "write attempts = … in the block"
 			}
-			b.reject("parameters", "bad-value", "Bad parameter", fmt.Sprintf("%s is what fevalgraph says itself.", name), hint)
+			b.reject("parameters", "bad-value", "Bad parameter", fmt.Sprintf("%s is a parameter that fevalgraph sets.", name), hint)
 			return ""
 		}
 	}
@@ -238,9 +238,9 @@ func (b *block) generated(label, key string) string {
 		return filepath.Join(b.l.root, "generated", label, FileName(key))
 	case !b.l.within(dir):
 		b.reject("directory", "outside-project", "Solutions outside of the project",
-			fmt.Sprintf("%q is outside of the project. Solutions are written into its directory, and into directories that a person gives as the value of a variable.", b.l.show(dir)), placeHint)
+			fmt.Sprintf("%q is outside of the project. Solutions are written into its directory, and into directories that the user passes as the value of a variable.", b.l.show(dir)), placeHint)
 	case dir == b.l.root:
-		b.reject("directory", "bad-path", "Bad path", "Solutions need a directory of their own.", `such as "generated"`)
+		b.reject("directory", "bad-path", "Bad path", "Solutions need a separate directory.", `such as "generated"`)
 	}
 	return dir
 }
@@ -303,7 +303,7 @@ func (g *Generator) Prompt(in PromptInput) (string, error) {
 		return "", findings
 	}
 	if v, _ = v.Unmark(); v.IsNull() || !v.IsKnown() || v.Type() != cty.String {
-		return "", fmt.Errorf("%s: the prompt of %s is no text", g.Template.Range(), g.Ref)
+		return "", fmt.Errorf("%s: the prompt of %s is not a text", g.Template.Range(), g.Ref)
 	}
 	return v.AsString(), nil
 }

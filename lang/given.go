@@ -117,7 +117,7 @@ const placeHint = "declare a variable for the place, and give it by --var, by --
 // outside explains why an attribute or a function may not read a path.
 func (f finding) outside(err *funcs.OutsideError) finding {
 	f.code, f.summary = "outside-project", "File outside of the project"
-	f.detail = err.Error() + ". A configuration reads files of its own directory, and of directories and files that a person gives it as the value of a variable."
+	f.detail = err.Error() + ". A configuration can read only its directory, and files and directories that the user passes as the value of a variable."
 	f.hint = placeHint
 	return f
 }

@@ -65,7 +65,7 @@ func (l *loader) expandEach(d *decl) []instance {
 			key = value
 		}
 		if key.IsNull() || key.AsString() == "" || seen[key.AsString()] {
-			b.reject("for_each", "bad-key", "Bad key", fmt.Sprintf("Every key of for_each must be a text of its own; %s is not.", valueText(key)), "")
+			b.reject("for_each", "bad-key", "Bad key", fmt.Sprintf("for_each keys must be unique strings; %s is not.", valueText(key)), "")
 			return nil
 		}
 		seen[key.AsString()] = true

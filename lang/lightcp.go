@@ -18,7 +18,7 @@ func lightCPSchema() BlockSchema {
 		Doc:  "A judge server that has the problems and grades whole submissions.",
 		Attributes: []AttributeSchema{
 			{Name: "endpoint", Type: TypeText, form: endpoint, Required: true, Doc: "Address of the server, such as \"http://127.0.0.1:8081\"."},
-			{Name: "timeout", Type: TypeDuration, Default: `"1h"`, Doc: "Time limit for a result; null is no limit."},
+			{Name: "timeout", Type: TypeDuration, Default: `"1h"`, Doc: "Time limit for a result; null means no limit."},
 		},
 	}
 }

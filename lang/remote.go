@@ -75,7 +75,7 @@ func (b *block) remote() *RemoteBackend {
 func hostPort(b *block, name, text string) (string, bool) {
 	_, _, err := net.SplitHostPort(text)
 	if err != nil {
-		b.reject(name, "bad-value", "Bad address", fmt.Sprintf("%q is no address: %v.", text, err), `write such as "scheduler.example.com:8984"`)
+		b.reject(name, "bad-value", "Bad address", fmt.Sprintf("%q is not an address: %v.", text, err), `write such as "scheduler.example.com:8984"`)
 	}
 	return text, err == nil
 }
@@ -118,7 +118,7 @@ func (b *block) settings(name string) (all []Setting) {
 	for it := texts.ElementIterator(); it.Next(); {
 		key, value := it.Element()
 		if value.IsNull() || strings.ContainsAny(value.AsString(), "\x00\r\n") {
-			b.reject(name, "bad-value", "Bad value", fmt.Sprintf("%s[%q] is no text in one line.", name, key.AsString()), "")
+			b.reject(name, "bad-value", "Bad value", fmt.Sprintf("%s[%q] is not a text in one line.", name, key.AsString()), "")
 			return nil
 		}
 		all = append(all, Setting{key.AsString(), value.AsString()})

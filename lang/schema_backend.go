@@ -12,7 +12,7 @@ func backendSchema() BlockSchema {
 			{Name: "pool", Type: TypePool, Default: "pool.cpu", Doc: "Pool whose slots its nodes take."},
 			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of everything that runs here."},
 			{Name: "setup", Type: TypeOneOrTexts, Default: "[]", Doc: "Commands run in the workspace before the tests."},
-			{Name: "setup_timeout", Type: TypeDuration, Default: `"10m"`, Doc: "Limit on the set-up commands together; null is none."},
+			{Name: "setup_timeout", Type: TypeDuration, Default: `"10m"`, Doc: "Limit on the set-up commands together; null means no limit."},
 		},
 		Blocks: []BlockSchema{retrySchema()},
 		Kinds:  kinds,

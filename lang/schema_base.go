@@ -39,7 +39,7 @@ func topLevel() []BlockSchema {
 func settingsSchema() BlockSchema {
 	return BlockSchema{
 		Name: "fevalgraph",
-		Doc:  "Settings of the whole configuration; stands at most once.",
+		Doc:  "Settings of the whole configuration; at most one block.",
 		Attributes: []AttributeSchema{
 			{Name: "required_version", Type: TypeText, Doc: "Allowed versions of fevalgraph, such as \">= 0.1, < 2\"."},
 			{Name: "include", Type: TypeTexts, Scope: scopeStatic, Doc: "Additional files, as paths or globs relative to the file. A glob must match something."},
@@ -108,7 +108,7 @@ func retrySchema() BlockSchema {
 		Doc:  "When and how often broken work is tried again. Verdicts are never retried.",
 		Attributes: []AttributeSchema{
 			{Name: "on", Type: TypeTexts, Default: `["broken"]`, Values: []string{"broken"}, Doc: "Classes of outcome that are retried."},
-			{Name: "attempts", Type: TypeInteger, Default: "1", Doc: "Attempts in all, at least 1; 1 is no retry."},
+			{Name: "attempts", Type: TypeInteger, Default: "1", Doc: "Attempts in all, at least 1; 1 means no retry."},
 			{Name: "wait", Type: TypeDuration, zero: true, Default: `"0s"`, Doc: "Pause before each further attempt."},
 		},
 	}

@@ -31,7 +31,7 @@ func commandSchema() BlockSchema {
 			{Name: "uv_project", Type: TypeText, Doc: "Python project whose environment setup and the program use: the directory of its pyproject.toml, relative to directory."},
 			{Name: "uv_overrides", Type: TypeText, Doc: "File in the uv project with versions that replace its own, as uv's --override."},
 			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of setup and the program."},
-			{Name: "timeout", Type: TypeDuration, Default: `"30m"`, Doc: "Limit on the program, not on setup; null is no limit. Its processes end within two seconds of it."},
+			{Name: "timeout", Type: TypeDuration, Default: `"30m"`, Doc: "Limit on the program, not on setup; null means no limit. Its processes end within two seconds of it."},
 			{Name: "network", Type: TypeText, Values: []string{networkNone}, Doc: "\"none\" leaves only a private loopback. The default is the backend's."},
 			{Name: "gpu", Type: TypeBool, Default: "false", Doc: "Whether it needs a GPU. Without one, its cells are skipped."},
 		},

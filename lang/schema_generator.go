@@ -18,13 +18,13 @@ func generatorSchema() BlockSchema {
 			{Name: "attempts", Type: TypeInteger, Default: "1", Doc: "Solutions of each problem."},
 			{Name: "directory", Type: TypeText, Path: true, Doc: "Directory of solutions: <directory>/<problem>/<attempt>/<checkpoint>. The default is generated/<label> or, with for_each, generated/<label>/<key>."},
 			{Name: "file", Type: TypeText, Doc: "Path of code without a name in an answer. The default is the file in the problem's entry, or solution with the ending of the problem's language."},
-			{Name: "timeout", Type: TypeDuration, Default: `"10m"`, Doc: "Limit on a request, with its answer; null is none."},
+			{Name: "timeout", Type: TypeDuration, Default: `"10m"`, Doc: "Limit on a request, with its answer; null means no limit."},
 		},
 		Blocks: []BlockSchema{{
 			Name: "limits",
 			Doc:  "What each key may be used for.",
 			Attributes: []AttributeSchema{
-				{Name: "requests_per_minute", Type: TypeInteger, Doc: "Requests that begin within a minute. The default is no limit."},
+				{Name: "requests_per_minute", Type: TypeInteger, Doc: "Requests that begin within a minute. Unlimited by default."},
 				{Name: "concurrency", Type: TypeInteger, Doc: "Parallel requests of a key. The default is requests_per_minute, or else 4."},
 			},
 		}, {
@@ -38,7 +38,7 @@ func generatorSchema() BlockSchema {
 			Name: "retry",
 			Doc:  "How often a request is sent again after a cut connection, a server error or a timeout. The wait doubles each time, up to a minute.",
 			Attributes: []AttributeSchema{
-				{Name: "attempts", Type: TypeInteger, Default: "5", Doc: "Attempts in all, at least 1; 1 is no retry."},
+				{Name: "attempts", Type: TypeInteger, Default: "5", Doc: "Attempts in all, at least 1; 1 means no retry."},
 				{Name: "wait", Type: TypeDuration, zero: true, Default: `"2s"`, Doc: "Pause before the second attempt."},
 			},
 		}},

@@ -11,7 +11,7 @@ func suiteSchema() BlockSchema {
 		Attributes: []AttributeSchema{
 			{Name: "description", Type: TypeText, Default: `""`, Doc: "Shown to people."},
 			{Name: "repeat", Type: TypeInteger, Default: "1", Doc: "How often each cell is judged: from 1 to 10000."},
-			{Name: "stop_after", Type: TypeInteger, zero: true, Default: "0", Doc: "Failed cells after which nothing new starts; 0 is no limit."},
+			{Name: "stop_after", Type: TypeInteger, zero: true, Default: "0", Doc: "Failed cells after which nothing new starts; 0 means no limit."},
 			{Name: "pairs", Type: TypeText, Path: true, Doc: "File with lines SOLUTION:PROBLEM, instead of matrix.solution."},
 			{Name: "shard", Type: TypeText, Doc: "\"I/N\": only the I-th of N parts of the cells, chosen by their names."},
 		},

@@ -122,7 +122,7 @@ func (b *block) artifacts(v *Verifier) {
 	for _, a := range all {
 		place := a.label()
 		if !isPlace(place) {
-			a.fail(finding{code: "bad-path", summary: "Bad path", rng: a.header, detail: fmt.Sprintf("An artifact is named by an absolute path below \"/\", without \"..\", and not below /tests or /logs/verifier. %q is none.", place)})
+			a.fail(finding{code: "bad-path", summary: "Bad path", rng: a.header, detail: fmt.Sprintf("An artifact must be an absolute path below \"/\", without \"..\", and not below /tests or /logs/verifier; %q is not.", place)})
 			continue
 		}
 		exclude, _ := a.texts("exclude")

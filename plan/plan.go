@@ -248,7 +248,7 @@ func (c *compiler) suite(s *lang.Suite) error {
 		addr := cellAddress(lc)
 		on, ok := c.plan.Graph.Lookup(addr)
 		if !ok {
-			return fmt.Errorf("bug in fevalgraph: there is no node %s", addr)
+			return fmt.Errorf("bug in fevalgraph: unknown node %s", addr)
 		}
 		name := pathOf(lc.Solution.Problem.Name, IDOf(lc).name())
 		names = append(names, name)

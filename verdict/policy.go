@@ -63,7 +63,7 @@ func (p Policy) Meaning() string {
 	case StrictAllNonErrorCases:
 		return "every non-error test passes, and there is one"
 	}
-	return "never: there is no such policy"
+	return "never: the policy is unknown"
 }
 
 // Text implements Rule.

@@ -12,7 +12,7 @@ import (
 
 func supported() error {
 	return &backend.ToolError{Tool: "go-judge", Err: errors.New("it has exact limits on Linux only"),
-		Hint: "set endpoint to one that runs elsewhere"}
+		Hint: "set endpoint to a server on another machine"}
 }
 
 func tie(*exec.Cmd) {}

@@ -40,7 +40,7 @@ type Process struct {
 }
 
 // binaryHint describes what to do about a missing go-judge.
-const binaryHint = "build it: go install -tags seccomp github.com/criyle/go-judge/cmd/go-judge@latest; then set binary, or endpoint of one that runs"
+const binaryHint = "build it: go install -tags seccomp github.com/criyle/go-judge/cmd/go-judge@latest; then set binary, or endpoint to a running server"
 
 // find returns the program's absolute path.
 func (o *Process) find() (string, error) {
@@ -65,7 +65,7 @@ func (o *Process) find() (string, error) {
 			return c, nil
 		}
 		if filepath.IsAbs(o.Binary) && err == nil {
-			return fail(errors.New("it is no program"))
+			return fail(errors.New("it is not a program"))
 		}
 	}
 	if filepath.IsAbs(o.Binary) {

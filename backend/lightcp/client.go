@@ -114,7 +114,7 @@ func (c *Client) Problems(ctx context.Context) ([]string, error) {
 		return nil, c.trouble(fmt.Errorf("asked for its problems it says %d: %s", status, beginning(text)))
 	}
 	if err := json.Unmarshal(text, &answer); err != nil || answer.Problems == nil {
-		return nil, c.trouble(fmt.Errorf("asked for its problems it says %q, which is no list of them", beginning(text)))
+		return nil, c.trouble(fmt.Errorf("asked for its problems it says %q, which is not a list of them", beginning(text)))
 	}
 	names := make([]string, len(answer.Problems))
 	for i, p := range answer.Problems {
@@ -198,7 +198,7 @@ func (c *Client) wait(ctx context.Context, sid int64) (*Result, error) {
 			Status string `json:"status"`
 		}
 		if err := json.Unmarshal(text, &state); err != nil {
-			return nil, c.trouble(fmt.Errorf("asked for submission %d it says %q, which is no result", sid, beginning(text)))
+			return nil, c.trouble(fmt.Errorf("asked for submission %d it says %q, which is not a result", sid, beginning(text)))
 		}
 		if state.Status != "queued" {
 			r, err := decodeResult(text)

@@ -162,7 +162,7 @@ func (b *Backend) attempt(ctx context.Context, w *work, action cache.Digest, tim
 	case done.TimedOut && w.limit > 0 && w.limit < timeout:
 		return nil, fmt.Errorf("the engine ended the action after %v, which its command's own limit should have done: its worker may be overloaded", timeout)
 	case done.TimedOut:
-		return nil, fmt.Errorf("the engine ended the action after %v, before any limit of its own (hint: raise the engine's limit of actions, and max_timeout with it)", timeout)
+		return nil, fmt.Errorf("the engine ended the action after %v, before any limit of fevalgraph (hint: raise the engine's limit of actions, and max_timeout with it)", timeout)
 	}
 	if code := done.Result.GetExitCode(); code != 0 {
 		return nil, fmt.Errorf("the program of the action ended with exit status %d: %s", code, b.words(ctx, done.Result))

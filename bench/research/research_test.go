@@ -109,11 +109,11 @@ func TestVaries(t *testing.T) {
 func TestBad(t *testing.T) {
 	for _, c := range []struct{ reference, results, want string }{
 		{state[:200], results, "/a: line 4: unexpected end of JSON input"},
-		{`{"results": {"a": {}}}`, results, `"a" is no pair`},
+		{`{"results": {"a": {}}}`, results, `"a" is not a pair`},
 		{`{"other": 1}`, results, `it has no "results"`},
 		{"a,b\r\n", results, `line 1 has no column "solution"`},
 		{"", results, `line 1 has no column "solution"`},
-		{table + "b/p.py,b,x,,success,\r\n", results, `line 7: score: "x" is no number`},
+		{table + "b/p.py,b,x,,success,\r\n", results, `line 7: score: "x" is not a number`},
 		{table + "b/n.py,b,,,timeout,\r\n", results, "line 7: the pair b/n.py:b is there twice"},
 		{state, strings.Replace(results, "n_1", "m", 1), "a/x m is there twice"},
 	} {

@@ -47,7 +47,7 @@ var keyName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._@+/-]{0,63}$`)
 // GenerateKey makes a key with a name, which can be "".
 func GenerateKey(name string) (PrivateKey, error) {
 	if name != "" && !keyName().MatchString(name) {
-		return PrivateKey{}, fmt.Errorf("%q is no name for a key: want up to 64 letters, digits and any of . _ @ + / -", name)
+		return PrivateKey{}, fmt.Errorf("%q is not a name for a key: want up to 64 letters, digits and any of . _ @ + / -", name)
 	}
 	public, private, err := ed25519.GenerateKey(nil)
 	return PrivateKey{PublicKey{name, public}, private}, err
@@ -62,7 +62,7 @@ func ParsePublicKey(text string) (PublicKey, error) {
 		return PublicKey{}, errors.New("not a public key: want ed25519: and 44 characters, as `fevalgraph keygen` prints it")
 	}
 	if name = strings.TrimSpace(name); name != "" && !keyName().MatchString(name) {
-		return PublicKey{}, fmt.Errorf("%q is no name for a key", name)
+		return PublicKey{}, fmt.Errorf("%q is not a name for a key", name)
 	}
 	return PublicKey{name, raw}, nil
 }

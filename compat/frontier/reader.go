@@ -57,7 +57,7 @@ func functions() []lang.Function {
 		},
 		{
 			Name: "frontier_solutions", Params: []string{"directory"}, Call: findSolutions,
-			Doc: "Files of solutions in a directory, by problem and name: \"1/gpt5\". A file MODEL.FAILED counts where there is no other of its name.",
+			Doc: "Files of solutions in a directory, by problem and name: \"1/gpt5\". A file MODEL.FAILED counts if no other file has its name.",
 		},
 	}
 }

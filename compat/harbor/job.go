@@ -52,7 +52,7 @@ func collect(files *lang.ReaderFiles, dir string, problems []lang.Candidate) ([]
 			n += trials
 		}
 		told = append(told, warning("unknown-task", "Trials without a problem",
-			fmt.Sprintf("No problem here is what %s of %s ran: %s.", count(n, "trial"), filepath.Base(dir), some(slices.Sorted(maps.Keys(unknown)))),
+			fmt.Sprintf("No problem here is the task of %s of %s: %s.", count(n, "trial"), filepath.Base(dir), some(slices.Sorted(maps.Keys(unknown)))),
 			"a problem whose harbor block reads the task, or one of the task's name, is one"))
 	}
 	return all, told

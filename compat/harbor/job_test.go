@@ -105,7 +105,7 @@ func TestTrialsLeftOut(t *testing.T) {
 		"word__many is left out: its result.json: bad JSON: there are more than 8 MiB",
 		`" word__space" cannot be the name`, `"word__\x1b[31m" cannot be the name`,
 		"Of j, 3 trials are left out, because no result says that they ended: word__gone, word__running, word__unended.",
-		"No problem here is what 1 trial of j ran: org/strange.",
+		"No problem here is the task of 1 trial of j: org/strange.",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in\n%s", want, all)
@@ -382,7 +382,7 @@ name = "two"
 	job["a/steps/two/artifacts/manifest.json"] = "[" + log + "]"
 	lay(t, filepath.Join(dir, "jobs", "j"), job)
 	cfg, found := lang.Load(lang.Options{Dir: dir, Readers: append(taskReaders(), jobReader())})
-	if found.HasErrors() || !strings.Contains(texts(found), "1 trial of j ran: other/kept.") || len(cfg.Solutions) != 1 {
+	if found.HasErrors() || !strings.Contains(texts(found), "1 trial of j: other/kept.") || len(cfg.Solutions) != 1 {
 		t.Fatal(texts(found))
 	}
 	s := cfg.Solutions[0]

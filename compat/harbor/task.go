@@ -101,7 +101,7 @@ func openTask(files *lang.ReaderFiles, dir string) *task {
 	for _, n := range steps {
 		name := t.text(n, "name")
 		if !isStepName(name) {
-			t.Fail(n, fmt.Sprintf("%q is no name of a step: a directory below steps/ is called so", name))
+			t.Fail(n, fmt.Sprintf("%q is not a name of a step: steps are directories below steps/", name))
 			continue
 		}
 		if slices.Contains(known, strings.ToLower(name)) {

@@ -112,12 +112,12 @@ func openStatement(ctx context.Context, text []byte, keys []dsse.Verifier) (s *s
 		return nil, false, fmt.Errorf("the statement is no DSSE envelope: %w", err)
 	}
 	if err := json.Unmarshal(body, &s); err != nil {
-		return nil, false, fmt.Errorf("the statement is none of in-toto: %w", err)
+		return nil, false, fmt.Errorf("the statement is not an in-toto statement: %w", err)
 	}
 	switch {
 	case envelope.PayloadType != payloadType, s == nil, s.Type != statementType, s.PredicateType != predicateType,
 		len(s.Subject) != 1, s.Subject[0].Annotations == nil, len(s.Predicate.Configuration) != 1, s.Predicate.Configuration[0].Annotations == nil:
-		return nil, false, errors.New("the statement is none that fevalgraph makes")
+		return nil, false, errors.New("fevalgraph does not make such statements")
 	}
 	if len(keys) > 0 {
 		verifier, err := dsse.NewEnvelopeVerifier(keys...)

@@ -118,7 +118,7 @@ func (t *Trust) Save() error {
 		return nil
 	}
 	if t.path == "" {
-		return errors.New("there is no place for what is trusted; set HOME or XDG_STATE_HOME")
+		return errors.New("no directory to store trust in; set HOME or XDG_STATE_HOME")
 	}
 	file := trustFile{Root: t.Root}
 	for ask := range t.known {

@@ -38,7 +38,7 @@ func (c *HTTP) explain(ctx context.Context, key string, err error) error {
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return &WrongError{Reason: fmt.Sprintf("%s does not speak TLS", c.o.Endpoint), Hint: "write http:// if it is on this machine"}
 	case errors.As(err, &name) && name.IsNotFound:
-		return &WrongError{Reason: fmt.Sprintf("there is no host %q", name.Name), Hint: "look at the endpoint of the generator"}
+		return &WrongError{Reason: fmt.Sprintf("host %q not found", name.Name), Hint: "look at the endpoint of the generator"}
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Errorf("nothing listens at %s: connection refused", c.o.Endpoint)
 	}
@@ -77,7 +77,7 @@ func (c *HTTP) redirected(key string, to *url.URL) error {
 func (c *HTTP) notFound(ctx context.Context, key, said string) error {
 	models, err := c.models(ctx, key)
 	if err != nil || len(models) == 0 {
-		hint := "an endpoint is what /chat/completions is below"
+		hint := "an endpoint is a URL without /chat/completions"
 		if !strings.Contains(c.o.Endpoint, "/v1") {
 			hint += ", as a rule a URL that ends in /v1"
 		}

@@ -125,7 +125,7 @@ func parseMetrics(content []byte) (map[string]float64, error) {
 	for name, text := range values {
 		var n *float64
 		if err := json.Unmarshal(text, &n); err != nil || n == nil || math.IsInf(*n, 0) {
-			return nil, fmt.Errorf("the value of %q is no number", name)
+			return nil, fmt.Errorf("the value of %q is not a number", name)
 		}
 		if !metricName().MatchString(name) {
 			return nil, fmt.Errorf("%q cannot name a metric", name)

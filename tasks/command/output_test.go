@@ -100,12 +100,12 @@ func TestMetrics(t *testing.T) {
 		`{"a": 1, "b.c-d": -2.5e3}`: "map[a:1 b.c-d:-2500]",
 		`{}`:                        "map[]",
 		`null`:                      "it is no JSON object of numbers",
-		`{"a": null}`:               `the value of "a" is no number`,
+		`{"a": null}`:               `the value of "a" is not a number`,
 		`{"a": NaN}`:                "it is no JSON object of numbers",
-		`{"a": 1e400}`:              `the value of "a" is no number`,
+		`{"a": 1e400}`:              `the value of "a" is not a number`,
 		`{"": 1}`:                   `"" cannot name a metric`,
 		`{"a b": 1}`:                `"a b" cannot name a metric`,
-		`{"a": {"b": 1}}`:           `the value of "a" is no number`,
+		`{"a": {"b": 1}}`:           `the value of "a" is not a number`,
 		`{"a": 1} {"b": 2}`:         "it is no JSON object of numbers",
 	} {
 		values, err := parseMetrics([]byte(text))

@@ -84,7 +84,7 @@ func (s *Score) grade(l left) (*verdict.Checkpoint, string) {
 		return c, limitMessage(time.Duration(l.exit.Limit * float64(time.Second)))
 	case dialect != nil && dialect.TimedOut(l.exit.Code):
 		c.Class = verdict.SessionTimeout
-		return c, fmt.Sprintf("the program's exit code %d says that a limit of its own was over", l.exit.Code)
+		return c, fmt.Sprintf("the program's exit code %d reports that its own time limit was over", l.exit.Code)
 	}
 	found, err := s.Rule.Read(score.Artifacts{
 		Stdout: l.stdout, Stderr: l.stderr, File: l.file, NoFile: l.exit.NoFile, Code: l.exit.Code, Signal: l.exit.Signal,

@@ -138,7 +138,7 @@ func statements(said string, points bool) (stated []statement, why string) {
 	case p <= 1 || math.IsInf(p, 0):
 		stated = append(stated, statement{p, lone(said, p)})
 	case stated == nil:
-		return nil, fmt.Sprintf("it gave %s points, which is no ratio from 0 to 1", word[1])
+		return nil, fmt.Sprintf("it gave %s points, which is not a ratio from 0 to 1", word[1])
 	}
 	return stated, ""
 }

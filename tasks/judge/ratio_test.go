@@ -58,7 +58,7 @@ func TestJudged(t *testing.T) {
 		{"a negative ratio", exited(7), "Ratio: -0.5", Points, 0, 0},
 		{"more than everything", exited(7), "points 1.5 Ratio: 1.5", Accepted, 1, 1.5},
 		{"unbounded is infinite", exited(7), "Ratio: 0.5 RatioUnbounded: inf", Points, 0.5, 0.5},
-		{"unbounded alone is no ratio", exited(0), "RatioUnbounded: 3.5", Accepted, 1, 3.5},
+		{"unbounded alone is not a ratio", exited(0), "RatioUnbounded: 3.5", Accepted, 1, 3.5},
 		{"not a number", exited(7), "Ratio: nan", CheckerFailed, 0, 0},
 		{"infinite", exited(0), "Ratio: inf", CheckerFailed, 0, 0},
 		{"a number that is too large", exited(0), "Ratio: 1e999", CheckerFailed, 0, 0},

@@ -75,11 +75,11 @@ var pythonFloat = lazyregexp.New(`^[+-]?(\d+(_\d+)*\.?(\d+(_\d+)*)?|\.\d+(_\d+)*
 func number(text string) (float64, error) {
 	shown := abbreviate(text)
 	if !pythonFloat().MatchString(text) {
-		return 0, fmt.Errorf("%q is no finite number", shown)
+		return 0, fmt.Errorf("%q is not a finite number", shown)
 	}
 	n, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
 	if err != nil || math.IsInf(n, 0) {
-		return 0, fmt.Errorf("%q is no finite number", shown)
+		return 0, fmt.Errorf("%q is not a finite number", shown)
 	}
 	return n, nil
 }
@@ -155,7 +155,7 @@ func rewardOf(value any) (any, error) {
 		return n, nil
 	case string:
 		if word, ok := strings.CutPrefix(value, nonFinite); ok {
-			return abbreviate(word), fmt.Errorf(": %q is no finite number", abbreviate(word))
+			return abbreviate(word), fmt.Errorf(": %q is not a finite number", abbreviate(word))
 		}
 	}
 	return kindOf(value), fmt.Errorf(" is %s and no number", kindOf(value))

@@ -86,7 +86,7 @@ func (s *Score) read(ctx context.Context, w *graph.Work, c *verdict.Checkpoint, 
 	case bool:
 		return Unusable.errorf("%s: %q is a bool and no number", rewardJSON, s.Reward)
 	default: // stored for a reward of another name
-		return Unusable.errorf("%s: %q is no finite number: %v", rewardJSON, s.Reward, value)
+		return Unusable.errorf("%s: %q is not a finite number: %v", rewardJSON, s.Reward, value)
 	}
 	c.Score = verdict.NewScore(score, score)
 	if len(names) > 1 { // the others are shown, and decide nothing

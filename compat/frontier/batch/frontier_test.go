@@ -120,10 +120,10 @@ func TestDecodeBrokenState(t *testing.T) {
 		{"{}", `it has no "results"`},
 		{`{"results": []}`, `its "results" are no object`},
 		{`{"results": null}`, `its "results" are no object`},
-		{`{"results": {"a": {}}}`, `"a" is no pair: want SOLUTION:PROBLEM`},
+		{`{"results": {"a": {}}}`, `"a" is not a pair: want SOLUTION:PROBLEM`},
 		{`{"results": {"a:b": []}}`, `the result of "a:b": `},
-		{`{"results": {"a:b": {"score": "1"}}}`, `the result of "a:b": the score is "1", which is no number`},
-		{`{"results": {"a:b": {"score": true}}}`, `the score is true, which is no number`},
+		{`{"results": {"a:b": {"score": "1"}}}`, `the result of "a:b": the score is "1", which is not a number`},
+		{`{"results": {"a:b": {"score": true}}}`, `the score is true, which is not a number`},
 		{`{"results": {"a:b": {}, "a:b": {}}}`, `the pair "a:b" is there twice`},
 	} {
 		if s, err := DecodeState([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {

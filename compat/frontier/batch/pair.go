@@ -22,7 +22,7 @@ func ParsePair(id string) (Pair, error) {
 	if solution, problem = strings.TrimSpace(solution), strings.TrimSpace(problem); ok && solution != "" && problem != "" {
 		return Pair{solution, problem}, nil
 	}
-	return Pair{}, fmt.Errorf("%q is no pair: want SOLUTION:PROBLEM", id)
+	return Pair{}, fmt.Errorf("%q is not a pair: want SOLUTION:PROBLEM", id)
 }
 
 // Name returns the solution's file without directories and extension: "gpt5_1".

@@ -34,7 +34,7 @@ func DecodeState(text []byte) (*State, error) {
 		return nil, located(quoted, err)
 	}
 	if raw.Results == nil {
-		return nil, errors.New(`it has no "results", so it is no state of a batch`)
+		return nil, errors.New(`it has no "results", so it is not a state of a batch`)
 	}
 	s := &State{StartedAt: deref(raw.StartedAt), UpdatedAt: deref(raw.UpdatedAt), Total: raw.Total, Backend: raw.Backend}
 	d := json.NewDecoder(bytes.NewReader(raw.Results))
@@ -108,13 +108,13 @@ func (n *number) UnmarshalJSON(text []byte) error {
 	if json.Unmarshal(text, &s) == nil {
 		word, ok := pyjson.Word(s)
 		if !ok {
-			return fmt.Errorf("the score is %s, which is no number", text)
+			return fmt.Errorf("the score is %s, which is not a number", text)
 		}
 		digits = word
 	}
 	f, err := strconv.ParseFloat(digits, 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
-		return fmt.Errorf("the score is %s, which is no number", text)
+		return fmt.Errorf("the score is %s, which is not a number", text)
 	}
 	n.value = &f
 	return nil

@@ -74,7 +74,7 @@ func ForeignRecords(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("warning: %s not signed by you and stayed out; FEVALGRAPH_STORE_KEY names the key of a group,\n  and --sign takes them whoever signed them\n", Records(n))
+	return fmt.Sprintf("warning: %s not signed by you and stayed out; FEVALGRAPH_STORE_KEY names the key of a group,\n  and --sign accepts any signature\n", Records(n))
 }
 
 // Results begins a sentence about what happened to results.

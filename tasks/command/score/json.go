@@ -60,11 +60,11 @@ func numberAt(value any, pointer string) (float64, error) {
 		if word, ok := pyjson.Word(v); ok {
 			return parse(word), nil
 		}
-		return 0, fmt.Errorf("at %s the file has the text %q, which is no number", pointer, shorten(v))
+		return 0, fmt.Errorf("at %s the file has the text %q, which is not a number", pointer, shorten(v))
 	case nil:
 		return 0, fmt.Errorf("at %s the file has null", pointer)
 	case bool:
-		return 0, fmt.Errorf("at %s the file has %t, which is no number", pointer, v)
+		return 0, fmt.Errorf("at %s the file has %t, which is not a number", pointer, v)
 	}
 	return 0, fmt.Errorf("at %s the file has no number but a list or an object", pointer)
 }

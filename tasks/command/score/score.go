@@ -163,7 +163,7 @@ func (r Rule) match(text, where string) (Score, error) {
 	var found Score
 	var ok bool
 	if found.Bounded, ok = Number(strings.TrimSpace(written)); !ok {
-		return Score{}, fmt.Errorf("the score %s is no number: %q", where, shorten(written))
+		return Score{}, fmt.Errorf("the score %s is not a number: %q", where, shorten(written))
 	}
 	found.Unbounded = found.Bounded
 	at := pattern.SubexpIndex("unbounded")
@@ -171,7 +171,7 @@ func (r Rule) match(text, where string) (Score, error) {
 		return found, nil
 	}
 	if found.Unbounded, ok = Number(strings.TrimSpace(groups[at])); !ok {
-		return Score{}, fmt.Errorf("the unbounded score %s is no number: %q", where, shorten(groups[at]))
+		return Score{}, fmt.Errorf("the unbounded score %s is not a number: %q", where, shorten(groups[at]))
 	}
 	return found, nil
 }
