@@ -45,7 +45,7 @@ func (p Probe) Sight() Sighting {
 	return s
 }
 
-// Err returns why the path could not be examined. A missing path is no error.
+// Err returns why the path could not be examined. A missing path is not an error.
 func (s Sighting) Err() error { return s.err }
 
 // Before returns the sighting of a caller that can have read the path as early as at a time before: a change

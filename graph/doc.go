@@ -52,8 +52,8 @@
 //     node is fresh, and it is blocked;
 //   - any other: Node.Retry decides whether there is another attempt, and then the node is broken.
 //
-// A submission that cannot be judged, by its maker's doing, is no error: its node is done and has the output
-// RefusedOutput. Nodes below pass that on until a Refuser makes a verdict of it.
+// A submission that cannot be judged, by its maker's doing, is not an error: its node is done and has the
+// output RefusedOutput. Nodes below pass that on until a Refuser makes a verdict of it.
 //
 // Tolerant nodes run with missing inputs; such an outcome is not stored.
 package graph

@@ -155,8 +155,8 @@ func (r *pairing) repeat(p filePair, line int) {
 	})
 }
 
-// find returns the solutions that match a name or the end of a path. A failed solution has another file
-// instead of its own.
+// find returns the solutions that match a name or the end of a path. A failed solution has a substitute for
+// its file.
 func (r *pairing) find(p *Problem, name string) []*Solution {
 	if s := r.named[solutionName{p, name}]; s != nil {
 		return []*Solution{s}
@@ -213,7 +213,7 @@ func (l *limited) add(at diag.Range, code string, finding func() diag.Diagnostic
 	l.told = append(l.told, d)
 }
 
-// list returns the findings, with a last one that counts the omitted ones.
+// list returns the findings, and a last one with the number of omitted ones.
 func (l *limited) list() diag.List {
 	if l.more == 0 {
 		return l.told

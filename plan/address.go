@@ -24,8 +24,8 @@ func (id CellID) At(checkpoint string) CellID {
 	return id
 }
 
-// GradedAt returns the possible addresses of the node with the verdict on the checkpoint. The first one that
-// exists in a run is the node's.
+// GradedAt returns the possible addresses of the node with the verdict on the checkpoint. The first of them
+// in a run is the node's.
 func (id CellID) GradedAt() [2]string {
 	return [2]string{KindScore + ":" + id.String(), KindAggregate + ":" + id.String()}
 }

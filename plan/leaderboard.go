@@ -240,7 +240,7 @@ func figuresValue(cells []report.Cell) cty.Value {
 	return cty.MapVal(means)
 }
 
-// graded returns the checkpoints of a cell for metrics. A cell without any counts as one that did not pass:
+// graded returns the checkpoints of a cell for metrics. A cell without any counts as not passed:
 // over no checkpoints at all, alltrue would call it solved.
 func graded(c *report.Cell) []report.Checkpoint {
 	if c.Status == verdict.Success || c.Status == verdict.Skipped {

@@ -309,7 +309,7 @@ func (c *compiler) submissionSources(addr string, s *lang.Solution) tasks.Source
 	return sources
 }
 
-// usable returns the task that reads an answer or, for an unusable answer, one that reports why.
+// usable returns the task that reads an answer or, for an unusable answer, a task that reports why.
 func usable(answer lang.SolutionCheckpoint, task graph.Task) graph.Task {
 	if answer.Unusable != "" {
 		return &tasks.Invalid{Reason: errors.New(answer.Unusable)}

@@ -7,5 +7,6 @@
 // it.
 //
 // An error is the machine's, or a *graph.InputError about a source that the user named. A submission that
-// cannot be judged is no error but a graph.RefusedOutput; unfit.go decides what counts as its maker's doing.
+// cannot be judged is not an error but a graph.RefusedOutput; unfit.go decides what counts as its maker's
+// doing.
 package tasks

@@ -27,8 +27,8 @@ type patience struct {
 	remove time.Duration
 	// stop limits how long a daemon still answers that is being stopped and has killed its containers.
 	stop time.Duration
-	// addresses limits how long a container waits for a network if no other container of the run has one
-	// that it will leave.
+	// addresses limits how long a container waits for a network if no other container of the run has a
+	// network that it will leave.
 	addresses time.Duration
 	// idle bounds the time that a network without a container is kept for the next one.
 	idle time.Duration

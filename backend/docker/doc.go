@@ -4,7 +4,7 @@
 // A session is one container. It is created when its first command is run and restarted for every command:
 // what a command leaves on the container's file system is there for the next one, and none of its processes
 // are, because the end of a container's first process ends its whole process namespace. That costs a start
-// per command, which is what a bare "docker run" costs, and gives each command its own exit status, its own
+// per command, as much as a bare "docker run", and gives each command its own exit status, its own
 // limits and, if the command requests it, another network.
 //
 // # The runner

@@ -18,8 +18,8 @@ import (
 // tool is the name of the daemon in errors about missing tools.
 const tool = "docker"
 
-// explain turns an error of the client library into one that the user can act on. The daemon's own messages
-// stay unchanged.
+// explain turns an error of the client library into an error that the user can act on. The daemon's own
+// messages stay unchanged.
 func (d *Daemon) explain(err error) error {
 	var dial *net.OpError
 	unreachable := client.IsErrConnectionFailed(err) || errors.As(err, &dial) && dial.Op == "dial"

@@ -1,5 +1,5 @@
 // Package gojudge runs programs in the sandboxes of go-judge, over its HTTP interface: of a server that is
-// running already, or of one that is started for the run and ended with it.
+// running already, or of a server that is started for the run and ended with it.
 //
 // Programs and their files are content of the store. A Server puts each blob where its go-judge can read it,
 // once: it uploads the blob to a server elsewhere, or writes it to a directory that a server of this run

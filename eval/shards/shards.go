@@ -15,7 +15,7 @@ import (
 type Cell struct {
 	Name    string
 	Problem string
-	Seconds float64 // of its own work; 0 if unknown
+	Seconds float64 // without shared work; 0 if unknown
 	// Common are the works that it shares with other cells, as indexes of those that
 	// Divide gets. Each shard with one of the cells does them once.
 	Common []int

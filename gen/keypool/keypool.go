@@ -1,5 +1,5 @@
 // Package keypool hands out API keys to concurrent requests, each key within its limits. A key that is
-// throttled rests, and one that is refused is put aside for good. The package does not know what the keys
+// throttled rests, and a refused one is put aside for good. The package does not know what the keys
 // are for, and no text that it makes contains one.
 //
 //	lease, err := pool.Take(ctx)

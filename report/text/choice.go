@@ -7,8 +7,8 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// Unknown returns the error for a word that is not among the known ones. It lists them and names the one
-// that was probably meant:
+// Unknown returns the error for a word that is not among the known ones. It lists them and suggests the
+// nearest:
 //
 //	unknown policy "core-case": did you mean "core-cases"? known are core-cases, any
 func Unknown(kind, got string, known []string) error {

@@ -35,16 +35,15 @@ type whole struct {
 // pick names a test: the index of its part, and its own in there.
 type pick struct{ part, test int }
 
-// merge returns what one run of all parts' tests would have given. pytest
-// collects every file before it runs a test, so of several troubles the one
-// that it would have met first decides, and what it would not have reached
-// any more does not count:
+// merge returns what one run of all parts' tests would have given. pytest collects every file before it runs
+// a test, so of several troubles the first that it would have met decides, and what it would not have
+// reached any more does not count:
 //
 //   - a run that ended before its tests were collected, or before any of them
 //     had run: nothing was run
 //   - a file that could not be collected: nothing was run
 //   - a run that ended before its time: tests up to there count, provided
-//     that there is a report; one that was killed leaves none
+//     that there is a report; a killed run leaves none
 //
 // Otherwise every test counts, and a run without tests for nothing, unless
 // that is all of them. parts are in the order of their files, at least one.
