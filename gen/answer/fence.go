@@ -10,7 +10,7 @@ import (
 // block is a fenced block of code.
 type block struct {
 	language string
-	name     string // path of the file that it is; "" has none
+	name     string // path of its file; "" if unnamed
 	text     string
 }
 
@@ -71,7 +71,7 @@ func fenceOf(line string) string {
 
 var namedInfo = lazyregexp.New(`(?:^|[\s{])(?:file|filename|file_name|path|title|name)\s*[=:]\s*(?:"([^"]*)"|'([^']*)'|([^\s"'}]+))`)
 
-// parseInfo reads what stands behind a fence.
+// parseInfo reads the text behind a fence.
 func parseInfo(info string) (language, name string) {
 	words := strings.Fields(info)
 	if len(words) == 0 {
@@ -119,8 +119,8 @@ func nameAbove(line string) string {
 
 var fileName = lazyregexp.New(`^(?:.*/)?(?:[^/]*\.[A-Za-z][A-Za-z0-9_+-]{0,15}|Makefile|Dockerfile|Gemfile|Cargo\.lock|go\.mod)$`)
 
-// looksLikeFile tells the name of a file from a language and from a word. Whether it may be
-// written is decided later.
+// looksLikeFile distinguishes the name of a file from a language and from a word. Whether it can be written
+// is decided later.
 func looksLikeFile(word string) bool {
 	return word != "" && !strings.HasSuffix(word, ".") && fileName().MatchString(word)
 }

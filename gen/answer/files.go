@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The bounds of a solution that an answer makes.
+// Bounds of a solution in an answer.
 const (
 	MaxFiles = 1000
 	MaxBytes = 16 << 20 // of all files together
@@ -87,7 +87,7 @@ func (s *solution) addBlocks(blocks []block, unnamed string) error {
 		}
 	}
 	if len(rest) < len(blocks) {
-		return nil // what has no name is an example, or how to call it
+		return nil // an unnamed block is an example, or a call of the code
 	}
 	return s.writeLongest(rest, unnamed)
 }
@@ -127,8 +127,7 @@ func (s *solution) checked() ([]File, error) {
 	if size > MaxBytes {
 		return nil, fmt.Errorf("the solution has %d bytes, more than %d", size, MaxBytes)
 	}
-	// Directories and files must not share a name, and where the case of letters does not
-	// count no two files may.
+	// Directories and files must not share a name, nor two files that differ only in the case of letters.
 	seen := map[string]string{}
 	for _, f := range files {
 		seen[strings.ToLower(f.Path)] = f.Path

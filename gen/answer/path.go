@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of paths, which every file system takes below a project's directory.
+// Bounds of paths, which every file system accepts below a project's directory.
 const (
 	maxPath  = 400 // bytes
 	maxName  = 200
 	maxDepth = 20
 )
 
-// CheckPath reports why a file of a solution may not have a path. A path that may be had is
-// relative, clean, with slashes, and means the same file on every system.
+// CheckPath reports why a file of a solution may not have a path. An accepted path is relative, clean, with
+// slashes, and means the same file on every system.
 func CheckPath(p string) error {
 	why := ""
 	switch {

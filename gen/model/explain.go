@@ -45,7 +45,7 @@ func (c *HTTP) explain(ctx context.Context, key string, err error) error {
 	return errors.New(c.said(key, err.Error()))
 }
 
-// ofStatus says what a status means.
+// ofStatus explains a status.
 func (c *HTTP) ofStatus(ctx context.Context, key string, e *statusError) error {
 	said := fmt.Sprintf("%d %s", e.status, http.StatusText(e.status))
 	if e.message != "" {
@@ -55,7 +55,7 @@ func (c *HTTP) ofStatus(ctx context.Context, key string, e *statusError) error {
 	case code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusPaymentRequired:
 		return &RefusedError{Reason: said}
 	case code == http.StatusTooManyRequests && (e.code == "insufficient_quota" || e.kind == "insufficient_quota"):
-		return &RefusedError{Reason: said} // which no waiting mends
+		return &RefusedError{Reason: said} // which waiting does not fix
 	case code == http.StatusTooManyRequests, code == http.StatusServiceUnavailable && e.header.Get("Retry-After") != "":
 		return &ThrottledError{After: retryAfter(e.header, time.Now()), Reason: said}
 	case code == http.StatusNotFound:
@@ -138,7 +138,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 		if err != nil || !(n > 0) {
 			return 0
 		}
-		const longest = 1000 * time.Hour // what is more, or infinite, is as much
+		const longest = 1000 * time.Hour // longer and infinite times are cut
 		return time.Duration(min(n, float64(longest/unit)) * float64(unit))
 	}
 	if d := number("Retry-After-Ms", time.Millisecond); d > 0 {

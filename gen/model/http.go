@@ -16,14 +16,14 @@ import (
 	"github.com/openai/openai-go/v3/packages/ssestream"
 )
 
-// HTTPOptions say which model, and where.
+// HTTPOptions specify the model and its endpoint.
 type HTTPOptions struct {
-	Endpoint   string // URL that /chat/completions is below
+	Endpoint   string // URL without /chat/completions
 	Model      string
-	Parameters map[string]any // of the request, beside the model and the messages
+	Parameters map[string]any // of the request, besides the model and the messages
 	Timeout    time.Duration  // of a request, with its answer; 0 means no limit
 	Transport  http.RoundTripper
-	// Redact masks what must not be said in a text of the other side. It may be nil.
+	// Redact masks secrets in a text of the other side. It can be nil.
 	Redact func(string) string
 }
 
@@ -33,7 +33,7 @@ type HTTP struct {
 	http *http.Client
 }
 
-// NewHTTP returns a client. It reads nothing of the environment.
+// NewHTTP returns a client. It does not read the environment.
 func NewHTTP(o HTTPOptions) *HTTP {
 	if o.Redact == nil {
 		o.Redact = func(s string) string { return s }
@@ -65,12 +65,11 @@ func (c *HTTP) Ask(ctx context.Context, key string, q Question) (Answer, error) 
 	if err != nil {
 		return Answer{}, c.explain(ctx, key, err)
 	}
-	answer.Text = c.masked(key, answer.Text) // an endpoint may answer with what it was sent
+	answer.Text = c.masked(key, answer.Text) // an endpoint can echo its request
 	return answer, nil
 }
 
-// send sends a request; nil is one without a body. The error of an answer that refuses it is a
-// *statusError.
+// send sends a request; nil means without a body. If the answer refuses it, the error is a *statusError.
 func (c *HTTP) send(ctx context.Context, key, method, path string, request map[string]any) (*http.Response, error) {
 	var body io.Reader
 	if request != nil {
@@ -164,7 +163,7 @@ func (c *HTTP) masked(key, text string) string {
 	return c.o.Redact(text)
 }
 
-// redirectError says where a redirect leads.
+// redirectError reports where a redirect leads.
 type redirectError struct{ to *url.URL }
 
 func (e *redirectError) Error() string { return "a redirect" }
@@ -173,12 +172,12 @@ func (e *redirectError) Error() string { return "a redirect" }
 type statusError struct {
 	status              int
 	header              http.Header
-	message, code, kind string // as the other side says them
+	message, code, kind string // in the words of the other side
 }
 
 func (e *statusError) Error() string { return fmt.Sprintf("status %d", e.status) }
 
-// refusal reads no more of an answer than a person would.
+// refusal reads only the beginning of a refusal, as much as a user would read.
 func refusal(response *http.Response) error {
 	e := &statusError{status: response.StatusCode, header: response.Header}
 	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))

@@ -1,10 +1,9 @@
-// Package model asks models: a Model answers a prompt, or its error says which of four things went
-// wrong.
+// Package model calls models: a Model answers a prompt, or returns one of four kinds of errors.
 //
-// HTTP asks an endpoint that speaks OpenAI's chat completions, as most do. Answers are streamed, so
-// that a proxy which ends idle connections ends none, and a stream that was cut is not taken for an
-// answer. It sends nothing again and follows no redirect: the caller decides which key is used next,
-// and when, and a key goes to no other place than the endpoint.
+// HTTP calls an endpoint with OpenAI's chat completions, the most common protocol. Answers are streamed, so
+// that proxies do not end the connection as idle, and a truncated stream is not taken for an answer. It
+// never retries and follows no redirect: the caller decides which key is used next, and when, and a key is
+// sent only to the endpoint.
 //
 // Program runs a program of this machine, which reads the prompt from its standard input and writes
 // the answer to its standard output. It runs as the user, without isolation: executing a project
@@ -19,9 +18,9 @@ import (
 
 // Model answers prompts. It is safe for concurrent use.
 type Model interface {
-	// Ask asks once, with an API key, which is "" where none is needed. An error is a
-	// *ThrottledError, a *RefusedError, a *WrongError, or that of a request which may succeed
-	// when it is sent again. No error holds the key, whatever the other side says.
+	// Ask asks once, with an API key, which is "" if none is needed. An error is a *ThrottledError, a
+	// *RefusedError, a *WrongError, or the error of a request that may succeed when it is sent again. No
+	// error contains the key, even if the other side's message does.
 	Ask(ctx context.Context, key string, q Question) (Answer, error)
 }
 
@@ -47,25 +46,25 @@ type Usage struct {
 // MaxAnswer bounds the bytes of an answer that are read. A longer one is not a solution.
 const MaxAnswer = 16 << 20
 
-// ThrottledError says that a key has been used too often for now.
+// ThrottledError means that a key has been used too often for now.
 type ThrottledError struct {
-	After  time.Duration // to wait; 0 is unknown
+	After  time.Duration // to wait; 0 if unknown
 	Reason string
 }
 
 func (e *ThrottledError) Error() string { return e.Reason }
 
-// RefusedError says that a key is of no use: unknown, without rights, or without money.
+// RefusedError means that a key is useless: unknown, without rights, or without money.
 type RefusedError struct{ Reason string }
 
 func (e *RefusedError) Error() string { return e.Reason }
 
-// WrongError says that what was asked can never be answered as the generator has it: the
-// endpoint, the name of the model or a parameter is wrong.
+// WrongError means that the request can never succeed as the generator is configured: the endpoint, the name
+// of the model or a parameter is wrong.
 type WrongError struct {
 	Reason string
-	Hint   string // how to mend it; may be ""
-	// Maybe says that it may be this request alone which is wrong, such as by its length.
+	Hint   string // how to fix it; can be ""
+	// Maybe means that perhaps only this request is wrong, such as by its length.
 	Maybe bool
 }
 

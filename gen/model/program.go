@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/procgroup"
 )
 
-// Program implements Model. It takes no API key: what it needs is in its environment.
+// Program implements Model. It takes no API key: its environment contains what it needs.
 type Program struct {
 	Argv    []string
 	Dir     string        // that it starts in
@@ -23,7 +23,7 @@ type Program struct {
 	Redact  func(string) string
 }
 
-// shownStderr bounds what an error has of the program's standard error.
+// shownStderr bounds the part of the program's standard error in an error.
 const shownStderr = 2 << 10
 
 // Ask implements Model. A program cannot report that another attempt is useless: every failure is retried.
@@ -45,7 +45,7 @@ func (p *Program) Ask(ctx context.Context, _ string, q Question) (Answer, error)
 	said := capped.Buffer{Tail: shownStderr}
 	answer := &limited{}
 	cmd.Stdout, cmd.Stderr = answer, &said
-	cmd.WaitDelay = time.Second // of what it started and left behind
+	cmd.WaitDelay = time.Second // of its leftover processes
 	procgroup.Set(cmd)
 	err := cmd.Run()
 	switch {
@@ -65,7 +65,7 @@ func (p *Program) Ask(ctx context.Context, _ string, q Question) (Answer, error)
 	return Answer{Text: p.Redact(answer.text.String()), Finish: "stop"}, nil
 }
 
-// limited keeps what a model may say. More than that is drained, and noted.
+// limited keeps the beginning of a model's output. The rest is drained, and noted.
 type limited struct {
 	text bytes.Buffer
 	over bool

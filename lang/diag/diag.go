@@ -1,6 +1,5 @@
-// Package diag holds the diagnostics that loading and compiling a
-// configuration produces. It depends on the standard library alone, so that
-// rooms which may not know HCL can carry and show them.
+// Package diag contains the diagnostics of loading and compiling a configuration. It depends only on the
+// standard library, so that packages that must not import HCL can pass on and show them.
 package diag
 
 import (
@@ -17,7 +16,7 @@ const (
 	Warning Severity = "warning"
 )
 
-// Pos is a place in a file; Line and Column count from 1, Byte from 0.
+// Pos is a position in a file; Line and Column count from 1, Byte from 0.
 type Pos struct {
 	Line   int `json:"line"`
 	Column int `json:"column"`
@@ -46,8 +45,8 @@ type Value struct {
 	Value      string `json:"value"`
 }
 
-// Diagnostic is one finding. Code is stable; Detail says what is wrong, Hint
-// how to mend it. Snippet holds the source lines of Range.
+// Diagnostic is one finding. Code is stable; Detail describes the error, Hint how to fix it. Snippet
+// contains the source lines of Range.
 type Diagnostic struct {
 	Severity Severity `json:"severity"`
 	Code     string   `json:"code"`
@@ -61,10 +60,10 @@ type Diagnostic struct {
 	Fix      *Fix     `json:"fix,omitempty"`
 }
 
-// Fix is an edit that mends a finding, if what its hint suggests was meant.
+// Fix is an edit that fixes a finding, if its hint guessed right.
 type Fix struct {
 	Range Range  `json:"range"`
-	Text  string `json:"text"` // in place of what is in the range
+	Text  string `json:"text"` // replaces the text in the range
 }
 
 // List is a set of findings; it is an error when any of them is one.
@@ -88,8 +87,8 @@ func (l List) Sort() {
 	})
 }
 
-// Error makes a List usable as an error: the first error's place and summary,
-// and how many more there are.
+// Error makes a List usable as an error: the first error's position and summary, and how many more there
+// are.
 func (l List) Error() string {
 	errors := 0
 	first := ""

@@ -13,8 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// Bounds on values. No configuration needs more, and what exceeds them would take all memory
-// or never end.
+// Bounds on values. No configuration needs more, and larger values would take all memory or never end.
 const (
 	MaxExponent = 1000      // decimal, of numbers
 	maxBits     = 4096      // binary exponent of a number, which is more than MaxExponent

@@ -14,15 +14,15 @@ import (
 // Names of functions that no expression can call by itself: the language puts calls of them into
 // expressions. See Budget.Guards.
 const (
-	GuardLoop   = "loop over" // of a collection, and what an iteration evaluates
+	GuardLoop   = "loop over" // of a collection, with the cost of an iteration
 	GuardValue  = "value of"  // of a part of a text, or of a number that was calculated
-	GuardNumber = "number of" // of what becomes a number
+	GuardNumber = "number of" // of a value that is converted to a number
 )
 
 // IsGuard reports whether a function is a guard, by its name.
 func IsGuard(name string) bool { return name == GuardLoop || name == GuardValue || name == GuardNumber }
 
-// Bounds on what one load evaluates. Configurations with thousands of solutions need a tenth.
+// Bounds on the work of one load. Configurations with thousands of solutions need a tenth.
 const (
 	maxSteps = 5_000_000 // parts of expressions, in iterations of loops
 	maxText  = 128 << 20 // bytes of texts that are put together, or that functions return
@@ -31,8 +31,8 @@ const (
 // Budget is the remaining budget for the expressions of one load. It is safe for concurrent use.
 type Budget struct{ steps, text atomic.Int64 }
 
-// Exceeded returns an error if the budget is used up: values are then missing, whatever became of
-// the errors of the guards.
+// Exceeded returns an error if the budget is used up: values are then missing, even if the errors of the
+// guards were dropped.
 func (b *Budget) Exceeded() error {
 	switch {
 	case b.steps.Load() > maxSteps:
@@ -43,16 +43,15 @@ func (b *Budget) Exceeded() error {
 	return nil
 }
 
-// spend adds to what was used. It returns an error when that exceeds the budget.
+// spend adds to the used budget. It returns an error if that exceeds the maximum.
 func (b *Budget) spend(steps, text int64) error {
 	b.steps.Add(steps)
 	b.text.Add(text)
 	return b.Exceeded()
 }
 
-// Guards returns the guards of expressions, which return their argument. The first call beyond the
-// budget fails; later ones have no value, so that loops that go on end, and do not fail a
-// million times.
+// Guards returns the guards of expressions, which return their argument. The first call beyond the budget
+// fails; later ones have no value, so that running loops end, and do not fail a million times.
 func (b *Budget) Guards() map[string]function.Function {
 	any := function.Parameter{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true}
 	guard := func(check func(v cty.Value, args []cty.Value) error, params ...function.Parameter) function.Function {

@@ -53,8 +53,7 @@ var (
 		},
 	})
 
-	// lengthFunc counts characters of a string as people see them, elements
-	// of anything else.
+	// lengthFunc counts characters of a string as users see them, elements of anything else.
 	lengthFunc = function.New(&function.Spec{
 		Description: "Number of elements of a collection, or of characters of a string.",
 		Params:      []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType}},

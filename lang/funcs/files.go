@@ -17,20 +17,19 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// Files gives the file functions their place.
+// Files specifies which files the file functions read.
 type Files struct {
 	Dir string // relative paths start here; absolute
-	// Read, when set, gets what a function looked at, before it looks:
-	// kind "file" or "exists" with an absolute path, or "fileset" with an
-	// absolute directory, "\x00" and a pattern.
+	// Read, when set, is called before a function reads: with kind "file" or "exists" and an absolute path,
+	// or "fileset" with an absolute directory, "\x00" and a pattern.
 	Read func(kind, name string)
-	// Overlay, when set, is the text of a file that an editor has open, by its absolute path.
+	// Overlay, when set, returns the text of a file that an editor has open, by its absolute path.
 	Overlay func(path string) (text []byte, open bool)
-	// Allowed, when set, reports whether a function may look at an absolute path.
+	// Allowed, when set, reports whether a function may read an absolute path.
 	Allowed func(path string) bool
 }
 
-// OutsideError says that a function may not look at a path.
+// OutsideError means that a function may not read a path.
 type OutsideError struct {
 	Path string // as it was written
 }
@@ -117,7 +116,7 @@ func (f Files) Open(written string) (*os.File, error) {
 		return nil, err
 	}
 	f.read("file", name)
-	// A pipe would wait for a writer, and gives what it has once.
+	// A pipe would block until it has a writer, and can be read only once.
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil, fmt.Errorf("%q is not a regular file", written)
 	}
@@ -151,7 +150,7 @@ func (f Files) exists() function.Function {
 	})
 }
 
-// search returns a function that lists what glob finds.
+// search returns a function that lists the matches of glob.
 func (f Files) search(description string, glob func(dir, pattern string) ([]string, error)) function.Function {
 	return function.New(&function.Spec{
 		Description: description,
@@ -203,7 +202,7 @@ func (f Files) searched(written, pattern string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// A search enters no links but those that a pattern names before its first star.
+	// A search follows only links that a pattern names before its first star.
 	if named, _ := doublestar.SplitPattern(pattern); f.Allowed != nil && filepath.IsLocal(named) && !f.Allowed(filepath.Join(dir, named)) {
 		return "", &OutsideError{pattern}
 	}
@@ -290,7 +289,7 @@ type missingError struct{ written string }
 func (e *missingError) Error() string        { return fmt.Sprintf("there is no %q", e.written) }
 func (e *missingError) Is(target error) bool { return target == fs.ErrNotExist }
 
-// reason says what is wrong with a path the way its author wrote it.
+// reason describes an error of a path as its author wrote it.
 func reason(written string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -12,18 +12,15 @@ import (
 )
 
 const (
-	// maxAliased is how many values the aliases of a YAML text may add to those
-	// that are written out: far more than anybody needs, and decoded in about
-	// a second.
+	// maxAliased bounds the values that the aliases of a YAML text add to the literal ones: far more than
+	// any configuration needs, and decoded in about a second.
 	maxAliased = 200_000
-	// maxYAMLDepth is how deep they may be nested: decoding takes time with
-	// the square of it.
+	// maxYAMLDepth bounds the nesting: decoding takes time with the square of it.
 	maxYAMLDepth = 200
 )
 
-// yamlDecodeFunc is the decoder of go-cty-yaml after a look at what the text
-// expands to: a few lines of aliases to aliases can stand for more values than
-// fit into memory, and with the process every other file is lost.
+// yamlDecodeFunc is the decoder of go-cty-yaml after a check of the expanded size: a few lines of aliases to
+// aliases can expand to more values than fit into memory, which would end the whole process.
 var yamlDecodeFunc = function.New(&function.Spec{
 	Description: "Value of a YAML text of one document.",
 	Params:      []function.Parameter{{Name: "src", Type: cty.String}},
@@ -40,8 +37,8 @@ var yamlDecodeFunc = function.New(&function.Spec{
 	},
 })
 
-// CheckYAML refuses a text that expands to too much. Any other mistake is left
-// to the decoder, which says it with its place.
+// CheckYAML rejects a text that expands to too many values. Other errors are left to the decoder, which
+// reports their positions.
 func CheckYAML(text string) error {
 	var document yaml.Node
 	err := yaml.Unmarshal([]byte(text), &document)
@@ -76,7 +73,7 @@ func (m *yamlMeasure) of(n *yaml.Node) yamlSize {
 		n = n.Alias
 	}
 	if size, met := m.known[n]; met {
-		return size // of a node that holds itself nothing, which the decoder refuses
+		return size // of a node that contains itself, which the decoder rejects
 	}
 	m.known[n] = yamlSize{}
 	size := yamlSize{values: 1}

@@ -4,17 +4,17 @@ import (
 	"math"
 )
 
-// Level is the rate of false alarms that a difference is called shown at.
+// Level is the rate of false alarms among significant differences.
 const Level = 1 - Confidence
 
 // MinProblems is the least number of differences that an interval is made of. Fewer cannot show
 // anything at Level, either: the smallest p of five problems is 2/32.
 const MinProblems = 5
 
-// Attempts are what one contender got at one unit of a problem, such as on one backend.
+// Attempts are the results of one contender at one unit of a problem, such as on one backend.
 type Attempts struct {
 	Values  []float64 // of attempts with a verdict
-	Missing int       // attempts without one
+	Missing int       // attempts without a verdict
 }
 
 // Unit contains the results of two contenders at the same unit.
@@ -23,10 +23,9 @@ type Unit struct{ A, B Attempts }
 // Problem is the units of a problem that two contenders attempted.
 type Problem []Unit
 
-// Comparison is A beside B. What they got is compared unit by unit, where both have a verdict, and
-// averaged over the units of a problem, then over problems: a verdict that one of them lacks, and
-// attempts that one has more of, are no advantage. Differences are A's mean less B's, in the unit of
-// the values.
+// Comparison compares A with B. Their results are compared unit by unit, where both have a verdict, and
+// averaged over the units of a problem, then over problems: a missing verdict, or more attempts, are no
+// advantage. Differences are A's mean less B's, in the unit of the values.
 type Comparison struct {
 	Problems            int
 	A, B                float64 // means over problems
@@ -37,14 +36,15 @@ type Comparison struct {
 	Better, Equal, Less int     // problems at which A is better, as good, less good
 	Single              bool    // each problem has one attempt of both, which is 0 or 1
 	McNemar             float64 // McNemar's exact p of Better and Less, if Single
-	// Missing are the attempts without a verdict. Wherever there is one at a unit of both,
-	// Least and Most are what Difference could be if they had one; NaN if values have no bounds.
+	// Missing are the attempts without a verdict. If a unit of both has any, Least and Most bound the
+	// Difference that their verdicts could make; NaN if values have no bounds.
 	Missing     int
 	Least, Most float64
-	// Differences are those of problems, in the order of the problems; 0 where one has no verdict.
+	// Differences are the differences at each problem, in the order of the problems; 0 if one has no
+	// verdict.
 	Differences []float64
-	// Detectable is the smallest difference that such problems show in 80 of 100 comparisons; NaN
-	// is unknown, or none is shown.
+	// Detectable is the smallest difference that such problems show in 80 of 100 comparisons; NaN if
+	// unknown, or if none is shown.
 	Detectable float64
 	Shows      bool // whether any difference could be shown
 
@@ -93,7 +93,7 @@ func Compare(problems []Problem, scale Scale) Comparison {
 	return c
 }
 
-// Correct makes c one of a family.
+// Correct makes c a member of a family.
 func (c *Comparison) Correct(f *Family) {
 	critical, ok := f.Critical(c.Problems)
 	c.Detectable, c.Shows = math.NaN(), ok
@@ -129,13 +129,13 @@ func (p Problem) means() (a, b float64, single, ok bool) {
 // Mean returns the mean of the attempts with a verdict.
 func (a *Attempts) Mean() float64 { return Mean(a.Values) }
 
-// binary reports whether there is one attempt, and it is 0 or 1.
+// binary reports whether the only attempt is 0 or 1.
 func (a *Attempts) binary() bool {
 	return a.Missing == 0 && len(a.Values) == 1 && (a.Values[0] == 0 || a.Values[0] == 1)
 }
 
-// bounds returns the least and the most that the difference could be if each attempt without a
-// verdict had one, over all units that both attempted; NaN without a scale.
+// bounds returns the least and the greatest possible difference if each attempt without a verdict had one,
+// over all units that both attempted; NaN without a scale.
 func bounds(problems []Problem, scale Scale) (least, most float64) {
 	if !scale.bounded() {
 		return math.NaN(), math.NaN()

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Family is the p of several comparisons of differences at the same problems, corrected so that in all
-// of them together there is a false alarm at no more than the rate of one.
+// Family contains the p of several comparisons of differences at the same problems, corrected so that the
+// rate of false alarms in all of them together is at most that of one.
 type Family struct {
 	P []float64 // of each comparison
 	// maxima are the largest statistic of each choice of signs, sorted.
@@ -23,15 +23,16 @@ const (
 	mostFlipped    = 1 << 31
 	leastFlips     = 2_000
 	mostFlips      = 10_000
-	familyFraction = 8 // parts of the work that may run at once
+	familyFraction = 8 // parts of the work that can run at once
 )
 
-// Correct compares several times at once, as Westfall and Young (1993) do: rows are comparisons, which have a difference at each
-// of the same problems, 0 where a comparison does not have the problem. If the members of a pair were alike, the signs of its differences
-// could as well be the opposite; those of all pairs flip together, problem by problem, so that what
-// comparisons have in common stays as it is. A comparison's p is how often the largest statistic of it and of all that
-// show less is as large as its own. Unlike bounds that add up, it costs little when comparisons
-// resemble each other, and its least value does not grow with their number.
+// Correct compares several times at once, like Westfall and Young (1993): rows are comparisons, which have a
+// difference at each of the same problems, 0 if a comparison lacks the problem. If the members of a pair
+// were alike, the signs of its differences could as well be the opposite; the signs of all pairs flip
+// together, problem by problem, so that the correlation of comparisons is kept. A comparison's p is how
+// often the largest statistic of it and of all less significant ones is as large as its own. Unlike bounds
+// that add up, it costs little when comparisons resemble each other, and its least value does not grow with
+// their number.
 func Correct(rows [][]float64) Family {
 	f := newFlips(rows)
 	parts := make([]flipped, familyFraction)
@@ -57,7 +58,7 @@ func Correct(rows [][]float64) Family {
 	for j, row := range f.order {
 		p := float64(far[j]) / float64(seen)
 		if !f.exact {
-			p = float64(far[j]+1) / float64(seen+1) // the signs that were seen are one of the draws
+			p = float64(far[j]+1) / float64(seen+1) // the actual signs are one of the draws
 		}
 		highest = max(highest, p)
 		family.P[row] = highest
@@ -65,8 +66,8 @@ func Correct(rows [][]float64) Family {
 	return family
 }
 
-// Critical returns the least t of a comparison of n problems that the family shows at Level, and false if
-// it shows none, however large the difference is.
+// Critical returns the least t of a comparison of n problems that the family shows at Level, and false if it
+// shows none, for any difference.
 func (f *Family) Critical(n int) (t float64, ok bool) {
 	if len(f.maxima) == 0 {
 		return 0, false
@@ -81,8 +82,8 @@ func (f *Family) Critical(n int) (t float64, ok bool) {
 	return at * math.Sqrt(float64(n-1)/(float64(n)-at*at)), true
 }
 
-// ProblemsNeeded returns how many problems are enough for so many comparisons to show something, if
-// what they differ by is clear at each.
+// ProblemsNeeded returns how many problems are enough for so many comparisons to show something, if their
+// difference is clear at each.
 func ProblemsNeeded(comparisons int) int {
 	n := 1
 	for math.Ldexp(float64(comparisons), 1-n) > Level {
@@ -91,13 +92,13 @@ func ProblemsNeeded(comparisons int) int {
 	return n
 }
 
-// flipSlack is how far statistics may be apart for the order of their parts alone.
+// flipSlack is the possible difference between statistics in different orders of summation.
 const flipSlack = 1e-9
 
 // flips are comparisons whose signs are flipped.
 type flips struct {
-	rows  [][]float64 // divided by their norms; those that show most first, none without differences
-	order []int       // the places of rows
+	rows  [][]float64 // divided by their norms; the most significant first, none without differences
+	order []int       // the indexes of rows
 	seen  []float64   // statistics of rows
 	width int         // problems at which anything differs
 	exact bool
@@ -220,7 +221,7 @@ func (f *flips) try(part int, out *flipped) {
 	}
 }
 
-// count compares the sums of one choice of signs with those that were seen.
+// count compares the sums of one choice of signs with the actual sums.
 func (f *flips) count(sums []float64, out *flipped) {
 	largest := 0.0
 	for i := len(sums) - 1; i >= 0; i-- {

@@ -8,13 +8,13 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Confidence is how often an interval has what it estimates.
+// Confidence is the share of intervals that contain the estimated value.
 const Confidence = 0.95
 
 // Interval contains a mean with Confidence.
 type Interval struct {
 	Low, High float64
-	Known     bool   // false if the sample cannot tell
+	Known     bool   // false if the sample is insufficient
 	Method    string // how it was made: "wilson", "bca"; "" if it is unknown
 }
 
@@ -28,8 +28,8 @@ func (s Scale) atEnds(sample []float64) bool {
 	return s.bounded() && !slices.ContainsFunc(sample, func(x float64) bool { return x != s.Worst && x != s.Best })
 }
 
-// fewest is the least size of a sample whose bootstrap has a mean as often as Confidence says.
-// Simulations show what smaller ones do.
+// fewest is the least size of a sample whose bootstrap contains the mean as often as Confidence. Simulations
+// show the coverage of smaller ones.
 const fewest = 8
 
 // resamples of a bootstrap: so many, and fewer of large samples, down to a thousand, to bound the numbers
@@ -41,13 +41,14 @@ const (
 	seed           = 1
 )
 
-// MeanInterval returns the interval of the mean of a sample from a scale. Values at its ends alone,
-// such as passes and failures, have Wilson's score interval (Wilson 1927), which also says what none
-// of six shows. Others have a bootstrap, corrected for bias and skewness (BCa, Efron 1987). The plain one is too narrow for small samples, since resamples
-// vary by n-1 in place of n, and since it takes the normal for Student's distribution; its
-// quantiles are moved outwards by as much (Hesterberg 2015). Samples too small for it have
-// Wilson's, which is wider than theirs, as no values of a mean vary more than those at the ends. The
-// interval is unknown if the scale has no ends and the sample is small, or all of it is equal.
+// MeanInterval returns the interval of the mean of a sample from a scale. If all values are at its ends,
+// such as passes and failures, it is Wilson's score interval (Wilson 1927), which is also meaningful for
+// none of six. For others it is a bootstrap, corrected for bias and skewness (BCa, Efron 1987). The plain
+// bootstrap is too narrow for small samples, since resamples vary by n-1 instead of n, and since it uses the
+// normal instead of Student's distribution; its quantiles are moved outwards accordingly (Hesterberg 2015).
+// For samples that are too small it is Wilson's, which is wider, as no values with a mean vary more than
+// values at the ends. The interval is unknown if the scale has no ends and the sample is small, or all
+// values are equal.
 func MeanInterval(sample []float64, scale Scale) Interval {
 	n := len(sample)
 	switch {
@@ -103,7 +104,7 @@ func expanded(n int) float64 {
 // the normal quantile of the lower end of an uncorrected interval.
 func correct(sample, means []float64, z float64) (low, high float64) {
 	estimate := Mean(sample)
-	// Of means that are equal to the estimate, which counts have many of, half are below it.
+	// Half of the means that equal the estimate count as below it. Counts have many of them.
 	below, _ := slices.BinarySearch(means, estimate-slack(sample))
 	upTo, _ := slices.BinarySearch(means, estimate+slack(sample))
 	share := float64(below+upTo) / 2 / float64(len(means))

@@ -10,15 +10,14 @@ import (
 // MeanRating is the mean of ratings.
 const MeanRating = 1200
 
-// Ratings rates players by the results of each in matches; a match has a number
-// for each player that took part, and NaN for the others. Whoever has more wins
-// against each that has less; equal ones draw. Minus infinity loses to every
-// number.
+// Ratings rates players by their results in matches; a match has a number for each player that took part,
+// and NaN for the others. A player with a higher number wins against each with a lower one; equal ones draw.
+// Minus infinity loses to every number.
 //
-// They are those of the model of Bradley and Terry on Elo's scale, where 400
-// points are odds of ten to one, with a draw counted as half a win for both. Each
-// player also has one draw with a player of average strength, so that who won
-// everything has a rating, too. A player without matches has none: NaN.
+// The ratings follow the model of Bradley and Terry on Elo's scale, where 400 points are odds of ten to one,
+// with a draw counted as half a win for both. Each player also has one draw with a player of average
+// strength, so that a player who won everything has a rating, too. A player without matches has the rating
+// NaN.
 func Ratings(players int, matches [][]float64) []float64 {
 	wins, met, played := tally(players, matches)
 	return scale(strengths(wins, met, played), played)

@@ -8,10 +8,9 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Of differences that are not 0, so many have all of their signs tried, which are 2^19 sums. Of
-// more, signs are drawn: at least so many, and up to the most until so many sums were as far from
-// 0, so that a small p is not the number of draws. Of very many, the sum has the normal
-// distribution.
+// Up to so many differences that are not 0, all signs are tried, which are 2^19 sums. Above that, signs are
+// drawn: at least so many, and up to the maximum until so many sums were as far from 0, so that a small p is
+// not limited by the number of draws. For very many, the sum is normally distributed.
 const (
 	exactUpTo  = 20
 	drawnUpTo  = 1000
@@ -51,7 +50,7 @@ func SignFlip(differences []float64) (p float64, exact bool) {
 			n++
 		}
 	}
-	return float64(n+1) / float64(drawn+1), false // the signs that were seen are one of the draws
+	return float64(n+1) / float64(drawn+1), false // the actual signs are one of the draws
 }
 
 // drawnSum returns the sum of numbers of at least 0 with random signs.
@@ -91,8 +90,8 @@ func McNemar(first, second int) float64 {
 // power is the rate at which a difference of Detectable is shown.
 const power = 0.8
 
-// Detectable returns the smallest mean of differences that as many, which vary as much, would show in 80
-// of 100 comparisons, if one is shown whose t is at least critical. NaN is unknown: there are
+// Detectable returns the smallest mean that as many differences with the same variance would show in 80 of
+// 100 comparisons, if a comparison is significant whose t is at least critical. It returns NaN if there are
 // fewer than MinProblems, or all are equal.
 func Detectable(differences []float64, critical float64) float64 {
 	n := float64(len(differences))
