@@ -23,8 +23,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// How many requests a key may have under way where a generator does not say, and how many a
-// generator has at most.
+// The default number of concurrent requests of a key, and the maximum of a generator.
 const (
 	usualAtOnce = 4
 	mostAtOnce  = 512
@@ -102,12 +101,12 @@ func projectFiles(root string, argv []string) []string {
 	return paths
 }
 
-// equip gives generators their models and keys, if the project may use these.
+// equip gives generators their models and keys, if the project may use them.
 func (c *call) equip(all []*gen.Generator) error {
 	var hidden []string
 	for _, s := range c.cfg.Secrets {
 		if s.Value != "" {
-			hidden = append(append(hidden, s.Value), strings.Fields(s.Value)...) // of which each may be a key
+			hidden = append(append(hidden, s.Value), strings.Fields(s.Value)...) // each can be a key
 		}
 	}
 	for _, g := range all {

@@ -23,17 +23,17 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// Request says what to make. The zero value is everything that has not been asked.
+// Request specifies what to make. The zero value means everything without an answer.
 type Request struct {
-	Selectors []string // of what to make; none is everything
-	Missing   bool     // leave alone what has files, whatever they were made from
+	Selectors []string // of what to make; empty means everything
+	Missing   bool     // keep existing files, whatever they were made from
 	Again     bool     // ask again what has been answered
 	MaxCost   float64  // dollars; 0 means no limit
 	DryRun    bool     // ask nothing, and write nothing
 	Progress  event.Sink
 }
 
-// Outcome is how a call ended.
+// Outcome is the result of a call.
 type Outcome struct {
 	Exit   exit.Class
 	Root   string       // directory of the configuration
@@ -59,8 +59,8 @@ type call struct {
 	run     string
 }
 
-// Run makes solutions. The Outcome is nil when nothing was done. An error beside an Outcome says
-// what kept it from being whole; that models gave no answers is in the Outcome alone.
+// Run makes solutions. The Outcome is nil if nothing was done. An error with an Outcome explains why it is
+// incomplete; missing answers of models are only in the Outcome.
 func Run(ctx context.Context, o options.Options, r Request) (out *Outcome, err error) {
 	c := &call{o: o, r: r, run: event.NewRunID(time.Now(), uint16(rand.Uint32()))}
 	loading := o
@@ -87,7 +87,7 @@ func Run(ctx context.Context, o options.Options, r Request) (out *Outcome, err e
 	return c.execute(ctx)
 }
 
-// choose makes the graph and picks what was selected.
+// choose makes the graph and selects steps.
 func (c *call) choose() error {
 	if len(c.cfg.Generators) == 0 {
 		return exit.Unmatched("the configuration has no generator block")
@@ -108,7 +108,7 @@ func (c *call) choose() error {
 	matched, unanswered := false, map[*gen.Step]bool{}
 	for _, s := range c.batch.Steps {
 		if _, failed := s.Present(); c.r.Missing && (failed && s.Answer >= 0 || unanswered[s.Before]) {
-			unanswered[s] = true // a model has said nothing of use here
+			unanswered[s] = true // no model has reported anything useful here
 		}
 		n := c.batch.Graph.Node(s.Files)
 		if !selector.Empty() && !selector.Match(n.Addr, func(axis string) []string { return []string{n.Label(axis)} }) && !selector.Match(s.Name(), func(axis string) []string { return []string{n.Label(axis)} }) {
@@ -149,7 +149,7 @@ func (c *call) open() (err error) {
 
 func (c *call) sealed() proof.Place { return c.o.Place(c.o.StateDirOf(c.cfg.Root), !c.r.DryRun) }
 
-// remember keeps what a call leaves of nodes, beside what others left of those that it does not have.
+// remember stores the last answers of a call's nodes, and keeps those of other nodes.
 func (c *call) remember(rep *graph.Report) error {
 	for id := range graph.ID(c.batch.Graph.Len()) {
 		if last := rep.Last(id); !last.Key.IsZero() || last.Broken != "" {

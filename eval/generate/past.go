@@ -43,9 +43,9 @@ const (
 
 var errNoCalls = errors.New("no call of gen has been recorded here yet")
 
-// ReadPast reads the record of a call: its id, a part of it, "latest" or "latest~1". Selectors
-// pick decisions, as those of a Request do; the model of a request is not recorded, and of a call that
-// wrote no files, names alone are.
+// ReadPast reads the record of a call: its id, a part of it, "latest" or "latest~1". Selectors pick
+// decisions, like those of a Request. The model of a request is not recorded; for a call that wrote no
+// files, selectors can only use names.
 func ReadPast(o options.Options, id string, selectors []string) (*Past, error) {
 	selector, err := graph.ParseSelector(selectors, []string{"generator", "problem", "checkpoint", "attempt"})
 	if err != nil {

@@ -13,8 +13,8 @@ type Planned struct {
 	Step  *gen.Step
 	Cause string    // why it would be sent
 	After string    // for a request whose prompt depends on an earlier one, the kind of that; else ""
-	Wrong string    // why it cannot be; "" is that it can
-	About gen.Usage // what it may take
+	Wrong string    // why it cannot be sent; "" if it can
+	About gen.Usage // its expected usage
 	Whole bool      // its prompt is known; otherwise it is longer than About
 }
 

@@ -32,7 +32,7 @@ func Asks(cfg *lang.Config, g *lang.Generator) (asks []string, secrets bool) {
 	argv := append([]string(nil), g.Command...)
 	for i, path := range projectFiles(cfg.Root, argv) {
 		if path != "" {
-			argv[i] = path // of which the content counts
+			argv[i] = path // its content counts
 		}
 	}
 	run := "run " + shellquote.Join(argv...)
@@ -52,7 +52,7 @@ func Asks(cfg *lang.Config, g *lang.Generator) (asks []string, secrets bool) {
 	return []string{run + " with " + strings.Join(with, " and ")}, true
 }
 
-// secretText names a secret by what holds it: a project may rename it at will.
+// secretText identifies a secret by its variable or file: a project can rename it at will.
 func secretText(cfg *lang.Config, name string) string {
 	for _, s := range cfg.Secrets {
 		switch {

@@ -12,8 +12,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// readDifferent reads the results of two runs without some partitions, and without cells whose results
-// are the same but for what they took: decoding takes most of the time. shared is how many checkpoints these have.
+// readDifferent reads the results of two runs without some partitions, and without cells whose results are
+// equal but for their measurements: decoding takes most of the time. shared is the number of checkpoints in
+// these.
 func (r *Record) readDifferent(after *Record, files [2][]string, both []string) (shared int, err error) {
 	skip := map[string]bool{}
 	for _, name := range both {
@@ -50,7 +51,7 @@ func (r *Record) readDifferent(after *Record, files [2][]string, both []string) 
 	return shared, nil
 }
 
-// filePair are two partition files, usually of the same partition, of which the cells that differ are read.
+// filePair contains two partition files, usually of the same partition, whose different cells are read.
 type filePair struct {
 	cells  [2][]report.Cell
 	shared int // checkpoints of the others
@@ -83,8 +84,8 @@ func (p *filePair) read(records [2]*Record, files [2]string) error {
 	return nil
 }
 
-// dropShared removes the cells that both sides have, but for what they took, and returns how many checkpoints they have, by
-// those of the cells of the first side.
+// dropShared removes the cells that are equal on both sides, but for their measurements, and returns how
+// many checkpoints they have, counted on the first side.
 func dropShared(texts *[2][][]byte, checkpoints []int) (shared int) {
 	first := make(map[string]int, len(texts[0]))
 	for i, text := range texts[0] {

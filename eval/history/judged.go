@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// Judged knows the runs that judged results, such as those of a project as it is.
+// Judged finds the runs that judged results, such as those of the current project.
 type Judged struct {
 	results *report.Results
 	runs    map[string]string // by the names of cells and checkpoints

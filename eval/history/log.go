@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
 )
 
-// ErrNoLog says that a node's work printed nothing.
+// ErrNoLog means that a node's work printed nothing.
 var ErrNoLog = errors.New("printed nothing")
 
 // Log returns the output of a node's work in a recorded run, or in the run that made its answer; or the

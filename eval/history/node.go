@@ -14,8 +14,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// Each calls fn for the last event of each node of a recorded run, and for those of
-// nodes that it served with their partitions.
+// Each calls fn for the last event of each node of a recorded run, and for the nodes that it served with
+// their partitions.
 func Each(state event.Records, run *event.Run, fn func(event.NodeDone) bool) error {
 	var failed error
 	err := run.Each(func(e event.Event) bool {
@@ -52,8 +52,8 @@ func Maker(run *event.Run, key string) (addr string, err error) {
 	return addr, err
 }
 
-// Node finds a node in a run's record by its address, by a selector that fits just
-// one, or by the name of a cell, of which it is the one with the highest rank above 0.
+// Node finds a node in a run's record by its address, by a selector that fits just one, or by the name of a
+// cell, of which it returns the node with the highest rank above 0.
 func Node(state event.Records, run *event.Run, arg string, rank func(event.NodeDone) int) (*event.NodeDone, error) {
 	byAddr, order, err := nodes(state, run, arg)
 	if err != nil {

@@ -43,7 +43,7 @@ func OpenPair(state event.Records, before, after string) (a, b *Record, shared i
 	for i, r := range []*Record{a, b} {
 		manifest, err := r.Run.Manifest()
 		if err != nil {
-			return nil, nil, 0, r.read(nil) // which says what is wrong
+			return nil, nil, 0, r.read(nil) // which reports the error
 		}
 		files[i] = manifest.Partitions
 	}
@@ -117,8 +117,8 @@ func checkpoints(state event.Records, files []string) (n int, err error) {
 	return n, nil
 }
 
-// Nodes calls fn for the nodes that made the results, with the addresses of those that each depends
-// on, as far as the run recorded them: their keys, and what they made then.
+// Nodes calls fn for the nodes that made the results, with the addresses of their dependencies, as far as
+// the run recorded them: their keys, and their outputs then.
 func (r *Record) Nodes(fn func(row *graph.Row, deps []string)) error {
 	store, seen, whole := partition.StoreIn(r.State.Dir), map[string]bool{}, true
 	for _, file := range r.files {
@@ -148,10 +148,10 @@ func (r *Record) Nodes(fn func(row *graph.Row, deps []string)) error {
 	if whole {
 		return nil
 	}
-	return Each(r.State, r.Run, func(done event.NodeDone) bool { // what has no answer
+	return Each(r.State, r.Run, func(done event.NodeDone) bool { // nodes without an answer
 		if !seen[done.Addr] {
 			row := graph.Row{Addr: done.Addr, Kind: done.Kind}
-			row.Key, _ = cache.ParseKey(done.Key) // a node that broke may have none
+			row.Key, _ = cache.ParseKey(done.Key) // a broken node can lack one
 			fn(&row, nil)
 		}
 		return true

@@ -46,8 +46,8 @@ func Tasks(run *event.Run) (tasks []report.Task, err error) {
 	return tasks, nil
 }
 
-// Cells reads the results of a run, without the partition files that known has,
-// and adds to known those that it has read.
+// Cells reads the results of a run, without the partition files in known, and adds the files that it has
+// read to known.
 func Cells(state event.Records, run *event.Run, known map[string]bool) ([]report.Cell, error) {
 	manifest, err := run.Manifest()
 	if errors.Is(err, fs.ErrNotExist) {

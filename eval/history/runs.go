@@ -11,17 +11,18 @@ import (
 // Run is one recorded run.
 type Run struct {
 	Run       string    `json:"run"`
-	Start     time.Time `json:"start"`               // zero when its record has no beginning
-	Selection string    `json:"selection,omitempty"` // what it was asked for, in the words of the command line; "" is everything
+	Start     time.Time `json:"start"`               // zero if its record has no beginning
+	Selection string    `json:"selection,omitempty"` // the selection, in the words of the command line; "" means everything
 	Ended     bool      `json:"ended"`
 	Seconds   float64   `json:"seconds"`
 	Executed  int       `json:"executed"` // nodes
 	Cached    int       `json:"cached"`
 	Exit      int       `json:"exit"`
-	Verdicts  string    `json:"verdicts"` // "2 cells, 6 checkpoints: 4 passed, 2 failed"; "" when it has none
+	Verdicts  string    `json:"verdicts"` // "2 cells, 6 checkpoints: 4 passed, 2 failed"; "" without results
 }
 
-// Runs lists the recorded runs of a project, those that are not proven left out, the latest first, and no more than limit; 0 is all.
+// Runs lists the recorded runs of a project, without unproven ones, the latest first, and no more than
+// limit; 0 means all.
 func Runs(state event.Records, limit int) ([]Run, error) {
 	ids, err := event.Runs(state)
 	if err != nil {

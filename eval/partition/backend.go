@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Backend is a backend and what it said of itself, without the values of secrets.
+// Backend is a backend and its answers about itself, without the values of secrets.
 type Backend struct {
 	Block       *lang.Backend
 	Blanks      []blank
@@ -16,15 +16,14 @@ type Backend struct {
 	Fingerprint plan.Fingerprint
 }
 
-// blank is where a backend's block has the value of a secret, and where that is
-// to be had.
+// blank locates the value of a secret in a backend's block, and the source of the value.
 type blank struct {
-	Variable string // of the block's env; "" is the token
+	Variable string // of the block's env; "" for the token
 	Env      string
 	File     string
 }
 
-// errHidden says that a block has a value which may not be written down.
+// errHidden means that a block has a value that must not be stored.
 var errHidden = errors.New("a sensitive value that is more than a secret is in a backend")
 
 // Record returns a storable copy of a backend in a configuration, with its answers about itself. It fails
@@ -51,7 +50,7 @@ func withoutSecrets(b *lang.Backend, cfg *lang.Config) (*lang.Backend, []blank, 
 		blanks = append(blanks, blank{Variable: v.Name, Env: cfg.Secrets[at].Env, File: cfg.Secrets[at].File})
 		v.Value = ""
 	}
-	if b.HasHeaders() && HasSecrets(cfg) { // any of them may be one
+	if b.HasHeaders() && HasSecrets(cfg) { // any of them can be one
 		return nil, nil, errHidden
 	}
 	if b.Token == "" || !HasSecrets(cfg) {

@@ -1,8 +1,8 @@
-// Package partition stores what a project was compiled to and decided, so that a later call does neither
-// again for what is unchanged. A partition is the unit of both: the cells of a problem, or of a range of its
+// Package partition stores compiled and decided partitions of a project, so that a later call repeats
+// neither for unchanged ones. A partition is the unit of both: the cells of a problem, or of a range of its
 // solutions (plan.Partition).
 //
-//	partitions/index          Index: what the configuration was evaluated from, and the partitions
+//	partitions/index          Index: the inputs of the configuration, and the partitions
 //	partitions/configuration  the evaluated lang.Config, unless it has secrets or waits for results
 //	partitions/<64 hex>       facts, rows and results of a partition (Store); written once, never changed
 //	nodes                     Last: last answers of all nodes, attempts that broke since, and seconds

@@ -62,7 +62,7 @@ type Store struct{ Dir string }
 // StoreIn returns the store of partition files in a state directory.
 func StoreIn(state string) Store { return Store{filepath.Join(state, "partitions")} }
 
-// ErrDamaged says that a partition file is not what was written.
+// ErrDamaged means that a partition file was changed after it was written.
 var ErrDamaged = errors.New("malformed partition file")
 
 // largestSection bounds a section that is unpacked, in bytes.
@@ -92,8 +92,8 @@ func (s Store) Put(facts *Facts, rows []graph.Row, results []report.Cell) (name 
 	return s.put(encoded[:size], encoded[size:], cells)
 }
 
-// Facts reads the facts in a partition file all of whose sections are as they were
-// written: a caller that relies on the facts may read the others later.
+// Facts reads the facts in a partition file if all of its sections are undamaged: a caller that relies on
+// the facts can read the others later.
 func (s Store) Facts(name Name) (*Facts, error) {
 	content, err := s.verified(name)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s Store) Facts(name Name) (*Facts, error) {
 }
 
 // Rows reads the nodes of a partition, as far as they have answers. As with Results, an error other than
-// fs.ErrNotExist says that the file cannot be read or is damaged.
+// fs.ErrNotExist means that the file cannot be read or is damaged.
 func (s Store) Rows(name Name) (rows []graph.Row, err error) {
 	content, err := s.read(name, sectionRows)
 	if err != nil || len(content) == 0 {
@@ -179,8 +179,8 @@ func (s Store) put(facts, rows, results []byte) (Name, error) {
 	return name, atomicfile.Write(path, 0o644, file.Bytes())
 }
 
-// open opens a partition file. A link or a device, which a directory from elsewhere may have, could be
-// read without end.
+// open opens a partition file. It rejects links and devices, which a directory from elsewhere can contain,
+// and which could be read without end.
 func (s Store) open(name Name) (*os.File, fs.FileInfo, error) {
 	info, err := os.Lstat(s.path(name))
 	if err != nil {
@@ -195,7 +195,7 @@ func (s Store) open(name Name) (*os.File, fs.FileInfo, error) {
 
 func (s Store) path(name Name) string { return filepath.Join(s.Dir, name.String()) }
 
-// section is where a section of a file is, and what its content is.
+// section is the location and the digest of a section.
 type section struct {
 	offset, size uint64
 	sum          [sha256.Size]byte
@@ -260,7 +260,7 @@ func (s Store) verified(name Name) ([]byte, error) {
 	if _, err = io.ReadFull(f, head); err != nil {
 		return nil, err
 	}
-	all, err := sectionsOf(head, info.Size(), name) // which says how much there is to read
+	all, err := sectionsOf(head, info.Size(), name) // they determine how much to read
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
@@ -291,7 +291,7 @@ var compressors = sync.Pool{New: func() any {
 	return w
 }}
 
-// compress appends b to what is in memory.
+// compress appends b in memory.
 func compress(to *bytes.Buffer, b []byte) {
 	w := compressors.Get().(*flate.Writer)
 	defer compressors.Put(w)

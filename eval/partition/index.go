@@ -19,13 +19,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// Index is the file that says which partitions a project has and what they were
-// compiled and decided from. A run that may write replaces it at its end.
+// Index is the file that lists the partitions of a project and what they were compiled and decided from. A
+// run that can write replaces it at its end.
 //
-// Three things decide how much of it holds. While the base is the same, a partition
-// whose identity is unchanged may be taken over. While the configuration's inputs are
-// the same, too, no HCL is evaluated. Whether a partition is fresh is then decided by
-// its own facts.
+// Three things decide how much of it is valid. While the base is the same, a partition whose identity is
+// unchanged can be taken over. While the configuration's inputs are the same, too, no HCL is evaluated.
+// Whether a partition is fresh is then decided by its own facts.
 type Index struct {
 	BaseFiles []byte // cache.Snapshot of the program and the lock file
 	Indexed
@@ -33,23 +32,23 @@ type Index struct {
 
 // Indexed is the content of the index besides BaseFiles.
 type Indexed struct {
-	Salt []byte   // of every digest of something that may be sensitive
+	Salt []byte   // of every digest of possibly sensitive data
 	Base []byte   // the program's version and the store, salted
 	Env  []EnvSum // every variable that was read
 
-	Invocation []byte // the options that say which configuration is read, salted
-	Inputs     []byte // cache.Snapshot of what it was evaluated from; nil when that had just changed
+	Invocation []byte // the options that select the configuration, salted
+	Inputs     []byte // cache.Snapshot of the inputs of evaluation; nil if they had just changed
 	Root       string
 	Settings   lang.Settings
 	Warnings   diag.List
 	Config     []byte // SHA-256 of the file with the evaluated configuration, or nil
 
-	// Whole says that the configuration has something that takes every partition
-	// compiled: an export of more than results, or a suite that stops early.
+	// Whole means that the configuration needs every partition compiled: for an export of more than results,
+	// or a suite that stops early.
 	Whole bool
-	// Late says that it has something that takes results: exports and result blocks.
+	// Late means that the configuration has exports or result blocks, which need results.
 	Late bool
-	// Tasks says that it has tasks that no partition has the nodes of.
+	// Tasks means that it has tasks whose nodes are in no partition.
 	Tasks bool
 
 	Backends []Backend
@@ -79,8 +78,8 @@ type SharedRef struct {
 	Sum  [sha256.Size]byte
 }
 
-// CommonRef names a node that several partitions have, and the outputs that this one was
-// decided with: a task that is not reproducible may have others by now.
+// CommonRef names a node that several partitions have, and the outputs that this one was decided with: a
+// task that is not reproducible can have others by now.
 type CommonRef struct {
 	Addr    string
 	Outputs [sha256.Size]byte
@@ -100,7 +99,7 @@ type Ref struct {
 	Problem  string
 	First    string
 	Backends []string
-	ID       []byte // its fingerprint, salted; nil when it has none
+	ID       []byte // its fingerprint, salted; nil if it has none
 	File     Name   // zero when it is not fresh
 }
 
@@ -163,7 +162,7 @@ func WriteConfig(state string, cfg *lang.Config) ([]byte, error) {
 	evaluated.Generators = nil // evaluation does without, and what they ask waits for answers
 	content, err := lang.Archive(&evaluated)
 	if err != nil {
-		return nil, nil //nolint:nilerr // it has no such form
+		return nil, nil //nolint:nilerr // it cannot be encoded
 	}
 	sum := sha256.Sum256(content)
 	if known, err := os.ReadFile(configPath(state)); err == nil && bytes.Equal(known, content) {
@@ -199,8 +198,8 @@ func Unchanged(snapshot []byte) bool {
 	return err == nil && s.Changed() == ""
 }
 
-// Snapshot encodes sightings; nil when what they saw has changed since, or may change
-// without a trace.
+// Snapshot encodes sightings. It returns nil if their paths have changed since, or can change without a
+// trace.
 func Snapshot(sightings []cache.Sighting) []byte {
 	s, err := cache.TakeSnapshot(sightings)
 	if err != nil {

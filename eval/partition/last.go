@@ -35,7 +35,7 @@ const lastForm = 2
 
 func lastPath(dir string) string { return filepath.Join(dir, "nodes") }
 
-// ReadLast reads the Last in a directory. One that is missing, damaged or not proven is empty.
+// ReadLast reads the Last in a directory. A missing, damaged or unproven one is empty.
 func ReadLast(dir string, place proof.Place) *Last {
 	l := new(Last)
 	content := place.Read(lastPath(dir))
@@ -55,10 +55,10 @@ func (l *Last) Write(dir string, place proof.Place) error {
 	return place.Write(lastPath(dir), 0o600, content)
 }
 
-// Lasts has what is known of nodes, by address.
+// Lasts contains the last answers of nodes, by address.
 type Lasts map[string]*graph.Last
 
-// Of returns what is known of a node, or the zero Last.
+// Of returns the last answer of a node, or the zero Last.
 func (l Lasts) Of(addr string) graph.Last {
 	if last := l[addr]; last != nil {
 		return *last
@@ -66,7 +66,7 @@ func (l Lasts) Of(addr string) graph.Last {
 	return graph.Last{}
 }
 
-// ByAddress returns what is known of nodes, those of some of the Files included.
+// ByAddress returns the last answers of nodes, including those of some Files.
 func (l *Last) ByAddress(s Store, reads func(LastFile) bool) Lasts {
 	all := make(Lasts, len(l.Nodes))
 	for _, f := range l.Files {

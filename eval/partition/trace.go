@@ -19,8 +19,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
-// Trace records what a run reads of the outside: of files, node by node, so that a
-// later run can compare their states; of the environment, as sums.
+// Trace records what a run reads from outside: the states of files, node by node, for comparison by a later
+// run, and sums of environment variables.
 type Trace struct {
 	mu    sync.Mutex
 	nodes map[string]*nodeTrace // by address
@@ -61,7 +61,7 @@ func (t *Trace) node(addr string) *nodeTrace {
 	return n
 }
 
-// Of returns what a node has read.
+// Of returns the reads of a node.
 func (t *Trace) Of(addr string) []cache.Sighting {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -183,7 +183,7 @@ func treeSightings(dir string) []cache.Sighting {
 	return seen
 }
 
-// recordingFS is the directory dir; it sights what is read of it.
+// recordingFS is the directory dir; it records sightings of reads.
 type recordingFS struct {
 	dir  string
 	seen []cache.Sighting
@@ -229,7 +229,7 @@ func (r *recordingFS) Stat(name string) (fs.FileInfo, error) {
 type EnvSum struct {
 	Name string
 	Set  bool
-	Sum  []byte // Salted, as values may be sensitive
+	Sum  []byte // Salted, as values can be sensitive
 }
 
 // Environment returns the sums of all variables that were read, by name.

@@ -28,7 +28,7 @@ type Checked struct {
 	Signed   bool   // by one of the keys
 	Proven   int    // verdicts that follow from their results and manifests
 	Imported int    // verdicts of another tool, which nothing proves
-	Unjudged int    // verdicts on what was not judged, such as a checkpoint that broke or was not reached
+	Unjudged int    // verdicts without judging, such as of a checkpoint that broke or was not reached
 	Findings []Finding
 }
 
@@ -39,8 +39,8 @@ type Finding struct {
 	Message string `json:"message"`
 }
 
-// Bounds on what is read at a time, in bytes: manifests have a line for each file of a source, and
-// results come from reports of 16 MiB at most, but take several times their size in memory.
+// Maximum sizes of reads, in bytes: manifests have a line for each file of a source, and results come from
+// reports of 16 MiB at most, but take several times their size in memory.
 const (
 	maxManifest = 256 << 20
 	maxResult   = 64 << 20
@@ -94,7 +94,7 @@ func Check(ctx context.Context, file string, keys []dsse.Verifier) (*Checked, er
 type checker struct {
 	found  *Checked
 	byKey  map[cache.Key]*Node
-	broken map[cache.Key]bool // nodes of which something is wrong
+	broken map[cache.Key]bool // nodes with an error
 	judged map[cache.Digest]judged
 }
 
@@ -102,7 +102,7 @@ func (c *checker) find(what, name, format string, args ...any) {
 	c.found.Findings = append(c.found.Findings, Finding{what, name, fmt.Sprintf(format, args...)})
 }
 
-// tree compares the entries with what is signed of them.
+// tree compares the entries with the signed statement about them.
 func (c *checker) tree(s *statement, text []byte) error {
 	entries, lines, err := decode(text)
 	if err != nil {
@@ -286,7 +286,7 @@ func (c *checker) verdicts() {
 	}
 }
 
-// unproven counts a verdict without a node, which a checkpoint that was not judged may have.
+// unproven counts a verdict without a node, which is allowed for a checkpoint that was not judged.
 func (c *checker) unproven(v *Verdict) {
 	switch {
 	case v.Imported:
@@ -324,7 +324,7 @@ func (c *checker) verdict(v *Verdict, withheld bool) error {
 	return nil
 }
 
-// rests reports whether a node, and all that it rests on, is as it says.
+// rests reports whether a node and all of its dependencies are without an error.
 func (c *checker) rests(key cache.Key, whole map[cache.Key]bool) bool {
 	if known, ok := whole[key]; ok {
 		return known

@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
-// GoneError says that the store no longer has what a verdict rests on.
+// GoneError means that the store has lost evidence for a verdict.
 type GoneError struct{ Name string }
 
 func (e *GoneError) Error() string {
@@ -75,7 +75,7 @@ type collector struct {
 	answered []Answered
 	places   map[cache.Key]int   // where a key is first among these
 	makers   map[string][]int    // of outputs, by their digests: places in order
-	nodes    map[cache.Key]*Node // those that verdicts rest on
+	nodes    map[cache.Key]*Node // the evidence for verdicts
 }
 
 // readMakers finds out which nodes made what.
@@ -89,7 +89,7 @@ func (c *collector) readMakers() error {
 			return err
 		}
 		if r == nil {
-			continue // prove says so if a verdict rests on it
+			continue // prove reports it if a verdict depends on it
 		}
 		for _, o := range r.Outputs {
 			digest := o.Digest.String()
@@ -138,7 +138,7 @@ func (c *collector) prove(v *Verdict, addr string, key cache.Key) error {
 	return &GoneError{Name: v.Name()}
 }
 
-// node reads the record of a key; nil when it, or that of a node whose output it used, is gone.
+// node reads the record of a key, or returns nil if it, or that of a node whose output it used, is gone.
 func (c *collector) node(key cache.Key) (*Node, error) {
 	r, err := c.store.Record(c.ctx, key)
 	if err != nil || r == nil {

@@ -35,10 +35,10 @@ type Verdict struct {
 	Solution   string `json:"solution"`
 	Backend    string `json:"backend"`
 	Repeat     int    `json:"repeat"`
-	// Imported says that another tool judged it, and that nothing proves it here.
+	// Imported means that another tool judged it, and that nothing proves it here.
 	Imported bool `json:"imported,omitempty"`
-	// Node made Result, whose content Verdict is but for the tests; the node's address in the
-	// run is Addr. All three are empty of what was not judged.
+	// Node made Result, whose content is Verdict without the tests; the node's address in the run is Addr.
+	// All three are empty for a checkpoint that was not judged.
 	Addr    string              `json:"addr,omitempty"`
 	Node    *cache.Key          `json:"node,omitempty"`
 	Result  *cache.Digest       `json:"result,omitempty"`

@@ -32,9 +32,9 @@ func rootOf(lines [][]byte) (string, error) {
 	return hex.EncodeToString(root[:]), err
 }
 
-// Draw picks up to n verdicts that can be made again. Which they are follows from the root
-// and a seed, so that anybody draws the same: the signer of a bundle cannot foresee it if the
-// seed was not known when the bundle was signed.
+// Draw picks up to n verdicts that can be made again. They follow from the root and a seed, so that every
+// verifier draws the same: the signer of a bundle cannot predict them if the seed was unknown when the
+// bundle was signed.
 func (c *Checked) Draw(n int, seed string) []Verdict {
 	type ticket struct {
 		number [sha256.Size]byte

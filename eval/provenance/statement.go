@@ -49,11 +49,11 @@ type annotations struct {
 	Version  string   `json:"version,omitempty"`
 }
 
-// About says where a bundle comes from.
+// About identifies the source of a bundle.
 type About struct {
 	Run      string   // its id
 	Version  string   // of fevalgraph
-	Withheld []string // what the bundle is without; see the variable Withheld
+	Withheld []string // the omitted content; see the variable Withheld
 }
 
 func newStatement(a About, e *Entries, root string) *statement {

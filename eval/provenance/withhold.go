@@ -11,11 +11,11 @@ import (
 // Withheld are the sorts of content that a bundle can be without.
 var Withheld = []string{"logs", "tests"}
 
-// openKinds are the kinds of nodes whose manifests tell nothing of tests, not even the names of
-// their files.
+// openKinds are the kinds of nodes whose manifests reveal nothing about tests, not even the names of their
+// files.
 var openKinds = []string{plan.KindSubmission, plan.KindAggregate, plan.KindContext, plan.KindImage}
 
-// What a blob of a bundle is.
+// Kinds of blobs in a bundle.
 const (
 	isManifest = "manifest"
 	isResult   = "result"

@@ -15,14 +15,14 @@ const LabelPrefix = "label."
 // ModelAxis is another name of the axis label.model.
 const ModelAxis = "model"
 
-// Axes are what selectors may speak of: what nodes are labelled with, and the
-// labels of the solutions that they belong to, which nodes do not repeat.
+// Axes are the axes of selectors: the labels of nodes, and the labels of the solutions that they belong to,
+// which nodes do not repeat.
 type Axes struct {
 	Names     []string
 	solutions map[plan.CellID]map[string]string // by problem and solution: label to value
 }
 
-// AxesOf returns those of a configuration, sorted but for the plan's own.
+// AxesOf returns the axes of a configuration, sorted but for the plan's own.
 func AxesOf(cfg *lang.Config) Axes {
 	x := Axes{solutions: map[plan.CellID]map[string]string{}}
 	for _, s := range cfg.Solutions {

@@ -10,11 +10,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// changeAxes are what selectors of changes may speak of beside the axes of results.
+// changeAxes are the axes of selectors of changes, besides the axes of results.
 var changeAxes = []string{"change", "cause"}
 
-// Changes returns what picks changes by arguments: each is a list of kinds with commas between, or
-// a selector, which has a =. Without arguments it picks none.
+// Changes returns a function that picks changes by arguments: each is a list of kinds with commas between,
+// or a selector, which has a =. Without arguments it picks none.
 func Changes(args []string) (func(*report.Change) bool, error) {
 	var kinds, selectors []string
 	for _, arg := range args {

@@ -65,7 +65,7 @@ func (k Known) DidYouMean(args []string) string {
 					return fmt.Sprintf("; did you mean %q?", near)
 				}
 			}
-			// A name alone is that of a problem, with which addresses begin.
+			// A name alone is a problem's, with which addresses begin.
 			for _, of := range []string{"solution", "backend", "suite", "tag"} {
 				if !found && slices.ContainsFunc(k.Names(of), func(n string) bool { return sameName(value, n) }) {
 					return fmt.Sprintf("; did you mean %s=%s?", of, value)

@@ -13,7 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// resultAxes are what selectors of results may speak of beside labels.
+// resultAxes are the axes of selectors of results, besides labels.
 var resultAxes = []string{"problem", "checkpoint", "solution", "backend", "suite", "repeat", "verdict", "task", ModelAxis}
 
 // Pick returns the checkpoints and tasks of results that selectors pick: by the names of cells and

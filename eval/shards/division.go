@@ -17,15 +17,14 @@ import (
 type Division struct {
 	Schema  int                 `json:"schema"`
 	Asked   selection.Selection `json:"asked"`            // the cells that it is about, stale or not
-	Target  float64             `json:"target_seconds"`   // that a shard is to take with so many jobs
+	Target  float64             `json:"target_seconds"`   // target of a shard with so many jobs
 	Jobs    int                 `json:"jobs"`             // of each machine
 	Seconds float64             `json:"expected_seconds"` // of all stale work, one after another
 	Fresh   int                 `json:"fresh_cells"`
-	// Guessed are stale cells of which no run has told how long they take. The median of
-	// the others stands in.
+	// Guessed are stale cells without a known duration. The median of the others is used instead.
 	Guessed int     `json:"guessed_cells"`
 	Shards  []Shard `json:"shards"` // empty when nothing is stale
-	// Shared are the stale tasks that cells of several shards need, by address. What is not
+	// Shared are the stale tasks that cells of several shards need, by address. A task that is not
 	// reproducible has another output in each shard, unless `run --shard shared` has made one.
 	Shared []string `json:"shared_tasks,omitempty"`
 }

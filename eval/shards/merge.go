@@ -36,7 +36,7 @@ func NewMerged() *Merged {
 	return &Merged{ended: map[string]event.NodeDone{}, reported: map[int]bool{}}
 }
 
-// Divided says which shards the runs are of.
+// Divided specifies which shards the runs belong to.
 func (m *Merged) Divided(shards []Shard) { m.divided, m.of = shards, len(shards) }
 
 // Len returns the number of runs; 0 for nil.
@@ -64,7 +64,7 @@ func (m *Merged) Add(input string, events, logs []byte) error {
 	return m.add(r)
 }
 
-// add keeps an event of what the run did. What it was served the merge finds itself.
+// add keeps an event of the run's work. The merge itself finds what was served.
 func (r *run) add(e event.Event) {
 	switch e := e.(type) {
 	case event.RunStart:
@@ -121,7 +121,7 @@ func (m *Merged) Ran() map[string]bool {
 	return ran
 }
 
-// Refusal returns what says why a stale node is not run here; nil without a merge.
+// Refusal returns a function that explains why a stale node is not run here; nil without a merge.
 func (m *Merged) Refusal(cfg *lang.Config) func(*graph.Node) error {
 	if m == nil {
 		return nil
@@ -171,8 +171,7 @@ func (m *Merged) missing(cfg *lang.Config) map[plan.CellID]int {
 	return missing
 }
 
-// Replay writes what the shards did into the record of the merge, in the order of the
-// shards.
+// Replay writes the events of the shards into the record of the merge, in the order of the shards.
 func (m *Merged) Replay(rec *event.Recorder) {
 	runs := slices.Clone(m.runs)
 	slices.SortStableFunc(runs, func(a, b run) int {
@@ -193,7 +192,7 @@ func (m *Merged) Replay(rec *event.Recorder) {
 // Sink passes on the events of the merge itself to a recorder.
 func (m *Merged) Sink(rec *event.Recorder) event.Sink { return told{rec, m.Ran()} }
 
-// told leaves out of the merge's own events that a node was served which a shard worked on.
+// told drops the merge's own events about nodes that were served because a shard worked on them.
 type told struct {
 	event.Sink
 	ran map[string]bool

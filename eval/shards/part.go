@@ -15,17 +15,17 @@ import (
 
 // Part is the part of all cells that one machine evaluates.
 type Part struct {
-	Shard string // I/N: the Ith of N parts of the cells; Shared; "" is all of them
-	Cells string // a file that lists cells, as users name it, of which Shard may take a part; "" is all
+	Shard string // I/N: the Ith of N parts of the cells; Shared; "" means all of them
+	Cells string // a file that lists cells, as users name it, of which Shard can take a part; "" means all
 	Path  string // where that file is
 }
 
 // Shared is the Shard of a part with the works that several shards of a Division need, instead of cells.
 const Shared = "shared"
 
-// Keep keeps the targets of the part's cells; whatever belongs to no cell comes along as
-// a dependency. An invalid problem that no cell needs is in every part, and a task that no
-// cell needs in the first one: they must not fall between them.
+// Keep keeps the targets of the part's cells; targets that belong to no cell are included as dependencies.
+// An invalid problem without cells is in every part, and a task that no cell needs in the first one: they
+// must not be lost between parts.
 func (part Part) Keep(p *plan.Plan, targets []graph.ID) ([]graph.ID, error) {
 	if part.Shard == Shared {
 		return part.shared(p)
@@ -111,8 +111,8 @@ func (part Part) picks(cfg *lang.Config) (func(lang.Cell) bool, error) {
 	return func(c lang.Cell) bool { return wanted[plan.IDOf(c).String()] }, nil
 }
 
-// readCells reads the names of cells from a file: one on each line, with comments after
-// "#" and empty lines ignored; or of a Division, all of them or those of shard I/N.
+// readCells reads the names of cells from a file: one on each line, with comments after "#" and empty lines
+// ignored; or from a Division, all of them or those of shard I/N.
 func readCells(file, shard string) ([]string, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {

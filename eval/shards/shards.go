@@ -16,8 +16,8 @@ type Cell struct {
 	Name    string
 	Problem string
 	Seconds float64 // without shared work; 0 if unknown
-	// Common are the works that it shares with other cells, as indexes of those that
-	// Divide gets. Each shard with one of the cells does them once.
+	// Common are the works that it shares with other cells, as indexes into the argument of Divide. Each
+	// shard with one of the cells does them once.
 	Common []int
 }
 
@@ -77,8 +77,8 @@ func Divide(cells []Cell, common []float64, count int, limit float64) []Shard {
 	return found
 }
 
-// even is the part of a shard's work by which shards may differ so that the cells of a
-// problem stay together.
+// even is the part of a shard's work by which shards can differ so that the cells of a problem stay
+// together.
 const even = 0.05
 
 // load is a shard that is being filled.
@@ -143,7 +143,7 @@ func needed(cells []Cell, common []float64, limit float64) int {
 	return max(1, int(math.Ceil(total/limit)))
 }
 
-// estimated gives cells of which nothing is known the median of the others.
+// estimated sets the median of the others for cells without a known duration.
 func estimated(cells []Cell) []Cell {
 	var known []float64
 	for _, c := range cells {
