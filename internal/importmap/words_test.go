@@ -63,7 +63,7 @@ var retiredNames = []retired{
 	{"nobody", "a noun; user 65534", ""},
 }
 
-// retiredPhrases must not be in a comment or in a page, outside its blocks.
+// retiredPhrases must not be in a comment or in a page, outside its blocks. Forms of sentences are in bounds.
 var retiredPhrases = []retired{
 	{"shelves", "no word: trees are copied", ""},
 	{"shelver", "no word: trees are copied", ""},
@@ -88,7 +88,6 @@ var retiredPhrases = []retired{
 	{"wishes", "driver overrides", ""},
 	{"in vain", "without effect", ""},
 	{"anew", "again", ""},
-	{"nobody", "no process, no caller", ""},
 	{"somebody", "the user, another process", ""},
 	{"who wants", "the caller", ""},
 	{"who needs", "the caller", ""},

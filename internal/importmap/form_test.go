@@ -1,0 +1,173 @@
+package importmap
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// mostStative is the largest share of function docs that begin with "X is", "X are" or "X has". Docs of
+// functions begin with a verb: "returns", "reports whether", "writes".
+const mostStative = 0.08
+
+// bound is the number of times that the phrases of one form occur in comments and messages of product code,
+// and in pages outside of their blocks.
+type bound struct {
+	form                      string
+	instead                   string
+	comments, messages, pages int
+}
+
+// bounds may only fall: lower one with the change that removes a phrase, and never raise one.
+var bounds = []bound{
+	{"is what", "a noun and its role", 64, 3, 5},
+	{"is no [a-z]+", "is not a X; without X; X not found", 22, 40, 20},
+	{"is none", "is not one; is missing; means no limit", 30, 2, 3},
+	{"one that", "the noun", 37, 5, 32},
+	{"nobody", "no process, no caller, no user", 0, 0, 0},
+	{"whoever", "the caller, any process, the user", 3, 2, 6},
+	{"of its own", "own, separate, private", 6, 1, 6},
+}
+
+// plain are occurrences of the forms that stay, and why.
+var plain = []struct{ text, why string }{
+	{"is no longer", "the thing was there before"},
+	{`such as "1000:1000" or "nobody"`, "the name of a user"},
+}
+
+// forms counts function docs and phrases of Go files.
+type forms struct {
+	docs               int
+	stative            []string // places of function docs without a verb
+	comments, messages []phraseAt
+}
+
+// phraseAt is a text in a file. Its words are separated by single spaces.
+type phraseAt struct{ place, text string }
+
+// read adds a file.
+func (f *forms) read(path string, content []byte) error {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, path, content, parser.ParseComments)
+	if err != nil {
+		return err
+	}
+	at := func(n ast.Node) string { return fmt.Sprintf("%s:%d", path, set.Position(n.Pos()).Line) }
+	for _, d := range file.Decls {
+		if d, ok := d.(*ast.FuncDecl); ok && d.Doc != nil {
+			f.docs++
+			if words := strings.Fields(d.Doc.Text()); len(words) > 1 && slices.Contains([]string{"is", "are", "has"}, words[1]) {
+				f.stative = append(f.stative, at(d))
+			}
+		}
+	}
+	for _, c := range file.Comments {
+		f.comments = append(f.comments, phraseAt{at(c), oneLine(c.Text())})
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
+			text, _ := strconv.Unquote(l.Value) // "" for none: the file has been parsed
+			f.messages = append(f.messages, phraseAt{at(l), oneLine(text)})
+		}
+		return true
+	})
+	return nil
+}
+
+// oneLine separates the words of a text by single spaces.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// places returns the place of each phrase of a form.
+func places(form string, all []phraseAt) (found []string) {
+	pattern := regexp.MustCompile(`(?i)\b` + form + `\b`)
+	for _, p := range all {
+		for _, e := range plain {
+			p.text = strings.ReplaceAll(p.text, e.text, "")
+		}
+		for range pattern.FindAllString(p.text, -1) {
+			found = append(found, p.place)
+		}
+	}
+	return found
+}
+
+// isProduct reports whether a Go file is part of a program that users run.
+func isProduct(path string) bool {
+	folder := filepath.ToSlash(filepath.Dir(path))
+	return filepath.Ext(path) == ".go" && !strings.HasSuffix(path, "_test.go") && !isForTests(folder) &&
+		!slices.ContainsFunc([]string{"bench", "tools", "docs"}, func(f string) bool { return within(folder, f) })
+}
+
+// TestForm: docs of functions begin with a verb, and sentences name what they are about.
+func TestForm(t *testing.T) {
+	var code forms
+	var pages []phraseAt
+	for _, file := range readTexts(t, "../..") {
+		switch {
+		case filepath.Ext(file.path) == ".md":
+			pages = append(pages, phraseAt{file.path, oneLine(file.prose)})
+		case isProduct(file.path):
+			content, err := os.ReadFile(filepath.Join("../..", file.path))
+			if err == nil {
+				err = code.read(file.path, content)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if share := float64(len(code.stative)) / float64(code.docs); code.docs < 1000 || share > mostStative {
+		t.Errorf("%.1f %% of the docs of %d functions begin with \"X is\", \"X are\" or \"X has\", want at most %.0f %%:\n%s",
+			100*share, code.docs, 100*mostStative, strings.Join(code.stative, "\n"))
+	}
+	for _, b := range bounds {
+		for _, in := range []struct {
+			name string
+			most int
+			all  []phraseAt
+		}{{"comments", b.comments, code.comments}, {"messages", b.messages, code.messages}, {"pages", b.pages, pages}} {
+			switch found := places(b.form, in.all); {
+			case len(found) > in.most:
+				t.Errorf("%q is %d times in %s, want at most %d; write %s:\n%s", b.form, len(found), in.name, in.most, b.instead, strings.Join(found, "\n"))
+			case len(found) < in.most:
+				t.Logf("%q is only %d times in %s: lower its bound from %d", b.form, len(found), in.name, in.most)
+			}
+		}
+	}
+}
+
+// TestFormFinds: the counts are of what they say.
+func TestFormFinds(t *testing.T) {
+	var f forms
+	err := f.read("x.go", []byte("package x\n\n// a is the sum,\n// one\n// that grows.\nfunc a() { _ = `It is no\nnumber` }\n\n// b returns a. It is no longer one.\nfunc b() {}\n\nfunc c() {} // is none\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.docs != 2 || !slices.Equal(f.stative, []string{"x.go:6"}) {
+		t.Errorf("%d docs, without a verb %v", f.docs, f.stative)
+	}
+	for _, try := range []struct {
+		form string
+		all  []phraseAt
+		want int
+	}{
+		{"one that", f.comments, 1}, {"one that", f.messages, 0}, {"is no [a-z]+", f.comments, 0}, {"is no [a-z]+", f.messages, 1}, {"is none", f.comments, 1},
+	} {
+		if got := places(try.form, try.all); len(got) != try.want {
+			t.Errorf("%q: %v, want %d", try.form, got, try.want)
+		}
+	}
+	for path, want := range map[string]bool{"lang/load.go": true, "lang/load_test.go": false, "internal/testkit/x.go": false, "tasks/pytest/parse.go": true, "bench/engine/main.go": false, "docs/README.md": false} {
+		if isProduct(path) != want {
+			t.Errorf("isProduct(%q) is %v", path, !want)
+		}
+	}
+}
