@@ -17,7 +17,7 @@ type keys struct{ was, is cache.Key }
 // differences collects the changes between two nodes as text.
 type differences struct {
 	all     []difference
-	unknown bool // there may be more
+	unknown bool // further ones are possible
 }
 
 // difference describes a change. The text for a file lacks the name of its source, which the node
@@ -79,7 +79,7 @@ func (f *Finder) between(ctx context.Context, was, is *node) (differences, error
 	return found, nil
 }
 
-// change lists what the change of one field of two nodes comes from.
+// change lists the causes of the change of one field of two nodes.
 func (f *Finder) change(ctx context.Context, was, is *node, c event.Change) (found differences, err error) {
 	old, oldErr := cache.ParseDigest(c.Old)
 	now, newErr := cache.ParseDigest(c.New)
@@ -124,9 +124,9 @@ func (f *Finder) change(ctx context.Context, was, is *node, c event.Change) (fou
 	return found, nil
 }
 
-// makers finds the nodes that two nodes depend on and that made a content on each side, or on one
-// of them. made reports whether any node did. Several nodes can make the same content: those in
-// the same place are the ones that belong together, where both have as many.
+// makers finds the dependencies of two nodes that made a content on each side, or on one of them. made
+// reports whether any node did. Several nodes can make the same content: nodes at the same index are paired,
+// if both sides have as many.
 func (f *Finder) makers(was, is *node, old, now cache.Digest) (makers [][2]*node, made bool) {
 	var before, after []*node
 	places := map[string]int{}
@@ -170,7 +170,7 @@ func (f *Finder) isTree(ctx context.Context, old, now cache.Digest) bool {
 	return oldErr == nil && newErr == nil
 }
 
-// content lists the files that differ between two trees, or says that the content differs.
+// content lists the files that differ between two trees, or reports that the content differs.
 func (f *Finder) content(ctx context.Context, label string, old, now cache.Digest) (all []difference) {
 	for _, text := range contentTexts(ctx, f.was, f.is, label, old, now) {
 		all = append(all, difference{text: text})

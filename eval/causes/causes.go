@@ -32,13 +32,12 @@ type node struct {
 
 // Side is one of the results that are compared, as far as it is known how they were made.
 type Side struct {
-	// Nodes calls fn for the nodes that made the results, with the addresses of those that each
-	// depends on. Their outputs are those of that run: the store has those of the key's last
-	// execution.
+	// Nodes calls fn for the nodes that made the results, with the addresses of their dependencies. Their
+	// outputs are those of that run: the store has those of the key's last execution.
 	Nodes func(fn func(row *Row, deps []string)) error
 	Store cache.Store // with their records
-	// Solution is whose results these are, where those of two solutions are compared under one
-	// name. "" means each result's own.
+	// Solution is the solution of the results, for comparing two solutions under one name. "" means each
+	// result's own.
 	Solution string
 }
 
@@ -69,8 +68,8 @@ func NewFinder(before, after Side) (*Finder, error) {
 	return f, nil
 }
 
-// Changes sets the causes of each change that both sides have, and marks those as flaky whose
-// inputs are the same. A change whose records are gone keeps no cause.
+// Changes sets the causes of each change that both sides have, and marks changes with equal inputs as flaky.
+// A change whose records are gone keeps no cause.
 func (f *Finder) Changes(ctx context.Context, d *report.Difference) error {
 	for i := range d.Changes {
 		c := &d.Changes[i]
@@ -86,7 +85,7 @@ func (f *Finder) Changes(ctx context.Context, d *report.Difference) error {
 			c.Causes = []string{c.Is.Trouble()}
 		case c.Kind == report.ChangeJudged && c.Was.Message != nil:
 			c.Causes = []string{"it was " + unjudged(c.Was) + ": " + c.Was.Trouble()}
-		case c.Is.Class == verdict.Refused && c.Is.Message != nil: // what is refused lists no files
+		case c.Is.Class == verdict.Refused && c.Is.Message != nil: // a refused submission lists no files
 			c.Causes = []string{"submission refused: " + *c.Is.Message}
 		case c.Was.Class == verdict.Refused && c.Was.Message != nil:
 			c.Causes = []string{"the submission was refused: " + *c.Was.Message}
@@ -124,8 +123,8 @@ func (f *Finder) grader(side int, c *report.Change) *node {
 	return nil
 }
 
-// Again counts the checkpoints that were judged on other inputs and have the same verdict, by
-// cause. Those for which skip is true are left out.
+// Again counts the checkpoints that were judged on other inputs and have the same verdict, by cause. It
+// leaves out those for which skip is true.
 func (f *Finder) Again(ctx context.Context, skip func(name string) bool) ([]report.Again, error) {
 	at, all := map[string]int{}, []report.Again{}
 	for _, addr := range slices.Sorted(maps.Keys(f.nodes[1])) {
@@ -164,13 +163,13 @@ func (f *Finder) graded(n *node) (string, bool) {
 	return name, grades && len(n.deps) > 0 && strings.Contains(name, "@")
 }
 
-// judged finds what is different of the nodes below a grader that do work. ran is false if nothing is.
+// judged finds the differences of the working nodes below a grader. ran is false if there are none.
 func (f *Finder) judged(ctx context.Context, addr string) (found differences, ran bool, err error) {
 	seen, open := map[string]bool{addr: true}, []string{addr}
 	for len(open) > 0 {
 		addr, open = open[0], open[1:]
 		was, is := f.nodes[0][addr], f.nodes[1][addr]
-		if is == nil || len(is.deps) == 0 { // a source, which the nodes that read it tell about
+		if is == nil || len(is.deps) == 0 { // a source: the nodes that read it report it
 			continue
 		}
 		if was != nil && was.Key != is.Key {

@@ -1,5 +1,5 @@
-// Package exit says in what class of ending a call of the application ends. It knows no
-// exit codes but those of the program's contract.
+// Package exit classifies how a call of the application ends. It knows only the exit codes of the program's
+// contract.
 package exit
 
 import (
@@ -29,7 +29,7 @@ const (
 // Error is an error and the class of exit code that it calls for.
 type Error struct {
 	Class Class
-	Err   error // nil when all has been said
+	Err   error // nil if all has been reported
 }
 
 func (e *Error) Error() string {
@@ -63,8 +63,8 @@ func OfExecution(ctx context.Context, rep *graph.Report, err error) Class {
 	return Passed
 }
 
-// Past gives a class to the error of a past run that cannot be shown: what is asked for
-// may be wrong, or its record may be damaged.
+// Past classifies the error of a past run that cannot be shown: the request can be wrong, or the record
+// damaged.
 func Past(err error) error {
 	var damaged *event.DamagedError
 	if errors.As(err, &damaged) {

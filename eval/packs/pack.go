@@ -1,6 +1,5 @@
-// Package packs puts stored answers, and the record of a run, into one file, and takes them out
-// on another machine: what cache/pack writes and reads, with the files in it that only the
-// application understands. Which nodes are packed is for the caller to say.
+// Package packs writes stored answers, and the record of a run, into one file, and reads it on another
+// machine: an archive of cache/pack, with additional files of the application. The caller selects the nodes.
 package packs
 
 import (
@@ -28,7 +27,7 @@ import (
 // Packed counts the records and blobs of a pack, or of several.
 type Packed struct {
 	pack.Counts
-	Stale int // nodes that were asked for and have no answer to pack
+	Stale int // selected nodes without an answer to pack
 }
 
 // Answered is a node with the key of its stored answer.
@@ -47,7 +46,7 @@ const (
 	proofFile   = "run/proof" // of eventsFile and logsFile
 )
 
-// nodeLine is a line of nodesFile: what tells another machine how long a node takes.
+// nodeLine is a line of nodesFile: how long a node took, for another machine.
 type nodeLine struct {
 	Addr    string  `json:"addr"`
 	Seconds float64 `json:"seconds"`
@@ -135,18 +134,18 @@ func mergeable(state event.Records, name string) (map[string][]byte, error) {
 	return extra, nil
 }
 
-// proveRun returns the proof of what a pack says that a run did.
+// proveRun returns the proof of a run's record in a pack.
 func proveRun(key proof.Key, extra map[string][]byte) []byte {
 	sum := sha256.Sum256(extra[eventsFile])
 	return key.Of([]byte("pack\x00"), sum[:], extra[logsFile])
 }
 
-// addResults adds what a comparison needs of a run: its results, and its nodes with their keys and
-// the records that the store has of them. A run that was interrupted has none, and can be merged.
+// addResults adds the parts of a run that a comparison needs: its results, and its nodes with their keys and
+// their records in the store. An interrupted run has none, and can be merged.
 func addResults(ctx context.Context, into *pack.Contents, store cache.Store, state event.Records, run string) error {
 	record, err := history.Open(state, run)
 	if err != nil {
-		return nil //nolint:nilerr // see above; a damaged record is no reason not to pack what is whole
+		return nil //nolint:nilerr // see above; a damaged record must not prevent packing the others
 	}
 	var results, keys bytes.Buffer
 	var made []cache.Key

@@ -174,7 +174,7 @@ func ReadRun(ctx context.Context, o *options.Options, name string) (*Run, error)
 			var n keyLine
 			if json.Unmarshal(line, &n) == nil {
 				node := causes.Row{Addr: n.Addr, Kind: n.Kind}
-				node.Key, _ = cache.ParseKey(n.Key) // a node that broke may have none
+				node.Key, _ = cache.ParseKey(n.Key) // a broken node can lack one
 				for _, text := range n.Made {
 					if digest, err := cache.ParseDigest(text); err == nil {
 						node.Outputs = append(node.Outputs, cache.Output{Digest: digest})
@@ -187,8 +187,8 @@ func ReadRun(ctx context.Context, o *options.Options, name string) (*Run, error)
 	}}}, nil
 }
 
-// learn notes how long nodes took on another machine, for those that this project knows
-// nothing of. It is all that is taken from a pack without a signature.
+// learn records how long nodes took on another machine, if this project does not know. Nothing else is used
+// from a pack without a signature.
 func learn(o *options.Options, seconds map[string]float64) error {
 	state := o.StateDir()
 	if err := options.MakeState(state); err != nil {

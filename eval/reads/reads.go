@@ -1,5 +1,5 @@
-// Package reads compares what a call has read of the file system with what is there by now. It
-// judges whether another call may find out something else, and not whether any work is stale.
+// Package reads compares the files that a call has read with their current state. It decides whether another
+// call could have another result, and not whether any work is stale.
 package reads
 
 import (
@@ -17,13 +17,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// Reads are what a call has read. While nothing of it is different, another call would find out
-// the same.
+// Reads are the reads of a call. While they are unchanged, another call would have the same result.
 type Reads struct {
-	Sightings []cache.Sighting  // of what it read itself
+	Sightings []cache.Sighting  // of its own reads
 	Snapshots []*cache.Snapshot // of what earlier runs read for the answers that it took over
 	Own       []string          // what calls write, with all below it
-	Config    []byte            // digest of the configuration; nil when it has none
+	Config    []byte            // digest of the configuration, or nil
 }
 
 // Seen are the states of paths as a call read them, but for what calls write themselves. It is for
@@ -40,12 +39,12 @@ type Seen struct {
 
 // Begun is the state before a call.
 type Begun struct {
-	folders map[string][]string // names in directories that calls may write into
+	folders map[string][]string // names in directories that calls can write into
 	asked   []cache.Sighting
 }
 
-// Begin looks at the directory of a project before a call, at those that the last one wrote into, if
-// there was one, and at files that the request names.
+// Begin records the state of a project's directory before a call, of directories that the last call wrote
+// into, and of files that the request names.
 func Begin(root string, last *Seen, asked []cache.Probe) *Begun {
 	b := &Begun{folders: map[string][]string{root: names(root)}}
 	if last != nil {
@@ -59,7 +58,7 @@ func Begin(root string, last *Seen, asked []cache.Probe) *Begun {
 	return b
 }
 
-// See records what a call has read since it began.
+// See records the reads of a call since it began.
 func (b *Begun) See(r Reads) *Seen {
 	s := &Seen{snapshots: r.Snapshots, own: r.Own, folders: map[string][]string{}}
 	for _, dir := range r.written() {
@@ -120,7 +119,7 @@ func (r *Reads) written() (dirs []string) {
 	return dirs
 }
 
-// excepted reports whether calls change what a probe looks at.
+// excepted reports whether calls themselves change the target of a probe.
 func (s *Seen) excepted(p cache.Probe) bool {
 	if _, folder := s.folders[p.Path]; folder {
 		return !p.Exists // its names are compared

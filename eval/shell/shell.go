@@ -1,7 +1,6 @@
-// Package shell opens a shell where a node does its work: it makes the workspace with all that
-// the node gets there, leaves a script that does what the node does, and starts the program.
-// Bringing the node's inputs up to date is for the caller, and nothing that happens is stored
-// as a result.
+// Package shell opens a shell in the workspace of a node: it creates the workspace with the node's inputs,
+// adds a script that does the node's work, and starts the program. The caller brings the inputs up to date,
+// and no result is stored.
 package shell
 
 import (
@@ -26,12 +25,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
 )
 
-// RunTests is the script in the workspace of a shell that does what the node does.
+// RunTests is the name of the script in a shell's workspace that does the node's work.
 const RunTests = "run-tests"
 
-// Request says what to do in a workspace.
+// Request specifies the program to run in a workspace.
 type Request struct {
-	Command string    // of /bin/sh; "" is an interactive shell on the caller's terminal
+	Command string    // for /bin/sh; "" means an interactive shell on the caller's terminal
 	Out     io.Writer // receives what Command prints
 	Notes   io.Writer // receives what set-up commands print
 	// Ready is called when the workspace is made; nil ignores that.
@@ -64,10 +63,10 @@ func NoWorkspace(addr string) error {
 	return exit.With(exit.Usage, fmt.Errorf("%s has no workspace; name a cell, a task, or a node that runs something of a solution", addr))
 }
 
-// Maker makes workspaces of the nodes of a plan, from what their inputs have made.
+// Maker creates workspaces of the nodes of a plan, from the outputs of their inputs.
 type Maker struct {
 	Plan        *plan.Plan
-	Report      *graph.Report    // by which the inputs are up to date
+	Report      *graph.Report    // the run in which the inputs are up to date
 	Environment plan.Environment // that the plan was compiled in
 }
 
@@ -90,8 +89,7 @@ func (m *Maker) Open(ctx context.Context, id graph.ID, r Request) error {
 	return err
 }
 
-// inWorkspace makes the workspace of a node whose inputs are up to date, and closes it
-// after use.
+// inWorkspace creates the workspace of a node whose inputs are up to date, and closes it after use.
 func (m *Maker) inWorkspace(ctx context.Context, id graph.ID, notes io.Writer, use func(inside) error) error {
 	node, work := m.Plan.Graph.Node(id), m.Plan.Graph.Inputs(m.Report, id, m.Environment.Store)
 	enter := func(on backend.Backend) func(backend.Session, []string, func([]string) backend.Command) error {
@@ -154,7 +152,7 @@ func (m *Maker) leaveScript(ctx context.Context, w inside) error {
 	return m.place(ctx, w, []cache.Entry{{Path: RunTests, Digest: d, Executable: true}})
 }
 
-// place puts files whose contents are stored into a workspace.
+// place puts stored files into a workspace.
 func (m *Maker) place(ctx context.Context, s backend.Session, files []cache.Entry) error {
 	tree, err := cache.BuildTree(files)
 	if err != nil {
@@ -183,8 +181,7 @@ echo "[checker: exit status $?]"
 `, solution, judge.FileIn, judge.FileOut, tool)
 }
 
-// start runs the shell: the caller's own, or where that may not exist bash if there is
-// one.
+// start runs the shell: the caller's own, or, where that may be missing, bash if it exists.
 func (m *Maker) start(ctx context.Context, r Request, w inside) error {
 	argv := []string{"/bin/sh", "-c", "command -v bash >/dev/null && exec bash -i; exec sh -i"}
 	own, _ := m.Environment.LookupEnv("SHELL")

@@ -28,7 +28,7 @@ import (
 type remoteCache struct {
 	*remote.Store
 	name     string
-	lookups  int  // records that may be asked for at once
+	lookups  int  // records that can be requested at once
 	unsigned bool // nothing is sent for lack of a key
 }
 
@@ -126,8 +126,8 @@ func (s *Stores) openRemote(layers, local *cache.Layered, r *lang.RemoteCache, m
 	}
 }
 
-// transport connects to a cache. The rights to use it are of the environment, which also
-// says for which host they are: no project can have them sent elsewhere.
+// transport connects to a cache. Credentials come from the environment, which also names their host: no
+// project can have them sent elsewhere.
 func (s *Stores) transport(r *lang.RemoteCache) (remote.Transport, error) {
 	u, err := url.Parse(r.URL)
 	if err != nil {
@@ -179,16 +179,15 @@ func (s *Stores) Lookups() (n int) {
 	return n
 }
 
-// Fetch fetches outputs that are about to be read, all at once. They are asked for only when there are
-// remote caches.
+// Fetch fetches outputs that are about to be read, all at once. It requests them only if there are remote
+// caches.
 func (s *Stores) Fetch(ctx context.Context, outputs func() []cache.Output) {
 	if len(s.remotes) > 0 {
 		s.Store.(cache.Fetcher).Fetch(ctx, outputs())
 	}
 }
 
-// Flush waits until what was made has been sent to the remote caches, which are not
-// worth more than a moment.
+// Flush waits a moment until new records have been sent to the remote caches.
 func (s *Stores) Flush(ctx context.Context) {
 	const soon = time.Second
 	for _, r := range s.remotes {

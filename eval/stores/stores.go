@@ -1,7 +1,6 @@
-// Package stores opens what a call keeps results in and reads them from: the store of this
-// machine, the project's own where that one may not be changed, and the remote caches of the
-// configuration below them. It knows records and blobs by their keys and digests, and
-// neither nodes nor whether an answer is fresh.
+// Package stores opens the stores of a call: the store of this machine, the project's own if the shared one
+// must not be changed, and the remote caches of the configuration below them. It handles records and blobs
+// by their keys and digests, and knows neither nodes nor whether an answer is fresh.
 package stores
 
 import (
@@ -23,27 +22,26 @@ type Store interface {
 	graph.Locker
 }
 
-// Use says what a call does with stores.
+// Use describes a call's use of stores.
 type Use struct {
 	ReadOnly bool // nothing is stored or sent
 	MakeKey  bool // a missing key of records is created
 	// Trust is the trust in the project. Without trust in it, a remote cache is not asked for results.
 	Trust *user.Trust
-	// LookupEnv reads what the environment has for remote caches: the rights to use them, which
-	// are in no result.
+	// LookupEnv reads the credentials of remote caches from the environment. They are in no result.
 	LookupEnv func(name string) (string, bool)
 }
 
-// Stores are those that a call has open. The caller closes them; they are for one goroutine at a time,
-// and the Store is for many.
+// Stores are the open stores of a call. The caller closes them. They are not safe for concurrent use, but
+// the Store is.
 type Stores struct {
 	Store Store // all of them, as one
-	// IDs are those of the stores of this machine: another ID is another store at the same path.
+	// IDs are the IDs of the stores of this machine: another ID means another store at the same path.
 	IDs     []string
 	options *options.Options
 	use     Use
 	local   cache.Store   // what of the Store is on this machine; nil without remote caches
-	remotes []remoteCache // in the order in which they are read
+	remotes []remoteCache // in reading order
 }
 
 // Open opens the stores of a configuration. An error is an *exit.Error.
@@ -70,8 +68,8 @@ func Open(o *options.Options, cfg *lang.Config, use Use) (*Stores, error) {
 	return s, nil
 }
 
-// open opens the shared store, and the remote caches behind it. A call that executes
-// against a store that it may not change keeps what it makes in the project's own directory.
+// open opens the shared store, and the remote caches behind it. A call that executes without the right to
+// change the shared store writes into the project's own directory.
 func (s *Stores) open(dir string, cfg *lang.Config, signer cache.RecordKey) error {
 	reads, readOnly := s.use.ReadOnly, s.options.StoreReadOnly
 	disk, err := cache.OpenDisk(dir, cache.Options{ReadOnly: reads || readOnly, Signer: signer})
@@ -97,9 +95,8 @@ func (s *Stores) open(dir string, cfg *lang.Config, signer cache.RecordKey) erro
 	return nil
 }
 
-// Past reads what any run of a project stored: in the shared store, or,
-// when it might not change that, in the project's own; and what it was served by remote
-// caches. The caller ends it.
+// Past reads results of any run of a project: in the shared store, or, for runs that could not change that,
+// in the project's own; and results from remote caches. The caller closes it.
 func Past(o *options.Options) (_ cache.Store, end func(), err error) {
 	cfg := o.Configured()
 	dir, err := o.CacheDir(cfg)

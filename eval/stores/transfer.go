@@ -10,8 +10,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/user"
 )
 
-// Push sends the records of some keys to the remote caches that may be written. It returns
-// how many were sent, and how many were not.
+// Push sends the records of some keys to the writable remote caches. It returns how many were sent, and how
+// many were not.
 func (s *Stores) Push(ctx context.Context, keys []cache.Key) (sent, left int, err error) {
 	writable, unsigned := false, false
 	for _, one := range s.remotes {
@@ -21,7 +21,7 @@ func (s *Stores) Push(ctx context.Context, keys []cache.Key) (sent, left int, er
 		}
 		writable = true
 		for _, key := range keys {
-			// What is not here a remote cache has.
+			// Content that is missing here is in a remote cache.
 			if record, err := s.local.Record(ctx, key); err == nil && record != nil {
 				one.Written(key)
 			}

@@ -17,18 +17,18 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// CleanRequest says what to remove of a project's.
+// CleanRequest selects the files of a project to remove.
 type CleanRequest struct {
-	KeepRuns   int  // run records to keep, beside those that Prune keeps
+	KeepRuns   int  // run records to keep, besides those that Prune keeps
 	All        bool // remove the whole state directory
 	Containers bool // remove containers and images from the daemons in use
-	Clusters   bool // end clusters, also those that are kept
-	DryRun     bool // remove nothing, and say what would be; without Containers, which daemons alone know
+	Clusters   bool // end clusters, also kept ones
+	DryRun     bool // remove nothing, only count; without Containers, which only daemons know
 }
 
 // Cleaned counts what was removed.
 type Cleaned struct {
-	Containers []kind.RemovedContainers // from each daemon that could be tried, when they were asked for
+	Containers []kind.RemovedContainers // from each reachable daemon, if requested
 	Clusters   []string                 // that were ended
 	State      string                   // the state directory, when it was removed
 	Sessions   int                      // of earlier runs, that were ended
@@ -127,7 +127,7 @@ func sweepPartitions(o *options.Options, runs []string, now time.Time, dryRun bo
 			continue
 		}
 		if err != nil {
-			return 0, err // it may name any of them
+			return 0, err // it can name any of them
 		}
 		for _, text := range manifest.Partitions {
 			if name, err := partition.ParseName(text); err == nil {
@@ -143,7 +143,7 @@ func cleanClusters(o *options.Options, ctx context.Context, c *Cleaned) error {
 	if err != nil || len(there) == 0 {
 		return err
 	}
-	// What may have to be started for it, such as a server that is asked, is listed as a run's.
+	// A server that was started for a query is listed like a run's.
 	r, err := backend.OpenRegistry(kind.SessionsDir(o.StateDir()), event.NewRunID(time.Now(), uint16(rand.Uint32())))
 	if err != nil {
 		return err

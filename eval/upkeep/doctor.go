@@ -47,8 +47,8 @@ func Doctor(ctx context.Context, o options.Options, containers bool) []kind.Find
 	return append(findings, checkClusters(&o)...)
 }
 
-// Unidentified returns a text for each program that commands of a configuration, which may be
-// nil, start and that no key identifies.
+// Unidentified returns a text for each program that commands of a configuration, which can be nil, start
+// without a key that identifies it.
 func Unidentified(o *options.Options, cfg *lang.Config) (texts []string) {
 	for _, k := range o.Kinds {
 		if k.Unidentified != nil && cfg != nil {
@@ -120,7 +120,7 @@ func checkLeftovers(o *options.Options) kind.Finding {
 	case len(left) == 0:
 		return finding("leftovers", "ok", "no sessions of crashed runs")
 	}
-	key, _ := o.SessionKey() // without one, none is proved
+	key, _ := o.SessionKey() // without a key, no record is proved
 	if slices.ContainsFunc(left, func(e backend.Entry) bool { return key.Check(e) != nil }) {
 		return finding("leftovers", "warning", fmt.Sprintf("sessions in %s that this user did not list on this machine; nothing ends them; remove the directory if they are not yours", dir))
 	}

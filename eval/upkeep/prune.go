@@ -16,8 +16,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// PruneRequest says which records of runs may go: those that are not among the last Keep, and that
-// began more than OlderThan ago.
+// PruneRequest selects the records of runs to remove: those that are not among the last Keep, and that began
+// more than OlderThan ago.
 type PruneRequest struct {
 	Keep      int
 	OlderThan time.Duration
@@ -27,7 +27,7 @@ type PruneRequest struct {
 // Pruned counts what was removed, or would be.
 type Pruned struct {
 	Removed []string `json:"removed"` // runs, from the latest on
-	Needed  []string `json:"needed"`  // likewise, that were to go: the last results of some checkpoints are theirs, or they go on
+	Needed  []string `json:"needed"`  // runs in the selection that stay: they have the last results of some checkpoints, or go on
 	Runs    int      `json:"runs"`    // that there were
 	Bytes   int64    `json:"bytes"`   // of records and of partition files that nothing else uses
 }

@@ -31,7 +31,7 @@ type StoreStats struct {
 	Served event.Served
 }
 
-// Stats counts what the store holds.
+// Stats counts the content of the store.
 func Stats(ctx context.Context, o options.Options) (*StoreStats, error) {
 	disk, err := openShared(&o, true)
 	if err != nil {
@@ -47,7 +47,7 @@ func Stats(ctx context.Context, o options.Options) (*StoreStats, error) {
 	return s, nil
 }
 
-// GCLimits say what garbage collection leaves.
+// GCLimits bound the content of the store after garbage collection.
 type GCLimits struct {
 	MaxBytes int64         // -1 means no limit
 	MaxAge   time.Duration // since the last use; 0 means no limit
@@ -67,8 +67,7 @@ func GC(ctx context.Context, o options.Options, limits GCLimits) (cache.GCReport
 	return r, nil
 }
 
-// Verify checks every blob and record of the store; repair drops those that are
-// damaged.
+// Verify checks every blob and record of the store; repair drops damaged ones.
 func Verify(ctx context.Context, o options.Options, repair bool) (cache.VerifyReport, error) {
 	disk, err := openShared(&o, !repair)
 	if err != nil {

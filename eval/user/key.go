@@ -30,7 +30,7 @@ func ReadGroupKey(path string) ([]byte, error) {
 // missing one.
 func Key(dir string, create bool) ([]byte, error) {
 	path := filepath.Join(dir, "key")
-	for range 2 { // another process may make it meanwhile
+	for range 2 { // another process can create it meanwhile
 		key, err := os.ReadFile(path)
 		switch {
 		case err == nil && len(key) == KeySize:

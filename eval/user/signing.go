@@ -10,8 +10,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 )
 
-// SigningKeyVariable has the key that signs bundles, and what is sent to remote caches, or
-// names a file with it.
+// SigningKeyVariable contains the key that signs bundles and uploads to remote caches, or the name of its
+// file.
 const SigningKeyVariable = "FEVALGRAPH_SIGNING_KEY"
 
 // SigningKey returns the signing key in an environment, or nil.
@@ -34,8 +34,8 @@ func SigningKey(lookup func(string) (string, bool)) (*remote.PrivateKey, error) 
 	return &k, nil
 }
 
-// GenerateSigningKey makes a key for signing with a name for people, which may be "", writes the private part
-// to a new file, and returns the public part as configurations have it.
+// GenerateSigningKey creates a signing key with a display name, which can be "", writes the private part to
+// a new file, and returns the public part in the form of configurations.
 func GenerateSigningKey(path, name string) (public string, err error) {
 	k, err := remote.GenerateKey(name)
 	if err != nil {

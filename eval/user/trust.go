@@ -25,11 +25,11 @@ import (
 type Trust struct {
 	// Root is the real path of the project's directory.
 	Root string
-	// Adding says that a person has the project executed, or trusts it.
+	// Adding means that the user executes or trusts the project in this call.
 	Adding bool
 
-	path  string // of the file that has it; "" when there can be none
-	all   bool   // the caller says so, for this call
+	path  string // of the file with the trust; "" without a directory for it
+	all   bool   // on the caller's word, for this call
 	known map[string]bool
 
 	added  bool
@@ -43,8 +43,8 @@ type trustFile struct {
 	Asks []string `json:"asks"` // digests, sorted
 }
 
-// OpenTrust reads what the project in a directory is trusted with: with everything, if all is
-// set. state is that of the user, or "". One whose file cannot be read is not trusted.
+// OpenTrust reads the trust in the project of a directory; with all, everything is trusted. state is the
+// user's state directory, or "". A project whose file cannot be read is not trusted.
 func OpenTrust(state, project string, all bool) *Trust {
 	t := &Trust{Root: realPath(project), all: all, known: map[string]bool{}, listed: map[string]bool{}}
 	if state == "" {
@@ -70,12 +70,12 @@ func readTrust(path string) (f trustFile, err error) {
 	return f, json.Unmarshal(text, &f)
 }
 
-// Allows reports whether a backend may be asked for all of some things.
+// Allows reports whether a backend can be sent all of some queries.
 func (t *Trust) Allows(asks []string) bool {
 	return t.all || !slices.ContainsFunc(asks, func(ask string) bool { return !t.known[t.digest(ask)] })
 }
 
-// Add trusts the project with what it takes to ask a backend.
+// Add trusts the project with the queries of a backend.
 func (t *Trust) Add(addr string, asks []string) {
 	if one := addr + "\x00" + strings.Join(asks, "\x00"); len(asks) > 0 && !t.listed[one] {
 		t.listed[one] = true
@@ -111,8 +111,7 @@ func digestOf(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Save writes down what was added. Of two that do so at once one may be lost, and is
-// asked for again.
+// Save stores the added trust. Of two concurrent calls, one can be lost, and its trust is asked for again.
 func (t *Trust) Save() error {
 	if !t.added {
 		return nil
@@ -147,8 +146,7 @@ func realPath(path string) string {
 	return path
 }
 
-// Trusted is a backend and what asking it who it is takes: its project's own
-// commands, programs, images and servers.
+// Trusted is a backend with its queries: the project's own commands, programs, images and servers.
 type Trusted struct {
 	Addr string   `json:"backend"`
 	Asks []string `json:"asks"`
@@ -157,7 +155,7 @@ type Trusted struct {
 // Asked returns the backends with recorded queries, in order.
 func (t *Trust) Asked() []Trusted { return t.asked }
 
-// Revoke takes back what the project was trusted with; false when that was nothing.
+// Revoke removes the trust in the project, and returns false if there was none.
 func (t *Trust) Revoke() (any bool, err error) {
 	if t.path == "" {
 		return false, nil

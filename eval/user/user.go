@@ -1,5 +1,5 @@
-// Package user keeps what belongs to a person and to no project: their key, which proves
-// what is theirs, and what they trust projects with.
+// Package user stores data of a user that belong to no project: the key, which proves the user's files, and
+// the trust in projects.
 package user
 
 import (
@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// StateDir returns the directory of what fevalgraph keeps for a user beside projects.
+// StateDir returns the user's directory for data outside of projects.
 func StateDir(lookupEnv func(string) (string, bool)) (string, error) {
 	return directory(lookupEnv, "XDG_STATE_HOME", ".local/state")
 }

@@ -13,7 +13,7 @@ type Coverage struct {
 	Expected int      `json:"expected"`
 	Present  int      `json:"present"`
 	Missing  []string `json:"missing"` // no file, or with pairs no such solution
-	Failed   []string `json:"failed"`  // the configuration says that making it failed
+	Failed   []string `json:"failed"`  // the configuration marks it as failed
 	Empty    []string `json:"empty"`   // a file without a byte
 }
 

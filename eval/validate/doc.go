@@ -1,4 +1,3 @@
-// Package validate finds what is worth a warning in a configuration that is valid, and
-// says whether the references that problems ship reach what the problems expect, and which
-// of the expected solutions are there.
+// Package validate finds reasons for warnings in a valid configuration, and checks whether the references
+// that problems ship reach the expected results, and which expected solutions are present.
 package validate

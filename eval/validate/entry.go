@@ -18,8 +18,8 @@ import (
 // scripts are extensions of files that an entry starts as they are.
 var scripts = []string{".py", ".js", ".mjs", ".ts", ".sh", ".rb", ".pl", ".php", ".lua", ".R", ".jl"}
 
-// noEntryFile warns about solutions that lack the file which their entry starts. Where set-up commands
-// run, they may make it.
+// noEntryFile warns about solutions that lack the file which their entry starts. Set-up commands can create
+// it.
 func noEntryFile(cfg *lang.Config) (found diag.List) {
 	for _, b := range cfg.Backends {
 		if len(b.Setup) > 0 {

@@ -15,8 +15,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// gaps warns about suites of which nothing will be judged, and about those that ask for
-// checkpoints without a submission. There are none of a configuration that is invalid.
+// gaps warns about suites without anything to judge, and about selected checkpoints without a submission. It
+// ignores invalid configurations.
 func gaps(cfg *lang.Config, imports *Imports) (found diag.List) {
 	if cfg == nil {
 		return nil
@@ -56,8 +56,8 @@ func gaps(cfg *lang.Config, imports *Imports) (found diag.List) {
 	return found
 }
 
-// noDirectories warns about solutions of which nothing is there, because the directory
-// that should have all of it is not, such as that of an agent's run.
+// noDirectories warns about solutions without any files because their directory is missing, such as that of
+// an agent's run.
 func noDirectories(cfg *lang.Config) (found diag.List) {
 	seen := map[string]bool{}
 	for _, s := range cfg.Solutions {

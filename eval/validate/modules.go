@@ -46,8 +46,8 @@ var (
 )
 
 // missingModules warns about modules that tests import and nothing provides: neither Python, nor the
-// problem, nor its solutions, nor a requirement. A requirement can provide modules of any name, and
-// bring others, so where that may be, the lock file has to show that it does not.
+// problem, nor its solutions, nor a requirement. A requirement can provide modules of any name, and depend
+// on others, so the lock file must exclude that.
 func missingModules(cfg *lang.Config, imports *Imports) (found diag.List) {
 	known := strings.Fields(standard + " " + brought)
 	for _, name := range pytest.DefaultRequirements {
@@ -112,8 +112,8 @@ func distributionOf(module string) string {
 	return strings.ToLower(strings.ReplaceAll(module, "_", "-"))
 }
 
-// modules are those that the tests directly in a directory import, with the first place, and those that are
-// anywhere in it: other files there can be data.
+// modules returns the modules that the tests directly in a directory import, with the first position, and
+// the modules anywhere in it: other files there can be data.
 type modules struct {
 	imported map[string]string
 	present  map[string]bool
@@ -130,7 +130,8 @@ func (m *modules) places(distributions []string) string {
 	return text.Some(all, 3)
 }
 
-// modulesBelow searches each directory once. Only statements that start a line count: others may be tried.
+// modulesBelow searches each directory once. Only statements at the start of a line count: others can be
+// optional.
 func (i *Imports) modulesBelow(root string) *modules {
 	if found := i.modules[root]; found != nil {
 		return found

@@ -11,12 +11,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Reference is how a solution that a problem ships did: in the first repeat that falls
-// short, or in the first of all.
+// Reference is the result of a solution that a problem ships: in the first insufficient repeat, or in the
+// first of all.
 type Reference struct {
 	Problem string         `json:"problem"`
 	Wanted  *float64       `json:"wanted"` // null of a pytest problem: every checkpoint must pass
-	Score   *float64       `json:"score"`  // null when it has none
+	Score   *float64       `json:"score"`  // null without a score
 	Status  verdict.Status `json:"status"`
 	Reached bool           `json:"reached"` // in every repeat
 	Message *string        `json:"message"`
@@ -28,9 +28,9 @@ func ShipsReference(cfg *lang.Config) bool {
 	return slices.ContainsFunc(cfg.Problems, func(p *lang.Problem) bool { return p.Reference != nil })
 }
 
-// CompareReferences compares what the solutions that problems ship did with what it must be,
-// and their repeats with each other. Missed is how many fall short, flaky how many differ.
-// Results of a configuration that ships none may be nil.
+// CompareReferences compares the results of the solutions that problems ship with the required ones, and
+// their repeats with each other. missed counts the insufficient ones, flaky those that differ. Results of a
+// configuration without any can be nil.
 func CompareReferences(cfg *lang.Config, results *report.Results) (all []Reference, missed, flaky int) {
 	for _, problem := range cfg.Problems {
 		if problem.Reference == nil {
@@ -63,8 +63,7 @@ func CompareReferences(cfg *lang.Config, results *report.Results) (all []Referen
 	return all, missed, flaky
 }
 
-// reaches reports whether a cell has the score that is wanted; if none is, whether it
-// passes every checkpoint.
+// reaches reports whether a cell has the required score or, without one, whether it passes every checkpoint.
 func reaches(cell *report.Cell, wanted *float64) bool {
 	if cell.Status != verdict.Success {
 		return false
@@ -75,10 +74,10 @@ func reaches(cell *report.Cell, wanted *float64) bool {
 	return !slices.ContainsFunc(cell.Checkpoints, func(c report.Checkpoint) bool { return !c.Passed })
 }
 
-// differences says what repeats of a cell do not agree about, as "one tests/test_one.py::test_x:
-// failed in 1, passed in 2". A repeat that could not be judged has no say.
+// differences describes how repeats of a cell differ, as "one tests/test_one.py::test_x: failed in 1, passed
+// in 2". It ignores repeats that could not be judged.
 func differences(repeats []*report.Cell) []string {
-	said := map[string]map[string]int{} // what it is about, to what it was, to how often
+	said := map[string]map[string]int{} // subject, to value, to count
 	var about []string                  // in order
 	total := 0
 	say := func(what, was string) {
@@ -102,7 +101,7 @@ func differences(repeats []*report.Cell) []string {
 				}
 				name := test.ID
 				if test.File != "" {
-					name = test.File + "::" + name // other files may have one of that name
+					name = test.File + "::" + name // other files can have a test of that name
 				}
 				say(strings.TrimSpace(c.Name+" "+name), was)
 			}
@@ -130,7 +129,7 @@ func verdictOf(c *report.Checkpoint) string {
 	return "failed"
 }
 
-// describe says how often each thing was the case of so many; "" if one always was.
+// describe lists how often each value occurred, or returns "" if all are equal.
 func describe(counts map[string]int, total int) string {
 	var parts []string
 	for was, n := range counts {

@@ -63,13 +63,13 @@ func inProcess(cfg *lang.Config, imports *Imports) diag.List {
 // Imports remembers between calls what graders import, so that files that are as they were are
 // not searched again: a new one searches all. It is for one goroutine at a time.
 type Imports struct {
-	places    map[imported]string // as find returns them; what the last call asked for
+	places    map[imported]string // results of find, with the arguments of the last call
 	module    string              // that statement is about
 	statement *separate.Statement
 	modules   map[string]*modules // by directories of tests
 }
 
-// imported is a module that files below a directory may import.
+// imported is a module that files below a directory can import.
 type imported struct{ root, module string }
 
 func (i *Imports) statementOf(module string) *separate.Statement {

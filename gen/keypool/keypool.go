@@ -31,13 +31,13 @@ type Key struct {
 
 // What becomes of a key that is throttled.
 const (
-	firstRest  = time.Second      // where nothing says how long; it doubles
-	longestOwn = time.Minute      // of rests that nothing says the length of
+	firstRest  = time.Second      // without a given length; it doubles
+	longestOwn = time.Minute      // of rests without a given length
 	longest    = 15 * time.Minute // a key that has to rest for longer is put aside
 	mostRests  = 20               // so often in a row, and the key is put aside
 )
 
-// NoKeysError says that every key has been put aside.
+// NoKeysError means that every key has been put aside.
 type NoKeysError struct{ Aside []string } // "secret.lab: 401 Unauthorized"
 
 func (e *NoKeysError) Error() string {
@@ -51,26 +51,26 @@ type Pool struct {
 
 	mu      sync.Mutex
 	keys    []*state
-	waiting []*waiter // in the order in which they came
+	waiting []*waiter // in order of arrival
 	alarm   *time.Timer
 }
 
-// state is a key and what is known of it.
+// state is a key and its history.
 type state struct {
 	Key
-	next   time.Time // from which on the pace allows a request
+	next   time.Time // earliest time of a request by the pace
 	rests  time.Time // until which it is throttled
 	inARow int       // times that it was throttled since it last served
 	active int
 	used   uint64 // number of the last lease: the longest unused key is next
-	aside  string // why it is put aside; "" is that it is in use
+	aside  string // why it is put aside; "" while it is in use
 }
 
 type waiter struct {
 	lease chan *Lease // of capacity 1; closed without a lease when no key is left
 }
 
-// New returns a pool of keys, of which there must be one at least.
+// New returns a pool of at least one key.
 func New(keys []Key, limits Limits) *Pool {
 	p := &Pool{limits: limits}
 	if limits.PerMinute > 0 {
@@ -94,8 +94,8 @@ type Lease struct {
 // Key returns the key's value.
 func (l *Lease) Key() string { return l.key.Value }
 
-// Take waits until a key may be used. First come, first served. The error is a *NoKeysError,
-// or the cause of ctx.
+// Take waits until a key can be used. First come, first served. The error is a *NoKeysError, or the cause of
+// ctx.
 func (p *Pool) Take(ctx context.Context) (*Lease, error) {
 	w := &waiter{make(chan *Lease, 1)}
 	p.mu.Lock()
@@ -123,7 +123,7 @@ func (p *Pool) Take(ctx context.Context) (*Lease, error) {
 	return nil, context.Cause(ctx)
 }
 
-// serve gives keys to those who wait, and sets the alarm for the next time that it can.
+// serve gives keys to waiting callers, and sets the alarm for the next time that it can.
 func (p *Pool) serve() {
 	for len(p.waiting) > 0 {
 		k, at, left := p.next()
@@ -204,17 +204,17 @@ func (l *Lease) end(update func(k *state) string) string {
 	return said
 }
 
-// Done says that the key served.
+// Done returns a key that worked.
 func (l *Lease) Done() {
 	l.end(func(k *state) string { k.inARow = 0; return "" })
 }
 
-// Failed says that the request failed for a reason that is not in the key.
+// Failed returns a key after a failure that was not the key's.
 func (l *Lease) Failed() { l.end(func(*state) string { return "" }) }
 
-// Throttled lets the key rest, for as long as the other side said, or, with 0, longer each
-// time. A key that has to rest for very long, or again and again, is put aside; note then says
-// so, and is "" otherwise.
+// Throttled lets the key rest, for the time that the other side gave, or, with 0, longer each time. A key
+// that has to rest for very long, or again and again, is put aside; note then reports it, and is ""
+// otherwise.
 func (l *Lease) Throttled(after time.Duration, reason string) (note string) {
 	return l.end(func(k *state) string {
 		k.inARow++
@@ -234,7 +234,7 @@ func (l *Lease) Throttled(after time.Duration, reason string) (note string) {
 	})
 }
 
-// Refused puts the key aside. note says so, once for each key.
+// Refused puts the key aside. note reports it, once for each key.
 func (l *Lease) Refused(reason string) (note string) {
 	return l.end(func(k *state) string { return k.putAside(reason) })
 }
