@@ -46,6 +46,6 @@ type Test struct {
 	Status     TestStatus `json:"status"`
 	// Of a case of a scored problem. It passed when its ratio is exactly 1.
 	Verdict        string   `json:"verdict,omitempty"`         // "AC", "WA", "TLE" ...; more precise than Status
-	Ratio          *float64 `json:"ratio,omitempty"`           // earned share of the possible score; nil if unknown
+	Ratio          *float64 `json:"ratio,omitempty"`           // earned share of the possible score; null if unknown
 	RatioUnbounded *float64 `json:"ratio_unbounded,omitempty"` // the same without an upper bound
 }

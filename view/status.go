@@ -22,11 +22,11 @@ type StatusRow struct {
 	Backend    string `json:"backend"`
 	Verdict    string `json:"verdict"`         // "passed", "failed", "broken" ...; empty without a verdict
 	Core       string `json:"core"`            // "12/12"
-	Total      string `json:"total"`           // as above, over all groups
+	Total      string `json:"total"`           // of the tests of all groups, "3/3"
 	State      string `json:"state"`           // "fresh" or "stale"
 	Cause      string `json:"cause,omitempty"` // why it is stale
 	Note       string `json:"note,omitempty"`  // a note about the verdict
-	// Score is the score of a problem that gives scores, or nil.
+	// Score is the score of a problem that gives scores, else absent.
 	Score *float64 `json:"score,omitempty"`
 	Run   string   `json:"run,omitempty"` // that judged it, or served its verdict last
 }

@@ -19,7 +19,7 @@ import (
 
 // Reads are the reads of a call. While they are unchanged, another call would have the same result.
 type Reads struct {
-	Sightings []cache.Sighting  // of its own reads
+	Sightings []cache.Sighting  // by the call itself
 	Snapshots []*cache.Snapshot // of what earlier runs read for the answers that it took over
 	Own       []string          // what calls write, with all below it
 	Config    []byte            // digest of the configuration, or nil
