@@ -187,6 +187,7 @@ type Problem struct {
 	Description string   `hcl:"description"`
 	Spec        string   `hcl:"spec"` // path of the task text; not read by evaluation
 	Version     int      `hcl:"version"`
+	Release     string   `hcl:"release"` // "1.2.0", or Version if that is written; "" is none
 	Tags        []string `hcl:"tags"`
 	Author      string   `hcl:"author"`
 	Difficulty  string   `hcl:"difficulty"`
@@ -201,6 +202,7 @@ type Problem struct {
 	MaxSubmissionSize  int64         `hcl:"max_submission_size"`
 	MaxSubmissionFiles int           `hcl:"max_submission_files"`
 	Reference          *Reference    // nil when it ships none
+	Seen               *Seen         // nil when nothing says it
 	Checkpoints        []*Checkpoint // sorted by (Order, Name); of a problem that gives scores one without a name
 	// Invalid is what is wrong with this instance alone, sorted by place; only
 	// with invalid = "report". Such a problem has no driver and no checkpoints,

@@ -128,6 +128,7 @@ func (l *loader) load() {
 	if l.options.References > 0 {
 		l.addReferences()
 	}
+	l.addRecords(l.options.Records)
 }
 
 // input records that evaluation depends on something beside the HCL text.

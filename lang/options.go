@@ -26,6 +26,8 @@ type Options struct {
 	// References adds the solutions that problems ship, and a suite that has each so often;
 	// 0 adds none.
 	References int
+	// Records are directories in which other programs recorded solutions, which are added to those that blocks declare.
+	Records []string
 	// Readers read problems and solutions that are written down in other forms.
 	Readers   []Reader
 	Functions []Function // for such forms

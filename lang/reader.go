@@ -260,8 +260,13 @@ func (b *block) read(owner string, p *Problem) {
 		switch name, named := made.name(); {
 		case !failed:
 			b.merge(made, of.header)
-		case named: // it is called as it is without mistakes
-			b.merge(&Made{Attributes: map[string]any{"name": name}}, of.header)
+		case named: // it is called as it is without mistakes, and can be compared
+			seen := slices.DeleteFunc(slices.Clone(made.Blocks), func(m MadeBlock) bool { return m.Kind != "seen" })
+			attributes := map[string]any{"name": name}
+			if release, versioned := made.Attributes["release"]; versioned {
+				attributes["release"] = release
+			}
+			b.merge(&Made{Attributes: attributes, Blocks: seen}, of.header)
 		}
 	}
 }
