@@ -69,9 +69,9 @@ func (e *gitError) Error() string {
 
 func (e *gitError) Unwrap() error { return e.err }
 
-// checkOut writes the files of a commit into a temporary directory. The work tree must not have uncommitted changes.
-func checkOut(ctx context.Context, o *Options, ref string) (c *checkedOut, err error) {
-	g := &git{dir: options.Absolute(o.ProjectDir())}
+// repository returns the repository that a directory is in. One with commands of its own is an error.
+func repository(ctx context.Context, dir string) (*git, error) {
+	g := &git{dir: dir}
 	top, err := g.run(ctx, "rev-parse", "--show-toplevel")
 	var failed *gitError
 	if errors.As(err, &failed) {
@@ -81,17 +81,35 @@ func checkOut(ctx context.Context, o *Options, ref string) (c *checkedOut, err e
 		return nil, err
 	}
 	g.dir = strings.TrimSuffix(top, "\n")
+	return g, g.noCommands(ctx)
+}
+
+// checkOut writes the files of a commit into a temporary directory. The work tree must not have uncommitted changes.
+func checkOut(ctx context.Context, o *Options, ref string) (c *checkedOut, err error) {
+	g, err := repository(ctx, options.Absolute(o.ProjectDir()))
+	if err != nil {
+		return nil, err
+	}
+	if err := g.clean(ctx); err != nil {
+		return nil, err
+	}
+	if c, err = g.write(ctx, ref); err != nil {
+		return nil, err
+	}
+	if err := g.copyUntracked(ctx, c, o.StateDirOf(options.Absolute(o.ProjectDir()))); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(filepath.Dir(c.dir)))
+	}
+	return c, nil
+}
+
+// write writes the files of a commit into a temporary directory.
+func (g *git) write(ctx context.Context, ref string) (c *checkedOut, err error) {
 	commit, err := g.run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	var failed *gitError
 	if errors.As(err, &failed) {
 		return nil, fmt.Errorf("the repository has no such commit (hint: a shallow clone lacks older ones; `git fetch --unshallow` gets them)")
 	}
 	if err != nil {
-		return nil, err
-	}
-	if err := g.noCommands(ctx); err != nil {
-		return nil, err
-	}
-	if err := g.clean(ctx); err != nil {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "fevalgraph-since-")
@@ -119,7 +137,7 @@ func checkOut(ctx context.Context, o *Options, ref string) (c *checkedOut, err e
 		return nil, err
 	}
 	g.env = nil
-	return c, g.copyUntracked(ctx, c, o.StateDirOf(options.Absolute(o.ProjectDir())))
+	return c, nil
 }
 
 // clean returns an error that names uncommitted changes.

@@ -106,6 +106,12 @@ func (a *answersBefore) pretend(ctx context.Context, at *checkedOut, now *freshn
 	if err != nil {
 		return exit.With(exit.NotJudged, err)
 	}
+	a.fill(was.Plan.Graph, rep)
+	return context.Cause(ctx)
+}
+
+// fill takes over the answers of a dry run that pretended.
+func (a *answersBefore) fill(g *graph.Graph, rep *graph.Report) {
 	a.byKey, a.byAddr = make(map[cache.Key]*cache.Record, len(rep.Nodes)), make(map[string]graph.Last, len(rep.Nodes))
 	for _, id := range rep.Nodes {
 		st := rep.Status(id)
@@ -113,10 +119,9 @@ func (a *answersBefore) pretend(ctx context.Context, at *checkedOut, now *freshn
 			continue
 		}
 		a.byKey[st.Key] = &cache.Record{Class: cache.ClassDone, Outputs: st.Outputs, Manifest: st.Manifest}
-		addr := was.Plan.Graph.Node(id).Addr
+		addr := g.Node(id).Addr
 		a.byAddr[addr] = graph.Last{Addr: addr, Answer: graph.Answer{Key: st.Key, Class: cache.ClassDone, Outputs: st.Outputs}, Store: a.ID()}
 	}
-	return context.Cause(ctx)
 }
 
 func (a *answersBefore) last(addr string) graph.Last { return a.byAddr[addr] }

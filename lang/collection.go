@@ -62,19 +62,7 @@ func (l *loader) collected(d *decl, inst instance, r *Reader) []instance {
 		}
 	}
 	problems := l.everyProblem()
-	var candidates []Candidate
-	for _, p := range problems {
-		known := l.instances.read[p]
-		one := Candidate{Name: p.Name, Reader: known.reader, Attributes: known.given}
-		for _, checkpoint := range p.Checkpoints {
-			one.Checkpoints = append(one.Checkpoints, checkpoint.Name)
-		}
-		if p.Verified && len(p.Checkpoints) > 0 {
-			one.Score = p.Checkpoints[0].Verifier.Reward
-		}
-		candidates = append(candidates, one)
-	}
-	all, mistakes := r.Collect(&ReaderFiles{l, b.src.dir}, path, candidates)
+	all, mistakes := r.Collect(&ReaderFiles{l, b.src.dir}, path, l.candidates(problems))
 	b.tell(mistakes, at)
 	var insts []instance
 	for i := range all {
@@ -87,18 +75,60 @@ func (l *loader) collected(d *decl, inst instance, r *Reader) []instance {
 	return insts
 }
 
+// candidates returns problems as the reader of a record needs them.
+func (l *loader) candidates(problems []*Problem) (all []Candidate) {
+	for _, p := range problems {
+		known := l.instances.read[p]
+		one := Candidate{Name: p.Name, Reader: known.reader, Attributes: known.given}
+		for _, checkpoint := range p.Checkpoints {
+			one.Checkpoints = append(one.Checkpoints, checkpoint.Name)
+		}
+		if p.Verified && len(p.Checkpoints) > 0 {
+			one.Score = p.Checkpoints[0].Verifier.Reward
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// addRecords adds the solutions that other programs recorded in directories that no block names.
+func (l *loader) addRecords(paths []string) {
+	at := slices.IndexFunc(l.options.Readers, func(r Reader) bool { return r.Collect != nil })
+	if at < 0 {
+		return
+	}
+	problems := l.everyProblem()
+	for _, path := range paths {
+		all, mistakes := l.options.Readers[at].Collect(&ReaderFiles{l, l.base}, path, l.candidates(problems))
+		for _, m := range mistakes {
+			l.report(finding{warning: m.Severity == diag.Warning, code: m.Code, summary: m.Summary, detail: m.Detail, hint: m.Hint})
+		}
+		for i := range all {
+			s := &Solution{Name: all[i].Name, Ref: path + "/" + all[i].Name, Problem: problems[all[i].Problem]}
+			s.filesByDefault()
+			s.record(&all[i], all[i].Labels)
+			l.config.Solutions = append(l.config.Solutions, s)
+		}
+	}
+}
+
 // recorded sets the fields of a solution that a record contains.
 func (b *block) recorded(s *Solution, one *Collected) {
 	labels := maps.Clone(one.Labels)
 	for _, own := range s.Labels {
 		labels[own.Name] = own.Value
 	}
+	if b.attrs["ignore"] == nil { // all that was recorded was graded
+		s.Ignore = nil
+	}
+	s.record(one, labels)
+}
+
+// record makes s what was recorded.
+func (s *Solution) record(one *Collected, labels map[string]string) {
 	s.Name, s.Missing, s.Recorded, s.Labels = one.Name, "skip", &one.Recorded, nil
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
 		s.Labels = append(s.Labels, Label{name, labels[name]})
-	}
-	if b.attrs["ignore"] == nil { // all that was recorded was graded
-		s.Ignore = nil
 	}
 	for _, c := range s.Problem.Checkpoints {
 		found, reached := one.Checkpoints[c.Name]

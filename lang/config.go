@@ -184,6 +184,7 @@ type Problem struct {
 	Description string   `hcl:"description"`
 	Spec        string   `hcl:"spec"` // path of the task text; not read by evaluation
 	Version     int      `hcl:"version"`
+	Release     string   `hcl:"release"` // "1.2.0", or Version if that is written; "" is none
 	Tags        []string `hcl:"tags"`
 	Author      string   `hcl:"author"`
 	Difficulty  string   `hcl:"difficulty"`
@@ -198,6 +199,7 @@ type Problem struct {
 	MaxSubmissionSize  int64         `hcl:"max_submission_size"`
 	MaxSubmissionFiles int           `hcl:"max_submission_files"`
 	Reference          *Reference    // nil unless it ships a solution
+	Seen               *Seen         // nil if neither a block nor a reader sets it
 	Checkpoints        []*Checkpoint // sorted by (Order, Name); a problem that gives scores has one without a name
 	// Invalid contains the errors of this instance alone, sorted by position, only with invalid = "report".
 	// Such a problem has no driver and no checkpoints, and its other fields are set as far as they could be

@@ -127,6 +127,7 @@ func (l *loader) load() {
 	if l.options.References > 0 {
 		l.addReferences()
 	}
+	l.addRecords(l.options.Records)
 }
 
 // input records that evaluation depends on a file or variable besides the HCL text.

@@ -26,6 +26,8 @@ type Options struct {
 	// References is the number of repeats in a suite of the solutions that problems ship; 0 means without
 	// them.
 	References int
+	// Records are directories in which other programs recorded solutions, which are added to those that blocks declare.
+	Records []string
 	// Readers read problems and solutions that are written down in other forms.
 	Readers   []Reader
 	Functions []Function // for such forms

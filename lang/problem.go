@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -71,16 +72,27 @@ func (l *loader) problem(d *decl, inst instance) *Problem {
 	b.read("problem", p)
 	p.Name = b.displayName(inst.name(d))
 	b.fill(p)
+	if p.Release == "" && b.attrs["version"] != nil {
+		p.Release = strconv.Itoa(p.Version)
+	}
 	p.Resources = b.resources()
+	if seen := b.only("seen"); seen != nil {
+		p.Seen = seen.seen()
+	}
 	b.driver(p)
+	b.rest(p)
+	return p
+}
+
+// rest reads what a problem of its driver has.
+func (b *block) rest(p *Problem) {
 	if p.Scored() {
 		b.nameless(p)
-		return p
+		return
 	}
-
 	if p.Verified {
 		b.verified(p)
-		return p
+		return
 	}
 	down := inherited{problem: p}
 	down.timeout, _ = b.duration("timeout")
@@ -97,7 +109,6 @@ func (l *loader) problem(d *decl, inst instance) *Problem {
 	if r := b.only("reference"); r != nil && p.Pytest != nil {
 		p.Reference = r.shipped(p)
 	}
-	return p
 }
 
 // nameOf returns the name of an instance without evaluating anything else, so that the instance has the same

@@ -257,8 +257,13 @@ func (b *block) read(owner string, p *Problem) {
 		switch name, named := made.name(); {
 		case !failed:
 			b.merge(made, of.header)
-		case named: // the name that it has without errors
-			b.merge(&Made{Attributes: map[string]any{"name": name}}, of.header)
+		case named: // the name that it has without errors; it can be compared
+			seen := slices.DeleteFunc(slices.Clone(made.Blocks), func(m MadeBlock) bool { return m.Kind != "seen" })
+			attributes := map[string]any{"name": name}
+			if release, versioned := made.Attributes["release"]; versioned {
+				attributes["release"] = release
+			}
+			b.merge(&Made{Attributes: attributes, Blocks: seen}, of.header)
 		}
 	}
 }

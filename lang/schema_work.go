@@ -30,6 +30,7 @@ func problemSchema() BlockSchema {
 			{Name: "description", Type: TypeText, Default: `""`, Doc: "Shown to people."},
 			{Name: "spec", Type: TypeText, Path: true, Default: `""`, Doc: "Path of the task text for generators. Checkpoints inherit it."},
 			{Name: "version", Type: TypeInteger, zero: true, Default: "1", Doc: "Version of the problem."},
+			{Name: "release", Type: TypeText, Default: `""`, Doc: "Version of the problem for `fevalgraph release`, such as \"1.2.0\". The default is version, if that is written."},
 			{Name: "tags", Type: TypeTexts, Default: "[]", Doc: "Words to select by."},
 			{Name: "author", Type: TypeText, Default: `""`, Doc: "Shown to people."},
 			{Name: "difficulty", Type: TypeText, Default: `""`, Doc: "Shown to people."},
@@ -42,7 +43,7 @@ func problemSchema() BlockSchema {
 			{Name: "max_submission_size", Type: TypeSize, Default: `"1GiB"`, Doc: "Maximum size of a solution's files together, such as \"5GiB\". Holes in files count."},
 			{Name: "max_submission_files", Type: TypeInteger, Default: "100000", Doc: "Files, links and directories that a solution may have together."},
 		},
-		Blocks: []BlockSchema{ownLocalsSchema(), preconditionSchema(), pytestSchema(), judgeSchema(), commandSchema(), verifierSchema(), markerSchema(), assetSchema(), checkpointSchema(), referenceSchema(), resourcesSchema(), passSchema()},
+		Blocks: []BlockSchema{ownLocalsSchema(), preconditionSchema(), pytestSchema(), judgeSchema(), commandSchema(), verifierSchema(), markerSchema(), assetSchema(), checkpointSchema(), referenceSchema(), resourcesSchema(), passSchema(), seenSchema()},
 	}
 }
 

@@ -31,6 +31,8 @@ type Benchmark struct {
 	// Readers read the benchmark's own problems and solutions.
 	Readers   []lang.Reader
 	Functions []lang.Function
+	// Configure returns a configuration of a directory that has none, but problems of the benchmark; "" if it has none.
+	Configure func(dir string) string
 }
 
 // WithBenchmarks adds the readers and functions of benchmarks to options.

@@ -81,7 +81,7 @@ var callsOf = map[string][]string{
 	"plan": {"plan", "plan --check", "plan --json", "plan --shards 2"}, "status": {"status", "status --json"}, "explain": {"explain pytest:kv/one/good@local.host", "explain pytest:kv/one/good@local.host --run latest"},
 	"results": {"results", "results --run latest", "results --format junit", "results verdict=passed"}, "compare": {"compare solution", "compare backend"},
 	"diff": {"diff", "diff latest now", "diff kv/good kv/late"}, "report": {"report -o OUT/report.html", "report latest -o OUT/latest.html"},
-	"graph": {"graph", "graph --fold cell --svg"}, "query": {"query", "query rdeps(file:tests) --files", "query state=stale"}, "find": {"find pytest", "find tests/test_one.py"}, "get": {"get submission:kv/one/good -o OUT/got", "get submission:kv/one/good --run latest -o OUT/past"}, "list": {"list", "list cells"}, "show": {"show problem.kv", "show pytest:kv/one/good@local.host"}, "lsp": {"lsp"}, "mcp": {"mcp"},
+	"graph": {"graph", "graph --fold cell --svg"}, "query": {"query", "query rdeps(file:tests) --files", "query state=stale"}, "find": {"find pytest", "find tests/test_one.py"}, "release": {"release . .", "release . . --json --check"}, "get": {"get submission:kv/one/good -o OUT/got", "get submission:kv/one/good --run latest -o OUT/past"}, "list": {"list", "list cells"}, "show": {"show problem.kv", "show pytest:kv/one/good@local.host"}, "lsp": {"lsp"}, "mcp": {"mcp"},
 	"doctor": {"doctor", "doctor --containers"}, "clean": {"clean", "clean --containers", "clean --clusters"}, "bundle": {"bundle -o OUT/bundle"}, "log": {"log pytest:kv/one/good@local.host"},
 	"cache stats": {"cache stats"}, "cache gc": {"cache gc --max-size 1MiB"}, "cache verify": {"cache verify"}, "cache sign": {"cache sign"}, "cache unpack": {"cache unpack them.pack"},
 	"runs": {"runs"}, "runs prune": {"runs prune --keep 1"}, "verify": {"verify them.pack"}, "console": {"console"}, "variables": {"variables"}, "schema": {"schema"},
@@ -195,6 +195,8 @@ func TestHostileProject(t *testing.T) {
 						allowed = append(allowed, filepath.Join(c.dir, ".fevalgraph"))
 					case cli.WritesProject:
 						allowed = append(allowed, c.dir)
+					case cli.WritesTemp:
+						allowed = append(allowed, filepath.Join(c.place, "tmp"))
 					}
 					if rule.Executes == cli.ReachNothing && len(asked.executed) > 0 {
 						t.Errorf("executed %q", asked.executed)

@@ -186,3 +186,35 @@ func Texts(n *yaml.Node) (all []string, ok bool) {
 	}
 	return all, true
 }
+
+// Leaf is a scalar of a document, or an empty list or mapping, by its path: "steps[0].agent.timeout_sec".
+type Leaf struct{ Path, Value string }
+
+// maxDepth bounds how deep Leaves goes into documents whose aliases contain themselves.
+const maxDepth = 32
+
+// Leaves returns the values of a document in order.
+func Leaves(n *yaml.Node) (all []Leaf) {
+	return leaves(nil, resolve(n), "", maxDepth)
+}
+
+func leaves(all []Leaf, n *yaml.Node, at string, depth int) []Leaf {
+	switch {
+	case n == nil || depth == 0:
+	case n.Kind == yaml.MappingNode && len(n.Content) > 0:
+		for _, key := range Keys(n) {
+			path := key
+			if at != "" {
+				path = at + "." + key
+			}
+			all = leaves(all, At(n, key), path, depth-1)
+		}
+	case n.Kind == yaml.SequenceNode && len(n.Content) > 0:
+		for i, one := range n.Content {
+			all = leaves(all, resolve(one), at+"["+strconv.Itoa(i)+"]", depth-1)
+		}
+	default:
+		all = append(all, Leaf{at, n.Value})
+	}
+	return all
+}

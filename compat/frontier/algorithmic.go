@@ -69,7 +69,11 @@ func readAlgorithmic(files *lang.ReaderFiles, given map[string]string) (*lang.Ma
 	for i := range subtasks {
 		judge.Blocks = append(judge.Blocks, subtasks[i].block(c))
 	}
-	made.Blocks = append(made.Blocks, judge)
+	tool := judge.Attributes["interactor"]
+	if tool == nil {
+		tool = judge.Attributes["checker"]
+	}
+	made.Blocks = append(made.Blocks, judge, seen(c.File, nil, "testdata/**", lang.EscapeGlob(tool.(string))))
 	for _, file := range []string{"reference.cpp", "examples/reference.cpp"} { // few problems ship one
 		if path := filepath.Join(c.dir, file); files.Exists(path) {
 			made.Blocks = append(made.Blocks, lang.MadeBlock{Kind: "reference", Made: lang.Made{Attributes: map[string]any{"source": path, "score": earns}}})

@@ -6,5 +6,5 @@ import "github.com/fevalgraph/fevalgraph/plan"
 
 // Benchmark returns what plan needs to know of Harbor.
 func Benchmark() plan.Benchmark {
-	return plan.Benchmark{Name: "harbor", Export: export, Readers: append(taskReaders(), jobReader()), Logs: []plan.LogFormat{logFormat}}
+	return plan.Benchmark{Name: "harbor", Export: export, Readers: append(taskReaders(), jobReader()), Logs: []plan.LogFormat{logFormat}, Configure: configure}
 }

@@ -54,11 +54,13 @@ func readTask(files *lang.ReaderFiles, given map[string]string) (*lang.Made, dia
 	}
 	made.Attributes["title"], made.Attributes["description"] = path.Base(t.Name), t.Description
 	made.Attributes["tags"], made.Attributes["author"] = tags, strings.Join(t.Authors, ", ")
+	made.Attributes["release"] = t.release()
 	// What is the same in all steps is the problem's, so that it is written once to override it.
 	var all []lang.Made
 	for i := range t.Steps {
 		all = append(all, t.made(&t.Steps[i]))
 	}
+	made.Blocks = append(made.Blocks, t.seen())
 	if len(all) == 0 {
 		return made, t.Mistakes
 	}

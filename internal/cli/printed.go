@@ -54,6 +54,7 @@ func Printed() map[string][]any {
 		"log":          {logObject{}},
 		"plan":         {planObject{}, shards.Division{}},
 		"query":        {foundNodes{}, foundCells{}, foundFiles{}},
+		"release":      {describe.ReleaseObject{}},
 		"report":       {pageObject{}, serverObject{}, figuresObject{}},
 		"results":      {report.Results{}, report.GroupsObject{}, report.JSONLine{}, report.TaskLine{}},
 		"runs":         {runsObject{}},

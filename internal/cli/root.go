@@ -110,7 +110,7 @@ command it runs.`,
 		}
 	}
 	add("evaluate", run, a.watchCommand(), a.planCommand(), a.evalCommand(), a.mergeCommand(), a.shellCommand(), a.genCommand())
-	add("ask", a.explainCommand(), a.statusCommand(), a.listCommand(), a.showCommand(), a.resultsCommand(), a.diffCommand(), a.reportCommand(), a.compareCommand(), a.bundleCommand(), a.verifyCommand(), a.runsCommand(), a.logCommand(), a.getCommand(), a.queryCommand(), a.findCommand(), a.graphCommand())
+	add("ask", a.explainCommand(), a.statusCommand(), a.listCommand(), a.showCommand(), a.resultsCommand(), a.diffCommand(), a.reportCommand(), a.compareCommand(), a.bundleCommand(), a.verifyCommand(), a.runsCommand(), a.logCommand(), a.getCommand(), a.queryCommand(), a.findCommand(), a.graphCommand(), a.releaseCommand())
 	add("configure", a.initCommand(), a.validateCommand(), a.fmtCommand(), a.lspCommand(), a.mcpCommand(), a.consoleCommand(), a.variablesCommand(), a.schemaCommand(), a.lockCommand(), a.trustCommand(), a.keygenCommand())
 	add("maintain", a.cacheCommand(), a.cleanCommand(), a.doctorCommand(), a.workerCommand(), a.actionCommand(), a.versionCommand(), a.completionCommand())
 	root.SetHelpCommandGroupID("maintain")

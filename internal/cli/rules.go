@@ -30,6 +30,7 @@ const (
 	WritesState   = "`.fevalgraph`"
 	WritesProject = "the project"
 	WritesNamed   = "files that the caller names"
+	WritesTemp    = "temporary files"
 )
 
 // Rules has the rule of each command, by its name after fevalgraph, and of a flag that makes another one
@@ -77,6 +78,7 @@ var Rules = map[string]Rule{
 	"runs":                 {ReachNothing, ReachNothing, WritesNothing},
 	"runs prune":           {ReachNothing, ReachNothing, WritesState},
 	"verify":               {ReachNothing, ReachNothing, WritesNothing},
+	"release":              {ReachNothing, ReachNothing, WritesTemp},
 	"console":              {ReachNothing, ReachNothing, WritesNothing},
 	"variables":            {ReachNothing, ReachNothing, WritesNothing},
 	"schema":               {ReachNothing, ReachNothing, WritesNothing},

@@ -1,0 +1,129 @@
+package kind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// Declared returns an executor that is nothing but what a block says. It runs nothing and contacts no server: an image is
+// its name, an interpreter the version that is asked for. Shown may be nil; see backend.Capabilities.
+func Declared(b *lang.Backend, shown func(lines, values []string) []backend.Shown) plan.Executor {
+	d := declared{b: b, shown: shown}
+	e := plan.Executor{}
+	if b.Judges {
+		e.Sandbox = declaredSandbox(d)
+	}
+	if b.Commands {
+		e.Backend = d
+	}
+	return e
+}
+
+var errDeclared = errors.New("the backend is declared only, and runs nothing")
+
+type declared struct {
+	b     *lang.Backend
+	shown func(lines, values []string) []backend.Shown
+}
+
+func (d declared) Network() backend.Network { return backend.PrivateNetwork }
+
+func (d declared) Identity(context.Context) (backend.Identity, error) { return identityOf(d.b), nil }
+
+func (d declared) Prepare(context.Context, string, backend.Command) (string, backend.Exit, error) {
+	return "", backend.Exit{}, errDeclared
+}
+
+func (d declared) Open(context.Context, backend.Spec) (backend.Session, error) {
+	return nil, errDeclared
+}
+
+func (d declared) Capabilities() backend.Capabilities {
+	can := backend.Capabilities{Python: d, BareIdentity: d.Identity, Shown: d.shown}
+	if d.b.Container != nil {
+		can.OwnFiles, can.Images = true, declaredImages{}
+	}
+	return can
+}
+
+func (d declared) Interpreter(context.Context) (path, version string, err error) {
+	return "python", d.b.Python, nil
+}
+
+func (d declared) Platform(context.Context) (string, error) { return "", nil }
+
+type declaredImages struct{}
+
+func (declaredImages) Ingredients(context.Context, []byte) (backend.Identity, error) { return nil, nil }
+
+func (declaredImages) Build(context.Context, backend.Recipe, io.Writer) ([]byte, error) {
+	return nil, errDeclared
+}
+
+func (declaredImages) Find(context.Context, cache.Digest) (bool, error) { return true, nil }
+
+type declaredSandbox declared
+
+func (d declaredSandbox) Identity(context.Context) (backend.Identity, error) {
+	return identityOf(d.b), nil
+}
+
+func (d declaredSandbox) Run(context.Context, ...backend.Program) ([]backend.Ending, error) {
+	return nil, errDeclared
+}
+
+// identityOf has a field for each setting of a block, but for what tasks say themselves and what changes no verdict.
+func identityOf(b *lang.Backend) backend.Identity {
+	id := backend.Identity{{Label: "kind", Value: b.Kind}, {Label: "python", Value: b.Python}}
+	var add func(v reflect.Value, at string)
+	add = func(v reflect.Value, at string) {
+		for v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				return
+			}
+			v = v.Elem()
+		}
+		switch {
+		case v.Kind() == reflect.Struct:
+			for i := range v.NumField() {
+				if name := v.Type().Field(i).Name; !indifferent[name] {
+					add(v.Field(i), strings.TrimPrefix(at+"."+strings.ToLower(name), "."))
+				}
+			}
+		case v.Kind() != reflect.Map && !v.IsZero():
+			id = append(id, backend.Field{Label: at, Value: fmt.Sprintf("%v", v.Interface())})
+		}
+	}
+	type settings struct {
+		Container *lang.Container
+		Machines  *lang.Machines
+		Local     *lang.LocalBackend
+		Docker    *lang.DockerBackend
+		GoJudge   *lang.GoJudgeBackend
+		LightCP   *lang.LightCPBackend
+		SkyPilot  *lang.SkyPilotBackend
+		Remote    *lang.RemoteBackend
+	}
+	add(reflect.ValueOf(settings{b.Container, b.Machines, b.Local, b.Docker, b.GoJudge, b.LightCP, b.SkyPilot, b.Remote}), "")
+	return id
+}
+
+// indifferent are names of settings that change no verdict, that are secret, or that other nodes have: images that are
+// built, and mounts.
+var indifferent = func() map[string]bool {
+	names := map[string]bool{}
+	for name := range strings.FieldsSeq(`Range Build Mounts Keep Pull Slots MaxClusters Pool Endpoint Parallelism State Headers CA Certificate Key
+		Patience API Infra Spot Deadline Idle Autostop Price MaxCost Program Timeout`) {
+		names[name] = true
+	}
+	return names
+}()

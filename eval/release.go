@@ -1,0 +1,460 @@
+package eval
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/release"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/plan"
+)
+
+// Release compares two versions of a set of problems, each a directory or a commit, and says what becomes of answers
+// that were recorded in directories. It neither runs nor asks what a project names.
+func Release(ctx context.Context, o Options, old, new string, jobs []string) (r *release.Release, err error) {
+	dir, err := os.MkdirTemp("", "fevalgraph-release-")
+	if err != nil {
+		return nil, exit.With(exit.NotJudged, err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := makePlaceholders(dir); err != nil {
+		return nil, err
+	}
+	var at []string
+	for _, job := range jobs {
+		at = append(at, options.Absolute(o.Path(job)))
+	}
+	var sides [2]*releaseSide
+	var g *git
+	if !o.HasDir(old) || !o.HasDir(new) {
+		if g, err = repository(ctx, options.Absolute(o.ProjectDir())); err != nil {
+			return nil, exit.With(exit.Usage, fmt.Errorf("versions that are no directories are commits: %w", err))
+		}
+	}
+	for i, arg := range []string{old, new} {
+		side, remove, wrong := loadSide(ctx, &o, g, arg, at)
+		defer func() { err = errors.Join(err, remove()) }()
+		if wrong == nil {
+			wrong = side.compile(ctx, &o, dir)
+		}
+		if wrong != nil {
+			return nil, exit.With(exit.Usage, fmt.Errorf("%s: %w", arg, wrong))
+		}
+		sides[i] = side
+	}
+	c := &comparison{old: sides[0], new: sides[1]}
+	if len(c.old.warnings) > 0 {
+		o.Note(options.Warnings{Diagnostics: c.old.warnings})
+	}
+	if err := c.explain(ctx); err != nil {
+		return nil, exit.With(exit.NotJudged, err)
+	}
+	problems := c.problems()
+	return release.New(old, new, problems, c.trials(problems)), nil
+}
+
+// comparison is of two versions of a set.
+type comparison struct {
+	old, new *releaseSide
+	rep      *graph.Report // what a run of the new version would find after one of the old
+}
+
+// explain finds out why the keys of the new version's nodes are not those of the old one.
+func (c *comparison) explain(ctx context.Context) (err error) {
+	was := &answersBefore{Memory: c.new.store}
+	was.fill(c.old.plan.Graph, c.old.rep)
+	c.rep, err = c.new.execute(ctx, c.new.rep.Nodes, graph.Options{Store: was, Last: was.last})
+	return err
+}
+
+// problems compares those of both versions, by name.
+func (c *comparison) problems() (all []release.Problem) {
+	old, new := c.old.byName(), c.new.byName()
+	renamed := c.renamed(old, new)
+	for _, name := range slices.Sorted(maps.Keys(new)) {
+		was := name
+		if old[name] == nil {
+			was = renamed[name]
+		}
+		all = append(all, c.problem(old[was], new[name]))
+	}
+	gone := slices.Collect(maps.Values(renamed))
+	for _, name := range slices.Sorted(maps.Keys(old)) {
+		if new[name] == nil && !slices.Contains(gone, name) {
+			all = append(all, c.problem(old[name], nil))
+		}
+	}
+	return all
+}
+
+func (s *releaseSide) byName() map[string]*lang.Problem {
+	all := map[string]*lang.Problem{}
+	for _, p := range s.cfg.Problems {
+		all[p.Name] = p
+	}
+	return all
+}
+
+// renamed finds the problems that had another name and differ in nothing else that counts.
+func (c *comparison) renamed(old, new map[string]*lang.Problem) map[string]string {
+	found := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(new)) {
+		if old[name] != nil {
+			continue
+		}
+		for _, was := range slices.Sorted(maps.Keys(old)) {
+			if new[was] == nil && c.gradedAlike(was, name) && !slices.Contains(slices.Collect(maps.Values(found)), was) && c.problem(old[was], new[name]).Class == release.Reuse {
+				found[name] = was
+				break
+			}
+		}
+	}
+	return found
+}
+
+// gradedAlike reports whether the grading of a problem can be that of one with another name.
+func (c *comparison) gradedAlike(old, new string) bool {
+	was, is := c.old.cells[old], c.new.cells[new]
+	if was == nil || is == nil {
+		return was == is
+	}
+	return slices.EqualFunc(was.Checkpoints, is.Checkpoints, func(a, b plan.CellCheckpoint) bool {
+		return c.old.rep.Status(a.Aggregate).Key == c.new.rep.Status(b.Aggregate).Key
+	})
+}
+
+// problem compares two versions of a problem, of which one may be nil.
+func (c *comparison) problem(old, new *lang.Problem) release.Problem {
+	switch {
+	case old == nil:
+		return release.Problem{Name: new.Name, Class: release.Added, Checkpoints: checkpointsAs(new, release.Added), Version: release.CompareVersions("", new.Release, release.Added, true)}
+	case new == nil:
+		return release.Problem{Name: old.Name, Class: release.Removed, Checkpoints: checkpointsAs(old, release.Removed), Version: release.CompareVersions(old.Release, "", release.Removed, true)}
+	}
+	p := release.Problem{Name: new.Name, Class: release.Reuse}
+	if old.Name != new.Name {
+		p.Was = old.Name
+	}
+	before, after := c.old.problemFields(old), c.new.problemFields(new)
+	if c.old.cells[old.Name] == nil || c.new.cells[new.Name] == nil {
+		p.Checkpoints = []release.Checkpoint{c.uncompiled(before, after)}
+	} else {
+		p.Checkpoints = c.checkpoints(old, new, before, after)
+	}
+	for _, one := range p.Checkpoints {
+		p.Class = release.Worse(p.Class, one.Class.OfWhole())
+		if one.Reason != nil && one.Reason.File == "" {
+			one.Reason.File = c.describedIn(old, new)
+		}
+	}
+	p.Version = release.CompareVersions(old.Release, new.Release, p.Class, c.edited(old.Name, new.Name))
+	return p
+}
+
+// describedIn returns the file that a setting which changed is from: if the configuration is the same, the one of the
+// problem that differs and that the configuration was evaluated from. "" is not known.
+func (c *comparison) describedIn(old, new *lang.Problem) string {
+	before, ok := c.old.files[old.Name]
+	after, also := c.new.files[new.Name]
+	if !ok || !also || !maps.Equal(c.old.configuration(), c.new.configuration()) {
+		return ""
+	}
+	for _, ch := range graph.Diff(c.old.fields(before), c.new.fields(after)) {
+		at := filepath.Join(new.Shows().Directory, strings.TrimPrefix(ch.Field, "file "))
+		if slices.Contains(c.new.cfg.Inputs, lang.ConfigInput{Kind: "file", Name: at}) {
+			return c.new.shownPath(at)
+		}
+	}
+	return ""
+}
+
+// configuration returns the texts of the files that the configuration is written in, by name.
+func (s *releaseSide) configuration() map[string]string {
+	texts := map[string]string{}
+	for _, input := range s.cfg.Inputs {
+		if input.Kind != "hcl" {
+			continue
+		}
+		text, _ := os.ReadFile(input.Name) // a configuration that was made up has no file
+		texts[s.shownPath(input.Name)] = string(text)
+	}
+	return texts
+}
+
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { ok, _ := doublestar.Match(pattern, name); return ok })
+}
+
+// checkpointsAs returns the checkpoints of a problem that one version has.
+func checkpointsAs(p *lang.Problem, class release.Class) (all []release.Checkpoint) {
+	for _, cp := range p.Checkpoints {
+		all = append(all, release.Checkpoint{Name: cp.Name, Class: class})
+	}
+	return all
+}
+
+// edited reports whether any file of a problem differs.
+func (c *comparison) edited(old, new string) bool {
+	before, ok := c.old.files[old]
+	after, also := c.new.files[new]
+	return ok != also || ok && c.old.rep.Status(before).Key != c.new.rep.Status(after).Key
+}
+
+// checkpoints compares those of a problem that is compiled in both versions. What solvers see of one they see from it on.
+func (c *comparison) checkpoints(old, new *lang.Problem, before, after *problemFields) (all []release.Checkpoint) {
+	was, is := c.old.cells[old.Name], c.new.cells[new.Name]
+	var seen *release.Reason
+	for _, one := range is.Checkpoints {
+		name := one.Checkpoint.Name
+		if seen == nil {
+			seen = c.reason(graph.Diff(before.seen[name], after.seen[name]))
+		}
+		cp := release.Checkpoint{Name: name, Class: release.Reuse}
+		at := slices.IndexFunc(was.Checkpoints, func(cc plan.CellCheckpoint) bool { return cc.Checkpoint.Name == name })
+		switch {
+		case at < 0:
+			cp.Class, cp.Reason = release.Added, &release.Reason{What: "the checkpoint is new"}
+		case seen != nil:
+			cp.Class, cp.Reason = release.Rerun, seen
+		default:
+			if cp.Reason = c.reason(graph.Diff(before.rules, after.rules)); cp.Reason == nil {
+				cp.Reason = c.graded(was.Checkpoints[at].Aggregate, one.Aggregate, before, after)
+			}
+			if cp.Reason != nil {
+				cp.Class = release.Regrade
+			}
+		}
+		all = append(all, cp)
+	}
+	for _, one := range was.Checkpoints {
+		if !slices.ContainsFunc(all, func(cp release.Checkpoint) bool { return cp.Name == one.Checkpoint.Name }) {
+			all = append(all, release.Checkpoint{Name: one.Checkpoint.Name, Class: release.Removed, Reason: &release.Reason{What: "the checkpoint is gone"}})
+		}
+	}
+	return all
+}
+
+// uncompiled compares a problem that cannot be compiled in a version by its files alone.
+func (c *comparison) uncompiled(before, after *problemFields) release.Checkpoint {
+	cp := release.Checkpoint{Class: release.Reuse}
+	if cp.Reason = c.reason(graph.Diff(before.all(), after.all())); cp.Reason != nil {
+		cp.Class = release.Rerun
+	} else if cp.Reason = c.reason(graph.Diff(slices.Concat(before.rules, before.grading), slices.Concat(after.rules, after.grading))); cp.Reason != nil {
+		cp.Class = release.Regrade
+	}
+	return cp
+}
+
+// problemFields are the fields of what solvers see of a problem, and of what grades.
+type problemFields struct {
+	seen    map[string][]graph.Field // by the checkpoint before which no solver sees it
+	rules   []graph.Field
+	grading []graph.Field // files
+}
+
+// all are the fields of what solvers see.
+func (s *problemFields) all() (all []graph.Field) {
+	for _, name := range slices.Sorted(maps.Keys(s.seen)) {
+		all = append(all, s.seen[name]...)
+	}
+	return all
+}
+
+// problemFields collects the fields of a problem.
+func (s *releaseSide) problemFields(p *lang.Problem) *problemFields {
+	shows := p.Shows()
+	all := &problemFields{seen: map[string][]graph.Field{}}
+	first := ""
+	if len(p.Checkpoints) > 0 {
+		first = p.Checkpoints[0].Name
+	}
+	add := func(f graph.Field) {
+		at := s.seenFrom(p, shows, strings.TrimPrefix(f.Label, "file "), first)
+		all.seen[at] = append(all.seen[at], f)
+	}
+	for _, id := range s.seen[p.Name] {
+		for _, f := range s.fields(id) {
+			add(f)
+		}
+	}
+	for _, set := range shows.Settings {
+		add(graph.Field{Label: set.Name, Value: set.Value})
+	}
+	if p.Entry != "" {
+		add(graph.Field{Label: "entry", Value: p.Entry})
+	}
+	for _, rule := range shows.Rules {
+		all.rules = append(all.rules, graph.Field{Label: rule.Name, Value: rule.Value})
+	}
+	if id, ok := s.files[p.Name]; ok {
+		for _, f := range s.fields(id) {
+			name := strings.TrimPrefix(f.Label, "file ")
+			if matches(shows.Grading, name) {
+				all.grading = append(all.grading, f)
+			}
+		}
+	}
+	return all
+}
+
+// seenFrom returns the checkpoint from which solvers see a file or setting.
+func (s *releaseSide) seenFrom(p *lang.Problem, shows *lang.Seen, name, first string) string {
+	for _, from := range shows.From {
+		known := slices.ContainsFunc(p.Checkpoints, func(c *lang.Checkpoint) bool { return c.Name == from.Name })
+		if known && matches([]string{from.Value}, name) {
+			return from.Name
+		}
+	}
+	for _, c := range p.Checkpoints {
+		if c.Spec != "" && (inside(shows.Directory, c.Spec) == name || s.cfg.Relative(c.Spec) == name) {
+			return c.Name
+		}
+	}
+	return first
+}
+
+// fields are those of a node that differ between versions of files.
+func (s *releaseSide) fields(id graph.ID) []graph.Field {
+	st := s.rep.Status(id)
+	fields, err := graph.DecodeManifest(st.Manifest)
+	if st.Key.IsZero() || err != nil {
+		_, what, _ := strings.Cut(s.plan.Graph.Node(id).Addr, `"/`)
+		return []graph.Field{{Label: what, Value: s.failure(st)}}
+	}
+	return slices.DeleteFunc(fields, func(f graph.Field) bool { return f.Label == "kind" || f.Label == "recipe" })
+}
+
+// graded says why a verdict depends on something else than before; nil if it does not.
+func (c *comparison) graded(old, new graph.ID, before, after *problemFields) *release.Reason {
+	was, is := c.old.rep.Status(old), c.new.rep.Status(new)
+	switch {
+	case was.Key.IsZero() && is.Key.IsZero() && len(before.grading)+len(after.grading) > 0: // files are all there is
+		return c.reason(graph.Diff(before.grading, after.grading))
+	case was.Key.IsZero():
+		return &release.Reason{What: "the old version cannot be graded: " + c.old.failure(was)}
+	case is.Key.IsZero():
+		return &release.Reason{What: "it cannot be graded: " + c.new.failure(is)}
+	case was.Key == is.Key:
+		return nil
+	}
+	var changed, others []event.Change // of nodes that both versions have, and of those that one has
+	g := c.new.plan.Graph
+	for _, id := range g.Closure([]graph.ID{new}) {
+		switch st := c.rep.Status(id); {
+		case !st.Stale || st.Category == event.CauseFollows:
+		case st.Category == event.CauseNew:
+			others = append(others, graph.Diff(nil, c.new.fields(id))...)
+		default:
+			changed = append(changed, st.Changes...)
+		}
+	}
+	for _, id := range c.old.plan.Graph.Closure([]graph.ID{old}) {
+		if _, ok := g.Lookup(c.old.plan.Graph.Node(id).Addr); !ok {
+			others = append(others, graph.Diff(c.old.fields(id), nil)...)
+		}
+	}
+	reason := c.reason(changed)
+	if reason == nil || reason.File == "" {
+		if other := c.reason(slices.DeleteFunc(others, c.inBoth)); other != nil && (reason == nil || other.File != "") {
+			reason = other
+		}
+	}
+	if reason == nil {
+		reason = &release.Reason{What: "its nodes are others"}
+	}
+	return reason
+}
+
+// inBoth reports whether a file that a node has in one version is in the other version, too.
+func (c *comparison) inBoth(ch event.Change) bool {
+	at, in := inside(c.old.top, c.old.index.path(ch.Old, ch.Field)), c.new.top
+	if ch.Old == "" {
+		at, in = inside(c.new.top, c.new.index.path(ch.New, ch.Field)), c.old.top
+	}
+	_, err := os.Lstat(filepath.Join(in, at))
+	return at != "" && err == nil
+}
+
+// failure says why a node has no key: because of its own inputs, or those of a node that it needs.
+func (s *releaseSide) failure(st *graph.Status) string {
+	if id, ok := s.plan.Graph.Lookup(st.Culprit); ok {
+		st = s.rep.Status(id)
+	}
+	return strings.NewReplacer(s.root+string(filepath.Separator), "", s.top+string(filepath.Separator), "").Replace(cmp.Or(st.Message, st.Cause))
+}
+
+// presentable reports whether a change can be shown: digests of outputs mean nothing to users.
+func presentable(ch event.Change) bool { return ch.Via == "" && !isDigest(ch.Old) && !isDigest(ch.New) }
+
+func isDigest(value string) bool {
+	var d cache.Digest
+	return d.UnmarshalText([]byte(value)) == nil
+}
+
+// reason picks the change that decides: one of a file, if there is any.
+func (c *comparison) reason(changes []event.Change) *release.Reason {
+	if len(changes) == 0 {
+		return nil
+	}
+	files, others := map[string]*release.Reason{}, map[string]bool{}
+	var first *release.Reason
+	for _, ch := range changes {
+		old, new := c.old.index.path(ch.Old, ch.Field), c.new.index.path(ch.New, ch.Field)
+		if old == "" && new == "" {
+			if ch.Via == "" {
+				others[ch.Field] = true
+			}
+			continue
+		}
+		one := c.changedFile(ch, old, new)
+		if files[one.File] == nil {
+			files[one.File] = one
+		}
+		if first == nil {
+			first = one
+		}
+	}
+	if first == nil {
+		at := max(0, slices.IndexFunc(changes, presentable))
+		first = &release.Reason{What: graph.ChangeText(changes[at])}
+		first.More = len(others) - 1
+	} else {
+		first.More = len(files) - 1 + len(others)
+	}
+	first.More = max(first.More, 0)
+	return first
+}
+
+// changedFile is the change of a file, whose path is "" in a version that lacks it.
+func (c *comparison) changedFile(ch event.Change, old, new string) *release.Reason {
+	one := &release.Reason{File: c.new.shownPath(new), What: "changed"}
+	switch {
+	case old == "":
+		one.What = "added"
+	case new == "":
+		one.File, one.What = c.old.shownPath(old), "removed"
+	case strings.HasPrefix(ch.Field, "file "):
+		one.What = strings.TrimPrefix(graph.ChangeText(ch), strings.TrimPrefix(ch.Field, "file ")+" ")
+	}
+	if one.File == "" { // outside of the set
+		one.File = filepath.Base(new + old)
+	}
+	if old != "" && new != "" {
+		one.Diff = release.LineDiff(c.old.top, old, c.new.top, new)
+	}
+	return one
+}

@@ -1,0 +1,135 @@
+// Package release says what becomes of recorded answers when a set of problems gets another version: which verdicts
+// hold, which answers are graded again, and which problems have to be solved again. It compares what it is handed, by
+// content, and neither loads nor runs anything: eval compiles both versions.
+package release
+
+import "slices"
+
+// Class is what a new version of a problem means for answers to the old one, from least to most.
+type Class string
+
+const (
+	Reuse   Class = "reuse"   // no verdict depends on what changed
+	Regrade Class = "regrade" // only what grades changed
+	Rerun   Class = "rerun"   // solvers see something else
+	Added   Class = "added"   // there is no answer
+	Removed Class = "removed"
+)
+
+var order = []Class{Reuse, Regrade, Rerun, Added, Removed}
+
+// Worse returns the one of two classes that takes more.
+func Worse(a, b Class) Class {
+	if slices.Index(order, a) < slices.Index(order, b) {
+		return b
+	}
+	return a
+}
+
+// OfWhole returns what the class of a checkpoint means for its problem.
+func (c Class) OfWhole() Class {
+	switch c {
+	case Added:
+		return Rerun
+	case Removed:
+		return Regrade
+	}
+	return c
+}
+
+// Release compares two versions of a set of problems.
+type Release struct {
+	Schema   int       `json:"schema"`
+	Old      string    `json:"old"` // as the caller names them
+	New      string    `json:"new"`
+	Work     []Work    `json:"work"` // by class
+	Problems []Problem `json:"problems"`
+	Trials   []Trial   `json:"trials"` // recorded for the old version
+	// Versioned is whether any problem has a version. Otherwise no version is wrong.
+	Versioned bool `json:"versioned"`
+}
+
+// Problem is a problem in both versions, or in one.
+type Problem struct {
+	Name        string       `json:"name"`
+	Was         string       `json:"was,omitempty"` // its name in the old version, if it is another one
+	Class       Class        `json:"class"`         // the worst of its checkpoints
+	Checkpoints []Checkpoint `json:"checkpoints"`
+	Version     Version      `json:"version"`
+}
+
+// Checkpoint is a checkpoint of a problem; of a problem without checkpoints, or that cannot be compiled, the problem.
+type Checkpoint struct {
+	Name   string  `json:"name"`
+	Class  Class   `json:"class"`
+	Reason *Reason `json:"reason,omitempty"` // nil if nothing changed that counts
+}
+
+// Reason is the change that decides about a class.
+type Reason struct {
+	File string `json:"file,omitempty"` // relative to the set; "" if no file decides
+	What string `json:"what"`           // "changed", "memory: 1 -> 2"
+	Diff string `json:"diff,omitempty"` // of a text, in one line
+	More int    `json:"more,omitempty"` // changes beside this one
+}
+
+// Trial is a recorded solution.
+type Trial struct {
+	Name    string   `json:"name"`
+	Problem string   `json:"problem"`
+	Agent   string   `json:"agent,omitempty"`
+	Model   string   `json:"model,omitempty"`
+	Class   Class    `json:"class"`
+	Why     string   `json:"why,omitempty"` // if that is not for the problem's class
+	Cost    *float64 `json:"cost_usd"`      // null is not known
+}
+
+// Work sums up a class.
+type Work struct {
+	Class    Class   `json:"class"`
+	Problems int     `json:"problems"`
+	Trials   int     `json:"trials"`
+	Cost     float64 `json:"cost_usd"`      // of these trials, where it is known
+	Unknown  int     `json:"unknown_costs"` // trials
+}
+
+// New returns a release of problems and trials.
+func New(old, new string, problems []Problem, trials []Trial) *Release {
+	r := &Release{Schema: 1, Old: old, New: new, Problems: append([]Problem{}, problems...), Trials: append([]Trial{}, trials...)}
+	for _, class := range order {
+		r.Work = append(r.Work, Work{Class: class})
+	}
+	for i := range problems {
+		r.Of(problems[i].Class).Problems++
+		r.Versioned = r.Versioned || problems[i].Version.Old+problems[i].Version.New != ""
+	}
+	for i := range r.Problems {
+		r.Problems[i].Checkpoints = append([]Checkpoint{}, r.Problems[i].Checkpoints...)
+		if !r.Versioned {
+			r.Problems[i].Version.Wrong = ""
+		}
+	}
+	for _, t := range trials {
+		w := r.Of(t.Class)
+		w.Trials++
+		if t.Cost != nil {
+			w.Cost += *t.Cost
+		} else {
+			w.Unknown++
+		}
+	}
+	return r
+}
+
+// Of returns the sum of a class.
+func (r *Release) Of(c Class) *Work { return &r.Work[slices.Index(order, c)] }
+
+// Wrong counts the problems whose versions do not say what changed.
+func (r *Release) Wrong() (n int) {
+	for i := range r.Problems {
+		if r.Problems[i].Version.Wrong != "" {
+			n++
+		}
+	}
+	return n
+}

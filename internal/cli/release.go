@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/internal/cli/describe"
+	"github.com/fevalgraph/fevalgraph/report/text"
+)
+
+var releaseFormats = []string{"table", "markdown", "json"}
+
+func (a *app) releaseCommand() *cobra.Command {
+	var format string
+	var jobs []string
+	var check bool
+	cmd := command("release OLD NEW", "Compare versions of a problem set: what holds, what runs again",
+		`Release compares two versions of a set of problems. Each is a directory, with a
+configuration or with tasks of Harbor, or a commit of the repository that the
+current directory is in. It says of each problem, and of each checkpoint:
+
+  reuse    nothing that a verdict depends on changed
+  regrade  only what grades changed: tests, their image, limits, rules
+  rerun    what solvers see changed: instructions, files, their environment
+
+with the file that decides, and the smallest version that says so. With --job,
+it lists what becomes of recorded trials, and what those cost that must run again.
+With --check it exits with 1 if a version does not say what changed. Nothing is
+run, and nothing that the problems name is contacted.`,
+		`  fevalgraph release v1.2 HEAD
+  fevalgraph release origin/main . --check
+  fevalgraph release tasks-1.0 tasks-1.1 --job jobs/june --format markdown`,
+		func(cmd *cobra.Command, args []string) error {
+			if a.flags.json {
+				format = "json"
+			}
+			if !slices.Contains(releaseFormats, format) {
+				return exit.With(exit.Usage, text.Unknown("format", format, releaseFormats))
+			}
+			return a.runRelease(cmd.Context(), args[0], args[1], jobs, format, check)
+		})
+	cmd.Args = arguments(2, 2, "two versions of a set of problems")
+	cmd.Flags().StringVar(&format, "format", "table", "table, markdown or json")
+	cmd.Flags().StringArrayVar(&jobs, "job", nil, "a `DIR` with trials that Harbor recorded (repeatable)")
+	cmd.Flags().BoolVar(&check, "check", false, "exit with 1 if a version does not say what changed")
+	return cmd
+}
+
+func (a *app) runRelease(ctx context.Context, old, new string, jobs []string, format string, check bool) error {
+	r, err := eval.Release(ctx, a.options(), old, new, jobs)
+	if err != nil {
+		return err
+	}
+	if check && !r.Versioned && len(r.Problems) > 0 {
+		return exit.With(exit.Usage, errors.New("no problem has a version, so there is nothing to check"))
+	}
+	switch {
+	case format == "json":
+		err = a.writeJSON(r)
+	case format == "markdown":
+		_, err = io.WriteString(a.io.Out, describe.ReleaseMarkdown(r))
+	case !a.flags.quiet:
+		_, err = io.WriteString(a.io.Out, describe.Release(r, a.page(), a.flags.verbose))
+	}
+	if err == nil && check && r.Wrong() > 0 {
+		return exit.With(exit.Failed, nil)
+	}
+	return err
+}

@@ -1,0 +1,96 @@
+package lang
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// Seen tells what solvers of a problem see from what grades their answers. Evaluation reads none of it: releases of
+// a set of problems are compared by it.
+type Seen struct {
+	Directory string   // absolute path of the problem's files; "" has none but specs and assets
+	Grading   []string `hcl:"grading"` // doublestar patterns of files in Directory that only grading reads
+	Ignored   []string `hcl:"ignored"` // of files that neither solvers nor grading read. All others are seen
+	From      []Label  // patterns of files and settings by the checkpoint before which no solver sees them
+	Settings  []Label  // values that solvers see
+	Rules     []Label  // values that decide about verdicts, and are in no key
+}
+
+func seenSchema() BlockSchema {
+	return BlockSchema{
+		Name: "seen",
+		Doc:  "Tells what solvers see from what grades, for `fevalgraph release`. Specs and assets are always seen.",
+		Attributes: []AttributeSchema{
+			{Name: "directory", Type: TypeText, Path: true, Doc: "Directory of the problem's files. The default is that of a benchmark's problem, or a judge's root."},
+			{Name: "grading", Type: TypeTexts, form: pattern, Default: "[]", Doc: "Patterns of files that only grading reads."},
+			{Name: "ignored", Type: TypeTexts, form: pattern, Default: "[]", Doc: "Patterns of files that neither solvers nor grading read. All others are seen."},
+			{Name: "from", Type: TypeMap, Default: "{}", Doc: "Patterns of files and settings that solvers see only from a checkpoint on, by its name."},
+			{Name: "settings", Type: TypeMap, Default: "{}", Doc: "Other values that solvers see, by any names."},
+			{Name: "rules", Type: TypeMap, Default: "{}", Doc: "Other values that decide about verdicts."},
+		},
+	}
+}
+
+// seen reads the block.
+func (b *block) seen() *Seen {
+	s := &Seen{}
+	b.fill(s)
+	s.Directory, _ = b.path("directory")
+	s.From, s.Settings, s.Rules = b.sorted("from"), b.sorted("settings"), b.sorted("rules")
+	for _, from := range s.From {
+		if !doublestar.ValidatePattern(from.Value) {
+			b.reject("from", "bad-pattern", "Bad pattern", fmt.Sprintf("%q is not a valid pattern.", from.Value), "")
+		}
+	}
+	return s
+}
+
+// sorted reads a map of strings.
+func (b *block) sorted(name string) (all []Label) {
+	texts := b.textMap(name)
+	for _, key := range slices.Sorted(maps.Keys(texts)) {
+		all = append(all, Label{key, texts[key]})
+	}
+	return all
+}
+
+// Shows tells what solvers see of p. Unless the configuration does, that is, of the files of a judge, all that the
+// judge block does not name.
+func (p *Problem) Shows() *Seen {
+	s := &Seen{Directory: p.ReadFrom}
+	switch {
+	case p.Seen != nil:
+		*s = *p.Seen
+		s.Directory = cmp.Or(s.Directory, p.ReadFrom)
+		return s
+	case p.Judge == nil || p.Judge.Root == "":
+		return s
+	}
+	s.Directory = p.Judge.Root
+	hide := func(path string, below string) {
+		if rel, err := filepath.Rel(s.Directory, path); path != "" && err == nil && filepath.IsLocal(rel) && rel != "." {
+			s.Grading = append(s.Grading, EscapeGlob(filepath.ToSlash(rel))+below)
+		}
+	}
+	hide(p.Judge.Checker, "")
+	for _, dir := range p.Judge.Include {
+		hide(dir, "/**")
+	}
+	for _, subtask := range p.Judge.Subtasks {
+		for _, one := range subtask.Cases {
+			hide(one.Input, "")
+			hide(one.Output, "")
+		}
+	}
+	if p.Reference != nil {
+		for _, source := range p.Reference.Sources {
+			hide(source, "{,/**}")
+		}
+	}
+	return s
+}
