@@ -34,7 +34,7 @@ func (l *loader) addAdHoc(a AdHoc) {
 	if p == nil || b == nil {
 		return
 	}
-	if len(p.Invalid) > 0 { // there is nothing else to go on with
+	if len(p.Invalid) > 0 { // loading cannot continue
 		l.findings = append(l.findings, p.Invalid...)
 		return
 	}
@@ -59,7 +59,7 @@ func (l *loader) addAdHoc(a AdHoc) {
 	})
 }
 
-// filesByDefault has s consist of the files that a solution block has without saying so.
+// filesByDefault gives s the files that a solution block has by default.
 func (s *Solution) filesByDefault() {
 	schema := solutionSchema()
 	s.Files = defaultValue(schema.Attribute("files")).AsString()
@@ -69,8 +69,8 @@ func (s *Solution) filesByDefault() {
 	}
 }
 
-// adHocCheckpoints says which checkpoints path answers: those it has a
-// directory for; or else the wanted one, or the last.
+// adHocCheckpoints selects the checkpoints that path answers: every checkpoint that has a directory there,
+// or else the wanted one, or the last.
 func (l *loader) adHocCheckpoints(s *Solution, path, wanted string) bool {
 	var names []string
 	perCheckpoint := false
@@ -100,7 +100,7 @@ func (l *loader) adHocCheckpoints(s *Solution, path, wanted string) bool {
 		s.Checkpoints = append(s.Checkpoints, sc)
 	}
 	if len(names) == 0 {
-		return false // the problem has a mistake of its own
+		return false // the problem has an error itself
 	}
 	if s.Problem.Entry == "" && s.Problem.NeedsEntry() {
 		l.report(finding{code: "missing-attribute", summary: "No entry", rng: hclRange(s.Problem.Range),
@@ -156,8 +156,7 @@ func (l *loader) adHocProblem(wanted string) *Problem {
 	return nil
 }
 
-// adHocBackend is the wanted backend or, when none is, the first that can
-// evaluate p.
+// adHocBackend returns the wanted backend or, by default, the first that can evaluate p.
 func (l *loader) adHocBackend(wanted string, p *Problem) *Backend {
 	var names []string
 	for _, b := range l.config.Backends {

@@ -11,9 +11,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// Analysis is a configuration as an editor asks about it: what is declared where, what
-// refers to it, and what has which value. Of files with syntax errors it knows what could be
-// read, and no values. It is for one goroutine at a time.
+// Analysis answers an editor's queries about a configuration: where names are declared, what refers to them,
+// and which values they have. Files with syntax errors contribute the declarations that could be read, and
+// no values. It is not safe for concurrent use.
 type Analysis struct {
 	l        *loader
 	findings diag.List
@@ -36,7 +36,7 @@ func Analyze(ctx context.Context, o Options) (*Analysis, error) {
 	return a, nil
 }
 
-// outlined finds declarations and references in files of which some have syntax errors.
+// outlined finds declarations and references in files that have syntax errors.
 func outlined(ctx context.Context, o Options) *loader {
 	l := newLoader(ctx, o)
 	l.tolerant = true
@@ -49,16 +49,16 @@ func outlined(ctx context.Context, o Options) *loader {
 	return l
 }
 
-// Config is what Load returns.
+// Config returns the configuration, as Load does.
 func (a *Analysis) Config() *Config { return a.l.config }
 
-// Findings are those that Load returns.
+// Findings returns the findings, as Load does.
 func (a *Analysis) Findings() diag.List { return a.findings }
 
 // Whole reports whether all files were read without syntax errors, so that there are values.
 func (a *Analysis) Whole() bool { return a.whole }
 
-// Files are the configuration's files of HCL, by their absolute paths.
+// Files returns the absolute paths of the configuration's HCL files.
 func (a *Analysis) Files() []string {
 	var paths []string
 	for _, src := range slices.Concat(a.l.sources, a.l.outside.files) {
@@ -67,7 +67,7 @@ func (a *Analysis) Files() []string {
 	return paths
 }
 
-// Path is the absolute path of a file as ranges of findings have it.
+// Path returns the absolute path of a file that a finding's range names.
 func (a *Analysis) Path(shown string) string {
 	if filepath.IsAbs(shown) {
 		return shown
@@ -78,9 +78,9 @@ func (a *Analysis) Path(shown string) string {
 // Symbol is a declaration.
 type Symbol struct {
 	Kind     string // of the block: "problem"; "local" of locals
-	Name     string // by which references name it
-	Ref      string // as a reference spells it: "problem.kvstore", "f()"; "" of what none can name
-	Title    string // as it is written: problem "kvstore"
+	Name     string // the name in references
+	Ref      string // spelled as in a reference: "problem.kvstore", "f()"; "" if no reference can name it
+	Title    string // as written: problem "kvstore"
 	Span     Span   // all of it
 	NameSpan Span
 }
@@ -93,7 +93,7 @@ func (a *Analysis) symbol(d *decl) Symbol {
 	return s
 }
 
-// Symbols are the declarations that are written, in source order.
+// Symbols returns the declarations that files contain, in source order.
 func (a *Analysis) Symbols() []Symbol {
 	var all []Symbol
 	for _, d := range a.l.decls {
@@ -104,8 +104,8 @@ func (a *Analysis) Symbols() []Symbol {
 	return all
 }
 
-// Candidates are the declarations that references at a place can begin with a prefix for:
-// "problem", or "local" with those of the block that the place is in.
+// Candidates returns the declarations that a reference at a position can name after a prefix: "problem", or
+// "local" with the locals of the enclosing block.
 func (a *Analysis) Candidates(prefix, file string, at int) []Symbol {
 	var all []Symbol
 	for _, d := range a.l.decls {
@@ -121,8 +121,8 @@ func (a *Analysis) Candidates(prefix, file string, at int) []Symbol {
 	return all
 }
 
-// Named is the declaration that is named at a place, in a reference or by itself, and where
-// exactly; false when none is.
+// Named returns the declaration that is named at a position, in a reference or where it is declared, and the
+// exact span of the name; false if the position names no declaration.
 func (a *Analysis) Named(file string, at int) (s Symbol, name Span, ok bool) {
 	d, name := a.named(file, at)
 	if d == nil {
@@ -145,9 +145,8 @@ func (a *Analysis) named(file string, at int) (*decl, Span) {
 	return nil, Span{}
 }
 
-// References are the places that name what is named at a place: first where it is declared,
-// if it is written at all, then where files of variables assign it and references name it,
-// in source order.
+// References returns every span that names the declaration at a position: first the declaration, if a file
+// contains it, then assignments in files of variables and references, in source order.
 func (a *Analysis) References(file string, at int) []Span {
 	d, _ := a.named(file, at)
 	if d == nil {
@@ -165,7 +164,7 @@ func (a *Analysis) References(file string, at int) []Span {
 	return all
 }
 
-// Rename says whether what is named at a place can have another name, and why not.
+// Rename reports why the declaration named at a position cannot have another name; nil if it can.
 func (a *Analysis) Rename(file string, at int, name string) *diag.Diagnostic {
 	d, _ := a.named(file, at)
 	refuse := func(why string) *diag.Diagnostic {

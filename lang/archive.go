@@ -6,10 +6,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/frozen"
 )
 
-// Archive writes a configuration down for the same program to read again, as
-// long as nothing changed that it was evaluated from: Config.Inputs and the
-// Options. One with expressions that wait for results has no such form, which
-// is an error.
+// Archive encodes a configuration for the same program to read again, as long as Config.Inputs and the
+// Options are unchanged. It fails for a configuration with expressions that wait for results.
 func Archive(c *Config) ([]byte, error) {
 	b, err := frozen.Append(nil, c)
 	if err != nil {
@@ -18,8 +16,8 @@ func Archive(c *Config) ([]byte, error) {
 	return b, nil
 }
 
-// Unarchive reads what Archive wrote. It believes what it reads: whoever keeps it
-// keeps a checksum with it.
+// Unarchive decodes the output of Archive. It does not verify its input: the caller must keep a checksum
+// with it.
 func Unarchive(b string) (*Config, error) {
 	c := new(Config)
 	if err := frozen.Decode(b, c); err != nil {

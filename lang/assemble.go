@@ -2,7 +2,7 @@ package lang
 
 import "fmt"
 
-// assemble fills the Config in source order from what the declarations made.
+// assemble fills the Config in source order from the evaluated declarations.
 func (l *loader) assemble() {
 	c := l.config
 	for _, d := range l.decls {
@@ -54,8 +54,8 @@ func (l *loader) checkGenerated() {
 	}
 }
 
-// checkNames reports problems that share a name, and solutions that share
-// one within their problem: results could not tell them apart.
+// checkNames reports problems with equal names, and solutions with equal names within their problem: results
+// could not tell them apart.
 func (l *loader) checkNames() {
 	problems := map[string]*Problem{}
 	for _, p := range l.config.Problems {

@@ -62,7 +62,7 @@ func (b *block) assetSource(a *Asset) (single bool) {
 	}
 	written, g := b.text("source")
 	if g != isSet {
-		return true // nothing more can be said
+		return true // no further check is possible
 	}
 	source, g := b.path("source")
 	if g != isSet {
@@ -106,7 +106,7 @@ func (b *block) globSource(a *Asset, written string) {
 	}
 }
 
-// eachTargetOnce reports two assets that would be put in one place.
+// eachTargetOnce reports two assets with the same target.
 func (b *block) eachTargetOnce(assets []Asset) {
 	first := map[string]Asset{}
 	for _, a := range assets {

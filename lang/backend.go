@@ -6,22 +6,20 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// backendKind is what the language knows of a kind of backend.
+// backendKind describes a kind of backend to the language.
 type backendKind struct {
 	schema BlockSchema
-	// judges says that backends of the kind evaluate problems with a judge block, and
-	// nothing else.
+	// judges restricts backends of the kind to problems with a judge block.
 	judges bool
 	decode func(b *block, made *Backend)
 }
 
-// backendKinds are the kinds, in the order of the documentation. A kind is one entry
-// here and one file.
+// backendKinds returns the kinds, in the order of the documentation. A kind is one entry here and one file.
 func backendKinds() []backendKind {
 	return []backendKind{localKind(), dockerKind(), goJudgeKind(), lightCPKind(), skyPilotKind(), remoteKind()}
 }
 
-// kindOf finds a kind by name; the zero backendKind is none.
+// kindOf finds a kind by name. It returns the zero backendKind if the name is unknown.
 func kindOf(name string) backendKind {
 	for _, k := range backendKinds() {
 		if k.schema.Name == name {
@@ -58,7 +56,7 @@ func (l *loader) evaluateBackend(d *decl) cty.Value {
 	return value
 }
 
-// retry reads the retry block of a backend or suite; nil when there is none.
+// retry reads the retry block of a backend or suite, and returns nil if it has none.
 func (b *block) retry() *Retry {
 	r := b.only("retry")
 	if r == nil {
@@ -69,8 +67,7 @@ func (b *block) retry() *Retry {
 	return made
 }
 
-// reference reads an attribute that names one declared thing, and returns
-// its ref.
+// reference reads an attribute that names a declaration, and returns its ref.
 func (b *block) reference(name string, kind AttributeType, prefix string) (string, given) {
 	v, g := b.value(b.schemaOf(name, kind))
 	if g != isSet {
@@ -84,8 +81,7 @@ func (b *block) reference(name string, kind AttributeType, prefix string) (strin
 	return ref, isSet
 }
 
-// refOf is the ref attribute of a value that stands for something declared;
-// "" when the value is something else.
+// refOf returns the ref attribute of a value that represents a declaration, or "" for any other value.
 func refOf(v cty.Value) string {
 	if v.IsNull() || !v.Type().IsObjectType() || !v.Type().HasAttribute("ref") {
 		return ""

@@ -10,14 +10,14 @@ import (
 // Makers of submissions can put symbolic links into the directories that they own. So a source
 // that leads through one into the source of another solution of its problem is refused.
 
-// origin is the place that a source of a solution leads to.
+// origin is the target of a solution's source.
 type origin struct {
 	solution *Solution
 	answer   *SolutionCheckpoint
-	real     string // its place without symbolic links
+	real     string // its path without symbolic links
 }
 
-// refuseBorrowed marks the answers whose sources are another solution's.
+// refuseBorrowed marks answers whose sources belong to another solution.
 func (l *loader) refuseBorrowed() {
 	problems := map[*Problem][]origin{}
 	for _, s := range l.config.Solutions {
@@ -84,7 +84,7 @@ func (l *loader) lender(o origin, origins []origin) *origin {
 func (l *loader) borrows(o, other origin) bool {
 	a, b := o.answer.Source, other.answer.Source
 	if a == b || inside(a, b) || inside(b, a) {
-		return false // as the configuration says
+		return false // as written in the configuration
 	}
 	common := filepath.Dir(a)
 	for !inside(common, b) {

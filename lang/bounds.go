@@ -18,7 +18,7 @@ const (
 	maxChain   = 5_000 // operators of one expression
 )
 
-// parseConfig parses a file whose text is within the bounds.
+// parseConfig parses a file if its text is within the bounds.
 func parseConfig(text []byte, name string) (*hcl.File, hcl.Diagnostics) {
 	if problem := checkBounds(hclsyntax.LexConfig(text, name, hcl.InitialPos)); problem != nil {
 		return nil, hcl.Diagnostics{problem}
@@ -26,7 +26,7 @@ func parseConfig(text []byte, name string) (*hcl.File, hcl.Diagnostics) {
 	return hclsyntax.ParseConfig(text, name, hcl.InitialPos)
 }
 
-// parseExpression parses an expression whose text is within the bounds.
+// parseExpression parses an expression if its text is within the bounds.
 func parseExpression(text []byte, name string) (hclsyntax.Expression, hcl.Diagnostics) {
 	if problem := checkBounds(hclsyntax.LexExpression(text, name, hcl.InitialPos)); problem != nil {
 		return nil, hcl.Diagnostics{problem}

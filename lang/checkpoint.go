@@ -14,7 +14,7 @@ const (
 	sessionMinimum = 60 * time.Second
 )
 
-// checkpoint reads one checkpoint; place counts from 1 as written.
+// checkpoint reads one checkpoint; place is its position in the file, from 1.
 func (b *block) checkpoint(place int, down inherited) *Checkpoint {
 	c := &Checkpoint{Name: b.label(), Range: convertRange(b.header)}
 	b.checkName()
@@ -48,7 +48,7 @@ func (b *block) checkpoint(place int, down inherited) *Checkpoint {
 	return c
 }
 
-// specOr is the path of a checkpoint's own task text, or the problem's.
+// specOr returns the path of a checkpoint's task text, or by default that of the problem.
 func (b *block) specOr(problem string) string {
 	if b.attrs["spec"] == nil {
 		return problem
@@ -57,7 +57,7 @@ func (b *block) specOr(problem string) string {
 	return own
 }
 
-// checkName looks whether a checkpoint may be called as it is.
+// checkName checks the name of a checkpoint.
 func (b *block) checkName() {
 	if name := b.label(); name == "" || strings.ContainsAny(name, "/\\\x00") || strings.TrimSpace(name) != name {
 		b.fail(finding{
@@ -67,7 +67,7 @@ func (b *block) checkName() {
 	}
 }
 
-// orderOr is a checkpoint's place among the others, or the one where it is written.
+// orderOr returns a checkpoint's order among the others, by default its position in the file.
 func (b *block) orderOr(place int) int {
 	order, g := b.integer("order")
 	if g == isAbsent || g == isNull {
@@ -76,8 +76,7 @@ func (b *block) orderOr(place int) int {
 	return order
 }
 
-// timeouts lets the checkpoint's own limits replace the problem's; a null is
-// an own limit too: none.
+// timeouts replaces the problem's limits by those of the checkpoint; a null means no limit.
 func (b *block) timeouts(c *Checkpoint, down inherited) {
 	c.Timeout = down.timeout
 	if own, g := b.duration("timeout"); g == isSet || g == isNull {

@@ -11,33 +11,33 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// Candidate is a problem that a recorded solution may answer.
+// Candidate is a problem that a recorded solution can answer.
 type Candidate struct {
 	Name        string
-	Checkpoints []string          // by name, in order; "" is that of a problem that gives scores
-	Reader      string            // the block of a Reader that it was read from; "" is none
+	Checkpoints []string          // by name, in order; "" for a problem that gives scores
+	Reader      string            // the block of the Reader that read it; "" if it was written in HCL
 	Attributes  map[string]string // of that block
-	Score       string            // what a verifier calls the number that is its score; "" of other problems
+	Score       string            // the name of the number that a verifier uses as score; "" for other problems
 }
 
 // Collected is a recorded solution.
 type Collected struct {
 	Name        string // unique in the record
-	Problem     int    // that it answers: a place in the list of candidates
+	Problem     int    // index of the answered candidate
 	Labels      map[string]string
 	Recorded    Recorded
-	Checkpoints map[string]CollectedCheckpoint // by name; one that is not there was not reached
+	Checkpoints map[string]CollectedCheckpoint // by name; a missing one was not reached
 }
 
-// CollectedCheckpoint is the recorded answer to a checkpoint: a source, parts, or why there
-// is none.
+// CollectedCheckpoint is the recorded answer to a checkpoint: a source, parts, or the reason why it is
+// missing.
 type CollectedCheckpoint struct {
 	Source   string // absolute
 	Parts    []Part
 	Unusable string
 }
 
-// collection is the reader whose attribute is in the body of a solution block; nil is none.
+// collection returns the reader whose attribute is in the body of a solution block, or nil.
 func (l *loader) collection(body *hclsyntax.Body) *Reader {
 	for i := range l.options.Readers {
 		if r := &l.options.Readers[i]; r.Collect != nil && body.Attributes[r.Attribute.Name] != nil {
@@ -47,7 +47,7 @@ func (l *loader) collection(body *hclsyntax.Body) *Reader {
 	return nil
 }
 
-// collected are the instances that a record makes of one instance of a solution block.
+// collected expands one instance of a solution block to an instance for each solution of a record.
 func (l *loader) collected(d *decl, inst instance, r *Reader) []instance {
 	b := l.open(d, d.block, d.schema, inst.ctx)
 	path, g := b.path(r.Attribute.Name)
@@ -87,7 +87,7 @@ func (l *loader) collected(d *decl, inst instance, r *Reader) []instance {
 	return insts
 }
 
-// recorded gives a solution what was recorded of it.
+// recorded sets the fields of a solution that a record contains.
 func (b *block) recorded(s *Solution, one *Collected) {
 	labels := maps.Clone(one.Labels)
 	for _, own := range s.Labels {
@@ -108,7 +108,7 @@ func (b *block) recorded(s *Solution, one *Collected) {
 	}
 }
 
-// tell reports what was found wrong with what a block had read; at is the place of what has none.
+// tell reports the errors in files that a block had read; at is the range for errors without a position.
 func (b *block) tell(mistakes diag.List, at hcl.Range) (failed bool) {
 	for _, m := range mistakes {
 		failed = failed || m.Severity != diag.Warning

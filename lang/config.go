@@ -8,11 +8,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// Config is a loaded configuration: every block evaluated, every instance of
-// for_each and matrix expanded, every default in place. Slices are in source
-// order unless said otherwise; paths are absolute. It holds no results: those
-// do not exist before pass, result and export, whose expressions are kept as
-// Expr.
+// Config is a loaded configuration: every block evaluated, every instance of for_each and matrix expanded,
+// every default in place. Slices are in source order unless documented otherwise; paths are absolute. It
+// holds no results: those do not exist before pass, result and export, whose expressions are kept as Expr.
 type Config struct {
 	Root      string // directory of fevalgraph.hcl
 	Settings  Settings
@@ -28,7 +26,7 @@ type Config struct {
 	Exports   []*Export
 	// Generators are for `fevalgraph gen` alone.
 	Generators []*Generator
-	Inputs     []ConfigInput // what evaluation read beside the HCL, in first-read order
+	Inputs     []ConfigInput // files and variables that evaluation read besides the HCL, in first-read order
 }
 
 // Settings is the fevalgraph block.
@@ -41,7 +39,7 @@ type Settings struct {
 // RemoteCache is a cache on another machine.
 type RemoteCache struct {
 	Name           string
-	URL            string   `hcl:"url"`  // grpc, grpcs, http or https, with a host, and a path or none
+	URL            string   `hcl:"url"`  // grpc, grpcs, http or https, with a host and an optional path
 	Mode           string   `hcl:"mode"` // "r" or "rw"
 	Namespace      string   `hcl:"namespace"`
 	ReadNamespaces []string `hcl:"read_namespaces"`
@@ -81,24 +79,23 @@ type Secret struct {
 	Range diag.Range
 }
 
-// EnvVar is one environment variable of the work. When Secret is set, Value
-// holds a secret and must not enter a key: Secret does in its place. It is the
-// secret's name, and " in " with the expression when there is more to Value
-// than the secret itself.
+// EnvVar is one environment variable of the work. When Secret is set, Value holds a secret and must not
+// enter a key: Secret replaces it there. It is the secret's name, followed by " in " and the expression if
+// Value contains more than the secret itself.
 type EnvVar struct {
 	Name   string
 	Value  string
 	Secret string
 }
 
-// Retry says when and how often broken work is tried again.
+// Retry is the policy for retries of broken work.
 type Retry struct {
-	Attempts int           `hcl:"attempts"` // in all; 1 is no retry
+	Attempts int           `hcl:"attempts"` // in all; 1 means no retry
 	Wait     time.Duration `hcl:"wait"`     // before each further attempt
 	On       []string      `hcl:"on"`       // classes that are retried; today only "broken"
 }
 
-// Backend is a place where commands run.
+// Backend is an environment in which commands run.
 type Backend struct {
 	Kind     string // "local", "docker", "gojudge"
 	Name     string
@@ -113,11 +110,11 @@ type Backend struct {
 	Python       string        `hcl:"python"`      // interpreter request for uv, such as "3.12"; empty is uv's choice
 	Setup        []string      `hcl:"setup"`       // commands run in the workspace before the tests
 	SetupTimeout time.Duration `hcl:"setup_timeout"`
-	// Machines are nil unless the backend provides machines: the resources of a problem then
-	// say which ones it is evaluated on.
+	// Machines is nil unless the backend provides machines. The resources of a problem then specify which
+	// machines evaluate it.
 	Machines  *Machines
-	Token     string           `hcl:"token"` // what a server asks for; in no key and no output
-	Container *Container       // nil where commands run in none
+	Token     string           `hcl:"token"` // credential for a server; in no key and no output
+	Container *Container       // nil if commands do not run in containers
 	Local     *LocalBackend    // set when Kind is "local"
 	Docker    *DockerBackend   // set when Kind is "docker"
 	GoJudge   *GoJudgeBackend  // set when Kind is "gojudge"
@@ -127,39 +124,39 @@ type Backend struct {
 	Range     diag.Range
 }
 
-// Machines are those that a backend provides: clusters of equal machines.
+// Machines describes the machines that a backend provides: clusters of equal machines.
 type Machines struct {
-	Resources   Resources // of a problem that asks for nothing else; in a plan, what it gets
-	Slots       int       `hcl:"slots"`        // nodes of the graph that run at once on a cluster; 0 is 1
-	MaxClusters int       `hcl:"max_clusters"` // with the same resources, at once; 0 is 1
-	// Pool is the one that nodes on these machines take; "" until a plan has chosen them.
+	Resources   Resources // for a problem without requirements; in a plan, the resources that it gets
+	Slots       int       `hcl:"slots"`        // nodes of the graph that run at once on a cluster; 0 means 1
+	MaxClusters int       `hcl:"max_clusters"` // with the same resources, at once; 0 means 1
+	// Pool is the pool of nodes on these machines; "" until a plan has chosen them.
 	Pool string
 }
 
-// Addr is "<kind>.<name>".
+// Addr returns "<kind>.<name>".
 func (b *Backend) Addr() string { return b.Kind + "." + b.Name }
 
-// Container is what commands run in on a backend of containers.
+// Container describes the containers in which a backend runs commands.
 type Container struct {
 	Image  string // reference or ID; "" when Build is set
 	Build  *ImageBuild
 	GPUs   string `hcl:"gpus"` // "all", a number, "device=" and ids
-	Keep   string `hcl:"keep"` // whose containers stay: "never", "failed", "always"
+	Keep   string `hcl:"keep"` // which containers are kept: "never", "failed", "always"
 	Mounts []Mount
-	As     *ContainerAs // nil is as the backend's block says
+	As     *ContainerAs // nil keeps the setting of the backend's block
 }
 
-// ContainerAs is what a verifier wants of containers, whatever their backend says. Empty
-// texts and zero are as it says.
+// ContainerAs overrides a backend's container settings for a verifier. Empty texts and zero keep the
+// backend's settings.
 type ContainerAs struct {
 	User         string // else the image's, be it root
-	Online       bool   // a network, and otherwise none
-	Capabilities bool   // what containers may do by default
+	Online       bool   // whether it has a network
+	Capabilities bool   // capabilities that containers have by default
 	CPUs         float64
 	Memory       int64 // bytes
 }
 
-// ImageBuild says how the image of containers is made.
+// ImageBuild specifies how to build the image of containers.
 type ImageBuild struct {
 	Dockerfile string // absolute
 	Context    string // absolute
@@ -174,7 +171,7 @@ type Mount struct {
 	Source   string `hcl:"source"` // absolute
 	Target   string `hcl:"target"` // absolute, clean
 	ReadOnly bool   `hcl:"read_only"`
-	Unhashed bool   // what is in it is in no key
+	Unhashed bool   // its content is in no key
 	Range    diag.Range
 }
 
@@ -182,7 +179,7 @@ type Mount struct {
 type Problem struct {
 	Name        string   // unique: the name attribute, the label, or label["key"]
 	Ref         string   // problem.kvstore or problem.suite["code_search"]
-	ReadFrom    string   // the path that a Reader read it from; "" is none
+	ReadFrom    string   // the path that a Reader read it from; "" without a Reader
 	Title       string   `hcl:"title"`
 	Description string   `hcl:"description"`
 	Spec        string   `hcl:"spec"` // path of the task text; not read by evaluation
@@ -193,18 +190,18 @@ type Problem struct {
 	Category    string   `hcl:"category"`
 	Entry       string   `hcl:"entry"`
 	Pytest      *Pytest  // exactly one driver is set
-	Judge       *Judge   // likewise
-	Command     *Command // likewise
-	Verified    bool     // likewise: its checkpoints have a Verifier
+	Judge       *Judge   // as above
+	Command     *Command // as above
+	Verified    bool     // as above: its checkpoints have a Verifier
 	Resources   Resources
-	// What a solution may have together, on disk: files and their bytes.
+	// Limits of a solution on disk, in bytes and in files.
 	MaxSubmissionSize  int64         `hcl:"max_submission_size"`
 	MaxSubmissionFiles int           `hcl:"max_submission_files"`
-	Reference          *Reference    // nil when it ships none
-	Checkpoints        []*Checkpoint // sorted by (Order, Name); of a problem that gives scores one without a name
-	// Invalid is what is wrong with this instance alone, sorted by place; only
-	// with invalid = "report". Such a problem has no driver and no checkpoints,
-	// and of the rest what could be evaluated; its solutions have no checkpoints.
+	Reference          *Reference    // nil unless it ships a solution
+	Checkpoints        []*Checkpoint // sorted by (Order, Name); a problem that gives scores has one without a name
+	// Invalid contains the errors of this instance alone, sorted by position, only with invalid = "report".
+	// Such a problem has no driver and no checkpoints, and its other fields are set as far as they could be
+	// evaluated; its solutions have no checkpoints.
 	Invalid diag.List
 	Range   diag.Range
 }
@@ -214,10 +211,10 @@ type Pytest struct {
 	Root         string // directory with the test files; "" when RootFrom is set
 	RootFrom     *OutputRef
 	Directory    string   `hcl:"directory"`     // where they go in the workspace: "tests"
-	MissingTests string   `hcl:"missing_tests"` // what a test file that does not exist is: "error" or "skip"
+	MissingTests string   `hcl:"missing_tests"` // how to treat a missing test file: "error" or "skip"
 	OmitSkipped  bool     // tests that are skipped are left out of totals
-	AssetPaths   string   `hcl:"asset_paths"` // what variables hold for assets: "absolute" or "relative" paths
-	Requires     []string `hcl:"requires"`    // requirements beside the built-in ones, as written
+	AssetPaths   string   `hcl:"asset_paths"` // paths of assets in variables: "absolute" or "relative"
+	Requires     []string `hcl:"requires"`    // requirements besides the built-in ones, as written
 	Args         []string `hcl:"args"`        // extra pytest arguments
 	Plugins      []string `hcl:"plugins"`     // pytest plugins to load with -p
 	Ports        []int    // that the tests or the solution listen on, ascending, each once
@@ -231,7 +228,7 @@ type Pytest struct {
 	RootRange    diag.Range
 }
 
-// SplitFile is the Split of a problem whose test files are run one by one.
+// SplitFile is the Split of a problem whose test files run one by one.
 const SplitFile = "file"
 
 // Checkpoint is one checkpoint of a problem with everything it inherits.
@@ -243,12 +240,12 @@ type Checkpoint struct {
 	Spec              string   // path of the task text; not read by evaluation
 	Tests             []string // file names in the pytest root: its own tests; they exist, or Pytest.MissingTests is "skip"
 	IncludePriorTests bool
-	Timeout           time.Duration // per test; 30s when nothing says otherwise; 0 is none
-	SessionTimeout    time.Duration // whole pytest run; 0 is none
+	Timeout           time.Duration // per test; 30s by default; 0 means no limit
+	SessionTimeout    time.Duration // whole pytest run; 0 means no limit
 	Before            string        // commands of the shell that starts pytest
 	Env               []EnvVar      // problem's and own, merged, sorted by name
-	Markers           []Marker      // problem's then own; an own one replaces by name
-	Assets            []Asset       // likewise
+	Markers           []Marker      // the problem's, then the checkpoint's, which replace those with equal names
+	Assets            []Asset       // as above
 	Verifier          *Verifier     // nil unless the problem is Verified
 	Pass              Pass
 	Range             diag.Range
@@ -262,16 +259,16 @@ type Marker struct {
 	Range       diag.Range
 }
 
-// Asset is a file or directory that tests may read.
+// Asset is a file or directory that tests can read.
 type Asset struct {
 	Name   string
-	Source string // absolute path; may hold glob characters when IsGlob; "" when From is set
+	Source string // absolute path; a glob pattern if IsGlob; "" if From is set
 	From   *OutputRef
 	IsGlob bool
-	Target string   // place under <tests>/assets, slash-separated
+	Target string   // path under <tests>/assets, slash-separated
 	Ignore []string `hcl:"ignore"` // doublestar patterns relative to the source
 	Mode   string   `hcl:"mode"`   // "", "0644", "0755": forced mode of its files
-	SHA256 string   // expected digest of a single file, lower-case hex; "" is unchecked
+	SHA256 string   // expected digest of a single file, lower-case hex; "" means unchecked
 	Owner  string   // "" for the problem, the checkpoint's name for its own
 	Range  diag.Range
 }
@@ -279,9 +276,9 @@ type Asset struct {
 // Pass decides whether a graded checkpoint counts as passed. Exactly one of
 // Policy, When and AtLeast is set.
 type Pass struct {
-	Policy string // core-cases, strict-core-cases, any-case ...: one that the schema lists
+	Policy string // core-cases, strict-core-cases, any-case ...: a policy that the schema lists
 	When   *Expr  // over self: groups, collected, exit_code ...
-	// AtLeast is the score from which on a checkpoint of a Verified problem passes.
+	// AtLeast is the lowest score with which a checkpoint of a Verified problem passes.
 	AtLeast *float64
 	Range   diag.Range
 }
@@ -293,26 +290,26 @@ type Solution struct {
 	Problem      *Problem
 	Labels       []Label              // sorted by name
 	Missing      string               `hcl:"missing"` // "error", "skip" or "omit"
-	Failed       string               // why there is no code: making it failed; "" when there is
-	Files        string               `hcl:"files"`         // what is taken of a source: "all" or "plain"
+	Failed       string               // why making the code failed; "" if it succeeded
+	Files        string               `hcl:"files"`         // which files of a source are used: "all" or "plain"
 	Ignore       []string             `hcl:"ignore"`        // patterns relative to the source
-	IgnoreSyntax string               `hcl:"ignore_syntax"` // what they are: "doublestar" or "fnmatch"
+	IgnoreSyntax string               `hcl:"ignore_syntax"` // their syntax: "doublestar" or "fnmatch"
 	Checkpoints  []SolutionCheckpoint // in the problem's order
 	Recorded     *Recorded            // nil unless another program recorded it
 	Range        diag.Range
 }
 
-// Recorded is what the record of a solution says of it.
+// Recorded contains the facts about a solution in the record that it was read from.
 type Recorded struct {
 	By          string   // the program
 	Path        string   // where its record is, absolute
-	Cause       string   // why the solution or its verdict is incomplete, in one word of that program; "" is nothing
-	Score       *float64 // nil is none
+	Cause       string   // why the solution or its verdict is incomplete, in one word of that program; "" if complete
+	Score       *float64 // nil if not recorded
 	Valid       bool     // whether Score is the solution's in that program's own opinion
 	Comparable  bool     // whether it is of the same scale as scores here
 	Last        bool     // whether it is that of the last checkpoint that was reached, and not their mean
-	Version     string   // a digest of the problem that the solution answered; "" is not known
-	VersionHere string   // that of the problem here, if it is another one
+	Version     string   // a digest of the problem that the solution answered; "" if unknown
+	VersionHere string   // the digest of the problem here, if it differs
 	Checkpoints []RecordedCheckpoint
 }
 
@@ -327,7 +324,7 @@ type RecordedCheckpoint struct {
 // Label is one user-chosen axis of a solution.
 type Label struct{ Name, Value string }
 
-// Omits reports whether the checkpoint of an answer is not asked for.
+// Omits reports whether the checkpoint of an answer is left out of evaluation.
 func (s *Solution) Omits(answer SolutionCheckpoint) bool {
 	return answer.Missing && s.Missing == "omit"
 }
@@ -338,17 +335,17 @@ type SolutionCheckpoint struct {
 	Source     string // absolute path of the directory (or single file); "" when From is set
 	From       *OutputRef
 	Entry      string   // command that starts it; the problem's unless overridden
-	Setup      []string // set-up commands of its own, after the backend's
+	Setup      []string // additional set-up commands, after the backend's
 	Missing    bool     // Source does not exist, and Missing of the solution allows that
-	// Parts are what the answer consists of where that is no single directory; nil is Source.
+	// Parts are the parts of an answer that is not a single directory; nil means Source.
 	Parts    []Part
-	Unusable string // why nothing can be evaluated although something is recorded; "" is that it can
+	Unusable string // why a recorded answer cannot be evaluated; "" if it can
 	Refused  string // why the source is not evaluated, by its maker's doing; "" if it is
 }
 
 // Part is a file or directory that is part of an answer.
 type Part struct {
-	Source string // absolute path; "" is an empty directory
+	Source string // absolute path; "" means an empty directory
 	Target string // relative to the top of the answer, with slashes
 }
 
@@ -359,7 +356,7 @@ type Suite struct {
 	Cells       []Cell // axes in source order, last axis fastest, repeats innermost
 	Excluded    []ExcludedCell
 	Retry       *Retry
-	StopAfter   int `hcl:"stop_after"` // cells that may fail before nothing new starts; 0 is no limit
+	StopAfter   int `hcl:"stop_after"` // cells that can fail before no new work starts; 0 means no limit
 	ShardIndex  int // 1-based; 0 when the suite is whole
 	ShardCount  int
 	Implicit    bool // no suite block was written
@@ -395,7 +392,7 @@ type Metric struct {
 	Name   string
 	Value  *Expr  // or
 	PassAt int    `hcl:"pass_at"` // a number of attempts, or
-	BestOf int    `hcl:"best_of"` // likewise, or
+	BestOf int    `hcl:"best_of"` // as above, or
 	Elo    bool   `hcl:"elo"`     // a rating
 	Format string `hcl:"format"`
 	Range  diag.Range
@@ -410,7 +407,7 @@ type Export struct {
 	Range diag.Range
 }
 
-// Relative returns a path as users of the project write it: relative to its directory if it is below it.
+// Relative returns a path for messages: relative to the project's directory if it is below it.
 func (c *Config) Relative(path string) string {
 	if rel, err := filepath.Rel(c.Root, path); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
@@ -418,7 +415,7 @@ func (c *Config) Relative(path string) string {
 	return path
 }
 
-// NeedsPython reports whether a problem or a task has Python made for it by uv.
+// NeedsPython reports whether a problem or a task needs uv to install Python.
 func (c *Config) NeedsPython() bool {
 	return slices.ContainsFunc(c.Tasks, func(t *Task) bool { return len(t.Requires) > 0 }) || slices.ContainsFunc(c.Problems, func(p *Problem) bool {
 		return p.Pytest != nil || p.Command != nil && p.Command.UVProject != ""

@@ -8,13 +8,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// Console evaluates expressions over a loaded configuration. It is used by one
-// goroutine at a time.
+// Console evaluates expressions over a loaded configuration. It is not safe for concurrent use.
 type Console struct{ l *loader }
 
-// NewConsole loads a configuration. The console works as far as it could be
-// made sense of, also when there are findings; it is nil only when a file
-// could not be read or parsed.
+// NewConsole loads a configuration. The console works with every declaration that could be evaluated, also
+// when there are findings; it is nil only if a file could not be read or parsed.
 func NewConsole(o Options) (*Console, diag.List) {
 	l := newLoader(context.Background(), o)
 	l.load()
@@ -31,7 +29,7 @@ const consoleFile = "console"
 // parts masked. Relative paths start at the project's root.
 func (c *Console) Eval(expression string) (string, diag.List) {
 	src := &source{shown: consoleFile, dir: c.l.root, bytes: []byte(expression)}
-	fresh := newReporter() // findings of loading are said already
+	fresh := newReporter() // findings of loading are printed already
 	fresh.sensitive = c.l.sensitive
 	c.l.reporter = fresh
 	c.l.shown[src.shown] = src
@@ -43,7 +41,7 @@ func (c *Console) Eval(expression string) (string, diag.List) {
 		return "", c.l.findings
 	}
 	expr = guarded(expr)
-	clear(c.l.bad) // ranges of an earlier expression may be the same
+	clear(c.l.bad) // ranges of an earlier expression can be the same
 	d := &decl{kind: "console", path: []string{""}, src: src, whole: map[string]bool{}, value: cty.DynamicVal}
 	c.l.resolveExpr(d, expr, names{})
 	b := &block{l: c.l, src: src, decl: d, ctx: c.l.scope(d)}

@@ -5,41 +5,40 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// Cursor says what a place in a text of HCL is, whether or not the text is whole: it goes by
-// the tokens before the place alone.
+// Cursor describes a position in a text of HCL that may have syntax errors. It depends only on the tokens
+// before the position.
 type Cursor struct {
 	Path []Enclosing // the blocks around it, outermost first
 
-	// Header is the type of the block whose header the place is in, and Labels those before
-	// it; In its quotes InText is set.
+	// Header is the type of the block whose header contains the position, and Labels are the labels before
+	// it. InText is set within the quotes of a label.
 	Header string
 	Labels []string
 
-	Attribute string // whose value the place is in; "" in a body or a header
+	Attribute string // whose value contains the position; "" in a body or a header
 	Nested    bool   // in brackets of the value: a part of it
 	InText    bool   // in quotes, and not in a ${} there
 
-	// Word is what is written of the name or text that ends at the place, and Start the byte
-	// where it begins. Before are the names and dots before it: "problem." of problem.kv.
+	// Word is the part of the name or text before the position, and Start the byte where it begins. Before
+	// contains the names and dots before it: "problem." of problem.kv.
 	Word   string
 	Before string
 	Start  int
 }
 
-// Enclosing is a block around a place.
+// Enclosing is a block around a position.
 type Enclosing struct {
 	Type   string
 	Labels []string
 }
 
-// CursorAt finds out what the place at a byte of a text is.
+// CursorAt analyses the position at a byte of a text.
 func CursorAt(text []byte, at int) Cursor {
 	s := newScanner(text, at, -1)
 	return s.cursor(at)
 }
 
-// NamesAround are the names of attributes and blocks in the body that the place at a byte of
-// a text is in, before it and behind it.
+// NamesAround returns the names of all attributes and blocks in the body that contains a byte of a text.
 func NamesAround(text []byte, at int) []string {
 	s := newScanner(text, len(text), at)
 	if s.around == nil {
@@ -75,7 +74,7 @@ func (s *scanner) cursor(at int) Cursor {
 	return c
 }
 
-// word finds the name or text that ends at a byte, and what it belongs to.
+// word finds the name or text that ends at a byte, and the attribute or label that it belongs to.
 func (c *Cursor) word(tokens []hclsyntax.Token, at int) {
 	last := len(tokens) - 1
 	if c.InText {
@@ -113,8 +112,8 @@ func (c *Cursor) word(tokens []hclsyntax.Token, at int) {
 	}
 }
 
-// TextAround is the text in quotes that the place at a byte is in, without them; false when it
-// is in none, or in one with templates.
+// TextAround returns the quoted text around a byte, without its quotes; false outside of quotes, or in a
+// text with templates.
 func TextAround(text []byte, at int) (string, bool) {
 	tokens, _ := hclsyntax.LexConfig(text, "", hcl.InitialPos)
 	for i, t := range tokens {
@@ -126,7 +125,7 @@ func TextAround(text []byte, at int) (string, bool) {
 	return "", false
 }
 
-// CursorOver is CursorAt behind the name that a place is in.
+// CursorOver is CursorAt for the end of the name under a position.
 func CursorOver(text []byte, at int) Cursor {
 	tokens, _ := hclsyntax.LexConfig(text, "", hcl.InitialPos)
 	for _, t := range tokens {

@@ -11,25 +11,25 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// decl is one thing that can be referred to, evaluated once.
+// decl is a declaration, evaluated once.
 type decl struct {
 	kind   string   // "problem", "local", "backend" …
-	path   []string // what follows the kind: ["kvstore"], ["local", "host"]
+	path   []string // the parts after the kind: ["kvstore"], ["local", "host"]
 	src    *source
 	block  *hclsyntax.Block     // nil for locals and implicit declarations
 	attr   *hclsyntax.Attribute // of a local
 	schema *BlockSchema         // of block
 	header hcl.Range
 
-	needs []need          // what it refers to, in source order
+	needs []need          // its references, in source order
 	whole map[string]bool // kinds that it refers to as a whole
 
 	own     []*decl  // locals that it declares for itself, in the order of evaluation
-	attempt *attempt // while one instance of it is evaluated; else nil
+	attempt *attempt // set while one instance of it is evaluated
 
 	failed bool
 	value  cty.Value // unknown until evaluated, and for ever when that fails
-	made   any       // what it adds to the Config, when that could be made
+	made   any       // its part of the Config, once evaluated
 }
 
 // need is one reference.
@@ -38,13 +38,13 @@ type need struct {
 	rng hcl.Range
 }
 
-// addr is what the declaration is referred to by.
+// addr returns the address in references.
 func (d *decl) addr() string { return d.kind + "." + strings.Join(d.path, ".") }
 
-// name is the last part of the address.
+// name returns the last part of the address.
 func (d *decl) name() string { return d.path[len(d.path)-1] }
 
-// title is the declaration as written, for sentences.
+// title returns the declaration as written, for messages.
 func (d *decl) title() string {
 	if d.kind == "local" {
 		return d.addr()
@@ -73,7 +73,7 @@ func (l *loader) declare() {
 			}
 			path := b.Labels
 			if len(path) == 0 {
-				path = []string{""} // the fevalgraph block: one of its kind
+				path = []string{""} // the only fevalgraph block
 			}
 			l.add(&decl{kind: b.Type, path: path, src: src, block: b, schema: schema, header: b.DefRange()})
 		}
@@ -84,7 +84,7 @@ func (l *loader) declare() {
 	}
 }
 
-// declareImplicit adds what exists when nothing of its kind is written.
+// declareImplicit adds the declarations that exist by default.
 func (l *loader) declareImplicit() {
 	main := l.sources[0]
 	if !l.written("backend") || !l.runsCommands() && (l.writtenDriver("pytest") || l.writtenDriver("command") || l.writtenDriver("verifier") || l.written("task")) {
@@ -99,8 +99,8 @@ func (l *loader) declareImplicit() {
 // cpuPool is the pool whose size is -j.
 const cpuPool = "cpu"
 
-// written reports whether any block of the kind stands in a file, well formed
-// or not: a mistyped backend must not bring the implicit one to life.
+// written reports whether any file contains a block of the kind, well formed or not: a mistyped backend must
+// not enable the implicit one.
 func (l *loader) written(kind string) bool {
 	for _, src := range l.sources {
 		for _, b := range src.body.Blocks {
@@ -125,7 +125,7 @@ func (l *loader) runsCommands() bool {
 	return false
 }
 
-// writtenDriver reports whether any problem has the driver block.
+// writtenDriver reports whether any problem contains the driver block.
 func (l *loader) writtenDriver(name string) bool {
 	for _, src := range l.sources {
 		for _, b := range src.body.Blocks {
@@ -195,8 +195,8 @@ func nameHint(kind string) string {
 	return ""
 }
 
-// declareFunction makes a function block callable. Its result is evaluated
-// when it is called, in the scope of its own references.
+// declareFunction makes a function block callable. Its result is evaluated at each call, in the scope of the
+// block's own references.
 func (l *loader) declareFunction(d *decl) {
 	for _, a := range d.schema.Attributes {
 		if a.Required && d.block.Body.Attributes[a.Name] == nil {
@@ -232,7 +232,7 @@ func (l *loader) topSchema(name string) *BlockSchema {
 	return nil
 }
 
-// drivers are the blocks of which a problem has exactly one.
+// drivers returns the names of the driver blocks. A problem has exactly one of them.
 func drivers(schema *BlockSchema) []string {
 	var names []string
 	for _, b := range schema.Blocks {
@@ -243,10 +243,10 @@ func drivers(schema *BlockSchema) []string {
 	return names
 }
 
-// place is "file:line" of a range.
+// place formats a range as "file:line".
 func place(r hcl.Range) string { return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line) }
 
-// declared are all declarations, with those that blocks have for themselves.
+// declared iterates over all declarations, with the locals of blocks.
 func (l *loader) declared() iter.Seq[*decl] {
 	return func(yield func(*decl) bool) {
 		for _, d := range l.decls {

@@ -11,10 +11,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/funcs"
 )
 
-// block is one block with dynamic expanded, ready to be asked for its
-// attributes. Every answer is checked against the table, mistakes are
-// reported, and a value that is unknown because something else failed fails
-// silently.
+// block is one block with dynamic expanded. It checks each attribute that is read against the table and
+// reports errors. A value that is unknown because of another error fails silently.
 type block struct {
 	l      *loader
 	src    *source
@@ -27,26 +25,26 @@ type block struct {
 	header hcl.Range
 }
 
-// given tells what was written for an attribute.
+// given classifies the value of an attribute.
 type given int
 
 const (
-	isAbsent given = iota // nothing: the default holds
-	isNull                // null: the default holds too, unless null has a meaning
+	isAbsent given = iota // the default applies
+	isNull                // null: the default applies too, unless null has a meaning
 	isSet
-	isFailed // a mistake, reported here or elsewhere
+	isFailed // an error, reported here or elsewhere
 )
 
-// usable reports whether the value that came with it, given or default, holds.
+// usable reports whether the value returned with it, given or default, is valid.
 func (g given) usable() bool { return g != isFailed }
 
-// fail reports a mistake and fails the declaration.
+// fail reports an error and fails the declaration.
 func (b *block) fail(f finding) {
 	b.l.reporterOf(b.decl).report(f)
 	b.decl.failed = b.decl.failed || !f.warning
 }
 
-// at is a finding at an attribute's value, or at the block when it is absent.
+// at returns a finding at an attribute's value, or at the block if the attribute is absent.
 func (b *block) at(name string) finding {
 	if attr := b.attrs[name]; attr != nil {
 		return finding{rng: attr.Expr.Range(), expr: attr.Expr, ctx: b.ctx}
@@ -54,7 +52,7 @@ func (b *block) at(name string) finding {
 	return finding{rng: b.header}
 }
 
-// reject reports what is wrong with the attribute's value.
+// reject reports an error in the attribute's value.
 func (b *block) reject(name, code, summary, detail, hint string) {
 	f := b.at(name)
 	f.code, f.summary, f.detail, f.hint = code, summary, detail, hint
@@ -83,8 +81,7 @@ func article(t cty.Type) string {
 	return "a " + t.FriendlyName()
 }
 
-// schemaOf is the attribute's row of the table. Asking for what is not there
-// is a bug in this package.
+// schemaOf returns the attribute's row of the table. It panics if the table has no such row.
 func (b *block) schemaOf(name string, types ...AttributeType) *AttributeSchema {
 	a := b.schema.Attribute(name)
 	if a == nil || !slices.Contains(types, a.Type) {
@@ -93,8 +90,8 @@ func (b *block) schemaOf(name string, types ...AttributeType) *AttributeSchema {
 	return a
 }
 
-// value evaluates an attribute. The value is known and not null when set.
-// Marks are stripped: a secret where the table allows none is a mistake.
+// value evaluates an attribute. The value is known and not null when set. Marks are stripped: a secret where
+// the table allows none is an error.
 func (b *block) value(a *AttributeSchema) (cty.Value, given) {
 	v, g := b.marked(a)
 	if g != isSet {
@@ -109,7 +106,7 @@ func (b *block) value(a *AttributeSchema) (cty.Value, given) {
 	return plain, isSet
 }
 
-// marked is value with marks kept.
+// marked is like value, but keeps marks.
 func (b *block) marked(a *AttributeSchema) (cty.Value, given) {
 	attr := b.attrs[a.Name]
 	if attr == nil {
@@ -153,7 +150,7 @@ func (b *block) evaluate(expr hcl.Expression) (cty.Value, bool) {
 		}
 	}
 	if r := b.l.reporterOf(b.decl); !problems.HasErrors() && !v.IsWhollyKnown() && r.doubt == nil {
-		// As a rule something that it depends on has a mistake of its own.
+		// As a rule one of its dependencies has an error.
 		r.doubt = &finding{
 			code: "unknown-value", summary: "No value", rng: expr.Range(), expr: expr, ctx: b.ctx,
 			detail: "The expression has no value. Functions such as contains have none when they are given null.",
@@ -167,8 +164,7 @@ func (b *block) evaluate(expr hcl.Expression) (cty.Value, bool) {
 	return v, true
 }
 
-// only returns the single nested block of a kind, or nil; further ones are
-// mistakes.
+// only returns the single nested block of a kind, or nil, and reports further ones.
 func (b *block) only(kind string) *block {
 	all := b.children(kind)
 	if len(all) == 0 {
@@ -194,10 +190,10 @@ func (b *block) children(kind string) []*block {
 	return found
 }
 
-// label is the block's name.
+// label returns the block's name.
 func (b *block) label() string { return b.labels[len(b.labels)-1] }
 
-// defaultOf is the table's default, parsed once.
+// defaultOf returns the table's default, parsed once.
 func (l *loader) defaultOf(a *AttributeSchema) cty.Value {
 	v, known := l.defaults[a.Default]
 	if !known {
@@ -207,7 +203,7 @@ func (l *loader) defaultOf(a *AttributeSchema) cty.Value {
 	return v
 }
 
-// defaultValue is the table's default. One that does not parse is a bug.
+// defaultValue parses the table's default. It panics if that fails.
 func defaultValue(a *AttributeSchema) cty.Value {
 	expr, problems := hclsyntax.ParseExpression([]byte(a.Default), "default", hcl.InitialPos)
 	if !problems.HasErrors() {

@@ -19,37 +19,36 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/funcs"
 )
 
-// finding is a diagnostic in the making. With expr and ctx it shows what the
-// references of the expression were.
+// finding is an unfinished diagnostic. With expr and ctx it shows the values of the references in the
+// expression.
 type finding struct {
 	warning bool
 	code    string
 	summary string
 	detail  string
 	hint    string
-	rng     hcl.Range // zero when there is no place
+	rng     hcl.Range // zero without a position
 	expr    hcl.Expression
 	ctx     *hcl.EvalContext
 	unshown bool // the source holds a sensitive value
 }
 
-// reportKey is what makes two findings the same: the instances of a for_each
-// repeat each other's.
+// reportKey identifies a finding: the instances of a for_each repeat each other's.
 type reportKey struct {
 	code, detail, summary string
 	rng                   hcl.Range
 }
 
-// maxSnippet is how many lines of source a diagnostic shows at most.
+// maxSnippet bounds the lines of source that a diagnostic shows.
 const maxSnippet = 8
 
 // reporter turns findings into diagnostics.
 type reporter struct {
 	shown     map[string]*source // by the Filename of their ranges
-	instance  string             // whose findings these are alone: problem.x["a"]
+	instance  string             // the only instance that the findings are about: problem.x["a"]
 	reported  map[reportKey]bool
 	findings  diag.List
-	sensitive []string // values that must not be said
+	sensitive []string // values that must not be shown
 	doubt     *finding // the first expression without a value
 }
 
@@ -86,21 +85,20 @@ func (r *reporter) report(f finding) {
 	r.findings = append(r.findings, d)
 }
 
-// reportDoubt reports the expression without a value when no mistake was found
-// that can be the reason: nothing may fail in silence.
+// reportDoubt reports the expression without a value if no error was found that can be the reason: no
+// failure may be silent.
 func (r *reporter) reportDoubt() {
 	if r.doubt != nil && !r.findings.HasErrors() {
 		r.report(*r.doubt)
 	}
 }
 
-// context names the instance in place of its block, or before what is
-// elsewhere.
+// context names the instance instead of its block, or adds it to the text about another block.
 func (r *reporter) context(blocks string) string {
 	if r.instance == "" {
 		return blocks
 	}
-	if blocks == "" { // a file that is no HCL
+	if blocks == "" { // a file in another format than HCL
 		return r.instance
 	}
 	outer, inner, nested := strings.Cut(blocks, " > ")
@@ -114,8 +112,8 @@ func (r *reporter) context(blocks string) string {
 	return r.instance
 }
 
-// keepSecret makes the texts in a sensitive value unspeakable: functions get
-// values without their marks and repeat them in their errors.
+// keepSecret marks the texts in a sensitive value for scrubbing: functions get values without their marks
+// and repeat them in their errors.
 func (r *reporter) keepSecret(v cty.Value) {
 	v, _ = v.UnmarkDeep()
 	_ = cty.Walk(v, func(_ cty.Path, part cty.Value) (bool, error) {
@@ -129,8 +127,8 @@ func (r *reporter) keepSecret(v cty.Value) {
 	})
 }
 
-// scrub replaces sensitive values in a text. A very short one is replaced
-// only where it stands in quotes: anywhere else it may be part of a word.
+// scrub replaces sensitive values in a text. A very short one is replaced only in quotes: anywhere else it
+// can be part of a word.
 func (r *reporter) scrub(text string) string {
 	for _, s := range r.sensitive {
 		if len(s) >= 4 {
@@ -141,8 +139,7 @@ func (r *reporter) scrub(text string) string {
 	return text
 }
 
-// reportHCL reports a diagnostic of the hcl library. A non-empty code
-// overrides the one that its summary stands for.
+// reportHCL reports a diagnostic of the hcl library. A non-empty code overrides the code for its summary.
 func (r *reporter) reportHCL(h *hcl.Diagnostic, code string) {
 	r.report(fromHCL(h, code))
 }
@@ -170,7 +167,7 @@ func fromHCL(h *hcl.Diagnostic, code string) finding {
 	if f.code == "" {
 		f.code = evaluationCode(h.Summary)
 	}
-	if strings.HasSuffix(f.detail, "..") { // errors of functions come with a stop of their own
+	if strings.HasSuffix(f.detail, "..") { // errors of functions end with a full stop already
 		f.detail = strings.TrimRight(f.detail, ".") + "."
 	}
 	// the library suggests inside its sentences; here hints stand apart
@@ -254,7 +251,7 @@ descend:
 	}
 }
 
-// blockTitle is a block's header as written: problem "kvstore".
+// blockTitle returns a block's header as written: problem "kvstore".
 func blockTitle(kind string, labels []string) string {
 	for _, label := range labels {
 		kind += fmt.Sprintf(" %q", label)
@@ -262,7 +259,7 @@ func blockTitle(kind string, labels []string) string {
 	return kind
 }
 
-// missingStep finds what was looked up and not found, and what there is instead.
+// missingStep returns the name that a lookup did not find, and the names that exist there.
 func missingStep(h *hcl.Diagnostic) (string, []string) {
 	if h.Expression == nil || h.EvalContext == nil || h.Subject == nil {
 		return "", nil
@@ -300,7 +297,7 @@ func unnormalized(missing error) string {
 	return ""
 }
 
-// pathReason says what is wrong with a path.
+// pathReason explains what is wrong with a path.
 func pathReason(shown string, err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

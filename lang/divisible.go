@@ -10,10 +10,9 @@ import (
 
 const hintDivide = `leave it out, or write split = "none"`
 
-// divisible finds the test files of a problem that are to be run one by one,
-// and looks for what makes it impossible to do so and still say what one run
-// of them all would have said. What cannot be seen from outside, such as a
-// fixture that one file leaves to the next, is the user's to know.
+// divisible finds the test files of a problem that run one by one, and reports anything that would make
+// their joint result differ from one run of all. Dependencies that are invisible from outside, such as a
+// fixture that one file leaves to the next, are the user's responsibility.
 func (b *block) divisible(p *Pytest) {
 	for i, arg := range p.Args {
 		previous := ""
@@ -28,7 +27,7 @@ func (b *block) divisible(p *Pytest) {
 		b.reject("split", "not-divisible", "Tests that cannot be divided", "Which files a task makes, and whether one imports another, is not known before it has run.",
 			`write split = "none"; or keep the test files in a directory, and make what they read: an asset may be a task's output`)
 	}
-	if p.Root == "" { // it has a mistake of its own
+	if p.Root == "" { // it has an error itself
 		return
 	}
 	entries, err := os.ReadDir(p.Root)
@@ -57,7 +56,7 @@ func (b *block) divisible(p *Pytest) {
 	}
 }
 
-// divisibleFile looks into one Python file directly in the pytest root.
+// divisibleFile checks one Python file directly in the pytest root.
 func (b *block) divisibleFile(file string, modules []string) {
 	b.l.input("file", file)
 	text, err := b.l.readFile(file)

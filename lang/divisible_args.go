@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Why an argument means one thing to a run of all test files and another to a
-// run of each.
+// Reasons why an argument has another effect on a run of each test file than on a run of all.
 const (
 	stopsEarly   = `with split = "file" each file is a run of its own, which does not stop when another one has a failure`
 	namesItsFile = `with split = "file" a run names its file, and pytest runs what is named`
@@ -14,8 +13,8 @@ const (
 	hidesOptions = `with split = "file" some options are not allowed, which could be in there`
 )
 
-// indivisible tells why an argument of pytest cannot be passed to a run of
-// each test file; "" when it can. previous is the argument before it.
+// indivisible explains why an argument of pytest cannot be passed to a run of each test file, or returns "".
+// previous is the argument before it.
 func indivisible(arg, previous, directory string) string {
 	name, _, _ := strings.Cut(arg, "=")
 	switch {
@@ -37,10 +36,10 @@ func indivisible(arg, previous, directory string) string {
 	return ""
 }
 
-// hasFlag reports whether an argument is a bundle of one-letter options, such
-// as -vx, that has the given one.
+// hasFlag reports whether an argument is a bundle of one-letter options, such as -vx, that includes the
+// given one.
 func hasFlag(arg string, flag byte) bool {
-	const takeValue = "ckmnoprW" // what follows one of these is its value
+	const takeValue = "ckmnoprW" // the rest of the bundle is its value
 	if len(arg) < 2 || arg[0] != '-' || arg[1] == '-' {
 		return false
 	}
@@ -52,8 +51,8 @@ func hasFlag(arg string, flag byte) bool {
 	return false
 }
 
-// overriddenSetting is the name of the setting of pytest.ini that an argument
-// overrides: -o NAME=VALUE, in one argument or two.
+// overriddenSetting returns the name of the setting of pytest.ini that an argument overrides: -o NAME=VALUE,
+// in one argument or two.
 func overriddenSetting(arg, previous string) string {
 	setting, ok := strings.CutPrefix(arg, "--override-ini=")
 	if !ok {

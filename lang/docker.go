@@ -12,7 +12,7 @@ import (
 type DockerBackend struct {
 	Pull     string  `hcl:"pull"`     // "missing", "always", "never"
 	Platform string  `hcl:"platform"` // "linux/arm64"
-	Network  string  `hcl:"network"`  // "none", "bridge" for one of the container's own, or the name of one
+	Network  string  `hcl:"network"`  // "none", "bridge" for a private network, or the name of a network
 	User     string  `hcl:"user"`     // name or number, either with ":group"
 	Workdir  string  `hcl:"workdir"`  // absolute, clean
 	CPUs     float64 `hcl:"cpus"`
@@ -39,8 +39,7 @@ func (b *block) docker() (*DockerBackend, *Container) {
 	return d, c
 }
 
-// Texts of a docker backend that have a shape of their own. What names exist
-// is the daemon's to say.
+// Forms of texts of a docker backend. Whether a name exists, only the daemon knows.
 var (
 	platformText = lazyregexp.New(`^[a-z0-9]+/[a-z0-9_]+(/[a-z0-9]+)?$`)
 	userText     = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?$`)
@@ -64,11 +63,11 @@ func dockerNetwork(b *block, name, text string) (string, bool) {
 	return "", false
 }
 
-// ownPlaces are directories of containers that hold what fevalgraph puts there.
+// ownPlaces are directories of containers that fevalgraph uses.
 const ownPlaces = "/fevalgraph"
 
-// mounts reads the mount blocks. One that covers the workspace, or lies in it,
-// would hide what a session puts there or be removed with it.
+// mounts reads the mount blocks. A mount over or below the workspace would hide the files of a session or be
+// removed with it.
 func (b *block) mounts(workdir string) []Mount {
 	var made []Mount
 	for _, m := range b.children("mount") {
@@ -94,7 +93,7 @@ func (b *block) mounts(workdir string) []Mount {
 	return made
 }
 
-// within reports whether a clean absolute path is dir or lies in it.
+// within reports whether a clean absolute path is dir or below it.
 func within(p, dir string) bool {
 	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
 }

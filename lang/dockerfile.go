@@ -9,8 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-// dockerImage reads which image a docker backend has: one that is named, or one
-// that is built.
+// dockerImage reads the image of a docker backend: the name of an image, or how to build it.
 func (b *block) dockerImage() (name string, build *ImageBuild) {
 	name, image := b.text("image")
 	path, dockerfile := b.path("dockerfile")

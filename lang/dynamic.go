@@ -13,7 +13,7 @@ import (
 // iterators must be visible in the evaluation context, because their values
 // belong to the canonical text of result-time expressions and to diagnostics.
 
-// open makes a block of syntax, dynamic blocks expanded.
+// open creates a block from syntax, with dynamic blocks expanded.
 func (l *loader) open(d *decl, syntax *hclsyntax.Block, schema *BlockSchema, ctx *hcl.EvalContext) *block {
 	return l.openBody(d, syntax.Body, syntax.Labels, syntax.DefRange(), schema, ctx)
 }
@@ -40,7 +40,7 @@ func (l *loader) openBody(d *decl, body *hclsyntax.Body, labels []string, header
 	return b
 }
 
-// expand adds the blocks that a dynamic block makes.
+// expand adds the blocks that a dynamic block generates.
 func (b *block) expand(dynamic *hclsyntax.Block) {
 	each, content := dynamic.Body.Attributes["for_each"], (*hclsyntax.Block)(nil)
 	for _, inner := range dynamic.Body.Blocks {
@@ -113,7 +113,7 @@ func (b *block) dynamicLabels(dynamic *hclsyntax.Block, made *BlockSchema, ctx *
 	return labels, true
 }
 
-// iteratorName is what the content of a dynamic block calls its element.
+// iteratorName returns the name of the element in the content of a dynamic block.
 func iteratorName(dynamic *hclsyntax.Block) string {
 	if attr := dynamic.Body.Attributes["iterator"]; attr != nil {
 		if name := hcl.ExprAsKeyword(attr.Expr); name != "" {

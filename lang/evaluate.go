@@ -5,8 +5,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// instances are the things that references stand for, by the ref attribute
-// of their value: "problem.suite[\"a\"]".
+// instances contains the targets of references, by the ref attribute of their value: "problem.suite[\"a\"]".
 type instances struct {
 	problems  map[string]*Problem
 	solutions map[string]*Solution
@@ -29,7 +28,7 @@ func newInstances() instances {
 	}
 }
 
-// evaluate gives a declaration its value and what it adds to the Config.
+// evaluate computes the value of a declaration and its part of the Config.
 func (l *loader) evaluate(d *decl) {
 	value := cty.DynamicVal
 	switch d.kind {
@@ -66,8 +65,7 @@ func (l *loader) evaluate(d *decl) {
 	}
 }
 
-// silenceFunctions makes functions that have a mistake of their own return
-// unknown, so that their callers stay silent.
+// silenceFunctions makes functions with an error return unknown, so that their callers stay silent.
 func (l *loader) silenceFunctions() {
 	for _, d := range l.decls {
 		if d.kind != "function" || !d.failed {

@@ -11,22 +11,22 @@ import (
 
 // Evaluated is the value of an expression in one instance of its block.
 type Evaluated struct {
-	In    string // the instance, or its checkpoint: `each.key = "a"`; "" of the only one
+	In    string // the instance, or its checkpoint: `each.key = "a"`; "" if there is only one
 	Value string // as HCL text, sensitive parts masked
 }
 
-// expression is one of a file, with what it takes to evaluate it.
+// expression is an expression of a file with the context for its evaluation.
 type expression struct {
 	d     *decl
-	own   bool   // of a local that d has for itself
+	own   bool   // set for a local in a block
 	scope string // as in AttributeSchema
 	expr  hclsyntax.Expression
 	whole hclsyntax.Expression // of the attribute
 }
 
-// Values are those of what stands at a place: of the reference there, or else of the whole
-// attribute. At most so many instances are evaluated; total is how many there are. There are
-// none where values exist only when results do, or depend on a mistake.
+// Values evaluates the reference at a position, or else the whole attribute. It evaluates at most so many
+// instances; total is the number of instances. It returns no values if they exist only with results, or
+// depend on an error.
 func (a *Analysis) Values(file string, at, most int) (values []Evaluated, total int) {
 	e := a.expressionAt(file, at)
 	if e == nil || !a.whole || a.l.bad[e.whole.Range()] || slices.Contains([]string{"self", "cell", scopeStatic}, e.scope) {
@@ -44,8 +44,8 @@ func (a *Analysis) Values(file string, at, most int) (values []Evaluated, total 
 	return values, len(scopes)
 }
 
-// expressionAt finds the expression at a place; nil where there is none, or where it is made
-// several times in an instance.
+// expressionAt returns the expression at a position. It returns nil without one, or if an instance evaluates
+// the expression several times.
 func (a *Analysis) expressionAt(file string, at int) *expression {
 	for _, d := range a.l.decls {
 		if !d.span().covers(file, at) {
@@ -84,7 +84,7 @@ func attributeAt(body *hclsyntax.Body, schema *BlockSchema, at int) (*hclsyntax.
 	return nil, ""
 }
 
-// narrow is the expression of the reference at a byte, where there is one.
+// narrow reduces e to the reference at a byte, if there is one.
 func (e *expression) narrow(at int) *expression {
 	e.expr = e.whole
 	_ = hclsyntax.VisitAll(e.whole, func(node hclsyntax.Node) hcl.Diagnostics {
@@ -96,14 +96,13 @@ func (e *expression) narrow(at int) *expression {
 	return e
 }
 
-// scoped is a scope, and the instance that it is of.
+// scoped is the scope of an instance.
 type scoped struct {
 	in  string
 	ctx *hcl.EvalContext
 }
 
-// scopesOf are the scopes in which an expression has a value. Whatever is wrong there is said
-// elsewhere.
+// scopesOf returns the scopes in which an expression has a value. Errors there are reported elsewhere.
 func (l *loader) scopesOf(e *expression) []scoped {
 	if e.d.attr != nil || e.scope == scopeOutside {
 		return []scoped{{ctx: l.scope(e.d)}}
@@ -135,7 +134,7 @@ func (l *loader) scopesOf(e *expression) []scoped {
 	return all
 }
 
-// checkpointsOf are those that an instance of a solution answers, or that a problem has.
+// checkpointsOf returns the checkpoints of a problem, or those that an instance of a solution answers.
 func (l *loader) checkpointsOf(d *decl, inst instance) []*Checkpoint {
 	if p := l.instances.problems[inst.ref(d)]; d.kind == "problem" && p != nil {
 		return p.Checkpoints
@@ -155,8 +154,7 @@ func (l *loader) checkpointsOf(d *decl, inst instance) []*Checkpoint {
 	return nil
 }
 
-// Keys are the names that can follow a reference at a place, such as local.limits; none when
-// its value has none.
+// Keys returns the names that can follow a reference at a position, such as local.limits.
 func (a *Analysis) Keys(reference, file string, at int) []string {
 	expr, problems := parseExpression([]byte(reference), "")
 	if problems.HasErrors() || !a.whole {

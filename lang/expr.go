@@ -20,19 +20,18 @@ type Expr struct {
 	ctx    *hcl.EvalContext
 	src    *source
 	source string
-	mu     *sync.Mutex // functions of the configuration make their scope when first called
+	mu     *sync.Mutex // functions of the configuration create their scope when first called
 }
 
-// Source is the canonical text for keys: the expression without comments and
-// in canonical form, then a line for the value of everything it refers to
-// outside of self, so that a changed variable changes it.
+// Source returns the canonical text for keys: the expression without comments and in canonical form, then a
+// line for the value of each reference outside of self, so that a changed variable changes it.
 func (e *Expr) Source() string { return e.source }
 
-// Range is where the expression stands.
+// Range returns the range of the expression in its file.
 func (e *Expr) Range() diag.Range { return convertRange(e.expr.Range()) }
 
-// Eval evaluates the expression over self. Findings have their place; the
-// value is cty.DynamicVal when any is an error.
+// Eval evaluates the expression over self. Findings have their position; the value is cty.DynamicVal when
+// any is an error.
 func (e *Expr) Eval(self cty.Value) (cty.Value, diag.List) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -53,8 +52,8 @@ func (e *Expr) Eval(self cty.Value) (cty.Value, diag.List) {
 	return v, r.findings
 }
 
-// expression keeps an attribute for later, when self has a value of the shape; nil when
-// it is absent or bad. A condition is true or false.
+// expression keeps an attribute for evaluation on results, when self has a value of the shape; nil if it is
+// absent or bad. A condition is a bool.
 func (b *block) expression(name string, shape cty.Type, condition bool) *Expr {
 	b.schemaOf(name, TypeExpression)
 	attr := b.attrs[name]
@@ -84,8 +83,7 @@ func (b *block) expression(name string, shape cty.Type, condition bool) *Expr {
 	return e
 }
 
-// canonicalText is an expression without comments and line breaks, spaced as
-// the formatter does it.
+// canonicalText returns an expression without comments and line breaks, spaced like the formatter's output.
 func canonicalText(text []byte) string {
 	tokens, _ := hclsyntax.LexExpression(text, "", hcl.InitialPos)
 	var b strings.Builder

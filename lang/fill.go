@@ -12,9 +12,9 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-// fill reads attributes into the fields of target, a pointer to a struct, that name them by an
-// hcl tag. The table's row determines how each is read. A field keeps its value if the block
-// has no such attribute, as kinds of backends differ.
+// fill reads attributes into the fields of target, a pointer to a struct, that name them by an hcl tag. The
+// table's row determines how each is read. A field keeps its value if the block has no such attribute, as
+// kinds of backends differ.
 func (b *block) fill(target any) {
 	v := reflect.ValueOf(target).Elem()
 	for i := range v.NumField() {
@@ -105,8 +105,7 @@ func (b *block) formed(a *AttributeSchema, s string) (string, bool) {
 	return s, true
 }
 
-// texts reads a list of strings; one string stands for a list of one where
-// the table says so.
+// texts reads a list of strings. Where the table allows it, one string means a list of one.
 func (b *block) texts(name string) ([]string, given) {
 	return readAs(b, name, func(a *AttributeSchema, v cty.Value, g given) (texts []string, ok bool) {
 		if a.Type == TypeOneOrTexts && v.Type() == cty.String {
@@ -133,7 +132,7 @@ func (b *block) texts(name string) ([]string, given) {
 	}, TypeTexts, TypeOneOrTexts)
 }
 
-// integer reads a whole number of at least 1, or 0 where the table says so.
+// integer reads a whole number of at least 1, or 0 where the table allows it.
 func (b *block) integer(name string) (int, given) {
 	return readAs(b, name, func(a *AttributeSchema, v cty.Value, _ given) (int, bool) {
 		least := 1
@@ -186,7 +185,7 @@ func (b *block) whole(name, what string, v cty.Value) (int, bool) {
 	return int(n), true
 }
 
-// number reads a number above zero, or any where the table says so.
+// number reads a number above zero, or any where the table allows it.
 func (b *block) number(name string) (float64, given) {
 	return readAs(b, name, func(a *AttributeSchema, v cty.Value, _ given) (float64, bool) {
 		n, err := convert.Convert(v, cty.Number)
@@ -234,8 +233,8 @@ func (b *block) truth(name string) (bool, given) {
 	}, TypeBool)
 }
 
-// duration reads a duration. Null means no limit, and zero is refused because it could be read
-// as none and as at once, except where the table says otherwise.
+// duration reads a duration. Null means no limit. Zero is refused because readers could take it for no limit
+// or for at once, unless the table defines it.
 func (b *block) duration(name string) (time.Duration, given) {
 	return readAs(b, name, func(a *AttributeSchema, v cty.Value, g given) (d time.Duration, ok bool) {
 		switch {

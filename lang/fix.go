@@ -18,8 +18,8 @@ var (
 	writtenBlock = lazyregexp.New(`^[\pL_][\pL\pN_-]*`)
 )
 
-// fixOf is the edit that a hint of the form "did you mean x?" stands for; nil where what the
-// finding is about is more than one name or text.
+// fixOf returns the edit for a hint of the form "did you mean x?", or nil if the finding is about more than
+// one name or text.
 func fixOf(src *source, f finding) *diag.Fix {
 	m := suggested().FindStringSubmatch(f.hint)
 	if m == nil || f.unshown {
@@ -40,7 +40,7 @@ func fixOf(src *source, f finding) *diag.Fix {
 	case writtenName().MatchString(text):
 		root, _, _ := strings.Cut(text, ".")
 		switch dot := strings.LastIndexByte(text, '.'); {
-		case strings.HasSuffix(meant, "."+root): // it lacks what it begins with
+		case strings.HasSuffix(meant, "."+root): // its prefix is missing
 			at = part(f.rng, 0, len(root))
 		case dot >= 0 && !strings.Contains(meant, "."):
 			at = part(f.rng, dot+1, len(text))
@@ -51,8 +51,8 @@ func fixOf(src *source, f finding) *diag.Fix {
 	return &diag.Fix{Range: convertRange(at), Text: meant}
 }
 
-// part is a part of a range's first line, by bytes. Its columns are those of text without
-// combining characters, as names are.
+// part returns a part of a range's first line, by bytes. Its columns assume that names have no combining
+// characters.
 func part(r hcl.Range, from, to int) hcl.Range {
 	r.End = hcl.Pos{Line: r.Start.Line, Column: r.Start.Column + to, Byte: r.Start.Byte + to}
 	r.Start.Column += from

@@ -13,12 +13,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// A form checks a text that was written for an attribute and returns it as it is kept. It is
-// false after an error was reported.
+// A form checks a text that was written for an attribute and returns its stored form. It returns false after
+// it has reported an error.
 type form func(b *block, name, text string) (string, bool)
 
-// must returns the form of texts for which a condition holds. detail, of what is reported
-// otherwise, is a format of the attribute's name, %[1]s, and the text, %[2]q.
+// must returns the form of texts for which a condition holds. detail describes a violation: a format of the
+// attribute's name, %[1]s, and the text, %[2]q.
 func must(holds func(text string) bool, code, summary, detail, hint string) form {
 	return func(b *block, name, text string) (string, bool) {
 		if !holds(text) {
@@ -35,7 +35,7 @@ func matching(name string, shape func() *regexp.Regexp, wanted string) form {
 	return must(func(text string) bool { return text == "" || shape().MatchString(text) }, "bad-value", "Bad "+name, "%[2]q is not "+wanted+".", "")
 }
 
-// or returns the form of texts that are another one, or have a form.
+// or returns the form of texts that equal another text, or have a form.
 func (f form) or(other string) form {
 	return func(b *block, name, text string) (string, bool) {
 		if text == other {
@@ -93,8 +93,8 @@ func regularExpression(b *block, name, text string) (string, bool) {
 	return text, err == nil
 }
 
-// Forms of names and other short texts. A token is what a server asks for: a secret that enters no
-// key and no output.
+// Forms of names and other short texts. A token is a credential for a server: a secret that enters no key
+// and no output.
 var (
 	variable = must(func(text string) bool { return envName().MatchString(text) }, "bad-name", "Bad name", "%[2]q is not the name of an environment variable.", "")
 	image    = must(func(text string) bool { return imageText().MatchString(text) }, "bad-value", "Bad image", "%[2]q is not the name of an image.", `write such as "python:3.12-slim"`)

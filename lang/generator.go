@@ -16,7 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// Generator is one instance of a generator block. Nothing of evaluation looks at it.
+// Generator is one instance of a generator block. Evaluation ignores it.
 type Generator struct {
 	Name       string // the label, or label["key"]
 	Ref        string // generator.small, generator.models["a"]
@@ -27,29 +27,29 @@ type Generator struct {
 	Model      string
 	Keys       []string      // names of secrets
 	System     string        `hcl:"system"`
-	Parameters string        // a JSON object; "" is none
+	Parameters string        // a JSON object; "" by default
 	Attempts   int           `hcl:"attempts"`
 	Directory  string        // absolute
 	File       string        // "" leaves it to the problem
 	Timeout    time.Duration `hcl:"timeout"`
-	PerMinute  int           `hcl:"requests_per_minute"` // requests of each key; 0 is no limit
-	AtOnce     int           `hcl:"concurrency"`         // likewise; 0 is the default
+	PerMinute  int           `hcl:"requests_per_minute"` // requests of each key; 0 means no limit
+	AtOnce     int           `hcl:"concurrency"`         // as above; 0 means the default
 	Price      *Price        // nil is unknown
 	Retry      Retry
-	Template   *Expr // of the prompt; nil is the default prompt
+	Template   *Expr // of the prompt; nil means the default prompt
 	Range      diag.Range
 }
 
-// ModelLabel is what its solutions name as their model.
+// ModelLabel returns the name of the model in its solutions.
 func (g *Generator) ModelLabel() string { return cmp.Or(g.Model, g.Name) }
 
-// Price is what a million tokens cost, in dollars.
+// Price is the price of a million tokens, in dollars.
 type Price struct {
 	Input  float64 `hcl:"input"`
 	Output float64 `hcl:"output"`
 }
 
-// reservedParameters are what a generator asks for by itself.
+// reservedParameters are the parameters that a generator sets itself.
 var reservedParameters = []string{"model", "messages", "stream", "stream_options", "n"}
 
 func (l *loader) evaluateGenerator(d *decl) {
@@ -90,8 +90,8 @@ func (l *loader) generator(d *decl, inst instance) *Generator {
 	return g
 }
 
-// specsWithin looks that the task texts of a problem, which go to whoever answers, are files
-// that the configuration may read.
+// specsWithin checks that the task texts of a problem, which are sent to the model, are files that the
+// configuration may read.
 func (b *block) specsWithin(p *Problem) {
 	for _, c := range p.Checkpoints {
 		if c.Spec != "" && !b.l.within(c.Spec) {
@@ -103,7 +103,7 @@ func (b *block) specsWithin(p *Problem) {
 	}
 }
 
-// whoAnswers reads which model is asked, and how.
+// whoAnswers reads the model's address, name and parameters.
 func (b *block) whoAnswers(g *Generator) {
 	g.Model, _ = b.text("model")
 	g.Keys = b.keys()
@@ -151,8 +151,8 @@ func (b *block) chatEndpoint(keys bool) string {
 	return text
 }
 
-// keys are the names of the secrets that hold keys. They are read when they are used, so that
-// people without them can evaluate: no value is needed here.
+// keys returns the names of the secrets that hold keys. They are read when they are used, so that users
+// without them can evaluate: no value is needed here.
 func (b *block) keys() []string {
 	attr := b.attrs["keys"]
 	b.schemaOf("keys", TypeSecrets)
@@ -180,7 +180,7 @@ func (b *block) keys() []string {
 	return names
 }
 
-// elements are the expressions in one that is written as a list, or the expression itself.
+// elements returns the expressions in a list, or the expression itself.
 func elements(expr hclsyntax.Expression) []hclsyntax.Expression {
 	if list, ok := expr.(*hclsyntax.TupleConsExpr); ok {
 		return list.Exprs
@@ -188,7 +188,7 @@ func elements(expr hclsyntax.Expression) []hclsyntax.Expression {
 	return []hclsyntax.Expression{expr}
 }
 
-// secretReference is the name in secret.<name>; "" of any other expression.
+// secretReference returns the name in secret.<name>, or "" for any other expression.
 func secretReference(expr hclsyntax.Expression) string {
 	ref, ok := expr.(*hclsyntax.ScopeTraversalExpr)
 	if !ok || ref.Traversal.RootName() != "secret" || len(ref.Traversal) != 2 {
@@ -198,7 +198,7 @@ func secretReference(expr hclsyntax.Expression) string {
 	return name
 }
 
-// parameters are as JSON.
+// parameters returns the parameters as JSON.
 func (b *block) parameters() string {
 	v, g := b.value(b.schemaOf("parameters", TypeAny))
 	if g != isSet {
@@ -228,7 +228,7 @@ func (b *block) parameters() string {
 	return string(text)
 }
 
-// generated is where solutions go.
+// generated returns the directory for solutions.
 func (b *block) generated(label, key string) string {
 	dir, g := b.path("directory")
 	switch {
@@ -253,8 +253,8 @@ func (b *block) unnamedFile() string {
 	return file
 }
 
-// FileName is a name as one of a file: other names have others. What a name may have beside
-// letters, digits and a few signs is written as "%" and two hexadecimal digits.
+// FileName encodes a name as a unique file name: characters other than letters, digits and a few signs are
+// written as "%" and two hexadecimal digits.
 func FileName(name string) string {
 	var b strings.Builder
 	for i := 0; i < len(name); i++ {
@@ -274,7 +274,7 @@ var PromptShape = cty.Object(map[string]cty.Type{
 	"spec": cty.String, "entry": cty.String, "file": cty.String, "code": cty.String, "attempt": cty.Number,
 })
 
-// PromptInput is what a prompt is made of.
+// PromptInput contains the values that a prompt can use.
 type PromptInput struct {
 	Problem, Title, Description, Checkpoint string
 	Spec                                    string // the task text
@@ -284,7 +284,7 @@ type PromptInput struct {
 	Attempt                                 int
 }
 
-// PromptSource is the text of the prompt's expression for keys; "" is the default prompt.
+// PromptSource returns the text of the prompt's expression for keys, or "" for the default prompt.
 func (g *Generator) PromptSource() string {
 	if g.Template == nil {
 		return ""

@@ -9,12 +9,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/funcs"
 )
 
-// What a configuration reads can go anywhere that its project sends it: into the
-// environment of a test, to a server. So it reads files of the project, and those below
-// paths that a person gave as the value of a variable. Defaults and *.auto.vars.hcl are the
-// project's own. Exports are written there, and nowhere else, likewise.
+// Files that a configuration reads can leave the machine with its project: in the environment of a test, or
+// in a request to a server. So it may read only files of the project and below paths that the user passed as
+// the value of a variable. Defaults and *.auto.vars.hcl belong to the project. Exports are written only
+// there, too.
 
-// readGiven finds the paths among the values of variables that a person gave.
+// readGiven finds the paths among the values of variables that the user passed.
 func (l *loader) readGiven() {
 	for _, dir := range l.options.Within {
 		l.given = append(l.given, l.realOf(dir))
@@ -41,7 +41,8 @@ func (l *loader) readGiven() {
 	}
 }
 
-// giveText gives a text, and what it is as a value of the language.
+// giveText lets the configuration read below the path in a text, and below the paths in the text's value if
+// it is an expression.
 func (l *loader) giveText(text string) {
 	l.give(cty.StringVal(text))
 	expr, problems := parseExpression([]byte(text), "")
@@ -67,8 +68,8 @@ func (l *loader) give(v cty.Value) {
 	})
 }
 
-// within reports whether an absolute path leads to a place in the project, or to one that
-// a person gave. The answer depends on each directory on the way there being one, or a link.
+// within reports whether an absolute path leads into the project, or below a path that the user passed. The
+// result depends on each directory on the way being a directory or a link.
 func (l *loader) within(path string) bool {
 	for at := path; at != l.root && at != filepath.Dir(at); at = filepath.Dir(at) {
 		l.input("link", at)
@@ -85,8 +86,7 @@ func (l *loader) within(path string) bool {
 	return false
 }
 
-// realOf is a path without symbolic links. What a link that leads nowhere is called does
-// not matter: there is nothing to read.
+// realOf resolves the symbolic links of a path. A dangling link can have any result: it cannot be read.
 func (l *loader) realOf(path string) string {
 	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -114,7 +114,7 @@ func (l *loader) realDir(dir string) string {
 
 const placeHint = "declare a variable for the place, and give it by --var, by --var-file or in the environment; its default does not count"
 
-// outside says why an attribute or a function may not read a path.
+// outside explains why an attribute or a function may not read a path.
 func (f finding) outside(err *funcs.OutsideError) finding {
 	f.code, f.summary = "outside-project", "File outside of the project"
 	f.detail = err.Error() + ". A configuration reads files of its own directory, and of directories and files that a person gives it as the value of a variable."

@@ -9,7 +9,7 @@ import (
 type GoJudgeBackend struct {
 	Endpoint    string   `hcl:"endpoint"`    // "http://127.0.0.1:5050"; empty is a server of the run's own
 	Binary      string   `hcl:"binary"`      // of the server to start: a name or an absolute path
-	Parallelism int      `hcl:"parallelism"` // of the server to start; 0 is its choice
+	Parallelism int      `hcl:"parallelism"` // of the server to start; 0 means the server's default
 	Versions    []string `hcl:"versions"`    // shell commands whose output in the sandbox is part of the identity
 }
 
@@ -17,7 +17,7 @@ func goJudgeKind() backendKind {
 	return backendKind{schema: goJudgeSchema(), judges: true, decode: func(b *block, made *Backend) { made.GoJudge = b.goJudge() }}
 }
 
-// What a block has that names no program of its own.
+// GoJudgeBinary is the program of a block that does not name one.
 const GoJudgeBinary = "go-judge"
 
 // GoJudgeVersions are the versions of such a block.
@@ -37,9 +37,8 @@ func goJudgeSchema() BlockSchema {
 	}
 }
 
-// goJudge reads the attributes of a gojudge backend. There is no workspace that
-// commands could set up, and programs see no more of an environment than their
-// problem gives them.
+// goJudge reads the attributes of a gojudge backend. It has no workspace for set-up commands, and programs
+// see only the environment that their problem specifies.
 func (b *block) goJudge() *GoJudgeBackend {
 	b.noWorkspace("A gojudge backend runs single programs in an empty sandbox")
 	j := &GoJudgeBackend{}
@@ -55,7 +54,7 @@ func (b *block) goJudge() *GoJudgeBackend {
 	return j
 }
 
-// noWorkspace refuses attributes about what a backend does not have.
+// noWorkspace rejects attributes about the workspace, which this backend lacks.
 func (b *block) noWorkspace(because string) {
 	for _, name := range []string{"env", "setup", "setup_timeout"} {
 		if b.attrs[name] != nil {

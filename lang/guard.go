@@ -8,10 +8,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/funcs"
 )
 
-// The evaluator is a library's, and bounds nothing: an expression of a line can loop for ever, or make a
-// text that is larger than memory. So expressions are changed after parsing: what a loop goes over,
-// what a template puts together and what is calculated passes through functions, which no
-// configuration can name, and which use up the budget of the load.
+// The library's evaluator has no bounds: an expression of a line can loop for ever, or make a text that is
+// larger than memory. So expressions are rewritten after parsing: the collections of loops, the parts of
+// templates and the operands of calculations pass through functions that no configuration can name, and that
+// use up the budget of the load.
 
 // guard guards the expressions of a body.
 func guard(body *hclsyntax.Body) {
@@ -23,7 +23,7 @@ func guard(body *hclsyntax.Body) {
 	}
 }
 
-// guarded returns the expression with calls of guards in it, in the place of what they guard.
+// guarded returns the expression with its guarded parts wrapped in calls.
 func guarded(e hclsyntax.Expression) hclsyntax.Expression {
 	switch e := e.(type) {
 	case *hclsyntax.ForExpr:
@@ -81,7 +81,7 @@ func guardAll(all []hclsyntax.Expression) {
 	}
 }
 
-// guardLoop guards what a loop goes over, with what an iteration evaluates.
+// guardLoop guards the collection of a loop; weight is the cost of an iteration.
 func guardLoop(over hclsyntax.Expression, weight int) hclsyntax.Expression {
 	return guardCall(funcs.GuardLoop, guarded(over), &hclsyntax.LiteralValueExpr{Val: cty.NumberIntVal(int64(weight)), SrcRange: over.Range()})
 }
@@ -93,17 +93,16 @@ func guardNumber(e hclsyntax.Expression) hclsyntax.Expression {
 	return guardCall(funcs.GuardNumber, e)
 }
 
-// iteration is what an iteration takes beside what it evaluates, in parts of expressions.
+// iteration is the fixed cost of an iteration, in parts of expressions.
 const iteration = 8
 
-// guardCall is a call with the range of its first argument, whose mistakes are at their place.
+// guardCall returns a call with the range of its first argument, so that its errors have that position.
 func guardCall(name string, args ...hclsyntax.Expression) hclsyntax.Expression {
 	rng := args[0].Range()
 	return &hclsyntax.FunctionCallExpr{Name: name, Args: args, NameRange: rng, OpenParenRange: rng, CloseParenRange: rng}
 }
 
-// weightOf counts what an expression evaluates, without the loops in it, which are charged for by
-// themselves.
+// weightOf counts the evaluated parts of an expression, without its loops, which are charged separately.
 func weightOf(e hclsyntax.Expression) int {
 	if e == nil {
 		return 0

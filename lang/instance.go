@@ -8,17 +8,17 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-// instance is one element of a for_each, or the only one of a block without.
+// instance is one element of a for_each, or the only instance of a block without it.
 type instance struct {
 	key  string
 	each bool
 	ctx  *hcl.EvalContext
-	// Of one that a record makes: the solution in it, and the problem that it answers.
+	// Only for an instance from a record: the recorded solution, and the problem that it answers.
 	collected *Collected
 	problem   *Problem
 }
 
-// name is the default name of an instance of d.
+// name returns the default name of an instance of d.
 func (i instance) name(d *decl) string {
 	if !i.each {
 		return d.name()
@@ -26,7 +26,7 @@ func (i instance) name(d *decl) string {
 	return fmt.Sprintf("%s[%q]", d.name(), i.key)
 }
 
-// ref is the reference to an instance of d.
+// ref returns the reference to an instance of d.
 func (i instance) ref(d *decl) string { return d.kind + "." + i.name(d) }
 
 // expandEach evaluates for_each: keys in order of a map, elements in order of
@@ -76,8 +76,7 @@ func (l *loader) expandEach(d *decl) []instance {
 	return found
 }
 
-// collect is the value of a declaration: that of its only instance, or a map
-// of them.
+// collect returns the value of a declaration: that of its only instance, or a map of them.
 func collect(insts []instance, values []cty.Value, empty cty.Type) cty.Value {
 	if len(insts) == 1 && !insts[0].each && len(values) == 1 {
 		return values[0]

@@ -10,12 +10,11 @@ import (
 
 // attempt is the evaluation of one instance of a declaration.
 type attempt struct {
-	kept  *reporter        // of its mistakes, when they are its own; nil when they are the configuration's
-	scope *hcl.EvalContext // what the instance's expressions see; nil before its locals are evaluated
+	kept  *reporter        // collects the instance's errors; nil if they belong to the configuration
+	scope *hcl.EvalContext // scope of the instance's expressions; nil before its locals are evaluated
 }
 
-// apart is d for the time of evaluating one instance: what fails there does
-// not fail d.
+// apart returns a copy of d for evaluating one instance: failures of the copy do not fail d.
 func (d *decl) apart(kept *reporter) *decl {
 	own := *d
 	own.attempt = &attempt{kept: kept}
@@ -25,12 +24,12 @@ func (d *decl) apart(kept *reporter) *decl {
 	return &own
 }
 
-// reporterFor is a reporter of the mistakes of one instance alone.
+// reporterFor returns a reporter for the errors of one instance.
 func (l *loader) reporterFor(ref string) *reporter {
 	return &reporter{shown: l.shown, instance: ref, reported: map[reportKey]bool{}, sensitive: l.sensitive}
 }
 
-// reporterOf is where mistakes of a declaration go.
+// reporterOf returns the reporter for errors of a declaration.
 func (l *loader) reporterOf(d *decl) *reporter {
 	if d.attempt != nil && d.attempt.kept != nil {
 		return d.attempt.kept
@@ -38,8 +37,8 @@ func (l *loader) reporterOf(d *decl) *reporter {
 	return &l.reporter
 }
 
-// mistakes are the findings that stay with an instance, sorted by place; nil
-// when none is an error.
+// mistakes returns the findings that stay with an instance, sorted by position, or nil if no finding is an
+// error.
 func (a *attempt) mistakes() diag.List {
 	if a.kept == nil || !a.kept.findings.HasErrors() {
 		return nil
@@ -48,7 +47,7 @@ func (a *attempt) mistakes() diag.List {
 	return a.kept.findings
 }
 
-// attemptProblem evaluates an instance. With keeps, its mistakes are its own.
+// attemptProblem evaluates an instance. With keeps, its errors stay with it.
 func (l *loader) attemptProblem(d *decl, inst instance, keeps bool) *Problem {
 	at := d.apart(nil)
 	if keeps {
@@ -69,16 +68,15 @@ func (l *loader) attemptProblem(d *decl, inst instance, keeps bool) *Problem {
 	return p
 }
 
-// invalidate takes from a problem what must not be used any more.
+// invalidate removes from a problem the parts that must not be used any more.
 func (p *Problem) invalidate(mistakes diag.List) {
 	p.Invalid = append(p.Invalid, mistakes...)
 	p.Invalid.Sort()
 	p.Pytest, p.Judge, p.Command, p.Reference, p.Checkpoints = nil, nil, nil, nil, nil
 }
 
-// keepSharedNames makes a mistake of each of d's problems that shares its name
-// with another of them: it cannot be known which one a result of that name would be
-// about, so none is judged, and each is called by its default name.
+// keepSharedNames invalidates each of d's problems that shares its name with another one: a result of that
+// name would be ambiguous, so neither is judged, and each is called by its default name.
 func (l *loader) keepSharedNames(d *decl, insts []instance, made []*Problem) {
 	named := map[string][]*Problem{}
 	for _, p := range made {
@@ -105,8 +103,7 @@ func (l *loader) keepSharedNames(d *decl, insts []instance, made []*Problem) {
 	}
 }
 
-// keepsMistakes reports whether an instance with a mistake is an error of that
-// instance alone.
+// keepsMistakes reports whether errors in an instance invalidate only that instance.
 func (l *loader) keepsMistakes(d *decl) bool {
 	b := &block{l: l, src: d.src, decl: d, schema: d.schema, attrs: d.block.Body.Attributes, ctx: l.scope(d), header: d.header}
 	mode, g := b.text("invalid")

@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// Judge is the judge driver of a problem. Paths are absolute. What a task makes has no path.
+// Judge is the judge driver of a problem. Paths are absolute. Files that a task makes have no path.
 type Judge struct {
 	Root          string
 	Mode          string `hcl:"mode"` // ModeDefault or ModeInteractive
@@ -23,15 +23,15 @@ type Judge struct {
 	TestDataFrom  *OutputRef    // the files of cases are in it
 	CheckerFlags  []string      `hcl:"checker_flags"`
 	CheckerTime   time.Duration `hcl:"checker_time"`   // 0: 10s, or in ModeInteractive four times the case's
-	CheckerMemory int64         `hcl:"checker_memory"` // 0: 256MiB, or likewise
-	Language      string        `hcl:"language"`       // of every solution; "" is by the name of each
-	Filename      string        `hcl:"filename"`       // of a solution's source; "" is by its language
+	CheckerMemory int64         `hcl:"checker_memory"` // 0: 256MiB, or as above
+	Language      string        `hcl:"language"`       // of every solution; "" means by the name of each
+	Filename      string        `hcl:"filename"`       // of a solution's source; "" means by its language
 	Flags         []string      `hcl:"flags"`          // of the compiler for solutions
 	CompileTime   time.Duration `hcl:"compile_time"`   // processor time
 	CompileMemory int64         `hcl:"compile_memory"` // bytes
-	Output        int64         `hcl:"output"`         // bytes that a solution may print
+	Output        int64         `hcl:"output"`         // bytes of output that a solution can print
 	Processes     int           `hcl:"processes"`      // of a solution at a time
-	Compat        string        `hcl:"compat"`         // "safe", or the name of a benchmark whose rules count
+	Compat        string        `hcl:"compat"`         // "safe", or the name of a benchmark whose rules apply
 	Weights       bool          `hcl:"weights"`        // subtasks count by their Score
 	Subtasks      []Subtask
 	Range         diag.Range
@@ -48,7 +48,7 @@ type Subtask struct {
 type Case struct {
 	Name   string // unique in its problem: a number, or the input's name without its suffix
 	Input  string // absolute path of a file, or a path in TestDataFrom
-	Output string // likewise; "" is an empty answer
+	Output string // as above; "" means an empty answer
 	Time   time.Duration
 	Clock  time.Duration
 	Memory int64 // bytes
@@ -58,7 +58,7 @@ type Case struct {
 // Reference is a solution that a problem ships.
 type Reference struct {
 	Sources []string // absolute paths, one for each checkpoint
-	Score   float64  // what it must reach; 0 of a pytest problem, where every checkpoint must pass
+	Score   float64  // required score; 0 for a pytest problem, where every checkpoint must pass
 	Range   diag.Range
 }
 
@@ -68,7 +68,7 @@ const (
 	fullScore         = 100
 )
 
-// judge reads the judge driver of a problem and looks whether its files exist.
+// judge reads the judge driver of a problem and checks that its files exist.
 func (b *block) judge() *Judge {
 	j := &Judge{Range: convertRange(b.header)}
 	if root, g := b.path("root"); g == isSet && b.isDirectory("root", root, "it is relative to "+b.l.show(b.src.path)) {
@@ -83,7 +83,7 @@ func (b *block) judge() *Judge {
 	return j
 }
 
-// checkerSource reads the program that judges: the mode says which it is.
+// checkerSource reads the program that judges, which depends on the mode.
 func (b *block) checkerSource(j *Judge) {
 	wanted, other := "checker", "interactor"
 	if j.Mode == ModeInteractive {
@@ -104,8 +104,8 @@ func (b *block) checkerSource(j *Judge) {
 	}
 }
 
-// fileBelow reads the path of a regular file, relative to dir. dir is "" when
-// it has a mistake of its own.
+// fileBelow reads the path of a regular file, relative to dir. dir is "" after an error in its own
+// attribute.
 func (b *block) fileBelow(name, dir string) string {
 	text, g := b.text(name)
 	if g != isSet || dir == "" {
@@ -123,7 +123,7 @@ func (b *block) fileBelow(name, dir string) string {
 	return file
 }
 
-// below is a written path, relative to dir.
+// below resolves a written path relative to dir.
 func below(dir, written string) string {
 	if filepath.IsAbs(written) {
 		return filepath.Clean(written)
@@ -154,13 +154,13 @@ func (b *block) includeDirs(j *Judge) []string {
 	return dirs
 }
 
-// limits are a solution's on a case, as far as a block and those around it say.
+// limits contains the limits of a solution on a case that a block and the blocks around it set.
 type limits struct {
 	time, clock time.Duration // clock 0 is twice the time
 	memory      int64
 }
 
-// limits reads those of the block; what it does not say stays as outer says.
+// limits reads the block's limits. Limits that it does not set are those of outer.
 func (b *block) limits(outer limits) limits {
 	if d, g := b.duration("time"); g == isSet {
 		outer.time = d
@@ -183,10 +183,10 @@ func (l limits) of(c Case) Case {
 	return c
 }
 
-// naming is how the files of numbered cases are called.
+// naming describes the file names of numbered cases.
 type naming struct {
-	dir                                                  string     // "" when it has a mistake of its own
-	from                                                 *OutputRef // in place of dir
+	dir                                                  string     // "" after an error in its own attribute
+	from                                                 *OutputRef // instead of dir
 	inputPrefix, inputSuffix, outputPrefix, outputSuffix string
 }
 
@@ -218,8 +218,7 @@ func (n naming) file(b *block, name string) string {
 	return text
 }
 
-// maxCases keeps a slip of the finger from filling the memory with nodes. Of files that a
-// task makes it is not known whether they are there.
+// maxCases keeps a typo from filling the memory with nodes. Whether files from a task exist is unknown here.
 const maxCases = 100_000
 
 // subtasks reads the cases. Numbers go on from subtask to subtask.
@@ -269,9 +268,8 @@ func (b *block) subtasks(j *Judge) {
 	}
 }
 
-// numbered are the n cases after a number. The first file that is not there is
-// reported: those after it rarely say anything new. What a task makes is there, or not, when it
-// has run.
+// numbered returns the n cases after a number. Only the first missing file is reported: the others rarely
+// add information. Files that a task makes are checked when it has run.
 func (b *block) numbered(files naming, own limits, after, n int) []Case {
 	if files.dir == "" && files.from == nil {
 		return nil
@@ -322,8 +320,7 @@ func (b *block) explicitCase(files naming, own limits) Case {
 	return b.limits(own).of(c)
 }
 
-// LanguageOf is the language of a source file, by j or by its name; "" when
-// neither says.
+// LanguageOf returns the language of a source file, from j or by its name, or "".
 func (j *Judge) LanguageOf(source string) string {
 	if j.Language != "" {
 		return j.Language

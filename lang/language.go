@@ -9,15 +9,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/funcs"
 )
 
-// Language is all that the language has, for editors and documentation.
+// Language describes the whole language, for editors and documentation.
 type Language struct {
 	Blocks     []BlockSchema     `json:"blocks"`
 	References []ReferenceSchema `json:"references"`
 	Functions  []FunctionSchema  `json:"functions"`
 }
 
-// ReferenceSchema says what a reference that begins with Prefix stands for: what a block of
-// the kind declares, by so many labels.
+// ReferenceSchema describes references that begin with Prefix: they name declarations of a block kind, by so
+// many labels.
 type ReferenceSchema struct {
 	Prefix string `json:"prefix"`
 	Block  string `json:"block"`
@@ -28,12 +28,12 @@ type ReferenceSchema struct {
 type FunctionSchema struct {
 	Name     string   `json:"name"`
 	Params   []string `json:"params"`
-	Variadic string   `json:"variadic,omitempty"` // name of the parameter that may be repeated
+	Variadic string   `json:"variadic,omitempty"` // name of the parameter that can be repeated
 	Doc      string   `json:"doc,omitempty"`
 }
 
-// Describe is the language with the readers and functions of o. It is sorted: blocks as the
-// documentation treats them, functions by name.
+// Describe returns the language with the readers and functions of o: blocks in the order of the
+// documentation, functions by name.
 func Describe(o Options) Language {
 	all := funcs.Library(funcs.Files{})
 	for _, f := range o.Functions {
@@ -49,7 +49,7 @@ func Describe(o Options) Language {
 	return described
 }
 
-// declaredBy is the block that declares what a reference with the prefix stands for.
+// declaredBy returns the kind of block that declares the targets of references with the prefix.
 func declaredBy(prefix string) string {
 	if prefix == "local" {
 		return "locals"
@@ -57,7 +57,7 @@ func declaredBy(prefix string) string {
 	return declKind(prefix)
 }
 
-// referenceLabels is how many names follow the prefix of a reference.
+// referenceLabels returns how many names follow the prefix of a reference.
 func referenceLabels(prefix string) int {
 	if prefix == "backend" {
 		return 2 // its kind and its name
@@ -76,8 +76,8 @@ func describeFunction(name string, f function.Function) FunctionSchema {
 	return s
 }
 
-// At is the row of the block that a place is in, by the blocks around it; nil when one of them
-// is unknown. Around none, the row has the blocks of a file.
+// At returns the row of the innermost of the blocks around a position, or nil if one of them is unknown. For
+// an empty path, the row has the blocks of a file.
 func (described *Language) At(path []Enclosing) *BlockSchema {
 	row := &BlockSchema{Name: "configuration", Blocks: described.Blocks}
 	for _, e := range path {

@@ -5,7 +5,7 @@ import "time"
 // LightCPBackend is the schema of backend "lightcp".
 type LightCPBackend struct {
 	Endpoint string        `hcl:"endpoint"` // "http://127.0.0.1:8081"
-	Timeout  time.Duration `hcl:"timeout"`  // for a result; 0 is none
+	Timeout  time.Duration `hcl:"timeout"`  // for a result; 0 means no limit
 }
 
 func lightCPKind() backendKind {

@@ -13,9 +13,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/funcs"
 )
 
-// Load reads a configuration. It returns every finding at once, sorted by
-// place. When any is an error the Config holds what could be made sense of
-// and must not be run.
+// Load reads a configuration. It returns every finding at once, sorted by position. When any is an error,
+// the Config is incomplete and must not be run.
 func Load(o Options) (*Config, diag.List) {
 	loaded, failed := make(chan *loader, 1), make(chan any, 1)
 	load := func() {
@@ -32,7 +31,7 @@ func Load(o Options) (*Config, diag.List) {
 	if o.Done == nil {
 		load()
 	} else {
-		go load() // an expression can take any time, and nothing ends it: the process does
+		go load() // evaluation can take any time and cannot be cancelled, but for the end of the process
 	}
 	select {
 	case l := <-loaded:
@@ -46,7 +45,7 @@ func Load(o Options) (*Config, diag.List) {
 
 // loader is the state of one Load.
 type loader struct {
-	ctx     context.Context // when it ends, what is made so far is of no use
+	ctx     context.Context // its end makes the partial result useless
 	options Options
 	base    string // absolute Options.Dir: names of files are shown relative to it
 	root    string // absolute directory of the main file
@@ -65,12 +64,12 @@ type loader struct {
 
 	defaults   map[string]cty.Value // by their text in the table
 	outside    assignments
-	given      []string          // real paths that values which a person gave lead to
+	given      []string          // real paths from the values that the user passed
 	real       map[string]string // directories without symbolic links
 	instances  instances
 	calling    sync.Mutex // see Expr
 	unresolved bool       // no point in evaluating: a file did not parse
-	tolerant   bool       // of files that do not parse, what could be read is used
+	tolerant   bool       // of files with syntax errors, the readable part is used
 	uses       []use
 	budget     funcs.Budget // of its expressions
 }
@@ -130,7 +129,7 @@ func (l *loader) load() {
 	}
 }
 
-// input records that evaluation depends on something beside the HCL text.
+// input records that evaluation depends on a file or variable besides the HCL text.
 func (l *loader) input(kind, name string) {
 	in := ConfigInput{Kind: kind, Name: name}
 	if !l.read[in] {
@@ -139,7 +138,7 @@ func (l *loader) input(kind, name string) {
 	}
 }
 
-// resolve makes a path of the file src absolute.
+// resolve makes a path in the file src absolute.
 func (l *loader) resolve(src *source, path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)

@@ -3,9 +3,9 @@ package lang
 // LocalBackend is the schema of backend "local".
 type LocalBackend struct {
 	Versions       []string `hcl:"versions"`        // shell commands whose output is part of the identity
-	PrivateNetwork bool     `hcl:"private_network"` // tests with ports get a network of their own, where the machine allows it
-	Isolation      string   `hcl:"isolation"`       // "full", "partial" or "none"; "" is the most that the machine allows
-	Readable       []string `hcl:"readable"`        // paths that commands may read beside those of the system
+	PrivateNetwork bool     `hcl:"private_network"` // tests with ports get a private network, where the machine allows it
+	Isolation      string   `hcl:"isolation"`       // "full", "partial" or "none"; "" means the most that the machine allows
+	Readable       []string `hcl:"readable"`        // paths that commands can read besides those of the system
 	Unhashed       []string `hcl:"unhashed"`        // further such paths, whose content enters no key
 }
 

@@ -8,9 +8,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Locals of a block's own are values of each of its instances. They are no
-// declarations of the configuration: nothing outside of the block can refer to
-// them, and they take part in no order but their own.
+// Locals of a block are values of each of its instances. They are not declarations of the configuration:
+// nothing outside of the block can refer to them, and they have a separate order of evaluation.
 
 // declareOwn collects the locals that d declares for itself.
 func (l *loader) declareOwn(d *decl) {
@@ -43,7 +42,7 @@ func (l *loader) declareOwn(d *decl) {
 	}
 }
 
-// ownLocal is the local that d declares for itself, or nil.
+// ownLocal returns the local that d declares within its block, or nil.
 func (d *decl) ownLocal(name string) *decl {
 	if d == nil {
 		return nil
@@ -73,7 +72,7 @@ func (l *loader) resolveOwn(d *decl, t hcl.Traversal, n names, f *finding) (bool
 	case !n.own || n.from == nil:
 	case own != nil:
 		n.from.needs = append(n.from.needs, need{own, t.SourceRange()})
-	case name == "": // keys(local): all there are
+	case name == "": // keys(local) needs all locals
 		for _, other := range d.own {
 			n.from.needs = append(n.from.needs, need{other, t.SourceRange()})
 		}
@@ -81,8 +80,8 @@ func (l *loader) resolveOwn(d *decl, t hcl.Traversal, n names, f *finding) (bool
 	return own != nil, nil
 }
 
-// evaluateOwn evaluates the locals of an instance and returns a scope with
-// them. One with a mistake is unknown there, and what refers to it silent.
+// evaluateOwn evaluates the locals of an instance and returns a scope with them. A local with an error is
+// unknown there, and references to it stay silent.
 func (l *loader) evaluateOwn(d *decl, scope *hcl.EvalContext) *hcl.EvalContext {
 	if len(d.own) == 0 {
 		return scope

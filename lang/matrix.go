@@ -7,9 +7,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// matrix reads a suite's axes and returns their cells. Axes that are not
-// written hold everything there is; they follow those that are. A list of pairs
-// is the axis of solutions.
+// matrix reads a suite's axes and returns their cells. Missing axes contain every value; they follow the
+// axes in the file. A list of pairs is the axis of solutions.
 func (b *block) matrix(repeat int) []Cell {
 	solutions, paired := b.paired()
 	if !paired.usable() {
@@ -46,8 +45,7 @@ func (b *block) matrix(repeat int) []Cell {
 	return cross(solutions, backends, solutionFirst, repeat)
 }
 
-// solutionAxis looks that a matrix has the axis exactly when no list of pairs
-// stands in its place.
+// solutionAxis checks that a matrix has the axis of solutions exactly if no list of pairs replaces it.
 func (b *block) solutionAxis(paired bool) bool {
 	switch written := b.attrs["solution"] != nil; {
 	case paired && written:
@@ -63,7 +61,7 @@ func (b *block) solutionAxis(paired bool) bool {
 	return false
 }
 
-// cross makes the cells of two axes, the last axis fastest, repeats innermost.
+// cross returns the cells of two axes, the last axis fastest, repeats innermost.
 func cross(solutions []*Solution, backends []*Backend, solutionFirst bool, repeat int) []Cell {
 	cells := make([]Cell, 0, len(solutions)*len(backends)*repeat)
 	add := func(s *Solution, b *Backend) {
@@ -87,8 +85,8 @@ func cross(solutions []*Solution, backends []*Backend, solutionFirst bool, repea
 	return cells
 }
 
-// axis reads the things along one axis: one, or a list, set or map of them,
-// nested as may be. One that comes twice counts once.
+// axis reads the values along one axis: a single one, or a list, set or map, nested to any depth. Duplicates
+// are dropped.
 func axis[T any](b *block, name string, kind AttributeType, known map[string]*T) ([]*T, given) {
 	v, g := b.value(b.schemaOf(name, kind))
 	if g != isSet {
@@ -117,7 +115,7 @@ func axis[T any](b *block, name string, kind AttributeType, known map[string]*T)
 			}
 		} else {
 			list = v.AsValueSlice()
-			if t.IsSetType() { // a set of objects has no order of its own
+			if t.IsSetType() { // a set of objects has no defined order
 				slices.SortStableFunc(list, func(x, y cty.Value) int { return cmp.Compare(refOf(x), refOf(y)) })
 			}
 		}

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// evaluationOrder returns declarations such that each follows what it needs,
-// otherwise in source order. Members of a cycle are reported and marked
-// failed; they still come, so that their other mistakes are found.
+// evaluationOrder sorts declarations such that each follows its dependencies, otherwise in source order.
+// Members of a cycle are reported and marked failed, but included, so that their other errors are found.
 func (l *loader) evaluationOrder(decls []*decl) []*decl {
 	walk := components{index: map[*decl]int{}, low: map[*decl]int{}, open: map[*decl]bool{}}
 	for _, d := range decls {
@@ -30,8 +29,8 @@ func (l *loader) evaluationOrder(decls []*decl) []*decl {
 	return order
 }
 
-// components finds strongly connected components by Tarjan's algorithm; they
-// come out with what others need first.
+// components finds strongly connected components by Tarjan's algorithm, in topological order, dependencies
+// first.
 type components struct {
 	index, low map[*decl]int // from 1
 	open       map[*decl]bool
@@ -70,8 +69,8 @@ type hop struct {
 	need need
 }
 
-// shortestCycle returns a shortest way from the group's first member back to
-// itself, or nil when there is none.
+// shortestCycle returns a shortest path from the group's first member back to itself, or nil if it is in no
+// cycle.
 func shortestCycle(group []*decl) []hop {
 	start := group[0]
 	came := map[*decl]hop{}
@@ -110,7 +109,7 @@ func (l *loader) reportCycle(cycle []hop) {
 	})
 }
 
-// refName is how a reference spells a declaration.
+// refName returns the spelling of a reference to a declaration.
 func (l *loader) refName(d *decl) string {
 	if d.kind == "function" {
 		return d.name() + "()"

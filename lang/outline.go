@@ -7,8 +7,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// Item is a block of a text, or a value that locals name, with what is in it. Positions are
-// bytes of the text.
+// Item is a block of a text, or a value in a locals block, with its nested items. Positions are bytes of the
+// text.
 type Item struct {
 	Kind       string // of a block; "local"
 	Title      string // as written: problem "kvstore"
@@ -17,7 +17,7 @@ type Item struct {
 	Items      []Item
 }
 
-// Outline are the blocks of a text, as far as it can be read.
+// Outline returns the blocks of a text, as far as it can be read.
 func Outline(text []byte) []Item {
 	file, _ := parseConfig(text, "")
 	if file == nil {
@@ -47,14 +47,14 @@ func items(body *hclsyntax.Body) []Item {
 	return all
 }
 
-// Fold is a part of a text that is of several lines: what is between brackets, a heredoc, or
-// comments below each other.
+// Fold is a foldable part of a text with several lines: the inside of brackets, a heredoc, or adjacent
+// comments.
 type Fold struct {
 	Start, End int // bytes; of the opening and the closing bracket
 	Comment    bool
 }
 
-// Folds are the parts of a text that can be folded, by where they end.
+// Folds returns the parts of a text that can be folded, by their ends.
 func Folds(text []byte) []Fold {
 	tokens, _ := hclsyntax.LexConfig(text, "", hcl.InitialPos)
 	var folds []Fold

@@ -13,12 +13,11 @@ const variableEnvPrefix = "FEVALGRAPH_VAR_"
 // outsideValue is a variable's value before it is converted.
 type outsideValue struct {
 	value  cty.Value
-	source string  // for people
-	at     finding // the place to blame
+	source string  // for messages
+	at     finding // the range for errors
 }
 
-// assignments are the values given from outside, before it is known whether
-// the variables exist.
+// assignments are the values from outside, before it is known whether the variables exist.
 type assignments struct {
 	flags map[string]string // --var; the last one wins
 	order []string          // names in flags, as first given
@@ -98,8 +97,7 @@ func (l *loader) checkAssigned(name string, at finding) {
 	l.report(at)
 }
 
-// variableValue finds the value of b's variable, or reports that there is
-// none and returns nil.
+// variableValue returns the value of b's variable, or reports that it is missing and returns nil.
 func (b *block) variableValue(wanted cty.Type) *outsideValue {
 	l, name := b.l, b.label()
 	if text, ok := l.outside.flags[name]; ok {
@@ -155,8 +153,8 @@ func (b *block) fromFiles(files []*source) (*outsideValue, bool) {
 	return nil, false
 }
 
-// fromText reads a value given as text: literally when the variable holds
-// a string, number or bool, and as an HCL expression otherwise.
+// fromText parses a value given as text: literally when the variable holds a string, number or bool, and as
+// an HCL expression otherwise.
 func (b *block) fromText(text, source, shown string, wanted cty.Type) *outsideValue {
 	at := finding{}
 	if wanted == cty.DynamicPseudoType {
@@ -180,8 +178,7 @@ func (b *block) fromText(text, source, shown string, wanted cty.Type) *outsideVa
 	return &outsideValue{v, source, at}
 }
 
-// defaultType is what an untyped variable takes for text: its default's type,
-// or string.
+// defaultType returns the type that an untyped variable expects of text: its default's type, or string.
 func (b *block) defaultType() cty.Type {
 	if attr := b.attrs["default"]; attr != nil && !b.l.bad[attr.Expr.Range()] {
 		if v, problems := attr.Expr.Value(b.ctx); !problems.HasErrors() && v.Type() != cty.DynamicPseudoType {

@@ -18,21 +18,20 @@ type Paired struct {
 	Lacking   []Lacking    // pairs without a solution, in the order of the list
 }
 
-// Lacking is a pair whose problem is there and has no such solution.
+// Lacking is a pair whose problem exists, but not its solution.
 type Lacking struct {
 	Problem  *Problem
 	Solution string // as written
 	Range    diag.Range
 }
 
-// maxAlike is how many findings of one kind about a list are shown one by one.
+// maxAlike bounds the findings of one kind that are shown for a list.
 const maxAlike = 20
 
-// ReadPairs reads the list of pairs in a file; see package pairs for its form.
-// A solution is named by its name, or by the end of its source's path as in
-// "flash/gpt5.py". dir is what a relative file is relative to. Pairs of
-// problems that are not there are errors, repeated pairs are warnings, and what
-// Lacking holds is for the caller to judge, with Findings.
+// ReadPairs reads the list of pairs in a file; see package pairs for its form. A solution is named by its
+// name, or by the end of its source's path as in "flash/gpt5.py". A relative file is resolved against dir.
+// Pairs with unknown problems are errors, and repeated pairs are warnings. The caller decides whether to
+// report Lacking, with Findings.
 func (c *Config) ReadPairs(dir, file string) (*Paired, diag.List) {
 	name := file
 	if !filepath.IsAbs(name) {
@@ -41,7 +40,7 @@ func (c *Config) ReadPairs(dir, file string) (*Paired, diag.List) {
 	return readPairs(name, file, c.Problems, c.Solutions)
 }
 
-// Findings are errors about the pairs that Lacking holds.
+// Findings returns errors for the pairs in Lacking.
 func (p *Paired) Findings() diag.List {
 	var findings limited
 	for _, lack := range p.Lacking {
@@ -77,7 +76,7 @@ func readPairs(name, shown string, problems []*Problem, solutions []*Solution) (
 	return &r.Paired, slices.Concat(limit(findings), r.unknown.list(), r.repeated.list())
 }
 
-// pairing finds what pairs name.
+// pairing resolves the names in pairs.
 type pairing struct {
 	Paired
 	problems map[string]*Problem
@@ -85,7 +84,7 @@ type pairing struct {
 	placed   map[solutionName][]*Solution // by the last part of a source's path; that of failed ones without extension
 	names    []string                     // of problems
 	first    map[*Solution]int            // line
-	lacking  map[solutionName]int         // likewise
+	lacking  map[solutionName]int         // as above
 	unknown  limited
 	repeated limited
 }
@@ -156,8 +155,8 @@ func (r *pairing) repeat(p filePair, line int) {
 	})
 }
 
-// find is what a name or the end of a path means. A solution that failed has
-// another file in the place of the one that it should have.
+// find returns the solutions that match a name or the end of a path. A failed solution has another file
+// instead of its own.
 func (r *pairing) find(p *Problem, name string) []*Solution {
 	if s := r.named[solutionName{p, name}]; s != nil {
 		return []*Solution{s}
@@ -193,15 +192,14 @@ func (s *Solution) isAt(end string) bool {
 
 func withoutExtension(p string) string { return strings.TrimSuffix(p, path.Ext(p)) }
 
-// limited are findings of one kind, of which the first are shown and the others
-// counted.
+// limited collects findings of one kind: the first are kept, and the others counted.
 type limited struct {
 	told diag.List
 	more int
 }
 
-// add makes a finding at a place if it is to be told. It is an error unless it
-// says otherwise.
+// add appends a finding at a position, or counts it beyond the maximum. It is an error unless its severity
+// is set.
 func (l *limited) add(at diag.Range, code string, finding func() diag.Diagnostic) {
 	if len(l.told) == maxAlike {
 		l.more++
@@ -215,7 +213,7 @@ func (l *limited) add(at diag.Range, code string, finding func() diag.Diagnostic
 	l.told = append(l.told, d)
 }
 
-// list has a last finding that counts those that are not told.
+// list returns the findings, with a last one that counts the omitted ones.
 func (l *limited) list() diag.List {
 	if l.more == 0 {
 		return l.told
@@ -234,7 +232,7 @@ func limit(findings diag.List) diag.List {
 	return l.list()
 }
 
-// paired reads the list of pairs that a suite is made of; nil without one.
+// paired reads the list of pairs of a suite; nil if it has none.
 func (b *block) paired() ([]*Solution, given) {
 	name, g := b.path("pairs")
 	if g != isSet {
@@ -246,7 +244,7 @@ func (b *block) paired() ([]*Solution, given) {
 		findings = append(findings, paired.Findings()...)
 	}
 	errors := findings.HasErrors()
-	if b.l.anyFailed("problem", "solution") { // a pair may name what has a mistake of its own
+	if b.l.anyFailed("problem", "solution") { // a pair can name a problem or solution with an error
 		findings = slices.DeleteFunc(findings, func(d diag.Diagnostic) bool { return d.Code == "unknown-pair" })
 	}
 	for _, d := range findings {

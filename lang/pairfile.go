@@ -17,13 +17,12 @@ type filePair struct {
 	Range             diag.Range // of Text
 }
 
-// hintPair says what a line is to be.
+// hintPair describes the form of a line.
 const hintPair = "a line is SOLUTION:PROBLEM; lines that begin with # are comments"
 
-// parsePairs reads a list. Empty lines, and lines that begin with #, are ignored.
-// Lines may end as on Windows, and the text may begin with a byte order mark.
-// The first colon of a line ends the solution. What is not a pair is a finding,
-// and so is a list without any; file is the name to blame.
+// parsePairs reads a list. Empty lines, and lines that begin with #, are ignored. Lines can end as on
+// Windows, and the text can begin with a byte order mark. The first colon of a line ends the solution. A
+// malformed line is a finding, as is an empty list; findings name file.
 func parsePairs(file string, content []byte) ([]filePair, diag.List) {
 	if encoding := wideEncoding(content); encoding != "" {
 		return nil, diag.List{{
@@ -67,7 +66,7 @@ func parsePairs(file string, content []byte) ([]filePair, diag.List) {
 	return found, findings
 }
 
-// malformed says why a line is not a pair; "" when it is one.
+// malformed explains why a line is not a pair, or returns "".
 func malformed(text string) string {
 	if !utf8.ValidString(text) {
 		return "The line is not UTF-8 text."
@@ -87,8 +86,7 @@ func malformed(text string) string {
 	return ""
 }
 
-// wideEncoding is the encoding that a byte order mark other than UTF-8's tells
-// of; "" without one.
+// wideEncoding returns the encoding of a byte order mark other than UTF-8's, or "".
 func wideEncoding(content []byte) string {
 	if bytes.HasPrefix(content, []byte{0xff, 0xfe}) || bytes.HasPrefix(content, []byte{0xfe, 0xff}) {
 		return "UTF-16"
@@ -104,7 +102,7 @@ func lineRange(file string, line, start, column, length int) *diag.Range {
 	}
 }
 
-// snippet is a line to be shown; what is not text is left out.
+// snippet returns a line for display, without bytes that are not UTF-8.
 func snippet(raw string) []string {
 	return []string{strings.ToValidUTF8(strings.TrimRight(raw, "\r\n"), "\ufffd")}
 }

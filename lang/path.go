@@ -23,7 +23,7 @@ func splitGlob(pattern string) (dir, rest string) {
 	return doublestar.SplitPattern(filepath.ToSlash(pattern))
 }
 
-// EscapeGlob makes a path match itself alone.
+// EscapeGlob returns a pattern that matches only the path.
 func EscapeGlob(path string) string {
 	var b strings.Builder
 	for _, r := range path {
@@ -49,21 +49,19 @@ func matchesAny(pattern string) (bool, error) {
 	return found, err
 }
 
-// isRelativeInside reports whether a slash-separated path names something
-// below where it starts, without detours.
+// isRelativeInside reports whether a slash-separated path leads below its start, without "." and "..".
 func isRelativeInside(p string) bool {
 	return p != "" && p != "." && !path.IsAbs(p) && path.Clean(p) == p && p != ".." && !strings.HasPrefix(p, "../") &&
 		!strings.ContainsAny(p, "\\\x00")
 }
 
-// escapes reports whether an absolute path lies outside root.
+// escapes reports whether an absolute path is outside of root.
 func escapes(root, absolute string) bool {
 	rel, err := filepath.Rel(root, absolute)
 	return err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// stat looks at a path that an attribute gave. What is wrong with it is
-// reported there.
+// stat looks up the path in an attribute, and reports errors at the attribute.
 func (b *block) stat(name, absolute, hint string) (fs.FileInfo, bool) {
 	b.l.input("exists", absolute)
 	info, err := os.Stat(absolute)
@@ -83,7 +81,7 @@ func (b *block) stat(name, absolute, hint string) (fs.FileInfo, bool) {
 	return nil, false
 }
 
-// isMissing reports whether err says that nothing is there.
+// isMissing reports whether err means that a file does not exist.
 func isMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

@@ -6,9 +6,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// preconditionsMet looks at the preconditions of an instance, those that
-// dynamic makes too, and reports each that does not hold. One of which nothing
-// is known, because of a mistake elsewhere, is not met either.
+// preconditionsMet checks the preconditions of an instance, also those from dynamic blocks, and reports each
+// violation. A precondition with an unknown value, because of another error, is not met either.
 func (l *loader) preconditionsMet(d *decl) bool {
 	before := d.failed
 	d.failed = false
@@ -36,8 +35,7 @@ func (b *block) precondition() {
 	b.fail(f)
 }
 
-// bodyOf is a part of a body: its blocks of some kinds, written or made by
-// dynamic, and no attributes.
+// bodyOf returns the blocks of some kinds in a body, written or made by dynamic, without attributes.
 func bodyOf(body *hclsyntax.Body, wanted func(kind string) bool) *hclsyntax.Body {
 	part := &hclsyntax.Body{SrcRange: body.SrcRange, EndRange: body.EndRange}
 	for _, b := range body.Blocks {

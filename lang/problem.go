@@ -11,14 +11,14 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// problemDrivers says how each driver block is read. A driver is one entry
-// here and one block in problemSchema.
+// problemDrivers returns the function that reads each driver block. A driver is one entry here and one block
+// in problemSchema.
 func problemDrivers() map[string]func(*block, *Problem) {
 	return map[string]func(*block, *Problem){
 		"pytest":  func(b *block, p *Problem) { p.Pytest = b.pytest() },
 		"judge":   func(b *block, p *Problem) { p.Judge = b.judge() },
 		"command": func(b *block, p *Problem) { p.Command = b.command() },
-		// What it says is read for each checkpoint.
+		// Its attributes are read for each checkpoint.
 		"verifier": func(b *block, p *Problem) { p.Verified = true },
 	}
 }
@@ -45,7 +45,7 @@ func (l *loader) evaluateProblem(d *decl) cty.Value {
 	return collect(insts, values, problemValue(&Problem{}).Type())
 }
 
-// inherited is what a problem hands down to its checkpoints.
+// inherited contains the settings that checkpoints inherit from a problem.
 type inherited struct {
 	problem        *Problem
 	timeout        time.Duration
@@ -100,15 +100,15 @@ func (l *loader) problem(d *decl, inst instance) *Problem {
 	return p
 }
 
-// nameOf is the name of an instance of which nothing else is evaluated, so
-// that it is called as it is when it has no mistake.
+// nameOf returns the name of an instance without evaluating anything else, so that the instance has the same
+// name with and without errors.
 func (l *loader) nameOf(d *decl, inst instance) string {
 	quiet := d.apart(l.reporterFor(""))
 	b := &block{l: l, src: d.src, decl: quiet, schema: d.schema, attrs: d.block.Body.Attributes, ctx: quiet.attempt.scope, header: d.header}
 	return b.displayName(inst.name(d))
 }
 
-// driver reads the one block that says how the problem is judged.
+// driver reads the one driver block of the problem.
 func (b *block) driver(p *Problem) {
 	var found []*block
 	for _, name := range drivers(b.schema) {
@@ -125,7 +125,7 @@ func (b *block) driver(p *Problem) {
 			detail: "A problem has exactly one block that says how it is judged.",
 			hint:   "available: " + strings.Join(drivers(b.schema), ", "),
 		})
-	case len(found) > 1 && !b.decl.failed: // one of them was read
+	case len(found) > 1 && !b.decl.failed: // at least one was read
 		b.fail(finding{
 			code: "conflict", summary: "Two drivers", rng: found[1].header,
 			detail: fmt.Sprintf("A problem has exactly one block that says how it is judged, and this one has a %s and a %s.", found[0].schema.Name, found[1].schema.Name),
@@ -134,8 +134,7 @@ func (b *block) driver(p *Problem) {
 	}
 }
 
-// Kind is the name of the driver block that says how p is judged; "" when p has
-// a mistake.
+// Kind returns the name of p's driver block, or "" if p has an error.
 func (p *Problem) Kind() string {
 	switch {
 	case p.Pytest != nil:
@@ -150,24 +149,23 @@ func (p *Problem) Kind() string {
 	return ""
 }
 
-// Scored reports whether p gives a single score. It then has one checkpoint, which has
-// no name.
+// Scored reports whether p gives a single score. It then has one checkpoint, which has no name.
 func (p *Problem) Scored() bool { return p.Judge != nil || p.Command != nil }
 
-// GivesScores reports whether p gives a score for each of its checkpoints. Solutions of it
-// have no entry.
+// GivesScores reports whether p gives a score for each of its checkpoints. Its solutions have no entry.
 func (p *Problem) GivesScores() bool { return p.Scored() || p.Verified }
 
-// NeedsEntry reports whether something has to start solutions of p: tests that import them do not.
+// NeedsEntry reports whether solutions of p need an entry, a command that starts them: tests can import them
+// instead.
 func (p *Problem) NeedsEntry() bool {
 	return !p.GivesScores() && (p.Pytest == nil || p.Pytest.Import == "")
 }
 
-// hintEntry is for a solution that nothing starts.
+// hintEntry is the hint for a solution without an entry.
 const hintEntry = `write such as entry = "python main.py"; or import = "separate" into the pytest block, if the tests import it`
 
-// nameless gives a problem that gives scores its checkpoint. What only the
-// tests of a pytest problem can use is refused: it would not be read.
+// nameless adds the checkpoint of a problem that gives scores. Attributes that only the tests of a pytest
+// problem can use are refused: they would have no effect.
 func (b *block) nameless(p *Problem) {
 	for _, kid := range b.kids {
 		switch kid.schema.Name {
@@ -209,7 +207,7 @@ func (b *block) nameless(p *Problem) {
 // checkpoints reads the checkpoint blocks and sorts them by order and name.
 func (b *block) checkpoints(p *Problem, down inherited) {
 	all := b.children("checkpoint")
-	if _, read := b.l.instances.read[p]; len(all) == 0 && !read { // another form of problems says what it has
+	if _, read := b.l.instances.read[p]; len(all) == 0 && !read { // the Reader's form specifies it
 		all = b.discovered(p.Pytest)
 	}
 	if len(all) == 0 && !b.decl.failed {
@@ -231,7 +229,7 @@ func (p *Problem) sortCheckpoints() {
 	})
 }
 
-// eachNameOnce reports blocks of one kind that share a label.
+// eachNameOnce reports blocks of one kind with equal labels.
 func (b *block) eachNameOnce(all []*block) {
 	first := map[string]*block{}
 	for _, c := range all {
@@ -259,7 +257,7 @@ func (b *block) displayName(otherwise string) string {
 	return name
 }
 
-// problemValue is what a reference to p sees.
+// problemValue returns the value of a reference to p.
 func problemValue(p *Problem) cty.Value {
 	return cty.ObjectVal(map[string]cty.Value{
 		"ref":         cty.StringVal(p.Ref),
@@ -288,7 +286,7 @@ func checkpointList(all []*Checkpoint) cty.Value {
 	return cty.ListVal(values)
 }
 
-// checkpointValue is checkpoint in the scope of a solution.
+// checkpointValue returns the value of checkpoint in the scope of a solution.
 func checkpointValue(c *Checkpoint) cty.Value {
 	return cty.ObjectVal(map[string]cty.Value{
 		"name":    cty.StringVal(c.Name),

@@ -12,8 +12,7 @@ import (
 	"github.com/maruel/natural"
 )
 
-// pytest reads the pytest driver of a problem and looks whether its root
-// holds tests at all.
+// pytest reads the pytest driver of a problem and checks that its root contains tests.
 func (b *block) pytest() *Pytest {
 	p := &Pytest{Range: convertRange(b.header), RootRange: convertRange(b.at("root").rng)}
 	b.fill(p)
@@ -35,12 +34,10 @@ func (b *block) pytest() *Pytest {
 	return p
 }
 
-// mayLackTests reports whether a test file that does not exist is no mistake,
-// or no further one.
+// mayLackTests reports whether a missing test file is not an error.
 func (p *Pytest) mayLackTests() bool { return p.MissingTests != "error" }
 
-// testRoot reports whether root is a directory with a test_*.py in it, or
-// without one when it may lack them.
+// testRoot reports whether root is a directory that contains a test_*.py, which is optional with mayLack.
 func (b *block) testRoot(root string, mayLack bool) bool {
 	info, ok := b.stat("root", root, "it is relative to "+b.l.show(b.src.path))
 	if !ok {
@@ -84,7 +81,7 @@ func (b *block) discovered(p *Pytest) (all []*block) {
 	if p == nil || p.Root == "" {
 		return nil
 	}
-	entries, _ := os.ReadDir(p.Root) // testRoot has read it
+	entries, _ := os.ReadDir(p.Root) // set by testRoot
 	names := make([]string, 0, len(entries))
 	for _, e := range entries {
 		name, isPython := strings.CutSuffix(e.Name(), ".py")
@@ -108,8 +105,8 @@ func (b *block) discovered(p *Pytest) (all []*block) {
 	return all
 }
 
-// testFiles reads a checkpoint's own test files and looks whether they exist.
-// The list is the same whether they do: it also says whose a file is.
+// testFiles reads a checkpoint's own test files and checks that they exist. The list includes missing ones:
+// it also records which checkpoint a file belongs to.
 func (b *block) testFiles(driver *Pytest) []string {
 	tests, g := b.texts("tests")
 	if g == isAbsent || g == isNull {
@@ -127,10 +124,10 @@ func (b *block) testFiles(driver *Pytest) []string {
 			b.reject("tests", "duplicate", "Duplicate test file", fmt.Sprintf("%q is named twice.", test), "")
 			continue
 		}
-		if driver != nil && driver.RootFrom != nil { // they are there, or not, when the task has run
+		if driver != nil && driver.RootFrom != nil { // checked when the task has run
 			continue
 		}
-		if driver == nil || driver.Root == "" { // it has a mistake of its own
+		if driver == nil || driver.Root == "" { // it has an error itself
 			b.decl.failed = true
 			continue
 		}

@@ -22,24 +22,23 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/funcs"
 )
 
-// Reader reads what is written down in another form than HCL, such as the directory of a
-// benchmark's problem. Its block stands for attributes and blocks of the block that it is
-// in. What is written in HCL wins over what is read.
+// Reader reads input in another format than HCL, such as the directory of a benchmark's problem. Its block
+// expands to attributes and blocks of the enclosing block. HCL takes precedence over the result.
 type Reader struct {
 	// Block is the reader's block. Its attributes are strings; paths are made absolute, and
 	// the first of them is where a problem is read from.
 	Block BlockSchema
-	// Owner is the kind of block that it may stand in: "problem" or "solution".
+	// Owner is the kind of the enclosing block: "problem" or "solution".
 	Owner string
-	// Driver is the driver block that it makes for a problem.
+	// Driver is the driver block that it creates for a problem.
 	Driver string
-	// Read reads. given are the attributes that are set, and those with defaults; of a
-	// solution, what the block of the same name in its problem was given, too. Mistakes of
-	// what is read have their places; with some, only a name counts of what is made.
+	// Read reads the input. given contains the attributes that are set or have defaults; for a solution,
+	// also those of the block of the same name in its problem. Errors have positions in the input; after an
+	// error, only the name in Made is used.
 	Read func(files *ReaderFiles, given map[string]string) (*Made, diag.List)
-	// Collect reads solutions that another program recorded, in place of Read. Attribute, the
-	// path of the record, stands in a solution block in place of Block: each of them becomes
-	// an instance, which names no problem and no source then.
+	// Collect reads solutions that another program recorded, instead of Read. Attribute, the path of the
+	// record, then replaces Block in a solution block: each recorded solution becomes an instance, and the
+	// block names no problem and no source.
 	Collect   func(files *ReaderFiles, path string, problems []Candidate) ([]Collected, diag.List)
 	Attribute AttributeSchema
 }
@@ -63,14 +62,14 @@ func (m *Made) name() (name any, named bool) {
 type MadeBlock struct {
 	Kind   string
 	Labels []string
-	At     diag.Range // the place that it was read from; zero is the reader's block
+	At     diag.Range // the position that it was read from; zero means the reader's block
 	Made
 }
 
 // ByCheckpoint is a value for each checkpoint, by name.
 type ByCheckpoint map[string]string
 
-// ReaderFiles reads files for a Reader. The configuration depends on all that is asked for.
+// ReaderFiles reads files for a Reader. The configuration depends on every file that is read.
 type ReaderFiles struct {
 	l   *loader
 	dir string
@@ -80,11 +79,10 @@ func (f *ReaderFiles) place() funcs.Files {
 	return f.l.files(f.dir)
 }
 
-// Open opens a regular file, for what need not be read as a whole. It is an error that wraps
-// fs.ErrNotExist when there is none.
+// Open opens a regular file, to read parts of it. The error for a missing file wraps fs.ErrNotExist.
 func (f *ReaderFiles) Open(path string) (*os.File, error) { return f.place().Open(path) }
 
-// Read returns the text of a file. It is an error that wraps fs.ErrNotExist when there is none.
+// Read returns the text of a file. The error for a missing file wraps fs.ErrNotExist.
 func (f *ReaderFiles) Read(path string) (string, error) { return f.place().ReadFile(path) }
 
 // Exists reports whether anything is at a path.
@@ -103,7 +101,7 @@ func (f *ReaderFiles) Present(path string) bool {
 	return err == nil
 }
 
-// YAML reads a mapping from a file of YAML, or says what is wrong with it.
+// YAML reads a mapping from a YAML file, or returns a diagnostic.
 func (f *ReaderFiles) YAML(path string) (*yaml.Node, *diag.Diagnostic) {
 	return f.Document(path, func(text string) (*yaml.Node, *diag.Diagnostic) {
 		var document, second yaml.Node
@@ -128,8 +126,8 @@ func (f *ReaderFiles) YAML(path string) (*yaml.Node, *diag.Diagnostic) {
 	})
 }
 
-// Document reads a mapping from a file of any form that parse makes nodes of, or says what is
-// wrong with it. Of a mistake's range parse knows where it begins.
+// Document reads a mapping from a file in any format that parse converts to nodes, or returns a diagnostic.
+// parse sets only the start of a diagnostic's range.
 func (f *ReaderFiles) Document(path string, parse func(text string) (*yaml.Node, *diag.Diagnostic)) (*yaml.Node, *diag.Diagnostic) {
 	at := diag.Range{File: f.l.show(path), Start: diag.Pos{Line: 1, Column: 1}, End: diag.Pos{Line: 1, Column: 1}}
 	text, err := f.Read(path)
@@ -155,13 +153,13 @@ func (f *ReaderFiles) Document(path string, parse func(text string) (*yaml.Node,
 	return root, nil
 }
 
-// At is the place of a part of such a file.
+// At returns the range of a node in such a file.
 func (f *ReaderFiles) At(path string, n *yaml.Node) diag.Range {
 	at := diag.Pos{Line: n.Line, Column: n.Column}
 	return diag.Range{File: f.l.show(path), Start: at, End: at}
 }
 
-// Glob is what the function fileset returns.
+// Glob returns the same paths as the function fileset.
 func (f *ReaderFiles) Glob(dir, pattern string) ([]string, error) {
 	return f.place().Glob(dir, pattern)
 }
@@ -173,7 +171,7 @@ type Function struct {
 	Call      func(files *ReaderFiles, args []string) (map[string]string, error)
 }
 
-// callable is the function for paths that are relative to a directory.
+// callable returns the function for paths that are relative to a directory.
 func (l *loader) callable(f Function, dir string) function.Function {
 	spec := &function.Spec{Description: f.Doc, Type: function.StaticReturnType(cty.Map(cty.String))}
 	for _, name := range f.Params {
@@ -193,12 +191,12 @@ func (l *loader) callable(f Function, dir string) function.Function {
 	return function.New(spec)
 }
 
-// readers are the readers for a kind of block.
+// readers returns the readers for a kind of block.
 func (l *loader) readers(owner string) []Reader {
 	return slices.DeleteFunc(slices.Clone(l.options.Readers), func(r Reader) bool { return r.Owner != owner || r.Collect != nil })
 }
 
-// withReaders is the table with the blocks and attributes of readers.
+// withReaders adds the blocks and attributes of readers to the table.
 func withReaders(table []BlockSchema, readers []Reader) []BlockSchema {
 	for i := range table {
 		for _, r := range readers {
@@ -214,7 +212,7 @@ func withReaders(table []BlockSchema, readers []Reader) []BlockSchema {
 	return table
 }
 
-// isRead reports whether a body has a block of a reader, which sees to what is required.
+// isRead reports whether a body has a block of a reader, which then checks required attributes.
 func (l *loader) isRead(body *hclsyntax.Body, owner string) bool {
 	for _, r := range l.readers(owner) {
 		if slices.ContainsFunc(body.Blocks, func(b *hclsyntax.Block) bool { return b.Type == r.Block.Name }) {
@@ -224,8 +222,7 @@ func (l *loader) isRead(body *hclsyntax.Body, owner string) bool {
 	return owner == "solution" && l.collection(body) != nil
 }
 
-// read adds what the readers' blocks in b, the block of a problem or of a solution of one,
-// stand for.
+// read expands the readers' blocks in b, the block of a problem or of a solution of one.
 func (b *block) read(owner string, p *Problem) {
 	for _, r := range b.l.readers(owner) {
 		of := b.only(r.Block.Name)
@@ -260,19 +257,19 @@ func (b *block) read(owner string, p *Problem) {
 		switch name, named := made.name(); {
 		case !failed:
 			b.merge(made, of.header)
-		case named: // it is called as it is without mistakes
+		case named: // the name that it has without errors
 			b.merge(&Made{Attributes: map[string]any{"name": name}}, of.header)
 		}
 	}
 }
 
-// wasRead is what a problem was read from: the name of the block, and what it was given.
+// wasRead identifies the input of a problem: the name of the reader's block, and its attributes.
 type wasRead struct {
 	reader string
 	given  map[string]string
 }
 
-// merge adds what was read at a place and b lacks.
+// merge adds the attributes and blocks that b lacks, with the position at.
 func (b *block) merge(made *Made, at hcl.Range) {
 	b.attrs = maps.Clone(b.attrs)
 	if b.attrs == nil {
@@ -298,7 +295,7 @@ func (b *block) merge(made *Made, at hcl.Range) {
 	}
 }
 
-// kid is the nested block of a kind with these labels; nil is none.
+// kid returns the nested block of a kind with these labels, or nil.
 func (b *block) kid(kind string, labels []string) *block {
 	for _, kid := range b.children(kind) {
 		if slices.Equal(kid.labels, labels) {
@@ -308,7 +305,7 @@ func (b *block) kid(kind string, labels []string) *block {
 	return nil
 }
 
-// literal is a value as an expression.
+// literal returns an expression for a value.
 func literal(value any, at hcl.Range) hclsyntax.Expression {
 	if by, ok := value.(ByCheckpoint); ok {
 		name := hcl.Traversal{hcl.TraverseRoot{Name: "checkpoint", SrcRange: at}, hcl.TraverseAttr{Name: "name", SrcRange: at}}
@@ -320,7 +317,7 @@ func literal(value any, at hcl.Range) hclsyntax.Expression {
 	return &hclsyntax.LiteralValueExpr{Val: valueOf(value), SrcRange: at}
 }
 
-// valueOf is one of the values of Made.Attributes.
+// valueOf converts a value of Made.Attributes.
 func valueOf(value any) cty.Value {
 	switch v := value.(type) {
 	case nil:
@@ -365,7 +362,7 @@ func textMap[M ~map[string]string](texts M) cty.Value {
 	return cty.MapVal(values)
 }
 
-// kindOfDriver is the driver that a block of a problem is, or makes; "" is none.
+// kindOfDriver returns the driver that a block of a problem is or expands to, or "".
 func (l *loader) kindOfDriver(block string) string {
 	at := slices.IndexFunc(l.options.Readers, func(r Reader) bool { return r.Owner == "problem" && r.Block.Name == block })
 	if at < 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/funcs"
 )
 
-// Directories are the names of the directories in a directory, but for those behind links.
+// Directories returns the names of the directories in a directory, without symbolic links.
 func (f *ReaderFiles) Directories(dir string) (names []string, err error) {
 	entries, err := f.list(dir)
 	for _, e := range entries {
@@ -20,7 +20,7 @@ func (f *ReaderFiles) Directories(dir string) (names []string, err error) {
 	return names, err
 }
 
-// FS is a directory with all that is below it.
+// FS returns a directory as a file system.
 func (f *ReaderFiles) FS(dir string) fs.FS { return readerFS{f, dir} }
 
 func (f *ReaderFiles) list(dir string) ([]fs.DirEntry, error) {

@@ -10,26 +10,25 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// references collects what an expression depends on beside its own text: one
-// line "reference = value" for each reference, and for each function of the
-// configuration its definition and what that depends on. What is not in
-// scope, such as self, is left out.
+// references collects the dependencies of an expression besides its text: one line "reference = value" for
+// each reference, and for each function of the configuration its definition and its own dependencies. Names
+// that are not in scope, such as self, are left out.
 //
-// Sensitive values never make a line. Where they come from a local, its
-// expression makes one instead, so that the text around a secret counts.
+// Sensitive values never make a line. If such a value comes from a local, the local's expression makes a
+// line instead, so that the text around a secret counts.
 type references struct {
 	l       *loader
-	within  *decl // whose own locals can be met; nil where none can
+	within  *decl // whose locals can be referred to; nil outside of a block
 	lines   []string
 	secret  string // names of the last sensitive value that was met
-	unknown bool   // something has no value because of a mistake elsewhere
+	unknown bool   // a value is missing because of an error elsewhere
 	seen    []string
 }
 
 func (r *references) visit(expr hclsyntax.Expression, src *source, ctx *hcl.EvalContext) {
 	for _, t := range expr.Variables() {
 		v, problems := t.TraverseAbs(ctx)
-		if problems.HasErrors() { // self, a parameter, or a mistake that evaluation reports
+		if problems.HasErrors() { // self, a parameter, or an error that evaluation reports
 			continue
 		}
 		plain, marks := v.UnmarkDeep()
@@ -63,7 +62,7 @@ func (r *references) visitLocal(t hcl.Traversal) {
 	}
 }
 
-// visitText adds the expression of a local and what that depends on.
+// visitText adds the expression of a local and the references in it.
 func (r *references) visitText(d *decl, scope *hcl.EvalContext) {
 	if r.first(d) {
 		r.lines = append(r.lines, d.addr()+" = "+canonicalText([]byte(rangeText(d.src, d.attr.Expr.Range()))))
@@ -82,7 +81,7 @@ func (r *references) visitFunction(name string) {
 	r.outside(func() { r.visit(result, d.src, r.l.scope(d)) })
 }
 
-// outside does what leaves the block that the expression stands in.
+// outside visits references outside of the block that contains the expression.
 func (r *references) outside(visit func()) {
 	within := r.within
 	r.within = nil
@@ -106,10 +105,9 @@ func (r *references) sorted() []string {
 	return slices.Compact(lines)
 }
 
-// secretShape is what may enter a key of an environment variable with a
-// secret in it: the secret's name when the value is that secret and nothing
-// else, and otherwise also the expression that the value comes from, so that
-// a change of the text around a secret is seen.
+// secretShape returns the text that represents an environment variable with a secret in a key: the secret's
+// name if the value is exactly that secret, and otherwise also the expression that makes the value, so that
+// a change of the text around a secret changes the key.
 func (b *block) secretShape(attr *hclsyntax.Attribute, name, value, secrets string) string {
 	if d := b.l.secretDecl(secrets); d != nil {
 		if own, _ := d.value.Unmark(); own.IsWhollyKnown() && own.Type() == cty.String && !own.IsNull() && own.AsString() == value {
@@ -130,7 +128,7 @@ func (b *block) secretShape(attr *hclsyntax.Attribute, name, value, secrets stri
 	return secrets + " in " + strings.Join(append([]string{text}, refs.sorted()...), "; ")
 }
 
-// secretDecl is the declaration behind a single secret's name.
+// secretDecl returns the declaration behind a single secret's name.
 func (l *loader) secretDecl(name string) *decl {
 	if variable, found := strings.CutPrefix(name, "var."); found {
 		return l.byAddr["variable."+variable]

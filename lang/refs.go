@@ -21,13 +21,12 @@ const scopeStatic = "static"
 // a block, before any of them exists.
 const scopeOutside = "outside"
 
-// referable are the kinds that a reference can begin with, and how many
-// labels follow.
+// referable returns the kinds that a reference can begin with.
 func referable() []string {
 	return []string{"var", "local", "problem", "solution", "backend", "suite", "pool", "secret", "task"}
 }
 
-// declKind is the kind of declaration that a prefix stands for.
+// declKind returns the kind of declaration for a prefix.
 func declKind(prefix string) string {
 	if prefix == "var" {
 		return "variable"
@@ -42,13 +41,13 @@ func prefixOf(kind string) string {
 	return kind
 }
 
-// names is what may be referred to at a place beside the declarations.
+// names contains the names in scope besides the declarations.
 type names struct {
 	each  bool
 	scope string          // checkpoint, cell, self, or ""
 	local map[string]bool // iterators of dynamic, parameters of a function
-	own   bool            // locals that the declaration has for itself
-	from  *decl           // the one of them that refers, if it is one
+	own   bool            // locals in the declaration's block
+	from  *decl           // the local that contains the reference, if any
 }
 
 func (n names) with(local string) names {
@@ -79,7 +78,7 @@ func (l *loader) resolveAll() {
 				}
 			}
 		}
-		if d.kind == "generator" && d.block.Body.Attributes["problems"] == nil { // all there are
+		if d.kind == "generator" && d.block.Body.Attributes["problems"] == nil { // all of them
 			for _, other := range l.decls {
 				if other.kind == "problem" {
 					d.needs = append(d.needs, need{other, d.header})
@@ -93,14 +92,14 @@ func (l *loader) resolveAll() {
 				}
 			}
 		}
-		if d.kind == "solution" && d.block != nil && l.collection(d.block.Body) != nil { // any problem may be what was answered
+		if d.kind == "solution" && d.block != nil && l.collection(d.block.Body) != nil { // any problem can be the answered one
 			for _, other := range l.decls {
 				if other.kind == "problem" {
 					d.needs = append(d.needs, need{other, d.header})
 				}
 			}
 		}
-		if d.kind == "suite" { // what a matrix leaves out is all there is
+		if d.kind == "suite" { // the axes missing from a matrix include every declaration
 			for _, other := range l.decls {
 				if other.kind == "backend" || other.kind == "solution" {
 					d.needs = append(d.needs, need{other, d.header})
@@ -171,8 +170,8 @@ func (l *loader) resolveDynamic(d *decl, b *hclsyntax.Block, made *BlockSchema, 
 	}
 }
 
-// resolveExpr resolves the references and calls of one expression. One that
-// cannot be resolved makes the expression bad: it is never evaluated.
+// resolveExpr resolves the references and calls of one expression. An unresolved reference makes the
+// expression bad: it is never evaluated.
 func (l *loader) resolveExpr(d *decl, expr hclsyntax.Expression, n names) bool {
 	ok := true
 	for _, t := range expr.Variables() {
@@ -186,7 +185,7 @@ func (l *loader) resolveExpr(d *decl, expr hclsyntax.Expression, n names) bool {
 			l.report(*f)
 			ok = false
 		} else if _, made := l.functions[call.Name]; !made && l.byAddr["function."+call.Name] != nil {
-			ok = false // its own mistake is reported already
+			ok = false // its own error is reported already
 		}
 	}
 	if !ok {
@@ -267,7 +266,7 @@ func (l *loader) resolveDecl(d *decl, t hcl.Traversal, f *finding) *finding {
 		}
 		path = append(path, name)
 	}
-	if len(path) < labels { // values(solution), backend.local: all there are
+	if len(path) < labels { // values(solution), backend.local: all of them
 		d.whole[kind] = true
 		for _, other := range l.decls {
 			if other.kind == kind && (len(path) == 0 || other.path[0] == path[0]) {
@@ -279,7 +278,7 @@ func (l *loader) resolveDecl(d *decl, t hcl.Traversal, f *finding) *finding {
 	if to := l.byAddr[kind+"."+strings.Join(path, ".")]; to != nil {
 		if to == d && d.kind == "variable" {
 			l.use(d.src, to, t, labels)
-			return nil // a validation speaks of its own variable
+			return nil // a validation refers to its own variable
 		}
 		d.needs = append(d.needs, need{to, t.SourceRange()})
 		l.use(d.src, to, t, labels)
@@ -288,7 +287,7 @@ func (l *loader) resolveDecl(d *decl, t hcl.Traversal, f *finding) *finding {
 	return l.unknownDecl(d, kind, path, t, f)
 }
 
-// unknownDecl explains a reference to what is not declared.
+// unknownDecl explains a reference to an unknown declaration.
 func (l *loader) unknownDecl(d *decl, kind string, path []string, t hcl.Traversal, f *finding) *finding {
 	name, candidates := strings.Join(path, "."), []string(nil)
 	for _, other := range slices.Concat(l.decls, d.own) {
@@ -312,7 +311,7 @@ func (l *loader) unknownDecl(d *decl, kind string, path []string, t hcl.Traversa
 	return f
 }
 
-// stepName is the name at step i of a traversal: .name or ["name"].
+// stepName returns the name at step i of a traversal: .name or ["name"].
 func stepName(t hcl.Traversal, i int) (string, hcl.Range) {
 	if i >= len(t) {
 		return "", hcl.Range{}
@@ -354,8 +353,8 @@ func (l *loader) resolveCall(d *decl, call *hclsyntax.FunctionCallExpr) *finding
 	return f
 }
 
-// forbidFiles refuses to read files in an expression that is evaluated when
-// results exist: what it read would be missing from its key.
+// forbidFiles rejects reading files in an expression that is evaluated on results: their content would be
+// missing from its key.
 func (l *loader) forbidFiles(expr hclsyntax.Expression) {
 	for _, call := range l.allCalls(expr) {
 		if slices.Contains(funcs.FileFunctions(), call.Name) {
@@ -369,8 +368,7 @@ func (l *loader) forbidFiles(expr hclsyntax.Expression) {
 	}
 }
 
-// allCalls are the calls in expr and in the functions of the configuration
-// that it calls, however deep.
+// allCalls returns the calls in expr and in the functions of the configuration that it calls, to any depth.
 func (l *loader) allCalls(expr hclsyntax.Expression) []*hclsyntax.FunctionCallExpr {
 	found := calls(expr)
 	seen := map[string]bool{}
@@ -398,12 +396,12 @@ func calls(expr hclsyntax.Expression) []*hclsyntax.FunctionCallExpr {
 	return found
 }
 
-// files is what functions see of the files from a directory on.
+// files returns the access of functions to files, relative to a directory.
 func (l *loader) files(dir string) funcs.Files {
 	return funcs.Files{Dir: dir, Read: l.input, Allowed: l.within, Overlay: l.options.Overlay}
 }
 
-// builtins are the functions of the language for files of dir.
+// builtins returns the functions of the language for files of dir.
 func (l *loader) builtins(dir string) map[string]function.Function {
 	if l.libraries[dir] == nil {
 		library := funcs.Library(l.files(dir))

@@ -16,10 +16,10 @@ import (
 // RemoteBackend is the rest of backend "remote".
 type RemoteBackend struct {
 	Endpoint        string        `hcl:"endpoint"` // "grpcs://farm.example.com:443/instance"
-	State           string        `hcl:"state"`    // host:port of a Buildbarn scheduler's BuildQueueState; "" is none
+	State           string        `hcl:"state"`    // host:port of a Buildbarn scheduler's BuildQueueState; "" by default
 	Platform        []Setting     `hcl:"platform"`
 	Headers         []Header      // of every call
-	CA              string        `hcl:"ca"` // files; "" is the system's authorities, and no certificate
+	CA              string        `hcl:"ca"` // files; "" means the system's authorities, and no certificate
 	Certificate     string        `hcl:"certificate"`
 	Key             string        `hcl:"key"`
 	MaxTimeout      time.Duration `hcl:"max_timeout"` // of an action, as the engine allows it
@@ -29,21 +29,21 @@ type RemoteBackend struct {
 	Path            string        `hcl:"path"`        // PATH there
 	Versions        []string      `hcl:"versions"`
 	Isolation       string        `hcl:"isolation"`
-	GoJudge         string        `hcl:"go_judge"` // absolute path here; "": none
+	GoJudge         string        `hcl:"go_judge"` // absolute path on this machine; "" if unset
 	GoJudgeVersions []string      `hcl:"go_judge_versions"`
-	Program         string        `hcl:"program"` // fevalgraph for the workers; "" is the one that runs
+	Program         string        `hcl:"program"` // fevalgraph for the workers; "" means the running program
 }
 
 // Setting is a named text.
 type Setting struct{ Name, Value string }
 
-// Header is a Setting that may be a secret: it enters no key and no output.
+// Header is a Setting that can be a secret: it enters no key and no output.
 type Header Setting
 
 // HasHeaders reports whether a server gets headers of the block's own.
 func (b *Backend) HasHeaders() bool { return b.Remote != nil && len(b.Remote.Headers) > 0 }
 
-// workerPath is the PATH of workers whose block has none.
+// workerPath is the default PATH of workers.
 const workerPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 func remoteKind() backendKind {
@@ -96,7 +96,7 @@ func IsLoopback(host string) bool {
 
 var headerName = lazyregexp.New(`^[a-z0-9][a-z0-9-]*$`)
 
-// stringMap reads a map of strings. It is false when there is none.
+// stringMap reads a map of strings. It returns false if the map is absent or invalid.
 func (b *block) stringMap(name string) (texts cty.Value, ok bool) {
 	v, g := b.value(b.schemaOf(name, TypeMap))
 	if g != isSet {

@@ -7,8 +7,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// requirementForm is a Python requirement as PEP 508 has it: a name, extras, versions or
-// an address, and a marker.
+// requirementForm matches a Python requirement in the syntax of PEP 508: a name, extras, versions or an
+// address, and a marker.
 var requirementForm = lazyregexp.New(`^\s*[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\s*(?:\[[A-Za-z0-9._,\s-]*\]\s*)?` +
 	`(?:@\s*\S.*|\(?\s*(?:` + versionForm + `(?:\s*,\s*` + versionForm + `)*)?\s*,?\s*\)?\s*(?:;.+)?)$`)
 

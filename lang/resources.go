@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Resources are what machines need to have that judge a problem, as texts of
-// clouds' own: "L4:1", "8+", "200". They enter no key. Empty texts ask for
-// nothing.
+// Resources are the required resources of machines that judge a problem, in the syntax of clouds: "L4:1",
+// "8+", "200". They enter no key. Empty texts mean no requirement.
 type Resources struct {
 	Accelerators, Cloud, Region, Instance, CPUs, Memory, Disk, Image string
 	Nodes                                                            string // machines of a cluster, a whole number
@@ -19,7 +18,7 @@ type resource struct {
 	of   func(*Resources) *string
 }
 
-// resources are the fields, in the order of Fields.
+// resources returns the fields, in the order of Fields.
 func resources() []resource {
 	return []resource{
 		{"accelerators", func(r *Resources) *string { return &r.Accelerators }},
@@ -34,8 +33,8 @@ func resources() []resource {
 	}
 }
 
-// Fields are the names and the values that are set, in an order of their own.
-// Problems for which they are equal can share machines.
+// Fields returns the names and the values of the set fields, in a fixed order. Problems with equal fields
+// can share machines.
 func (r Resources) Fields() (names, values []string) {
 	for _, field := range resources() {
 		if value := *field.of(&r); value != "" {
@@ -45,7 +44,7 @@ func (r Resources) Fields() (names, values []string) {
 	return names, values
 }
 
-// Over returns r with the values of base where r asks for nothing.
+// Over returns r with the values of base for fields that r does not set.
 func (r Resources) Over(base Resources) Resources {
 	for _, field := range resources() {
 		if own := field.of(&r); *own == "" {
@@ -55,8 +54,7 @@ func (r Resources) Over(base Resources) Resources {
 	return r
 }
 
-// String lists what is set, such as "cpus=2,memory=4"; "" is nothing. Only equal
-// Resources have equal texts.
+// String lists the set fields, such as "cpus=2,memory=4". Only equal Resources have equal texts.
 func (r Resources) String() string {
 	names, values := r.Fields()
 	for i, value := range values {

@@ -31,7 +31,7 @@ func (l *loader) evaluateResult(d *decl) {
 	d.made = r
 }
 
-// measured reads which one of the ways to a value a metric takes.
+// measured reads how a metric computes its value: exactly one of several attributes.
 func (b *block) measured(m *Metric) {
 	m.Value = b.expression("value", CellsShape, false)
 	ways := 0

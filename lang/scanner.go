@@ -7,17 +7,17 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// frame is something that was opened before a place and not closed: a block, a bracket of an
-// expression, or a text with its templates.
+// frame is something that is open at a position: a block, a bracket of an expression, or a text with its
+// templates.
 type frame struct {
 	closes    hclsyntax.TokenType
 	block     *Enclosing
 	statement []hclsyntax.Token // of a body: since it began a statement
-	names     *[]string         // of a body: what its statements begin with
+	names     *[]string         // of a body: the first names of its statements
 }
 
-// maxUnended is how many texts without an end are allowed for: behind each, tokens are looked
-// for again, as the rest of the file is no text.
+// maxUnended bounds the unterminated texts of a file: after each, the rest is scanned again, as it is not
+// part of the text.
 const maxUnended = 50
 
 // scan takes the tokens between two bytes. It returns where the line after a text without an
@@ -28,7 +28,7 @@ func (s *scanner) scan(text []byte, from, at int) int {
 		if t.Range.Start.Byte >= at || t.Type == hclsyntax.TokenEOF {
 			break
 		}
-		if t.Range.End.Byte > at { // what is behind the place does not count
+		if t.Range.End.Byte > at { // text after the position is ignored
 			t.Bytes = text[t.Range.Start.Byte:at]
 			t.Range.End.Byte = at
 			if t.Type != hclsyntax.TokenIdent && !isTextual(t.Type) {
@@ -52,13 +52,13 @@ func isTextual(t hclsyntax.TokenType) bool {
 }
 
 type scanner struct {
-	watch   int       // byte whose body's names are wanted; -1 for none
+	watch   int       // byte whose body's names are wanted, or -1
 	around  *[]string // they
 	frames  []frame
-	comment bool // the last token is one, and not ended
+	comment bool // the last token is unfinished
 }
 
-// newScanner is one that has taken the tokens of a text before a byte.
+// newScanner returns a scanner that has consumed the tokens of a text before a byte.
 func newScanner(text []byte, at, watch int) *scanner {
 	s := &scanner{watch: watch, frames: []frame{{names: &[]string{}}}}
 	for from, again := 0, 0; from >= 0 && again < maxUnended; again++ {
@@ -69,7 +69,7 @@ func newScanner(text []byte, at, watch int) *scanner {
 
 func (s *scanner) top() *frame { return &s.frames[len(s.frames)-1] }
 
-// body is the innermost body.
+// body returns the innermost body.
 func (s *scanner) body() *frame {
 	for i := len(s.frames) - 1; i > 0; i-- {
 		if s.frames[i].block != nil {
@@ -79,7 +79,7 @@ func (s *scanner) body() *frame {
 	return &s.frames[0]
 }
 
-// opened are the tokens after which something is open, and those that close it.
+// opened maps the tokens that open a bracket or text to the tokens that close it.
 var opened = map[hclsyntax.TokenType]hclsyntax.TokenType{
 	hclsyntax.TokenOParen: hclsyntax.TokenCParen, hclsyntax.TokenOBrack: hclsyntax.TokenCBrack, hclsyntax.TokenOBrace: hclsyntax.TokenCBrace,
 	hclsyntax.TokenOQuote: hclsyntax.TokenCQuote, hclsyntax.TokenOHeredoc: hclsyntax.TokenCHeredoc,
@@ -98,7 +98,7 @@ func (s *scanner) take(t hclsyntax.Token) {
 	switch {
 	case t.Type == hclsyntax.TokenComment && !strings.HasSuffix(string(t.Bytes), "\n"):
 		return
-	case t.Type == hclsyntax.TokenNewline || t.Type == hclsyntax.TokenQuotedNewline || t.Type == hclsyntax.TokenComment: // which has the end of its line
+	case t.Type == hclsyntax.TokenNewline || t.Type == hclsyntax.TokenQuotedNewline || t.Type == hclsyntax.TokenComment: // includes the end of its line
 		if s.top().closes == hclsyntax.TokenCQuote { // a text that was not ended
 			s.frames = s.frames[:len(s.frames)-1]
 		}
@@ -117,7 +117,7 @@ func (s *scanner) take(t hclsyntax.Token) {
 		return
 	}
 	if t.Type == hclsyntax.TokenCBrace || t.Type == s.top().closes {
-		for i := len(s.frames) - 1; i > 0; i-- { // what was left open within ends, too
+		for i := len(s.frames) - 1; i > 0; i-- { // closes the unclosed ones within, too
 			if s.frames[i].closes == t.Type {
 				s.frames = s.frames[:i]
 				break
@@ -136,12 +136,12 @@ func assigned(statement []hclsyntax.Token) bool {
 	return len(statement) > 1 && statement[0].Type == hclsyntax.TokenIdent && statement[1].Type == hclsyntax.TokenEqual
 }
 
-// enclosing is the block that a statement is the header of.
+// enclosing returns the block whose header is a statement.
 func enclosing(statement []hclsyntax.Token) *Enclosing {
 	return &Enclosing{Type: string(statement[0].Bytes), Labels: labelsOf(statement[1:])}
 }
 
-// labelsOf are the labels among tokens. One that is being written is not among them.
+// labelsOf returns the complete labels among tokens.
 func labelsOf(tokens []hclsyntax.Token) (labels []string) {
 	text := ""
 	for _, t := range tokens {

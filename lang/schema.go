@@ -2,21 +2,21 @@ package lang
 
 import "slices"
 
-// BlockSchema describes one kind of block: what it may hold and what that
-// means. Schema returns the table that decoding itself uses.
+// BlockSchema describes one kind of block: its content and its meaning. Schema returns the table that
+// decoding itself uses.
 type BlockSchema struct {
 	Name       string            `json:"name"`
-	Labels     []string          `json:"labels,omitempty"` // what each label is: "name", "kind"
+	Labels     []string          `json:"labels,omitempty"` // the meaning of each label: "name", "kind"
 	Doc        string            `json:"doc"`
-	Repeats    bool              `json:"repeats,omitempty"` // may stand more than once where it may stand
+	Repeats    bool              `json:"repeats,omitempty"` // can be repeated
 	Required   bool              `json:"required,omitempty"`
 	Attributes []AttributeSchema `json:"attributes,omitempty"`
 	Blocks     []BlockSchema     `json:"blocks,omitempty"` // nested
-	Kinds      []BlockSchema     `json:"kinds,omitempty"`  // what a first label of that name adds
+	Kinds      []BlockSchema     `json:"kinds,omitempty"`  // additions for a first label of that name
 	Free       bool              `json:"free,omitempty"`   // any attribute is taken: locals
 
-	title string   // what messages call it, when not Name
-	later []string // kinds and nested blocks that a later version has
+	title string   // name in messages, if not Name
+	later []string // kinds and nested blocks of a later version
 	axes  bool     // attributes are matrix axes
 }
 
@@ -25,20 +25,20 @@ type AttributeSchema struct {
 	Name     string        `json:"name"`
 	Type     AttributeType `json:"type"`
 	Required bool          `json:"required,omitempty"`
-	Default  string        `json:"default,omitempty"` // HCL text of a fixed default; Doc tells computed ones
+	Default  string        `json:"default,omitempty"` // HCL text of a fixed default; Doc describes computed ones
 	Values   []string      `json:"values,omitempty"`  // the only ones allowed
 	Doc      string        `json:"doc"`
-	Path     bool          `json:"path,omitempty"`   // a file or directory, relative to the file that says it
-	Scope    string        `json:"scope,omitempty"`  // name in scope beside the global ones: checkpoint, cell, self; or static, outside
-	Refers   []string      `json:"refers,omitempty"` // prefixes of the references that it takes, of what Schema returns
+	Path     bool          `json:"path,omitempty"`   // a file or directory, relative to the file that contains the attribute
+	Scope    string        `json:"scope,omitempty"`  // name in scope besides the global ones: checkpoint, cell, self; or static, outside
+	Refers   []string      `json:"refers,omitempty"` // prefixes of the references that it accepts; set by Schema
 
-	secrets bool // may hold secret values
+	secrets bool // accepts secret values
 	zero    bool // a number or duration can be 0, and a number with a fraction below it
-	bounded bool // null is no value of a duration: without it there would be no limit
-	form    form // of a text, or of those of a list; nil accepts any
+	bounded bool // a duration that cannot be null: without it there would be no limit
+	form    form // of a text, or of the texts of a list; nil accepts any
 }
 
-// AttributeType is the kind of value an attribute takes, as shown to people.
+// AttributeType is the type of an attribute, as shown to users.
 type AttributeType string
 
 // The types of attributes.
@@ -55,11 +55,11 @@ const (
 	TypeMap        AttributeType = "map(string)"
 	TypeForEach    AttributeType = "map, set or list of strings"
 	TypeProblem    AttributeType = "problem"
-	TypeProblems   AttributeType = "problems" // one, or a list, set or map of them
-	TypeSecrets    AttributeType = "secrets"  // one, or a list of them, as references
+	TypeProblems   AttributeType = "problems" // a single one, or a list, set or map of them
+	TypeSecrets    AttributeType = "secrets"  // a single one, or a list of them, as references
 	TypeSuite      AttributeType = "suite"
 	TypePool       AttributeType = "pool"
-	TypeSolutions  AttributeType = "solutions" // one, or a list, set or map of them
+	TypeSolutions  AttributeType = "solutions" // a single one, or a list, set or map of them
 	TypeBackends   AttributeType = "backends"
 	TypeBackend    AttributeType = "backend"
 	TypeSource     AttributeType = "path or output" // a string, or an output of a task
@@ -70,7 +70,7 @@ const (
 	TypeExpression AttributeType = "expression" // evaluated later, with self in scope
 )
 
-// refers are the prefixes of the references that a value of the type is made of.
+// refers returns the prefixes of references that can be part of a value of the type.
 func (t AttributeType) refers() []string {
 	switch t {
 	case TypeProblem:
@@ -89,9 +89,8 @@ func (t AttributeType) refers() []string {
 	return nil
 }
 
-// Schema returns the blocks of the language in the order in which the
-// documentation treats them, with those of readers. Names that only later versions know are
-// left out.
+// Schema returns the blocks of the language in the order of the documentation, with those of readers. Names
+// that only later versions know are left out.
 func Schema(readers ...Reader) []BlockSchema {
 	shown := withReaders(topLevel(), readers)
 	for i := range shown {
@@ -114,7 +113,7 @@ func (s BlockSchema) shown() BlockSchema {
 	return s
 }
 
-// Attribute is the row of an attribute, or nil.
+// Attribute returns the row of an attribute, or nil.
 func (s *BlockSchema) Attribute(name string) *AttributeSchema {
 	for i := range s.Attributes {
 		if s.Attributes[i].Name == name {
@@ -124,7 +123,7 @@ func (s *BlockSchema) Attribute(name string) *AttributeSchema {
 	return nil
 }
 
-// Block is the row of a nested block, or nil.
+// Block returns the row of a nested block, or nil.
 func (s *BlockSchema) Block(name string) *BlockSchema {
 	for i := range s.Blocks {
 		if s.Blocks[i].Name == name {
@@ -134,8 +133,8 @@ func (s *BlockSchema) Block(name string) *BlockSchema {
 	return nil
 }
 
-// ForKind is the schema of a block whose first label is kind: the common part
-// and the kind's own; nil when there is no such kind.
+// ForKind returns the schema of a block whose first label is kind, which adds to the common part, or nil if
+// the kind is unknown.
 func (s *BlockSchema) ForKind(kind string) *BlockSchema {
 	for _, k := range s.Kinds {
 		if k.Name == kind {

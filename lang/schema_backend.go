@@ -20,8 +20,8 @@ func backendSchema() BlockSchema {
 	}
 }
 
-// inheritance are the attributes for what a backend takes of the caller's
-// environment. What is right to take depends on how far away it runs.
+// inheritance returns the attributes that pass the caller's environment to a backend. Their defaults depend
+// on how far away it runs.
 func inheritance(inherit, passthrough string) []AttributeSchema {
 	return []AttributeSchema{
 		{Name: "inherit", Type: TypeTexts, Default: inherit, form: variable, Doc: "Variables of the caller; their values enter keys."},

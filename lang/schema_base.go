@@ -1,6 +1,6 @@
 package lang
 
-// topLevel is the table of every block that may stand in a file.
+// topLevel returns the table of the top-level blocks of a file.
 func topLevel() []BlockSchema {
 	return []BlockSchema{
 		settingsSchema(),

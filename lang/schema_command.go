@@ -2,8 +2,8 @@ package lang
 
 import "fmt"
 
-// Where a command's score stands, and how lines of numbers are read. A test in
-// plan compares them with those of package score.
+// Locations of a command's score, and forms of lines of numbers. A test in plan compares them with those of
+// package score.
 const (
 	ScoreFromFile = "file"
 

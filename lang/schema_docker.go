@@ -34,7 +34,7 @@ func dockerSchema() BlockSchema {
 	}
 }
 
-// dockerPassthrough leaves out what names places of the caller's machine.
+// dockerPassthrough omits variables that name locations on the caller's machine.
 const dockerPassthrough = `[
   "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
   "UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL",

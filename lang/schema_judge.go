@@ -8,8 +8,7 @@ const (
 
 func languages() []string { return []string{LanguageCPP, LanguagePython} }
 
-// compatValues are the rules by which scores are read: ours, and those of
-// benchmarks.
+// compatValues returns the rules for reading scores: fevalgraph's, and those of benchmarks.
 func compatValues() []string { return []string{"safe", "frontier"} }
 
 // Modes of judge problems.
@@ -68,7 +67,7 @@ func judgeSchema() BlockSchema {
 	}
 }
 
-// limitsSchema are the limits of a solution on a case.
+// limitsSchema returns the attributes for limits of a solution on a case.
 func limitsSchema(time, memory string) []AttributeSchema {
 	return []AttributeSchema{
 		{Name: "time", Type: TypeDuration, bounded: true, Doc: "Processor time of a solution on a case. " + time},

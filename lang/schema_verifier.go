@@ -1,6 +1,6 @@
 package lang
 
-// What a verifier's network is.
+// Values of a verifier's network.
 const (
 	networkPublic  = "public"
 	networkAllowed = "allowlist"

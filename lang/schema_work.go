@@ -4,13 +4,13 @@ const defaultIgnore = `["**/__pycache__/**", "**/*.pyc", ".venv/**", "venv/**", 
 
 func groups() []string { return []string{"core", "functionality", "regression", "error"} }
 
-// defaultPolicy decides where no pass block stands.
+// defaultPolicy decides without a pass block.
 const defaultPolicy = "strict-core-cases"
 
-// scoredPolicy stands there where a problem gives scores: nothing passes or fails.
+// scoredPolicy replaces it for a problem that gives scores: nothing passes or fails.
 const scoredPolicy = "none"
 
-// policies are those of package report; a test in plan compares them.
+// policies returns the policies of package report; a test in plan compares them.
 func policies() []string {
 	return []string{
 		"core-cases", "all-core-cases", "any-core-cases", "all-cases", "all-non-error-cases", "any-case", "any",

@@ -8,8 +8,8 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// scope is what the expressions of d see: the declarations that it refers to
-// and no others, so that its cost does not grow with the configuration.
+// scope returns the scope of d's expressions: only the declarations that it refers to, so that its cost does
+// not grow with the configuration.
 func (l *loader) scope(d *decl) *hcl.EvalContext {
 	visible := map[string]map[string]cty.Value{} // prefix -> name -> value
 	backends := map[string]map[string]cty.Value{}
@@ -49,7 +49,7 @@ func (l *loader) see(visible, backends map[string]map[string]cty.Value, d *decl)
 	into[key][d.name()] = d.value
 }
 
-// pathValue is path in the scope of src.
+// pathValue returns the value of path in the scope of src.
 func (l *loader) pathValue(src *source) cty.Value {
 	return cty.ObjectVal(map[string]cty.Value{
 		"root":   cty.StringVal(l.root),
@@ -57,7 +57,7 @@ func (l *loader) pathValue(src *source) cty.Value {
 	})
 }
 
-// library is every function that files of dir can call.
+// library returns every function that files of dir can call.
 func (l *loader) library(dir string) map[string]function.Function {
 	if len(l.functions) == 0 {
 		return l.builtins(dir)

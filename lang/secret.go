@@ -57,8 +57,7 @@ func (l *loader) evaluateSecret(d *decl) cty.Value {
 	return cty.StringVal(s.Value).Mark(secretMark(d.name()))
 }
 
-// Read returns the value that the secret has now. A variable that is not set is
-// an empty one here.
+// Read returns the current value of the secret. An unset variable reads as "".
 func (s Secret) Read(env func(name string) (string, bool)) (string, error) {
 	if s.Env != "" {
 		value, _ := env(s.Env)
@@ -68,8 +67,8 @@ func (s Secret) Read(env func(name string) (string, bool)) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"), err
 }
 
-// forGeneratorsAlone reports whether a secret is used, and by nothing else than generators.
-// They say that it has no value when they need it: evaluation can do without.
+// forGeneratorsAlone reports whether a secret is used only by generators. They report a missing value when
+// they need it: evaluation works without it.
 func (l *loader) forGeneratorsAlone(d *decl) bool {
 	used := false
 	for _, other := range l.decls {
@@ -82,8 +81,8 @@ func (l *loader) forGeneratorsAlone(d *decl) bool {
 	return used
 }
 
-// unsetSecret is a mistake only when the secret is used: a configuration can
-// be looked at by people who do not hold it.
+// unsetSecret reports a missing value only if the secret is used: users without it can still inspect a
+// configuration.
 func (l *loader) unsetSecret(d *decl, b *block) {
 	used := slices.ContainsFunc(l.decls, func(other *decl) bool {
 		return slices.ContainsFunc(other.needs, func(n need) bool { return n.to == d })

@@ -11,7 +11,7 @@ import (
 
 var countShape = cty.Object(map[string]cty.Type{"passed": cty.Number, "total": cty.Number})
 
-// groupShapes are the counts of tests that both kinds of self have.
+// groupShapes adds the counts of tests that both kinds of self have.
 func groupShapes(more map[string]cty.Type) cty.Type {
 	for _, name := range []string{"total", "core", "functionality", "regression", "error"} {
 		more[name] = countShape
@@ -38,9 +38,9 @@ var CellsShape = groupShapes(map[string]cty.Type{
 	"bounded": summaryShape, "unbounded": summaryShape, "figures": cty.Map(cty.Number),
 })
 
-// ScopeKeys are the names that can follow a reference to what is in scope beside the
-// declarations: "path", "each", or, where the row of an attribute says so, "checkpoint", "cell"
-// and "self". block is the name of the attribute's block.
+// ScopeKeys returns the names that can follow a reference into the scope besides the declarations: "path",
+// "each", or, if the row of an attribute has them, "checkpoint", "cell" and "self". block is the name of the
+// attribute's block.
 func ScopeKeys(reference, block, scope string) []string {
 	root, rest, _ := strings.Cut(reference, ".")
 	var shape cty.Type
@@ -73,8 +73,8 @@ func ScopeKeys(reference, block, scope string) []string {
 	return slices.Sorted(maps.Keys(shape.AttributeTypes()))
 }
 
-// checkSelf evaluates an expression over a self of which only the shape is known, so
-// that a mistyped name shows before anything runs.
+// checkSelf evaluates an expression over the shape of self, so that a mistyped name is reported before
+// anything runs.
 func (b *block) checkSelf(name string, e *Expr, shape cty.Type, condition bool) bool {
 	b.l.calling.Lock()
 	defer b.l.calling.Unlock()

@@ -7,8 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// ReferenceName is what the solutions that problems ship are called, and the
-// suite of all of them.
+// ReferenceName is the name of the solutions that problems ship, and of the suite of all of them.
 const ReferenceName = "reference"
 
 // addReferences adds the solutions that problems ship and their suite, each on
@@ -52,7 +51,7 @@ func (l *loader) addReferences() {
 	l.config.Suites = append(l.config.Suites, suite)
 }
 
-// shipped reads the solution that a problem ships, whose checkpoints are known.
+// shipped reads the solution that a problem ships. The problem's checkpoints must be known.
 func (b *block) shipped(p *Problem) *Reference {
 	r := &Reference{Range: convertRange(b.header)}
 	for _, c := range p.Checkpoints {

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// SkyPilotBackend is the rest of backend "skypilot"; Machines has what its clusters are.
+// SkyPilotBackend contains the settings of backend "skypilot" beyond Machines, which describes its clusters.
 type SkyPilotBackend struct {
 	Infra           string        `hcl:"infra"`         // "slurm/cluster", "kubernetes/context", "gcp/us-central1"
 	API             string        `hcl:"api"`           // address of SkyPilot's API server, or LocalAPI
-	Spot            bool          `hcl:"spot"`          // machines that the provider may take away
+	Spot            bool          `hcl:"spot"`          // preemptible machines
 	ClusterSetup    []string      `hcl:"cluster_setup"` // commands on each cluster before its worker starts
 	Deadline        time.Duration `hcl:"deadline"`      // for a cluster to be there
 	Idle            time.Duration `hcl:"idle"`          // without work, after which a cluster is ended; 0: at the run's end
@@ -20,13 +20,13 @@ type SkyPilotBackend struct {
 	MaxCost         float64       `hcl:"max_cost"`      // US dollars of a run; 0: no limit
 	Versions        []string      `hcl:"versions"`      // shell commands whose output is part of the identity
 	Isolation       string        `hcl:"isolation"`     // as of a local backend
-	GoJudge         string        `hcl:"go_judge"`      // a name on the clusters, or an absolute path here; "": none
+	GoJudge         string        `hcl:"go_judge"`      // a name on the clusters, or an absolute path on this machine; "" if unset
 	GoJudgeVersions []string      `hcl:"go_judge_versions"`
-	Program         string        `hcl:"program"`    // fevalgraph for the clusters; "" is the one that runs
+	Program         string        `hcl:"program"`    // fevalgraph for the clusters; "" means the running program
 	SSHConfig       string        `hcl:"ssh_config"` // "" is SkyPilot's for Slurm, else ssh's own
 }
 
-// LocalAPI is SkyPilot's API server on this machine, started if none answers.
+// LocalAPI means SkyPilot's API server on this machine, started if none answers.
 const LocalAPI = "local"
 
 func skyPilotKind() backendKind {

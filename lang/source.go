@@ -15,7 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// The files of a configuration: the main one, and those beside it.
+// The files of a configuration: the main file, and its siblings.
 const (
 	MainFile      = "fevalgraph.hcl"
 	SiblingSuffix = ".feval.hcl"
@@ -57,12 +57,12 @@ func (l *loader) readSources() {
 			l.addSource(sibling, nil)
 		}
 	}
-	for i := 0; i < len(l.sources); i++ { // included files may include more
+	for i := 0; i < len(l.sources); i++ { // included files can include more
 		l.include(l.sources[i])
 	}
 }
 
-// siblings returns the files beside the main one whose names end in suffix, sorted.
+// siblings returns the files next to the main one whose names end in suffix, sorted.
 func (l *loader) siblings(suffix string) []string {
 	l.input("fileset", l.root+"\x00*"+suffix)
 	entries, err := os.ReadDir(l.root)
@@ -79,8 +79,8 @@ func (l *loader) siblings(suffix string) []string {
 	return names
 }
 
-// addSource parses a file into the configuration unless it is there already.
-// at is the expression that asked for it, if any did.
+// addSource parses a file into the configuration unless it is there already. at is the expression that
+// includes it, or nil.
 func (l *loader) addSource(path string, at *finding) bool {
 	if slices.ContainsFunc(l.sources, func(s *source) bool { return s.path == path }) {
 		return true
@@ -94,7 +94,7 @@ func (l *loader) addSource(path string, at *finding) bool {
 	return true
 }
 
-// parse reads and parses one file and reports what is wrong with it.
+// parse reads and parses one file and reports its errors.
 func (l *loader) parse(path string, at *finding) *source {
 	l.input("hcl", path)
 	src := &source{path: path, shown: l.show(path), dir: filepath.Dir(path)}
@@ -139,8 +139,8 @@ func (l *loader) parse(path string, at *finding) *source {
 	return src
 }
 
-// withoutReturns drops the carriage returns before line feeds in heredocs. Where a file has
-// such line ends is layout, and no shell reads them as an end of a line.
+// withoutReturns drops the carriage returns before line feeds in heredocs. Line endings of a file are
+// layout, and no shell accepts such an end of a line.
 func withoutReturns(body *hclsyntax.Body, text []byte) {
 	_ = hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
 		literal, ok := n.(*hclsyntax.LiteralValueExpr)
@@ -151,7 +151,7 @@ func withoutReturns(body *hclsyntax.Body, text []byte) {
 	})
 }
 
-// readFile is the text of a file, as an editor has it or as it is on disk.
+// readFile returns the text of a file, from the editor or from disk.
 func (l *loader) readFile(path string) ([]byte, error) {
 	if l.options.Overlay == nil {
 		return os.ReadFile(path)
@@ -165,8 +165,8 @@ func (l *loader) readFile(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// refused is why a file is not read for an editor, which shows what no person has looked at
-// yet: a pipe would have it wait.
+// refused returns why a file must not be read for an editor, which opens files before the user has looked at
+// them: a pipe would block it.
 func (l *loader) refused(path string) error {
 	if l.options.Overlay == nil {
 		return nil
@@ -177,7 +177,7 @@ func (l *loader) refused(path string) error {
 	return nil
 }
 
-// show is the name of a file for people.
+// show returns the name of a file for messages.
 func (l *loader) show(path string) string {
 	rel, err := filepath.Rel(l.base, path)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {

@@ -13,12 +13,12 @@ type Span struct {
 	Start, End int
 }
 
-// covers reports whether a place, or a cursor behind the last byte, is in the span.
+// covers reports whether a position, or a cursor behind the last byte, is in the span.
 func (s Span) covers(file string, at int) bool {
 	return s.File == file && s.Start <= at && at <= s.End
 }
 
-// use is a place that names a declaration.
+// use is a span that names a declaration.
 type use struct {
 	to   *decl
 	span Span // of the name alone, without dots and quotes
@@ -31,7 +31,7 @@ func (l *loader) use(src *source, to *decl, t hcl.Traversal, i int) {
 	}
 }
 
-// stepSpan is where the name at step i of a traversal is.
+// stepSpan returns the span of the name at step i of a traversal.
 func stepSpan(src *source, t hcl.Traversal, i int) (Span, bool) {
 	name, rng := stepName(t, i)
 	span := spanOf(src, rng)
@@ -52,7 +52,7 @@ func spanOf(src *source, r hcl.Range) Span {
 	return Span{File: src.path, Start: r.Start.Byte, End: r.End.Byte}
 }
 
-// nameSpan is where a declaration has its name; the zero Span of what is not written.
+// nameSpan returns the span of a declaration's name; the zero Span of an implicit declaration.
 func (d *decl) nameSpan() Span {
 	switch {
 	case d.attr != nil:
@@ -69,7 +69,7 @@ func (d *decl) nameSpan() Span {
 	return span
 }
 
-// span is all of a declaration.
+// span returns the span of a whole declaration.
 func (d *decl) span() Span {
 	switch {
 	case d.attr != nil:
@@ -80,7 +80,7 @@ func (d *decl) span() Span {
 	return spanOf(d.src, wholeBlock(d.block))
 }
 
-// wholeBlock is a block's range up to its closing brace, which a broken one lacks.
+// wholeBlock returns a block's range up to its closing brace, which an incomplete block lacks.
 func wholeBlock(b *hclsyntax.Block) hcl.Range {
 	whole := b.DefRange()
 	if b.CloseBraceRange.End.Byte > whole.End.Byte {

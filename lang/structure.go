@@ -9,9 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// checkStructure compares every block with the table: names and labels that
-// are not in it, and what is required but absent. It needs no values, so it
-// sees everything once, whatever for_each and dynamic make of it later.
+// checkStructure compares every block with the table: unknown names and labels, and missing required ones.
+// It needs no values, so it reports each error once, whatever for_each and dynamic expand to.
 func (l *loader) checkStructure() {
 	for _, src := range l.sources {
 		top := BlockSchema{Name: "configuration", Blocks: l.schema}
@@ -57,7 +56,7 @@ func (l *loader) checkAttribute(attr *hclsyntax.Attribute, schema *BlockSchema, 
 	l.report(f)
 }
 
-// checkBlock checks a block of schema's body, also one that dynamic makes.
+// checkBlock checks a block in schema's body, also one from a dynamic block.
 func (l *loader) checkBlock(b *hclsyntax.Block, schema *BlockSchema, owner string) {
 	if b.Type == "dynamic" && owner != "" {
 		l.checkDynamic(b, schema, owner)
@@ -75,8 +74,7 @@ func (l *loader) checkBlock(b *hclsyntax.Block, schema *BlockSchema, owner strin
 	l.checkContent(b, b.Body, known)
 }
 
-// checkContent checks a block's own body. header is the block to blame for
-// what is missing.
+// checkContent checks a block's own body. Missing content is reported at header.
 func (l *loader) checkContent(header *hclsyntax.Block, body *hclsyntax.Body, schema *BlockSchema) {
 	name := cmp.Or(schema.title, schema.Name)
 	owner := "a " + name + " block"
@@ -137,7 +135,7 @@ func (l *loader) checkDynamic(b *hclsyntax.Block, schema *BlockSchema, owner str
 	}
 }
 
-// dynamicSchema is what a dynamic block that makes blocks of kind made holds.
+// dynamicSchema returns the schema of a dynamic block for blocks of kind made.
 func dynamicSchema(made *BlockSchema) BlockSchema {
 	content := *made
 	content.Name, content.Labels, content.title = "content", nil, made.Name
@@ -196,7 +194,7 @@ func (l *loader) checkLabels(b *hclsyntax.Block, known *BlockSchema) bool {
 	return false
 }
 
-// knownKind is the schema for the block's first label.
+// knownKind returns the schema for the block's first label.
 func (l *loader) knownKind(b *hclsyntax.Block, known *BlockSchema) *BlockSchema {
 	kind := b.Labels[0]
 	if merged := known.ForKind(kind); merged != nil {

@@ -32,8 +32,8 @@ func nearest(name string, candidates []string) string {
 // isStem reports whether a longer name begins with a whole shorter one.
 func isStem(stem, name string) bool { return len(stem) > 3 && strings.HasPrefix(name, stem) }
 
-// didYouMean is a hint towards the nearest candidate, or else a list of the
-// candidates. prefix stands before each, as in "problem.".
+// didYouMean returns a hint that names the nearest candidate, or else lists the candidates. prefix precedes
+// each, as in "problem.".
 func didYouMean(name string, candidates []string, prefix string) string {
 	if c := nearest(name, candidates); c != "" {
 		return "did you mean " + prefix + c + "?"

@@ -20,7 +20,7 @@ func (l *loader) evaluateSuite(d *decl) cty.Value {
 	value := map[string]cty.Value{"ref": cty.StringVal(d.addr()), "name": cty.StringVal(s.Name)}
 	if !d.failed && slices.ContainsFunc(l.decls, func(other *decl) bool {
 		return other.kind == "task" && slices.ContainsFunc(other.needs, func(n need) bool { return n.to == d })
-	}) { // there may be very many, which only tasks ask for
+	}) { // possibly very many; only tasks use them
 		cells := map[string]cty.Value{}
 		for _, c := range s.Cells {
 			cells[c.name()] = l.cellValue(c)
@@ -30,7 +30,7 @@ func (l *loader) evaluateSuite(d *decl) cty.Value {
 	return cty.ObjectVal(value)
 }
 
-// name is the key of a cell among those of a suite.
+// name returns the key of a cell among those of a suite.
 func (c Cell) name() string {
 	name := fmt.Sprintf("%s/%s@%s", c.Solution.Problem.Name, c.Solution.Name, c.Backend.Addr())
 	if c.Repeat > 1 {
@@ -90,8 +90,8 @@ func (b *block) shard(s *Suite) {
 	b.reject("shard", "bad-value", "Bad shard", fmt.Sprintf("%q is not a shard.", text), `write "I/N" with I from 1 to N, such as "1/4"`)
 }
 
-// exclude divides cells into those of the suite and those that an exclude
-// block removes, with the first reason that applies.
+// exclude divides cells into those of the suite and those that an exclude block removes, with the first
+// reason that applies.
 func (b *block) exclude(s *Suite, cells []Cell) {
 	rules := b.children("exclude")
 cells:
@@ -114,7 +114,7 @@ cells:
 	}
 }
 
-// cellValue is cell in the scope of an exclude block.
+// cellValue returns the value of cell in the scope of an exclude block.
 func (l *loader) cellValue(c Cell) cty.Value {
 	return cty.ObjectVal(map[string]cty.Value{
 		"solution": l.instances.values[c.Solution.Ref],
@@ -124,8 +124,7 @@ func (l *loader) cellValue(c Cell) cty.Value {
 	})
 }
 
-// anyFailed reports whether a declaration of one of the kinds has failed: then
-// an empty suite has no effect.
+// anyFailed reports whether a declaration of one of the kinds has failed: then an empty suite has no effect.
 func (l *loader) anyFailed(kinds ...string) bool {
 	for _, d := range l.decls {
 		for _, kind := range kinds {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// parseDuration reads "1h30m", "20s", "500ms". bare says that the text was
-// written as a number. The hint says how the author probably meant it.
+// parseDuration reads "1h30m", "20s", "500ms". bare means that the text was written as a number. The hint
+// guesses the intended text.
 func parseDuration(text string, bare bool) (d time.Duration, hint string, err error) {
 	if _, numeric := strconv.ParseFloat(text, 64); numeric == nil || bare {
 		written := strconv.Quote(text)

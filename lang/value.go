@@ -13,14 +13,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// secretMark is the cty mark of a value that must not be shown or hashed. It
-// holds the name under which the value may enter a key: a secret's, or
-// "var.<name>" of a sensitive variable.
+// secretMark is the cty mark of a value that must not be shown or hashed. It holds the name that represents
+// the value in a key: a secret's, or "var.<name>" of a sensitive variable.
 type secretMark string
 
 const maskedText = "(sensitive)"
 
-// secretName joins the names of all secrets in v, sorted; "" when there is none.
+// secretName joins the names of all secrets in v, sorted.
 func secretName(marks cty.ValueMarks) string {
 	var names []string
 	for m := range marks {
@@ -42,8 +41,7 @@ func valueText(v cty.Value) string {
 	return string(hclwrite.Format(hclwrite.TokensForValue(v).Bytes()))
 }
 
-// masked replaces every marked part. Collections become objects and tuples,
-// whose parts may differ in type.
+// masked replaces every marked part. Collections become objects and tuples, whose parts can differ in type.
 func masked(v cty.Value) cty.Value {
 	if v.IsMarked() {
 		return cty.StringVal(maskedText)
@@ -68,7 +66,7 @@ func masked(v cty.Value) cty.Value {
 	return cty.TupleVal(parts)
 }
 
-// shortText is valueText on one line, cut to what fits beside a snippet.
+// shortText returns valueText on one line, cut to fit next to a snippet.
 func shortText(v cty.Value) string {
 	const limit = 80
 	text := []rune(strings.Join(strings.Fields(valueText(v)), " "))
@@ -78,8 +76,7 @@ func shortText(v cty.Value) string {
 	return string(text)
 }
 
-// referenceValues lists what the references in expr stand for, in source
-// order, each once.
+// referenceValues lists the values of the references in expr, in source order, each once.
 func referenceValues(src *source, expr hcl.Expression, ctx *hcl.EvalContext) []diag.Value {
 	syntax, ok := expr.(hclsyntax.Expression)
 	if !ok || ctx == nil {

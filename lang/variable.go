@@ -13,8 +13,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/funcs"
 )
 
-// evaluateVariable finds the value that has the highest precedence, converts
-// it to the declared type and checks it.
+// evaluateVariable selects the value with the highest precedence, converts it to the declared type and
+// checks it.
 func (l *loader) evaluateVariable(d *decl) cty.Value {
 	b := l.open(d, d.block, d.schema, l.scope(d))
 	v := Variable{Name: d.name(), Type: "any", Range: convertRange(d.header)}
@@ -67,7 +67,7 @@ func (l *loader) evaluateVariable(d *decl) cty.Value {
 	return value
 }
 
-// convertReason is a conversion error, without parts of a sensitive value.
+// convertReason returns a conversion error, without parts of a sensitive value.
 func convertReason(err error, sensitive bool) string {
 	if sensitive {
 		return "it is not"

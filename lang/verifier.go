@@ -12,14 +12,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// Verifier is the verifier driver of a problem or, with everything that it inherits, of one
-// of its checkpoints. Empty texts and zero are the image's choice, or no limit.
+// Verifier is the verifier driver of a problem or, with everything that it inherits, of one of its
+// checkpoints. Empty texts and zero mean the image's default, or no limit.
 type Verifier struct {
 	Tests     []string // absolute paths of directories; later ones win
 	LeaveOut  []string // absolute paths, in some of Tests
-	Solution  string   // where a source goes: an absolute path, "/" for one that has such paths
+	Solution  string   // target of a source: an absolute path, or "/" for a source with absolute paths
 	Artifacts []Artifact
-	Image     string // of docker backends; "" is built from Dockerfile or, without, the backend's own
+	Image     string // for docker backends; "" means built from Dockerfile or, without it, the backend's image
 	// Dockerfile and Context are absolute paths.
 	Dockerfile, Context string
 	User                string `hcl:"user"`
@@ -30,7 +30,7 @@ type Verifier struct {
 	Memory              int64         `hcl:"memory"` // bytes
 	GPU                 bool          `hcl:"gpu"`
 	Env                 []EnvVar      `hcl:"env"` // sorted by name
-	Inherit             []InheritVar  // likewise
+	Inherit             []InheritVar  // as above
 	Timeout             time.Duration `hcl:"timeout"`
 	Reward              string        `hcl:"reward"`
 	Pass                float64       `hcl:"pass"`
@@ -38,19 +38,19 @@ type Verifier struct {
 	Range               diag.Range
 }
 
-// Artifact is a file or directory of solutions, and what of a directory is left out.
+// Artifact is a file or directory of solutions, with the patterns that a directory omits.
 type Artifact struct {
 	Path    string // absolute, clean
 	Exclude []string
 }
 
-// InheritVar is a variable that has the value of one of the caller's.
+// InheritVar is a variable whose value comes from a variable of the caller.
 type InheritVar struct {
 	Name, From string
-	Default    *string // nil is an error when there is none
+	Default    *string // nil makes a missing score an error
 }
 
-// BrokenIf is a trace of a machine that failed. One of Values and Pattern is set.
+// BrokenIf detects a failed machine. One of Values and Pattern is set.
 type BrokenIf struct {
 	File    string   `hcl:"file"`
 	Pointer string   `hcl:"pointer"`
@@ -58,8 +58,7 @@ type BrokenIf struct {
 	Pattern string   `hcl:"pattern"`
 }
 
-// verifierOf reads the verifier of a checkpoint, own, on top of the problem's. Either may be
-// nil.
+// verifierOf reads the verifier of a checkpoint, own, on top of the problem's. Either can be nil.
 func (b *block) verifierOf(own *block) *Verifier {
 	merged := b.only("verifier")
 	if own != nil {
@@ -129,7 +128,7 @@ func (b *block) artifacts(v *Verifier) {
 		exclude, _ := a.texts("exclude")
 		v.Artifacts = append(v.Artifacts, Artifact{Path: place, Exclude: exclude})
 	}
-	for i, one := range v.Artifacts { // one in another would be in place twice
+	for i, one := range v.Artifacts { // nested ones would be copied twice
 		for _, other := range v.Artifacts[:i] {
 			if within(one.Path, other.Path) || within(other.Path, one.Path) {
 				b.fail(finding{code: "conflict", summary: "Artifact in an artifact", rng: b.header, detail: fmt.Sprintf("%s and %s overlap.", other.Path, one.Path), hint: "write artifact blocks of your own, for the directory alone"})
@@ -154,7 +153,7 @@ func (b *block) artifacts(v *Verifier) {
 	}
 }
 
-// isPlace reports whether a solution's files may be at a path.
+// isPlace reports whether a path can be the target of a solution's files.
 func isPlace(place string) bool {
 	return path.IsAbs(place) && path.Clean(place) == place && place != "/" && !strings.ContainsRune(place, 0) &&
 		!within(place, "/tests") && !within(place, "/logs/verifier") && !within("/logs/verifier", place) && !within(place, ownPlaces)
@@ -229,8 +228,8 @@ func (b *block) brokenIf() []BrokenIf {
 	return all
 }
 
-// verified reads the checkpoints of a problem with a verifier. What only the tests of a
-// pytest problem can use is refused: it would not be read.
+// verified reads the checkpoints of a problem with a verifier. Attributes that only the tests of a pytest
+// problem can use are refused: they would have no effect.
 func (b *block) verified(p *Problem) {
 	b.unread(p, b, "asset", "marker", "reference")
 	all := b.children("checkpoint")
@@ -276,7 +275,7 @@ func (b *block) unread(p *Problem, of *block, kinds ...string) {
 	}
 }
 
-// Solution is where the sources of solutions of a problem with a verifier go; see
+// Solution returns the target of the sources of solutions for a problem with a verifier; see
 // Verifier.Solution.
 func (p *Problem) Solution() string {
 	place := p.Checkpoints[0].Verifier.Solution
