@@ -26,9 +26,15 @@ type Options struct {
 	// References is the number of repeats in a suite of the solutions that problems ship; 0 means without
 	// them.
 	References int
+	Extensions
+}
+
+// Extensions are parts of the language that the program hands over.
+type Extensions struct {
 	// Readers read problems and solutions that are written down in other forms.
 	Readers   []Reader
 	Functions []Function // for such forms
+	Kinds     []BackendKind
 }
 
 // AdHoc is the solution of `fevalgraph eval PROBLEM PATH`. It is named "eval"

@@ -17,7 +17,7 @@ import (
 
 // BackendKind returns the kind "docker".
 func BackendKind() kind.Kind {
-	return kind.Kind{Name: Kind, New: open, Asks: asks, Environments: PreparedPath, Reap: reaper, Doctor: check, Clean: clean}
+	return kind.Kind{Name: Kind, Block: block(), New: open, Asks: asks, Environments: PreparedPath, Reap: reaper, Doctor: check, Clean: clean}
 }
 
 // open makes a backend on the daemon that the docker command would use, which all of
@@ -54,8 +54,8 @@ func asks(b *lang.Backend) []string {
 	if len(b.Container.Mounts) == 0 {
 		return all
 	}
-	if b.Docker.User != "" {
-		all = append(all, "run as the user "+b.Docker.User)
+	if user := lang.AttributesOf[attributes](b).User; user != "" {
+		all = append(all, "run as the user "+user)
 	}
 	if b.Python != "" {
 		all = append(all, "start the interpreter "+b.Python)
@@ -119,7 +119,7 @@ func connect(host string, lookupEnv func(string) (string, bool)) (*Daemon, error
 }
 
 func optionsOf(b *lang.Backend, root string) Options {
-	d, c := b.Docker, b.Container
+	d, c := lang.AttributesOf[attributes](b), b.Container
 	o := Options{
 		Image: c.Image, Platform: d.Platform, Pull: Pull(d.Pull),
 		User: d.User, Workdir: d.Workdir, Network: d.Network,

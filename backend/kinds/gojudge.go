@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -17,7 +18,7 @@ import (
 // goJudgeKind returns the kind "gojudge".
 func goJudgeKind() kind.Kind {
 	return kind.Kind{
-		Name: gojudge.Kind, New: openGoJudge, Asks: askGoJudge, Doctor: checkGoJudge,
+		Name: gojudge.Kind, Block: goJudgeBlock(), New: openGoJudge, Asks: askGoJudge, Doctor: checkGoJudge,
 		Reap: func(func(string) (string, bool)) func(context.Context, backend.Entry) error { return gojudge.Reap },
 	}
 }
@@ -30,22 +31,22 @@ func openGoJudge(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, erro
 		return plan.Executor{}, err
 	}
 	return plan.Executor{Sandbox: gojudge.New(server, gojudge.Options{
-		Versions: b.GoJudge.Versions, Facts: filepath.Join(s.State, "sandboxes"), Place: s.Place, FactsReadOnly: s.ReadOnly,
+		Versions: lang.AttributesOf[goJudge](b).Versions, Facts: filepath.Join(s.State, "sandboxes"), Place: s.Place, FactsReadOnly: s.ReadOnly,
 	})}, nil
 }
 
 // askGoJudge returns the server or the program that the block names, and its commands.
 func askGoJudge(b *lang.Backend) []string {
-	j := b.GoJudge
+	j := lang.AttributesOf[goJudge](b)
 	var all []string
 	switch {
 	case j.Endpoint != "":
 		all = append(all, "talk to "+j.Endpoint)
-	case j.Binary != lang.GoJudgeBinary:
+	case j.Binary != goJudgeBinary:
 		all = append(all, "start "+j.Binary)
 	}
 	for _, command := range j.Versions {
-		if !slices.Contains(lang.GoJudgeVersions, command) {
+		if !slices.Contains(backend.SandboxVersions, command) {
 			all = append(all, "run in its sandbox "+command)
 		}
 	}
@@ -59,12 +60,13 @@ type serverKey struct {
 }
 
 func keyOf(b *lang.Backend) serverKey {
-	return serverKey{b.GoJudge.Endpoint, b.Token, b.GoJudge.Binary, b.GoJudge.Parallelism}
+	j := lang.AttributesOf[goJudge](b)
+	return serverKey{j.Endpoint, b.Token, j.Binary, j.Parallelism}
 }
 
 // serverOf returns the server of a block, which other blocks may share.
 func serverOf(s *kind.Site, b *lang.Backend) (*gojudge.Server, error) {
-	j := b.GoJudge
+	j := lang.AttributesOf[goJudge](b)
 	return kind.Shared(s, keyOf(b), func() (*gojudge.Server, error) {
 		server := gojudge.Connect(s.Store, j.Endpoint, b.Token)
 		if j.Endpoint == "" {
@@ -91,7 +93,7 @@ func checkGoJudge(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) [
 	var found []kind.Finding
 	asked := map[serverKey]bool{}
 	for _, b := range cfg.Backends {
-		if b.GoJudge != nil && !asked[keyOf(b)] {
+		if b.Kind == gojudge.Kind && !asked[keyOf(b)] {
 			asked[keyOf(b)] = true
 			found = append(found, checkServer(ctx, s, b))
 		}
@@ -111,8 +113,48 @@ func checkServer(ctx context.Context, s *kind.Site, b *lang.Backend) kind.Findin
 	switch {
 	case err != nil:
 		return kind.Finding{Subject: gojudge.Kind, State: "missing", Detail: err.Error()}
-	case b.GoJudge.Endpoint != "":
-		return kind.Finding{Subject: gojudge.Kind, State: "ok", Detail: fmt.Sprintf("go-judge %s at %s", version, b.GoJudge.Endpoint)}
+	case keyOf(b).endpoint != "":
+		return kind.Finding{Subject: gojudge.Kind, State: "ok", Detail: fmt.Sprintf("go-judge %s at %s", version, keyOf(b).endpoint)}
 	}
 	return kind.Finding{Subject: gojudge.Kind, State: "ok", Detail: fmt.Sprintf("go-judge %s, started and ended", version)}
+}
+
+// goJudge are the attributes of a block.
+type goJudge struct {
+	Endpoint    string   `hcl:"endpoint"`    // "http://127.0.0.1:5050"; empty is a server of the run's own
+	Binary      string   `hcl:"binary"`      // of the server to start: a name or an absolute path
+	Parallelism int      `hcl:"parallelism"` // of the server to start; 0 means the server's default
+	Versions    []string `hcl:"versions"`    // shell commands whose output in the sandbox is part of the identity
+}
+
+// goJudgeBinary is the program of a block that does not name one.
+const goJudgeBinary = "go-judge"
+
+// goJudgeBlock returns the blocks of backend "gojudge". Without a workspace there are no set-up commands, and
+// programs see only the environment that their problem specifies.
+func goJudgeBlock() lang.BackendKind {
+	k := lang.NewBackendKind(goJudgeSchema(), func(b *lang.Block, _ *lang.Backend, j *goJudge) {
+		b.RejectWorkspace("A gojudge backend runs single programs in an empty sandbox")
+		for _, name := range []string{"binary", "parallelism"} {
+			if j.Endpoint != "" && b.Has(name) {
+				b.Reject(name, "bad-value", "No use here", fmt.Sprintf("%s is about a go-judge that is started for the run; this one runs at %s already.", name, j.Endpoint), "remove one of the two")
+			}
+		}
+	})
+	k.Judges = true
+	return k
+}
+
+func goJudgeSchema() lang.BlockSchema {
+	return lang.BlockSchema{
+		Name: gojudge.Kind,
+		Doc:  "Sandboxes of a go-judge server, for problems with a judge block.",
+		Attributes: []lang.AttributeSchema{
+			{Name: "endpoint", Type: lang.TypeText, Form: lang.FormEndpoint, Doc: "Address of a running go-judge, such as \"http://127.0.0.1:5050\". The default is to start one for the run."},
+			{Name: "token", Type: lang.TypeText, Secrets: true, Form: lang.FormToken, Doc: "What the server was started with as -auth-token."},
+			{Name: "binary", Type: lang.TypeText, Default: strconv.Quote(goJudgeBinary), Doc: "Program to start without endpoint: a name in PATH, or an absolute path."},
+			{Name: "parallelism", Type: lang.TypeInteger, Doc: "Parallel requests of the started server. The default is one for each processor."},
+			{Name: "versions", Type: lang.TypeOneOrTexts, Default: lang.DefaultTexts(backend.SandboxVersions), Doc: "Shell commands, run in the sandbox, whose output enters keys."},
+		},
+	}
 }

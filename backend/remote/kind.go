@@ -27,14 +27,15 @@ import (
 
 // BackendKind returns the kind "remote".
 func BackendKind() kind.Kind {
-	return kind.Kind{Name: Kind, New: open, Asks: asks, Environments: worker.Environments, Doctor: check}
+	return kind.Kind{Name: Kind, Block: block(), New: open, Asks: asks, Environments: worker.Environments, Doctor: check}
 }
 
 // asks returns the servers of a block.
 func asks(b *lang.Backend) []string {
-	all := []string{"talk to " + b.Remote.Endpoint}
-	if b.Remote.State != "" {
-		all = append(all, "talk to "+b.Remote.State)
+	r := lang.AttributesOf[attributes](b)
+	all := []string{"talk to " + r.Endpoint}
+	if r.State != "" {
+		all = append(all, "talk to "+r.State)
 	}
 	return all
 }
@@ -59,7 +60,7 @@ func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 }
 
 func newBackend(s *kind.Site, b *lang.Backend) (*Backend, error) {
-	r := b.Remote
+	r := lang.AttributesOf[attributes](b)
 	program, err := kind.WorkerProgram(r.Program, "workers")
 	if err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func newBackend(s *kind.Site, b *lang.Backend) (*Backend, error) {
 
 // clientOf returns a connection to the engine of a block.
 func clientOf(b *lang.Backend) (*reapi.Client, error) {
-	r := b.Remote
+	r := lang.AttributesOf[attributes](b)
 	u, err := url.Parse(r.Endpoint)
 	if err != nil {
 		return nil, err
@@ -110,7 +111,7 @@ func clientOf(b *lang.Backend) (*reapi.Client, error) {
 	return reapi.Open(o)
 }
 
-func secure(r *lang.RemoteBackend) (*tls.Config, error) {
+func secure(r *attributes) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if r.CA != "" {
 		content, err := os.ReadFile(r.CA)
@@ -141,7 +142,7 @@ func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) (found [
 		return nil
 	}
 	for _, b := range cfg.Backends {
-		if b.Remote == nil {
+		if b.Kind != Kind {
 			continue
 		}
 		f := kind.Finding{Subject: b.Addr(), State: "ok"}
@@ -159,7 +160,8 @@ func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) (found [
 
 // prove makes an engine execute an action, and returns its capabilities.
 func prove(ctx context.Context, s *kind.Site, b *lang.Backend) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no worker of %s has done anything for %v", b.Remote.Endpoint, patience))
+	endpoint := lang.AttributesOf[attributes](b).Endpoint
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no worker of %s has done anything for %v", endpoint, patience))
 	defer cancel()
 	client, err := clientOf(b)
 	if err != nil {
@@ -168,10 +170,10 @@ func prove(ctx context.Context, s *kind.Site, b *lang.Backend) (string, error) {
 	defer client.Close()
 	can, err := client.Capabilities(ctx)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", b.Remote.Endpoint, err)
+		return "", fmt.Errorf("%s: %w", endpoint, err)
 	}
 	if !can.Executes {
-		return "", fmt.Errorf("%s executes no actions: it is a cache", b.Remote.Endpoint)
+		return "", fmt.Errorf("%s executes no actions: it is a cache", endpoint)
 	}
 	state, err := os.MkdirTemp("", "fevalgraph-doctor-") // what is known of workers proves nothing
 	if err != nil {
@@ -188,7 +190,7 @@ func prove(ctx context.Context, s *kind.Site, b *lang.Backend) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	words := []string{b.Remote.Endpoint, "API " + can.Version, fmt.Sprintf("batches of %d bytes", can.Batch)}
+	words := []string{endpoint, "API " + can.Version, fmt.Sprintf("batches of %d bytes", can.Batch)}
 	if can.MaxBlob > 0 {
 		words = append(words, fmt.Sprintf("blobs of at most %d bytes", can.MaxBlob))
 	}

@@ -27,24 +27,26 @@ import (
 // BackendKind returns the kind "skypilot".
 func BackendKind() kind.Kind {
 	return kind.Kind{
-		Name: Kind, New: open, Asks: asks, Environments: worker.Environments, Doctor: check,
+		Name: Kind, Block: block(), New: open, Asks: asks, Environments: worker.Environments, Doctor: check,
 		Clusters: clusters, EndClusters: endClusters, Forecast: forecast,
 	}
 }
 
 // asks returns the API server that the block names. Calls that only read query it for prices alone.
 func asks(b *lang.Backend) []string {
-	if b.SkyPilot.API == lang.LocalAPI {
+	server := lang.AttributesOf[attributes](b).API
+	if server == localAPI {
 		return nil
 	}
-	return []string{"talk to " + b.SkyPilot.API}
+	return []string{"talk to " + server}
 }
 
 // forecast returns how many clusters a pool would have for so much work, if none exists.
 func forecast(ctx context.Context, s *kind.Site, b *lang.Backend, nodes int, seconds float64, trusted bool) kind.Launch {
+	sky := lang.AttributesOf[attributes](b)
 	l := kind.Launch{Machines: machinesOf(b), Clusters: Enough(nodes, seconds, b.Machines.Slots, b.Machines.MaxClusters)}
-	if trusted || b.SkyPilot.Price > 0 {
-		l.Hourly = hourly(ctx, &provider{client: clientOf(b.SkyPilot.API, b.Token, s.LookupEnv)}, b)
+	if trusted || sky.Price > 0 {
+		l.Hourly = hourly(ctx, &provider{client: clientOf(sky.API, b.Token, s.LookupEnv)}, b)
 	}
 	return l
 }
@@ -70,7 +72,7 @@ func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 }
 
 func newPool(s *kind.Site, b *lang.Backend) (*Pool, error) {
-	sky, m := b.SkyPilot, b.Machines
+	sky, m := lang.AttributesOf[attributes](b), b.Machines
 	program, err := kind.WorkerProgram(sky.Program, "clusters")
 	if err != nil {
 		return nil, err
@@ -132,7 +134,7 @@ func clientOf(name, token string, lookupEnv func(string) (string, bool)) *api.Cl
 
 // taskOf returns the request to SkyPilot, without what to run.
 func taskOf(b *lang.Backend) api.Task {
-	sky, r := b.SkyPilot, b.Machines.Resources
+	sky, r := lang.AttributesOf[attributes](b), b.Machines.Resources
 	t := api.Task{Resources: api.Resources{
 		Infra: sky.Infra, CPUs: r.CPUs, Memory: r.Memory, Accelerators: r.Accelerators, InstanceType: r.Instance, ImageID: r.Image, UseSpot: sky.Spot,
 	}}
@@ -152,11 +154,12 @@ func taskOf(b *lang.Backend) api.Task {
 
 // machinesOf describes the machines of clusters for users.
 func machinesOf(b *lang.Backend) string {
-	text := b.SkyPilot.Infra
+	sky := lang.AttributesOf[attributes](b)
+	text := sky.Infra
 	if resources := b.Machines.Resources.String(); resources != "" {
 		text += " " + resources
 	}
-	if b.SkyPilot.Spot {
+	if sky.Spot {
 		text += " spot"
 	}
 	return text
@@ -164,7 +167,7 @@ func machinesOf(b *lang.Backend) string {
 
 // remoteOf returns how to reach the clusters. On Slurm that is the login node, whose name in SkyPilot's
 // configuration of ssh is the infra's second part.
-func remoteOf(sky *lang.SkyPilotBackend, lookupEnv func(string) (string, bool)) SSH {
+func remoteOf(sky *attributes, lookupEnv func(string) (string, bool)) SSH {
 	r := SSH{Config: sky.SSHConfig}
 	parts := strings.Split(sky.Infra, "/")
 	if parts[0] != "slurm" {
@@ -198,7 +201,7 @@ func leasesOf(s *kind.Site) Leases {
 // hourly returns the cost of a cluster of a block, in US dollars; nil means unknown. SkyPilot's catalogue
 // has prices of machines with accelerators.
 func hourly(ctx context.Context, p *provider, b *lang.Backend) *float64 {
-	sky, r := b.SkyPilot, b.Machines.Resources
+	sky, r := lang.AttributesOf[attributes](b), b.Machines.Resources
 	if sky.Price > 0 {
 		return &sky.Price
 	}
@@ -299,10 +302,14 @@ func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.F
 	var found []kind.Finding
 	asked := map[string]bool{}
 	for _, b := range cfg.Backends {
-		if b.SkyPilot == nil || asked[b.SkyPilot.API] {
+		if b.Kind != Kind {
 			continue
 		}
-		asked[b.SkyPilot.API] = true
+		server := lang.AttributesOf[attributes](b).API
+		if asked[server] {
+			continue
+		}
+		asked[server] = true
 		f := kind.Finding{Subject: Kind, State: "ok"}
 		switch {
 		case s.Trusts != nil && !s.Trusts(asks(b)):
@@ -317,16 +324,17 @@ func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.F
 
 // checkServer queries the health of a server. It starts none.
 func checkServer(ctx context.Context, s *kind.Site, b *lang.Backend) (state, detail string) {
-	health, err := clientOf(b.SkyPilot.API, b.Token, s.LookupEnv).Health(ctx)
+	server := lang.AttributesOf[attributes](b).API
+	health, err := clientOf(server, b.Token, s.LookupEnv).Health(ctx)
 	if err == nil {
-		return "ok", fmt.Sprintf("SkyPilot %s at %s", health.Version, baseOf(b.SkyPilot.API, s.LookupEnv))
+		return "ok", fmt.Sprintf("SkyPilot %s at %s", health.Version, baseOf(server, s.LookupEnv))
 	}
-	if b.SkyPilot.API != lang.LocalAPI || !api.Unreachable(err) {
+	if server != localAPI || !api.Unreachable(err) {
 		return "missing", fmt.Sprintf("%v (hint: see api of backend %s)", err, b.Addr())
 	}
 	sky, err := exec.LookPath("sky")
 	if err != nil {
-		return "missing", fmt.Sprintf("no API server answers at %s, and sky is not in PATH (hint: %s)", baseOf(lang.LocalAPI, s.LookupEnv), skyHint)
+		return "missing", fmt.Sprintf("no API server answers at %s, and sky is not in PATH (hint: %s)", baseOf(localAPI, s.LookupEnv), skyHint)
 	}
-	return "ok", fmt.Sprintf("%s; runs start its API server, as none answers at %s", sky, baseOf(lang.LocalAPI, s.LookupEnv))
+	return "ok", fmt.Sprintf("%s; runs start its API server, as none answers at %s", sky, baseOf(localAPI, s.LookupEnv))
 }

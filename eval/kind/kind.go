@@ -2,8 +2,8 @@
 // takes to identify them, and how leftovers are found and ended.
 //
 // A kind is a Kind in a folder below package backend, or in backend/kinds if programs that link no language
-// use the backend; a line in backend/kinds; and a schema with its decoder in package lang. No other package
-// knows a kind by name. A Site is what the backends of a project share.
+// use the backend; and a line in backend/kinds. No other package knows a kind by name, or the attributes of its
+// blocks. A Site is what the backends of a project share.
 package kind
 
 import (
@@ -18,6 +18,8 @@ import (
 // are nil have nothing to do for the kind.
 type Kind struct {
 	Name string
+	// Block describes blocks of the kind. It is zero for the kind that is part of the language.
+	Block lang.BackendKind
 	// New makes the backend of a block; env is the environment of its probes. It starts no
 	// machine, since plans make backends, too. What it
 	// holds from one session to the next is closed with the site: see Site.OnClose.
@@ -52,6 +54,17 @@ type Kind struct {
 	// Forecast says what a run with so much to do would ask for. Only if the project is
 	// trusted may it ask a server about prices.
 	Forecast func(ctx context.Context, s *Site, b *lang.Backend, nodes int, seconds float64, trusted bool) Launch
+}
+
+// Blocks returns the blocks of kinds, for the options of the language.
+func Blocks(kinds []Kind) []lang.BackendKind {
+	var all []lang.BackendKind
+	for _, k := range kinds {
+		if k.Block.Schema.Name != "" {
+			all = append(all, k.Block)
+		}
+	}
+	return all
 }
 
 // Finding is one line of the doctor's report.

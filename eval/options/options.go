@@ -83,7 +83,7 @@ func (o *Options) WantedJobs() int {
 // Lang are the options of loading.
 func (o *Options) Lang() lang.Options {
 	return plan.WithBenchmarks(lang.Options{Dir: o.Dir, File: o.File, Vars: o.Vars, VarFiles: o.VarFiles, Within: o.Within, Env: o.Getenv, Version: o.Version,
-		AdHoc: o.AdHoc, References: o.References, Done: o.Done}, o.Benchmarks)
+		AdHoc: o.AdHoc, References: o.References, Done: o.Done, Extensions: lang.Extensions{Kinds: kind.Blocks(o.Kinds)}}, o.Benchmarks)
 }
 
 // LoadWarned reads the configuration, and shows and returns its warnings. Mistakes are the error, a
