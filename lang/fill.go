@@ -134,7 +134,10 @@ func (b *block) texts(name string) ([]string, given) {
 
 // integer reads a whole number of at least 1, or 0 where the table allows it.
 func (b *block) integer(name string) (int, given) {
-	return readAs(b, name, func(a *AttributeSchema, v cty.Value, _ given) (int, bool) {
+	return readAs(b, name, func(a *AttributeSchema, v cty.Value, g given) (int, bool) {
+		if g == isNull && a.Unlimited {
+			return 0, true
+		}
 		least := 1
 		if a.zero {
 			least = 0

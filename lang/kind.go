@@ -2,7 +2,7 @@ package lang
 
 import (
 	"fmt"
-	"strconv"
+	"reflect"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/internal/frozen"
@@ -11,30 +11,27 @@ import (
 // BackendKind describes the blocks of a kind of backend. Options hand kinds over. Only the kind local is part of
 // the language, because the backend local.host exists without a block.
 type BackendKind struct {
-	// Schema has the kind as name, and the rows that the blocks have beyond those of all backends. Rows whose
-	// names are hcl tags of Backend, Container or Machines fill these, and all others the attributes of the
-	// kind. A row image makes a Container, with mount blocks, and a block resources makes Machines.
+	// Schema has the kind as name, and the rows that blocks have beyond those of all backends. A row image makes a
+	// Container, with mount blocks, and a block resources makes Machines.
 	Schema BlockSchema
-	// Judges restricts backends of the kind to problems with a judge block.
-	Judges bool
-
-	empty func() any // returns a pointer to the attributes
-	check func(b *Block, made *Backend, attributes any)
-}
-
-// NewBackendKind returns a kind whose attributes are the fields of T with hcl tags. check, which can be nil, rejects
-// what no row can, and completes made and attributes.
-func NewBackendKind[T any](schema BlockSchema, check func(b *Block, made *Backend, attributes *T)) BackendKind {
-	k := BackendKind{Schema: schema, empty: func() any { return new(T) }}
-	if check != nil {
-		k.check = func(b *Block, made *Backend, attributes any) { check(b, made, attributes.(*T)) }
-	}
-	return k
+	// Attributes is a zero struct. Rows fill its fields that name them by an hcl tag, as they do those of Backend,
+	// Container and Machines.
+	Attributes any
+	// Check rejects what no row can, and completes made and attributes, a pointer to the struct. It can be nil.
+	Check func(b *Block, made *Backend, attributes any)
+	// NoCommands is set for kinds that evaluate only problems with a judge block: the reason, as a sentence without
+	// its full stop.
+	NoCommands string
 }
 
 // decode reads the rows of the kind in a block into made.
 func (k *BackendKind) decode(b *block, made *Backend) {
-	made.Judges, made.Commands = k.Judges, !k.Judges
+	made.Judges, made.Commands = k.NoCommands != "", k.NoCommands == ""
+	for _, name := range []string{"env", "setup", "setup_timeout"} {
+		if made.Judges && b.Has(name) {
+			b.reject(name, "bad-value", "No use here", fmt.Sprintf("%s; %s has no meaning there.", k.NoCommands, name), "")
+		}
+	}
 	if b.schema.Attribute("image") != nil {
 		made.Container = b.container()
 	}
@@ -45,16 +42,19 @@ func (k *BackendKind) decode(b *block, made *Backend) {
 	for _, a := range k.Schema.Attributes {
 		made.Sensitive = made.Sensitive || a.Secrets && a.Name != "token" && b.Has(a.Name)
 	}
-	if k.empty == nil {
+	if k.Attributes == nil {
 		return
 	}
 	attributes := k.empty()
 	b.fill(attributes)
-	if k.check != nil {
-		k.check(b, made, attributes)
+	if k.Check != nil {
+		k.Check(b, made, attributes)
 	}
 	made.Attributes = NewAttributes(attributes)
 }
+
+// empty returns a pointer to new attributes of the kind.
+func (k *BackendKind) empty() any { return reflect.New(reflect.TypeOf(k.Attributes)).Interface() }
 
 // Attributes are what only the kind of a backend knows of its block. The language keeps them as bytes, in the form
 // of package frozen, so that configurations can be compared and archived; see AttributesOf.
@@ -86,32 +86,10 @@ type Block = block
 // Has reports whether the block sets an attribute, be it to null.
 func (b *block) Has(name string) bool { return b.attrs[name] != nil }
 
-// Null reports whether the block sets an attribute to null.
-func (b *block) Null(name string) bool {
-	_, g := b.marked(b.schema.Attribute(name))
-	return g == isNull
-}
-
 // Reject reports an error in an attribute's value. Code, summary, detail and hint are those of a diagnostic.
 func (b *block) Reject(name, code, summary, detail, hint string) {
 	b.reject(name, code, summary, detail, hint)
 }
 
-// RejectWorkspace rejects attributes about a workspace, for a kind that has none. because is a sentence without
-// its full stop.
-func (b *block) RejectWorkspace(because string) {
-	for _, name := range []string{"env", "setup", "setup_timeout"} {
-		if b.Has(name) {
-			b.reject(name, "bad-value", "No use here", fmt.Sprintf("%s; %s has no meaning there.", because, name), "")
-		}
-	}
-}
-
-// DefaultTexts returns the default of a row that is a list of strings.
-func DefaultTexts(texts []string) string {
-	quoted := make([]string, len(texts))
-	for i, text := range texts {
-		quoted[i] = strconv.Quote(text)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
-}
+// DefaultTexts returns the default of a row that is a list of strings, which contain no quotes.
+func DefaultTexts(texts []string) string { return `["` + strings.Join(texts, `", "`) + `"]` }

@@ -9,7 +9,9 @@ type LocalAttributes struct {
 	Unhashed       []string `hcl:"unhashed"`        // further such paths, whose content enters no key
 }
 
-func localKind() BackendKind { return NewBackendKind[LocalAttributes](localSchema(), nil) }
+func localKind() BackendKind {
+	return BackendKind{Schema: localSchema(), Attributes: LocalAttributes{}}
+}
 
 func localSchema() BlockSchema {
 	return BlockSchema{

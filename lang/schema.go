@@ -32,10 +32,11 @@ type AttributeSchema struct {
 	Scope    string        `json:"scope,omitempty"`  // name in scope besides the global ones: checkpoint, cell, self; or static, outside
 	Refers   []string      `json:"refers,omitempty"` // prefixes of the references that it accepts; set by Schema
 
-	Secrets bool `json:"-"` // accepts secret values
-	zero    bool // a number or duration can be 0, and a number with a fraction below it
-	bounded bool // a duration that cannot be null: without it there would be no limit
-	Form    Form `json:"-"` // of a text, or of the texts of a list; nil accepts any
+	Secrets   bool `json:"-"` // accepts secret values
+	Unlimited bool `json:"-"` // null is 0 for a whole number: no limit
+	zero      bool // a number or duration can be 0, and a number with a fraction below it
+	bounded   bool // a duration that cannot be null: without it there would be no limit
+	Form      Form `json:"-"` // of a text, or of the texts of a list; nil accepts any
 }
 
 // AttributeType is the type of an attribute, as shown to users.

@@ -18,8 +18,9 @@ import (
 // goJudgeKind returns the kind "gojudge".
 func goJudgeKind() kind.Kind {
 	return kind.Kind{
-		Name: gojudge.Kind, Block: goJudgeBlock(), New: openGoJudge, Asks: askGoJudge, Doctor: checkGoJudge,
-		Reap: func(func(string) (string, bool)) func(context.Context, backend.Entry) error { return gojudge.Reap },
+		Name: gojudge.Kind, Block: goJudgeBlock(), New: openGoJudge, Asks: askGoJudge, Check: checkServer,
+		Server: func(b *lang.Backend) any { return keyOf(b) },
+		Reap:   func(func(string) (string, bool)) func(context.Context, backend.Entry) error { return gojudge.Reap },
 	}
 }
 
@@ -80,31 +81,13 @@ func serverOf(s *kind.Site, b *lang.Backend) (*gojudge.Server, error) {
 	})
 }
 
-// patience bounds what the doctor waits for servers.
+// patience bounds what the doctor waits for a server.
 const patience = 10 * time.Second
 
-// checkGoJudge queries the servers of the configuration, and starts the servers that a run would start.
-func checkGoJudge(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.Finding {
-	if cfg == nil {
-		return nil
-	}
+// checkServer queries the server of a block, and starts one if a run would.
+func checkServer(ctx context.Context, s *kind.Site, b *lang.Backend) kind.Finding {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var found []kind.Finding
-	asked := map[serverKey]bool{}
-	for _, b := range cfg.Backends {
-		if b.Kind == gojudge.Kind && !asked[keyOf(b)] {
-			asked[keyOf(b)] = true
-			found = append(found, checkServer(ctx, s, b))
-		}
-	}
-	return found
-}
-
-func checkServer(ctx context.Context, s *kind.Site, b *lang.Backend) kind.Finding {
-	if s.Trusts != nil && !s.Trusts(askGoJudge(b)) {
-		return kind.Finding{Subject: gojudge.Kind, State: "warning", Detail: "backend " + b.Addr() + " was not asked: the project is not trusted; run `fevalgraph trust`"}
-	}
 	server, err := serverOf(s, b)
 	version := ""
 	if err == nil {
@@ -130,23 +113,9 @@ type goJudge struct {
 // goJudgeBinary is the program of a block that does not name one.
 const goJudgeBinary = "go-judge"
 
-// goJudgeBlock returns the blocks of backend "gojudge". Without a workspace there are no set-up commands, and
-// programs see only the environment that their problem specifies.
+// goJudgeBlock returns the blocks of backend "gojudge". Programs see only the environment that their problem specifies.
 func goJudgeBlock() lang.BackendKind {
-	k := lang.NewBackendKind(goJudgeSchema(), func(b *lang.Block, _ *lang.Backend, j *goJudge) {
-		b.RejectWorkspace("A gojudge backend runs single programs in an empty sandbox")
-		for _, name := range []string{"binary", "parallelism"} {
-			if j.Endpoint != "" && b.Has(name) {
-				b.Reject(name, "bad-value", "No use here", fmt.Sprintf("%s is about a go-judge that is started for the run; this one runs at %s already.", name, j.Endpoint), "remove one of the two")
-			}
-		}
-	})
-	k.Judges = true
-	return k
-}
-
-func goJudgeSchema() lang.BlockSchema {
-	return lang.BlockSchema{
+	return lang.BackendKind{Attributes: goJudge{}, Check: checkGoJudgeBlock, NoCommands: "A gojudge backend runs single programs in an empty sandbox", Schema: lang.BlockSchema{
 		Name: gojudge.Kind,
 		Doc:  "Sandboxes of a go-judge server, for problems with a judge block.",
 		Attributes: []lang.AttributeSchema{
@@ -156,5 +125,14 @@ func goJudgeSchema() lang.BlockSchema {
 			{Name: "parallelism", Type: lang.TypeInteger, Doc: "Parallel requests of the started server. The default is one for each processor."},
 			{Name: "versions", Type: lang.TypeOneOrTexts, Default: lang.DefaultTexts(backend.SandboxVersions), Doc: "Shell commands, run in the sandbox, whose output enters keys."},
 		},
+	}}
+}
+
+// checkGoJudgeBlock rejects attributes of a server to start in a block that names a running server.
+func checkGoJudgeBlock(b *lang.Block, _ *lang.Backend, a any) {
+	for _, name := range []string{"binary", "parallelism"} {
+		if j := a.(*goJudge); j.Endpoint != "" && b.Has(name) {
+			b.Reject(name, "bad-value", "No use here", fmt.Sprintf("%s is about a go-judge that is started for the run; this one runs at %s already.", name, j.Endpoint), "remove one of the two")
+		}
 	}
 }

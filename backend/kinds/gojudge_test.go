@@ -52,7 +52,8 @@ func TestGoJudgeDoctor(t *testing.T) {
 	for trusted, want := range map[bool]string{false: "the project is not trusted", true: "go-judge"} {
 		asked.Store(0)
 		s := &kind.Site{Store: cache.NewMemory(), LookupEnv: func(string) (string, bool) { return "", false }, Trusts: func([]string) bool { return trusted }}
-		found := checkGoJudge(t.Context(), s, cfg, false)
+		k := goJudgeKind()
+		found := k.Diagnose(t.Context(), s, cfg, false)
 		if len(found) != 1 || found[0].State == "ok" || !strings.Contains(found[0].Detail, want) || (asked.Load() > 0) != trusted {
 			t.Errorf("trusted %v: %+v, asked %d times", trusted, found, asked.Load())
 		}

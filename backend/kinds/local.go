@@ -113,11 +113,7 @@ func askLocal(b *lang.Backend) []string {
 	}
 	for _, v := range b.Env {
 		if len(versions) > 0 || local.Leads(v.Name) {
-			value := "=" + v.Value
-			if v.Secret != "" { // a person is shown this
-				value = " to a secret"
-			}
-			all = append(all, "set "+v.Name+value)
+			all = append(all, kind.AskVariable(v))
 		}
 	}
 	return all

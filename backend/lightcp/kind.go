@@ -32,20 +32,12 @@ type attributes struct {
 
 // block returns the blocks of backend "lightcp".
 func block() lang.BackendKind {
-	k := lang.NewBackendKind(blockSchema(), func(b *lang.Block, _ *lang.Backend, _ *attributes) {
-		b.RejectWorkspace("A lightcp backend hands submissions to a server")
-	})
-	k.Judges = true
-	return k
-}
-
-func blockSchema() lang.BlockSchema {
-	return lang.BlockSchema{
+	return lang.BackendKind{Attributes: attributes{}, NoCommands: "A lightcp backend hands submissions to a server", Schema: lang.BlockSchema{
 		Name: Kind,
 		Doc:  "A judge server that has the problems and grades whole submissions.",
 		Attributes: []lang.AttributeSchema{
 			{Name: "endpoint", Type: lang.TypeText, Form: lang.FormEndpoint, Required: true, Doc: "Address of the server, such as \"http://127.0.0.1:8081\"."},
 			{Name: "timeout", Type: lang.TypeDuration, Default: `"1h"`, Doc: "Time limit for a result; null is no limit."},
 		},
-	}
+	}}
 }

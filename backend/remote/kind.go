@@ -2,15 +2,12 @@ package remote
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/hex"
 	"fmt"
 	"net"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -27,7 +24,7 @@ import (
 
 // BackendKind returns the kind "remote".
 func BackendKind() kind.Kind {
-	return kind.Kind{Name: Kind, Block: block(), New: open, Asks: asks, Environments: worker.Environments, Doctor: check}
+	return kind.Kind{Name: Kind, Block: block(), New: open, Asks: asks, Environments: worker.Environments, Check: check, Server: func(b *lang.Backend) any { return b }}
 }
 
 // asks returns the servers of a block.
@@ -81,8 +78,7 @@ func newBackend(s *kind.Site, b *lang.Backend) (*Backend, error) {
 	for _, p := range r.Platform {
 		o.Platform = append(o.Platform, Property(p))
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []any{b.Addr(), r.Endpoint, o.Platform, o.Host, r.GoJudge}))
-	o.Facts, o.Place = filepath.Join(s.State, "machines", hex.EncodeToString(sum[:8])+".json"), s.Place
+	o.Facts, o.Place = s.MachineFacts(b.Addr(), r.Endpoint, o.Platform, o.Host, r.GoJudge), s.Place
 	if s.Registry == nil { // nothing is to run
 		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("what the workers of backend %s are is known once a run has asked one", b.Addr())}
 	}
@@ -136,26 +132,13 @@ func secure(r *attributes) (*tls.Config, error) {
 // patience bounds what the doctor waits for an engine.
 const patience = 20 * time.Second
 
-// check makes each engine of the configuration execute an action.
-func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) (found []kind.Finding) {
-	if cfg == nil {
-		return nil
+// check makes the engine of a block execute an action.
+func check(ctx context.Context, s *kind.Site, b *lang.Backend) kind.Finding {
+	detail, err := prove(ctx, s, b)
+	if err != nil {
+		return kind.Finding{Subject: b.Addr(), State: "missing", Detail: err.Error()}
 	}
-	for _, b := range cfg.Backends {
-		if b.Kind != Kind {
-			continue
-		}
-		f := kind.Finding{Subject: b.Addr(), State: "ok"}
-		if s.Trusts != nil && !s.Trusts(asks(b)) {
-			f.State, f.Detail = "warning", "the engine was not asked: the project is not trusted; run `fevalgraph trust`"
-		} else if said, err := prove(ctx, s, b); err != nil {
-			f.State, f.Detail = "missing", err.Error()
-		} else {
-			f.Detail = said
-		}
-		found = append(found, f)
-	}
-	return found
+	return kind.Finding{Subject: b.Addr(), State: "ok", Detail: detail}
 }
 
 // prove makes an engine execute an action, and returns its capabilities.

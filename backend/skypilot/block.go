@@ -35,21 +35,10 @@ const localAPI = "local"
 
 // block returns the blocks of backend "skypilot".
 func block() lang.BackendKind {
-	return lang.NewBackendKind(blockSchema(), func(_ *lang.Block, made *lang.Backend, sky *attributes) { made.Judges = sky.GoJudge != "" })
-}
-
-// programOrName checks the path of a program here, or the name of a program elsewhere.
-func programOrName(b *lang.Block, name, text string) (string, bool) {
-	if strings.ContainsRune(text, '/') {
-		return lang.FormPath(b, name, text)
-	}
-	return text, true
-}
-
-func blockSchema() lang.BlockSchema {
 	resources := lang.ResourcesSchema()
 	resources.Doc = "Hardware of each cluster. Problems with other resources get separate clusters."
-	return lang.BlockSchema{
+	complete := func(_ *lang.Block, made *lang.Backend, a any) { made.Judges = a.(*attributes).GoJudge != "" }
+	return lang.BackendKind{Attributes: attributes{}, Check: complete, Schema: lang.BlockSchema{
 		Name: Kind,
 		Doc:  "Clusters of machines that SkyPilot launches: on Slurm, Kubernetes and clouds.",
 		Attributes: slices.Concat(lang.Inheritance("[]", "[]"), []lang.AttributeSchema{
@@ -76,5 +65,13 @@ func blockSchema() lang.BlockSchema {
 			{Name: "ssh_config", Type: lang.TypeText, Path: true, Doc: "Path of the ssh configuration. The default is ~/.slurm/config for Slurm, else ssh's own."},
 		}),
 		Blocks: []lang.BlockSchema{resources},
+	}}
+}
+
+// programOrName checks the path of a program here, or the name of a program elsewhere.
+func programOrName(b *lang.Block, name, text string) (string, bool) {
+	if strings.ContainsRune(text, '/') {
+		return lang.FormPath(b, name, text)
 	}
+	return text, true
 }

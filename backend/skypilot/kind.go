@@ -27,7 +27,8 @@ import (
 // BackendKind returns the kind "skypilot".
 func BackendKind() kind.Kind {
 	return kind.Kind{
-		Name: Kind, Block: block(), New: open, Asks: asks, Environments: worker.Environments, Doctor: check,
+		Name: Kind, Block: block(), New: open, Asks: asks, Environments: worker.Environments, Check: check,
+		Server:   func(b *lang.Backend) any { return lang.AttributesOf[attributes](b).API },
 		Clusters: clusters, EndClusters: endClusters, Forecast: forecast,
 	}
 }
@@ -81,7 +82,7 @@ func newPool(s *kind.Site, b *lang.Backend) (*Pool, error) {
 	o := Options{
 		Provider: asked, Remote: remoteOf(sky, s.LookupEnv), Store: s.Store, Leases: leasesOf(s), Living: s.Living,
 		Waiting: func() (int, float64) { return s.Backlog(m.Pool) }, Notice: s.Notice,
-		Name: b.Addr(), Project: projectLetters(s.State), Run: s.Run, API: sky.API, Machines: machinesOf(b),
+		Name: b.Addr(), Project: s.Project(3), Run: s.Run, API: sky.API, Machines: machinesOf(b),
 		Slots: m.Slots, MaxClusters: m.MaxClusters, Deadline: sky.Deadline, Idle: sky.Idle, Keep: sky.Keep,
 		MaxCost: sky.MaxCost, Setup: sky.ClusterSetup,
 		Program: program, Python: b.Python, Isolation: sky.Isolation, Versions: sky.Versions,
@@ -99,8 +100,7 @@ func newPool(s *kind.Site, b *lang.Backend) (*Pool, error) {
 			return nil, err
 		}
 	}
-	sum := sha256.Sum256([]byte(fmt.Sprintf("%q", []any{b.Addr(), o.Machines, o.Python, o.Isolation, o.Versions, o.Setup, o.GoJudge, o.GoJudgeVersions})))
-	o.Facts, o.Place = filepath.Join(s.State, "machines", hex.EncodeToString(sum[:8])+".json"), s.Place
+	o.Facts, o.Place = s.MachineFacts(b.Addr(), o.Machines, o.Python, o.Isolation, o.Versions, o.Setup, o.GoJudge, o.GoJudgeVersions), s.Place
 	pool, err := NewPool(o)
 	if err == nil {
 		s.OnClose(func() error {
@@ -184,15 +184,6 @@ func remoteOf(sky *attributes, lookupEnv func(string) (string, bool)) SSH {
 
 // sshHost matches what ssh takes for a host and not for an option.
 var sshHost = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
-
-// projectLetters tell projects apart, by their state directories.
-func projectLetters(state string) string {
-	if absolute, err := filepath.Abs(state); err == nil {
-		state = absolute
-	}
-	sum := sha256.Sum256([]byte(state))
-	return hex.EncodeToString(sum[:3])
-}
 
 func leasesOf(s *kind.Site) Leases {
 	return Leases{Dir: filepath.Join(s.State, "clusters"), Key: s.Key}
@@ -292,49 +283,24 @@ func tokenOf(s *kind.Site) string {
 // doctorPatience bounds what the doctor waits for a server.
 const doctorPatience = 10 * time.Second
 
-// check queries the API servers of the configuration.
-func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.Finding {
-	if cfg == nil {
-		return nil
-	}
+// check queries the health of a block's server. It starts none.
+func check(ctx context.Context, s *kind.Site, b *lang.Backend) kind.Finding {
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
-	var found []kind.Finding
-	asked := map[string]bool{}
-	for _, b := range cfg.Backends {
-		if b.Kind != Kind {
-			continue
-		}
-		server := lang.AttributesOf[attributes](b).API
-		if asked[server] {
-			continue
-		}
-		asked[server] = true
-		f := kind.Finding{Subject: Kind, State: "ok"}
-		switch {
-		case s.Trusts != nil && !s.Trusts(asks(b)):
-			f.State, f.Detail = "warning", "backend "+b.Addr()+" was not asked: the project is not trusted; run `fevalgraph trust`"
-		default:
-			f.State, f.Detail = checkServer(ctx, s, b)
-		}
-		found = append(found, f)
+	finding := func(state, format string, args ...any) kind.Finding {
+		return kind.Finding{Subject: Kind, State: state, Detail: fmt.Sprintf(format, args...)}
 	}
-	return found
-}
-
-// checkServer queries the health of a server. It starts none.
-func checkServer(ctx context.Context, s *kind.Site, b *lang.Backend) (state, detail string) {
 	server := lang.AttributesOf[attributes](b).API
 	health, err := clientOf(server, b.Token, s.LookupEnv).Health(ctx)
 	if err == nil {
-		return "ok", fmt.Sprintf("SkyPilot %s at %s", health.Version, baseOf(server, s.LookupEnv))
+		return finding("ok", "SkyPilot %s at %s", health.Version, baseOf(server, s.LookupEnv))
 	}
 	if server != localAPI || !api.Unreachable(err) {
-		return "missing", fmt.Sprintf("%v (hint: see api of backend %s)", err, b.Addr())
+		return finding("missing", "%v (hint: see api of backend %s)", err, b.Addr())
 	}
 	sky, err := exec.LookPath("sky")
 	if err != nil {
-		return "missing", fmt.Sprintf("no API server answers at %s, and sky is not in PATH (hint: %s)", baseOf(localAPI, s.LookupEnv), skyHint)
+		return finding("missing", "no API server answers at %s, and sky is not in PATH (hint: %s)", baseOf(localAPI, s.LookupEnv), skyHint)
 	}
-	return "ok", fmt.Sprintf("%s; runs start its API server, as none answers at %s", sky, baseOf(localAPI, s.LookupEnv))
+	return finding("ok", "%s; runs start its API server, as none answers at %s", sky, baseOf(localAPI, s.LookupEnv))
 }

@@ -77,9 +77,6 @@ func TestBase(t *testing.T) {
 			t.Errorf("%+v: %s", test, got)
 		}
 	}
-	if a, b := projectLetters("/a/.fevalgraph"), projectLetters("/b/.fevalgraph"); a == b || len(a) != 6 {
-		t.Errorf("projects are called %s and %s", a, b)
-	}
 }
 
 // A price that the block gives is believed, and no server is asked; what has none in the catalogue has none.
@@ -129,20 +126,20 @@ func TestDoctor(t *testing.T) {
 	}))
 	defer server.Close()
 	b := blockOf(attributes{Infra: "gcp", API: server.URL}, lang.Resources{})
-	cfg := &lang.Config{Backends: []*lang.Backend{b, {Kind: "local", Name: "x"}, b}}
+	cfg, k := &lang.Config{Backends: []*lang.Backend{b, {Kind: "local", Name: "x"}, b}}, BackendKind()
 	for trusted, want := range map[bool]string{false: "the project is not trusted", true: server.URL} {
 		asked.Store(0)
 		s := &kind.Site{LookupEnv: lookup(nil), Trusts: func(asks []string) bool { return trusted }}
-		found := check(t.Context(), s, cfg, false)
+		found := k.Diagnose(t.Context(), s, cfg, false)
 		if len(found) != 1 || !strings.Contains(found[0].Detail, want) || (asked.Load() > 0) != trusted {
 			t.Errorf("trusted %v: %+v, asked %d times", trusted, found, asked.Load())
 		}
 	}
 	server.Close()
-	if found := check(t.Context(), &kind.Site{LookupEnv: lookup(nil)}, cfg, false); len(found) != 1 || found[0].State != "missing" {
+	if found := k.Diagnose(t.Context(), &kind.Site{LookupEnv: lookup(nil)}, cfg, false); len(found) != 1 || found[0].State != "missing" {
 		t.Errorf("a server that is gone: %+v", found)
 	}
-	if found := check(t.Context(), &kind.Site{}, nil, false); found != nil {
+	if found := k.Diagnose(t.Context(), &kind.Site{}, nil, false); found != nil {
 		t.Errorf("without a configuration: %+v", found)
 	}
 }

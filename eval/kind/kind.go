@@ -37,9 +37,13 @@ type Kind struct {
 	// Reap returns a function that ends a session of the kind that a crashed run
 	// did not end.
 	Reap func(lookupEnv func(string) (string, bool)) func(context.Context, backend.Entry) error
-	// Doctor checks what the kind needs; the site is closed afterwards. cfg is nil when the configuration is
-	// invalid; asked is set when containers are to be checked in any case.
+	// Doctor checks what the kind needs beyond its blocks; the site is closed afterwards. cfg is nil when the
+	// configuration is invalid; asked is set when containers are to be checked in any case.
 	Doctor func(ctx context.Context, s *Site, cfg *lang.Config, asked bool) []Finding
+	// Check checks for the doctor what a block needs, if the project is trusted with what it Asks. Blocks with equal
+	// Servers are checked once.
+	Check  func(ctx context.Context, s *Site, b *lang.Backend) Finding
+	Server func(b *lang.Backend) any
 	// Unidentified returns a text for each program that commands of a configuration start and
 	// that no key identifies. It starts nothing.
 	Unidentified func(s *Site, cfg *lang.Config) []string
@@ -56,6 +60,14 @@ type Kind struct {
 	Forecast func(ctx context.Context, s *Site, b *lang.Backend, nodes int, seconds float64, trusted bool) Launch
 }
 
+// AskVariable returns the text of Kind.Asks about a variable of a block. Users see it, so it hides secrets.
+func AskVariable(v lang.EnvVar) string {
+	if v.Secret != "" {
+		return "set " + v.Name + " to a secret"
+	}
+	return "set " + v.Name + "=" + v.Value
+}
+
 // Blocks returns the blocks of kinds, for the options of the language.
 func Blocks(kinds []Kind) []lang.BackendKind {
 	var all []lang.BackendKind
@@ -65,6 +77,29 @@ func Blocks(kinds []Kind) []lang.BackendKind {
 		}
 	}
 	return all
+}
+
+// Diagnose returns the findings of Doctor and Check.
+func (k *Kind) Diagnose(ctx context.Context, s *Site, cfg *lang.Config, asked bool) (found []Finding) {
+	if k.Doctor != nil {
+		found = k.Doctor(ctx, s, cfg, asked)
+	}
+	if k.Check == nil || cfg == nil {
+		return found
+	}
+	seen := map[any]bool{}
+	for _, b := range cfg.Backends {
+		switch {
+		case b.Kind != k.Name || seen[k.Server(b)]:
+			continue
+		case s.Trusts != nil && !s.Trusts(k.Asks(b)):
+			found = append(found, Finding{Subject: k.Name, State: "warning", Detail: "backend " + b.Addr() + " was not asked: the project is not trusted; run `fevalgraph trust`"})
+		default:
+			found = append(found, k.Check(ctx, s, b))
+		}
+		seen[k.Server(b)] = true
+	}
+	return found
 }
 
 // Finding is one line of the doctor's report.
