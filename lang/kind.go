@@ -56,8 +56,8 @@ func (k *BackendKind) decode(b *block, made *Backend) {
 // empty returns a pointer to new attributes of the kind.
 func (k *BackendKind) empty() any { return reflect.New(reflect.TypeOf(k.Attributes)).Interface() }
 
-// Attributes are what only the kind of a backend knows of its block. The language keeps them as bytes, in the form
-// of package frozen, so that configurations can be compared and archived; see AttributesOf.
+// Attributes are the values in the block of a backend that only its kind reads, see AttributesOf. They are in the form
+// of package frozen, so that configurations can be compared and archived.
 type Attributes string
 
 // NewAttributes encodes the struct that v points to.
@@ -69,7 +69,7 @@ func NewAttributes(v any) Attributes {
 	return Attributes(text)
 }
 
-// AttributesOf returns the attributes of a backend. T is the type that its kind was made with.
+// AttributesOf decodes the attributes of a backend. T is the type of BackendKind.Attributes.
 func AttributesOf[T any](b *Backend) *T {
 	v := new(T)
 	if b.Attributes != "" {
@@ -83,7 +83,7 @@ func AttributesOf[T any](b *Backend) *T {
 // Block is a block that is being decoded, as forms and kinds of backends see it.
 type Block = block
 
-// Has reports whether the block sets an attribute, be it to null.
+// Has reports whether the block sets an attribute, even to null.
 func (b *block) Has(name string) bool { return b.attrs[name] != nil }
 
 // Reject reports an error in an attribute's value. Code, summary, detail and hint are those of a diagnostic.

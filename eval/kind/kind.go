@@ -41,7 +41,7 @@ type Kind struct {
 	// configuration is invalid; asked is set when containers are to be checked in any case.
 	Doctor func(ctx context.Context, s *Site, cfg *lang.Config, asked bool) []Finding
 	// Check checks for the doctor what a block needs, if the project is trusted with what it Asks. Blocks with equal
-	// Servers are checked once.
+	// Servers are checked once; both are set, or neither.
 	Check  func(ctx context.Context, s *Site, b *lang.Backend) Finding
 	Server func(b *lang.Backend) any
 	// Unidentified returns a text for each program that commands of a configuration start and

@@ -85,8 +85,8 @@ func (s *Site) Close() error {
 // Living reports whether a run of the project, by its id, is going on.
 func (s *Site) Living(run string) (bool, error) { return backend.Living(SessionsDir(s.State), run) }
 
-// Project returns a name for the project, as n bytes in hexadecimal digits, where others have names, too. No two
-// projects share the state directory that it is made of.
+// Project returns n bytes in hexadecimal digits that tell projects apart: they are made of the state directory, which
+// no two projects share.
 func (s *Site) Project(n int) string {
 	state := s.State
 	if absolute, err := filepath.Abs(state); err == nil {
