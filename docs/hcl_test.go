@@ -11,6 +11,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/fevalgraph/fevalgraph/backend/kinds"
+	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
@@ -66,6 +68,9 @@ func TestHCL(t *testing.T) {
 	}
 }
 
+// extensions are the parts of the language that the program hands over and every page can use.
+var extensions = lang.Extensions{Kinds: kind.Blocks(kinds.All())}
+
 func loadBlock(t *testing.T, b block, text string, files []file) {
 	text = surround(t, b.option("in"), text)
 	if !b.has("alone") {
@@ -77,7 +82,7 @@ func loadBlock(t *testing.T, b block, text string, files []file) {
 	}
 	write(t, filepath.Join(dir, "fevalgraph.hcl"), text)
 	cfg, found := lang.Load(lang.Options{
-		Dir: dir, Vars: missingValues(t, text, dir), Version: "0.1.0",
+		Extensions: extensions, Dir: dir, Vars: missingValues(t, text, dir), Version: "0.1.0",
 		Env: func(name string) (string, bool) { return "value", name == "API_TOKEN" },
 	})
 	for _, p := range cfg.Problems {

@@ -101,7 +101,7 @@ func schemaTables() map[string][]string {
 			walk(path+"."+inner.Name, inner)
 		}
 	}
-	for _, s := range lang.Describe(plan.WithBenchmarks(lang.Options{}, compat.Benchmarks())).Blocks {
+	for _, s := range lang.Describe(plan.WithBenchmarks(lang.Options{Extensions: extensions}, compat.Benchmarks())).Blocks {
 		walk(s.Name, s)
 	}
 	return tables

@@ -192,7 +192,8 @@ func (s *releaseSide) executor(o *Options) func(b *lang.Backend, env []string) (
 				shown = made.Backend.Capabilities().Shown
 			}
 		}
-		return kind.Declared(b, shown), nil
+		x := lang.Extensions{Kinds: kind.Blocks(o.Kinds)}
+		return kind.Declared(b, x.Attributes(b), shown), nil
 	}
 }
 

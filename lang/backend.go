@@ -6,27 +6,19 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// backendKind describes a kind of backend to the language.
-type backendKind struct {
-	schema BlockSchema
-	// judges restricts backends of the kind to problems with a judge block.
-	judges bool
-	decode func(b *block, made *Backend)
+// backendKinds returns the kinds of backends, in the order of the documentation.
+func (x *Extensions) backendKinds() []BackendKind {
+	return append([]BackendKind{localKind()}, x.Kinds...)
 }
 
-// backendKinds returns the kinds, in the order of the documentation. A kind is one entry here and one file.
-func backendKinds() []backendKind {
-	return []backendKind{localKind(), dockerKind(), goJudgeKind(), lightCPKind(), skyPilotKind(), remoteKind()}
-}
-
-// kindOf finds a kind by name. It returns the zero backendKind if the name is unknown.
-func kindOf(name string) backendKind {
-	for _, k := range backendKinds() {
-		if k.schema.Name == name {
+// kindOf finds a kind by name. It returns the zero BackendKind if the name is unknown.
+func (l *loader) kindOf(name string) BackendKind {
+	for _, k := range l.options.backendKinds() {
+		if k.Schema.Name == name {
 			return k
 		}
 	}
-	return backendKind{}
+	return BackendKind{}
 }
 
 func (l *loader) evaluateBackend(d *decl) cty.Value {
@@ -40,8 +32,7 @@ func (l *loader) evaluateBackend(d *decl) cty.Value {
 	}
 	b.fill(made)
 	made.Retry = b.retry()
-	kind := kindOf(made.Kind)
-	made.Judges, made.Commands = kind.judges, !kind.judges
+	kind := l.kindOf(made.Kind)
 	kind.decode(b, made)
 
 	l.instances.backends[d.addr()] = made

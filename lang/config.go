@@ -97,7 +97,7 @@ type Retry struct {
 
 // Backend is an environment in which commands run.
 type Backend struct {
-	Kind     string // "local", "docker", "gojudge"
+	Kind     string // "local", or the name of a BackendKind
 	Name     string
 	Pool     string // name of a Pool, "cpu" by default
 	Judges   bool   // it evaluates problems with a judge block
@@ -113,15 +113,12 @@ type Backend struct {
 	// Machines is nil unless the backend provides machines. The resources of a problem then specify which
 	// machines evaluate it.
 	Machines  *Machines
-	Token     string           `hcl:"token"` // credential for a server; in no key and no output
-	Container *Container       // nil if commands do not run in containers
-	Local     *LocalBackend    // set when Kind is "local"
-	Docker    *DockerBackend   // set when Kind is "docker"
-	GoJudge   *GoJudgeBackend  // set when Kind is "gojudge"
-	LightCP   *LightCPBackend  // set when Kind is "lightcp"
-	SkyPilot  *SkyPilotBackend // set when Kind is "skypilot"
-	Remote    *RemoteBackend   // set when Kind is "remote"
-	Range     diag.Range
+	Token     string     `hcl:"token"` // credential for a server; in no key and no output
+	Container *Container // nil if commands do not run in containers
+	// Attributes are those of the kind; Sensitive reports that secrets can be among them.
+	Attributes Attributes
+	Sensitive  bool
+	Range      diag.Range
 }
 
 // Machines describes the machines that a backend provides: clusters of equal machines.

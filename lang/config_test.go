@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/fevalgraph/fevalgraph/internal/frozen"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
@@ -42,6 +43,8 @@ func dump(lines *[]string, at string, v reflect.Value, depth int) {
 				return
 			}
 		}
+	case Attributes:
+		return // dumped with their backend
 	case Cell:
 		*lines = append(*lines, fmt.Sprintf("%s: %s on %s #%d", at, x.Solution.Ref, x.Backend.Addr(), x.Repeat))
 		return
@@ -64,6 +67,9 @@ func dump(lines *[]string, at string, v reflect.Value, depth int) {
 		for i := range v.NumField() {
 			dump(lines, strings.TrimPrefix(at+"."+v.Type().Field(i).Name, "."), v.Field(i), depth+1)
 		}
+		if b, ok := v.Interface().(Backend); ok && b.Attributes != "" {
+			dump(lines, at+"."+b.Kind, reflect.ValueOf(attributesOf(&b)), depth)
+		}
 	case reflect.Slice:
 		switch v.Type().Elem().Kind() {
 		case reflect.String:
@@ -83,6 +89,20 @@ func dump(lines *[]string, at string, v reflect.Value, depth int) {
 			*lines = append(*lines, fmt.Sprintf("%s = %v", at, v.Interface()))
 		}
 	}
+}
+
+// attributesOf decodes the attributes of a backend of any kind.
+func attributesOf(b *Backend) any {
+	for _, k := range testExtensions().backendKinds() {
+		if k.Schema.Name == b.Kind {
+			v := k.empty()
+			if err := frozen.Decode(string(b.Attributes), v); err != nil {
+				panic(err)
+			}
+			return v
+		}
+	}
+	return nil
 }
 
 func title(v reflect.Value) string {

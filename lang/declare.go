@@ -117,7 +117,7 @@ func (l *loader) written(kind string) bool {
 func (l *loader) runsCommands() bool {
 	for _, src := range l.sources {
 		for _, b := range src.body.Blocks {
-			if b.Type == "backend" && (len(b.Labels) == 0 || !kindOf(b.Labels[0]).judges) {
+			if b.Type == "backend" && (len(b.Labels) == 0 || l.kindOf(b.Labels[0]).NoCommands == "") {
 				return true
 			}
 		}

@@ -98,7 +98,7 @@ func (b *block) value(a *AttributeSchema) (cty.Value, given) {
 		return v, g
 	}
 	plain, marks := v.UnmarkDeep()
-	if secret := secretName(marks); secret != "" && !a.secrets {
+	if secret := secretName(marks); secret != "" && !a.Secrets {
 		b.reject(a.Name, "sensitive-value", "Sensitive value",
 			fmt.Sprintf("%s would show and hash the sensitive value %q.", a.Name, secret), "pass it through env, which keeps it out of keys and output")
 		return cty.NilVal, isFailed

@@ -10,7 +10,7 @@
 // The phases, each in one or a few files:
 //
 //	source     find and parse fevalgraph.hcl, its siblings and includes
-//	structure  compare every block with the table in schema*.go
+//	structure  compare every block with the table: schema*.go, and Extensions
 //	declare    collect names and report duplicates
 //	refs       resolve every reference, in blocks that evaluate or not
 //	order      topological order; cycles are shown hop by hop
@@ -18,6 +18,9 @@
 //
 // An attribute is a row of the table and a field with its name as hcl tag: fill reads it according to the
 // row's type and form. Each block's function checks rules about several attributes.
+//
+// Options hand over parts of the language: readers of benchmarks' files, functions, and kinds of backends. Values
+// that only a kind of backend reads are opaque here, as Attributes.
 //
 // Editors use Analyze, which finds declarations and values by position, and CursorAt, which also works on
 // texts with syntax errors.

@@ -71,3 +71,36 @@ func mergeEnv(base, over []EnvVar) []EnvVar {
 	}
 	return merged
 }
+
+// Setting is a named text.
+type Setting struct{ Name, Value string }
+
+// stringMap reads a map of strings. It returns false if the map is absent or invalid.
+func (b *block) stringMap(name string) (texts cty.Value, ok bool) {
+	v, g := b.value(b.schemaOf(name, TypeMap))
+	if g != isSet {
+		return cty.NilVal, false
+	}
+	texts, err := convert.Convert(v, cty.Map(cty.String))
+	if err != nil {
+		b.wrongType(name, "a map of strings", v.Type())
+	}
+	return texts, err == nil
+}
+
+// settings reads a map of texts, sorted by name.
+func (b *block) settings(name string) (all []Setting) {
+	texts, ok := b.stringMap(name)
+	if !ok {
+		return nil
+	}
+	for it := texts.ElementIterator(); it.Next(); {
+		key, value := it.Element()
+		if value.IsNull() || strings.ContainsAny(value.AsString(), "\x00\r\n") {
+			b.reject(name, "bad-value", "Bad value", fmt.Sprintf("%s[%q] is no text in one line.", name, key.AsString()), "")
+			return nil
+		}
+		all = append(all, Setting{key.AsString(), value.AsString()})
+	}
+	return all
+}

@@ -23,15 +23,15 @@ func (b *block) fill(target any) {
 			continue
 		}
 		if a := b.schema.Attribute(name); a != nil {
-			v.Field(i).Set(reflect.ValueOf(b.attribute(a)))
+			v.Field(i).Set(reflect.ValueOf(b.attribute(a, v.Field(i).Type())))
 		}
 	}
 }
 
 // attribute returns an attribute's value, or its default. It is zero if it has neither, or failed.
-func (b *block) attribute(a *AttributeSchema) (made any) {
+func (b *block) attribute(a *AttributeSchema, of reflect.Type) (made any) {
 	switch {
-	case a.Type == TypeText && a.Path && a.form == nil:
+	case a.Type == TypeText && a.Path && a.Form == nil:
 		made, _ = b.path(a.Name)
 	case a.Type == TypeText:
 		made, _ = b.text(a.Name)
@@ -47,7 +47,7 @@ func (b *block) attribute(a *AttributeSchema) (made any) {
 		made, _ = b.truth(a.Name)
 	case a.Type == TypeDuration:
 		made, _ = b.duration(a.Name)
-	case a.Type == TypeMap && a.secrets:
+	case a.Type == TypeMap && of == reflect.TypeFor[[]EnvVar]():
 		made, _ = b.env(a.Name)
 	case a.Type == TypeMap:
 		made = b.settings(a.Name)
@@ -99,8 +99,8 @@ func (b *block) formed(a *AttributeSchema, s string) (string, bool) {
 		b.reject(a.Name, "unknown-value", "Unknown "+a.Name, fmt.Sprintf("There is no %s %q.", a.Name, s), didYouMean(s, a.Values, ""))
 		return "", false
 	}
-	if a.form != nil {
-		return a.form(b, a.Name, s)
+	if a.Form != nil {
+		return a.Form(b, a.Name, s)
 	}
 	return s, true
 }
@@ -134,7 +134,10 @@ func (b *block) texts(name string) ([]string, given) {
 
 // integer reads a whole number of at least 1, or 0 where the table allows it.
 func (b *block) integer(name string) (int, given) {
-	return readAs(b, name, func(a *AttributeSchema, v cty.Value, _ given) (int, bool) {
+	return readAs(b, name, func(a *AttributeSchema, v cty.Value, g given) (int, bool) {
+		if g == isNull && a.Unlimited {
+			return 0, true
+		}
 		least := 1
 		if a.zero {
 			least = 0
@@ -273,7 +276,7 @@ func (b *block) path(name string) (string, given) {
 	if g != isSet {
 		return "", g
 	}
-	s, ok := absolute(b, name, s)
+	s, ok := FormPath(b, name, s)
 	if !ok {
 		return "", isFailed
 	}

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"fmt"
+	"net"
 	"net/url"
 	"path"
 	"regexp"
@@ -13,13 +14,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// A form checks a text that was written for an attribute and returns its stored form. It returns false after
+// A Form checks a text that was written for an attribute and returns its stored form. It returns false after
 // it has reported an error.
-type form func(b *block, name, text string) (string, bool)
+type Form func(b *Block, name, text string) (string, bool)
 
 // must returns the form of texts for which a condition holds. detail describes a violation: a format of the
 // attribute's name, %[1]s, and the text, %[2]q.
-func must(holds func(text string) bool, code, summary, detail, hint string) form {
+func must(holds func(text string) bool, code, summary, detail, hint string) Form {
 	return func(b *block, name, text string) (string, bool) {
 		if !holds(text) {
 			b.reject(name, code, summary, fmt.Sprintf(detail, name, text), hint)
@@ -29,14 +30,14 @@ func must(holds func(text string) bool, code, summary, detail, hint string) form
 	}
 }
 
-// matching returns the form of texts that a pattern matches, or that are empty. wanted describes
+// FormMatching returns the form of texts that a pattern matches, or that are empty. wanted describes
 // them.
-func matching(name string, shape func() *regexp.Regexp, wanted string) form {
+func FormMatching(name string, shape func() *regexp.Regexp, wanted string) Form {
 	return must(func(text string) bool { return text == "" || shape().MatchString(text) }, "bad-value", "Bad "+name, "%[2]q is not "+wanted+".", "")
 }
 
-// or returns the form of texts that equal another text, or have a form.
-func (f form) or(other string) form {
+// Or returns the form of texts that equal another text, or have a form.
+func (f Form) Or(other string) Form {
 	return func(b *block, name, text string) (string, bool) {
 		if text == other {
 			return text, true
@@ -46,7 +47,7 @@ func (f form) or(other string) form {
 }
 
 // oneLine returns the form of texts without line breaks.
-func oneLine(summary, detail string) form {
+func oneLine(summary, detail string) Form {
 	return func(b *block, name, text string) (string, bool) {
 		ok := !strings.ContainsAny(text, "\n\r")
 		if !ok {
@@ -66,8 +67,8 @@ var (
 	pattern = must(doublestar.ValidatePattern, "bad-pattern", "Bad pattern", "%[2]q is not a valid pattern.", "")
 )
 
-// absolute resolves a path, relative to the file that it is written in.
-func absolute(b *block, name, text string) (string, bool) {
+// FormPath resolves a path, relative to the file that it is written in.
+func FormPath(b *Block, name, text string) (string, bool) {
 	if text == "" || strings.ContainsRune(text, 0) {
 		b.reject(name, "bad-path", "Bad path", fmt.Sprintf("%s must be a path, not %q.", name, text), "")
 		return "", false
@@ -75,8 +76,8 @@ func absolute(b *block, name, text string) (string, bool) {
 	return b.l.resolve(b.src, text), true
 }
 
-// inContainer is the form of absolute paths of a container.
-var inContainer form = func(b *block, name, text string) (string, bool) {
+// FormInContainer is the form of absolute paths of a container.
+var FormInContainer Form = func(b *block, name, text string) (string, bool) {
 	if !path.IsAbs(text) || path.Clean(text) == "/" || strings.ContainsRune(text, 0) {
 		b.reject(name, "bad-path", "Bad path in the container", fmt.Sprintf("%s must be an absolute path below \"/\", not %q.", name, text), "")
 		return "", false
@@ -96,22 +97,26 @@ func regularExpression(b *block, name, text string) (string, bool) {
 // Forms of names and other short texts. A token is a credential for a server: a secret that enters no key
 // and no output.
 var (
-	variable = must(func(text string) bool { return envName().MatchString(text) }, "bad-name", "Bad name", "%[2]q is not the name of an environment variable.", "")
-	image    = must(func(text string) bool { return imageText().MatchString(text) }, "bad-value", "Bad image", "%[2]q is not the name of an image.", `write such as "python:3.12-slim"`)
-	pointer  = must(func(text string) bool { return pointerText().MatchString(text) }, "bad-value", "Bad JSON pointer", "%[2]q is no JSON pointer.", `write such as "/score" or "/results/0/score"`)
-	token    = must(func(text string) bool {
+	variable  = must(func(text string) bool { return envName().MatchString(text) }, "bad-name", "Bad name", "%[2]q is not the name of an environment variable.", "")
+	FormImage = must(func(text string) bool { return imageText().MatchString(text) }, "bad-value", "Bad image", "%[2]q is not the name of an image.", `write such as "python:3.12-slim"`)
+	pointer   = must(func(text string) bool { return pointerText().MatchString(text) }, "bad-value", "Bad JSON pointer", "%[2]q is no JSON pointer.", `write such as "/score" or "/results/0/score"`)
+	FormToken = must(func(text string) bool {
 		return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f })
 	}, "bad-value", "Bad token", "%[1]s holds a space or a control character.", "")
-	isolation = must(func(text string) bool { return slices.Contains([]string{"full", "partial", "none"}, text) },
+	FormIsolation = must(func(text string) bool { return slices.Contains([]string{"full", "partial", "none"}, text) },
 		"bad-value", "Bad isolation", "%[2]q is not a level of isolation.", `"full", "partial" or "none"; leave it out for the most that the machine allows`)
 
+	// FormUser is the form of users of an image.
+	FormUser = FormMatching("user", userText, `a user, such as "1000:1000" or "nobody"`)
+
+	userText    = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?$`)
 	envName     = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	imageText   = lazyregexp.New(`^[^\s-]\S*$`)
 	pointerText = lazyregexp.New(`^(/([^~]|~[01])*)+$`)
 )
 
-// address returns the form of addresses of servers, which are kept without a slash at the end.
-func address(summary, of, hint string, schemes ...string) form {
+// FormAddress returns the form of addresses of servers, which are kept without a slash at the end.
+func FormAddress(summary, of, hint string, schemes ...string) Form {
 	return func(b *block, name, text string) (string, bool) {
 		u, err := url.Parse(text)
 		if err != nil || !slices.Contains(schemes, u.Scheme) || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
@@ -122,5 +127,11 @@ func address(summary, of, hint string, schemes ...string) form {
 	}
 }
 
-// endpoint is the form of addresses of servers over HTTP.
-var endpoint = address("Bad endpoint", "a server", `write such as "http://127.0.0.1:5050"`, "http", "https")
+// FormEndpoint is the form of addresses of servers over HTTP.
+var FormEndpoint = FormAddress("Bad endpoint", "a server", `write such as "http://127.0.0.1:5050"`, "http", "https")
+
+// IsLoopback reports whether a host, by its name or address, is this machine.
+func IsLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

@@ -39,7 +39,7 @@ func Describe(o Options) Language {
 	for _, f := range o.Functions {
 		all[f.Name] = (&loader{}).callable(f, "")
 	}
-	described := Language{Blocks: Schema(o.Readers...)}
+	described := Language{Blocks: Schema(o.Extensions)}
 	for _, prefix := range referable() {
 		described.References = append(described.References, ReferenceSchema{Prefix: prefix, Block: declaredBy(prefix), Labels: referenceLabels(prefix)})
 	}

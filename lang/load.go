@@ -81,7 +81,7 @@ func newLoader(ctx context.Context, o Options) *loader {
 	return &loader{
 		ctx:       ctx,
 		options:   o,
-		schema:    withReaders(topLevel(), o.Readers),
+		schema:    o.table(),
 		config:    &Config{},
 		reporter:  newReporter(),
 		read:      map[ConfigInput]bool{},

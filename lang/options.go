@@ -28,9 +28,15 @@ type Options struct {
 	References int
 	// Records are directories in which other programs recorded solutions, which are added to those that blocks declare.
 	Records []string
+	Extensions
+}
+
+// Extensions are parts of the language that the program hands over.
+type Extensions struct {
 	// Readers read problems and solutions that are written down in other forms.
 	Readers   []Reader
 	Functions []Function // for such forms
+	Kinds     []BackendKind
 }
 
 // AdHoc is the solution of `fevalgraph eval PROBLEM PATH`. It is named "eval"

@@ -196,10 +196,16 @@ func (l *loader) readers(owner string) []Reader {
 	return slices.DeleteFunc(slices.Clone(l.options.Readers), func(r Reader) bool { return r.Owner != owner || r.Collect != nil })
 }
 
-// withReaders adds the blocks and attributes of readers to the table.
-func withReaders(table []BlockSchema, readers []Reader) []BlockSchema {
+// table returns the table of the language with its extensions.
+func (x *Extensions) table() []BlockSchema {
+	table := topLevel()
 	for i := range table {
-		for _, r := range readers {
+		if table[i].Name == "backend" {
+			for _, k := range x.backendKinds() {
+				table[i].Kinds = append(table[i].Kinds, k.Schema)
+			}
+		}
+		for _, r := range x.Readers {
 			switch {
 			case r.Owner != table[i].Name:
 			case r.Collect != nil:

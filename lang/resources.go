@@ -66,7 +66,8 @@ func (r Resources) String() string {
 	return strings.Join(names, ",")
 }
 
-func resourcesSchema() BlockSchema {
+// ResourcesSchema returns the block resources of a problem.
+func ResourcesSchema() BlockSchema {
 	docs := map[string]string{
 		"accelerators": "Accelerators and how many: \"L4:1\".", "cloud": "Cloud: \"gcp\".", "region": "Region of the cloud.",
 		"instance": "Type of machine.", "cpus": "Processors: \"8\", or \"8+\" for at least so many.",

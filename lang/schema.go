@@ -32,10 +32,11 @@ type AttributeSchema struct {
 	Scope    string        `json:"scope,omitempty"`  // name in scope besides the global ones: checkpoint, cell, self; or static, outside
 	Refers   []string      `json:"refers,omitempty"` // prefixes of the references that it accepts; set by Schema
 
-	secrets bool // accepts secret values
-	zero    bool // a number or duration can be 0, and a number with a fraction below it
-	bounded bool // a duration that cannot be null: without it there would be no limit
-	form    form // of a text, or of the texts of a list; nil accepts any
+	Secrets   bool `json:"-"` // accepts secret values
+	Unlimited bool `json:"-"` // null is 0 for a whole number: no limit
+	zero      bool // a number or duration can be 0, and a number with a fraction below it
+	bounded   bool // a duration that cannot be null: without it there would be no limit
+	Form      Form `json:"-"` // of a text, or of the texts of a list; nil accepts any
 }
 
 // AttributeType is the type of an attribute, as shown to users.
@@ -91,8 +92,8 @@ func (t AttributeType) refers() []string {
 
 // Schema returns the blocks of the language in the order of the documentation, with those of readers. Names
 // that only later versions know are left out.
-func Schema(readers ...Reader) []BlockSchema {
-	shown := withReaders(topLevel(), readers)
+func Schema(x Extensions) []BlockSchema {
+	shown := x.table()
 	for i := range shown {
 		shown[i] = shown[i].shown()
 	}

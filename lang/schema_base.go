@@ -60,11 +60,11 @@ func remoteSchema() BlockSchema {
 		Name: "remote", Labels: []string{"name"}, Repeats: true,
 		Doc: "A cache on another machine, read where the store has no result.",
 		Attributes: []AttributeSchema{
-			{Name: "url", Type: TypeText, form: address("Bad address", "a cache", `write such as "grpcs://cache.example.com:9092"; rights come from the environment`, "grpc", "grpcs", "http", "https"), Required: true, Doc: "Address: grpc[s]://HOST:PORT[/INSTANCE] for the Remote Execution API, http[s]:// for plain HTTP."},
+			{Name: "url", Type: TypeText, Form: FormAddress("Bad address", "a cache", `write such as "grpcs://cache.example.com:9092"; rights come from the environment`, "grpc", "grpcs", "http", "https"), Required: true, Doc: "Address: grpc[s]://HOST:PORT[/INSTANCE] for the Remote Execution API, http[s]:// for plain HTTP."},
 			{Name: "mode", Type: TypeText, Default: `"rw"`, Values: []string{"r", "rw"}, Doc: "Whether results are only read or also written."},
-			{Name: "namespace", Type: TypeText, form: namespace, Default: `"main"`, Doc: "Namespace that results are written to, and read from first."},
-			{Name: "read_namespaces", Type: TypeTexts, form: namespace, Doc: "Further namespaces to read from, in order."},
-			{Name: "trust", Type: TypeTexts, form: publicKey, Doc: "Public keys, as `fevalgraph keygen` prints them. Only results signed by one of them, or by FEVALGRAPH_SIGNING_KEY, are used."},
+			{Name: "namespace", Type: TypeText, Form: namespace, Default: `"main"`, Doc: "Namespace that results are written to, and read from first."},
+			{Name: "read_namespaces", Type: TypeTexts, Form: namespace, Doc: "Further namespaces to read from, in order."},
+			{Name: "trust", Type: TypeTexts, Form: publicKey, Doc: "Public keys, as `fevalgraph keygen` prints them. Only results signed by one of them, or by FEVALGRAPH_SIGNING_KEY, are used."},
 		},
 	}
 }
@@ -83,7 +83,7 @@ func variableSchema() BlockSchema {
 			Name: "validation", Repeats: true,
 			Doc: "A condition that the value must meet.",
 			Attributes: []AttributeSchema{
-				{Name: "condition", Type: TypeBool, Required: true, secrets: true, Doc: "May refer to the variable itself."},
+				{Name: "condition", Type: TypeBool, Required: true, Secrets: true, Doc: "May refer to the variable itself."},
 				{Name: "error_message", Type: TypeText, Required: true, Doc: "Said when the condition is false."},
 			},
 		}},

@@ -7,11 +7,11 @@ func generatorSchema() BlockSchema {
 		Attributes: []AttributeSchema{
 			forEachSchema(),
 			{Name: "problems", Type: TypeProblems, Doc: "What it solves. The default is every problem."},
-			{Name: "endpoint", Type: TypeText, form: endpoint, Doc: "URL of an API that is compatible with OpenAI's chat completions, without /chat/completions, such as https://api.openai.com/v1."},
+			{Name: "endpoint", Type: TypeText, Form: FormEndpoint, Doc: "URL of an API that is compatible with OpenAI's chat completions, without /chat/completions, such as https://api.openai.com/v1."},
 			{Name: "model", Type: TypeText, Doc: "Name of the model, as the endpoint knows it. With command, only a label of solutions."},
 			{Name: "keys", Type: TypeSecrets, Doc: "API keys: a secret, with a key on each line, or a list of secrets. They are used in turn, each within limits."},
 			{Name: "command", Type: TypeTexts, Doc: "A program with arguments that reads a prompt from standard input and writes the answer to standard output, in the directory of fevalgraph.hcl."},
-			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of command. It has no others but PATH and HOME."},
+			{Name: "env", Type: TypeMap, Secrets: true, Doc: "Environment variables of command. It has no others but PATH and HOME."},
 			{Name: "prompt", Type: TypeExpression, Scope: "self", Doc: "The prompt, an expression over self. The default requests whole files in fenced blocks."},
 			{Name: "system", Type: TypeText, Default: `""`, Doc: "The system message."},
 			{Name: "parameters", Type: TypeAny, Doc: "Further attributes of requests, an object such as { temperature = 0.2, max_tokens = 8000 }."},

@@ -26,7 +26,7 @@ func judgeSchema() BlockSchema {
 		{Name: "include", Type: TypeOneOrTexts, Default: "[]", Doc: "Directories with headers, such as testlib.h, or a task's output. Everything in them is in the checker's key."},
 		{Name: "checker_flags", Type: TypeTexts, Default: `["-O2", "-pipe", "-std=gnu++17"]`, Doc: "Compiler flags of the checker or interactor."},
 		{Name: "language", Type: TypeText, Values: languages(), Doc: "Language of solutions. By default by extension: .cpp, .cc, .cxx or .c++; .py."},
-		{Name: "filename", Type: TypeText, form: fileName, Doc: "Name of a solution's source when it is compiled or run. The default is main.cpp or main.py."},
+		{Name: "filename", Type: TypeText, Form: fileName, Doc: "Name of a solution's source when it is compiled or run. The default is main.cpp or main.py."},
 		{Name: "flags", Type: TypeTexts, Default: `["-O2", "-pipe", "-std=gnu++17"]`, Doc: "Compiler flags of solutions."},
 		{Name: "compile_time", Type: TypeDuration, bounded: true, Default: `"10s"`, Doc: "Processor time of one compilation; ten times as long from start to end."},
 		{Name: "compile_memory", Type: TypeSize, Default: `"512MiB"`, Doc: "Memory of one compilation."},

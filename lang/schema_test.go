@@ -18,7 +18,7 @@ func walkSchema(at string, s BlockSchema, visit func(at string, s BlockSchema)) 
 }
 
 func TestSchemaIsWhole(t *testing.T) {
-	for _, top := range Schema() {
+	for _, top := range Schema(*testExtensions()) {
 		walkSchema(top.Name, top, func(at string, s BlockSchema) {
 			if s.Doc == "" {
 				t.Errorf("%s has no doc", at)
@@ -46,7 +46,7 @@ func TestSchemaIsWhole(t *testing.T) {
 
 // What editors show of functions is there, and a reference leads to a block of the table.
 func TestLanguageIsWhole(t *testing.T) {
-	described := Describe(Options{})
+	described := Describe(Options{Extensions: *testExtensions()})
 	for _, f := range described.Functions {
 		if f.Doc == "" || len(f.Params) == 0 && f.Variadic == "" {
 			t.Errorf("the function %s has no doc, or takes nothing", f.Name)
@@ -72,7 +72,7 @@ func TestLanguageIsWhole(t *testing.T) {
 
 func TestSchemaHasEveryBlock(t *testing.T) {
 	want := []string{"fevalgraph", "variable", "locals", "function", "pool", "secret", "backend", "problem", "solution", "task", "suite", "result", "export", "generator"}
-	if got := schemaNames(Schema()); !slices.Equal(got, want) {
+	if got := schemaNames(Schema(*testExtensions())); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -80,7 +80,7 @@ func TestSchemaHasEveryBlock(t *testing.T) {
 // A tag that no row has would leave its field empty.
 func TestTagsAreInTheTable(t *testing.T) {
 	rows := map[string]bool{}
-	for _, top := range Schema() {
+	for _, top := range Schema(*testExtensions()) {
 		walkSchema(top.Name, top, func(_ string, s BlockSchema) {
 			for _, name := range s.attributeNames() {
 				rows[name] = true
@@ -106,16 +106,18 @@ func TestTagsAreInTheTable(t *testing.T) {
 		}
 	}
 	walk(reflect.TypeFor[Config]())
-}
-
-// A kind or driver is one row of the table and one reader; neither without
-// the other.
-func TestDriversHaveReaders(t *testing.T) {
-	for _, k := range backendKinds() {
-		if k.decode == nil {
-			t.Errorf("backend kind %s has no reader", k.schema.Name)
+	for _, k := range testExtensions().backendKinds() {
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(k.empty()).Elem()) {
+			if name := f.Tag.Get("hcl"); k.Schema.Attribute(name) == nil {
+				t.Errorf("the kind %s fills %s from %q, which its blocks do not have", k.Schema.Name, f.Name, name)
+			}
 		}
 	}
+}
+
+// A driver is one row of the table and one reader; neither without
+// the other.
+func TestDriversHaveReaders(t *testing.T) {
 	p := problemSchema()
 	for _, driver := range drivers(&p) {
 		if problemDrivers()[driver] == nil {

@@ -38,12 +38,12 @@ func problemSchema() BlockSchema {
 			{Name: "entry", Type: TypeText, Default: `""`, Doc: "Command that starts a solution, such as \"python kv.py\". A solution may override it."},
 			{Name: "timeout", Type: TypeDuration, Default: `"30s"`, Doc: "Limit on one test; null means no limit. Checkpoints inherit it."},
 			{Name: "session_timeout", Type: TypeDuration, Doc: "Limit on a whole pytest run; null means no limit. Checkpoints inherit it. The default is ten times the timeout, at least 60s."},
-			{Name: "env", Type: TypeMap, secrets: true, Doc: "Environment variables of the tests. Checkpoints inherit and add."},
+			{Name: "env", Type: TypeMap, Secrets: true, Doc: "Environment variables of the tests. Checkpoints inherit and add."},
 			{Name: "before", Type: TypeText, Default: `""`, Doc: "Commands of the shell that starts pytest, such as `ulimit -v 4194304`, which then hold for the tests. Checkpoints inherit it."},
 			{Name: "max_submission_size", Type: TypeSize, Default: `"1GiB"`, Doc: "Maximum size of a solution's files together, such as \"5GiB\". Holes in files count."},
 			{Name: "max_submission_files", Type: TypeInteger, Default: "100000", Doc: "Files, links and directories that a solution may have together."},
 		},
-		Blocks: []BlockSchema{ownLocalsSchema(), preconditionSchema(), pytestSchema(), judgeSchema(), commandSchema(), verifierSchema(), markerSchema(), assetSchema(), checkpointSchema(), referenceSchema(), resourcesSchema(), passSchema(), seenSchema()},
+		Blocks: []BlockSchema{ownLocalsSchema(), preconditionSchema(), pytestSchema(), judgeSchema(), commandSchema(), verifierSchema(), markerSchema(), assetSchema(), checkpointSchema(), referenceSchema(), ResourcesSchema(), passSchema(), seenSchema()},
 	}
 }
 
@@ -59,7 +59,7 @@ func preconditionSchema() BlockSchema {
 		Name: "precondition", Repeats: true,
 		Doc: "A condition of an instance, evaluated after its locals.",
 		Attributes: []AttributeSchema{
-			{Name: "condition", Type: TypeBool, Required: true, secrets: true, Doc: "If it is false, or cannot be evaluated, the instance has an error and is not evaluated further."},
+			{Name: "condition", Type: TypeBool, Required: true, Secrets: true, Doc: "If it is false, or cannot be evaluated, the instance has an error and is not evaluated further."},
 			{Name: "error_message", Type: TypeText, Required: true, Doc: "Said when the condition is false; not evaluated otherwise."},
 			{Name: "severity", Type: TypeText, Default: `"error"`, Values: []string{"error", "warning"}, Doc: "Severity of a false condition."},
 		},
@@ -79,11 +79,11 @@ func pytestSchema() BlockSchema {
 		Doc:  "Judges by pytest, with test_<checkpoint>.py for every checkpoint. Without checkpoint blocks, each test_*.py is a checkpoint.",
 		Attributes: []AttributeSchema{
 			{Name: "root", Type: TypeSource, Path: true, Required: true, Doc: "Directory with the test files, or a task's output with them."},
-			{Name: "directory", Type: TypeText, Default: `"tests"`, form: inTests, Doc: "Relative path of the tests in the workspace."},
+			{Name: "directory", Type: TypeText, Default: `"tests"`, Form: inTests, Doc: "Relative path of the tests in the workspace."},
 			{Name: "missing_tests", Type: TypeText, Default: `"error"`, Values: []string{"error", "skip"}, Doc: "Meaning of a checkpoint's test file that does not exist: an error, or no tests."},
 			{Name: "skipped_tests", Type: TypeText, Default: `"count"`, Values: []string{"count", "omit"}, Doc: "Whether skipped tests count in the totals of their groups, and so can make the checkpoint fail."},
 			{Name: "asset_paths", Type: TypeText, Default: `"absolute"`, Values: []string{"absolute", "relative"}, Doc: "Paths in SCBENCH_ASSETS_DIR and SCBENCH_ASSET_<NAME>: absolute, or relative to the workspace, where tests start."},
-			{Name: "requires", Type: TypeTexts, form: requirement, Default: "[]", Doc: "Python requirements of the tests besides the built-in ones."},
+			{Name: "requires", Type: TypeTexts, Form: requirement, Default: "[]", Doc: "Python requirements of the tests besides the built-in ones."},
 			{Name: "args", Type: TypeTexts, Default: "[]", Doc: "Further arguments of pytest."},
 			{Name: "plugins", Type: TypeTexts, Default: "[]", Doc: "pytest plugins to load with -p."},
 			{Name: "ports", Type: TypeIntegers, Default: "[]", Doc: "Fixed ports of 127.0.0.1 that the tests or the solution listen on. Each run of the tests has a private network or, if that is not possible, exclusive ports."},
@@ -99,7 +99,7 @@ func markerSchema() BlockSchema {
 		Doc: "Maps a pytest marker to a group of tests.",
 		Attributes: []AttributeSchema{
 			{Name: "group", Type: TypeText, Default: `""`, Values: groups(), Doc: "Group of the marked tests. Without one the marker is only registered."},
-			{Name: "description", Type: TypeText, Default: `""`, form: oneLine("Bad description", "The description of a marker is one line: it goes into pytest.ini."), Doc: "Goes into pytest.ini."},
+			{Name: "description", Type: TypeText, Default: `""`, Form: oneLine("Bad description", "The description of a marker is one line: it goes into pytest.ini."), Doc: "Goes into pytest.ini."},
 		},
 	}
 }
@@ -111,7 +111,7 @@ func assetSchema() BlockSchema {
 		Attributes: []AttributeSchema{
 			{Name: "source", Type: TypeSource, Path: true, Required: true, Doc: "Path or glob, or a task's output. A relative one stays inside the project; a glob must match something."},
 			{Name: "target", Type: TypeText, Doc: "Relative path below the assets directory or, for a command problem, in the workspace. The default is the asset's name."},
-			{Name: "ignore", Type: TypeTexts, Default: "[]", form: pattern, Doc: "Patterns, relative to the source, of files to leave out."},
+			{Name: "ignore", Type: TypeTexts, Default: "[]", Form: pattern, Doc: "Patterns, relative to the source, of files to leave out."},
 			{Name: "mode", Type: TypeText, Default: `""`, Values: []string{"0644", "0755"}, Doc: "Mode forced on its files. The default keeps each file's own."},
 			{Name: "sha256", Type: TypeText, Default: `""`, Doc: "Expected digest of a single file, in hex."},
 		},
@@ -132,7 +132,7 @@ func checkpointSchema() BlockSchema {
 			{Name: "timeout", Type: TypeDuration, Doc: "Limit on one test; null means no limit. The default is the problem's."},
 			{Name: "session_timeout", Type: TypeDuration, Doc: "Limit on the whole pytest run; null means no limit. The default is the problem's."},
 			{Name: "before", Type: TypeText, Doc: "Commands of the shell that starts pytest. The default is the problem's."},
-			{Name: "env", Type: TypeMap, secrets: true, Doc: "Merged into the problem's."},
+			{Name: "env", Type: TypeMap, Secrets: true, Doc: "Merged into the problem's."},
 		},
 		Blocks: []BlockSchema{assetSchema(), markerSchema(), verifierSchema(), passSchema()},
 	}

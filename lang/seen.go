@@ -27,8 +27,8 @@ func seenSchema() BlockSchema {
 		Doc:  "Tells what solvers see from what grades, for `fevalgraph release`. Specs and assets are always seen.",
 		Attributes: []AttributeSchema{
 			{Name: "directory", Type: TypeText, Path: true, Doc: "Directory of the problem's files. The default is that of a benchmark's problem, or a judge's root."},
-			{Name: "grading", Type: TypeTexts, form: pattern, Default: "[]", Doc: "Patterns of files that only grading reads."},
-			{Name: "ignored", Type: TypeTexts, form: pattern, Default: "[]", Doc: "Patterns of files that neither solvers nor grading read. All others are seen."},
+			{Name: "grading", Type: TypeTexts, Form: pattern, Default: "[]", Doc: "Patterns of files that only grading reads."},
+			{Name: "ignored", Type: TypeTexts, Form: pattern, Default: "[]", Doc: "Patterns of files that neither solvers nor grading read. All others are seen."},
 			{Name: "from", Type: TypeMap, Default: "{}", Doc: "Patterns of files and settings that solvers see only from a checkpoint on, by its name."},
 			{Name: "settings", Type: TypeMap, Default: "{}", Doc: "Other values that solvers see, by any names."},
 			{Name: "rules", Type: TypeMap, Default: "{}", Doc: "Other values that decide about verdicts."},

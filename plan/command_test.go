@@ -10,7 +10,7 @@ import (
 
 // The language and package score name the same places of a score.
 func TestScoreSources(t *testing.T) {
-	for _, block := range lang.Schema() {
+	for _, block := range lang.Schema(lang.Extensions{}) {
 		if block.Name != "problem" {
 			continue
 		}

@@ -44,9 +44,11 @@ func TestRehydratedIsNotAskedAgain(t *testing.T) {
 		block func(b *lang.Backend)
 		asked int
 	}{
-		"the same":        {func(*lang.Backend) {}, 0},
-		"another python":  {func(b *lang.Backend) { b.Python = "3.9" }, 1},
-		"another program": {func(b *lang.Backend) { b.Local = &lang.LocalBackend{Versions: []string{"go version"}} }, 1},
+		"the same":       {func(*lang.Backend) {}, 0},
+		"another python": {func(b *lang.Backend) { b.Python = "3.9" }, 1},
+		"another program": {func(b *lang.Backend) {
+			b.Attributes = lang.NewAttributes(&lang.LocalAttributes{Versions: []string{"go version"}})
+		}, 1},
 	} {
 		made, asked = 0, 0
 		p := newProject(t, problem)

@@ -103,7 +103,7 @@ func (p *project) write(name, content string) {
 
 func (p *project) compile() {
 	p.t.Helper()
-	cfg, findings := lang.Load(lang.Options{Dir: p.dir})
+	cfg, findings := lang.Load(lang.Options{Dir: p.dir, Extensions: lang.Extensions{Kinds: []lang.BackendKind{{Schema: lang.BlockSchema{Name: "gojudge"}, NoCommands: "It judges"}}}})
 	if findings.HasErrors() {
 		for _, f := range findings {
 			p.t.Errorf("%+v", f)
@@ -120,7 +120,7 @@ func (p *project) environment() Environment {
 	return Environment{
 		Store: p.store, States: read{}, Benchmarks: []Benchmark{{Name: "frontier", Judge: rules.Judge{}, Score: rules.Runner{}}},
 		Executor: func(b *lang.Backend, _ []string) (Executor, error) {
-			if p.sandbox != nil && b.GoJudge != nil {
+			if p.sandbox != nil && b.Kind == "gojudge" {
 				return Executor{Sandbox: p.sandbox}, nil
 			}
 			if p.boxes[b.Addr()] == nil {

@@ -30,7 +30,7 @@ func TestPoliciesOfTheLanguage(t *testing.T) {
 			walk(b.Blocks)
 		}
 	}
-	walk(lang.Schema())
+	walk(lang.Schema(lang.Extensions{}))
 	if found == 0 {
 		t.Error("the language has no policies")
 	}

@@ -3,8 +3,6 @@ package docker
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"os"
 	"path/filepath"
@@ -17,7 +15,7 @@ import (
 
 // BackendKind returns the kind "docker".
 func BackendKind() kind.Kind {
-	return kind.Kind{Name: Kind, New: open, Asks: asks, Environments: PreparedPath, Reap: reaper, Doctor: check, Clean: clean}
+	return kind.Kind{Name: Kind, Block: block(), New: open, Asks: asks, Environments: PreparedPath, Reap: reaper, Doctor: check, Clean: clean}
 }
 
 // open makes a backend on the daemon that the docker command would use, which all of
@@ -34,7 +32,7 @@ func open(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 	}
 	o.Python, o.Env, o.Scratch = b.Python, env, s.Scratch
 	o.Facts, o.Place, o.FactsReadOnly = filepath.Join(s.State, "images"), s.Place, s.ReadOnly
-	o.Project, o.Run, o.Registry = projectID(s.State), s.Run, s.Registry
+	o.Project, o.Run, o.Registry = s.Project(8), s.Run, s.Registry
 	made := New(s.Store, daemon, o)
 	s.OnClose(func() error { return made.Close(context.Background()) })
 	return plan.Executor{Backend: made}, nil
@@ -54,18 +52,14 @@ func asks(b *lang.Backend) []string {
 	if len(b.Container.Mounts) == 0 {
 		return all
 	}
-	if b.Docker.User != "" {
-		all = append(all, "run as the user "+b.Docker.User)
+	if user := lang.AttributesOf[attributes](b).User; user != "" {
+		all = append(all, "run as the user "+user)
 	}
 	if b.Python != "" {
 		all = append(all, "start the interpreter "+b.Python)
 	}
 	for _, v := range b.Env {
-		value := "=" + v.Value
-		if v.Secret != "" { // a person is shown this
-			value = " to a secret"
-		}
-		all = append(all, "set "+v.Name+value)
+		all = append(all, kind.AskVariable(v))
 	}
 	return all
 }
@@ -119,7 +113,7 @@ func connect(host string, lookupEnv func(string) (string, bool)) (*Daemon, error
 }
 
 func optionsOf(b *lang.Backend, root string) Options {
-	d, c := b.Docker, b.Container
+	d, c := lang.AttributesOf[attributes](b), b.Container
 	o := Options{
 		Image: c.Image, Platform: d.Platform, Pull: Pull(d.Pull),
 		User: d.User, Workdir: d.Workdir, Network: d.Network,
@@ -174,14 +168,4 @@ func reaper(lookupEnv func(string) (string, bool)) func(context.Context, backend
 		}
 		return err
 	}
-}
-
-// projectID names a project on a daemon that others use, too: by its state
-// directory, which no two projects share.
-func projectID(state string) string {
-	if absolute, err := filepath.Abs(state); err == nil {
-		state = absolute
-	}
-	sum := sha256.Sum256([]byte(state))
-	return hex.EncodeToString(sum[:8])
 }

@@ -15,7 +15,7 @@ import (
 // leftovers returns the project's objects on a daemon that no living run owns. Runs share images, so they
 // are returned only if no run lives.
 func leftovers(ctx context.Context, s *kind.Site, daemon *Daemon) ([]Leftover, error) {
-	found, err := daemon.Leftovers(ctx, projectID(s.State))
+	found, err := daemon.Leftovers(ctx, s.Project(8))
 	if err != nil {
 		return nil, err
 	}

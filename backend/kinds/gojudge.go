@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -17,8 +18,9 @@ import (
 // goJudgeKind returns the kind "gojudge".
 func goJudgeKind() kind.Kind {
 	return kind.Kind{
-		Name: gojudge.Kind, New: openGoJudge, Asks: askGoJudge, Doctor: checkGoJudge,
-		Reap: func(func(string) (string, bool)) func(context.Context, backend.Entry) error { return gojudge.Reap },
+		Name: gojudge.Kind, Block: goJudgeBlock(), New: openGoJudge, Asks: askGoJudge, Check: checkServer,
+		Server: func(b *lang.Backend) any { return keyOf(b) },
+		Reap:   func(func(string) (string, bool)) func(context.Context, backend.Entry) error { return gojudge.Reap },
 	}
 }
 
@@ -30,22 +32,22 @@ func openGoJudge(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, erro
 		return plan.Executor{}, err
 	}
 	return plan.Executor{Sandbox: gojudge.New(server, gojudge.Options{
-		Versions: b.GoJudge.Versions, Facts: filepath.Join(s.State, "sandboxes"), Place: s.Place, FactsReadOnly: s.ReadOnly,
+		Versions: lang.AttributesOf[goJudge](b).Versions, Facts: filepath.Join(s.State, "sandboxes"), Place: s.Place, FactsReadOnly: s.ReadOnly,
 	})}, nil
 }
 
 // askGoJudge returns the server or the program that the block names, and its commands.
 func askGoJudge(b *lang.Backend) []string {
-	j := b.GoJudge
+	j := lang.AttributesOf[goJudge](b)
 	var all []string
 	switch {
 	case j.Endpoint != "":
 		all = append(all, "talk to "+j.Endpoint)
-	case j.Binary != lang.GoJudgeBinary:
+	case j.Binary != goJudgeBinary:
 		all = append(all, "start "+j.Binary)
 	}
 	for _, command := range j.Versions {
-		if !slices.Contains(lang.GoJudgeVersions, command) {
+		if !slices.Contains(backend.SandboxVersions, command) {
 			all = append(all, "run in its sandbox "+command)
 		}
 	}
@@ -59,12 +61,13 @@ type serverKey struct {
 }
 
 func keyOf(b *lang.Backend) serverKey {
-	return serverKey{b.GoJudge.Endpoint, b.Token, b.GoJudge.Binary, b.GoJudge.Parallelism}
+	j := lang.AttributesOf[goJudge](b)
+	return serverKey{j.Endpoint, b.Token, j.Binary, j.Parallelism}
 }
 
 // serverOf returns the server of a block, which other blocks may share.
 func serverOf(s *kind.Site, b *lang.Backend) (*gojudge.Server, error) {
-	j := b.GoJudge
+	j := lang.AttributesOf[goJudge](b)
 	return kind.Shared(s, keyOf(b), func() (*gojudge.Server, error) {
 		server := gojudge.Connect(s.Store, j.Endpoint, b.Token)
 		if j.Endpoint == "" {
@@ -78,31 +81,13 @@ func serverOf(s *kind.Site, b *lang.Backend) (*gojudge.Server, error) {
 	})
 }
 
-// patience bounds what the doctor waits for servers.
+// patience bounds what the doctor waits for a server.
 const patience = 10 * time.Second
 
-// checkGoJudge queries the servers of the configuration, and starts the servers that a run would start.
-func checkGoJudge(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.Finding {
-	if cfg == nil {
-		return nil
-	}
+// checkServer queries the server of a block, and starts one if a run would.
+func checkServer(ctx context.Context, s *kind.Site, b *lang.Backend) kind.Finding {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var found []kind.Finding
-	asked := map[serverKey]bool{}
-	for _, b := range cfg.Backends {
-		if b.GoJudge != nil && !asked[keyOf(b)] {
-			asked[keyOf(b)] = true
-			found = append(found, checkServer(ctx, s, b))
-		}
-	}
-	return found
-}
-
-func checkServer(ctx context.Context, s *kind.Site, b *lang.Backend) kind.Finding {
-	if s.Trusts != nil && !s.Trusts(askGoJudge(b)) {
-		return kind.Finding{Subject: gojudge.Kind, State: "warning", Detail: "backend " + b.Addr() + " was not asked: the project is not trusted; run `fevalgraph trust`"}
-	}
 	server, err := serverOf(s, b)
 	version := ""
 	if err == nil {
@@ -111,8 +96,43 @@ func checkServer(ctx context.Context, s *kind.Site, b *lang.Backend) kind.Findin
 	switch {
 	case err != nil:
 		return kind.Finding{Subject: gojudge.Kind, State: "missing", Detail: err.Error()}
-	case b.GoJudge.Endpoint != "":
-		return kind.Finding{Subject: gojudge.Kind, State: "ok", Detail: fmt.Sprintf("go-judge %s at %s", version, b.GoJudge.Endpoint)}
+	case keyOf(b).endpoint != "":
+		return kind.Finding{Subject: gojudge.Kind, State: "ok", Detail: fmt.Sprintf("go-judge %s at %s", version, keyOf(b).endpoint)}
 	}
 	return kind.Finding{Subject: gojudge.Kind, State: "ok", Detail: fmt.Sprintf("go-judge %s, started and ended", version)}
+}
+
+// goJudge are the attributes of a block.
+type goJudge struct {
+	Endpoint    string   `hcl:"endpoint"`    // "http://127.0.0.1:5050"; empty is a server of the run's own
+	Binary      string   `hcl:"binary"`      // of the server to start: a name or an absolute path
+	Parallelism int      `hcl:"parallelism"` // of the server to start; 0 means the server's default
+	Versions    []string `hcl:"versions"`    // shell commands whose output in the sandbox is part of the identity
+}
+
+// goJudgeBinary is the program of a block that does not name one.
+const goJudgeBinary = "go-judge"
+
+// goJudgeBlock returns the blocks of backend "gojudge". Programs see only the environment that their problem specifies.
+func goJudgeBlock() lang.BackendKind {
+	return lang.BackendKind{Attributes: goJudge{}, Check: checkGoJudgeBlock, NoCommands: "A gojudge backend runs single programs in an empty sandbox", Schema: lang.BlockSchema{
+		Name: gojudge.Kind,
+		Doc:  "Sandboxes of a go-judge server, for problems with a judge block.",
+		Attributes: []lang.AttributeSchema{
+			{Name: "endpoint", Type: lang.TypeText, Form: lang.FormEndpoint, Doc: "Address of a running go-judge, such as \"http://127.0.0.1:5050\". The default is to start one for the run."},
+			{Name: "token", Type: lang.TypeText, Secrets: true, Form: lang.FormToken, Doc: "What the server was started with as -auth-token."},
+			{Name: "binary", Type: lang.TypeText, Default: strconv.Quote(goJudgeBinary), Doc: "Program to start without endpoint: a name in PATH, or an absolute path."},
+			{Name: "parallelism", Type: lang.TypeInteger, Doc: "Parallel requests of the started server. The default is one for each processor."},
+			{Name: "versions", Type: lang.TypeOneOrTexts, Default: lang.DefaultTexts(backend.SandboxVersions), Doc: "Shell commands, run in the sandbox, whose output enters keys."},
+		},
+	}}
+}
+
+// checkGoJudgeBlock rejects attributes of a server to start in a block that names a running server.
+func checkGoJudgeBlock(b *lang.Block, _ *lang.Backend, a any) {
+	for _, name := range []string{"binary", "parallelism"} {
+		if j := a.(*goJudge); j.Endpoint != "" && b.Has(name) {
+			b.Reject(name, "bad-value", "No use here", fmt.Sprintf("%s is about a go-judge that is started for the run; this one runs at %s already.", name, j.Endpoint), "remove one of the two")
+		}
+	}
 }

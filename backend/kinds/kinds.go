@@ -1,10 +1,11 @@
 // Package kinds lists the kinds of backends that the program has. Each is one line here and a
-// folder below package backend with its kind.Kind. Those of local, gojudge and lightcp are here,
+// folder below package backend with its kind.Kind. Those of local and gojudge are here,
 // because other programs use these backends and link no language, such as fevalgraph-worker.
 package kinds
 
 import (
 	"github.com/fevalgraph/fevalgraph/backend/docker"
+	"github.com/fevalgraph/fevalgraph/backend/lightcp"
 	"github.com/fevalgraph/fevalgraph/backend/remote"
 	"github.com/fevalgraph/fevalgraph/backend/skypilot"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
@@ -12,5 +13,5 @@ import (
 
 // All returns the kinds, in the order in which the doctor checks them.
 func All() []kind.Kind {
-	return []kind.Kind{localKind(), docker.BackendKind(), goJudgeKind(), lightCPKind(), skypilot.BackendKind(), remote.BackendKind()}
+	return []kind.Kind{localKind(), docker.BackendKind(), goJudgeKind(), lightcp.BackendKind(), skypilot.BackendKind(), remote.BackendKind()}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
@@ -65,7 +66,7 @@ func TestAsks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		cfg, found := lang.Load(lang.Options{Dir: dir, Env: func(string) (string, bool) { return "hidden", true }})
+		cfg, found := lang.Load(lang.Options{Dir: dir, Extensions: lang.Extensions{Kinds: kind.Blocks(All())}, Env: func(string) (string, bool) { return "hidden", true }})
 		if found.HasErrors() || len(cfg.Backends) != 1 {
 			t.Errorf("%s: %v", block, found)
 			continue

@@ -26,14 +26,15 @@ func localKind() kind.Kind {
 const spares = 16
 
 func openLocal(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, error) {
+	a := lang.AttributesOf[lang.LocalAttributes](b)
 	o := local.Options{
-		Python: b.Python, Versions: b.Local.Versions, Path: searchPath(s, b), Env: env, Scratch: s.Scratch, Registry: s.Registry,
-		Spares: spares, Digest: s.Digest, Isolation: b.Local.Isolation,
+		Python: b.Python, Versions: a.Versions, Path: searchPath(s, b), Env: env, Scratch: s.Scratch, Registry: s.Registry,
+		Spares: spares, Digest: s.Digest, Isolation: a.Isolation,
 	}
-	if err := isolate(s, &o, b.Local.Readable, b.Local.Unhashed); err != nil {
+	if err := isolate(s, &o, a.Readable, a.Unhashed); err != nil {
 		return plan.Executor{}, err
 	}
-	if !b.Local.PrivateNetwork {
+	if !a.PrivateNetwork {
 		o.Network = backend.SharedNetwork
 	}
 	if s.Registry != nil {
@@ -69,7 +70,7 @@ func unidentified(s *kind.Site, cfg *lang.Config) []string {
 	}
 	var shims []string
 	for _, b := range cfg.Backends {
-		if b.Local == nil {
+		if b.Kind != local.Kind {
 			continue
 		}
 		env := local.Tools(s.LookupEnv)
@@ -101,7 +102,8 @@ var harmless = lazyregexp.New(`^(?:(?:bash|cargo|clang|clang\+\+|cmake|docker|ff
 // variables that can have uv or an interpreter start something else.
 func askLocal(b *lang.Backend) []string {
 	var all []string
-	for _, command := range b.Local.Versions {
+	versions := lang.AttributesOf[lang.LocalAttributes](b).Versions
+	for _, command := range versions {
 		if !harmless().MatchString(command) {
 			all = append(all, "run "+command)
 		}
@@ -110,12 +112,8 @@ func askLocal(b *lang.Backend) []string {
 		all = append(all, "start the interpreter "+b.Python)
 	}
 	for _, v := range b.Env {
-		if len(b.Local.Versions) > 0 || local.Leads(v.Name) {
-			value := "=" + v.Value
-			if v.Secret != "" { // a person is shown this
-				value = " to a secret"
-			}
-			all = append(all, "set "+v.Name+value)
+		if len(versions) > 0 || local.Leads(v.Name) {
+			all = append(all, kind.AskVariable(v))
 		}
 	}
 	return all

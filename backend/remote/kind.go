@@ -2,15 +2,12 @@ package remote
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/hex"
 	"fmt"
 	"net"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -27,14 +24,15 @@ import (
 
 // BackendKind returns the kind "remote".
 func BackendKind() kind.Kind {
-	return kind.Kind{Name: Kind, New: open, Asks: asks, Environments: worker.Environments, Doctor: check}
+	return kind.Kind{Name: Kind, Block: block(), New: open, Asks: asks, Environments: worker.Environments, Check: check, Server: func(b *lang.Backend) any { return b }}
 }
 
 // asks returns the servers of a block.
 func asks(b *lang.Backend) []string {
-	all := []string{"talk to " + b.Remote.Endpoint}
-	if b.Remote.State != "" {
-		all = append(all, "talk to "+b.Remote.State)
+	r := lang.AttributesOf[attributes](b)
+	all := []string{"talk to " + r.Endpoint}
+	if r.State != "" {
+		all = append(all, "talk to "+r.State)
 	}
 	return all
 }
@@ -59,7 +57,7 @@ func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 }
 
 func newBackend(s *kind.Site, b *lang.Backend) (*Backend, error) {
-	r := b.Remote
+	r := lang.AttributesOf[attributes](b)
 	program, err := kind.WorkerProgram(r.Program, "workers")
 	if err != nil {
 		return nil, err
@@ -80,8 +78,7 @@ func newBackend(s *kind.Site, b *lang.Backend) (*Backend, error) {
 	for _, p := range r.Platform {
 		o.Platform = append(o.Platform, Property(p))
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []any{b.Addr(), r.Endpoint, o.Platform, o.Host, r.GoJudge}))
-	o.Facts, o.Place = filepath.Join(s.State, "machines", hex.EncodeToString(sum[:8])+".json"), s.Place
+	o.Facts, o.Place = s.MachineFacts(b.Addr(), r.Endpoint, o.Platform, o.Host, r.GoJudge), s.Place
 	if s.Registry == nil { // nothing is to run
 		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("what the workers of backend %s are is known once a run has asked one", b.Addr())}
 	}
@@ -90,7 +87,7 @@ func newBackend(s *kind.Site, b *lang.Backend) (*Backend, error) {
 
 // clientOf returns a connection to the engine of a block.
 func clientOf(b *lang.Backend) (*reapi.Client, error) {
-	r := b.Remote
+	r := lang.AttributesOf[attributes](b)
 	u, err := url.Parse(r.Endpoint)
 	if err != nil {
 		return nil, err
@@ -110,7 +107,7 @@ func clientOf(b *lang.Backend) (*reapi.Client, error) {
 	return reapi.Open(o)
 }
 
-func secure(r *lang.RemoteBackend) (*tls.Config, error) {
+func secure(r *attributes) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if r.CA != "" {
 		content, err := os.ReadFile(r.CA)
@@ -135,31 +132,19 @@ func secure(r *lang.RemoteBackend) (*tls.Config, error) {
 // patience bounds what the doctor waits for an engine.
 const patience = 20 * time.Second
 
-// check makes each engine of the configuration execute an action.
-func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) (found []kind.Finding) {
-	if cfg == nil {
-		return nil
+// check makes the engine of a block execute an action.
+func check(ctx context.Context, s *kind.Site, b *lang.Backend) kind.Finding {
+	detail, err := prove(ctx, s, b)
+	if err != nil {
+		return kind.Finding{Subject: b.Addr(), State: "missing", Detail: err.Error()}
 	}
-	for _, b := range cfg.Backends {
-		if b.Remote == nil {
-			continue
-		}
-		f := kind.Finding{Subject: b.Addr(), State: "ok"}
-		if s.Trusts != nil && !s.Trusts(asks(b)) {
-			f.State, f.Detail = "warning", "the engine was not asked: the project is not trusted; run `fevalgraph trust`"
-		} else if said, err := prove(ctx, s, b); err != nil {
-			f.State, f.Detail = "missing", err.Error()
-		} else {
-			f.Detail = said
-		}
-		found = append(found, f)
-	}
-	return found
+	return kind.Finding{Subject: b.Addr(), State: "ok", Detail: detail}
 }
 
 // prove makes an engine execute an action, and returns its capabilities.
 func prove(ctx context.Context, s *kind.Site, b *lang.Backend) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no worker of %s has done anything for %v", b.Remote.Endpoint, patience))
+	endpoint := lang.AttributesOf[attributes](b).Endpoint
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no worker of %s has done anything for %v", endpoint, patience))
 	defer cancel()
 	client, err := clientOf(b)
 	if err != nil {
@@ -168,10 +153,10 @@ func prove(ctx context.Context, s *kind.Site, b *lang.Backend) (string, error) {
 	defer client.Close()
 	can, err := client.Capabilities(ctx)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", b.Remote.Endpoint, err)
+		return "", fmt.Errorf("%s: %w", endpoint, err)
 	}
 	if !can.Executes {
-		return "", fmt.Errorf("%s executes no actions: it is a cache", b.Remote.Endpoint)
+		return "", fmt.Errorf("%s executes no actions: it is a cache", endpoint)
 	}
 	state, err := os.MkdirTemp("", "fevalgraph-doctor-") // what is known of workers proves nothing
 	if err != nil {
@@ -188,7 +173,7 @@ func prove(ctx context.Context, s *kind.Site, b *lang.Backend) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	words := []string{b.Remote.Endpoint, "API " + can.Version, fmt.Sprintf("batches of %d bytes", can.Batch)}
+	words := []string{endpoint, "API " + can.Version, fmt.Sprintf("batches of %d bytes", can.Batch)}
 	if can.MaxBlob > 0 {
 		words = append(words, fmt.Sprintf("blobs of at most %d bytes", can.MaxBlob))
 	}

@@ -115,26 +115,27 @@ func TestRights(t *testing.T) {
 	address := startTLS(t, engine.GRPC, own, ours)
 	for _, c := range []struct {
 		name   string
-		change func(*lang.Backend)
+		change func(b *lang.Backend, r *attributes)
 		want   string // in the error; "" is none. An engine that ends a connection may not be heard to say why.
 	}{
-		{"token", func(*lang.Backend) {}, ""},
-		{"header", func(b *lang.Backend) {
-			b.Token, b.Remote.Headers = "", []lang.Header{{Name: "authorization", Value: "Bearer " + secret}}
+		{"token", func(*lang.Backend, *attributes) {}, ""},
+		{"header", func(b *lang.Backend, r *attributes) {
+			b.Token, r.Headers = "", []lang.Setting{{Name: "authorization", Value: "Bearer " + secret}}
 		}, ""},
-		{"no rights", func(b *lang.Backend) { b.Token = "" }, "Unauthenticated"},
-		{"other rights", func(b *lang.Backend) { b.Token = "another-" + secret }, "Unauthenticated"},
-		{"engine of another authority", func(b *lang.Backend) { b.Remote.CA = theirs.cert }, "certificate"},
-		{"engine of no authority", func(b *lang.Backend) { b.Remote.CA = "" }, "certificate"},
-		{"no certificate", func(b *lang.Backend) { b.Remote.Certificate = "" }, "Unavailable"},
-		{"certificate of others", func(b *lang.Backend) { b.Remote.Certificate, b.Remote.Key = theirs.cert, theirs.key }, "Unavailable"},
-		{"key of others", func(b *lang.Backend) { b.Remote.Key = theirs.key }, "private key does not match"},
-		{"in the clear", func(b *lang.Backend) { b.Remote.Endpoint = "grpc://" + address }, "Unavailable"},
+		{"no rights", func(b *lang.Backend, r *attributes) { b.Token = "" }, "Unauthenticated"},
+		{"other rights", func(b *lang.Backend, r *attributes) { b.Token = "another-" + secret }, "Unauthenticated"},
+		{"engine of another authority", func(b *lang.Backend, r *attributes) { r.CA = theirs.cert }, "certificate"},
+		{"engine of no authority", func(b *lang.Backend, r *attributes) { r.CA = "" }, "certificate"},
+		{"no certificate", func(b *lang.Backend, r *attributes) { r.Certificate = "" }, "Unavailable"},
+		{"certificate of others", func(b *lang.Backend, r *attributes) { r.Certificate, r.Key = theirs.cert, theirs.key }, "Unavailable"},
+		{"key of others", func(b *lang.Backend, r *attributes) { r.Key = theirs.key }, "private key does not match"},
+		{"in the clear", func(b *lang.Backend, r *attributes) { r.Endpoint = "grpc://" + address }, "Unavailable"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := &lang.Backend{Kind: "remote", Name: "farm", Token: secret, Remote: &lang.RemoteBackend{
-				Endpoint: "grpcs://" + address + "/instance", CA: own.cert, Certificate: ours.cert, Key: ours.key}}
-			c.change(b)
+			b := &lang.Backend{Kind: "remote", Name: "farm", Token: secret}
+			r := &attributes{Endpoint: "grpcs://" + address + "/instance", CA: own.cert, Certificate: ours.cert, Key: ours.key}
+			c.change(b, r)
+			b.Attributes = lang.NewAttributes(r)
 			err := execute(t.Context(), b)
 			switch {
 			case c.want == "" && err != nil:

@@ -27,24 +27,27 @@ import (
 // BackendKind returns the kind "skypilot".
 func BackendKind() kind.Kind {
 	return kind.Kind{
-		Name: Kind, New: open, Asks: asks, Environments: worker.Environments, Doctor: check,
+		Name: Kind, Block: block(), New: open, Asks: asks, Environments: worker.Environments, Check: check,
+		Server:   func(b *lang.Backend) any { return lang.AttributesOf[attributes](b).API },
 		Clusters: clusters, EndClusters: endClusters, Forecast: forecast,
 	}
 }
 
 // asks returns the API server that the block names. Calls that only read query it for prices alone.
 func asks(b *lang.Backend) []string {
-	if b.SkyPilot.API == lang.LocalAPI {
+	server := lang.AttributesOf[attributes](b).API
+	if server == localAPI {
 		return nil
 	}
-	return []string{"talk to " + b.SkyPilot.API}
+	return []string{"talk to " + server}
 }
 
 // forecast returns how many clusters a pool would have for so much work, if none exists.
 func forecast(ctx context.Context, s *kind.Site, b *lang.Backend, nodes int, seconds float64, trusted bool) kind.Launch {
+	sky := lang.AttributesOf[attributes](b)
 	l := kind.Launch{Machines: machinesOf(b), Clusters: Enough(nodes, seconds, b.Machines.Slots, b.Machines.MaxClusters)}
-	if trusted || b.SkyPilot.Price > 0 {
-		l.Hourly = hourly(ctx, &provider{client: clientOf(b.SkyPilot.API, b.Token, s.LookupEnv)}, b)
+	if trusted || sky.Price > 0 {
+		l.Hourly = hourly(ctx, &provider{client: clientOf(sky.API, b.Token, s.LookupEnv)}, b)
 	}
 	return l
 }
@@ -70,7 +73,7 @@ func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 }
 
 func newPool(s *kind.Site, b *lang.Backend) (*Pool, error) {
-	sky, m := b.SkyPilot, b.Machines
+	sky, m := lang.AttributesOf[attributes](b), b.Machines
 	program, err := kind.WorkerProgram(sky.Program, "clusters")
 	if err != nil {
 		return nil, err
@@ -79,7 +82,7 @@ func newPool(s *kind.Site, b *lang.Backend) (*Pool, error) {
 	o := Options{
 		Provider: asked, Remote: remoteOf(sky, s.LookupEnv), Store: s.Store, Leases: leasesOf(s), Living: s.Living,
 		Waiting: func() (int, float64) { return s.Backlog(m.Pool) }, Notice: s.Notice,
-		Name: b.Addr(), Project: projectLetters(s.State), Run: s.Run, API: sky.API, Machines: machinesOf(b),
+		Name: b.Addr(), Project: s.Project(3), Run: s.Run, API: sky.API, Machines: machinesOf(b),
 		Slots: m.Slots, MaxClusters: m.MaxClusters, Deadline: sky.Deadline, Idle: sky.Idle, Keep: sky.Keep,
 		MaxCost: sky.MaxCost, Setup: sky.ClusterSetup,
 		Program: program, Python: b.Python, Isolation: sky.Isolation, Versions: sky.Versions,
@@ -97,8 +100,7 @@ func newPool(s *kind.Site, b *lang.Backend) (*Pool, error) {
 			return nil, err
 		}
 	}
-	sum := sha256.Sum256([]byte(fmt.Sprintf("%q", []any{b.Addr(), o.Machines, o.Python, o.Isolation, o.Versions, o.Setup, o.GoJudge, o.GoJudgeVersions})))
-	o.Facts, o.Place = filepath.Join(s.State, "machines", hex.EncodeToString(sum[:8])+".json"), s.Place
+	o.Facts, o.Place = s.MachineFacts(b.Addr(), o.Machines, o.Python, o.Isolation, o.Versions, o.Setup, o.GoJudge, o.GoJudgeVersions), s.Place
 	pool, err := NewPool(o)
 	if err == nil {
 		s.OnClose(func() error {
@@ -132,7 +134,7 @@ func clientOf(name, token string, lookupEnv func(string) (string, bool)) *api.Cl
 
 // taskOf returns the request to SkyPilot, without what to run.
 func taskOf(b *lang.Backend) api.Task {
-	sky, r := b.SkyPilot, b.Machines.Resources
+	sky, r := lang.AttributesOf[attributes](b), b.Machines.Resources
 	t := api.Task{Resources: api.Resources{
 		Infra: sky.Infra, CPUs: r.CPUs, Memory: r.Memory, Accelerators: r.Accelerators, InstanceType: r.Instance, ImageID: r.Image, UseSpot: sky.Spot,
 	}}
@@ -152,11 +154,12 @@ func taskOf(b *lang.Backend) api.Task {
 
 // machinesOf describes the machines of clusters for users.
 func machinesOf(b *lang.Backend) string {
-	text := b.SkyPilot.Infra
+	sky := lang.AttributesOf[attributes](b)
+	text := sky.Infra
 	if resources := b.Machines.Resources.String(); resources != "" {
 		text += " " + resources
 	}
-	if b.SkyPilot.Spot {
+	if sky.Spot {
 		text += " spot"
 	}
 	return text
@@ -164,7 +167,7 @@ func machinesOf(b *lang.Backend) string {
 
 // remoteOf returns how to reach the clusters. On Slurm that is the login node, whose name in SkyPilot's
 // configuration of ssh is the infra's second part.
-func remoteOf(sky *lang.SkyPilotBackend, lookupEnv func(string) (string, bool)) SSH {
+func remoteOf(sky *attributes, lookupEnv func(string) (string, bool)) SSH {
 	r := SSH{Config: sky.SSHConfig}
 	parts := strings.Split(sky.Infra, "/")
 	if parts[0] != "slurm" {
@@ -182,15 +185,6 @@ func remoteOf(sky *lang.SkyPilotBackend, lookupEnv func(string) (string, bool)) 
 // sshHost matches what ssh takes for a host and not for an option.
 var sshHost = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
-// projectLetters tell projects apart, by their state directories.
-func projectLetters(state string) string {
-	if absolute, err := filepath.Abs(state); err == nil {
-		state = absolute
-	}
-	sum := sha256.Sum256([]byte(state))
-	return hex.EncodeToString(sum[:3])
-}
-
 func leasesOf(s *kind.Site) Leases {
 	return Leases{Dir: filepath.Join(s.State, "clusters"), Key: s.Key}
 }
@@ -198,7 +192,7 @@ func leasesOf(s *kind.Site) Leases {
 // hourly returns the cost of a cluster of a block, in US dollars; nil means unknown. SkyPilot's catalogue
 // has prices of machines with accelerators.
 func hourly(ctx context.Context, p *provider, b *lang.Backend) *float64 {
-	sky, r := b.SkyPilot, b.Machines.Resources
+	sky, r := lang.AttributesOf[attributes](b), b.Machines.Resources
 	if sky.Price > 0 {
 		return &sky.Price
 	}
@@ -289,44 +283,24 @@ func tokenOf(s *kind.Site) string {
 // doctorPatience bounds what the doctor waits for a server.
 const doctorPatience = 10 * time.Second
 
-// check queries the API servers of the configuration.
-func check(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.Finding {
-	if cfg == nil {
-		return nil
-	}
+// check queries the health of a block's server. It starts none.
+func check(ctx context.Context, s *kind.Site, b *lang.Backend) kind.Finding {
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
-	var found []kind.Finding
-	asked := map[string]bool{}
-	for _, b := range cfg.Backends {
-		if b.SkyPilot == nil || asked[b.SkyPilot.API] {
-			continue
-		}
-		asked[b.SkyPilot.API] = true
-		f := kind.Finding{Subject: Kind, State: "ok"}
-		switch {
-		case s.Trusts != nil && !s.Trusts(asks(b)):
-			f.State, f.Detail = "warning", "backend "+b.Addr()+" was not asked: the project is not trusted; run `fevalgraph trust`"
-		default:
-			f.State, f.Detail = checkServer(ctx, s, b)
-		}
-		found = append(found, f)
+	finding := func(state, format string, args ...any) kind.Finding {
+		return kind.Finding{Subject: Kind, State: state, Detail: fmt.Sprintf(format, args...)}
 	}
-	return found
-}
-
-// checkServer queries the health of a server. It starts none.
-func checkServer(ctx context.Context, s *kind.Site, b *lang.Backend) (state, detail string) {
-	health, err := clientOf(b.SkyPilot.API, b.Token, s.LookupEnv).Health(ctx)
+	server := lang.AttributesOf[attributes](b).API
+	health, err := clientOf(server, b.Token, s.LookupEnv).Health(ctx)
 	if err == nil {
-		return "ok", fmt.Sprintf("SkyPilot %s at %s", health.Version, baseOf(b.SkyPilot.API, s.LookupEnv))
+		return finding("ok", "SkyPilot %s at %s", health.Version, baseOf(server, s.LookupEnv))
 	}
-	if b.SkyPilot.API != lang.LocalAPI || !api.Unreachable(err) {
-		return "missing", fmt.Sprintf("%v (hint: see api of backend %s)", err, b.Addr())
+	if server != localAPI || !api.Unreachable(err) {
+		return finding("missing", "%v (hint: see api of backend %s)", err, b.Addr())
 	}
 	sky, err := exec.LookPath("sky")
 	if err != nil {
-		return "missing", fmt.Sprintf("no API server answers at %s, and sky is not in PATH (hint: %s)", baseOf(lang.LocalAPI, s.LookupEnv), skyHint)
+		return finding("missing", "no API server answers at %s, and sky is not in PATH (hint: %s)", baseOf(localAPI, s.LookupEnv), skyHint)
 	}
-	return "ok", fmt.Sprintf("%s; runs start its API server, as none answers at %s", sky, baseOf(lang.LocalAPI, s.LookupEnv))
+	return finding("ok", "%s; runs start its API server, as none answers at %s", sky, baseOf(localAPI, s.LookupEnv))
 }

@@ -22,30 +22,30 @@ func lookup(env map[string]string) func(string) (string, bool) {
 	}
 }
 
-func block(sky lang.SkyPilotBackend, r lang.Resources) *lang.Backend {
-	return &lang.Backend{Kind: Kind, Name: "b", SkyPilot: &sky, Machines: &lang.Machines{Resources: r, Slots: 2, MaxClusters: 3}}
+func blockOf(sky attributes, r lang.Resources) *lang.Backend {
+	return &lang.Backend{Kind: Kind, Name: "b", Attributes: lang.NewAttributes(&sky), Machines: &lang.Machines{Resources: r, Slots: 2, MaxClusters: 3}}
 }
 
 func TestTask(t *testing.T) {
 	for _, test := range []struct {
-		sky  lang.SkyPilotBackend
+		sky  attributes
 		r    lang.Resources
 		want api.Task
 	}{
-		{lang.SkyPilotBackend{Infra: "gcp/us-central1"}, lang.Resources{CPUs: "4+", Disk: "100", Nodes: "2"},
+		{attributes{Infra: "gcp/us-central1"}, lang.Resources{CPUs: "4+", Disk: "100", Nodes: "2"},
 			api.Task{NumNodes: 2, Resources: api.Resources{Infra: "gcp/us-central1", CPUs: "4+", DiskSize: 100}}},
-		{lang.SkyPilotBackend{Infra: "gcp/us-central1", Spot: true}, lang.Resources{Region: "eu"},
+		{attributes{Infra: "gcp/us-central1", Spot: true}, lang.Resources{Region: "eu"},
 			api.Task{Resources: api.Resources{Infra: "gcp/eu", UseSpot: true}}},
-		{lang.SkyPilotBackend{Infra: "gcp/us-central1"}, lang.Resources{Cloud: "aws"}, api.Task{Resources: api.Resources{Infra: "aws"}}},
-		{lang.SkyPilotBackend{Infra: "gcp", Autostop: 90 * time.Second}, lang.Resources{},
+		{attributes{Infra: "gcp/us-central1"}, lang.Resources{Cloud: "aws"}, api.Task{Resources: api.Resources{Infra: "aws"}}},
+		{attributes{Infra: "gcp", Autostop: 90 * time.Second}, lang.Resources{},
 			api.Task{Resources: api.Resources{Infra: "gcp", Autostop: &api.Autostop{IdleMinutes: 1, Down: true}}}},
-		{lang.SkyPilotBackend{Infra: "gcp", Autostop: time.Second}, lang.Resources{}, // 0 would never end it
+		{attributes{Infra: "gcp", Autostop: time.Second}, lang.Resources{}, // 0 would never end it
 			api.Task{Resources: api.Resources{Infra: "gcp", Autostop: &api.Autostop{IdleMinutes: 1, Down: true}}}},
-		{lang.SkyPilotBackend{Infra: "slurm/c", TimeLimit: 26*time.Hour + 61*time.Second}, lang.Resources{},
+		{attributes{Infra: "slurm/c", TimeLimit: 26*time.Hour + 61*time.Second}, lang.Resources{},
 			api.Task{Sbatch: map[string]string{"time": "26:01:01"}, Resources: api.Resources{Infra: "slurm/c"}}},
-		{lang.SkyPilotBackend{Infra: "gcp", TimeLimit: time.Hour}, lang.Resources{}, api.Task{Resources: api.Resources{Infra: "gcp"}}},
+		{attributes{Infra: "gcp", TimeLimit: time.Hour}, lang.Resources{}, api.Task{Resources: api.Resources{Infra: "gcp"}}},
 	} {
-		if got := taskOf(block(test.sky, test.r)); !reflect.DeepEqual(got, test.want) {
+		if got := taskOf(blockOf(test.sky, test.r)); !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%+v, %+v: asks for %+v, want %+v", test.sky, test.r, got, test.want)
 		}
 	}
@@ -60,7 +60,7 @@ func TestRemote(t *testing.T) {
 		{"slurm/-oProxyCommand=x", "", "", "/home/u/.slurm/config"},
 		{"gcp/us", "", "", ""},
 	} {
-		got := remoteOf(&lang.SkyPilotBackend{Infra: test.infra, SSHConfig: test.config}, lookup(map[string]string{"HOME": "/home/u"}))
+		got := remoteOf(&attributes{Infra: test.infra, SSHConfig: test.config}, lookup(map[string]string{"HOME": "/home/u"}))
 		if got.Host != test.wantHost || got.Config != test.wantConfig {
 			t.Errorf("%s: %+v", test.infra, got)
 		}
@@ -69,16 +69,13 @@ func TestRemote(t *testing.T) {
 
 func TestBase(t *testing.T) {
 	for _, test := range []struct{ name, port, want string }{
-		{lang.LocalAPI, "", "http://127.0.0.1:46580"},
-		{lang.LocalAPI, "5", "http://127.0.0.1:5"},
+		{localAPI, "", "http://127.0.0.1:46580"},
+		{localAPI, "5", "http://127.0.0.1:5"},
 		{"https://sky.test", "5", "https://sky.test"},
 	} {
 		if got := baseOf(test.name, lookup(map[string]string{portVariable: test.port})); got != test.want {
 			t.Errorf("%+v: %s", test, got)
 		}
-	}
-	if a, b := projectLetters("/a/.fevalgraph"), projectLetters("/b/.fevalgraph"); a == b || len(a) != 6 {
-		t.Errorf("projects are called %s and %s", a, b)
 	}
 }
 
@@ -92,22 +89,22 @@ func TestForecast(t *testing.T) {
 	defer server.Close()
 	s := &kind.Site{LookupEnv: lookup(map[string]string{"HOME": t.TempDir()})}
 	for _, test := range []struct {
-		sky     lang.SkyPilotBackend
+		sky     attributes
 		r       lang.Resources
 		trusted bool
 		hourly  float64 // 0 is not known
 		asks    bool
 	}{
-		{sky: lang.SkyPilotBackend{Infra: "gcp", Price: 2.5}, hourly: 2.5},
-		{sky: lang.SkyPilotBackend{Infra: "gcp"}, r: lang.Resources{Accelerators: "L4:1"}}, // not trusted with its server
-		{sky: lang.SkyPilotBackend{Infra: "slurm/c"}, r: lang.Resources{Accelerators: "L4:1"}, trusted: true},
-		{sky: lang.SkyPilotBackend{Infra: "gcp"}, r: lang.Resources{CPUs: "8"}, trusted: true},
-		{sky: lang.SkyPilotBackend{Infra: "gcp"}, r: lang.Resources{Accelerators: "L4:many"}, trusted: true},
-		{sky: lang.SkyPilotBackend{Infra: "gcp"}, r: lang.Resources{Accelerators: "L4:1"}, trusted: true, asks: true},
+		{sky: attributes{Infra: "gcp", Price: 2.5}, hourly: 2.5},
+		{sky: attributes{Infra: "gcp"}, r: lang.Resources{Accelerators: "L4:1"}}, // not trusted with its server
+		{sky: attributes{Infra: "slurm/c"}, r: lang.Resources{Accelerators: "L4:1"}, trusted: true},
+		{sky: attributes{Infra: "gcp"}, r: lang.Resources{CPUs: "8"}, trusted: true},
+		{sky: attributes{Infra: "gcp"}, r: lang.Resources{Accelerators: "L4:many"}, trusted: true},
+		{sky: attributes{Infra: "gcp"}, r: lang.Resources{Accelerators: "L4:1"}, trusted: true, asks: true},
 	} {
 		asked.Store(0)
 		test.sky.API = server.URL
-		l := forecast(t.Context(), s, block(test.sky, test.r), 4, 100, test.trusted)
+		l := forecast(t.Context(), s, blockOf(test.sky, test.r), 4, 100, test.trusted)
 		if (l.Hourly == nil) != (test.hourly == 0) || l.Hourly != nil && *l.Hourly != test.hourly {
 			t.Errorf("%+v: a cluster costs %v", test, l.Hourly)
 		}
@@ -128,21 +125,21 @@ func TestDoctor(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"status": "healthy", "api_version": "1", "version": "0.99"})
 	}))
 	defer server.Close()
-	b := block(lang.SkyPilotBackend{Infra: "gcp", API: server.URL}, lang.Resources{})
-	cfg := &lang.Config{Backends: []*lang.Backend{b, {Kind: "local", Name: "x"}, b}}
+	b := blockOf(attributes{Infra: "gcp", API: server.URL}, lang.Resources{})
+	cfg, k := &lang.Config{Backends: []*lang.Backend{b, {Kind: "local", Name: "x"}, b}}, BackendKind()
 	for trusted, want := range map[bool]string{false: "the project is not trusted", true: server.URL} {
 		asked.Store(0)
 		s := &kind.Site{LookupEnv: lookup(nil), Trusts: func(asks []string) bool { return trusted }}
-		found := check(t.Context(), s, cfg, false)
+		found := k.Diagnose(t.Context(), s, cfg, false)
 		if len(found) != 1 || !strings.Contains(found[0].Detail, want) || (asked.Load() > 0) != trusted {
 			t.Errorf("trusted %v: %+v, asked %d times", trusted, found, asked.Load())
 		}
 	}
 	server.Close()
-	if found := check(t.Context(), &kind.Site{LookupEnv: lookup(nil)}, cfg, false); len(found) != 1 || found[0].State != "missing" {
+	if found := k.Diagnose(t.Context(), &kind.Site{LookupEnv: lookup(nil)}, cfg, false); len(found) != 1 || found[0].State != "missing" {
 		t.Errorf("a server that is gone: %+v", found)
 	}
-	if found := check(t.Context(), &kind.Site{}, nil, false); found != nil {
+	if found := k.Diagnose(t.Context(), &kind.Site{}, nil, false); found != nil {
 		t.Errorf("without a configuration: %+v", found)
 	}
 }

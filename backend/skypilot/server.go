@@ -18,7 +18,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 	"github.com/fevalgraph/fevalgraph/internal/retry"
-	"github.com/fevalgraph/fevalgraph/lang"
 )
 
 // portVariable moves the server of this machine, for SkyPilot's commands, too.
@@ -26,7 +25,7 @@ const portVariable = "SKYPILOT_API_SERVER_LOCAL_PORT"
 
 // baseOf returns the address of a block's API server.
 func baseOf(name string, lookupEnv func(string) (string, bool)) string {
-	if name != lang.LocalAPI {
+	if name != localAPI {
 		return name
 	}
 	port, _ := lookupEnv(portVariable)
@@ -57,7 +56,7 @@ type begun struct {
 
 // localServerOf returns the server of a site, or nil if the address belongs to another server.
 func localServerOf(s *kind.Site, name string) *localServer {
-	if name != lang.LocalAPI {
+	if name != localAPI {
 		return nil
 	}
 	type key struct{}

@@ -15,9 +15,10 @@ import (
 )
 
 // Declared returns an executor that is nothing but what a block says. It runs nothing and contacts no server: an image is
-// its name, an interpreter the version that is asked for. Shown may be nil; see backend.Capabilities.
-func Declared(b *lang.Backend, shown func(lines, values []string) []backend.Shown) plan.Executor {
-	d := declared{b: b, shown: shown}
+// its name, an interpreter the version that is asked for. attributes are those of lang.Extensions.Attributes. Shown may be nil; see
+// backend.Capabilities.
+func Declared(b *lang.Backend, attributes any, shown func(lines, values []string) []backend.Shown) plan.Executor {
+	d := declared{b: b, identity: identityOf(b, attributes), shown: shown}
 	e := plan.Executor{}
 	if b.Judges {
 		e.Sandbox = declaredSandbox(d)
@@ -31,13 +32,14 @@ func Declared(b *lang.Backend, shown func(lines, values []string) []backend.Show
 var errDeclared = errors.New("the backend is declared only, and runs nothing")
 
 type declared struct {
-	b     *lang.Backend
-	shown func(lines, values []string) []backend.Shown
+	b        *lang.Backend
+	identity backend.Identity
+	shown    func(lines, values []string) []backend.Shown
 }
 
 func (d declared) Network() backend.Network { return backend.PrivateNetwork }
 
-func (d declared) Identity(context.Context) (backend.Identity, error) { return identityOf(d.b), nil }
+func (d declared) Identity(context.Context) (backend.Identity, error) { return d.identity, nil }
 
 func (d declared) Prepare(context.Context, string, backend.Command) (string, backend.Exit, error) {
 	return "", backend.Exit{}, errDeclared
@@ -74,7 +76,7 @@ func (declaredImages) Find(context.Context, cache.Digest) (bool, error) { return
 type declaredSandbox declared
 
 func (d declaredSandbox) Identity(context.Context) (backend.Identity, error) {
-	return identityOf(d.b), nil
+	return d.identity, nil
 }
 
 func (d declaredSandbox) Run(context.Context, ...backend.Program) ([]backend.Ending, error) {
@@ -82,7 +84,7 @@ func (d declaredSandbox) Run(context.Context, ...backend.Program) ([]backend.End
 }
 
 // identityOf has a field for each setting of a block, but for what tasks say themselves and what changes no verdict.
-func identityOf(b *lang.Backend) backend.Identity {
+func identityOf(b *lang.Backend, attributes any) backend.Identity {
 	id := backend.Identity{{Label: "kind", Value: b.Kind}, {Label: "python", Value: b.Python}}
 	var add func(v reflect.Value, at string)
 	add = func(v reflect.Value, at string) {
@@ -103,17 +105,9 @@ func identityOf(b *lang.Backend) backend.Identity {
 			id = append(id, backend.Field{Label: at, Value: fmt.Sprintf("%v", v.Interface())})
 		}
 	}
-	type settings struct {
-		Container *lang.Container
-		Machines  *lang.Machines
-		Local     *lang.LocalBackend
-		Docker    *lang.DockerBackend
-		GoJudge   *lang.GoJudgeBackend
-		LightCP   *lang.LightCPBackend
-		SkyPilot  *lang.SkyPilotBackend
-		Remote    *lang.RemoteBackend
-	}
-	add(reflect.ValueOf(settings{b.Container, b.Machines, b.Local, b.Docker, b.GoJudge, b.LightCP, b.SkyPilot, b.Remote}), "")
+	add(reflect.ValueOf(b.Container), "container")
+	add(reflect.ValueOf(b.Machines), "machines")
+	add(reflect.ValueOf(attributes), b.Kind)
 	return id
 }
 

@@ -1,7 +1,10 @@
 package kind
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -81,6 +84,23 @@ func (s *Site) Close() error {
 
 // Living reports whether a run of the project, by its id, is going on.
 func (s *Site) Living(run string) (bool, error) { return backend.Living(SessionsDir(s.State), run) }
+
+// Project returns n bytes in hexadecimal digits that tell projects apart: they are made of the state directory, which
+// no two projects share.
+func (s *Site) Project(n int) string {
+	state := s.State
+	if absolute, err := filepath.Abs(state); err == nil {
+		state = absolute
+	}
+	sum := sha256.Sum256([]byte(state))
+	return hex.EncodeToString(sum[:n])
+}
+
+// MachineFacts returns the file of facts about machines, which backends share if about is equal.
+func (s *Site) MachineFacts(about ...any) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", about))
+	return filepath.Join(s.State, "machines", hex.EncodeToString(sum[:8])+".json")
+}
 
 // SessionsDir is where a project with a state has the registry of its sessions.
 func SessionsDir(state string) string { return filepath.Join(state, "sessions") }

@@ -37,3 +37,10 @@ func TestSite(t *testing.T) {
 		t.Errorf("closed again: %q, %v", closed, err)
 	}
 }
+
+func TestProject(t *testing.T) {
+	one, other := &kind.Site{State: "/a/.fevalgraph"}, &kind.Site{State: "/b/.fevalgraph"}
+	if a, b := one.Project(3), other.Project(3); a == b || len(a) != 6 {
+		t.Errorf("projects are called %s and %s", a, b)
+	}
+}

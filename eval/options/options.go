@@ -82,7 +82,7 @@ func (o *Options) WantedJobs() int {
 // Lang returns the options of loading.
 func (o *Options) Lang() lang.Options {
 	return plan.WithBenchmarks(lang.Options{Dir: o.Dir, File: o.File, Vars: o.Vars, VarFiles: o.VarFiles, Within: o.Within, Env: o.Getenv, Version: o.Version,
-		AdHoc: o.AdHoc, References: o.References, Done: o.Done}, o.Benchmarks)
+		AdHoc: o.AdHoc, References: o.References, Done: o.Done, Extensions: lang.Extensions{Kinds: kind.Blocks(o.Kinds)}}, o.Benchmarks)
 }
 
 // LoadWarned reads the configuration, and reports and returns its warnings. Errors in it are a diag.List in

@@ -50,7 +50,7 @@ func withoutSecrets(b *lang.Backend, cfg *lang.Config) (*lang.Backend, []blank, 
 		blanks = append(blanks, blank{Variable: v.Name, Env: cfg.Secrets[at].Env, File: cfg.Secrets[at].File})
 		v.Value = ""
 	}
-	if b.HasHeaders() && HasSecrets(cfg) { // any of them can be one
+	if b.Sensitive && HasSecrets(cfg) { // any of them can be one
 		return nil, nil, errHidden
 	}
 	if b.Token == "" || !HasSecrets(cfg) {

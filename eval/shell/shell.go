@@ -124,7 +124,7 @@ func (m *Maker) inWorkspace(ctx context.Context, id graph.ID, notes io.Writer, u
 
 // inCase makes a workspace with the files of a judge problem's case, on this machine.
 func (m *Maker) inCase(ctx context.Context, addr string, c judge.ByHand, use func(inside) error) error {
-	block := &lang.Backend{Kind: "local", Name: "shell", Local: &lang.LocalBackend{PrivateNetwork: true}}
+	block := &lang.Backend{Kind: "local", Name: "shell", Attributes: lang.NewAttributes(&lang.LocalAttributes{PrivateNetwork: true})}
 	env := append([]string{"LANG=C.UTF-8", "TZ=UTC"}, m.Environment.Tools(block)...)
 	local, err := m.Environment.Executor(block, env)
 	if err != nil {

@@ -31,12 +31,9 @@ func Doctor(ctx context.Context, o options.Options, containers bool) []kind.Find
 	}
 	findings = append(findings, checkCache(&o, cfg), checkLeftovers(&o))
 	for _, k := range o.Kinds {
-		if k.Doctor == nil {
-			continue
-		}
 		site := o.BareSite()
 		site.Trusts = o.OpenTrust().Allows
-		findings = append(findings, k.Doctor(ctx, site, cfg, containers)...)
+		findings = append(findings, k.Diagnose(ctx, site, cfg, containers)...)
 		if err := site.Close(); err != nil {
 			findings = append(findings, finding(k.Name, "warning", err.Error()))
 		}

@@ -18,7 +18,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/cli/describe"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
-	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/view"
@@ -216,7 +215,8 @@ func (a *app) options() eval.Options {
 
 // langOptions are those of commands that only read the configuration.
 func (a *app) langOptions() lang.Options {
-	return plan.WithBenchmarks(lang.Options{Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles, Env: a.io.LookupEnv, Version: Version(), Done: a.done}, a.io.Benchmarks)
+	o := a.options()
+	return o.Lang()
 }
 
 // notice shows a remark. Quiet commands show only what may cost something.

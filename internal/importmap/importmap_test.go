@@ -93,7 +93,7 @@ var rooms = []room{
 	{"backend/workspace", []string{"backend", "cache"}, "a directory and the files in it; it starts no program"},
 	{"backend/local", []string{"backend", "backend/workspace", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/docker", []string{"backend", "backend/worker", "backend/workspace", "cache", "eval/kind", "lang", "plan", "report/text"}, "a kind makes its backend of a block and knows no other kind"},
-	{"backend/lightcp", []string{"backend"}, "it hands submissions to a server that does all the rest"},
+	{"backend/lightcp", []string{"backend", "eval/kind", "lang", "plan"}, "it hands submissions to a server that does all the rest"},
 	{"backend/skypilot/api", nil, "it speaks to a server, whatever is run there"},
 	{"backend/gojudge", []string{"backend", "backend/workspace", "cache"}, "backends know the interface and nothing of each other"},
 	{"backend/kinds", []string{"eval/kind", "lang", "plan", "backend", "backend/local", "backend/docker", "backend/gojudge", "backend/lightcp", "backend/skypilot", "backend/remote"}, "it is a list of kinds, and has those of backends that link no language"},

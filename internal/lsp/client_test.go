@@ -12,6 +12,7 @@ import (
 
 	"github.com/sourcegraph/jsonrpc2"
 
+	backends "github.com/fevalgraph/fevalgraph/backend/kinds"
 	"github.com/fevalgraph/fevalgraph/compat"
 	"github.com/fevalgraph/fevalgraph/eval"
 )
@@ -40,7 +41,7 @@ type client struct {
 func projectOptions(t testing.TB) eval.Options {
 	cache := t.TempDir()
 	env := map[string]string{"FEVALGRAPH_CACHE_DIR": cache, "XDG_STATE_HOME": cache, "HOME": cache}
-	return eval.Options{Version: "0.1.0", Benchmarks: compat.Benchmarks(), LookupEnv: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
+	return eval.Options{Version: "0.1.0", Benchmarks: compat.Benchmarks(), Kinds: backends.All(), LookupEnv: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
 }
 
 // dial starts a server and a client for it. Nothing is initialized.
