@@ -99,7 +99,9 @@ func (a *app) logsOf(cmd *cobra.Command, f *logFlags, args []string, refused ...
 func (a *app) reportOf(cmd *cobra.Command, f *logFlags, args []string) (pageSource, error) {
 	logs, selectors, err := a.logsOf(cmd, f, args, "serve", "port")
 	if err != nil || logs == nil {
-		return func(ctx context.Context, show func(*page.Page) error) error { return eval.Report(ctx, a.options(), args, show) }, err
+		return func(ctx context.Context, show func(*page.Page) error) error {
+			return eval.Report(ctx, a.options(), args, show)
+		}, err
 	}
 	return func(_ context.Context, show func(*page.Page) error) error {
 		return eval.ReportLogs(a.logOptions(), logs, selectors, show)

@@ -42,8 +42,8 @@ and what changed by its causes, a matrix of problems and solutions, figures, a
 table of all cells with filters, each cell with its tests, source, logs,
 manifests and why it ran, and a timeline. It is about the last RUN, compared
 with the others. Without any it is about the last known results of all cells,
-compared with the last four runs. Or it is about FILES that other programs wrote,
-or directories of them.
+compared with the last four runs. Or it is about FILES that other programs
+wrote, or directories of them.
 
 The page is one file that needs no server and no network. What exceeds 8 MiB is
 in a directory beside it, from which the page loads what it shows.
