@@ -19,7 +19,7 @@ import (
 
 // Benchmark returns the reader of Every Eval Ever's samples.
 func Benchmark() plan.Benchmark {
-	return plan.Benchmark{Name: "every_eval_ever", Logs: []plan.LogFormat{{Name: "every_eval_ever", Title: "samples of Every Eval Ever", Holds: holds, Read: read}}}
+	return plan.Benchmark{Name: "every_eval_ever", Export: export, Logs: []plan.LogFormat{{Name: "every_eval_ever", Title: "samples of Every Eval Ever", Holds: holds, Read: read}}}
 }
 
 const (
