@@ -17,9 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/compat/outdir"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
-	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/verdict"
-	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
 const schemaVersion = "0.3.0"
@@ -108,12 +106,12 @@ type metric struct {
 	max        float64
 	scored     bool
 	value      func(*verdict.Sample) (float64, bool)
-	mean       func([]verdict.Sample, int) statistics.Estimate
+	mean       func([]verdict.Sample) float64
 }
 
 var metrics = []metric{
-	{"solved", "proportion", 1, false, verdict.PassValue, verdict.PassAt},
-	{"score", "points", 100, true, verdict.ScoreValue, verdict.BestOf},
+	{"solved", "proportion", 1, false, verdict.PassValue, func(all []verdict.Sample) float64 { return verdict.PassAt(all, 1).Value }},
+	{"score", "points", 100, true, verdict.ScoreValue, func(all []verdict.Sample) float64 { return verdict.BestOf(all, 1).Value }},
 }
 
 // export writes an aggregate and the samples of each solution on each backend, in the layout of the format's data store.
@@ -227,7 +225,7 @@ func (w *writer) result(a *aggregate, m metric, cells []*report.Cell) (r result,
 		row.Evaluation.Score, row.Evaluation.Correct = value, s.Solved()
 		samples, counted = append(samples, row), append(counted, s)
 	}
-	r.Score.Score = m.mean(counted, 1).Value
+	r.Score.Score = m.mean(counted)
 	return r, samples
 }
 
@@ -242,9 +240,8 @@ func (w *writer) provenance(c *report.Cell) details {
 	for i := range cell.Checkpoints {
 		cc := &cell.Checkpoints[i]
 		of := "checkpoint." + cc.Checkpoint.Name + "."
-		st := w.e.Run.Status(cc.Aggregate)
-		if o, ok := st.Output(tasks.ResultOutput); ok {
-			out[of+"key"], out[of+"verdict"] = st.Key.String(), o.Digest.String()
+		if key, digest, ok := plan.StoredVerdict(w.e.Run, cc); ok {
+			out[of+"key"], out[of+"verdict"] = key.String(), digest.String()
 		}
 		if tree, ok := w.e.Plan.SubmissionTree(w.e.Run, cell, cc); ok {
 			out[of+"submission"] = tree.String()
