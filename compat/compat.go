@@ -10,6 +10,7 @@ package compat
 
 import (
 	"github.com/fevalgraph/fevalgraph/compat/columns"
+	"github.com/fevalgraph/fevalgraph/compat/everyeval"
 	"github.com/fevalgraph/fevalgraph/compat/frontier"
 	"github.com/fevalgraph/fevalgraph/compat/harbor"
 	"github.com/fevalgraph/fevalgraph/compat/inspect"
@@ -22,5 +23,5 @@ import (
 
 // Benchmarks returns all of them.
 func Benchmarks() []plan.Benchmark {
-	return []plan.Benchmark{scbench.Benchmark(), frontier.Benchmark(), harbor.Benchmark(), inspect.Benchmark(), swebench.Benchmark(), lmeval.Benchmark(), junit.Benchmark(), columns.Benchmark()}
+	return []plan.Benchmark{scbench.Benchmark(), frontier.Benchmark(), harbor.Benchmark(), inspect.Benchmark(), swebench.Benchmark(), lmeval.Benchmark(), everyeval.Benchmark(), junit.Benchmark(), columns.Benchmark()}
 }

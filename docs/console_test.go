@@ -16,7 +16,7 @@ const realVariable = "FEVALGRAPH_TEST_REAL"
 
 // The console blocks of a page are one session: they run in order, in a copy
 // of the quickstart called evals, or in an empty directory when the page says
-// <!-- console: empty -->. A block of any language with file=PATH is written to
+// <!-- console: empty -->, or in one with logs of inspect_ai in logs when it says <!-- console: logs -->. A block of any language with file=PATH is written to
 // that file before the next console block runs.
 func TestConsole(t *testing.T) {
 	bin := t.TempDir()
@@ -56,6 +56,9 @@ func TestConsole(t *testing.T) {
 	}
 }
 
+// inspectLogs is a directory of logs that inspect_ai wrote.
+const inspectLogs = "../compat/inspect/testdata"
+
 // session is a shell as a reader of the page has it.
 type session struct {
 	home, dir string // home is shown as /home/me
@@ -69,7 +72,13 @@ func newSession(t *testing.T, p *page, bin string) *session {
 		t.Fatal(err)
 	}
 	s := &session{home: home, dir: home}
-	if !strings.Contains(p.text(), "<!-- console: empty -->") {
+	switch text := p.text(); {
+	case strings.Contains(text, "<!-- console: empty -->"):
+	case strings.Contains(text, "<!-- console: logs -->"):
+		if err := os.CopyFS(filepath.Join(home, "logs"), os.DirFS(inspectLogs)); err != nil {
+			t.Fatal(err)
+		}
+	default:
 		s.dir = filepath.Join(home, "evals")
 		copyQuickstart(t, s.dir)
 	}

@@ -1,7 +1,10 @@
 package docs_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -156,3 +159,22 @@ func tableRows(text string) (rows [][]string) {
 func linkText(link string) string { return link[1:strings.Index(link, "](")] }
 
 var scriptName = regexp.MustCompile("`([a-z_]+)`")
+
+// The page about comparing shows what inspect_ai itself says of the logs that it compares.
+func TestInspectErrors(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(inspectLogs, "pair.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pair map[string]struct{ Accuracy, Stderr float64 }
+	if err := json.Unmarshal(text, &pair); err != nil {
+		t.Fatal(err)
+	}
+	small, large := pair["small.eval"], pair["large.eval"]
+	by, of := 100*(large.Accuracy-small.Accuracy), 100*math.Hypot(large.Stderr, small.Stderr)
+	row := fmt.Sprintf("| %.1f %% ± %.1f | %.1f %% ± %.1f | %+.1f %% ± %.1f, so %+.1f to %+.1f |",
+		100*small.Accuracy, 100*small.Stderr, 100*large.Accuracy, 100*large.Stderr, by, of, by-1.96*of, by+1.96*of)
+	if !strings.Contains(readPage(t, "comparing.md").text(), row) {
+		t.Errorf("comparing.md does not have the row %s", row)
+	}
+}

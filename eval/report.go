@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/fevalgraph/fevalgraph/eval/compare"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/pages"
+	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/eval/stores"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -41,6 +43,15 @@ func Report(ctx context.Context, o Options, runs []string, show func(*page.Page)
 		return err
 	}
 	return show(p)
+}
+
+// ReportLogs hands a page of files of other programs to show: one run, of which no node is known.
+func ReportLogs(o Options, logs *compare.Logs, selectors []string, show func(*page.Page) error) error {
+	results, err := selection.Pick(logs.Results, selectors)
+	if err != nil {
+		return err
+	}
+	return show(pages.OfResults(logs.Of, o.Version, results))
 }
 
 // presentPage returns the current results for a page, or nil without recorded runs.

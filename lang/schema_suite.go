@@ -1,7 +1,7 @@
 package lang
 
 func exportKinds() []string {
-	return []string{"json", "jsonl", "csv", "markdown", "junit", "junit-tests", "ctrf", "github", "gitlab", "scbench", "frontier", "harbor"}
+	return []string{"json", "jsonl", "csv", "markdown", "junit", "junit-tests", "ctrf", "github", "gitlab", "scbench", "frontier", "harbor", "every_eval_ever"}
 }
 
 func suiteSchema() BlockSchema {
@@ -71,7 +71,7 @@ func exportSchema() BlockSchema {
 		Doc: "Writes a suite's results to a file after a run.",
 		Attributes: []AttributeSchema{
 			{Name: "from", Type: TypeSuite, Required: true, Doc: "The suite."},
-			{Name: "path", Type: TypeText, Path: true, Required: true, Doc: "The file, or for scbench, frontier and harbor the directory."},
+			{Name: "path", Type: TypeText, Path: true, Required: true, Doc: "The file, or for scbench, frontier, harbor and every_eval_ever the directory."},
 		},
 		Kinds: kinds,
 		later: []string{"html"},

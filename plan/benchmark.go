@@ -198,3 +198,11 @@ func (p *Plan) SubmissionTree(run *graph.Report, cell *Cell, cc *CellCheckpoint)
 	tree, ok := run.Status(id).Output(tasks.TreeOutput)
 	return tree.Digest, ok
 }
+
+// StoredVerdict returns the digest of the verdict on a checkpoint, and the key under which it is stored; false if there is
+// none.
+func StoredVerdict(run *graph.Report, cc *CellCheckpoint) (cache.Key, cache.Digest, bool) {
+	st := run.Status(cc.Aggregate)
+	o, ok := st.Output(tasks.ResultOutput)
+	return st.Key, o.Digest, ok
+}

@@ -99,6 +99,32 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
+// Means and standard errors of a whole log are those of inspect_ai.
+func TestPair(t *testing.T) {
+	text, err := os.ReadFile("testdata/pair.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pair map[string]struct{ Accuracy, Stderr float64 }
+	if err := json.Unmarshal(text, &pair); err != nil || len(pair) != 2 {
+		t.Fatalf("%d logs, %v", len(pair), err)
+	}
+	for name, want := range pair {
+		l, err := readFile(t, filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, sum := float64(len(l.Attempts)), 0.0
+		for _, a := range l.Attempts {
+			sum += a.Values["match"]
+		}
+		mean := sum / n // of values that are 0 or 1
+		if stderr := math.Sqrt(mean * (1 - mean) / (n - 1)); n != 60 || math.Abs(mean-want.Accuracy) > 1e-12 || math.Abs(stderr-want.Stderr) > 1e-12 {
+			t.Errorf("%s: %v ± %v of %v samples, and inspect_ai says %+v", name, mean, stderr, n, want)
+		}
+	}
+}
+
 const header = `{"version": 2, "status": "started", "eval": {"task": "t", "model": "m", "scorers": [{"name": "s"}]}`
 
 func write(t *testing.T, name, text string) string {

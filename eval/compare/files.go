@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,18 +10,22 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Logs are files of other programs, side by side: each is a solution of the problems that it has.
+// Logs are files of other programs. Each contender in them is a solution of the problems that it has.
 type Logs struct {
 	Results *report.Results
 	Metric  string   // of report.Compare, that means what was asked for
-	Of      string   // what is compared, in words
+	Of      string   // what the results are, in words
 	Notes   []string // how many problems they share, and what each file says of itself
+	files   *logReader
+	scale   scale
+	metric  string
 }
 
 // LogFormats returns the names of the formats that ReadLogs knows.
@@ -54,19 +59,56 @@ func ReadLogs(o *options.Options, names []string, as, metric string) (*Logs, err
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
 	}
-	if err := r.matches(); err != nil {
+	out := &Logs{Of: metric + " of " + text.Count(r.files, "file"), Notes: r.remarks(), files: &r, scale: scaleOf(r.logs, metric), metric: metric}
+	out.Results, out.Metric = out.scale.results(r.logs, metric), out.scale.metric()
+	if len(r.logs) > 1 {
+		out.Notes = append([]string{r.matched()}, out.Notes...)
+	}
+	return out, nil
+}
+
+// Matches returns an error unless a problem is in two logs: without one nothing can be compared.
+func (l *Logs) Matches() error { return l.files.matches() }
+
+// Difference returns the difference from the first of two files or directories to the second, or from one of two
+// solutions to the other, in any. If each side has one contender, these are compared, under the name of the second;
+// otherwise, those of equal names are.
+func (l *Logs) Difference(solutions, selectors []string) (*report.Difference, error) {
+	logs := l.files.logs
+	sides := [2][]*sideLog{logs[:l.files.begin], logs[l.files.begin:]}
+	if len(solutions) > 0 {
+		for i, name := range solutions {
+			at := slices.IndexFunc(logs, func(one *sideLog) bool { return one.Name == name })
+			if at < 0 {
+				return nil, exit.Unmatched("no file has a solution %q", name)
+			}
+			sides[i] = logs[at : at+1]
+		}
+	} else if l.files.sides != 2 {
+		return nil, exit.With(exit.Usage, errors.New("want two files or directories, or two --solutions of them"))
+	}
+	names := [2]string{sides[0][0].side, sides[1][0].side}
+	if len(solutions) > 0 {
+		names = [2]string(solutions)
+	}
+	if err := l.Matches(); err != nil {
 		return nil, err
 	}
-	out := &Logs{Of: metric + " of " + text.Count(r.files, "file"), Results: &report.Results{Schema: report.Schema}}
-	scale := scaleOf(r.logs, metric)
-	out.Metric = scale.metric()
-	for _, l := range r.logs {
-		for i := range l.Attempts {
-			out.Results.Cells = append(out.Results.Cells, scale.cell(l.Log, &l.Attempts[i], metric))
-		}
+	for _, one := range logs {
+		one.Name = one.own
 	}
-	out.Notes = append([]string{r.matched()}, r.remarks()...)
-	return out, nil
+	if len(sides[0]) == 1 && len(sides[1]) == 1 {
+		sides[0][0].Name = sides[1][0].Name
+	}
+	results := [2]*report.Results{}
+	for i := range sides {
+		var err error
+		if results[i], err = selection.Pick(l.scale.results(sides[i], l.metric), selectors); err != nil {
+			return nil, err
+		}
+		results[i].Run = names[i]
+	}
+	return report.Differ(results[0], results[1]), nil
 }
 
 // sharedMetric returns the metric that was asked for, or the first one that all logs have.
@@ -167,6 +209,17 @@ func scaleOf(logs []*sideLog, metric string) scale {
 // metric returns what cells are compared by.
 func (s scale) metric() string { return [...]string{"solved", "score", "unbounded"}[s] }
 
+// results returns the attempts of logs as cells.
+func (s scale) results(logs []*sideLog, metric string) *report.Results {
+	out := &report.Results{Schema: report.Schema}
+	for _, l := range logs {
+		for i := range l.Attempts {
+			out.Cells = append(out.Cells, s.cell(l.Log, &l.Attempts[i], metric))
+		}
+	}
+	return out
+}
+
 // cell returns an attempt as a cell. One without a value has no verdict, unless it is lost.
 func (s scale) cell(l *plan.Log, a *plan.LogAttempt, metric string) report.Cell {
 	value, ok := a.Values[metric]
@@ -181,6 +234,10 @@ func (s scale) cell(l *plan.Log, a *plan.LogAttempt, metric string) report.Cell 
 	switch {
 	case s == binary:
 		c.Name, c.Passed = metric, ok && value == 1
+		if ok && value == 0 && c.Message == nil { // there is no pass rule to name
+			message := metric + " is 0"
+			c.Message = &message
+		}
 	case s == share:
 		c.Policy = string(verdict.NoRule)
 		if ok {

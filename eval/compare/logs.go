@@ -28,6 +28,8 @@ type logReader struct {
 	options *options.Options
 	as      string // the format of all files; "" is what each looks like
 	logs    []*sideLog
+	sides   int // arguments
+	begin   int // of the last side, in logs
 	files   int
 	sum     int // attempts
 	notes   []note
@@ -40,20 +42,26 @@ type note struct{ side, file, text string }
 type sideLog struct {
 	*plan.Log
 	side    string         // the argument
+	own     string         // the contender's name in its files
 	repeats map[string]int // attempts at each problem
 	again   int            // attempts at problems that an earlier file has
 }
 
-// AreLogs reports whether all names are those of files that look like logs of other programs, or of directories with
-// any.
+// AreLogs reports whether a name is that of a file that looks like a log of another program, or of a directory with
+// any. A directory that has a project is not one. In a project, a plain name of a directory is one of a problem or a
+// solution; ./NAME is the directory.
 func AreLogs(o *options.Options, names []string) bool {
+	inProject := o.InProject()
 	r := logReader{options: o}
 	for _, name := range names {
-		if files, err := r.find(name, 1); err != nil || len(files) == 0 {
-			return false
+		if o.HasDir(name) && (o.HasProject(name) || inProject && !strings.ContainsRune(name, filepath.Separator)) {
+			continue
+		}
+		if files, err := r.find(name, 1); err == nil && len(files) > 0 {
+			return true
 		}
 	}
-	return len(names) > 0
+	return false
 }
 
 // find returns the files of a name that are of a format: that file, or those in that directory, at most so many.
@@ -126,6 +134,7 @@ func (r *logReader) format(name string) (*plan.LogFormat, error) {
 
 // side reads the files of an argument.
 func (r *logReader) side(name string) error {
+	r.sides, r.begin = r.sides+1, len(r.logs)
 	formats := logFormats(r.options)
 	at := slices.IndexFunc(formats, func(f plan.LogFormat) bool { return f.Name == r.as })
 	if r.as != "" && at < 0 {
@@ -141,7 +150,6 @@ func (r *logReader) side(name string) error {
 	if len(files) == 0 {
 		return fmt.Errorf("%s: no file in it is of a known format: %s", name, strings.Join(LogFormats(r.options), ", "))
 	}
-	before := len(r.logs)
 	for _, file := range files {
 		format, err := r.format(file)
 		if err == nil {
@@ -151,7 +159,7 @@ func (r *logReader) side(name string) error {
 			return err
 		}
 	}
-	for _, l := range r.logs[before:] {
+	for _, l := range r.logs[r.begin:] {
 		if l.again > 0 {
 			r.notes = append(r.notes, note{name, name, fmt.Sprintf("%s at problems that another of its files has, too, which count as further ones", text.Count(l.again, "attempt"))})
 		}
@@ -187,10 +195,10 @@ func (r *logReader) read(side, name string, format *plan.LogFormat) error {
 
 // add joins a log with what its side has of the contender already.
 func (r *logReader) add(side, name string, l *plan.Log) {
-	at := slices.IndexFunc(r.logs, func(o *sideLog) bool { return o.side == side && o.Name == l.Name })
-	if at < 0 {
+	at := r.begin + slices.IndexFunc(r.logs[r.begin:], func(o *sideLog) bool { return o.Name == l.Name })
+	if at < r.begin {
 		at = len(r.logs)
-		r.logs = append(r.logs, &sideLog{Log: &plan.Log{Name: l.Name, Labels: l.Labels}, side: side, repeats: map[string]int{}})
+		r.logs = append(r.logs, &sideLog{Log: &plan.Log{Name: l.Name, Labels: l.Labels}, side: side, own: l.Name, repeats: map[string]int{}})
 	}
 	to := r.logs[at]
 	for name, value := range to.Labels {
@@ -250,9 +258,8 @@ func (r *logReader) name() {
 		}
 		return len(seen) == len(r.logs)
 	}
-	own, several := map[*sideLog]string{}, map[string]int{}
+	several := map[string]int{}
 	for _, l := range r.logs {
-		own[l] = l.Name
 		several[l.side]++
 	}
 	for _, name := range []func(string) string{filepath.Base, func(path string) string { return path }} {
@@ -261,7 +268,7 @@ func (r *logReader) name() {
 		}
 		for _, l := range r.logs {
 			if l.Name = name(l.side); several[l.side] > 1 {
-				l.Name += ": " + own[l]
+				l.Name += ": " + l.own
 			}
 		}
 	}

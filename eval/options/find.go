@@ -1,19 +1,41 @@
 package options
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
+// HasProject reports whether a name, relative to Dir, is that of a directory with a configuration.
+func (o *Options) HasProject(name string) bool { return mainFile(o.Path(name)) != nil }
+
+// mainFile returns what a directory has as its configuration, or nil.
+func mainFile(dir string) fs.FileInfo {
+	info, err := os.Stat(filepath.Join(dir, lang.MainFile))
+	if err != nil || info.IsDir() {
+		return nil
+	}
+	return info
+}
+
+// InProject reports whether there is a configuration, in Dir or above it.
+func (o *Options) InProject() bool {
+	dir, err := filepath.Abs(o.Path("."))
+	if err != nil || o.File != "" {
+		return true
+	}
+	_, found := FindProject(dir)
+	return found
+}
+
 // FindProject looks for the configuration in a directory and its parents, and returns the directory that
 // contains it. In parents, it ignores a file of another user: in a shared directory, one user could run
 // programs as another.
 func FindProject(start string) (dir string, found bool) {
 	for dir = start; ; dir = filepath.Dir(dir) {
-		info, err := os.Stat(filepath.Join(dir, lang.MainFile))
-		if err == nil && !info.IsDir() && (dir == start || ownFile(info)) {
+		if info := mainFile(dir); info != nil && (dir == start || ownFile(info)) {
 			return dir, true
 		}
 		if dir == filepath.Dir(dir) {

@@ -97,6 +97,12 @@ func (s *Source) Gather(ctx context.Context, names []string, present *Present) (
 	return p, nil
 }
 
+// OfResults returns a page about results that no run of a project has.
+func OfResults(name, version string, results *report.Results) *page.Page {
+	return &page.Page{Project: name, Version: version, Words: selection.VerdictWords, Runs: []page.Run{{ID: name, Results: results, Ended: true}},
+		Nodes: func(*report.Cell) ([]page.Node, error) { return nil, nil }}
+}
+
 // step returns what became of the results of a run in the next one, with causes.
 func (s *Source) step(ctx context.Context, before, after *page.Run) (*report.Difference, error) {
 	if before.Difference != nil && before.Difference.After == after.ID {

@@ -60,7 +60,11 @@ func Pick(r *report.Results, args []string) (*report.Results, error) {
 	}
 	if len(picked.Cells)+len(picked.Tasks) == 0 {
 		known := knownOf(r)
-		return nil, exit.Unmatched("%s matches no result of run %s%s; there are %s", strings.Join(args, " "), r.Run, known.DidYouMean(args), known.Summary())
+		of := ""
+		if r.Run != "" {
+			of = " of run " + r.Run
+		}
+		return nil, exit.Unmatched("%s matches no result%s%s; there are %s", strings.Join(args, " "), of, known.DidYouMean(args), known.Summary())
 	}
 	return picked, nil
 }

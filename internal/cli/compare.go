@@ -8,8 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fevalgraph/fevalgraph/eval"
-	"github.com/fevalgraph/fevalgraph/eval/compare"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/selection"
 	"github.com/fevalgraph/fevalgraph/report"
@@ -18,12 +16,12 @@ import (
 
 // compareFlags are those of compare.
 type compareFlags struct {
-	by, metric, format, run, against, as string
+	logFlags
+	by, format, run, against string
 }
 
 func (a *app) compareCommand() *cobra.Command {
 	var f compareFlags
-	options := a.options()
 	cmd := command("compare [NAME...] [SELECTOR...]", "Which solutions, models or backends are better, if shown",
 		`Compare puts solutions beside each other, or models, backends, or what other
 labels of solutions say, problem by problem: the difference of the means over
@@ -51,7 +49,7 @@ what these say, with or without a project. --metric then names one of theirs.`,
 	cmd.Flags().StringVar(&f.against, "against", "", "compare all others with this one alone, a `NAME`: fewer pairs show smaller differences")
 	cmd.Flags().StringVar(&f.format, "format", "table", strings.Join(report.CompareFormats, ", "))
 	cmd.Flags().StringVar(&f.run, "run", "", "the results of this run: its `ID`, a part of it, latest, or latest~1; or a file of results --format json")
-	cmd.Flags().StringVar(&f.as, "as", "", "the names are files of this `FORMAT`, not what they look like: "+strings.Join(compare.LogFormats(&options), ", "))
+	f.addAs(cmd, a)
 	return cmd
 }
 
@@ -59,16 +57,14 @@ func (a *app) runCompare(ctx context.Context, f *compareFlags, args []string) er
 	if a.flags.json {
 		f.format = "json"
 	}
-	names, selectors := []string{}, []string{}
-	for _, arg := range args {
-		if strings.Contains(arg, "=") && f.as == "" {
-			selectors = append(selectors, arg)
-		} else if !slices.Contains(names, arg) {
-			names = append(names, arg)
+	all, selectors := f.split(args)
+	names := []string{}
+	for _, name := range all {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	options := a.logOptions()
-	files := f.as != "" || f.run == "" && compare.AreLogs(&options, names)
+	files := (f.as != "" || f.run == "") && a.areLogs(&f.logFlags, names, false)
 	switch {
 	case !slices.Contains(report.CompareFormats, f.format):
 		return exit.With(exit.Usage, text.Unknown("format", f.format, report.CompareFormats))
@@ -78,7 +74,7 @@ func (a *app) runCompare(ctx context.Context, f *compareFlags, args []string) er
 	c := compared{metric: f.metric, names: names}
 	var err error
 	if files {
-		err = a.readLogs(&c, f)
+		err = a.compareLogs(&c, f)
 	} else {
 		c.results, c.of, err = a.resultsToCompare(ctx, f.run)
 	}
@@ -108,30 +104,20 @@ type compared struct {
 	notes   []string
 }
 
-// readLogs reads the files of other programs that c.names are.
-func (a *app) readLogs(c *compared, f *compareFlags) error {
-	switch {
-	case f.run != "":
+// compareLogs reads the files of other programs that c.names are.
+func (a *app) compareLogs(c *compared, f *compareFlags) error {
+	if f.run != "" {
 		return exit.With(exit.Usage, errors.New("--as is for files of other programs, and --run for results of this one"))
-	case len(c.names) == 0:
-		return exit.With(exit.Usage, errors.New("there is nothing to compare: want files, or directories of them"))
 	}
-	options := a.logOptions()
-	logs, err := compare.ReadLogs(&options, c.names, f.as, f.metric)
+	logs, err := a.readLogs(&f.logFlags, c.names)
+	if err == nil {
+		err = logs.Matches()
+	}
 	if err != nil {
 		return err
 	}
 	*c = compared{results: logs.Results, of: logs.Of, metric: logs.Metric, notes: logs.Notes}
 	return nil
-}
-
-// logOptions returns options that resolve names of files against the working directory, in a project, too.
-func (a *app) logOptions() eval.Options {
-	options := a.options()
-	if a.flags.found {
-		options.Dir = ""
-	}
-	return options
 }
 
 // resultsToCompare returns the results of a run or a file or, without a name, the last known ones. of

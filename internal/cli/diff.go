@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -18,6 +17,7 @@ import (
 
 // diffFlags are those of diff.
 type diffFlags struct {
+	logFlags
 	format    string
 	failOn    []string
 	solutions []string
@@ -38,9 +38,10 @@ verdict is counted by cause. With --verbose no cause is cut.
 
 A side is a run; now, the project as it is, with what a run would judge again; a
 project's directory, or DIRECTORY@RUN; a pack that has a run; or a file of
-`+"`fevalgraph results --format json`"+`, of which no causes are known. Without
-arguments the latest run is compared with the one before. With --solutions two
-solutions are compared in one run, the latest or the first argument.
+`+"`fevalgraph results --format json`"+`, of which no causes are known; or both are
+files that other programs wrote, or directories of them. Without arguments the
+latest run is compared with the one before. With --solutions two solutions are
+compared in one run, the latest or the first argument.
 
 --fail-on takes kinds of changes, or selectors of changes, whose axes are change
 and cause beside those of results.`,
@@ -49,17 +50,19 @@ and cause beside those of results.`,
   fevalgraph diff latest~3 latest problem=kvstore
   fevalgraph diff --solutions hasty,reference
   fevalgraph diff ../main latest --format github
+  fevalgraph diff logs/a.eval logs/b.eval
   fevalgraph diff --fail-on lost,broken
   fevalgraph diff --fail-on 'change=lost,problem=kv*'`,
-		func(cmd *cobra.Command, args []string) error { return a.runDiff(cmd.Context(), &f, args) })
+		func(cmd *cobra.Command, args []string) error { return a.runDiff(cmd, &f, args) })
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().StringVar(&f.format, "format", "table", strings.Join(diffFormats, ", "))
 	cmd.Flags().StringArrayVar(&f.failOn, "fail-on", nil, "exit with 1 when there are changes of a `KIND` (lost, broken, flaky, changed, won, judged, stale, new or gone; or several, with commas), or that a selector picks (repeatable)")
+	f.logFlags.add(cmd, a)
 	cmd.Flags().StringSliceVar(&f.solutions, "solutions", nil, "compare these two solutions, `A,B`, in one run")
 	return cmd
 }
 
-func (a *app) runDiff(ctx context.Context, f *diffFlags, args []string) error {
+func (a *app) runDiff(cmd *cobra.Command, f *diffFlags, args []string) error {
 	format := f.format
 	if a.flags.json {
 		format = "json"
@@ -71,7 +74,7 @@ func (a *app) runDiff(ctx context.Context, f *diffFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	d, err := a.difference(ctx, f.solutions, args)
+	d, err := a.difference(cmd, f, args)
 	if err != nil {
 		return err
 	}
@@ -97,14 +100,21 @@ func (a *app) runDiff(ctx context.Context, f *diffFlags, args []string) error {
 }
 
 // difference compares what the arguments name.
-func (a *app) difference(ctx context.Context, solutions, args []string) (*report.Difference, error) {
+func (a *app) difference(cmd *cobra.Command, f *diffFlags, args []string) (*report.Difference, error) {
+	ctx, solutions := cmd.Context(), f.solutions
+	if n := len(solutions); n != 0 && n != 2 {
+		return nil, exit.With(exit.Usage, fmt.Errorf("--solutions %s: want two, such as hasty,reference", strings.Join(solutions, ",")))
+	}
+	if logs, selectors, err := a.logsOf(cmd, &f.logFlags, args); err != nil || logs != nil {
+		if err != nil {
+			return nil, err
+		}
+		return logs.Difference(solutions, selectors)
+	}
 	if len(solutions) == 0 {
 		names := [2]string{"latest~1", "latest"}
 		n := copy(names[:], args)
 		return eval.Comparison(a.options()).Runs(ctx, names[0], names[1], args[n:])
-	}
-	if len(solutions) != 2 {
-		return nil, exit.With(exit.Usage, fmt.Errorf("--solutions %s: want two, such as hasty,reference", strings.Join(solutions, ",")))
 	}
 	run := "latest"
 	if len(args) > 0 {

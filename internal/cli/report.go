@@ -23,6 +23,7 @@ var reportFormats = []string{"html", "svg"}
 
 // reportFlags are those of report.
 type reportFlags struct {
+	logFlags
 	output   string
 	format   string
 	withhold []string
@@ -35,13 +36,14 @@ var withheldFromReport = []string{"sources"}
 
 func (a *app) reportCommand() *cobra.Command {
 	f := reportFlags{format: "html"}
-	cmd := command("report [RUN...]", "Write results as a page for a browser",
+	cmd := command("report [RUN...] | FILE... [SELECTOR...]", "Write results as a page for a browser",
 		`Report writes a page that shows results in a browser: a ranking with intervals
 and what changed by its causes, a matrix of problems and solutions, figures, a
 table of all cells with filters, each cell with its tests, source, logs,
 manifests and why it ran, and a timeline. It is about the last RUN, compared
 with the others. Without any it is about the last known results of all cells,
-compared with the last four runs.
+compared with the last four runs. Or it is about FILES that other programs
+wrote, or directories of them.
 
 The page is one file that needs no server and no network. What exceeds 8 MiB is
 in a directory beside it, from which the page loads what it shows.
@@ -58,6 +60,7 @@ that know its address, which is printed, and follows a run that goes on.`,
   fevalgraph report -o public --withhold sources
   fevalgraph report --format svg -o figures
   fevalgraph report 20260102-150405-ab12cd latest -o changes.html
+  fevalgraph report logs/a.eval logs/b.eval
   fevalgraph report --serve`,
 		func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("port") && !f.serve || (cmd.Flags().Changed("output") || cmd.Flags().Changed("withhold")) && f.serve {
@@ -74,25 +77,29 @@ that know its address, which is printed, and follows a run that goes on.`,
 					return exit.With(exit.Usage, text.Unknown("content to withhold", one, withheldFromReport))
 				}
 			}
-			if f.serve {
+			gather, err := a.reportOf(cmd, &f.logFlags, args)
+			switch {
+			case err != nil:
+				return err
+			case f.serve:
 				return a.serveReport(cmd.Context(), args, f.port)
+			case f.format == "svg":
+				return a.writeFigures(cmd.Context(), gather, cmp.Or(f.output, "figures"))
 			}
-			if f.format == "svg" {
-				return a.writeFigures(cmd.Context(), args, cmp.Or(f.output, "figures"))
-			}
-			return a.runReport(cmd.Context(), args, cmp.Or(f.output, "report.html"), len(f.withhold) > 0)
+			return a.runReport(cmd.Context(), gather, cmp.Or(f.output, "report.html"), len(f.withhold) > 0)
 		})
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "what to write: a `FILE` whose name ends in .html, or a directory (default: report.html, or figures)")
 	cmd.Flags().StringVar(&f.format, "format", f.format, strings.Join(reportFormats, ", "))
 	cmd.Flags().StringSliceVar(&f.withhold, "withhold", nil, "leave out `CONTENT`: "+strings.Join(withheldFromReport, ", "))
+	f.logFlags.add(cmd, a)
 	cmd.Flags().BoolVar(&f.serve, "serve", false, "serve the page on 127.0.0.1, and follow a run that goes on")
 	cmd.Flags().IntVar(&f.port, "port", 0, "with --serve: the port; 0 is one that is free")
 	return cmd
 }
 
-func (a *app) runReport(ctx context.Context, runs []string, output string, withoutSources bool) error {
-	return eval.Report(ctx, a.options(), runs, func(p *page.Page) error {
+func (a *app) runReport(ctx context.Context, gather pageSource, output string, withoutSources bool) error {
+	return gather(ctx, func(p *page.Page) error {
 		if withoutSources {
 			p.Sources = nil
 		}
@@ -113,8 +120,8 @@ func (a *app) runReport(ctx context.Context, runs []string, output string, witho
 }
 
 // writeFigures writes the figures of a report into a directory.
-func (a *app) writeFigures(ctx context.Context, runs []string, dir string) error {
-	return eval.Report(ctx, a.options(), runs, func(p *page.Page) error {
+func (a *app) writeFigures(ctx context.Context, gather pageSource, dir string) error {
+	return gather(ctx, func(p *page.Page) error {
 		files, err := p.WriteFigures(dir)
 		if err != nil {
 			return exit.With(exit.Usage, err)

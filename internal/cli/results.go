@@ -20,6 +20,7 @@ import (
 
 // resultsFlags are those of the command results.
 type resultsFlags struct {
+	logs               logFlags
 	format, run, order string
 	policy             policyFlag
 	imports            importFlags
@@ -31,12 +32,13 @@ type resultsFlags struct {
 
 func (a *app) resultsCommand() *cobra.Command {
 	f := &resultsFlags{imports: importFlags{importer: eval.Importer(a.options())}}
-	cmd := command("results [SELECTOR...]", "Last known results, or those of one run",
+	cmd := command("results [FILE...] [SELECTOR...]", "Last known results, or those of one run",
 		`Results prints the last known result of every checkpoint that the configuration
 has, whichever run judged it, and says which of them no longer hold; or, with
 --run, the results of that run alone. Nothing is evaluated. Selectors pick some
 of them. With --failed, only what did not pass is shown; with --tests, each test
-or case has a row with the first line of its message.
+or case has a row with the first line of its message. Of files that other
+programs wrote, or directories of them, it prints what these say.
 
 Formats: `+strings.Join(text.Fold(strings.Join(report.Formats(), ", "), 70), "\n")+`.
 
@@ -54,9 +56,10 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
   fevalgraph results --format github --against main.json --comment comment.md
   fevalgraph results --import batch/.state.research.json
   fevalgraph results --by model --at 1,5
-  fevalgraph results --by problem --format json`,
+  fevalgraph results --by problem --format json
+  fevalgraph results logs/a.eval --format csv`,
 		func(cmd *cobra.Command, args []string) error {
-			results, err := a.wantedResults(cmd.Context(), f, args)
+			results, err := a.wantedResults(cmd, f, args)
 			if err != nil {
 				return err
 			}
@@ -73,6 +76,7 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
 	cmd.Flags().StringVar(&f.run, "run", "", "only the results of this run: its `ID`, a part of it, latest, or latest~1 for the one before")
 	cmd.Flags().StringSliceVar(&f.by, "by", nil, "sum up by `AXES`: problem, solution, backend, or labels (with commas, or repeated)")
 	cmd.Flags().IntSliceVar(&f.at, "at", []int{1}, "with --by: numbers of attempts `K` for pass@k and best of k")
+	f.logs.add(cmd, a)
 	f.github.add(cmd)
 	f.policy.add(cmd, "decide what passed by this policy")
 	f.imports.add(cmd)
@@ -80,19 +84,18 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
 }
 
 // wantedResults reads the results that flags and selectors ask for.
-func (a *app) wantedResults(ctx context.Context, f *resultsFlags, args []string) (*report.Results, error) {
-	if err := f.imports.check(); err != nil {
-		return nil, exit.With(exit.Usage, err)
-	}
-	results, err := a.results(ctx, f.run)
-	if errors.Is(err, event.ErrNoRuns) && f.imports.file != "" && f.run == "" {
-		results, err = &report.Results{Schema: report.Schema}, nil
-	}
-	if err != nil {
+func (a *app) wantedResults(cmd *cobra.Command, f *resultsFlags, args []string) (*report.Results, error) {
+	var results *report.Results
+	logs, selectors, err := a.logsOf(cmd, &f.logs, args, "run", "import", "count-imported", "policy", "against")
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if err := a.addImported(ctx, results, &f.imports); err != nil {
-		return nil, err
+	case logs != nil:
+		results, args = logs.Results, selectors
+	default:
+		if results, err = a.ownResults(cmd.Context(), f); err != nil {
+			return nil, err
+		}
 	}
 	if f.policy.policy != nil {
 		results = results.Under(*f.policy.policy)
@@ -104,6 +107,21 @@ func (a *app) wantedResults(ctx context.Context, f *resultsFlags, args []string)
 		results = results.Unsolved()
 	}
 	return results, nil
+}
+
+// ownResults reads results of runs, with those that are imported.
+func (a *app) ownResults(ctx context.Context, f *resultsFlags) (*report.Results, error) {
+	if err := f.imports.check(); err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	results, err := a.results(ctx, f.run)
+	if errors.Is(err, event.ErrNoRuns) && f.imports.file != "" && f.run == "" {
+		results, err = &report.Results{Schema: report.Schema}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return results, a.addImported(ctx, results, &f.imports)
 }
 
 // writeResults prints results as flags say.

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/eval/compare"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/report/page"
+)
+
+// logFlags choose what files of other programs are read as.
+type logFlags struct{ as, metric string }
+
+func (f *logFlags) add(cmd *cobra.Command, a *app) {
+	f.addAs(cmd, a)
+	cmd.Flags().StringVar(&f.metric, "metric", "", "which `METRIC` of files of other programs counts (default: the first that all have)")
+}
+
+// addAs leaves --metric to the command.
+func (f *logFlags) addAs(cmd *cobra.Command, a *app) {
+	options := a.options()
+	cmd.Flags().StringVar(&f.as, "as", "", "the names are files of this `FORMAT`, not what they look like: "+strings.Join(compare.LogFormats(&options), ", "))
+}
+
+// split separates names from selectors, which have a =. With --as all are names.
+func (f *logFlags) split(args []string) (names, selectors []string) {
+	for _, arg := range args {
+		if strings.Contains(arg, "=") && f.as == "" {
+			selectors = append(selectors, arg)
+		} else {
+			names = append(names, arg)
+		}
+	}
+	return names, selectors
+}
+
+// areLogs reports whether names are files of other programs. Where is no project, each file must be one, unless own
+// says that the command reads files of fevalgraph as well.
+func (a *app) areLogs(f *logFlags, names []string, own bool) bool {
+	options := a.logOptions()
+	if f.as != "" || compare.AreLogs(&options, names) {
+		return true
+	}
+	return !own && !options.InProject() && slices.ContainsFunc(names, func(name string) bool {
+		_, err := os.Stat(options.Path(name))
+		return err == nil
+	})
+}
+
+// logOptions returns options that resolve names of files against the working directory, in a project, too.
+func (a *app) logOptions() eval.Options {
+	options := a.options()
+	if a.flags.found {
+		options.Dir = ""
+	}
+	return options
+}
+
+// readLogs reads files of other programs.
+func (a *app) readLogs(f *logFlags, names []string) (*compare.Logs, error) {
+	if len(names) == 0 {
+		return nil, exit.With(exit.Usage, errors.New("--as has nothing to read: want files, or directories of them"))
+	}
+	options := a.logOptions()
+	return compare.ReadLogs(&options, names, f.as, f.metric)
+}
+
+// logsOf reads the files of other programs that args are, if they are, and prints notes on them. The flags that are
+// refused mean nothing for such files.
+func (a *app) logsOf(cmd *cobra.Command, f *logFlags, args []string, refused ...string) (logs *compare.Logs, selectors []string, err error) {
+	names, selectors := f.split(args)
+	if !a.areLogs(f, names, cmd.Name() == "diff") {
+		if f.metric != "" {
+			return nil, nil, usageError(cmd, errors.New("--metric is for files of other programs"))
+		}
+		return nil, nil, nil
+	}
+	for _, flag := range refused {
+		if cmd.Flags().Changed(flag) {
+			return nil, nil, usageError(cmd, errors.New("--"+flag+" is for results of fevalgraph, and the arguments are files of other programs"))
+		}
+	}
+	if logs, err = a.readLogs(f, names); err == nil && !a.flags.quiet {
+		for _, note := range logs.Notes {
+			a.tell("%s\n", note)
+		}
+	}
+	return logs, selectors, err
+}
+
+// reportOf returns what gives the page of a report: of runs or of files of other programs.
+func (a *app) reportOf(cmd *cobra.Command, f *logFlags, args []string) (pageSource, error) {
+	logs, selectors, err := a.logsOf(cmd, f, args, "serve", "port")
+	if err != nil || logs == nil {
+		return func(ctx context.Context, show func(*page.Page) error) error {
+			return eval.Report(ctx, a.options(), args, show)
+		}, err
+	}
+	return func(_ context.Context, show func(*page.Page) error) error {
+		return eval.ReportLogs(a.logOptions(), logs, selectors, show)
+	}, nil
+}
+
+// pageSource gathers a page, which is complete only within show.
+type pageSource func(ctx context.Context, show func(*page.Page) error) error
