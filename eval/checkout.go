@@ -69,7 +69,7 @@ func (e *gitError) Error() string {
 
 func (e *gitError) Unwrap() error { return e.err }
 
-// repository returns the repository that a directory is in. One with commands of its own is an error.
+// repository returns the repository that a directory is in. Own commands of the repository are an error.
 func repository(ctx context.Context, dir string) (*git, error) {
 	g := &git{dir: dir}
 	top, err := g.run(ctx, "rev-parse", "--show-toplevel")

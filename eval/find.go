@@ -27,7 +27,7 @@ type FoundUses struct {
 	Kind   string // of what was searched: digest, file, image or requirement
 	Digest string // of a file or an image; "" of a requirement
 	history.Uses
-	// Present has an element for each of Found: the State of the verdict, if it is the last known one. "" is none.
+	// Present has an element for each of Found: the State of the verdict, if it is the last known one. "" without one.
 	Present []string
 }
 
@@ -154,7 +154,7 @@ func matchDigests(hex ...string) history.Matcher {
 
 func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' }
 
-// matchRequirement matches nodes that have a locked requirement: a field of its own, or an element of a list.
+// matchRequirement matches nodes that have a locked requirement: a separate field, or an element of a list.
 func matchRequirement(name, version string) history.Matcher {
 	name = normalName(name)
 	own := "requirement "

@@ -99,7 +99,7 @@ func loadSide(ctx context.Context, o *Options, g *git, arg string, jobs []string
 	} else {
 		at, err := g.write(ctx, arg)
 		if err != nil {
-			return nil, remove, fmt.Errorf("it is no directory, and %w", err)
+			return nil, remove, fmt.Errorf("it is not a directory, and %w", err)
 		}
 		remove = func() error { return os.RemoveAll(filepath.Dir(at.dir)) }
 		real, err := filepath.EvalSymlinks(options.Absolute(o.Dir))

@@ -97,7 +97,7 @@ func (b *block) settings(name string) (all []Setting) {
 	for it := texts.ElementIterator(); it.Next(); {
 		key, value := it.Element()
 		if value.IsNull() || strings.ContainsAny(value.AsString(), "\x00\r\n") {
-			b.reject(name, "bad-value", "Bad value", fmt.Sprintf("%s[%q] is no text in one line.", name, key.AsString()), "")
+			b.reject(name, "bad-value", "Bad value", fmt.Sprintf("%s[%q] is not a text in one line.", name, key.AsString()), "")
 			return nil
 		}
 		all = append(all, Setting{key.AsString(), value.AsString()})

@@ -26,7 +26,7 @@ type attributes struct {
 func block() lang.BackendKind {
 	return lang.BackendKind{Attributes: attributes{}, Schema: lang.BlockSchema{
 		Name: Kind,
-		Doc:  "Containers of a Docker daemon, the one that DOCKER_HOST names or this machine's.",
+		Doc:  "Containers of the Docker daemon that DOCKER_HOST names, or this machine's.",
 		Attributes: slices.Concat(lang.Inheritance("[]", passthrough), []lang.AttributeSchema{
 			{Name: "image", Type: lang.TypeText, Form: lang.FormImage, Doc: "Image: a reference such as \"python:3.12-slim\", or an ID. The ID enters keys."},
 			{Name: "dockerfile", Type: lang.TypeText, Path: true, Doc: "Path of a Dockerfile to build the image from, in place of image."},
@@ -37,10 +37,10 @@ func block() lang.BackendKind {
 			{Name: "network", Type: lang.TypeText, Form: networkForm, Default: `"none"`, Doc: "Network of the tests: \"none\"; \"bridge\", private and with access to the machine's; or the name of a network. With \"none\", set-up still gets \"bridge\"."},
 			{Name: "user", Type: lang.TypeText, Form: lang.FormUser, Default: `""`, Doc: "User of commands: a name or number, optionally with \":group\". The default is the image's user, or 1000:1000 if that is root."},
 			{Name: "workdir", Type: lang.TypeText, Form: lang.FormInContainer, Default: `"/workspace"`, Doc: "Absolute path of the workspace in the container."},
-			{Name: "cpus", Type: lang.TypeNumber, Doc: "Processors of a container, such as 1.5. The default is no limit."},
-			{Name: "memory", Type: lang.TypeSize, Doc: "Memory of a container without swap, such as \"2GiB\". The default is no limit."},
-			{Name: "pids", Type: lang.TypeInteger, Default: "4096", Unlimited: true, Doc: "Processes and threads of a container at a time; null is no limit."},
-			{Name: "gpus", Type: lang.TypeText, Form: lang.FormMatching("gpus", gpusText, `"all", a number above 0, or "device=" and ids, such as "device=0,1"`), Default: `""`, Doc: "\"all\", a number, or \"device=\" and a list of ids. The default is none."},
+			{Name: "cpus", Type: lang.TypeNumber, Doc: "Processors of a container, such as 1.5. Unlimited by default."},
+			{Name: "memory", Type: lang.TypeSize, Doc: "Memory of a container without swap, such as \"2GiB\". Unlimited by default."},
+			{Name: "pids", Type: lang.TypeInteger, Default: "4096", Unlimited: true, Doc: "Processes and threads of a container at a time; null means no limit."},
+			{Name: "gpus", Type: lang.TypeText, Form: lang.FormMatching("gpus", gpusText, `"all", a number above 0, or "device=" and ids, such as "device=0,1"`), Default: `""`, Doc: "\"all\", a number, or \"device=\" and a list of ids. None by default."},
 			{Name: "python", Type: lang.TypeText, Default: `""`, Doc: "Interpreter that uv selects in the container, such as \"3.12\", for pytest and, as UV_PYTHON, for set-up commands and tests. The default is uv's choice."},
 			{Name: "keep", Type: lang.TypeText, Default: `"never"`, Values: []string{"never", "failed", "always"}, Doc: "Which containers stay for you to enter: none; those of failed or broken programs; or all."},
 		}),
@@ -48,7 +48,7 @@ func block() lang.BackendKind {
 			Name: "mount", Repeats: true,
 			Doc: "A file or directory of the daemon's machine that containers see.",
 			Attributes: []lang.AttributeSchema{
-				{Name: "source", Type: lang.TypeText, Path: true, Required: true, Doc: "Path, relative to the file that says it. It must exist."},
+				{Name: "source", Type: lang.TypeText, Path: true, Required: true, Doc: "Path, relative to the file that contains it. It must exist."},
 				{Name: "target", Type: lang.TypeText, Form: lang.FormInContainer, Required: true, Doc: "Absolute path in the container."},
 				{Name: "read_only", Type: lang.TypeBool, Default: "true", Doc: "Keep containers from writing to it."},
 				{Name: "content", Type: lang.TypeText, Default: `"hashed"`, Values: []string{"hashed", "unhashed"}, Doc: "Whether its content enters keys. Must be \"unhashed\" if containers write to it, or the daemon is on another machine."},
@@ -68,7 +68,7 @@ var (
 func networkForm(b *lang.Block, name, text string) (string, bool) {
 	switch {
 	case text == "host" || strings.HasPrefix(text, "container:"):
-		b.Reject(name, "bad-value", "Shared network", fmt.Sprintf("Containers need a network of their own, which %q is not.", text), `"bridge" reaches what the machine reaches; "none" reaches nothing`)
+		b.Reject(name, "bad-value", "Shared network", fmt.Sprintf("Containers need a private network, and %q is shared.", text), `"bridge" reaches what the machine reaches; "none" reaches nothing`)
 	case !networkText().MatchString(text):
 		b.Reject(name, "bad-value", "Bad network", fmt.Sprintf("%q is not the name of a network.", text), `"none", "bridge", or what "docker network ls" lists`)
 	default:

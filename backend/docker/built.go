@@ -81,5 +81,5 @@ func (b *Backend) use(image *resolved) {
 	}
 }
 
-// errNotBuilt reports that there is no image to make containers of.
+// errNotBuilt reports that the image of containers was not built.
 var errNotBuilt = errors.New("its image has not been built")

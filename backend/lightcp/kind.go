@@ -37,7 +37,7 @@ func block() lang.BackendKind {
 		Doc:  "A judge server that has the problems and grades whole submissions.",
 		Attributes: []lang.AttributeSchema{
 			{Name: "endpoint", Type: lang.TypeText, Form: lang.FormEndpoint, Required: true, Doc: "Address of the server, such as \"http://127.0.0.1:8081\"."},
-			{Name: "timeout", Type: lang.TypeDuration, Default: `"1h"`, Doc: "Time limit for a result; null is no limit."},
+			{Name: "timeout", Type: lang.TypeDuration, Default: `"1h"`, Doc: "Time limit for a result; null means no limit."},
 		},
 	}}
 }

@@ -92,7 +92,7 @@ var headerName = lazyregexp.New(`^[a-z0-9][a-z0-9-]*$`)
 func hostPort(b *lang.Block, name, text string) (string, bool) {
 	_, _, err := net.SplitHostPort(text)
 	if err != nil {
-		b.Reject(name, "bad-value", "Bad address", fmt.Sprintf("%q is no address: %v.", text, err), `write such as "scheduler.example.com:8984"`)
+		b.Reject(name, "bad-value", "Bad address", fmt.Sprintf("%q is not an address: %v.", text, err), `write such as "scheduler.example.com:8984"`)
 	}
 	return text, err == nil
 }

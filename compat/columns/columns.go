@@ -62,7 +62,7 @@ func column(header, names []string) int {
 	return -1
 }
 
-// reader is what was read of a file.
+// reader holds the parts of a file that were read.
 type reader struct {
 	header                            []string
 	problem, contender, repeat, error int
@@ -194,7 +194,7 @@ func (r *reader) number(a *plan.LogAttempt, name string, row []string) error {
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(row[r.repeat]))
 	if err != nil || n < 0 || n > mostRows {
-		return fmt.Errorf("%s is %s, which is no number of an attempt", r.header[r.repeat], text.Line(strconv.Quote(row[r.repeat]), 80))
+		return fmt.Errorf("%s is %s, not the number of an attempt", r.header[r.repeat], text.Line(strconv.Quote(row[r.repeat]), 80))
 	}
 	key := fmt.Sprintf("%q %q %d", name, a.Problem, n)
 	if r.known[key] {
@@ -219,7 +219,7 @@ func number(field string) (float64, bool) {
 	return v, err == nil && !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
-// finish returns the logs. A column of which most values are texts is no metric.
+// finish returns the logs. A column with a majority of texts is not a metric.
 func (r *reader) finish() ([]*plan.Log, error) {
 	if len(r.logs) == 0 {
 		return nil, errors.New("it has a header, and no rows")

@@ -50,7 +50,7 @@ func (t *task) release() string {
 	return cmp.Or(t.text(t.table(t.Root, "task"), "version"), document.Scalar(document.At(t.Root, "metadata", "version"), ""))
 }
 
-// tasks is a configuration of the tasks that are directories of its own.
+// tasks is a configuration of the tasks that are directories themselves.
 const tasks = `
 problem "task" {
   for_each = { for f in fileset(".", "*/task.toml") : dirname(f) => dirname(f) }

@@ -34,7 +34,7 @@ func holds(head []byte) bool {
 	return keys["doc_id"] && (keys["arguments"] || keys["doc"])
 }
 
-// reader is what was read of a file.
+// reader holds the parts of a file that were read.
 type reader struct {
 	attempts []plan.LogAttempt
 	places   map[string]int     // of documents

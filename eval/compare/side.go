@@ -59,7 +59,7 @@ func sideOf(o *options.Options, record *history.Record, name string) *side {
 	return &side{results: record.Results, name: name, record: record, options: o, partial: start.Partial}
 }
 
-// isRun reports whether a name is that of a run, as far as that shows: it is no file, and would
+// isRun reports whether a name is that of a run, as far as that shows: it is not a file, and would
 // be no usual name of one that is not there.
 func isRun(o *options.Options, name string) bool {
 	_, err := os.Stat(o.Path(name))

@@ -17,7 +17,7 @@ const maxText = 1 << 20
 // maxLine bounds a line that is shown, in characters.
 const maxLine = 60
 
-// LineDiff shows how the text of a file differs in one line; "" if either is no text. Links that lead out of the
+// LineDiff shows how the text of a file differs in one line; "" unless both are texts. Links that lead out of the
 // directories of both versions are not followed: what they lead to belongs to this machine.
 func LineDiff(oldRoot, old, newRoot, new string) string {
 	a, okA := readText(oldRoot, old)

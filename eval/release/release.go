@@ -12,7 +12,7 @@ const (
 	Reuse   Class = "reuse"   // no verdict depends on what changed
 	Regrade Class = "regrade" // only what grades changed
 	Rerun   Class = "rerun"   // solvers see something else
-	Added   Class = "added"   // there is no answer
+	Added   Class = "added"   // without answers
 	Removed Class = "removed"
 )
 

@@ -61,7 +61,7 @@ func CompareVersions(old, new string, c Class, edited bool) Version {
 	case old == new, old == "":
 	case !newOK, !oldOK:
 		if v.Bump = Major; !newOK {
-			v.Wrong = fmt.Sprintf("%q is no version such as 1.2.0", new)
+			v.Wrong = fmt.Sprintf("%q is not a version such as 1.2.0", new)
 		}
 	default:
 		v.compare(before, after, whole(old) && whole(new))

@@ -241,7 +241,7 @@ func excerptsOf(message, file string, answer, tests *Tree) []excerpt {
 	return all
 }
 
-// longest returns the place of the file, below a prefix, that a path ends with; of several the longest; -1 is none.
+// longest returns the place of the longest file below a prefix that a path ends with; -1 without one.
 func longest(path, prefix string, tree *Tree) int {
 	path, found := strings.ReplaceAll(path, `\`, "/"), -1
 	for i := range tree.Files {
