@@ -37,10 +37,10 @@ func tasksAgree(t *testing.T, dir string, command func(args ...string) *exec.Cmd
 			t.Errorf("%s on %s: %+v", cell.Problem, cell.Backend, cell.Checkpoints)
 		}
 	}
-	exits(3, "run", "--var", "failing=true", "task:failing*")
+	exits(1, "run", "--var", "failing=true", "task:failing*")
 	said := complaints(t, dir, command().Env, regexp.MustCompile(`^task:failing\["(here|there) (\w+)"\]$`))
 	if len(said["here"]) != 6 || len(said["there"]) != 6 {
-		t.Errorf("%d tasks are broken here, and %d there", len(said["here"]), len(said["there"]))
+		t.Errorf("%d tasks failed here, and %d there", len(said["here"]), len(said["there"]))
 	}
 	for name, why := range said["here"] {
 		if there := said["there"][name]; why == "" || there != why {
@@ -49,7 +49,7 @@ func tasksAgree(t *testing.T, dir string, command func(args ...string) *exec.Cmd
 	}
 }
 
-// complaints are the messages of the broken nodes of the last run, by the two groups of their
+// complaints are the messages of the failed nodes of the last run, by the two groups of their
 // addresses.
 func complaints(t *testing.T, dir string, env []string, addr *regexp.Regexp) map[string]map[string]string {
 	t.Helper()
@@ -60,7 +60,7 @@ func complaints(t *testing.T, dir string, env []string, addr *regexp.Regexp) map
 	all := map[string]map[string]string{}
 	if err := run.Each(func(e event.Event) bool {
 		done, _ := e.(event.NodeDone)
-		if of := addr.FindStringSubmatch(done.Addr); of != nil && done.State == event.Broken {
+		if of := addr.FindStringSubmatch(done.Addr); of != nil && done.State == event.Failed {
 			if all[of[1]] == nil {
 				all[of[1]] = map[string]string{}
 			}
