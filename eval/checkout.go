@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/eval/options"
@@ -29,6 +30,14 @@ func (c *checkedOut) moved(path string) string {
 		return filepath.Join(c.dir, rel)
 	}
 	return path
+}
+
+// options returns options for the project as the commit has it. Its directory in the work tree counts as the project's.
+func (c *checkedOut) options(o *Options) (Options, error) {
+	real, err := filepath.EvalSymlinks(options.Absolute(o.Dir))
+	moved := *o
+	moved.Dir, moved.File, moved.Within = c.moved(real), c.moved(o.File), append(slices.Clone(o.Within), real)
+	return moved, err
 }
 
 // git runs git commands in a repository, which can come from elsewhere: nothing that it configures is run.

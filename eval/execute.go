@@ -50,16 +50,21 @@ func (p *Project) decideOn(ctx context.Context, ids ...graph.ID) (*execution, er
 	return (&goals{Project: p, targets: ids}).decide(ctx)
 }
 
+// everyNode returns the nodes of the graph.
+func (p *Project) everyNode() []graph.ID {
+	all := make([]graph.ID, p.Plan.Graph.Len())
+	for id := range all {
+		all[id] = graph.ID(id)
+	}
+	return all
+}
+
 // decideAll is a dry run over all nodes. Its callers share it.
 func (p *Project) decideAll(ctx context.Context) (*execution, error) {
 	if p.all != nil {
 		return p.all, nil
 	}
-	all := make([]graph.ID, p.Plan.Graph.Len())
-	for id := range all {
-		all[id] = graph.ID(id)
-	}
-	x, err := p.decideOn(ctx, all...)
+	x, err := p.decideOn(ctx, p.everyNode()...)
 	if err == nil {
 		p.all = x
 	}

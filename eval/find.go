@@ -95,7 +95,7 @@ func findTerm(ctx context.Context, o Options, term string) (*FoundUses, history.
 		if err != nil {
 			return nil, nil, exit.With(exit.Usage, err)
 		}
-		return &FoundUses{Kind: "file", Digest: sum}, matchDigests(sum), nil
+		return &FoundUses{Kind: "file", Digest: sum.Hex()}, matchDigests(sum.Hex()), nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist) && !options.IsDenied(err):
 		return nil, nil, exit.With(exit.Usage, err)
 	case hexDigest().MatchString(term):
@@ -116,14 +116,13 @@ func findTerm(ctx context.Context, o Options, term string) (*FoundUses, history.
 	return &FoundUses{Kind: "requirement"}, matchRequirement(parts[1], parts[2]), nil
 }
 
-func sumFile(ctx context.Context, path string) (string, error) {
+func sumFile(ctx context.Context, path string) (cache.Digest, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return "", err
+		return cache.Digest{}, err
 	}
 	defer file.Close()
-	sum, err := cache.Sum(ctx, file)
-	return sum.Hex(), err
+	return cache.Sum(ctx, file)
 }
 
 // matchDigests matches nodes with one of some digests, or their beginnings, in their manifests or outputs.

@@ -94,12 +94,7 @@ func sameFile(ctx context.Context, path string, d cache.Digest) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	is, err := cache.Sum(ctx, f)
+	is, err := sumFile(ctx, path)
 	return err == nil && is == d, err
 }
 

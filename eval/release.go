@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/options"
@@ -21,6 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
 // Release compares two versions of a set of problems, each a directory or a commit, and says what becomes of answers
@@ -195,10 +194,6 @@ func (s *releaseSide) configuration() map[string]string {
 	return texts
 }
 
-func matches(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool { ok, _ := doublestar.Match(pattern, name); return ok })
-}
-
 // checkpointsAs returns the checkpoints of a problem that one version has.
 func checkpointsAs(p *lang.Problem, class release.Class) (all []release.Checkpoint) {
 	for _, cp := range p.Checkpoints {
@@ -301,9 +296,9 @@ func (s *releaseSide) problemFields(p *lang.Problem) *problemFields {
 		all.rules = append(all.rules, graph.Field{Label: rule.Name, Value: rule.Value})
 	}
 	if id, ok := s.files[p.Name]; ok {
+		grades := tasks.Doublestar(shows.Grading)
 		for _, f := range s.fields(id) {
-			name := strings.TrimPrefix(f.Label, "file ")
-			if matches(shows.Grading, name) {
+			if grades(strings.TrimPrefix(f.Label, "file "), false) {
 				all.grading = append(all.grading, f)
 			}
 		}
@@ -315,7 +310,7 @@ func (s *releaseSide) problemFields(p *lang.Problem) *problemFields {
 func (s *releaseSide) seenFrom(p *lang.Problem, shows *lang.Seen, name, first string) string {
 	for _, from := range shows.From {
 		known := slices.ContainsFunc(p.Checkpoints, func(c *lang.Checkpoint) bool { return c.Name == from.Name })
-		if known && matches([]string{from.Value}, name) {
+		if known && tasks.Doublestar([]string{from.Value})(name, false) {
 			return from.Name
 		}
 	}

@@ -55,12 +55,7 @@ func (c *contents) Digest(path string, _ fs.FileInfo) (cache.Digest, error) {
 	if ok {
 		return known, nil
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return known, err
-	}
-	defer f.Close()
-	d, err := cache.Sum(context.Background(), f)
+	d, err := sumFile(context.Background(), path)
 	if err != nil {
 		return d, err
 	}
@@ -102,11 +97,10 @@ func loadSide(ctx context.Context, o *Options, g *git, arg string, jobs []string
 			return nil, remove, fmt.Errorf("it is not a directory, and %w", err)
 		}
 		remove = func() error { return os.RemoveAll(filepath.Dir(at.dir)) }
-		real, err := filepath.EvalSymlinks(options.Absolute(o.Dir))
-		if err != nil {
+		if other, err = at.options(o); err != nil {
 			return nil, remove, err
 		}
-		other.Dir, other.File, other.Within, s.top = at.moved(real), at.moved(o.File), append(slices.Clone(o.Within), real), at.dir
+		s.top = at.dir
 	}
 	if s.root, err = filepath.EvalSymlinks(options.Absolute(other.Dir)); err != nil {
 		return nil, remove, err

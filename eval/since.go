@@ -12,7 +12,6 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
-	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -75,13 +74,11 @@ type answersBefore struct {
 
 // pretend fills in the answers that a run of a checkout would have. now is the project as it is.
 func (a *answersBefore) pretend(ctx context.Context, at *checkedOut, now *freshness) error {
-	other := *now.options
-	other.LookupEnv, other.Notify = now.secretEnv, nil
-	real, err := filepath.EvalSymlinks(options.Absolute(other.Dir))
+	other, err := at.options(now.options)
 	if err != nil {
 		return exit.With(exit.Usage, err)
 	}
-	other.Dir, other.File, other.Within = at.moved(real), at.moved(other.File), []string{real}
+	other.LookupEnv, other.Notify = now.secretEnv, nil
 	f, err := openWith(ctx, other, Reading, nil)
 	var mistakes diag.List
 	if errors.As(err, &mistakes) { // as a text: these are not the mistakes of the project
@@ -96,11 +93,7 @@ func (a *answersBefore) pretend(ctx context.Context, at *checkedOut, now *freshn
 	if err != nil {
 		return err
 	}
-	all := make([]graph.ID, was.Plan.Graph.Len())
-	for id := range all {
-		all[id] = graph.ID(id)
-	}
-	rep, err := was.Plan.Graph.Execute(requirements.AsItIs(ctx), all, graph.Options{
+	rep, err := was.Plan.Graph.Execute(requirements.AsItIs(ctx), was.everyNode(), graph.Options{
 		Store: was.stores.Store, Run: was.run, Pools: was.Plan.Pools, DryRun: true, Pretend: true, Rename: strings.NewReplacer(was.Config.Root, now.Config.Root, at.dir, at.top),
 	})
 	if err != nil {
