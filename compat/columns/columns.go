@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -75,7 +76,7 @@ type reader struct {
 }
 
 func read(file *os.File) ([]*plan.Log, error) {
-	in := &rowReader{in: file, left: mostRow}
+	in := &capped.Reader{In: file, Most: mostRow, What: "a row"}
 	c := csv.NewReader(in)
 	c.ReuseRecord = true
 	r := &reader{of: map[string]*plan.Log{}, repeats: map[[2]string]int{}, known: map[string]bool{}}
@@ -87,7 +88,7 @@ func read(file *os.File) ([]*plan.Log, error) {
 		err = r.begin(row)
 	}
 	for n := 0; err == nil; n++ {
-		in.left = mostRow
+		in.Next()
 		if row, err = c.Read(); err == nil {
 			line, _ := c.FieldPos(0)
 			if n == mostRows {
@@ -101,21 +102,6 @@ func read(file *os.File) ([]*plan.Log, error) {
 		return nil, err
 	}
 	return r.finish()
-}
-
-// rowReader bounds what is read for one row, with what its user reads ahead.
-type rowReader struct {
-	in   io.Reader
-	left int
-}
-
-func (r *rowReader) Read(p []byte) (int, error) {
-	if r.left < 0 {
-		return 0, fmt.Errorf("a row has more than %d MiB", mostRow>>20)
-	}
-	n, err := r.in.Read(p)
-	r.left -= n
-	return n, err
 }
 
 // begin reads the header.

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -34,22 +35,7 @@ func holds(head []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n"), []byte("<")) && bytes.Contains(head, []byte("<testsuite"))
 }
 
-// tokenReader bounds what is read for one token, with what its user reads ahead.
-type tokenReader struct {
-	in   io.Reader
-	left int
-}
-
-func (r *tokenReader) Read(p []byte) (int, error) {
-	if r.left < 0 {
-		return 0, fmt.Errorf("a tag or a text has more than %d MiB", mostToken>>20)
-	}
-	n, err := r.in.Read(p)
-	r.left -= n
-	return n, err
-}
-
-// testcase is one that is read.
+// testcase is a test case as far as it was read.
 type testcase struct {
 	name, outcome, message string // outcome is the name of the element that says how it ended; "" passed
 }
@@ -62,7 +48,7 @@ type reader struct {
 }
 
 func read(file *os.File) ([]*plan.Log, error) {
-	in := &tokenReader{in: file}
+	in := &capped.Reader{In: file, Most: mostToken, What: "a tag or a text"}
 	dec := xml.NewDecoder(in)
 	r := &reader{log: plan.Log{Metrics: []string{metric}}, repeats: map[string]int{}, counts: map[string]int{}}
 	if err := r.elements(in, dec); err != nil {
@@ -84,11 +70,11 @@ func read(file *os.File) ([]*plan.Log, error) {
 }
 
 // elements reads elements to the end of the file.
-func (r *reader) elements(in *tokenReader, dec *xml.Decoder) error {
+func (r *reader) elements(in *capped.Reader, dec *xml.Decoder) error {
 	var open []string
 	var of *testcase
 	for {
-		in.left = mostToken
+		in.Next()
 		token, err := dec.Token()
 		if errors.Is(err, io.EOF) && len(open) == 0 {
 			return nil

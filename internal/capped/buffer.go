@@ -1,5 +1,6 @@
-// Package capped keeps the beginning and the end of output of any length, so that a program which prints
-// without end costs neither memory nor disk. It cannot be read while it is written.
+// Package capped bounds input and output of any length. A Buffer keeps the beginning and the end of output, so
+// that a program which prints without end costs neither memory nor disk; it cannot be read while it is written. A
+// Reader fails at a part of its input that is too large.
 package capped
 
 import (
