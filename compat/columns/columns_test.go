@@ -2,27 +2,12 @@ package columns
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/fevalgraph/fevalgraph/internal/testkit/textfile"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
-
-func readText(t testing.TB, content string) ([]*plan.Log, error) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "x.csv")
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	return read(file)
-}
 
 func TestRead(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
@@ -33,7 +18,7 @@ func TestRead(t *testing.T) {
 			" [score]: a#1 judged; a#2 judged score=1; b#1 broken (the tool\\nbroke); b#2 judged score=0 (retried) + 1 value of score without a number, which have no verdict"},
 		"a column of texts": {"problem,score,grade\na,1,3\nb,0,good\nc,0,bad\n", " [score]: a#1 judged score=1; b#1 judged score=0; c#1 judged score=0"},
 	} {
-		logs, err := readText(t, c.text)
+		logs, err := read(textfile.Open(t, "x.csv", c.text))
 		if err != nil || !holds([]byte(c.text)) {
 			t.Errorf("%s: %v, %v", name, err, holds([]byte(c.text)))
 			continue
@@ -92,7 +77,7 @@ func TestBroken(t *testing.T) {
 			}
 			c.text, c.want = many+"\n", "more than 1000 columns"
 		}
-		if _, err := readText(t, c.text); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := read(textfile.Open(t, "x.csv", c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
@@ -107,7 +92,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("model,problem,score,attempt,error\na,p,1,1,\n")
 	f.Fuzz(func(t *testing.T, content string) {
 		holds([]byte(content))
-		logs, err := readText(t, content)
+		logs, err := read(textfile.Open(t, "x.csv", content))
 		for _, l := range logs {
 			if err != nil || len(l.Attempts) == 0 || len(l.Metrics) == 0 {
 				t.Error("a log of nothing is no error")

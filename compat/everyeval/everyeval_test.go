@@ -5,26 +5,12 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/fevalgraph/fevalgraph/internal/testkit/textfile"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
-
-func readText(t testing.TB, content string) ([]*plan.Log, error) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "x_samples.jsonl")
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	return read(file)
-}
 
 // The mean of the samples is the score of their aggregate.
 func TestRecorded(t *testing.T) {
@@ -43,7 +29,7 @@ func TestRecorded(t *testing.T) {
 	if !holds(content[:plan.LogHead]) {
 		t.Error("the file is not recognized")
 	}
-	logs, err := readText(t, string(content))
+	logs, err := read(textfile.Open(t, "x_samples.jsonl", string(content)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,13 +54,13 @@ func line(model, sample, more string) string {
 }
 
 func TestRecords(t *testing.T) {
-	logs, err := readText(t, strings.Join([]string{
+	logs, err := read(textfile.Open(t, "x_samples.jsonl", strings.Join([]string{
 		line("a", "1", `, "evaluation_result_id": "m", "evaluation": {"score": 0.5, "is_correct": true}, "metadata": {"epoch": "2"}`),
 		line("a", "1", `, "evaluation_result_id": "n", "evaluation": {"score": 7, "is_correct": true}, "metadata": {"epoch": "2"}`),
 		line("b", "1", `, "evaluation": {"score": 1, "is_correct": false}, "metadata": null`),
 		line("b", "1", `, "evaluation": {"score": NaN, "is_correct": false}`),
 		line("a", "2", `, "evaluation_result_id": "m", "evaluation": {"score": 0, "is_correct": false}, "error": "gone\nmore"`),
-	}, "\n"))
+	}, "\n")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +88,7 @@ func TestBroken(t *testing.T) {
 		"deep":         {`{"model_id": "a", "input": ` + strings.Repeat("[", 100_000), "line 1: "},
 		"a large line": {`{"model_id": "` + strings.Repeat("a", 65<<20) + `"}`, "line 1: a value has more than 64 MiB"},
 	} {
-		if _, err := readText(t, c.content); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := read(textfile.Open(t, "x_samples.jsonl", c.content)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
@@ -115,7 +101,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(line("a", "1", `, "evaluation": {"score": 1, "is_correct": true}`))
 	f.Fuzz(func(t *testing.T, content string) {
 		holds([]byte(content))
-		if logs, err := readText(t, content); err == nil && (len(logs) == 0 || len(logs[0].Attempts) == 0) {
+		if logs, err := read(textfile.Open(t, "x_samples.jsonl", content)); err == nil && (len(logs) == 0 || len(logs[0].Attempts) == 0) {
 			t.Error("a log of nothing is no error")
 		}
 	})

@@ -2,27 +2,11 @@ package harbor
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/textfile"
 )
-
-func readTrialText(t *testing.T, content string) ([]*plan.Log, error) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "result.json")
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	return readLog(file)
-}
 
 // A trial is an attempt at its task. What Harbor does not take for a valid reward has no verdict.
 func TestTrialAsLog(t *testing.T) {
@@ -35,7 +19,7 @@ func TestTrialAsLog(t *testing.T) {
 		`"verifier_result": null, "exception_info": {"exception_type": "AgentTimeoutError", "exception_message": ""}`:                                          "[reward] broken map[] AgentTimeoutError (agent_exhausted_budget): ",
 	} {
 		content := fmt.Sprintf(trial, rest)
-		logs, err := readTrialText(t, content)
+		logs, err := readLog(textfile.Open(t, "result.json", content))
 		if err != nil || !holdsTrial([]byte(content)) {
 			t.Errorf("%s: %v", rest, err)
 			continue
@@ -53,7 +37,7 @@ func TestTrialAsLog(t *testing.T) {
 		`{"task_name": ["a"]}`:                     "task_name is of type array",
 		`{"task_name": "a", "finished_at": "x"} {`: "follows the value",
 	} {
-		if _, err := readTrialText(t, content); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := readLog(textfile.Open(t, "result.json", content)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", content, err, want)
 		}
 	}

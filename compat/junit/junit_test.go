@@ -4,31 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/fevalgraph/fevalgraph/internal/testkit/textfile"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
-
-func readFile(t testing.TB, path string) ([]*plan.Log, error) {
-	t.Helper()
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	return read(file)
-}
-
-func readText(t testing.TB, content string) ([]*plan.Log, error) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "x.xml")
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return readFile(t, path)
-}
 
 func said(l *plan.Log) string {
 	var all []string
@@ -44,7 +25,7 @@ func said(l *plan.Log) string {
 
 // What is read of pytest's file is what pytest's own reports said.
 func TestRecorded(t *testing.T) {
-	logs, err := readFile(t, "testdata/pytest.xml")
+	logs, err := read(textfile.OpenAt(t, "testdata/pytest.xml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +58,7 @@ func TestRead(t *testing.T) {
 <testcase classname="four"><skipped message="later"/></testcase>
 <testcase classname="a" name="one"><properties><property><failure/></property></properties></testcase>
 </testsuite></testsuites>`
-	logs, err := readText(t, content)
+	logs, err := read(textfile.Open(t, "x.xml", content))
 	if err != nil || !holds([]byte(content)) {
 		t.Fatal(err)
 	}
@@ -99,7 +80,7 @@ func TestBroken(t *testing.T) {
 		"deep":         {"<testsuite>" + strings.Repeat("<a>", 200), "more than 100 deep"},
 		"a large text": {"<testsuite><testcase name='a'><system-out>" + strings.Repeat("x", mostToken+1<<20) + "</system-out></testcase></testsuite>", "more than 64 MiB"},
 	} {
-		if _, err := readText(t, c.content); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := read(textfile.Open(t, "x.xml", c.content)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
@@ -114,7 +95,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("<testsuite><testcase classname='a' name='b'><failure message='c'/></testcase></testsuite>")
 	f.Fuzz(func(t *testing.T, content string) {
 		holds([]byte(content))
-		if logs, err := readText(t, content); err == nil && len(logs[0].Attempts) == 0 {
+		if logs, err := read(textfile.Open(t, "x.xml", content)); err == nil && len(logs[0].Attempts) == 0 {
 			t.Error("a log of nothing is no error")
 		}
 	})

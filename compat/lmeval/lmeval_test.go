@@ -9,30 +9,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fevalgraph/fevalgraph/internal/testkit/textfile"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-func readFile(t testing.TB, path string) (*plan.Log, error) {
-	t.Helper()
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
+// readOne reads the only log of a file.
+func readOne(file *os.File) (*plan.Log, error) {
 	logs, err := read(file)
 	if err != nil {
 		return nil, err
 	}
 	return logs[0], nil
-}
-
-func readText(t testing.TB, name, content string) (*plan.Log, error) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return readFile(t, path)
 }
 
 // The means of what is read are those that lm-eval found.
@@ -50,7 +37,7 @@ func TestRecorded(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
-		l, err := readFile(t, file)
+		l, err := readOne(textfile.OpenAt(t, file))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,10 +65,10 @@ func TestRecorded(t *testing.T) {
 }
 
 func TestValues(t *testing.T) {
-	l, err := readText(t, "samples_my_task_2026-01-02T03-04-05.6.jsonl", `{"doc_id": 1, "doc": {"doc_id": 7}, "filter": "none", "metrics": ["acc", "ppl", "f1"], "acc": true, "ppl": [1, 2], "f1": 0.5}
+	l, err := readOne(textfile.Open(t, "samples_my_task_2026-01-02T03-04-05.6.jsonl", `{"doc_id": 1, "doc": {"doc_id": 7}, "filter": "none", "metrics": ["acc", "ppl", "f1"], "acc": true, "ppl": [1, 2], "f1": 0.5}
 
 {"doc_id": 1, "arguments": [], "filter": "strict", "metrics": ["acc"], "acc": NaN}
-{"doc_id": "b", "doc": {}, "acc": 0, "f1": null}`)
+{"doc_id": "b", "doc": {}, "acc": 0, "f1": null}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +99,7 @@ func TestBroken(t *testing.T) {
 		"deep":         {`{"doc_id": 1, "doc": ` + strings.Repeat("[", 100_000), "line 1: "},
 		"a large line": {`{"doc_id": 1, "doc": "` + strings.Repeat("a", 65<<20) + `"}`, "line 1: a value has more than 64 MiB"},
 	} {
-		if _, err := readText(t, "samples_x.jsonl", c.content); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := readOne(textfile.Open(t, "samples_x.jsonl", c.content)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
@@ -125,7 +112,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(`{"doc_id": 1, "doc": {}, "metrics": ["acc"], "acc": 1, "filter": "none"}`)
 	f.Fuzz(func(t *testing.T, content string) {
 		holds([]byte(content))
-		if l, err := readText(t, "samples_x.jsonl", content); err == nil && len(l.Attempts) == 0 {
+		if l, err := readOne(textfile.Open(t, "samples_x.jsonl", content)); err == nil && len(l.Attempts) == 0 {
 			t.Error("a log of nothing is no error")
 		}
 	})

@@ -3,26 +3,17 @@ package swebench
 import (
 	"maps"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/fevalgraph/fevalgraph/internal/testkit/textfile"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 func readText(t *testing.T, text string) (*plan.Log, error) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "agent.json")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	logs, err := read(file)
+	logs, err := read(textfile.Open(t, "agent.json", text))
 	if err != nil {
 		return nil, err
 	}
