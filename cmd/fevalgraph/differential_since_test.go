@@ -14,42 +14,30 @@ import (
 	"testing"
 
 	cmpdiff "github.com/google/go-cmp/cmp"
-
-	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
 // What plan --since has as stale, without a store, is what a plan of a commit has after a run of the one
 // before in an empty store: over histories of random edits.
 func TestDifferentialSince(t *testing.T) {
-	if os.Getenv(diffSeedsVariable) == "" {
-		longtest.Skip(t)
-	}
-	t.Parallel()
-	seeds, first, steps := numberFrom(t, diffSeedsVariable, 2), numberFrom(t, diffFirstVariable, 1), numberFrom(t, diffStepsVariable, 8)
-	for seed := first; seed < first+seeds; seed++ {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			w := newDiffWorld(t, uint64(seed))
-			generateProject(w.rng, diffTree(w.c.dir))
-			w.git("init", "-q")
-			must(os.WriteFile(filepath.Join(w.c.dir, ".git", "info", "exclude"), []byte(".fevalgraph\nout\nfevalgraph.lock\n"), 0o644))
+	eachDiffWorld(t, func(w *diffWorld, steps int) {
+		w.git("init", "-q")
+		must(os.WriteFile(filepath.Join(w.c.dir, ".git", "info", "exclude"), []byte(".fevalgraph\nout\nfevalgraph.lock\n"), 0o644))
+		w.commit()
+		compared := 0
+		for w.step = 1; w.step <= steps; w.step++ {
+			w.rng = rand.New(rand.NewPCG(w.seed, uint64(w.step)))
+			for range 1 + w.rng.IntN(3) {
+				w.note("%s", editProject(w.rng, diffTree(w.c.dir)))
+			}
 			w.commit()
-			compared := 0
-			for w.step = 1; w.step <= steps; w.step++ {
-				w.rng = rand.New(rand.NewPCG(w.seed, uint64(w.step)))
-				for range 1 + w.rng.IntN(3) {
-					w.note("%s", editProject(w.rng, diffTree(w.c.dir)))
-				}
-				w.commit()
-				if w.since() {
-					compared++
-				}
+			if w.since() {
+				compared++
 			}
-			if compared == 0 {
-				t.Errorf("no step had two commits to compare:\n%q", w.log)
-			}
-		})
-	}
+		}
+		if compared == 0 {
+			w.t.Errorf("no step had two commits to compare:\n%q", w.log)
+		}
+	})
 }
 
 func (w *diffWorld) git(args ...string) {

@@ -42,10 +42,22 @@ const (
 // then run: for random projects, through random edits, undos and disturbances. make test has more seeds and steps, make
 // soak any number.
 func TestDifferential(t *testing.T) {
+	eachDiffWorld(t, func(w *diffWorld, steps int) {
+		for w.step = 1; w.step <= steps; w.step++ {
+			w.advance()
+		}
+		w.step = steps
+	})
+}
+
+// eachDiffWorld tests random projects, one for each seed that the environment asks for. A seed that fails says how to
+// have it again.
+func eachDiffWorld(t *testing.T, test func(w *diffWorld, steps int)) {
 	if os.Getenv(diffSeedsVariable) == "" {
 		longtest.Skip(t)
 	}
 	t.Parallel()
+	name := t.Name()
 	seeds, first, steps := numberFrom(t, diffSeedsVariable, 2), numberFrom(t, diffFirstVariable, 1), numberFrom(t, diffStepsVariable, 8)
 	for seed := first; seed < first+seeds; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -54,14 +66,11 @@ func TestDifferential(t *testing.T) {
 			generateProject(w.rng, diffTree(w.c.dir))
 			defer func() {
 				if t.Failed() {
-					t.Logf("the steps so far:\n%s\nonce more: %s=%d %s=1 %s=%d go test -count=1 -run '^TestDifferential$' ./cmd/fevalgraph\n%s=DIR keeps the project and the store",
-						strings.Join(w.log, "\n"), diffFirstVariable, seed, diffSeedsVariable, diffStepsVariable, w.step, diffKeepVariable)
+					t.Logf("the steps so far:\n%s\nonce more: %s=%d %s=1 %s=%d go test -count=1 -run '^%s$' ./cmd/fevalgraph\n%s=DIR keeps the project and the store",
+						strings.Join(w.log, "\n"), diffFirstVariable, seed, diffSeedsVariable, diffStepsVariable, w.step, name, diffKeepVariable)
 				}
 			}()
-			for w.step = 1; w.step <= steps; w.step++ {
-				w.advance()
-			}
-			w.step = steps
+			test(w, steps)
 		})
 	}
 }
