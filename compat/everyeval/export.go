@@ -281,7 +281,5 @@ func portable(name string) string {
 // uuid returns a name of the form that the format demands, version 4, made of parts.
 func uuid(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	id := sum[:16]
-	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+	return outdir.UUID(4, sum[:])
 }

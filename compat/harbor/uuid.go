@@ -2,8 +2,9 @@ package harbor
 
 import (
 	"crypto/sha1"
-	"fmt"
 	"strings"
+
+	"github.com/fevalgraph/fevalgraph/compat/outdir"
 )
 
 // namespace is that of the ids of exported jobs and trials.
@@ -14,7 +15,5 @@ func uuid(parts ...string) string {
 	h := sha1.New()
 	h.Write(namespace[:])
 	h.Write([]byte(strings.Join(parts, "\x00")))
-	id := h.Sum(nil)[:16]
-	id[6], id[8] = id[6]&0x0f|0x50, id[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+	return outdir.UUID(5, h.Sum(nil))
 }
