@@ -49,7 +49,7 @@ type call struct {
 
 	trace     *partition.Trace
 	trust     *user.Trust
-	untrusted sync.Once // says that a backend was not asked
+	untrusted sync.Once // reports that a backend was not asked
 	// secretEnv reads the environment without a trace: what is in no result may change.
 	secretEnv func(name string) (string, bool)
 }
@@ -57,17 +57,17 @@ type call struct {
 // source describes where a configuration comes from.
 type source struct {
 	evaluated bool             // from HCL, not from the index
-	inputs    []cache.Sighting // if so, what it was evaluated from
+	inputs    []cache.Sighting // if so, the files and variables that it was evaluated from
 	warnings  diag.List
 }
 
-// Access says what a call does with a project.
+// Access limits what a call does with a project.
 type Access int
 
 const (
 	Reading  Access = iota // write nothing
 	Writing                // nodes may be executed
-	renewing               // likewise, and the lock file is replaced whatever is in it
+	renewing               // as Writing, and the lock file is replaced whatever is in it
 )
 
 // openCall loads the configuration, from the index if it holds, and opens state and stores.
@@ -110,7 +110,7 @@ func (c *call) locate() {
 	userState, _ := o.UserState() // sessions and records say why there is none
 	c.site = &kind.Site{Root: cfg.Root, State: c.state, UserState: userState, Scratch: options.ScratchDir(), Run: c.run, Place: c.place, ReadOnly: c.access == Reading, LookupEnv: o.Getenv}
 	c.site.Notice, c.site.Leftover = o.NoticeMachines, o.NoticeLeftover
-	c.site.Key, _ = o.UserKey(writing) // openSessions says why there is none
+	c.site.Key, _ = o.UserKey(writing) // openSessions reports why it is missing
 }
 
 // open opens the store and all that is known of earlier runs. A call that may
@@ -145,7 +145,7 @@ func (c *call) open(ctx context.Context) error {
 	return c.openSessions(ctx)
 }
 
-// environment is what compiling needs of the call.
+// environment returns what compiling needs of the call.
 func (c *call) environment() plan.Environment {
 	return plan.Environment{
 		Store: c.stores.Store, States: c.files, Executor: c.executor, Tools: c.tools,
@@ -153,7 +153,7 @@ func (c *call) environment() plan.Environment {
 	}
 }
 
-// sources is what a node reads source files with.
+// sources returns the reader of source files for a node.
 func (c *call) sources(addr string) tasks.Sources {
 	return c.trace.Sources(addr, c.files, c.stores.Store)
 }
@@ -166,7 +166,7 @@ func (c *call) Close() error {
 		errs = append(errs, c.files.Save())
 	}
 	if c.access != Reading {
-		_ = c.trust.Save() // without it a plan says how to trust the project
+		_ = c.trust.Save() // without it a plan explains how to trust the project
 	}
 	if c.registry != nil {
 		c.endLeftClusters()
@@ -182,7 +182,7 @@ func (c *call) Close() error {
 	return errors.Join(errs...)
 }
 
-// closeAfter closes the call after a call that returned err, which tells more
+// closeAfter closes the call after a call that returned err, which explains more
 // than what closing it says.
 func (c *call) closeAfter(err error) error {
 	if closeErr := c.Close(); closeErr != nil && err == nil {

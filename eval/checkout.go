@@ -20,7 +20,7 @@ import (
 // checkedOut is a commit's files in a temporary directory. What git does not track is there as it is now.
 type checkedOut struct {
 	ref string
-	dir string // real path, of which the directory above is to be removed
+	dir string // real path; its parent directory is to be removed
 	top string // of the repository's work tree; real path
 }
 

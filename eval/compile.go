@@ -22,7 +22,7 @@ type Project struct {
 	suites   partition.Suites // that are in no graph, since there was nothing to compile
 
 	all   *execution               // a dry run over all nodes, once it is needed
-	words map[plan.CellID][]string // for verdicts of checkpoints, likewise
+	words map[plan.CellID][]string // for verdicts of checkpoints, once they are needed
 }
 
 // Open loads the configuration, opens state and store, and compiles everything.

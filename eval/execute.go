@@ -19,7 +19,7 @@ import (
 // results turn out to be damaged in the store.
 const executions = 3
 
-// execution is what the engine found out about goals: in a run, or in a dry run.
+// execution holds the engine's report about goals, of a run or a dry run.
 type execution struct {
 	*goals
 	rep     *graph.Report

@@ -84,7 +84,7 @@ var (
 	requirement = lazyregexp.New(`^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\s*==\s*|\s+)?(\S+)?$`)
 )
 
-// findTerm says what a term means, and how it shows in a manifest.
+// findTerm returns the meaning of a term, and a matcher of manifests.
 func findTerm(ctx context.Context, o Options, term string) (*FoundUses, history.Matcher, error) {
 	info, err := os.Stat(o.Path(term))
 	switch {

@@ -110,7 +110,7 @@ func (g *goals) nodes() []graph.ID {
 // counts are of the nodes that a request is about.
 type counts struct {
 	nodes   int // all of them
-	decided int // those that the engine decides about
+	decided int // nodes that the engine decides about
 	// What serving the others saves; see event.RunEnd.
 	bytes   int64
 	seconds float64

@@ -22,8 +22,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
-// Release compares two versions of a set of problems, each a directory or a commit, and says what becomes of answers
-// that were recorded in directories. It neither runs nor asks what a project names.
+// Release compares two versions of a set of problems, each a directory or a commit, and classifies the answers that
+// were recorded in directories. It runs no program and contacts no server that a project names.
 func Release(ctx context.Context, o Options, old, new string, jobs []string) (r *release.Release, err error) {
 	dir, err := os.MkdirTemp("", "fevalgraph-release-")
 	if err != nil {
@@ -66,7 +66,7 @@ func Release(ctx context.Context, o Options, old, new string, jobs []string) (r 
 	return release.New(old, new, problems, c.trials(problems)), nil
 }
 
-// comparison is of two versions of a set.
+// comparison compares two versions of a set.
 type comparison struct {
 	old, new *releaseSide
 	rep      *graph.Report // what a run of the new version would find after one of the old
@@ -136,7 +136,7 @@ func (c *comparison) gradedAlike(old, new string) bool {
 	})
 }
 
-// problem compares two versions of a problem, of which one may be nil.
+// problem compares two versions of a problem. One can be nil.
 func (c *comparison) problem(old, new *lang.Problem) release.Problem {
 	switch {
 	case old == nil:
@@ -261,7 +261,7 @@ type problemFields struct {
 	grading []graph.Field // files
 }
 
-// all are the fields of what solvers see.
+// all returns the fields of what solvers see.
 func (s *problemFields) all() (all []graph.Field) {
 	for _, name := range slices.Sorted(maps.Keys(s.seen)) {
 		all = append(all, s.seen[name]...)
@@ -322,7 +322,7 @@ func (s *releaseSide) seenFrom(p *lang.Problem, shows *lang.Seen, name, first st
 	return first
 }
 
-// fields are those of a node that differ between versions of files.
+// fields returns the fields of a node that depend on the content of files.
 func (s *releaseSide) fields(id graph.ID) []graph.Field {
 	st := s.rep.Status(id)
 	fields, err := graph.DecodeManifest(st.Manifest)
@@ -333,7 +333,7 @@ func (s *releaseSide) fields(id graph.ID) []graph.Field {
 	return slices.DeleteFunc(fields, func(f graph.Field) bool { return f.Label == "kind" || f.Label == "recipe" })
 }
 
-// graded says why a verdict depends on something else than before; nil if it does not.
+// graded returns why a verdict depends on something else than before; nil if it does not.
 func (c *comparison) graded(old, new graph.ID, before, after *problemFields) *release.Reason {
 	was, is := c.old.rep.Status(old), c.new.rep.Status(new)
 	switch {
@@ -346,7 +346,7 @@ func (c *comparison) graded(old, new graph.ID, before, after *problemFields) *re
 	case was.Key == is.Key:
 		return nil
 	}
-	var changed, others []event.Change // of nodes that both versions have, and of those that one has
+	var changed, others []event.Change // of nodes of both versions, and of nodes of one
 	g := c.new.plan.Graph
 	for _, id := range g.Closure([]graph.ID{new}) {
 		switch st := c.rep.Status(id); {
@@ -384,7 +384,7 @@ func (c *comparison) inBoth(ch event.Change) bool {
 	return at != "" && err == nil
 }
 
-// failure says why a node has no key: because of its own inputs, or those of a node that it needs.
+// failure returns why a node has no key: its own inputs, or the inputs of a dependency.
 func (s *releaseSide) failure(st *graph.Status) string {
 	if id, ok := s.plan.Graph.Lookup(st.Culprit); ok {
 		st = s.rep.Status(id)
@@ -434,7 +434,7 @@ func (c *comparison) reason(changes []event.Change) *release.Reason {
 	return first
 }
 
-// changedFile is the change of a file, whose path is "" in a version that lacks it.
+// changedFile describes the change of a file, whose path is "" in a version that lacks it.
 func (c *comparison) changedFile(ch event.Change, old, new string) *release.Reason {
 	one := &release.Reason{File: c.new.shownPath(new), What: "changed"}
 	switch {

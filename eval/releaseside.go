@@ -164,7 +164,7 @@ func (s *releaseSide) compile(ctx context.Context, o *Options, dir string) error
 	return err
 }
 
-// execute is a dry run. Paths in the set are the same in all versions.
+// execute makes a dry run. Paths in the set are the same in all versions.
 func (s *releaseSide) execute(ctx context.Context, targets []graph.ID, o graph.Options) (*graph.Report, error) {
 	o.Pools, o.DryRun, o.Rename = s.plan.Pools, true, strings.NewReplacer(s.root, "/set", s.top, "/top")
 	rep, err := s.plan.Graph.Execute(ctx, targets, o)
@@ -191,7 +191,7 @@ func (s *releaseSide) executor(o *Options) func(b *lang.Backend, env []string) (
 	}
 }
 
-// pins are requirements with the content of the lock file, as which of its sets count is a question to a machine.
+// pins returns requirements with the digest of the lock file: only a machine knows which of its sets count.
 func (s *releaseSide) pins(_ context.Context, _ backend.Backend, _, requires []string) ([]string, error) {
 	text, err := os.ReadFile(filepath.Join(s.cfg.Root, LockFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -200,7 +200,7 @@ func (s *releaseSide) pins(_ context.Context, _ backend.Backend, _, requires []s
 	return append(slices.Clone(requires), "locked by "+cache.SumBytes(text).String()), err
 }
 
-// placeholders is a suite with one answer to each problem, on the backend of the problem's first cell or the first
+// placeholders returns a suite with one answer to each problem, on the backend of the problem's first cell or the first
 // backend that can evaluate it.
 func (s *releaseSide) placeholders(dir string) *lang.Suite {
 	suite := &lang.Suite{Name: "release", Implicit: true}
@@ -275,7 +275,7 @@ func (s *releaseSide) addSeen() (ids []graph.ID) {
 	return ids
 }
 
-// shownPath returns a path as the set's files are shown: relative to the set, or to what it is in.
+// shownPath returns a path for display: relative to the set, or to the repository around it.
 func (s *releaseSide) shownPath(path string) string {
 	return cmp.Or(inside(s.root, path), inside(s.top, path))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// trials says what becomes of recorded solutions of the old version.
+// trials classifies the recorded solutions of the old version.
 func (c *comparison) trials(problems []release.Problem) (all []release.Trial) {
 	now := map[string]*lang.Solution{}
 	for _, s := range c.new.cfg.Solutions {
@@ -43,7 +43,7 @@ func (c *comparison) trials(problems []release.Problem) (all []release.Trial) {
 	return all
 }
 
-// classOf is what becomes of a solution of the old version; now is the same record for the new one, or nil.
+// classOf returns the class of a solution of the old version, and why; now is the same record for the new one, or nil.
 func classOf(p *release.Problem, s, now *lang.Solution) (release.Class, string) {
 	class := release.Reuse
 	for _, one := range p.Checkpoints {

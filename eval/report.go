@@ -45,7 +45,7 @@ func Report(ctx context.Context, o Options, runs []string, show func(*page.Page)
 	return show(p)
 }
 
-// ReportLogs hands a page of files of other programs to show: one run, of which no node is known.
+// ReportLogs hands a page of files of other programs to show: one run, without nodes.
 func ReportLogs(o Options, logs *compare.Logs, selectors []string, show func(*page.Page) error) error {
 	results, err := selection.Pick(logs.Results, selectors)
 	if err != nil {

@@ -72,7 +72,7 @@ func isPreempted(err error) bool {
 	return errors.As(err, &preempted)
 }
 
-// isFailed reports whether err says that the work itself failed.
+// isFailed reports whether the work itself failed.
 func isFailed(err error) bool {
 	var failed *FailedError
 	return errors.As(err, &failed)

@@ -21,7 +21,7 @@ type Task struct {
 	Seconds  float64   `json:"seconds"`           // that its work took when it ran
 	Products []Product `json:"products,omitempty"`
 	Run      string    `json:"run,omitempty"`   // of last known results, as of a Checkpoint
-	State    string    `json:"state,omitempty"` // likewise
+	State    string    `json:"state,omitempty"` // of last known results, as of a Checkpoint
 }
 
 // Product names a stored output of a task.

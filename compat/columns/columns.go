@@ -72,7 +72,7 @@ type reader struct {
 	repeats                           map[[2]string]int
 	known                             map[string]bool // attempts that name their number
 	texts                             []int           // values that are no numbers, by column
-	numbers                           []int           // likewise those that are
+	numbers                           []int           // values that are numbers, by column
 }
 
 func read(file *os.File) ([]*plan.Log, error) {

@@ -73,7 +73,7 @@ func read(file *os.File) ([]*plan.Log, error) {
 	return l.logs, nil
 }
 
-// record is a line: what one result of an evaluation says of a sample.
+// record is a line: a sample and one result of its evaluation.
 type record struct {
 	model, evaluation, sample, result string
 	score                             json.RawMessage

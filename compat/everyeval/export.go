@@ -100,7 +100,7 @@ type sample struct {
 	Metadata details `json:"metadata"`
 }
 
-// metric is a result of the records: of problems with pass rules, or of those that give scores.
+// metric is a result of the records: of problems with pass rules, or of problems with scores.
 type metric struct {
 	name, unit string
 	max        float64

@@ -11,7 +11,7 @@ import (
 // prompted are the values of a research problem's config.yaml that prompts have.
 var prompted = lazyregexp.New(`^runtime\.(environment|requires_gpu|docker\.gpu|resources\b.*)$`)
 
-// seen tells what models see of a problem, its text and the values of config.yaml that prompts have, from files for
+// seen separates what models see of a problem, its text and the values of config.yaml that prompts have, from files for
 // grading. What nodes have of config.yaml is in rules only if the problem has errors, as it has no nodes then.
 func seen(config *document.File, prompted *regexp.Regexp, grading ...string) lang.MadeBlock {
 	settings, rules := map[string]string{}, map[string]string{}

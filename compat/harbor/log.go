@@ -56,7 +56,7 @@ func readLog(file *os.File) ([]*plan.Log, error) {
 	if !t.valid() {
 		a.Class, a.Values = verdict.NotJudged, nil
 		l.Notes = []string{"an attempt without a valid reward, which has no verdict: Harbor counts 0"}
-		if l.Metrics == nil { // it would hide those that others have
+		if l.Metrics == nil { // it would hide the metrics of other files
 			l.Metrics = []string{"reward"}
 		}
 	}

@@ -18,7 +18,7 @@ var (
 	verifies  = lazyregexp.New(`^(steps\[\d+\]\.)?(verifier|artifacts)\b|^multi_step_reward_(strategy|mode)$`)
 )
 
-// seen tells what agents see from what verifies. What a task's nodes have is in rules only if the task has errors, as
+// seen separates what agents see from what verifies. What a task's nodes have is in rules only if the task has errors, as
 // it has no nodes then.
 func (t *task) seen() lang.MadeBlock {
 	settings, rules := map[string]string{}, map[string]string{}

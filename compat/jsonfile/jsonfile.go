@@ -260,7 +260,7 @@ func skipHead(dec *json.Decoder, tell func(key string)) bool {
 	return err == nil
 }
 
-// Lines reads a file of which each line is a JSON value, but for blank ones. value must read it.
+// Lines reads a file with a JSON value on each line that is not blank. value must read it.
 func Lines(in io.Reader, value func(r *Reader) error) error {
 	lines := bufio.NewReaderSize(in, 64<<10)
 	for n := 1; ; n++ {

@@ -37,7 +37,7 @@ func holds(head []byte) bool {
 
 // testcase is a test case as far as it was read.
 type testcase struct {
-	name, outcome, message string // outcome is the name of the element that says how it ended; "" passed
+	name, outcome, message string // outcome is the name of the element for how it ended; "" passed
 }
 
 type reader struct {

@@ -13,7 +13,7 @@ var (
 	tests     = lazyregexp.New(`^(timeout|(test_dependencies|markers|env)\b.*|checkpoints\.[^.]+\.(timeout|include_prior_tests|env\b.*))$`)
 )
 
-// seen tells what agents see from what grades. A checkpoint's spec is seen from it on. What nodes have of the tests is
+// seen separates what agents see from what grades. A checkpoint's spec is seen from it on. What nodes have of the tests is
 // in rules only if the problem has errors, as it has no nodes then.
 func (c *config) seen() lang.MadeBlock {
 	settings, rules := map[string]string{}, map[string]string{}

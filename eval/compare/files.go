@@ -46,7 +46,7 @@ func logFormats(o *options.Options) []plan.LogFormat {
 }
 
 // ReadLogs reads files of other programs, and directories of such files. as is the name of their format; "" takes
-// that which each looks like. metric is one that all have; "" is the first that all have.
+// the format that each looks like. metric is a metric of all files; "" selects the first of these.
 func ReadLogs(o *options.Options, names []string, as, metric string) (*Logs, error) {
 	r := logReader{options: o, as: as}
 	for _, name := range names {

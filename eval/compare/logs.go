@@ -26,7 +26,7 @@ const (
 // logReader reads files of other programs, as sides of a comparison.
 type logReader struct {
 	options *options.Options
-	as      string // the format of all files; "" is what each looks like
+	as      string // the format of all files; "" detects that of each
 	logs    []*sideLog
 	sides   int // arguments
 	begin   int // of the last side, in logs
@@ -35,10 +35,10 @@ type logReader struct {
 	notes   []note
 }
 
-// note is what a file says of itself.
+// note is a remark of a file's reader.
 type note struct{ side, file, text string }
 
-// sideLog is what a side has of one contender.
+// sideLog holds the attempts of one contender on a side.
 type sideLog struct {
 	*plan.Log
 	side    string         // the argument

@@ -66,7 +66,7 @@ func isRun(o *options.Options, name string) bool {
 	return name != Now && errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "/@") && filepath.Ext(name) == ""
 }
 
-// sideOfProject is the run of a project in another directory, with its own store.
+// sideOfProject opens the run of a project in another directory, with its own store.
 func sideOfProject(o *options.Options, name, dir, run string) (*side, error) {
 	other := *o
 	other.Dir, other.File = dir, ""

@@ -82,7 +82,7 @@ func FindUses(ctx context.Context, state event.Records, store cache.Store, match
 	return u, nil
 }
 
-// partitionUses is what a partition file has.
+// partitionUses holds the uses in a partition file.
 type partitionUses struct {
 	found    []Use
 	verdicts int

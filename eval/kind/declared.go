@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Declared returns an executor that is nothing but what a block says. It runs nothing and contacts no server: an image is
+// Declared returns an executor that consists of the declarations of a block. It runs nothing and contacts no server: an image is
 // its name, an interpreter the version that is asked for. attributes are those of lang.Extensions.Attributes. Shown may be nil; see
 // backend.Capabilities.
 func Declared(b *lang.Backend, attributes any, shown func(lines, values []string) []backend.Shown) plan.Executor {

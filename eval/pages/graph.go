@@ -44,7 +44,7 @@ type linked struct {
 	deps []string
 }
 
-// closure returns the nodes of a cell with those that they depend on, in topological order, as rows of a graph.
+// closure returns the nodes of a cell with their dependencies, in topological order, as rows of a graph.
 func (n *nodes) closure(cell *report.Cell) []graph.Row {
 	place, rows := map[string]int32{}, []graph.Row(nil)
 	var visit func(addr string)
@@ -112,7 +112,7 @@ func (n *nodes) graph(cell *report.Cell) *draw.Drawing {
 	return flow(drawing, func(name string) string { return within(name, cell) })
 }
 
-// within shortens the address of a node to what it is within a cell, such as "pytest checkpoint_1".
+// within shortens the address of a node to its part within a cell, such as "pytest checkpoint_1".
 func within(addr string, cell *report.Cell) string {
 	kind, rest, isAddr := strings.Cut(addr, ":")
 	if !isAddr {

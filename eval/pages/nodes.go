@@ -27,7 +27,7 @@ type nodes struct {
 	history.Judged
 	source *Source
 	byName map[string][]event.NodeDone
-	linked map[string]*linked // by address, those that cells share, too
+	linked map[string]*linked // by address, shared nodes included
 	trees  map[string]*page.Tree
 }
 

@@ -58,7 +58,7 @@ func others(n int) string {
 	return fmt.Sprintf(" (and %d more)", n)
 }
 
-// shown is a line without its indentation, in quotes.
+// shown returns a line without its indentation, in quotes.
 func shown(line string) string {
 	if trimmed := strings.TrimLeft(line, " \t"); trimmed != "" {
 		line = trimmed
@@ -66,7 +66,7 @@ func shown(line string) string {
 	return clipped(line)
 }
 
-// clipped is the beginning of a line, in quotes.
+// clipped returns the beginning of a line, in quotes.
 func clipped(line string) string {
 	if utf8.RuneCountInString(line) > maxLine {
 		line = string([]rune(line)[:maxLine-1]) + "…"

@@ -1,11 +1,11 @@
-// Package release says what becomes of recorded answers when a set of problems gets another version: which verdicts
-// hold, which answers are graded again, and which problems have to be solved again. It compares what it is handed, by
+// Package release classifies recorded answers when a set of problems gets another version: verdicts that hold,
+// answers to grade again, and problems to solve again. It compares what it is handed, by
 // content, and neither loads nor runs anything: eval compiles both versions.
 package release
 
 import "slices"
 
-// Class is what a new version of a problem means for answers to the old one, from least to most.
+// Class classifies a new version of a problem by its effect on answers to the old one, from least to most.
 type Class string
 
 const (

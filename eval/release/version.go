@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Version compares what a problem's version says with what changed.
+// Version compares the bump of a problem's version with the change.
 type Version struct {
 	Old   string `json:"old,omitempty"`
 	New   string `json:"new,omitempty"`
 	Bump  Bump   `json:"bump"`  // from Old to New
-	Needs Bump   `json:"needs"` // the smallest that says what changed
+	Needs Bump   `json:"needs"` // the smallest that fits the change
 	Wrong string `json:"wrong,omitempty"`
 }
 
@@ -28,7 +28,7 @@ const (
 
 func (b Bump) size() int { return strings.Index("none patch minor major", string(b)) }
 
-// needs returns the smallest bump that says what changed; edited is whether any file of the problem differs.
+// needs returns the smallest bump that fits a change; edited reports that a file of the problem differs.
 func needs(c Class, edited bool) Bump {
 	switch {
 	case c == Rerun:
@@ -91,7 +91,7 @@ func (v *Version) compare(before, after number, whole bool) {
 	}
 }
 
-// Next returns the smallest version after Old that says what changed; "" if it cannot be said.
+// Next returns the smallest version after Old that fits the change; "" if Old has no form that is known.
 func (v *Version) Next() string {
 	n, ok := parse(v.Old)
 	switch {

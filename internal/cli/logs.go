@@ -42,7 +42,7 @@ func (f *logFlags) split(args []string) (names, selectors []string) {
 }
 
 // areLogs reports whether names are files of other programs. Where is no project, each file must be one, unless own
-// says that the command reads files of fevalgraph as well.
+// reports that the command reads files of fevalgraph as well.
 func (a *app) areLogs(f *logFlags, names []string, own bool) bool {
 	options := a.logOptions()
 	if f.as != "" || compare.AreLogs(&options, names) {

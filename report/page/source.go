@@ -160,7 +160,7 @@ const (
 	mostExcerpts   = 100 // tests of a checkpoint that have any
 	mostMentions   = 400 // of lines in a message that are looked up, the last ones
 	mostOfTests    = 1   // excerpts of a test from the tests
-	mostOfAnswer   = 2   // likewise, from the submission
+	mostOfAnswer   = 2   // excerpts of a test from the submission
 )
 
 // mention matches a line of a file as interpreters, compilers and test runners name it.

@@ -16,7 +16,7 @@ type ReleaseObject = release.Release
 // releaseRow is a line of a table of problems.
 type releaseRow struct{ class, problem, version, reason string }
 
-// releaseRows are those of problems: one for each checkpoint, unless all are alike.
+// releaseRows returns the rows of problems: one for each checkpoint, unless all are alike.
 func releaseRows(r *release.Release, whole bool) (rows []releaseRow) {
 	for i := range r.Problems {
 		p := &r.Problems[i]
@@ -127,7 +127,7 @@ func costText(cost *float64) string {
 	return fmt.Sprintf("%.2f", *cost)
 }
 
-// releaseSums are lines that sum up a release.
+// releaseSums returns lines that sum up a release.
 func releaseSums(r *release.Release) (lines []string) {
 	var problems, trials []string
 	for _, w := range r.Work {

@@ -15,7 +15,7 @@ type UsesObject struct {
 	Kind     string `json:"kind"` // digest, file, image, requirement
 	Digest   string `json:"digest,omitempty"`
 	Runs     int    `json:"runs"`     // that were searched
-	Verdicts int    `json:"verdicts"` // likewise
+	Verdicts int    `json:"verdicts"` // that were searched
 	Unknown  int    `json:"unknown"`  // nodes whose records are gone
 	Uses     []Used `json:"uses"`
 }
