@@ -195,7 +195,7 @@ type Problem struct {
 	// Limits of a solution on disk, in bytes and in files.
 	MaxSubmissionSize  int64         `hcl:"max_submission_size"`
 	MaxSubmissionFiles int           `hcl:"max_submission_files"`
-	Reference          *Reference    // nil unless it ships a solution
+	References         []*Reference  // the solutions that it ships
 	Seen               *Seen         // nil if neither a block nor a reader sets it
 	Checkpoints        []*Checkpoint // sorted by (Order, Name); a problem that gives scores has one without a name
 	// Invalid contains the errors of this instance alone, sorted by position, only with invalid = "report".

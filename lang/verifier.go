@@ -231,7 +231,7 @@ func (b *block) brokenIf() []BrokenIf {
 // verified reads the checkpoints of a problem with a verifier. Attributes that only the tests of a pytest
 // problem can use are refused: they would have no effect.
 func (b *block) verified(p *Problem) {
-	b.unread(p, b, "asset", "marker", "reference")
+	b.unread(p, b, "asset", "marker")
 	all := b.children("checkpoint")
 	if len(all) == 0 && !b.decl.failed {
 		b.fail(finding{code: "missing-block", summary: "Problem without checkpoints", rng: b.header,
@@ -257,6 +257,7 @@ func (b *block) verified(p *Problem) {
 		p.Checkpoints = append(p.Checkpoints, c)
 	}
 	p.sortCheckpoints()
+	b.references(p)
 }
 
 // unread refuses blocks and attributes in of, the problem's or a checkpoint's block.
