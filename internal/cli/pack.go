@@ -17,13 +17,15 @@ const signUsage = "take all records as written by you, whoever signed them: for 
 
 func (a *app) cachePackCommand() *cobra.Command {
 	var r eval.PackRequest
+	references := 0
 	cmd := command("pack [SELECTOR...] -o FILE", "Put what the store has of cells into a file",
 		`Pack writes one file with the stored answers of what the selectors pick, or of
 everything, and all that they lead to. Unpack puts it into another store, on a
 machine that shares nothing with this one but the file: a cache of a CI system,
 an artifact, a bucket. What is stale has no answer and stays out.
 
-With --run it has the record of a run, too, which merge reads.`,
+With --run it has the record of a run, too, which merge reads. With --references
+it has the answers of validate --reference --repeat N, too.`,
 		`  fevalgraph cache pack -o cells.pack
   fevalgraph cache pack problem=kvstore -o kvstore.pack
   fevalgraph cache pack --cells shards.json --shard 2/4 --run latest -o 2.pack`,
@@ -32,7 +34,9 @@ With --run it has the record of a run, too, which merge reads.`,
 				return usageError(cmd, errors.New("pack needs a file to write: -o FILE"))
 			}
 			r.Targets = args
-			p, err := eval.Pack(cmd.Context(), a.options(), r)
+			o := a.options()
+			o.References = max(references, 0)
+			p, err := eval.Pack(cmd.Context(), o, r)
 			if err != nil {
 				return err
 			}
@@ -51,6 +55,7 @@ With --run it has the record of a run, too, which merge reads.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&r.File, "output", "o", "", "`FILE` to write")
 	flags.StringVar(&r.Run, "run", "", "add the record of `RUN`, an id or latest, for merge")
+	flags.IntVar(&references, "references", 0, "also the solutions that problems ship, `N` repeats of each")
 	flags.StringVar(&r.Shard, "shard", "", "only the `I/N`th part of every suite, or of --cells, or the tasks that are shared")
 	flags.StringVar(&r.Cells, "cells", "", "only the cells that a `FILE` lists, as of run")
 	return cmd
