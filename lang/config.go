@@ -150,7 +150,8 @@ type ContainerAs struct {
 	Online       bool   // whether it has a network
 	Capabilities bool   // capabilities that containers have by default
 	CPUs         float64
-	Memory       int64 // bytes
+	Memory       int64      // bytes
+	Services     *[]Service // that run next to the container; nil means none
 }
 
 // ImageBuild specifies how to build the image of containers.

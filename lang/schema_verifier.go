@@ -38,6 +38,19 @@ func verifierSchema() BlockSchema {
 				{Name: "exclude", Type: TypeTexts, Default: "[]", Doc: "Names or patterns of files and directories to leave out, at any depth."},
 			},
 		}, {
+			Name: "service", Labels: []string{"name"}, Repeats: true,
+			Doc: "A container next to that of the script, on a network that only they are on. It needs a docker backend.",
+			Attributes: []AttributeSchema{
+				{Name: "image", Type: TypeText, Form: FormImage, Required: true, Doc: "Its image; image_map applies."},
+				{Name: "entrypoint", Type: TypeTexts, Doc: "Replaces the image's."},
+				{Name: "command", Type: TypeTexts, Doc: "Replaces the image's."},
+				{Name: "env", Type: TypeMap, Doc: "Environment variables."},
+				{Name: "user", Type: TypeText, Form: FormUser, Default: `""`, Doc: "The default is the image's."},
+				{Name: "workdir", Type: TypeText, Form: FormInContainer.Or(""), Default: `""`, Doc: "The default is the image's."},
+				{Name: "ready", Type: TypeTexts, Default: "[]", Doc: "Command in it that succeeds when it is ready. By default it is when it runs."},
+				{Name: "ready_timeout", Type: TypeDuration, Default: `"2m"`, bounded: true, Doc: "Limit on becoming ready. After it, the machine has failed."},
+			},
+		}, {
 			Name: "broken_if", Repeats: true,
 			Doc: "Recognises a failed machine by what the script writes to /logs/verifier, although there is a reward. The cell is broken, and tried again.",
 			Attributes: []AttributeSchema{

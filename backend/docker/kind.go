@@ -144,6 +144,9 @@ func optionsOf(b *lang.Backend, root string) Options {
 func asVerifier(o *Options, as *lang.ContainerAs) {
 	o.User, o.ImageUser, o.Capabilities = cmp.Or(as.User, o.User), true, as.Capabilities
 	o.CPUs, o.Memory = cmp.Or(as.CPUs, o.CPUs), cmp.Or(as.Memory, o.Memory)
+	if as.Services != nil {
+		o.Services = *as.Services
+	}
 	switch {
 	case !as.Online:
 		o.Network = "none"

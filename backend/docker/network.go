@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -55,9 +56,31 @@ const addressesAgain = time.Second
 // take returns a bridge for a container, which gives it back when it has left it. If the daemon has no
 // addresses left, it waits for the bridge of another container of this run.
 func (s *bridges) take(ctx context.Context) (name string, err error) {
+	return s.await(ctx, s.find)
+}
+
+// takePrivate returns a new bridge for several containers, which is removed after use. If it is internal, it leads
+// nowhere else.
+func (s *bridges) takePrivate(ctx context.Context, internal bool) (name string, err error) {
+	return s.await(ctx, func(ctx context.Context) (string, error) { return s.add(ctx, internal) })
+}
+
+// removePrivate removes the network of takePrivate. It can be called again after a failure.
+func (s *bridges) removePrivate(ctx context.Context, name string) error {
+	err := s.remove(ctx, name)
+	if err == nil {
+		s.mu.Lock()
+		s.out--
+		s.mu.Unlock()
+	}
+	return err
+}
+
+// await calls find until there are addresses.
+func (s *bridges) await(ctx context.Context, find func(context.Context) (string, error)) (name string, err error) {
 	tries := retry.Tries{Patience: retry.Patience{For: s.b.d.wait.addresses, Pause: addressesAgain}}
 	for {
-		name, err = s.find(ctx)
+		name, err = find(ctx)
 		s.mu.Lock()
 		if err == nil {
 			s.out++
@@ -89,7 +112,7 @@ func (s *bridges) find(ctx context.Context) (name string, err error) {
 		}
 		s.mu.Unlock()
 		if last < 0 {
-			return s.add(ctx)
+			return s.add(ctx, false)
 		}
 		found, err := s.b.d.api.NetworkInspect(ctx, name, network.InspectOptions{})
 		if err == nil && len(found.Containers) == 0 {
@@ -147,10 +170,14 @@ func (s *bridges) removeIdle(ctx context.Context, old []idleBridge) error {
 var errNoAddresses = errors.New("the daemon has no addresses left for another network")
 
 // add makes another one.
-func (s *bridges) add(ctx context.Context) (name string, err error) {
-	options, err := s.b.d.bridgeOptions(ctx)
+func (s *bridges) add(ctx context.Context, internal bool) (name string, err error) {
+	known, err := s.b.d.bridgeOptions(ctx)
 	if err != nil {
 		return "", err
+	}
+	options := maps.Clone(known)
+	if internal { // the machine has no address on it, so that its own services are out of reach
+		options["com.docker.network.bridge.inhibit_ipv4"], options["com.docker.network.bridge.gateway_mode_ipv4"] = "true", "isolated"
 	}
 	id := workspace.NewID()
 	if err := s.b.register(backend.Entry{ID: id, Name: "network", Network: true}); err != nil {
@@ -158,7 +185,7 @@ func (s *bridges) add(ctx context.Context) (name string, err error) {
 	}
 	name = namePrefix + id
 	labels := map[string]string{LabelProject: s.b.opt.Project, LabelRun: s.b.opt.Run}
-	_, err = s.b.d.api.NetworkCreate(ctx, name, network.CreateOptions{Driver: "bridge", Labels: labels, Options: options})
+	_, err = s.b.d.api.NetworkCreate(ctx, name, network.CreateOptions{Driver: "bridge", Internal: internal, Labels: labels, Options: options})
 	if err == nil {
 		return name, nil
 	}

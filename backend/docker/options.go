@@ -6,6 +6,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/internal/proof"
+	"github.com/fevalgraph/fevalgraph/lang"
 )
 
 // Kind is the kind of this backend's registry entries.
@@ -55,6 +56,10 @@ type Options struct {
 	// Network is "none", "bridge", which no other container is on, or the name of a network that the daemon
 	// has; "" means "none". With "none", commands that are Online get "bridge".
 	Network string
+
+	// Services run next to the container of a session, from its first command on, under the same limits. They and
+	// the container are alone on a network, which reaches nothing else if Network is "none".
+	Services []lang.Service
 
 	CPUs   float64 // 0 means no limit
 	Memory int64   // bytes, swap included; 0 means no limit

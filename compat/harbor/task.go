@@ -57,7 +57,7 @@ type taskVerifier struct {
 	LeaveOut            []string // paths in them that are not uploaded
 	Image               string
 	Dockerfile, Context string
-	Compose             string // the file with several containers, where a single one is wanted
+	Services            []lang.MadeBlock // containers next to it
 	User, Workdir       string
 	Timeout             string
 	Env                 map[string]string

@@ -107,12 +107,11 @@ func (t *task) image(v *taskVerifier, levels []*yaml.Node, dir string) {
 	if !found {
 		t.Fail(v.At, fmt.Sprintf("there is no %s in %s", script, t.inside(places[0])))
 	}
-	if v.Image = t.text(t.table(t.Root, "environment"), "docker_image"); v.Image == "" {
-		if !t.build(v, filepath.Join(t.dir, "environment")) {
-			t.Fail(nil, "nothing says which image the task has: environment/Dockerfile is missing, and [environment] has no docker_image")
-		}
-	} else if compose := filepath.Join(t.dir, "environment", composeFile); t.files.Exists(compose) {
-		v.Compose = t.inside(compose)
+	environment := filepath.Join(t.dir, "environment")
+	if v.Image = t.text(t.table(t.Root, "environment"), "docker_image"); v.Image != "" {
+		t.composed(v, environment, v.Image)
+	} else if !t.build(v, environment) {
+		t.Fail(nil, "nothing says which image the task has: environment/Dockerfile is missing, and [environment] has no docker_image")
 	}
 }
 
@@ -148,8 +147,7 @@ func (t *task) leftOut(tests []string) (all []string) {
 
 // build reports whether an image is built in a directory, and how.
 func (t *task) build(v *taskVerifier, dir string) bool {
-	if compose := filepath.Join(dir, composeFile); t.files.Exists(compose) {
-		v.Compose = t.inside(compose)
+	if t.composed(v, dir, "") {
 		return true
 	}
 	if file := filepath.Join(dir, "Dockerfile"); t.files.Exists(file) {

@@ -1,0 +1,179 @@
+package docker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/network"
+	"github.com/docker/docker/pkg/stdcopy"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
+	"github.com/fevalgraph/fevalgraph/internal/retry"
+	"github.com/fevalgraph/fevalgraph/lang"
+)
+
+// company are the services of a session, with their network.
+type company struct {
+	network string   // its name; "" before it exists
+	ids     []string // of containers that might exist
+	up      bool
+}
+
+// nowhere are the servers that the daemon's name server asks for other names than those of a network's containers:
+// none answers there.
+var nowhere = []string{"127.0.0.1"}
+
+// describeService returns everything about a service that a command can tell.
+func (b *Backend) describeService(ctx context.Context, s lang.Service) (string, error) {
+	id, err := b.base(ctx, s.Image)
+	if err != nil {
+		return "", fmt.Errorf("service %s: %w", s.Name, err)
+	}
+	s.Image = id
+	text, err := json.Marshal(s)
+	return string(text), err
+}
+
+// accompany starts the services, unless they run, and returns their network. An error is never a submission's doing:
+// no command ran before.
+func (s *session) accompany(ctx context.Context) (network string, err error) {
+	c := &s.company
+	if c.up {
+		return c.network, nil
+	}
+	if err := s.dismiss(ctx); err != nil { // what an earlier attempt left
+		return "", err
+	}
+	if c.network, err = s.b.bridges.takePrivate(ctx, s.b.opt.Network == noNetwork); err != nil {
+		return "", err
+	}
+	for _, service := range s.b.opt.Services {
+		if err := s.startService(ctx, service); err != nil {
+			return "", fmt.Errorf("service %s: %w", service.Name, err)
+		}
+	}
+	c.up = true
+	return c.network, nil
+}
+
+// startService starts a service and waits until it is ready.
+func (s *session) startService(ctx context.Context, service lang.Service) error {
+	image, err := s.b.base(ctx, service.Image)
+	if err != nil {
+		return err
+	}
+	id := workspace.NewID()
+	if err := s.b.register(backend.Entry{ID: id, Name: s.name + " " + service.Name}); err != nil {
+		return err
+	}
+	s.company.ids = append(s.company.ids, id)
+	config, host, err := s.serviceConfig(service, image)
+	if err != nil {
+		return err
+	}
+	join := &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{s.company.network: {Aliases: []string{service.Name}}}}
+	call, cancel := s.b.d.call(ctx)
+	defer cancel()
+	if _, err := s.b.d.api.ContainerCreate(call, config, host, join, platformOf(s.b.opt.Platform), namePrefix+id); err != nil {
+		return fmt.Errorf("creating its container: %w", s.b.d.explain(err))
+	}
+	if err := s.b.d.api.ContainerStart(call, namePrefix+id, container.StartOptions{}); err != nil {
+		return s.b.d.startError(err)
+	}
+	return s.b.d.awaitService(ctx, namePrefix+id, service)
+}
+
+// serviceConfig describes the container of a service. It has the limits of the session's, and what containers can do
+// by default: servers begin as root and become another user.
+func (s *session) serviceConfig(service lang.Service, image string) (*container.Config, *container.HostConfig, error) {
+	p := s.b.blueprint(s.image, s.id, s.name+" "+service.Name, false, nil)
+	p.opt.GPUs, p.opt.Mounts, p.opt.Capabilities = "", nil, true
+	host, err := p.host()
+	if err != nil {
+		return nil, nil, err
+	}
+	host.SecurityOpt = []string{"no-new-privileges"}
+	host.NetworkMode = container.NetworkMode(s.company.network)
+	host.LogConfig = container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "64k", "max-file": "1"}}
+	var env []string
+	for _, v := range service.Env {
+		env = append(env, v.Name+"="+v.Value)
+	}
+	test := []string{"NONE"}
+	if len(service.Ready) > 0 {
+		test = append([]string{"CMD"}, service.Ready...)
+	}
+	return &container.Config{
+		Image: image, Hostname: service.Name, Labels: p.labels, Env: env, User: service.User, WorkingDir: service.Workdir,
+		Entrypoint: service.Entrypoint, Cmd: service.Command,
+		// Only its first success counts.
+		Healthcheck: &container.HealthConfig{Test: test, Interval: time.Second, Timeout: service.ReadyTimeout, Retries: 1 << 20},
+	}, host, nil
+}
+
+// awaitService waits until a service is ready.
+func (d *Daemon) awaitService(ctx context.Context, name string, service lang.Service) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, service.ReadyTimeout, fmt.Errorf("it was not ready within %v", service.ReadyTimeout))
+	defer cancel()
+	for {
+		found, err := d.api.ContainerInspect(ctx, name)
+		switch {
+		case context.Cause(ctx) != nil:
+			return fmt.Errorf("%w%s", context.Cause(ctx), d.lastWords(ctx, name))
+		case err != nil:
+			return fmt.Errorf("looking at its container: %w", d.explain(err))
+		case found.State == nil || !found.State.Running:
+			return errors.New("it ended before the command began" + d.lastWords(ctx, name))
+		case len(service.Ready) == 0, found.State.Health != nil && found.State.Health.Status == container.Healthy:
+			return nil
+		}
+		_ = retry.Sleep(ctx, 100*time.Millisecond)
+	}
+}
+
+// lastWords returns the end of a container's output as the end of a sentence.
+func (d *Daemon) lastWords(ctx context.Context, name string) string {
+	ctx, cancel := d.call(ctx)
+	defer cancel()
+	log, err := d.api.ContainerLogs(ctx, name, container.LogsOptions{ShowStdout: true, ShowStderr: true, Tail: "5"})
+	if err != nil {
+		return ""
+	}
+	defer log.Close()
+	words := &excerpt{}
+	_, _ = stdcopy.StdCopy(words, words, io.LimitReader(log, excerptLimit))
+	return strings.ReplaceAll(words.String(), "\n", "; ")
+}
+
+// dismiss removes the services and then their network, which the session's container must have left. It can be called
+// again after a failure.
+func (s *session) dismiss(ctx context.Context) error {
+	c := &s.company
+	c.up = false
+	for _, id := range slices.Clone(c.ids) {
+		err := s.b.d.remove(ctx, namePrefix+id)
+		if err == nil {
+			err = s.b.unregister(id)
+		}
+		if err != nil {
+			return err
+		}
+		c.ids = c.ids[1:]
+	}
+	if c.network == "" {
+		return nil
+	}
+	err := s.b.bridges.removePrivate(ctx, c.network)
+	if err == nil {
+		c.network = ""
+	}
+	return err
+}
