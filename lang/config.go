@@ -152,6 +152,7 @@ type ContainerAs struct {
 	CPUs         float64
 	Memory       int64      // bytes
 	Services     *[]Service // that run next to the container; nil means none
+	Hosts        string     // that it reaches if it is not Online, separated by spaces
 }
 
 // ImageBuild specifies how to build the image of containers.

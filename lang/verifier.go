@@ -26,6 +26,7 @@ type Verifier struct {
 	User                string `hcl:"user"`
 	Workdir             string `hcl:"workdir"`
 	Online              bool
+	Hosts               []string `hcl:"hosts"` // that a network reaches if it is not Online; nil means none
 	Capabilities        bool
 	CPUs                float64       `hcl:"cpus"`
 	Memory              int64         `hcl:"memory"` // bytes
@@ -102,9 +103,13 @@ func (b *block) verifier() *Verifier {
 	b.artifacts(v)
 	b.verifierImage(v)
 	network, _ := b.text("network")
-	if v.Online = network == networkPublic; network == networkAllowed {
-		b.reject("network", "unsupported", "No such network", "A network that reaches a list of hosts cannot be had here.",
-			`write network = "none" if the script needs none, or "public" into a verifier block of your own`)
+	v.Online = network == networkPublic
+	switch {
+	case network != networkAllowed:
+		v.Hosts = nil
+	case len(v.Hosts) == 0:
+		b.fail(finding{code: "missing-attribute", summary: "Which hosts?", rng: b.at("network").rng,
+			detail: "The network \"allowlist\" reaches the hosts of a list, which is empty.", hint: `write such as hosts = ["pypi.org"], or network = "none"`})
 	}
 	capabilities, _ := b.text("capabilities")
 	v.Capabilities = capabilities == "default"

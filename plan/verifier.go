@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -136,6 +137,9 @@ func (c *compiler) verifierRun(cell *Cell, cp *lang.Checkpoint, d *driver) *veri
 	for _, r := range v.BrokenIf {
 		run.BrokenIf = append(run.BrokenIf, verifier.Rule{File: r.File, Pointer: r.Pointer, Values: r.Values, Pattern: r.Pattern})
 	}
+	if len(v.Hosts) > 0 && cell.Backend.Container == nil {
+		run.Lacks = errors.New("the verifier's network is an allowlist, which takes a docker backend")
+	}
 	if len(v.Services) > 0 && cell.Backend.Container == nil {
 		run.Lacks = fmt.Errorf("the verifier has the service %s, which takes a docker backend", v.Services[0].Name)
 	}
@@ -175,7 +179,7 @@ func (c *compiler) verifierDriver(p *lang.Problem, b *lang.Backend, v *lang.Veri
 		return base, nil
 	}
 	o := override{on: b, image: v.Image, gpu: v.GPU && b.Container.GPUs == "", dockerfile: v.Dockerfile, context: v.Context,
-		verified: true, as: lang.ContainerAs{User: v.User, Online: v.Online, Capabilities: v.Capabilities, CPUs: v.CPUs, Memory: v.Memory, Services: c.servicesOf(v)}}
+		verified: true, as: lang.ContainerAs{User: v.User, Online: v.Online, Capabilities: v.Capabilities, CPUs: v.CPUs, Memory: v.Memory, Services: c.servicesOf(v), Hosts: strings.Join(v.Hosts, " ")}}
 	if d, ok := c.overrides[o]; ok {
 		return d, nil
 	}

@@ -108,6 +108,9 @@ func (o Options) check() error {
 	if o.Network == "host" || strings.HasPrefix(o.Network, "container:") {
 		return fmt.Errorf("network %q: commands need a network of their own; want none, bridge or the name of a network", o.Network)
 	}
+	if len(o.Hosts) > 0 && o.Network != noNetwork {
+		return fmt.Errorf("network %q: a list of hosts is for the network none", o.Network)
+	}
 	if len(o.Services) > 0 && o.Network != noNetwork && o.Network != bridgeNetwork {
 		return fmt.Errorf("network %q: services and the container next to them are on a separate network; want none or bridge", o.Network)
 	}
@@ -160,6 +163,7 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	add("pids", strconv.FormatInt(max(o.Pids, 0), 10), o.Pids != DefaultPids)
 	add("gpus", o.GPUs, o.GPUs != "")
 	add("capabilities", "default", o.Capabilities)
+	add("hosts", strings.Join(o.Hosts, " "), len(o.Hosts) > 0)
 	for _, service := range o.Services {
 		text, err := b.describeService(ctx, service)
 		if err != nil {

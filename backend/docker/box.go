@@ -113,7 +113,7 @@ func (p blueprint) host() (*container.HostConfig, error) {
 			Memory: p.opt.Memory, MemorySwap: p.opt.Memory, NanoCPUs: int64(p.opt.CPUs * 1e9),
 		},
 	}
-	if len(p.opt.Services) > 0 && p.opt.Network == noNetwork {
+	if p.opt.accompanied() && p.opt.Network == noNetwork {
 		host.DNS = nowhere
 	}
 	if p.opt.Capabilities {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
@@ -147,6 +148,7 @@ func asVerifier(o *Options, as *lang.ContainerAs) {
 	if as.Services != nil {
 		o.Services = *as.Services
 	}
+	o.Hosts = strings.Fields(as.Hosts)
 	switch {
 	case !as.Online:
 		o.Network = "none"

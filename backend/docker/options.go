@@ -60,6 +60,9 @@ type Options struct {
 	// Services run next to the container of a session, from its first command on, under the same limits. They and
 	// the container are alone on a network, which reaches nothing else if Network is "none".
 	Services []lang.Service
+	// Hosts are reached by a proxy, which is then the only way out of that network: names, "*." and a name, addresses
+	// and ranges. Network must be "none".
+	Hosts []string
 
 	CPUs   float64 // 0 means no limit
 	Memory int64   // bytes, swap included; 0 means no limit
@@ -124,6 +127,9 @@ func (o Options) withDefaults() Options {
 	o.Pull, o.Pids, o.Grace = cmp.Or(o.Pull, PullMissing), cmp.Or(o.Pids, DefaultPids), cmp.Or(o.Grace, DefaultGrace)
 	return o
 }
+
+// accompanied reports whether sessions have a network with other containers.
+func (o Options) accompanied() bool { return len(o.Services)+len(o.Hosts) > 0 }
 
 // network returns the network of a command.
 func (o Options) network(online bool) string {

@@ -20,9 +20,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// company are the services of a session, with their network.
+// company are the services of a session, and the proxy, with their network.
 type company struct {
 	network string   // its name; "" before it exists
+	outside string   // the bridge that the proxy is on, too; "" without one
 	ids     []string // of containers that might exist
 	up      bool
 }
@@ -55,6 +56,11 @@ func (s *session) accompany(ctx context.Context) (network string, err error) {
 	if c.network, err = s.b.bridges.takePrivate(ctx, s.b.opt.Network == noNetwork); err != nil {
 		return "", err
 	}
+	if len(s.b.opt.Hosts) > 0 {
+		if err := s.startProxy(ctx); err != nil {
+			return "", fmt.Errorf("the proxy to the list of hosts: %w", err)
+		}
+	}
 	for _, service := range s.b.opt.Services {
 		if err := s.startService(ctx, service); err != nil {
 			return "", fmt.Errorf("service %s: %w", service.Name, err)
@@ -70,26 +76,105 @@ func (s *session) startService(ctx context.Context, service lang.Service) error 
 	if err != nil {
 		return err
 	}
-	id := workspace.NewID()
-	if err := s.b.register(backend.Entry{ID: id, Name: s.name + " " + service.Name}); err != nil {
-		return err
-	}
-	s.company.ids = append(s.company.ids, id)
 	config, host, err := s.serviceConfig(service, image)
 	if err != nil {
 		return err
 	}
-	join := &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{s.company.network: {Aliases: []string{service.Name}}}}
+	name, err := s.startBeside(ctx, service.Name, config, host, func(string) error { return nil })
+	if err != nil {
+		return err
+	}
+	ready := func(state *container.State) bool {
+		return len(service.Ready) == 0 || state.Health != nil && state.Health.Status == container.Healthy
+	}
+	return s.b.d.awaitService(ctx, name, service.ReadyTimeout, ready)
+}
+
+// startBeside starts a container on the private network. before is called with the container's name when it exists.
+func (s *session) startBeside(ctx context.Context, alias string, config *container.Config, host *container.HostConfig, before func(name string) error) (name string, err error) {
+	id := workspace.NewID()
+	if err := s.b.register(backend.Entry{ID: id, Name: s.name + " " + alias}); err != nil {
+		return "", err
+	}
+	s.company.ids = append(s.company.ids, id)
+	name = namePrefix + id
+	join := &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{s.company.network: {Aliases: []string{alias}}}}
 	call, cancel := s.b.d.call(ctx)
 	defer cancel()
-	if _, err := s.b.d.api.ContainerCreate(call, config, host, join, platformOf(s.b.opt.Platform), namePrefix+id); err != nil {
-		return fmt.Errorf("creating its container: %w", s.b.d.explain(err))
+	if _, err := s.b.d.api.ContainerCreate(call, config, host, join, platformOf(s.b.opt.Platform), name); err != nil {
+		return "", fmt.Errorf("creating its container: %w", s.b.d.explain(err))
 	}
-	if err := s.b.d.api.ContainerStart(call, namePrefix+id, container.StartOptions{}); err != nil {
-		return s.b.d.startError(err)
+	if err := before(name); err != nil {
+		return "", err
 	}
-	return s.b.d.awaitService(ctx, namePrefix+id, service)
+	if err := s.b.d.api.ContainerStart(call, name, container.StartOptions{}); err != nil {
+		return "", s.b.d.startError(err)
+	}
+	return name, nil
 }
+
+// proxyName is the host name of the proxy.
+const proxyName = "fevalgraph-proxy"
+
+// startProxy starts a container of the session's image that runs nothing but the runner, as a proxy. It is the only one
+// that is also on a bridge.
+func (s *session) startProxy(ctx context.Context) error {
+	p := s.b.blueprint(s.image, s.id, s.name+" proxy", false, nil)
+	p.opt.Mounts, p.opt.GPUs, p.opt.Hosts, p.opt.Services, p.opt.Capabilities = nil, "", nil, nil, false
+	host, err := p.host()
+	if err != nil {
+		return err
+	}
+	host.CapAdd, host.NetworkMode = nil, container.NetworkMode(s.company.network)
+	host.LogConfig = serviceLog
+	first, err := json.Marshal(backend.Container{Egress: s.b.opt.Hosts})
+	if err != nil {
+		return err
+	}
+	if s.company.outside, err = s.b.bridges.take(ctx); err != nil {
+		return err
+	}
+	config := &container.Config{
+		Image: s.image.id, User: "65534:65534", Labels: p.labels, Hostname: proxyName, WorkingDir: "/",
+		Entrypoint: []string{programPath, backend.ContainerCommand, string(first)}, Cmd: []string{}, Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
+	}
+	name, err := s.startBeside(ctx, proxyName, config, host, func(name string) error {
+		if err := s.b.d.sendProgram(ctx, name, s.b.opt.Program); err != nil {
+			return err
+		}
+		call, cancel := s.b.d.call(ctx)
+		defer cancel()
+		if err := s.b.d.api.NetworkConnect(call, s.company.outside, name, nil); err != nil {
+			return fmt.Errorf("putting it on a network: %w", s.b.d.explain(err))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.b.d.awaitService(ctx, name, time.Minute, func(*container.State) bool { return strings.Contains(s.b.d.lastWords(ctx, name), "ready") })
+}
+
+// proxied returns the variables that lead programs to the proxy.
+func (o Options) proxied() (env []string) {
+	if len(o.Hosts) == 0 {
+		return nil
+	}
+	direct := []string{"localhost", "127.0.0.1"}
+	for _, service := range o.Services {
+		direct = append(direct, service.Name)
+	}
+	for name, value := range map[string]string{"HTTP_PROXY": proxyAddress, "HTTPS_PROXY": proxyAddress, "ALL_PROXY": proxyAddress, "NO_PROXY": strings.Join(direct, ",")} {
+		env = append(env, name+"="+value, strings.ToLower(name)+"="+value)
+	}
+	slices.Sort(env)
+	return env
+}
+
+var proxyAddress = fmt.Sprintf("http://%s:%d", proxyName, backend.EgressPort)
+
+// serviceLog keeps the last output of a service, for a message when it does not start.
+var serviceLog = container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "64k", "max-file": "1"}}
 
 // serviceConfig describes the container of a service. It has the limits of the session's, and what containers can do
 // by default: servers begin as root and become another user.
@@ -102,8 +187,8 @@ func (s *session) serviceConfig(service lang.Service, image string) (*container.
 	}
 	host.SecurityOpt = []string{"no-new-privileges"}
 	host.NetworkMode = container.NetworkMode(s.company.network)
-	host.LogConfig = container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "64k", "max-file": "1"}}
-	var env []string
+	host.LogConfig = serviceLog
+	env := s.b.opt.proxied()
 	for _, v := range service.Env {
 		env = append(env, v.Name+"="+v.Value)
 	}
@@ -120,8 +205,8 @@ func (s *session) serviceConfig(service lang.Service, image string) (*container.
 }
 
 // awaitService waits until a service is ready.
-func (d *Daemon) awaitService(ctx context.Context, name string, service lang.Service) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, service.ReadyTimeout, fmt.Errorf("it was not ready within %v", service.ReadyTimeout))
+func (d *Daemon) awaitService(ctx context.Context, name string, limit time.Duration, ready func(*container.State) bool) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it was not ready within %v", limit))
 	defer cancel()
 	for {
 		found, err := d.api.ContainerInspect(ctx, name)
@@ -132,7 +217,7 @@ func (d *Daemon) awaitService(ctx context.Context, name string, service lang.Ser
 			return fmt.Errorf("looking at its container: %w", d.explain(err))
 		case found.State == nil || !found.State.Running:
 			return errors.New("it ended before the command began" + d.lastWords(ctx, name))
-		case len(service.Ready) == 0, found.State.Health != nil && found.State.Health.Status == container.Healthy:
+		case ready(found.State):
 			return nil
 		}
 		_ = retry.Sleep(ctx, 100*time.Millisecond)
@@ -167,6 +252,10 @@ func (s *session) dismiss(ctx context.Context) error {
 			return err
 		}
 		c.ids = c.ids[1:]
+	}
+	if c.outside != "" {
+		s.b.bridges.give(c.outside)
+		c.outside = ""
 	}
 	if c.network == "" {
 		return nil

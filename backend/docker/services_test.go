@@ -3,20 +3,24 @@
 package docker_test
 
 import (
+	"errors"
+	"fmt"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/filters"
+	"github.com/docker/docker/api/types/network"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/docker"
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// serve is a service that answers once it is ready, and server one that asks it.
+// serve is a service that answers once it is ready, and ask a program that asks it, and tries to get out.
 const serve = `import http.server, os, time
 time.sleep(0.5)
 open("/tmp/ready", "w").close()
@@ -108,6 +112,53 @@ func TestServices(t *testing.T) {
 	} {
 		if identity(change) == first {
 			t.Error("a change of a service is in no key")
+		}
+	}
+}
+
+// outside asks a server of the machine by its address, straight and by the proxy.
+const outside = `import os, socket, sys, urllib.request
+def fetch(url, proxies):
+    try: return urllib.request.build_opener(urllib.request.ProxyHandler(proxies)).open(url, timeout=5).read().decode()
+    except OSError as e: return getattr(e, "code", "no")
+url = "http://%s:%s/" % (sys.argv[2], sys.argv[1])
+print(fetch(url, None), fetch(url, {}), fetch("http://example.invalid/", None), fetch("http://judge/", None))`
+
+// With a list of hosts, a proxy is the only way out.
+func TestAllowlist(t *testing.T) {
+	d, api := daemon(t), hands(t)
+	bridge, err := api.NetworkInspect(t.Context(), "bridge", network.InspectOptions{})
+	if err != nil || len(bridge.IPAM.Config) == 0 {
+		t.Fatal(bridge, err)
+	}
+	machine := bridge.IPAM.Config[0].Gateway
+	listener, err := net.Listen("tcp", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }))
+	defer listener.Close()
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	service := lang.Service{Name: "judge", Image: pythonImage, Entrypoint: []string{"python3", "-c", serve}, Env: []lang.EnvVar{{Name: "ANSWER", Value: "42"}},
+		Ready: []string{"test", "-f", "/tmp/ready"}, ReadyTimeout: time.Minute}
+	for _, c := range []struct {
+		hosts []string
+		want  string
+	}{
+		{[]string{"192.0.2.1", "172.16.0.0/12", machine}, "hello no 403 42"},
+		{[]string{"*.example.org"}, "403 no 403 42"},
+	} {
+		b, _ := opener(d, docker.Options{Image: pythonImage, Hosts: c.hosts, Services: []lang.Service{service}})(t)
+		s := open(t, b, backend.Spec{Name: "tests"})
+		asked := backend.Command{Argv: []string{"python3", "-c", outside, port, machine}, Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"}}
+		if got := output(t, s, asked); got != c.want {
+			t.Errorf("%v: %q, want %q", c.hosts, got, c.want)
+		}
+		if err := errors.Join(s.Close(t.Context()), b.(*docker.Backend).Close(t.Context())); err != nil {
+			t.Error(err)
+		}
+		if left := networks(t, api, t.Name()); len(left) > 0 {
+			t.Errorf("left is %v", left)
 		}
 	}
 }

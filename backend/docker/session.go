@@ -270,8 +270,9 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 		c.At = cmp.Or(s.image.workdir, "/")
 	}
 	err := s.box.usable()
-	if err == nil && !c.Offline && len(s.b.opt.Services) > 0 {
+	if err == nil && !c.Offline && s.b.opt.accompanied() {
 		on, err = s.accompany(ctx)
+		c.Env = append(c.Env[:len(c.Env):len(c.Env)], s.b.opt.proxied()...)
 	}
 	c.Env, c.Offline = s.environment(c.Env), on == noNetwork
 	if err == nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/compat/document"
 	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
 const (
@@ -67,7 +69,11 @@ func (t *task) composed(v *taskVerifier, dir, image string) bool {
 			c.Fail(c.services[composeMain], "nothing says which image main has")
 		}
 	}
-	t.Mistakes = append(t.Mistakes, c.Mistakes...)
+	for _, mistake := range c.Mistakes { // steps share files
+		if !slices.ContainsFunc(t.Mistakes, func(known diag.Diagnostic) bool { return reflect.DeepEqual(known, mistake) }) {
+			t.Mistakes = append(t.Mistakes, mistake)
+		}
+	}
 	return true
 }
 

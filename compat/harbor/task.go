@@ -63,6 +63,7 @@ type taskVerifier struct {
 	Env                 map[string]string
 	Inherit             map[string]string // names to names of variables of the host, perhaps with ":-" and a default
 	Network             string            // "public", "no-network" or "allowlist"
+	Hosts               []string          // of an allowlist
 	CPUs                float64
 	Memory              string
 	GPU                 bool

@@ -112,6 +112,9 @@ func (t *task) made(s *taskStep) lang.Made {
 	if m.Attributes["network"] == "" {
 		m.Attributes["network"] = v.Network
 	}
+	if v.Network == "allowlist" {
+		m.Attributes["hosts"] = v.Hosts
+	}
 	if len(v.LeaveOut) > 0 {
 		m.Attributes["leave_out"] = v.LeaveOut
 	}

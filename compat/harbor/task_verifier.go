@@ -175,6 +175,7 @@ func (t *task) resources(v *taskVerifier, n *yaml.Node, levels []*yaml.Node) {
 	}
 	modes := []string{"public", "no-network", "allowlist"}
 	hosts := document.At(n, "allowed_hosts")
+	v.Hosts = t.texts(n, "allowed_hosts")
 	v.Network = t.choice(n, "network_mode", "", modes...)
 	if allowed := document.At(n, "allow_internet"); v.Network == "" && hosts == nil && allowed != nil {
 		if v.Network = "public"; document.Scalar(allowed, "") == "false" {
@@ -183,6 +184,9 @@ func (t *task) resources(v *taskVerifier, n *yaml.Node, levels []*yaml.Node) {
 	}
 	for i := len(levels) - 1; i >= 0; i-- {
 		v.Network = t.choice(levels[i], "network_mode", v.Network, modes...)
+		if document.At(levels[i], "allowed_hosts") != nil {
+			v.Hosts = t.texts(levels[i], "allowed_hosts")
+		}
 	}
 	if v.Network == "" {
 		v.Network = "public"
