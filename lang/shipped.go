@@ -116,7 +116,7 @@ func (b *block) expected(r *Reference, p *Problem) {
 	case isRange && p.GivesScores():
 		var ok bool
 		if r.Low, r.High, ok = bounds(low, high); !ok {
-			b.reject("expect", "bad-value", "Bad range", fmt.Sprintf("%q is not a range of scores, from a number to one that is not lower.", r.Expect), `write such as "20..80", "60.." or "..0"`)
+			b.reject("expect", "bad-value", "Bad range", fmt.Sprintf("%q is not a range of scores, from a lower to a higher number.", r.Expect), `write such as "20..80", "60.." or "..0"`)
 		}
 	case isRange:
 		b.reject("expect", "bad-value", "No scores", p.Ref+" gives no score that could be in a range.", `write "pass" or "fail"`)

@@ -31,7 +31,7 @@ type Reference struct {
 	Seconds  float64        `json:"seconds"`         // of all repeats together
 }
 
-// Fault returns the first fault that keeps r from what it must be, with an outcome for reports; "" if there is none.
+// Fault returns the first fault that keeps r from what it must be, or "", with an outcome for reports.
 func (r *Reference) Fault() (fault string, outcome verdict.Outcome) {
 	switch {
 	case r.Missed > 0:

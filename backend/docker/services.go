@@ -116,8 +116,8 @@ func (s *session) startBeside(ctx context.Context, alias string, config *contain
 // proxyName is the host name of the proxy.
 const proxyName = "fevalgraph-proxy"
 
-// startProxy starts a container of the session's image that runs nothing but the runner, as a proxy. It is the only one
-// that is also on a bridge.
+// startProxy starts a container of the session's image that runs the runner alone, as a proxy. No other container of
+// the network is also on a bridge.
 func (s *session) startProxy(ctx context.Context) error {
 	p := s.b.blueprint(s.image, s.id, s.name+" proxy", false, nil)
 	p.opt.Mounts, p.opt.GPUs, p.opt.Hosts, p.opt.Services, p.opt.Capabilities = nil, "", nil, nil, false

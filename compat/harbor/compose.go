@@ -187,7 +187,7 @@ func (c *compose) order(names []string) (sorted []string) {
 			condition := document.Scalar(document.At(depends, other, "condition"), "service_started")
 			switch {
 			case c.services[other] == nil || other == composeMain:
-				c.Fail(depends, fmt.Sprintf("the service %s depends on %q, which is no service next to main", name, other))
+				c.Fail(depends, fmt.Sprintf("the service %s depends on %q, which must be a service next to main", name, other))
 				continue
 			case condition == "service_healthy" && document.At(c.services[other], "healthcheck") == nil:
 				c.Fail(depends, fmt.Sprintf("the service %s waits until %s is healthy, which has no healthcheck", name, other))

@@ -24,8 +24,8 @@ With --reference the solutions that problems ship in reference blocks are
 judged, each on the first backend that can; each must have its expected result:
 pass, fail, or a score in a range. With --repeat each is judged N times, and
 those whose verdicts differ between repeats are reported as flaky. What is
-stored is not judged again, except with --force. What a machine kept from being
-judged is no difference: the exit code is then 3.`,
+stored is not judged again, except with --force. If a machine kept one from
+being judged, the exit code is 3.`,
 		`  fevalgraph validate
   fevalgraph validate -C evals --json
   fevalgraph validate --reference --repeat 5
