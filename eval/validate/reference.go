@@ -64,7 +64,7 @@ func compare(r *report.Reference, problem *lang.Problem, wanted *lang.Reference,
 			fallthrough
 		default:
 			r.Judged++
-			got[became(cell, problem)]++
+			got[became(cell, problem, wanted)]++
 		}
 		for i := range cell.Checkpoints {
 			r.Seconds += cell.Checkpoints[i].DurationMS / 1000
@@ -106,19 +106,27 @@ func meets(cell *report.Cell, problem *lang.Problem, wanted *lang.Reference) boo
 	})
 }
 
-// became returns the result of a cell in words.
-func became(cell *report.Cell, problem *lang.Problem) string {
-	passed := 0
+// became returns the result of a cell in words: scores where these are expected, or else what passed.
+func became(cell *report.Cell, problem *lang.Problem, wanted *lang.Reference) string {
+	passed, scores := 0, []string{}
 	for i := range cell.Checkpoints {
-		if cell.Checkpoints[i].Passed {
+		c := &cell.Checkpoints[i]
+		if c.Passed {
 			passed++
+		}
+		if c.Score != nil {
+			scores = append(scores, fmt.Sprint(*c.Score))
+		} else {
+			scores = append(scores, "none")
 		}
 	}
 	switch {
-	case problem.GivesScores() && cell.Score != nil:
+	case problem.Scored() && cell.Score != nil:
 		return fmt.Sprintf("score %v", *cell.Score)
 	case problem.Scored():
 		return "no score"
+	case wanted.Expect != lang.ExpectPass && wanted.Expect != lang.ExpectFail:
+		return "score " + strings.Join(scores, ", ")
 	case passed == len(cell.Checkpoints):
 		return "passed"
 	case passed == 0:
