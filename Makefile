@@ -128,17 +128,17 @@ $(BUILDBARN)/bb_worker: tools/buildbarn/build tools/buildbarn/go.mod tools/build
 demo: build $(UV)
 	PATH="$(TOOL_PATH)" scripts/demo $(BIN)
 
-# Two steps at a time, as one often waits for daemons while the other computes. The longest come first,
-# so all that they need is there before. scripts/test-times measures them one by one.
+# Three steps at a time, as some wait for daemons and downloads while another computes; the longest come first.
+# scripts/test-times measures them one by one.
 TEST := real fmt vet staticcheck unit race differential
 ENGINES := skypilot differential-long race-long stale pages vet-foreign dist-check buildbarn editors bazelremote simulate
 
-test: build $(UV) $(GOJUDGE) $(STATIC)
-	@$(MAKE) --no-print-directory -j 2 $(TEST)
+test: build
+	@$(MAKE) --no-print-directory -j 3 $(TEST)
 	@echo "all tests passed"
 
-engines: build tools
-	@$(MAKE) --no-print-directory -j 2 $(ENGINES)
+engines: build
+	@$(MAKE) --no-print-directory -j 3 $(ENGINES)
 	@echo "all tests of engines passed"
 
 check: fmt vet staticcheck unit
