@@ -61,9 +61,9 @@ FAR := ^(TestSkyPilot.*|TestBuildbarn.*|TestBazelRemote|TestNeovim|TestVSCode)$$
 # What makes a node stale is decided before anything runs: scripts of these subjects show nothing more with the real uv.
 UNREAL := ^TestStale$$/^(checkout|command|judge|layout|named|pass|pool|retry|source|suite)_
 
-# Where goroutines meet; engines test more of them, at long sizes.
-RACED := ./graph/... ./cache/... ./reapi/... ./eval/... ./backend/worker/... ./backend/remote/...
-RACED_LONG := $(RACED) ./backend/... ./event/... ./view/... ./internal/lsp
+# Where goroutines meet; engines test what else could have some, at long sizes.
+RACED := ./graph ./cache ./cache/remote/... ./reapi ./eval ./eval/history ./eval/partition ./eval/wake ./backend/worker/... ./backend/remote
+RACED_LONG := ./graph/... ./cache/... ./reapi/... ./eval/... ./backend/... ./event/... ./view/... ./internal/lsp
 
 .PHONY: build install charts release demo test engines check fmt modules vet vet-foreign staticcheck unit race race-long real attack stale pages bazelremote editors differential differential-long simulate skypilot buildbarn dist dist-check soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools browser web vscode docker-up docker-down
 
