@@ -41,6 +41,8 @@ type bridges struct {
 	idle []idleBridge // from the longest idle on
 	out  int          // bridges with a container
 
+	both sync.Mutex // held while a session takes two
+
 	removing sync.Mutex // held while idle bridges are removed, so that Close waits for them
 }
 
@@ -56,13 +58,27 @@ const addressesAgain = time.Second
 // take returns a bridge for a container, which gives it back when it has left it. If the daemon has no
 // addresses left, it waits for the bridge of another container of this run.
 func (s *bridges) take(ctx context.Context) (name string, err error) {
-	return s.await(ctx, s.find)
+	return s.await(ctx, 0, s.find)
 }
 
-// takePrivate returns a new bridge for several containers, which is removed after use. If it is internal, it leads
-// nowhere else.
-func (s *bridges) takePrivate(ctx context.Context, internal bool) (name string, err error) {
-	return s.await(ctx, func(ctx context.Context) (string, error) { return s.add(ctx, internal) })
+// takePrivate returns a new bridge for several containers, which is removed after use, and, if requested, one as take
+// does. If the first is internal, it leads nowhere else.
+func (s *bridges) takePrivate(ctx context.Context, internal, and bool) (name, outside string, err error) {
+	held := 0
+	if and {
+		s.both.Lock() // else sessions with one each could wait for each other
+		defer s.both.Unlock()
+		if outside, err = s.take(ctx); err != nil {
+			return "", "", err
+		}
+		held = 1
+	}
+	name, err = s.await(ctx, held, func(ctx context.Context) (string, error) { return s.add(ctx, internal) })
+	if err != nil && outside != "" {
+		s.give(outside)
+		outside = ""
+	}
+	return name, outside, err
 }
 
 // removePrivate removes the network of takePrivate. It can be called again after a failure.
@@ -76,8 +92,8 @@ func (s *bridges) removePrivate(ctx context.Context, name string) error {
 	return err
 }
 
-// await calls find until there are addresses.
-func (s *bridges) await(ctx context.Context, find func(context.Context) (string, error)) (name string, err error) {
+// await calls find until there are addresses. The caller holds some bridges, which it cannot wait for.
+func (s *bridges) await(ctx context.Context, held int, find func(context.Context) (string, error)) (name string, err error) {
 	tries := retry.Tries{Patience: retry.Patience{For: s.b.d.wait.addresses, Pause: addressesAgain}}
 	for {
 		name, err = find(ctx)
@@ -85,7 +101,7 @@ func (s *bridges) await(ctx context.Context, find func(context.Context) (string,
 		if err == nil {
 			s.out++
 		}
-		awaited := s.out > 0
+		awaited := s.out > held
 		s.mu.Unlock()
 		if !errors.Is(err, errNoAddresses) {
 			return name, err

@@ -53,10 +53,10 @@ func (s *session) accompany(ctx context.Context) (network string, err error) {
 	if err := s.dismiss(ctx); err != nil { // what an earlier attempt left
 		return "", err
 	}
-	if c.network, err = s.b.bridges.takePrivate(ctx, s.b.opt.Network == noNetwork); err != nil {
+	if c.network, c.outside, err = s.b.bridges.takePrivate(ctx, s.b.opt.Network == noNetwork, len(s.b.opt.Hosts) > 0); err != nil {
 		return "", err
 	}
-	if len(s.b.opt.Hosts) > 0 {
+	if c.outside != "" {
 		if err := s.startProxy(ctx); err != nil {
 			return "", fmt.Errorf("the proxy to the list of hosts: %w", err)
 		}
@@ -119,7 +119,7 @@ const proxyName = "fevalgraph-proxy"
 // startProxy starts a container of the session's image that runs the runner alone, as a proxy. No other container of
 // the network is also on a bridge.
 func (s *session) startProxy(ctx context.Context) error {
-	p := s.b.blueprint(s.image, s.id, s.name+" proxy", false, nil)
+	p := s.b.blueprint(s.image, s.id, s.name+" proxy", nil)
 	p.opt.Mounts, p.opt.GPUs, p.opt.Hosts, p.opt.Services, p.opt.Capabilities = nil, "", nil, nil, false
 	host, err := p.host()
 	if err != nil {
@@ -129,9 +129,6 @@ func (s *session) startProxy(ctx context.Context) error {
 	host.LogConfig = serviceLog
 	first, err := json.Marshal(backend.Container{Egress: s.b.opt.Hosts})
 	if err != nil {
-		return err
-	}
-	if s.company.outside, err = s.b.bridges.take(ctx); err != nil {
 		return err
 	}
 	config := &container.Config{
@@ -179,7 +176,7 @@ var serviceLog = container.LogConfig{Type: "json-file", Config: map[string]strin
 // serviceConfig describes the container of a service. It has the limits of the session's, and what containers can do
 // by default: servers begin as root and become another user.
 func (s *session) serviceConfig(service lang.Service, image string) (*container.Config, *container.HostConfig, error) {
-	p := s.b.blueprint(s.image, s.id, s.name+" "+service.Name, false, nil)
+	p := s.b.blueprint(s.image, s.id, s.name+" "+service.Name, nil)
 	p.opt.GPUs, p.opt.Mounts, p.opt.Capabilities = "", nil, true
 	host, err := p.host()
 	if err != nil {
