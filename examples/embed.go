@@ -42,7 +42,7 @@ var Starters = []Starter{
 	{Kind: "frontier-algorithmic", About: "the algorithmic track of a Frontier-CS checkout", Next: "run --var root=CHECKOUT", dir: "frontier-algorithmic"},
 	{Kind: "frontier-research", About: "the research track of a Frontier-CS checkout", Next: "run --var root=CHECKOUT", dir: "frontier-research"},
 	{Kind: "harbor", About: "a Harbor task and a solution, or directories of them", Next: "run", dir: "harbor"},
-	{Kind: "gate", About: "problems with solutions that pass, and cheats that must not, and a workflow of GitHub", Next: "validate --reference", dir: "gate", also: []Part{
+	{Kind: "gate", About: "problems with cheats that must fail, and a workflow", Next: "validate --reference", dir: "gate", also: []Part{
 		{only{sub("ci"), []string{"step", "action.yml"}}, "ci"}, {only{sub("ci/github"), []string{"validate.yml"}}, ".github/workflows"}}},
 	{Kind: "ci", About: "steps for CI systems, and workflows of GitHub", Next: "lock", dir: "ci", at: "ci",
 		apart: map[string]string{"github": ".github/workflows"}},

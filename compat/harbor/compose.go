@@ -1,6 +1,7 @@
 package harbor
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -70,6 +71,7 @@ func (t *task) composed(v *taskVerifier, dir, image string) bool {
 		}
 	}
 	for _, mistake := range c.Mistakes { // steps share files
+		mistake.Severity = cmp.Or(mistake.Severity, diag.Error) // of what cannot be read at all
 		if !slices.ContainsFunc(t.Mistakes, func(known diag.Diagnostic) bool { return reflect.DeepEqual(known, mistake) }) {
 			t.Mistakes = append(t.Mistakes, mistake)
 		}
