@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// kind finds the kind of a block.
+// kind returns the kind of a backend block.
 func (c *call) kind(b *lang.Backend) kind.Kind {
 	for _, k := range c.options.Kinds {
 		if k.Name == b.Kind {
@@ -24,8 +24,8 @@ func (c *call) kind(b *lang.Backend) kind.Kind {
 	return kind.Kind{Name: b.Kind}
 }
 
-// executor implements plan.Environment.Executor. It is the one place that lets a call which
-// only reads run what the project names.
+// executor implements plan.Environment.Executor. Only here can a call with read access run programs that the
+// project names.
 func (c *call) executor(b *lang.Backend, env []string) (plan.Executor, error) {
 	k := c.kind(b)
 	if k.New == nil {
@@ -52,7 +52,7 @@ func (c *call) executor(b *lang.Backend, env []string) (plan.Executor, error) {
 	}), nil
 }
 
-// withheld lists what the project is not trusted with, each with its backend.
+// withheld lists what the project is not trusted with, by backend.
 func (c *call) withheld() (all []string) {
 	for _, b := range c.Config.Backends {
 		if k := c.kind(b); k.Asks != nil {
