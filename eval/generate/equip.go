@@ -45,7 +45,7 @@ func slots(g *lang.Generator) int {
 	return min(max(len(g.Keys), 1)*atOnce(g), mostAtOnce)
 }
 
-// unready is the model of generators that nothing has to be asked of.
+// unready is the model of a generator without missing requests.
 type unready struct{}
 
 func (unready) Ask(context.Context, string, model.Question) (model.Answer, error) {
@@ -106,12 +106,12 @@ func (c *call) equip(all []*gen.Generator) error {
 	var hidden []string
 	for _, s := range c.cfg.Secrets {
 		if s.Value != "" {
-			hidden = append(append(hidden, s.Value), strings.Fields(s.Value)...) // each can be a key
+			hidden = append(append(hidden, s.Value), strings.Fields(s.Value)...) // each word can be a key
 		}
 	}
 	for _, g := range all {
 		for _, v := range g.Env {
-			if v.Secret != "" && v.Value != "" { // a sensitive variable, or more than a secret
+			if v.Secret != "" && v.Value != "" { // a sensitive variable, or text that contains more than a secret
 				hidden = append(hidden, v.Value)
 			}
 		}

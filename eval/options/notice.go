@@ -57,7 +57,7 @@ type (
 	// is not trusted with; or, by its name, that a remote cache is not trusted for its results.
 	Untrusted struct {
 		Cache string
-		Asks  []string // all that was not done, each with its backend
+		Asks  []string // everything that was not done, with its backend
 	}
 	// Polling means that changes are only checked at intervals, and why.
 	Polling struct {

@@ -24,15 +24,15 @@ import (
 type Checked struct {
 	About
 	Entries  *Entries
-	Root     string // of the tree over the entries that the bundle has, in hexadecimal digits
-	Signed   bool   // by one of the keys
-	Proven   int    // verdicts that follow from their results and manifests
-	Imported int    // verdicts of another tool, which nothing proves
-	Unjudged int    // verdicts without judging, such as of a checkpoint that broke or was not reached
+	Root     string // root of the tree over the bundle's entries, in hexadecimal
+	Signed   bool   // whether one of the keys signed it
+	Proven   int    // verdicts proven by results and manifests
+	Imported int    // verdicts of another tool, without proof
+	Unjudged int    // verdicts of checkpoints that were not judged, such as broken ones
 	Findings []Finding
 }
 
-// Finding is something that is wrong with a bundle.
+// Finding is an error in a bundle.
 type Finding struct {
 	What    string `json:"what"`           // signature, root, node, verdict, manifest, result or log
 	Name    string `json:"name,omitempty"` // of the cell, or the node's address
@@ -46,9 +46,9 @@ const (
 	maxResult   = 64 << 20
 )
 
-// judged is the needed part of a result: all results could be larger than memory.
+// judged holds the needed part of a result: all results together could exceed memory.
 type judged struct {
-	sum  [sha256.Size]byte // of its JSON
+	sum  [sha256.Size]byte // digest of its JSON
 	says string
 }
 
@@ -102,7 +102,7 @@ func (c *checker) find(what, name, format string, args ...any) {
 	c.found.Findings = append(c.found.Findings, Finding{what, name, fmt.Sprintf(format, args...)})
 }
 
-// tree compares the entries with the signed statement about them.
+// tree compares the entries with the signed statement.
 func (c *checker) tree(s *statement, text []byte) error {
 	entries, lines, err := decode(text)
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *checker) tree(s *statement, text []byte) error {
 	return nil
 }
 
-// nodes checks that what each node used was made by a node of the bundle.
+// nodes checks that a node of the bundle made every input of each node.
 func (c *checker) nodes() {
 	c.byKey, c.broken = map[cache.Key]*Node{}, map[cache.Key]bool{}
 	for i := range c.found.Entries.Nodes {
@@ -150,7 +150,7 @@ func (c *checker) nodes() {
 	}
 }
 
-// blobs checks the content that the bundle has to have.
+// blobs checks the content that the bundle must contain.
 func (c *checker) blobs(ctx context.Context, file string) error {
 	c.judged = map[cache.Digest]judged{}
 	wanted := map[[sha256.Size]byte][]part{}
@@ -200,7 +200,7 @@ func (c *checker) wrong(p part, message string) {
 	c.find(p.what, p.of, "%s", message)
 }
 
-// content checks one blob in one of its roles.
+// content checks a blob in one of its roles.
 func (c *checker) content(p part, same bool, content []byte) {
 	if !same {
 		c.wrong(p, "it was changed")
@@ -264,7 +264,7 @@ func (c *checker) manifest(n *Node, content []byte) error {
 
 // verdicts checks that each verdict equals the output of its node.
 func (c *checker) verdicts() {
-	whole := map[cache.Key]bool{} // nodes that rest on nothing that is broken
+	whole := map[cache.Key]bool{} // nodes without broken dependencies
 	withheld := slices.Contains(c.found.Withheld, "tests")
 	for i := range c.found.Entries.Verdicts {
 		v := &c.found.Entries.Verdicts[i]
@@ -280,7 +280,7 @@ func (c *checker) verdicts() {
 		case withheld:
 		case c.rests(*v.Node, whole):
 			c.found.Proven++
-		case len(c.broken) == 0: // no node that it rests on is wrong by itself
+		case len(c.broken) == 0: // no dependency is broken itself
 			c.find("verdict", v.Name(), "it rests on itself")
 		}
 	}
@@ -324,13 +324,13 @@ func (c *checker) verdict(v *Verdict, withheld bool) error {
 	return nil
 }
 
-// rests reports whether a node and all of its dependencies are without an error.
+// rests reports whether a node and all of its dependencies are free of errors.
 func (c *checker) rests(key cache.Key, whole map[cache.Key]bool) bool {
 	if known, ok := whole[key]; ok {
 		return known
 	}
 	n := c.byKey[key]
-	whole[key] = false // until all that it rests on is
+	whole[key] = false // until all dependencies are checked
 	if n == nil || c.broken[key] {
 		return false
 	}

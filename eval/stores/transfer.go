@@ -10,8 +10,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/user"
 )
 
-// Push sends the records of some keys to the writable remote caches. It returns how many were sent, and how
-// many were not.
+// Push sends the records of keys to the writable remote caches. It returns how many were sent, and how many
+// were not.
 func (s *Stores) Push(ctx context.Context, keys []cache.Key) (sent, left int, err error) {
 	writable, unsigned := false, false
 	for _, one := range s.remotes {
@@ -38,8 +38,8 @@ func (s *Stores) Push(ctx context.Context, keys []cache.Key) (sent, left int, er
 	return sent, left, context.Cause(ctx)
 }
 
-// Pull copies the records of some keys, with all that they lead to, from remote caches to the
-// store of this machine. It returns how many are there now, and how many are not.
+// Pull copies the records of keys, with all referenced content, from remote caches to the store of this
+// machine. It returns how many are there now, and how many are missing.
 func (s *Stores) Pull(ctx context.Context, keys []cache.Key) (copied, left int, err error) {
 	layers, ok := s.Store.(*cache.Layered)
 	if !ok || len(s.remotes) == 0 {

@@ -6,15 +6,14 @@ import (
 )
 
 const (
-	// still is how long nothing may happen before a burst of changes is over. It is longer than
-	// a tick of the clock that stamps files, so that a state tells what changed then from later changes.
+	// still is the pause that ends a burst of changes. It is longer than a tick of the clock for file times, so
+	// that later changes can be distinguished by their time.
 	still = 250 * time.Millisecond
-	// longest is how long a burst may last: something that never stops, such as a log, does not
-	// keep a caller waiting for ever.
+	// longest limits a burst: changes that never stop, such as those of a log, must not block the caller.
 	longest = 5 * time.Second
 )
 
-// quiet returns when no event has come for a while, or when ctx ends, whose cause it returns.
+// quiet waits until no event has arrived for a while, or until ctx ends, and returns its cause then.
 func quiet(ctx context.Context, events <-chan struct{}) error {
 	end := time.NewTimer(longest)
 	defer end.Stop()
