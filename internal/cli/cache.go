@@ -96,7 +96,7 @@ run.`,
 	return cmd
 }
 
-// parseAge reads a duration that may be in days.
+// parseAge parses a duration that can be in days.
 func parseAge(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseFloat(days, 64)

@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// compareFlags are those of compare.
+// compareFlags are the flags of compare.
 type compareFlags struct {
 	logFlags
 	by, format, run, against string
@@ -95,16 +95,16 @@ func (a *app) runCompare(ctx context.Context, f *compareFlags, args []string) er
 	return report.WriteContenders(a.io.Out, f.format, contenders, a.tableOptions())
 }
 
-// compared are results, and what of them is compared.
+// compared selects results for a comparison.
 type compared struct {
 	results *report.Results
 	of      string // their origin
 	metric  string
-	names   []string // on the axis; none is all
+	names   []string // on the axis; empty means all
 	notes   []string
 }
 
-// compareLogs reads the files of other programs that c.names are.
+// compareLogs reads the files of other programs in c.names.
 func (a *app) compareLogs(c *compared, f *compareFlags) error {
 	if f.run != "" {
 		return exit.With(exit.Usage, errors.New("--as is for files of other programs, and --run for results of this one"))
@@ -120,8 +120,8 @@ func (a *app) compareLogs(c *compared, f *compareFlags) error {
 	return nil
 }
 
-// resultsToCompare returns the results of a run or a file or, without a name, the last known ones. of
-// describes their origin.
+// resultsToCompare returns the results of a run or a file or, without a name, the last known ones. of describes
+// their origin.
 func (a *app) resultsToCompare(ctx context.Context, name string) (results *report.Results, of string, err error) {
 	present, isFile := false, false
 	if name == "" {

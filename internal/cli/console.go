@@ -35,8 +35,7 @@ references and functions of the configuration are there.`,
 		})
 }
 
-// answerLines answers a file of expressions; an error in one line does not
-// keep the others from being answered.
+// answerLines evaluates a file of expressions. An error in one line does not stop the others.
 func (a *app) answerLines(console *lang.Console, in *bufio.Reader) error {
 	failed := false
 	for {
@@ -63,7 +62,7 @@ func (a *app) answerLines(console *lang.Console, in *bufio.Reader) error {
 	return nil
 }
 
-// converse is the console on a terminal, with line editing and history.
+// converse runs the console on a terminal, with line editing and history.
 func (a *app) converse(console *lang.Console, terminal *os.File) error {
 	state, err := term.MakeRaw(int(terminal.Fd()))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// diffFlags are those of diff.
+// diffFlags are the flags of diff.
 type diffFlags struct {
 	logFlags
 	format    string
@@ -99,7 +99,7 @@ func (a *app) runDiff(cmd *cobra.Command, f *diffFlags, args []string) error {
 	return nil
 }
 
-// difference compares what the arguments name.
+// difference compares the sides that the arguments name.
 func (a *app) difference(cmd *cobra.Command, f *diffFlags, args []string) (*report.Difference, error) {
 	ctx, solutions := cmd.Context(), f.solutions
 	if n := len(solutions); n != 0 && n != 2 {

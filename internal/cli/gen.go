@@ -102,7 +102,7 @@ func (a *app) runGen(ctx context.Context, r generate.Request) error {
 	return exit.With(class, err)
 }
 
-// showGenerated prints what became of the solutions.
+// showGenerated prints the results for solutions.
 func (a *app) showGenerated(out *generate.Outcome) {
 	if a.flags.quiet {
 		view.Reasons(a.io.Err, describe.Unanswered(out.Placed), "solution")
@@ -119,7 +119,7 @@ func (a *app) showGenerated(out *generate.Outcome) {
 	}
 }
 
-// runGenExplain shows what a recorded call of gen asked, what it had the answer of, and why.
+// runGenExplain shows what a recorded call of gen requested, what was answered already, and why.
 func (a *app) runGenExplain(id string, selectors []string) error {
 	past, err := generate.ReadPast(a.options(), id, selectors)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// graphFormats are those of graph: drawings, and the nodes themselves.
+// graphFormats lists the formats of graph: drawings, and a list of nodes.
 var (
 	drawings     = append(slices.Clone(graph.Formats), "svg")
 	graphFormats = append(slices.Clone(drawings), "json")

@@ -13,11 +13,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// importFlags say which results of another tool are shown, and as what. Without
-// an importer there are no such flags.
+// importFlags select results of another tool to show. They do not exist without an importer.
 type importFlags struct {
 	importer *plan.Importer
-	file     string // "" is none
+	file     string // "" means none
 	counted  bool
 }
 
@@ -29,7 +28,7 @@ func (f *importFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.counted, "count-imported", false, "believe what is imported: its scores and statuses count")
 }
 
-// help is a paragraph of the command's help.
+// help returns a paragraph for the command's help.
 func (f *importFlags) help() string {
 	if f.importer == nil {
 		return ""
@@ -44,7 +43,7 @@ func (f *importFlags) check() error {
 	return nil
 }
 
-// addImported adds cells for what a state says, and tells what it leaves out.
+// addImported adds cells for imported results, and reports omitted ones.
 func (a *app) addImported(ctx context.Context, results *report.Results, f *importFlags) error {
 	if f.file == "" {
 		return nil

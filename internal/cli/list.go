@@ -15,7 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
-// coverageKind is what list takes for what is there of what is expected.
+// coverageKind is the argument of list for present and missing solutions.
 const coverageKind = "coverage"
 
 func listKinds() []string { return append(slices.Clone(describe.Lists), coverageKind) }
@@ -77,7 +77,7 @@ func (a *app) runList(ctx context.Context, kind, pairs string, selectors []strin
 	return nil
 }
 
-// notListed returns the usage error for a word that neither names a thing to list nor selects anything.
+// notListed returns the usage error for a word that is neither a kind for list nor a selector with a match.
 func notListed(err error, word string) error {
 	var unmatched *exit.Error
 	if !errors.As(err, &unmatched) || unmatched.Class != exit.NoMatch || strings.ContainsAny(word, "=/:*") {

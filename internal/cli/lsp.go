@@ -24,7 +24,7 @@ It executes nothing that a project names.`,
 			if _, ok := view.Terminal(a.io.In); ok {
 				return usageError(cmd, errors.New("lsp is for an editor to start, and this is a terminal"))
 			}
-			debug.SetGCPercent(300) // who types waits for every collection, and there is little to keep
+			debug.SetGCPercent(300) // users wait for garbage collections while they type, and the heap is small
 			if !lsp.Serve(cmd.Context(), stdio{a.io.In, a.io.Out}, lsp.Options{Project: a.options()}) {
 				return exit.With(exit.Failed, nil)
 			}
@@ -34,7 +34,7 @@ It executes nothing that a project names.`,
 	return cmd
 }
 
-// stdio are the program's own streams, which end with it.
+// stdio are the program's own streams, which are closed when it ends.
 type stdio struct {
 	io.Reader
 	io.Writer

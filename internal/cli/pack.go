@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// signUsage is of the flag that has records of others count.
+// signUsage describes the flag that accepts records of others.
 const signUsage = "take all records as written by you, whoever signed them: for files that only you or your own jobs could write"
 
 func (a *app) cachePackCommand() *cobra.Command {

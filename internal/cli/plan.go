@@ -51,7 +51,7 @@ earlier runs tell, and none when nothing is stale.`,
 	return cmd
 }
 
-// runPlan shows a plan; since is the commit after which it takes all work as done, or "".
+// runPlan shows a plan. since is the commit whose results count as present, or "".
 func (a *app) runPlan(ctx context.Context, r eval.Request, since string, check bool) error {
 	r.EachNode = a.flags.json || a.flags.verbose
 	var d *eval.Decisions
@@ -72,23 +72,23 @@ func (a *app) runPlan(ctx context.Context, r eval.Request, since string, check b
 		return exit.With(exit.Usage, nil)
 	case check && slices.ContainsFunc(d.Nodes, func(n eval.Decision) bool { return n.Runs }):
 		return exit.With(exit.Stale, nil)
-	case check && d.Unknown > 0: // it may be stale
+	case check && d.Unknown > 0: // may be stale
 		return exit.With(exit.NotJudged, nil)
 	}
 	return nil
 }
 
-// planTail is what follows the nodes in the object that plan --json prints.
+// planTail holds the fields after the nodes in the output of plan --json.
 type planTail struct {
 	Stale   int     `json:"stale"`
 	Fresh   int     `json:"fresh"`
 	Unknown int     `json:"unknown,omitempty"`
 	Seconds float64 `json:"expected_seconds"`
-	// Diagnostics are the mistakes of invalid problems.
+	// Diagnostics lists the errors of invalid problems.
 	Diagnostics diag.List `json:"diagnostics,omitempty"`
-	// Resources are the problems by what machines they ask for.
+	// Resources groups problems by requested machines.
 	Resources []eval.ResourceGroup `json:"resources,omitempty"`
-	// Launches are the clusters that a run would ask for.
+	// Launches lists the clusters that a run would request.
 	Launches []kind.Launch `json:"launches,omitempty"`
 }
 

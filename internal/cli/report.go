@@ -18,10 +18,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// reportFormats are what report writes: a page, or its figures.
+// reportFormats lists the formats of report: a page, or its figures.
 var reportFormats = []string{"html", "svg"}
 
-// reportFlags are those of report.
+// reportFlags are the flags of report.
 type reportFlags struct {
 	logFlags
 	output   string
@@ -31,7 +31,7 @@ type reportFlags struct {
 	port     int
 }
 
-// withheldFromReport lists what a page can be written without.
+// withheldFromReport lists what a page can omit.
 var withheldFromReport = []string{"sources"}
 
 func (a *app) reportCommand() *cobra.Command {
@@ -119,7 +119,7 @@ func (a *app) runReport(ctx context.Context, gather pageSource, output string, w
 	})
 }
 
-// writeFigures writes the figures of a report into a directory.
+// writeFigures writes the figures of a report to a directory.
 func (a *app) writeFigures(ctx context.Context, gather pageSource, dir string) error {
 	return gather(ctx, func(p *page.Page) error {
 		files, err := p.WriteFigures(dir)
@@ -138,7 +138,7 @@ func (a *app) writeFigures(ctx context.Context, gather pageSource, dir string) e
 	})
 }
 
-// followed is what a server of reports shows.
+// followed is the source of a report server.
 type followed struct {
 	options eval.Options
 	runs    []string

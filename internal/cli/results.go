@@ -18,7 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// resultsFlags are those of the command results.
+// resultsFlags are the flags of results.
 type resultsFlags struct {
 	logs               logFlags
 	format, run, order string
@@ -83,7 +83,7 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
 	return cmd
 }
 
-// wantedResults reads the results that flags and selectors ask for.
+// wantedResults reads the results that flags and selectors select.
 func (a *app) wantedResults(cmd *cobra.Command, f *resultsFlags, args []string) (*report.Results, error) {
 	var results *report.Results
 	logs, selectors, err := a.logsOf(cmd, &f.logs, args, "run", "import", "count-imported", "policy", "against")
@@ -103,13 +103,13 @@ func (a *app) wantedResults(cmd *cobra.Command, f *resultsFlags, args []string) 
 	if results, err = selection.Pick(results, args); err != nil {
 		return nil, err
 	}
-	if f.failed && !f.tests { // one that passes may have tests that do not
+	if f.failed && !f.tests { // a checkpoint can pass with failing tests
 		results = results.Unsolved()
 	}
 	return results, nil
 }
 
-// ownResults reads results of runs, with those that are imported.
+// ownResults reads results of runs, and adds imported ones.
 func (a *app) ownResults(ctx context.Context, f *resultsFlags) (*report.Results, error) {
 	if err := f.imports.check(); err != nil {
 		return nil, exit.With(exit.Usage, err)
@@ -124,7 +124,7 @@ func (a *app) ownResults(ctx context.Context, f *resultsFlags) (*report.Results,
 	return results, a.addImported(ctx, results, &f.imports)
 }
 
-// writeResults prints results as flags say.
+// writeResults prints results in the selected format.
 func (a *app) writeResults(f *resultsFlags, results *report.Results) error {
 	if len(f.by) > 0 {
 		return a.groups(results, f.by, f.at, f.format)
@@ -152,7 +152,7 @@ func (a *app) writeResults(f *resultsFlags, results *report.Results) error {
 	return nil
 }
 
-// results are those of a run, or without one the last known.
+// results returns the results of a run, or the last known ones without a run.
 func (a *app) results(ctx context.Context, run string) (*report.Results, error) {
 	if run != "" {
 		return eval.Results(a.options(), run)
@@ -161,8 +161,8 @@ func (a *app) results(ctx context.Context, run string) (*report.Results, error) 
 	return results, err
 }
 
-// lastKnown returns the last known results. Of a configuration with errors it returns those of
-// the latest run, and present is false.
+// lastKnown returns the last known results. If the configuration has errors, it returns the results of the
+// latest run, and present is false.
 func (a *app) lastKnown(ctx context.Context) (results *report.Results, present bool, err error) {
 	results, err = eval.Present(ctx, a.options())
 	var mistakes diag.List
@@ -175,7 +175,7 @@ func (a *app) lastKnown(ctx context.Context) (results *report.Results, present b
 	return results, false, err
 }
 
-// groups prints results summed up by axes, which some cell must have.
+// groups prints summaries of results by axes. Some cell must have a value on each axis.
 func (a *app) groups(results *report.Results, by []string, at []int, format string) error {
 	for _, axis := range by {
 		if err := checkAxis(results, axis); err != nil {
@@ -193,7 +193,7 @@ func (a *app) groups(results *report.Results, by []string, at []int, format stri
 	return nil
 }
 
-// checkAxis refuses an axis that no cell has.
+// checkAxis returns an error if no cell has a value on an axis.
 func checkAxis(results *report.Results, axis string) error {
 	if known := results.Axes(); len(results.Cells) > 0 && !slices.Contains(known, axis) {
 		return exit.With(exit.Usage, fmt.Errorf("--by %s: no cell has that; there are %s", axis, strings.Join(known, ", ")))

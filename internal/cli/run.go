@@ -42,7 +42,7 @@ func (f *runFlags) addDryRun(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "the same as plan")
 }
 
-// request is what the flags and arguments ask for.
+// request returns the request of flags and arguments.
 func (f *runFlags) request(args []string) eval.Request {
 	return eval.Request{
 		Selection: eval.Selection{Targets: args, Only: f.only, Not: f.not, Pairs: f.pairs},
@@ -50,12 +50,12 @@ func (f *runFlags) request(args []string) eval.Request {
 	}
 }
 
-// pairsHelp is the part of a command's help about --pairs.
+// pairsHelp is the part of help texts about --pairs.
 const pairsHelp = `A file of pairs has a line SOLUTION:PROBLEM for each solution, by its name or by
 the end of its source's path, as in flash/gpt5.py:flash. Empty lines, and lines
 that begin with #, are ignored.`
 
-// addPairs gives a command the flag --pairs.
+// addPairs adds the flag --pairs to a command.
 func addPairs(cmd *cobra.Command, into *string, usage string) {
 	cmd.Flags().StringVar(into, "pairs", "", usage)
 }
@@ -103,19 +103,18 @@ could not be judged, 4 nothing selected that has a verdict, 130 interrupted.`,
 	return cmd
 }
 
-// evaluate runs and shows progress and outcome.
+// evaluate executes a request, and shows progress and outcome.
 func (a *app) evaluate(ctx context.Context, o eval.Options, r eval.Request, to timing) error {
 	_, err := a.run(ctx, o, r, to)
 	return err
 }
 
-// run is evaluate and returns the outcome; nil when there is none. The error is how
-// the outcome ends.
+// run does the same as evaluate and returns the outcome, which can be nil. The error contains the exit class.
 func (a *app) run(ctx context.Context, o eval.Options, r eval.Request, to timing) (*eval.Outcome, error) {
 	return a.present(r, to, func(r eval.Request) (*eval.Outcome, error) { return eval.Run(ctx, o, r) })
 }
 
-// present shows progress and outcome of what runs a request.
+// present shows the progress and outcome of run.
 func (a *app) present(r eval.Request, to timing, run func(eval.Request) (*eval.Outcome, error)) (*eval.Outcome, error) {
 	progress, err := a.progress()
 	if err != nil {
@@ -144,8 +143,8 @@ func (a *app) present(r eval.Request, to timing, run func(eval.Request) (*eval.O
 	return out, exit.With(out.Exit, err)
 }
 
-// showOutcome prints results and the closing line; in quiet runs only what
-// could not be judged, which otherwise progress has shown.
+// showOutcome prints results and the final line. Quiet runs print only what could not be judged, which is
+// otherwise part of the progress.
 func (a *app) showOutcome(r eval.Request, out *eval.Outcome) {
 	switch {
 	case a.flags.json:
@@ -228,7 +227,7 @@ func (a *app) showResults(r eval.Request, out *eval.Outcome) error {
 	return nil
 }
 
-// slowest are the longest nodes of a run, with -v only.
+// slowest returns the longest nodes of a run; nil without -v.
 func (a *app) slowest(out *eval.Outcome) []view.NodeTime {
 	if !a.flags.verbose {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// schemaObject describes the language.
+// schemaObject describes the schema of the language.
 type schemaObject struct {
 	Schema  int    `json:"schema"`
 	Version string `json:"version"`

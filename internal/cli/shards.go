@@ -26,7 +26,7 @@ func (f *shardFlags) add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("shards", "check")
 }
 
-// autoShards asks for as many shards as it takes.
+// autoShards requests as many shards as needed.
 const autoShards = "auto"
 
 func (a *app) runDivide(ctx context.Context, r eval.Request, f shardFlags) error {

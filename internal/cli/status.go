@@ -39,7 +39,7 @@ read changes, and when a run ends.`,
 	return cmd
 }
 
-// runStatus shows what a call of eval finds out.
+// runStatus prints what find returns.
 func (a *app) runStatus(find func() ([]eval.CheckpointStatus, []eval.Decision, error)) error {
 	all, tasks, err := find()
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
-// trustVariable trusts the project of a call, as --trust does.
+// trustVariable is the variable that trusts the project of a call, as --trust does.
 const trustVariable = "FEVALGRAPH_TRUST"
 
 // trusted reports whether the caller trusts the project of this call.
@@ -85,7 +85,7 @@ func (a *app) runTrust(ctx context.Context) error {
 	return err
 }
 
-// agree shows on a terminal what a project would be trusted with, and asks.
+// agree shows what a project would be trusted with on a terminal, and asks the user.
 func (a *app) agree(root string, all []user.Trusted) error {
 	terminal, ok := view.Terminal(a.io.In)
 	if !ok || len(all) == 0 {

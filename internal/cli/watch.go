@@ -49,14 +49,14 @@ func (a *app) runWatch(ctx context.Context, r eval.Request) error {
 	})
 }
 
-// whenever makes a call, and makes it again when it may find out something else, until ctx ends. An
-// error of a call is shown; one that says of the first call that it makes no sense ends it all.
+// whenever makes a call, and repeats it when it can have another result, until ctx ends. It prints errors of
+// calls. If the first call fails because it was wrong, it returns that error.
 func (a *app) whenever(ctx context.Context, w *eval.Watch, call func() error) error {
 	screen := view.NewScreen(a.io.Out, a.io.Err, a.io.LookupEnv)
 	switch {
 	case a.flags.quiet:
 		screen = view.NewScreen(io.Discard, io.Discard, a.io.LookupEnv)
-	case a.flags.json: // objects on a terminal stay one below the other
+	case a.flags.json: // one object below another on a terminal
 		screen = view.NewScreen(io.Discard, a.io.Err, a.io.LookupEnv)
 	}
 	for first, title := true, ""; ; first = false {
@@ -80,8 +80,8 @@ func (a *app) whenever(ctx context.Context, w *eval.Watch, call func() error) er
 	}
 }
 
-// senseless reports whether an error is about how a command was called, rather than about the
-// configuration, which may be mended.
+// senseless reports whether an error is about how a command was called, and not about the configuration, which
+// the user may fix meanwhile.
 func senseless(err error) bool {
 	var e *exit.Error
 	var mistakes diag.List
@@ -95,7 +95,7 @@ func senseless(err error) bool {
 	return e.Class == exit.Usage || e.Class == exit.NoMatch
 }
 
-// titleOf says when and why a call is made again.
+// titleOf returns when and why a call is repeated.
 func titleOf(c eval.Change) string {
 	said := "a run has ended"
 	if !c.Run {

@@ -29,7 +29,7 @@ at a time, and ends when no run was connected for as long as --idle.`,
 	o.Flags(flags)
 	cmd.Flags().AddGoFlagSet(flags)
 	if err := cmd.MarkFlagRequired("dir"); err != nil {
-		panic(err) // it is defined above
+		panic(err) // the flag is defined above
 	}
 	return cmd
 }

@@ -23,7 +23,7 @@ func Past(past *generate.Past, page text.Page) string {
 		d := &past.Decisions[i]
 		grid.Rows = append(grid.Rows, []string{text.Line(d.Name, 0), didOf(d), text.Line(becameOf(d), 0), text.Line(causeOf(d), 0)})
 	}
-	grid.Spare = []int{2} // the user asked for the cause: files shrink
+	grid.Spare = []int{2} // causes are the purpose of the table: files shrink first
 	return fmt.Sprintf("%s of %s: %s\n\n%s", text.Line(past.Start.Run, 0), past.Start.Time.Local().Format(time.DateTime), endOf(past), grid.On(page).Text())
 }
 
@@ -40,13 +40,13 @@ func PastCounts(past *generate.Past) (sent, answered int) {
 	return sent, answered
 }
 
-// The most frequent actions of a call for a request.
+// Frequent actions of a call for a request.
 const (
 	asked  = "asked"
 	served = "answered"
 )
 
-// didOf returns a call's action for a request in a word.
+// didOf returns a call's action for a request as a word.
 func didOf(d *generate.Decision) string {
 	switch {
 	case d.Node.Kind == gen.KindSources:
@@ -59,7 +59,7 @@ func didOf(d *generate.Decision) string {
 	return string(d.Node.State)
 }
 
-// causeOf returns the cause; for a request with a changed prompt, the cause of the change.
+// causeOf returns the cause of a request; for a changed prompt, the cause of the change.
 func causeOf(d *generate.Decision) string {
 	cause := d.Node.Cause
 	switch {
@@ -78,7 +78,7 @@ func causeOf(d *generate.Decision) string {
 	return cause
 }
 
-// becameOf returns the outcome of the files, and why they are missing.
+// becameOf returns the result for the files, and why they are missing.
 func becameOf(d *generate.Decision) string {
 	switch {
 	case d.Made == nil:
@@ -89,7 +89,7 @@ func becameOf(d *generate.Decision) string {
 	return d.Made.Outcome
 }
 
-// endOf describes how a call ended.
+// endOf describes the result of a call.
 func endOf(p *generate.Past) string {
 	if !p.Ended {
 		return "it goes on, or was killed"
@@ -108,7 +108,7 @@ type PastObject struct {
 	Requests []PastRequest `json:"requests"`
 }
 
-// PastRequest is one request of a PastObject.
+// PastRequest is a request in a PastObject.
 type PastRequest struct {
 	Solution      string         `json:"solution"`
 	Request       string         `json:"request"`

@@ -102,7 +102,7 @@ type VerifiedObject struct {
 type Rerun struct {
 	Checked   int                   `json:"checked"`
 	Different []eval.AuditedResult  `json:"different"`
-	Moved     []eval.AuditedResult  `json:"other_inputs"` // came out the same, from other inputs
+	Moved     []eval.AuditedResult  `json:"other_inputs"` // same result with other inputs
 	Unjudged  []eval.AuditedProblem `json:"unjudged"`
 }
 
