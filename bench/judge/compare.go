@@ -13,7 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// comparison counts what compare found.
+// comparison counts the results of compare.
 type comparison struct {
 	submissions, cases          int
 	equal, explained, different int // submissions
@@ -108,7 +108,7 @@ func find(results []*report.Results, problem, solution string) []*report.Cell {
 	return cells
 }
 
-// difference is what was found about one submission.
+// difference describes a submission with differences.
 type difference struct {
 	cases       int
 	lines       []string
@@ -157,7 +157,7 @@ func compareSubmission(s *submission, cells []*report.Cell) *difference {
 	return d
 }
 
-// outcome is that of one case, once.
+// outcome is the result of a case in one attempt.
 type outcome struct{ ratio, unbounded *float64 }
 
 func (o outcome) String() string { return number(o.ratio) + "/" + number(o.unbounded) }
@@ -166,7 +166,7 @@ func (o outcome) equal(p outcome) bool {
 	return same(o.ratio, p.ratio) && same(o.unbounded, p.unbounded)
 }
 
-// compareCase notes how a case differs, and whether that is explained.
+// compareCase records how a case differs, and whether that is explained.
 func compareCase(d *difference, i int, s *submission, cells []*report.Cell) {
 	var there, here []outcome
 	for _, a := range s.Attempts {
@@ -202,18 +202,18 @@ func compareCase(d *difference, i int, s *submission, cells []*report.Cell) {
 		outcomes(here), our.Verdict, our.DurationMS/1e3, said, because(reason))
 }
 
-// random reports whether a case earned something else at different times.
+// random reports whether a case had different results at different times.
 func random(all []outcome) bool {
 	some := earning(all)
 	return slices.ContainsFunc(some, func(o outcome) bool { return !o.equal(some[0]) })
 }
 
-// earning are the outcomes that are some of what there is to earn.
+// earning returns the outcomes with a ratio.
 func earning(all []outcome) []outcome {
 	return slices.DeleteFunc(slices.Clone(all), func(o outcome) bool { return o.ratio == nil || *o.ratio <= 0 })
 }
 
-// checkerFailed is the verdict of a case whose checker gave none.
+// checkerFailed is the verdict on a case whose checker returned none.
 const checkerFailed = "checker failed"
 
 func because(reason string) string {
@@ -239,8 +239,7 @@ func described(cell *report.Cell) string {
 	return text
 }
 
-// same compares doubles exactly; two numbers that JSON does not have are the
-// same.
+// same compares numbers exactly; values that JSON lacks are equal.
 func same(a, b *float64) bool {
 	if a == nil || b == nil {
 		return a == b

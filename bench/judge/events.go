@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// runSeconds is the time that a run took, by its stream of events.
+// runSeconds returns the duration of a run from its event stream.
 func runSeconds(path string) (float64, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -1,27 +1,21 @@
-// Command judge compares fevalgraph's judge track with a judge server that
-// grades whole submissions, of the kind that Frontier-CS ships:
+// Command judge compares fevalgraph's judge track with a judge server that grades whole submissions, such as the one
+// of Frontier-CS:
 //
 //	go run -C bench ./judge submit -server URL -solutions DIR -problems 1,2 -models a,b -save FILE
 //	go run -C bench ./judge compare [-events FILE] FILE RESULTS...
 //
-// submit hands DIR/<problem>/<model>.<ext> in, one at a time, and saves what
-// the server says after each of them. It goes on where an interrupted run
-// stopped: what FILE has is not handed in again. But a submission with a case
-// that scored nothing, about which nothing is said, is, until there have been
-// as many attempts as -attempts says, since such servers tell a failure of
-// their own sandbox that way; so is one that the server could not judge, because
-// its compiler was too slow for a checker. With -again every submission is.
+// submit submits DIR/<problem>/<model>.<ext>, one at a time, and saves the server's result after each. It continues
+// where an interrupted run stopped: submissions in FILE are not repeated. Exceptions, up to the number of -attempts,
+// are submissions with a case that scored nothing and has no message, since such servers report failures of their own
+// sandbox that way, and submissions that the server could not judge because its compiler was too slow for a checker.
+// With -again, every submission is repeated.
 //
-// compare compares what was saved, case by case, with one or more outputs of
-// `fevalgraph results --format json` for the same submissions: the ratio and
-// the unbounded ratio of each case and the scores must be the same numbers. A
-// case that differs is explained when one side does not agree with itself, by
-// its result in another attempt or RESULTS, by earning something else at
-// different times, or when it is of the kinds
-// that fevalgraph decides otherwise on purpose, which it names. Anything
-// unexplained, and anything that one side does not have, makes the exit code 1.
-// The wall times are of the first attempts that were judged, one after another, and of the run
-// whose events are in a file.
+// compare compares the saved results, case by case, with one or more outputs of `fevalgraph results --format json` for
+// the same submissions: the ratio and the unbounded ratio of each case and the scores must be equal. A differing case
+// is explained if one side disagrees with itself, by its result in another attempt or RESULTS, or by different results
+// at different times, or if it is one of the named kinds that fevalgraph decides differently on purpose. The exit code
+// is 1 if a difference is unexplained, or a result is missing on one side. Wall times are those of the first judged
+// attempts, one after another, and of the run whose events are in a file.
 package main
 
 import (

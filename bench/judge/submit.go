@@ -17,7 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/lightcp"
 )
 
-// languages by the extension of a solution's file.
+// languages maps extensions of solutions to languages.
 var languages = []struct{ extension, name string }{{".cpp", "cpp"}, {".cc", "cpp"}, {".py", "python"}}
 
 // saved is the file that submit writes and compare reads.
@@ -32,9 +32,9 @@ type submission struct {
 	Attempts []attempt `json:"attempts"`
 }
 
-// attempt is one time that a submission was handed in.
+// attempt is an attempt to judge a submission.
 type attempt struct {
-	Seconds float64         `json:"seconds"` // until the result was there
+	Seconds float64         `json:"seconds"` // until the result was available
 	Result  *lightcp.Result `json:"result"`
 }
 
@@ -46,7 +46,7 @@ func (s *saved) find(problem, solution string) *submission {
 	return &s.Submissions[i]
 }
 
-// add records one more attempt at a submission and returns it.
+// add records another attempt at a submission and returns the submission.
 func (s *saved) add(problem, solution string, a attempt) *submission {
 	if s.find(problem, solution) == nil {
 		s.Submissions = append(s.Submissions, submission{Problem: problem, Solution: solution})
@@ -68,7 +68,7 @@ func readSaved(path string) (*saved, error) {
 	return &s, nil
 }
 
-// write replaces the file, so that an interruption leaves the one before.
+// write replaces the file atomically.
 func (s *saved) write(path string) error {
 	text, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *saved) write(path string) error {
 	return os.Rename(path+".new", path)
 }
 
-// submitter hands submissions in.
+// submitter submits solutions.
 type submitter struct {
 	server, solutions, save string
 	problems, models        string
@@ -140,9 +140,8 @@ func (s *submitter) run(ctx context.Context, out io.Writer) error {
 	return failed
 }
 
-// settled says that a submission, which may be nil, need not be handed in
-// again: it was often enough, or it was judged, something is said about every
-// case, and that is all that is asked.
+// settled reports whether a submission, which can be nil, needs no other attempt: there were enough, or it was
+// judged, every case has a message, and again is not set.
 func (s *submission) settled(attempts int, again bool) bool {
 	if s == nil {
 		return false
@@ -151,7 +150,7 @@ func (s *submission) settled(attempts int, again bool) bool {
 	return len(s.Attempts) >= attempts || !again && last.Judged() && !slices.ContainsFunc(last.Cases, func(c lightcp.Case) bool { return c.Silent() })
 }
 
-// judge hands one solution in.
+// judge submits a solution.
 func (s *submitter) judge(ctx context.Context, client *lightcp.Client, problem, model string) (*attempt, error) {
 	path, language, err := s.source(problem, model)
 	if err != nil {
@@ -179,7 +178,7 @@ func (s *submitter) source(problem, model string) (path, language string, err er
 	return "", "", fmt.Errorf("%s has no solution %s of %s", s.solutions, model, problem)
 }
 
-// judged are the attempts that the server judged, or all when there are none.
+// judged returns the attempts that the server judged, or all if there are none.
 func (s *submission) judged() []attempt {
 	judged := slices.DeleteFunc(slices.Clone(s.Attempts), func(a attempt) bool { return !a.Result.Judged() })
 	if len(judged) == 0 {
@@ -202,7 +201,7 @@ func firstLine(s string) string {
 	return line
 }
 
-// number writes all of a double; "none" is a number that JSON does not have.
+// number formats all digits of a number; "none" if JSON lacks it.
 func number(x *float64) string {
 	if x == nil {
 		return "none"

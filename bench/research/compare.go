@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// comparison counts what compare found.
+// comparison counts the results of compare.
 type comparison struct {
 	equal, varying, different int
-	missing                   int // on one side
+	missing                   int // missing on one side
 	rounded                   bool
 }
 
@@ -27,7 +27,7 @@ func (c *comparison) String() string {
 	return text
 }
 
-// compare compares the first files of both sides; the others tell what varies.
+// compare compares the first files of both sides; the others show what varies.
 func compare(theirs, ours []*file, verbose bool, out io.Writer) *comparison {
 	c := &comparison{rounded: theirs[0].rounded || ours[0].rounded}
 	names := slices.Clone(theirs[0].names)
@@ -63,7 +63,7 @@ func compare(theirs, ours []*file, verbose bool, out io.Writer) *comparison {
 	return c
 }
 
-// varies reports whether the files of one side disagree about an evaluation.
+// varies reports whether the files of a side disagree about an evaluation.
 func varies(files []*file, n name) bool {
 	first, err := files[0].get(n)
 	if err != nil {
@@ -92,7 +92,7 @@ func equal(a, b outcome, rounded bool) bool {
 	return a.status == b.status && same(a.score, b.score) && same(a.unbounded, b.unbounded)
 }
 
-// same compares doubles exactly, with NaN equal to itself.
+// same compares numbers exactly; NaN equals itself.
 func same(a, b *float64) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -14,21 +14,20 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// name is how both sides call an evaluation: a problem, and a solution without
-// directories and extension.
+// name identifies an evaluation on both sides: a problem, and a solution without directories and extension.
 type name struct{ problem, solution string }
 
 func (n name) String() string { return n.problem + " " + n.solution }
 
-// outcome is that of an evaluation.
+// outcome is the result of an evaluation.
 type outcome struct {
 	status           string
-	score, unbounded *float64 // NaN and infinite for themselves
+	score, unbounded *float64 // can be NaN or infinite
 }
 
-// file is what a file says, in its order.
+// file is the content of a file, in its order.
 type file struct {
-	rounded  bool // to batch.Decimals
+	rounded  bool // rounded to batch.Decimals
 	names    []name
 	outcomes map[name]outcome
 }
@@ -42,7 +41,7 @@ func (f *file) add(n name, o outcome) error {
 	return nil
 }
 
-// read tells what a file is by what it holds.
+// read reads a file, and detects its format by its content.
 func read(path string) (*file, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -77,7 +76,7 @@ func read(path string) (*file, error) {
 func (f *file) addBatch(results []batch.Result) error {
 	for _, r := range results {
 		if !r.Status.Complete() {
-			continue // nothing was found out
+			continue // no result
 		}
 		if err := f.add(name{r.Problem, r.Name()}, outcome{string(r.Status), r.Score, r.Unbounded}); err != nil {
 			return err
@@ -92,7 +91,7 @@ func (f *file) addCells(cells []report.Cell) error {
 		o := outcome{string(c.Status), c.Score, c.ScoreUnbounded}
 		for _, p := range c.Listed() {
 			if p.Class == verdict.NoSubmission {
-				o.unbounded = nil // a batch gives it one score
+				o.unbounded = nil // a batch has a single score for it
 			}
 			for _, odd := range []struct {
 				text string
@@ -115,7 +114,7 @@ func (f *file) addCells(cells []report.Cell) error {
 	return nil
 }
 
-// errNothing is that of files that have nothing about an evaluation.
+// errNothing is the error for files without results for an evaluation.
 var errNothing = errors.New("missing")
 
 func (f *file) get(n name) (outcome, error) {
@@ -125,7 +124,7 @@ func (f *file) get(n name) (outcome, error) {
 	return outcome{}, errNothing
 }
 
-// round is o as a results.csv has it.
+// round returns o rounded as in a results.csv.
 func (o outcome) round() outcome {
 	return outcome{o.status, rounded(o.score), rounded(o.unbounded)}
 }

@@ -1,19 +1,16 @@
-// Command research compares two files of results of research problems, score by
-// score: those of Frontier-CS's batches, and those of fevalgraph.
+// Command research compares two files of results of research problems, score by score: of Frontier-CS's batches, and of
+// fevalgraph.
 //
 //	go run -C bench ./research [-v] [-again FILE]... REFERENCE RESULTS...
 //
-// REFERENCE is a batch's .state.<track>.json or results.csv. RESULTS are outputs
-// of `fevalgraph results --format json`, or files of either kind that
-// `export "frontier"` or a batch wrote. A state has scores as they are; a CSV
-// has them rounded, and then the other side's are rounded for the comparison.
+// REFERENCE is a batch's .state.<track>.json or results.csv. RESULTS are outputs of `fevalgraph results --format json`,
+// or files of either kind that `export "frontier"` or a batch wrote. A state contains exact scores; a CSV contains
+// rounded ones, and the other side's are then rounded for the comparison.
 //
-// An evaluation is equal when both sides have the same status, score and
-// unbounded score. One that is different varies by itself when another RESULTS,
-// or another file of the reference's that -again names, says something else
-// than the first of its side. Every evaluation that is not equal has a line, with
-// -v every one. What one side lacks is missing. Anything different or missing
-// makes the exit code 1.
+// An evaluation is equal if both sides have the same status, score and unbounded score. A different one varies by
+// itself if another RESULTS, or another file of the reference given by -again, differs from the first file of its
+// side. It prints a line for every evaluation that is not equal, with -v for all. An evaluation that a side lacks is
+// missing. The exit code is 1 if any is different or missing.
 package main
 
 import (

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// evaluation is what of an evaluation.json is compared.
+// evaluation holds the compared parts of an evaluation.json.
 type evaluation struct {
 	Tests          buckets        `json:"tests"`
 	PassCounts     map[string]int `json:"pass_counts"`
@@ -24,7 +24,7 @@ type evaluation struct {
 	Entrypoint     string         `json:"entrypoint"`
 }
 
-// buckets are the tests by checkpoint and group, in the order of the file.
+// buckets holds the tests by checkpoint and group, in the order of the file.
 type buckets struct {
 	order []string
 	tests map[string]bucket
@@ -35,13 +35,13 @@ type bucket struct {
 	Failed []string `json:"failed"`
 }
 
-// UnmarshalJSON keeps the order of the keys, which is part of the format.
+// UnmarshalJSON keeps the order of keys, which is part of the format.
 func (b *buckets) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &b.tests); err != nil {
 		return err
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
-	if _, err := d.Token(); err != nil { // {
+	if _, err := d.Token(); err != nil { // the opening brace
 		return err
 	}
 	for d.More() {
@@ -58,15 +58,15 @@ func (b *buckets) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// comparison is the outcome of comparing two trees.
+// comparison is the result of comparing two trees.
 type comparison struct {
-	checkpoints  int // compared
-	tests        int // in the first tree's, of those
+	checkpoints  int // number of compared checkpoints
+	tests        int // number of their tests in the first tree
 	onlyA, onlyB []string
 	cells        []difference
 }
 
-// difference is a checkpoint that is not the same in both trees.
+// difference is a checkpoint that differs between the trees.
 type difference struct {
 	name  string
 	lines []string
@@ -113,7 +113,7 @@ func compareTrees(a, b string) (*comparison, error) {
 	return c, nil
 }
 
-// checkpoints lists <problem>/<checkpoint> of a tree, sorted.
+// checkpoints returns the sorted <problem>/<checkpoint> of a tree.
 func checkpoints(tree string) ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(tree, "*", "*", "evaluation.json"))
 	if err != nil {
@@ -147,7 +147,7 @@ func read(tree, name string) (*evaluation, error) {
 	return &e, nil
 }
 
-// compare lists what differs between two evaluations of one checkpoint.
+// compare lists the differences between two evaluations of a checkpoint.
 func compare(a, b *evaluation) []string {
 	var lines []string
 	note := func(what string, va, vb any) {
@@ -196,7 +196,7 @@ func compareBuckets(name string, a, b bucket) []string {
 	return lines
 }
 
-// verdicts counts how often each id passed and failed: ids may repeat.
+// verdicts counts how often each id passed and failed: ids can repeat.
 func verdicts(b bucket) map[string]string {
 	v := map[string]string{}
 	for _, id := range b.Passed {

@@ -1,12 +1,10 @@
-// Command scbench compares two trees of SlopCodeBench's evaluation.json, test
-// by test, and prints what differs:
+// Command scbench compares two trees of SlopCodeBench's evaluation.json, test by test, and prints the differences:
 //
 //	go run -C bench ./scbench TREE TREE
 //
-// A tree is a run directory, <problem>/<checkpoint>/evaluation.json, as
-// SlopCodeBench writes it and as `export "scbench"` does. Durations are not
-// compared. It exits with 1 when anything differs, or when a checkpoint is in
-// one tree only.
+// A tree is a run directory, <problem>/<checkpoint>/evaluation.json, as written by SlopCodeBench and by
+// `export "scbench"`. Durations are not compared. It exits with 1 if anything differs, or if a checkpoint is in only
+// one tree.
 package main
 
 import (
