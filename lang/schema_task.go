@@ -1,11 +1,11 @@
 package lang
 
-// The kinds of outputs of a task.
+// Kinds of outputs of a task.
 const (
 	OutputTree    = "tree"
 	OutputFile    = "file"
 	OutputMetrics = "metrics"
-	OutputAny     = "any" // a file or a directory, whichever the command leaves
+	OutputAny     = "any" // a file or a directory, depending on the command
 )
 
 func taskSchema() BlockSchema {

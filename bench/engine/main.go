@@ -30,7 +30,7 @@
 //	{"case":"noop","nodes":N,"fevalgraph_s":x,"ninja_s":y,"lstat_s":z,"ratio":x/y}
 //
 // The ratio is the one to ninja, or to sha256_s or small_s if present. The object for an edit also has noop_s,
-// work_s, and the ratio of the whole to their sum.
+// work_s, and in of_noop_and_work its ratio to their sum.
 //
 // It does not judge the ratio, and exits with 1 only if something fails.
 package main
