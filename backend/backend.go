@@ -52,7 +52,7 @@ type Session interface {
 	// ErrNotRegular.
 	Collect(ctx context.Context, path string) (io.ReadCloser, error)
 	// Verify checks, after a command that ended badly, whether the machine did its part: the workspace is
-	// the one that was made, its file system has room, and the kernel neither killed a process for lack of
+	// the created one, its file system has room, and the kernel neither killed a process for lack of
 	// memory nor denied one since the session was opened. An error means that no verdict can rest on what
 	// the commands did. A session's own memory limit is reported by the Exit.
 	Verify(ctx context.Context) error

@@ -18,7 +18,7 @@ type Explanation struct {
 	Addr, Kind  string
 	State       string // as in Decision, or as in the event of a past run
 	Key         string // 64 hexadecimal digits
-	PreviousKey string // key of the compared record; "" if there is none
+	PreviousKey string // key of the compared record; "" without one
 	Cause       string
 	Root        string         // original cause of a node that follows others; otherwise ""
 	RootAddr    string         // address of the node with that cause

@@ -111,7 +111,7 @@ func findTerm(ctx context.Context, o Options, term string) (*FoundUses, history.
 	}
 	parts := requirement().FindStringSubmatch(strings.TrimSpace(term))
 	if parts == nil || strings.ContainsAny(term, "/:") {
-		return nil, nil, exit.With(exit.Usage, fmt.Errorf("%q is no file, no digest, no image of the configuration and no requirement such as deepdiff==8.6.0", term))
+		return nil, nil, exit.With(exit.Usage, fmt.Errorf("%q is not a file, a digest, an image of the configuration, or a requirement such as deepdiff==8.6.0", term))
 	}
 	return &FoundUses{Kind: "requirement"}, matchRequirement(parts[1], parts[2]), nil
 }

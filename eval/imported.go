@@ -10,14 +10,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// Imported is what was made of the results of another tool.
+// Imported counts the imported results of another tool.
 type Imported struct {
 	plan.Imported
-	All int // results that there were
+	All int // results in the file
 }
 
-// Importer is that of the first benchmark whose results can be imported; nil when
-// there is none.
+// Importer returns the importer of the first benchmark that has one, or nil.
 func Importer(o Options) *plan.Importer {
 	for _, b := range o.Benchmarks {
 		if b.Import != nil {

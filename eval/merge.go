@@ -16,7 +16,7 @@ type MergeRequest struct {
 	// Inputs are packs with the record of a run, and project directories, whose latest run is used. The store
 	// must contain the outputs of the runs of directories.
 	Inputs   []string
-	Division string // file with the shards.Division of the runs, which lists all requested cells; "" if there is none
+	Division string // file with the shards.Division of the runs, which lists all requested cells; "" without one
 	Adopt    bool   // accept records of packs, regardless of their signature
 	Policy   *verdict.Policy
 	Progress event.Sink // can be nil

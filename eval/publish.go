@@ -99,7 +99,7 @@ func sameFile(ctx context.Context, path string, d cache.Digest) (bool, error) {
 }
 
 // published returns the address of the node that publishes a file, given relative to the project's directory;
-// "" if there is none.
+// "" if no node does.
 func published(cfg *lang.Config, path string) string {
 	path = filepath.Join(cfg.Root, filepath.FromSlash(path))
 	for _, t := range cfg.Tasks {

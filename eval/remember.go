@@ -173,7 +173,7 @@ func (m *remembering) facts(part int, cells []graph.ID, results []report.Cell) (
 }
 
 // owner returns the only partition that can contain a node: that of its solution, or of its problem if the
-// problem has one partition; -1 if there is none.
+// problem has one partition; -1 if no partition has it alone.
 func (m *remembering) owner(labels []graph.Label) int {
 	problem, solution := "", ""
 	for _, l := range labels {

@@ -135,7 +135,7 @@ problem "all" {
 		"5:1: the type leetcode cannot be judged.",
 		"6:1: the time 2m cannot be read; write such as 2s or 500ms.",
 		"7:3: the memory 64mb cannot be read; write such as 256m or 1g.",
-		"8:1: there is no subtask, so there is nothing to judge.",
+		"8:1: no subtasks, so nothing can be judged.",
 		"9:1: it needs a list of subtasks, each with n_cases or cases.",
 	}
 	if !slices.Equal(got, want) {

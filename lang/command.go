@@ -63,7 +63,7 @@ func (b *block) command() *Command {
 	b.fill(c)
 	c.Import, c.ImportReads, c.Confined = b.imports()
 	if ext := path.Ext(c.Solution); c.Import == ImportSeparate && ext != "" && ext != ".py" {
-		b.reject("import", "bad-value", "No Python module", fmt.Sprintf("import = %q is for solutions that are Python modules, and %s is none.", c.Import, c.Solution), "remove it")
+		b.reject("import", "bad-value", "No Python module", fmt.Sprintf("import = %q is for solutions that are Python modules, and %s is not a module.", c.Import, c.Solution), "remove it")
 	}
 	c.Argv = b.program()
 	network, _ := b.text("network")
@@ -169,7 +169,7 @@ func (b *block) programFile(c *Command, assets []Asset) {
 	info, err := os.Stat(file)
 	switch {
 	case isMissing(err):
-		b.reject("argv", "missing-file", "Missing program", fmt.Sprintf("There is no %q.", b.l.show(file)), "argv[0] is relative to directory, where the files of root are")
+		b.reject("argv", "missing-file", "Missing program", fmt.Sprintf("%q not found.", b.l.show(file)), "argv[0] is relative to directory, where the files of root are")
 	case err != nil:
 		b.reject("argv", "unreadable-file", "Unreadable file", pathReason(b.l.show(file), err), "")
 	case info.Mode().IsRegular() && info.Mode()&0o111 == 0:
@@ -212,7 +212,7 @@ func (b *block) scoreUses(r ScoreRule) {
 	}
 	if r.From != ScoreFromFile && r.From != "" {
 		for _, name := range []string{"file", "pointer", "pointer_unbounded"} {
-			refuse(name, fmt.Sprintf("With from = %q there is no %s.", r.From, name), `write from = "file", or remove it`)
+			refuse(name, fmt.Sprintf("%s has no effect with from = %q.", name, r.From), `write from = "file", or remove it`)
 		}
 	}
 	switch {
@@ -222,7 +222,7 @@ func (b *block) scoreUses(r ScoreRule) {
 		}
 	case written("pointer"):
 		for _, name := range []string{"pattern", "marker"} {
-			refuse(name, fmt.Sprintf("With a pointer there is no %s: the file is JSON.", name), "remove one of the two")
+			refuse(name, fmt.Sprintf("%s has no effect with a pointer: the file is JSON.", name), "remove one of the two")
 		}
 	case written("pointer_unbounded"):
 		b.reject("pointer_unbounded", "missing-attribute", "Missing attribute", "pointer_unbounded needs a pointer beside it.", "")

@@ -181,7 +181,7 @@ type Problem struct {
 	Description string   `hcl:"description"`
 	Spec        string   `hcl:"spec"` // path of the task text; not read by evaluation
 	Version     int      `hcl:"version"`
-	Release     string   `hcl:"release"` // "1.2.0", or Version if that is written; "" is none
+	Release     string   `hcl:"release"` // "1.2.0", or Version if that is written; "" means none
 	Tags        []string `hcl:"tags"`
 	Author      string   `hcl:"author"`
 	Difficulty  string   `hcl:"difficulty"`

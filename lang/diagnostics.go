@@ -302,11 +302,11 @@ func pathReason(shown string, err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if name := unnormalized(err); name != "" {
-			return fmt.Sprintf("There is no %q: the file name %+q is not in Unicode normal form C.", shown, name)
+			return fmt.Sprintf("%q not found: the file name %+q is not in Unicode normal form C.", shown, name)
 		}
-		return fmt.Sprintf("There is no %q.", shown)
+		return fmt.Sprintf("%q not found.", shown)
 	case errors.Is(err, syscall.ENOTDIR):
-		return fmt.Sprintf("There is no %q: something on the way is a file.", shown)
+		return fmt.Sprintf("%q not found: something on the way is a file.", shown)
 	case errors.Is(err, syscall.ELOOP):
 		return fmt.Sprintf("%q runs in a loop of symbolic links.", shown)
 	case errors.Is(err, fs.ErrPermission):

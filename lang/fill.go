@@ -96,7 +96,7 @@ func (b *block) text(name string) (string, given) {
 // formed checks a text that was written against the table's values and form.
 func (b *block) formed(a *AttributeSchema, s string) (string, bool) {
 	if a.Values != nil && !slices.Contains(a.Values, s) {
-		b.reject(a.Name, "unknown-value", "Unknown "+a.Name, fmt.Sprintf("There is no %s %q.", a.Name, s), didYouMean(s, a.Values, ""))
+		b.reject(a.Name, "unknown-value", "Unknown "+a.Name, fmt.Sprintf("No %s is named %q.", a.Name, s), didYouMean(s, a.Values, ""))
 		return "", false
 	}
 	if a.Form != nil {

@@ -90,7 +90,7 @@ func (b *block) checkerSource(j *Judge) {
 		wanted, other = other, wanted
 	}
 	if _, g := b.text(other); g == isSet && j.Mode != "" {
-		b.reject(other, "unknown-attribute", "No use for this attribute", fmt.Sprintf("With mode = %q there is no %s.", j.Mode, other), "remove it, or write "+wanted+" = …")
+		b.reject(other, "unknown-attribute", "No use for this attribute", fmt.Sprintf("%s has no effect with mode = %q.", other, j.Mode), "remove it, or write "+wanted+" = …")
 	}
 	if b.attrs[wanted] == nil {
 		if j.Mode != "" {

@@ -121,7 +121,7 @@ func (r *pairing) take(p filePair) {
 	problem := r.problems[p.Problem]
 	if problem == nil {
 		r.unknown.add(p.Range, "unknown-pair", func() diag.Diagnostic {
-			return diag.Diagnostic{Summary: "Pair without a problem", Detail: fmt.Sprintf("There is no problem %q.", p.Problem), Hint: didYouMean(p.Problem, r.names, "")}
+			return diag.Diagnostic{Summary: "Pair without a problem", Detail: fmt.Sprintf("No problem is named %q.", p.Problem), Hint: didYouMean(p.Problem, r.names, "")}
 		})
 		return
 	}

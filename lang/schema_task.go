@@ -25,7 +25,7 @@ func taskSchema() BlockSchema {
 			{Name: "inputs", Type: TypeSources, Doc: "Input blocks in short: paths in the workspace, with a path, an output of a task, a task with one output, or a solution for each."},
 			{Name: "outputs", Type: TypeMap, Doc: "Output blocks in short: names with their paths. Each is a file or directory, as the command leaves it; that called metrics has the kind metrics."},
 			{Name: "env", Type: TypeMap, Secrets: true, Doc: "Environment variables of setup and the command."},
-			{Name: "timeout", Type: TypeDuration, Default: `"30m"`, Doc: "Limit on the command, not on setup; null is none."},
+			{Name: "timeout", Type: TypeDuration, Default: `"30m"`, Doc: "Limit on the command, not on setup; null means no limit."},
 			{Name: "network", Type: TypeText, Values: []string{networkNone}, Doc: "\"none\" leaves only a private loopback. The default is the backend's."},
 			{Name: "cores", Type: TypeInteger, Default: "1", Doc: "Slots of the pool that it takes, at most all; processors of machines that are launched. In no key."},
 			{Name: "memory", Type: TypeSize, Doc: "Memory of machines that are launched, such as \"16GiB\"; no effect on others. In no key."},

@@ -189,7 +189,7 @@ func (b *block) whyFailed(p *Problem) string {
 	case !p.GivesScores() && len(p.Invalid) == 0:
 		b.reject("failed", "unknown-attribute", "No use for this attribute", fmt.Sprintf("%s gives no score that could be 0.", p.Ref), `a source that is not there may be missing = "skip"`)
 	case strings.TrimSpace(why) == "":
-		b.reject("failed", "bad-value", "No reason", "failed says why there is no code, so it must not be empty.", "write failed = null where there is code")
+		b.reject("failed", "bad-value", "No reason", "failed says why the code is missing, so it must not be empty.", "write failed = null if the code exists")
 	}
 	return why
 }

@@ -303,7 +303,7 @@ func readOutput(ctx context.Context, store cache.Store, st *graph.Status, name s
 		}
 		return json.Unmarshal(content, into)
 	}
-	return fmt.Errorf("there is no output %q", name)
+	return fmt.Errorf("output %q not found", name)
 }
 
 func nonEmpty(s string) *string {

@@ -8,7 +8,7 @@ type Entry struct {
 	Checkpoint *Checkpoint // never nil
 	Name       string      // problem/checkpoint/solution@backend
 	Outcome    verdict.Outcome
-	Note       string // why it did not pass, or a caveat; "" if there is no note
+	Note       string // why it did not pass, or a caveat; "" without a note
 }
 
 // Entries lists every checkpoint of r in natural order, in which run2 comes before run10.

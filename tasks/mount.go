@@ -161,7 +161,7 @@ func (t *Mount) scan() ([]mounted, error) {
 		return []mounted{{".", "absent"}}, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &graph.InputError{Err: fmt.Errorf("%s: there is no %s (hint: source is a path of the daemon's machine, and has to be there before)", t.Name, t.Source)}
+		return nil, &graph.InputError{Err: fmt.Errorf("%s: %s not found (hint: source must be an existing path on the machine of the daemon)", t.Name, t.Source)}
 	}
 	if err != nil {
 		return nil, &graph.InputError{Err: fmt.Errorf("%s: %w", t.Name, err)}

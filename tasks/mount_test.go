@@ -150,7 +150,7 @@ func TestMountCannotBeHashed(t *testing.T) {
 		want string
 	}{
 		{mountOf(t, dir), `is a socket, which cannot be hashed (hint: content = "unhashed"`},
-		{mountOf(t, filepath.Join(dir, "absent")), "mount /data: there is no "},
+		{mountOf(t, filepath.Join(dir, "absent")), "/absent not found (hint"},
 		{far, "is on another machine, of the daemon at tcp://far:2376, and cannot be read here (hint: content = "},
 	} {
 		err := try.m.Describe(t.Context(), &graph.Manifest{})

@@ -201,7 +201,7 @@ func (p blueprint) missingSource(err error) error {
 
 // errNoSource is why a container cannot be made when a mount's source is not
 // there for the daemon.
-var errNoSource = errors.New("there is nothing to mount where the daemon runs")
+var errNoSource = errors.New("nothing to mount on the machine of the daemon")
 
 // discard removes the container, if it might exist, and leaves its network to
 // others. It can be called again after a failure.

@@ -151,7 +151,7 @@ func TestCannotBe(t *testing.T) {
 		{"no name", docker.Options{}, "no image is named"},
 		{"bad name", docker.Options{Image: "Not An Image", Pull: docker.PullNever}, "invalid reference format"},
 		{"user", docker.Options{Image: baseImage, User: "stranger"}, "user: the image does not know it: "},
-		{"mount", docker.Options{Image: baseImage, Mounts: []docker.Mount{{Source: "/no/such/place", Target: "/x"}}}, "mount: there is nothing to mount where the daemon runs: "},
+		{"mount", docker.Options{Image: baseImage, Mounts: []docker.Mount{{Source: "/no/such/place", Target: "/x"}}}, "mount: nothing to mount on the machine of the daemon: "},
 		{"mount without a target", docker.Options{Image: baseImage, Mounts: []docker.Mount{{Source: "/tmp", Target: "x"}}}, `mount of "/tmp" at "x"`},
 		{"little memory", docker.Options{Image: baseImage, Memory: 1 << 20}, "Minimum memory limit allowed is 6MB (hint: raise it"},
 		{"many cpus", docker.Options{Image: baseImage, CPUs: 10000}, "cpus: Error response from daemon: Range of CPUs"},

@@ -151,7 +151,7 @@ func (c *connection) run(ctx context.Context, into cache.Store, programs []backe
 	return ends, nil
 }
 
-// full returns an error if there is no room for the outputs of programs, as far as that is known.
+// full returns an error if the disk is too full for the outputs of programs, as far as that is known.
 func (c *connection) full() error {
 	if c.process == nil {
 		return nil

@@ -116,7 +116,7 @@ func secure(r *attributes) (*tls.Config, error) {
 		}
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(content) {
-			return nil, &backend.SettingError{Setting: "ca", Err: fmt.Errorf("there is no certificate in %s", r.CA)}
+			return nil, &backend.SettingError{Setting: "ca", Err: fmt.Errorf("no certificate found in %s", r.CA)}
 		}
 	}
 	if r.Certificate != "" {

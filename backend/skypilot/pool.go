@@ -227,7 +227,7 @@ func (p *Pool) choose(prefers func(*worker.Client) bool) *cluster {
 	return best
 }
 
-// wantsMore reports whether another cluster is worth its launch: there is none, or the existing clusters
+// wantsMore reports whether another cluster is worth its launch: no cluster exists, or the existing clusters
 // would need longer for the queue.
 func (p *Pool) wantsMore() bool {
 	have := p.living() + p.launching

@@ -91,7 +91,7 @@ func Connect(ctx context.Context, store cache.Store, o ClientOptions) (*Client, 
 	return c, nil
 }
 
-// pinned accepts only the known certificate. There is no name to verify: the server has none.
+// pinned accepts only the known certificate. It does not verify a name: the server has none.
 func (o *Access) pinned(state tls.ConnectionState) error {
 	if len(state.PeerCertificates) == 0 {
 		return errors.New("the worker sent no certificate")
@@ -186,7 +186,7 @@ func (c *Client) persist(ctx context.Context, try func() error) error {
 			broken.Progress()
 		}
 		if cause := context.Cause(ctx); cause != nil {
-			if !c.connected { // why there is no connection
+			if !c.connected { // why connecting failed
 				return fmt.Errorf("%w (the last error: %w)", cause, err)
 			}
 			return cause

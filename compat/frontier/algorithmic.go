@@ -61,7 +61,7 @@ func readAlgorithmic(files *lang.ReaderFiles, given map[string]string) (*lang.Ma
 	}
 	subtasks := c.subtasks()
 	if len(subtasks) == 0 && len(c.Mistakes) == 0 {
-		c.Fail(document.At(c.Root, "subtasks"), "there is no subtask, so there is nothing to judge")
+		c.Fail(document.At(c.Root, "subtasks"), "no subtasks, so nothing can be judged")
 	}
 	if absent := c.absent(subtasks); len(absent) > 0 {
 		c.Fail(document.At(c.Root, "subtasks"), "testdata lacks what is named: "+strings.Join(absent, ", "))

@@ -107,7 +107,7 @@ func TestAlgorithmicMistakes(t *testing.T) {
 	for config, want := range map[string]string{
 		"type: batch\nsubtasks: [{n_cases: 1}]":        "the type batch cannot be judged",
 		"time: 1s":                                     "it needs a list of subtasks",
-		"subtasks: []":                                 "there is no subtask",
+		"subtasks: []":                                 "no subtasks",
 		"subtasks: [{}]":                               "it needs a list of subtasks, each with n_cases or cases",
 		"subtasks: [{n_cases: 1, time: soon}]":         "the time soon cannot be read",
 		"subtasks: [{n_cases: 1, memory_limit: lots}]": "the memory lots cannot be read",

@@ -201,7 +201,7 @@ func TestMistakes(t *testing.T) {
 		"step outside":     {toml: "artifacts = [\"/app\"]\n" + head + "[[steps]]\nname = \"..\"\n", want: "task.toml:6"},
 		"windows":          {toml: "artifacts = [\"/app\"]\n" + head + "[environment]\nos = \"windows\"\n", want: "task.toml:7"},
 		"allowlist":        {toml: "artifacts = [\"/app\"]\n" + head + "[environment]\nnetwork_mode = \"allowlist\"\n", want: "list of hosts cannot be had"},
-		"no test.sh":       {toml: "artifacts = [\"/app\"]\n" + head, files: map[string]string{"tests/test.sh": "-"}, want: "there is no test.sh in tests"},
+		"no test.sh":       {toml: "artifacts = [\"/app\"]\n" + head, files: map[string]string{"tests/test.sh": "-"}, want: "test.sh not found in tests"},
 		"no image":         {toml: "artifacts = [\"/app\"]\n" + head, files: map[string]string{"environment/Dockerfile": "-"}, want: "which image the task has"},
 		"sidecars":         {toml: "artifacts = [\"/app\"]\n" + head, files: map[string]string{"environment/docker-compose.yaml": "services: {}"}, want: "a judge or a command block"},
 		"ignored tests":    {toml: "artifacts = [\"/app\"]\n" + head, files: map[string]string{"tests/.harborignore": "*.sh\n"}, want: ".harborignore leaves out tests/test.sh"},

@@ -105,7 +105,7 @@ func (t *task) image(v *taskVerifier, levels []*yaml.Node, dir string) {
 		}
 	}
 	if !found {
-		t.Fail(v.At, fmt.Sprintf("there is no %s in %s", script, t.inside(places[0])))
+		t.Fail(v.At, fmt.Sprintf("%s not found in %s", script, t.inside(places[0])))
 	}
 	if v.Image = t.text(t.table(t.Root, "environment"), "docker_image"); v.Image == "" {
 		if !t.build(v, filepath.Join(t.dir, "environment")) {

@@ -113,8 +113,8 @@ func TestNoSide(t *testing.T) {
 	for name, want := range map[string]string{
 		"absent.json": "absent.json",
 		"text.json":   "it is not what `fevalgraph results --format json` prints",
-		"folder":      "is no project with recorded runs",
-		"folder@1":    "is no project with recorded runs",
+		"folder":      "is not a project with recorded runs",
+		"folder@1":    "is not a project with recorded runs",
 	} {
 		_, err := c.Runs(t.Context(), name, "run.json", nil)
 		var coded *exit.Error

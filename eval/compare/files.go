@@ -111,7 +111,7 @@ func (l *Logs) Difference(solutions, selectors []string) (*report.Difference, er
 	return report.Differ(results[0], results[1]), nil
 }
 
-// sharedMetric returns the requested metric, or the first one that all logs contain.
+// sharedMetric returns the requested metric, or the first metric in all logs.
 func (r *logReader) sharedMetric(asked string) (string, error) {
 	shared := slices.Clone(r.logs[0].Metrics)
 	for _, l := range r.logs[1:] {
@@ -234,7 +234,7 @@ func (s scale) cell(l *plan.Log, a *plan.LogAttempt, metric string) report.Cell 
 	switch {
 	case s == binary:
 		c.Name, c.Passed = metric, ok && value == 1
-		if ok && value == 0 && c.Message == nil { // there is no pass rule to name
+		if ok && value == 0 && c.Message == nil { // without a pass rule to name
 			message := metric + " is 0"
 			c.Message = &message
 		}

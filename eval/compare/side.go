@@ -73,7 +73,7 @@ func sideOfProject(o *options.Options, name, dir, run string) (*side, error) {
 		return nil, err
 	}
 	if _, err := os.Stat(other.StateDir()); err != nil {
-		return nil, exit.With(exit.Usage, fmt.Errorf("%s is no project with recorded runs: %w", name, err))
+		return nil, exit.With(exit.Usage, fmt.Errorf("%s is not a project with recorded runs: %w", name, err))
 	}
 	record, err := history.Open(other.Records(), run)
 	if err != nil {

@@ -183,7 +183,7 @@ func (c *call) keys(g *lang.Generator) ([]keypool.Key, error) {
 				called = fmt.Sprintf("%s (number %d)", called, i+1)
 			}
 			if strings.ContainsFunc(line, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-				return nil, fmt.Errorf("%s is no API key: it has characters that none has", called)
+				return nil, fmt.Errorf("%s is not an API key: it contains invalid characters", called)
 			}
 			keys = append(keys, keypool.Key{Name: called, Value: line})
 		}

@@ -21,8 +21,8 @@ type Past struct {
 	End       event.RunEnd
 	Ended     bool // otherwise it is running, or was killed
 	Decisions []Decision
-	// Later is the id of the last call if that is running or was killed, and this call is the last one that
-	// ended.
+	// Later is the id of the last call if that is running or was killed, and this call is the last ended
+	// one.
 	Later string
 }
 

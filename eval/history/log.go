@@ -18,7 +18,7 @@ import (
 var ErrNoLog = errors.New("printed nothing")
 
 // Log returns the output of a node's work in a recorded run, or in the run that made its answer; or the output
-// of a broken attempt; or its message. The error wraps ErrNoLog if there is none.
+// of a broken attempt; or its message. The error wraps ErrNoLog if all are missing.
 func Log(ctx context.Context, store cache.Store, run *event.Run, done *event.NodeDone) ([]byte, error) {
 	if attempted(done) {
 		content, err := run.Log(done.Addr)

@@ -15,7 +15,7 @@ import (
 // and installed next to fevalgraph on every system.
 const WorkerName = "fevalgraph-worker"
 
-// WorkerProgram returns the file of the program to run there: the one that the configuration names, or else the
+// WorkerProgram returns the file of the program to run there: the file that the configuration names, or else the
 // small program if it was built with this one, or else this program, which can do the same. what names the
 // users of the program, in the plural, for errors.
 func WorkerProgram(named, what string) (string, error) {

@@ -22,7 +22,7 @@ type Site struct {
 	Registry  *backend.Registry  // nil if the site starts no sessions
 	Root      string             // directory of the configuration
 	State     string             // the project's state directory
-	UserState string             // the user's state directory; "" if there is none
+	UserState string             // the user's state directory; "" if it is missing
 	Scratch   string             // directory below which workspaces are made
 	Run       string             // run id of sessions
 	ReadOnly  bool               // do not write facts about backends

@@ -49,7 +49,7 @@ type (
 	SessionsEnded struct{ Count int }
 	// SessionLeft means that sessions of earlier runs could not be ended.
 	SessionLeft struct{ Err error }
-	// KeyMissing means that no later run will trust the results, because there is no key to sign them with.
+	// KeyMissing means that no later run will trust the results, because a key to sign them with is missing.
 	KeyMissing struct{ Err error }
 	// SessionsUnknown means that sessions of earlier runs could not be listed.
 	SessionsUnknown struct{ Err error }

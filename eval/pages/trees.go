@@ -108,7 +108,7 @@ func readTree(ctx context.Context, store cache.Store, id string) (*page.Tree, er
 		case e.Digest.Size > mostText:
 			f.Note = fmt.Sprintf("%d bytes, which is too long to show", e.Digest.Size)
 		case size+e.Digest.Size > mostInTree:
-			f.Note = fmt.Sprintf("%d bytes, for which there is no room after the files before", e.Digest.Size)
+			f.Note = fmt.Sprintf("%d bytes, which exceed the limit for all files", e.Digest.Size)
 		default:
 			content, err := cache.ReadBlob(ctx, store, e.Digest, mostText)
 			if err != nil {

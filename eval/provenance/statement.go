@@ -104,11 +104,11 @@ func (s *statement) sign(ctx context.Context, signer dsse.Signer) ([]byte, error
 func openStatement(ctx context.Context, text []byte, keys []dsse.Verifier) (s *statement, signed bool, err error) {
 	var envelope dsse.Envelope
 	if err := json.Unmarshal(text, &envelope); err != nil {
-		return nil, false, fmt.Errorf("the statement is no DSSE envelope: %w", err)
+		return nil, false, fmt.Errorf("the statement is not a DSSE envelope: %w", err)
 	}
 	body, err := envelope.DecodeB64Payload()
 	if err != nil {
-		return nil, false, fmt.Errorf("the statement is no DSSE envelope: %w", err)
+		return nil, false, fmt.Errorf("the statement is not a DSSE envelope: %w", err)
 	}
 	if err := json.Unmarshal(body, &s); err != nil {
 		return nil, false, fmt.Errorf("the statement is not an in-toto statement: %w", err)

@@ -29,7 +29,7 @@ type remoteCache struct {
 	*remote.Store
 	name     string
 	lookups  int  // records that can be requested concurrently
-	unsigned bool // nothing is sent because there is no key
+	unsigned bool // nothing is sent, for lack of a key
 }
 
 // remoteLimit limits the net cost of all remote caches to a run: less than 5 s, with overhead.
@@ -50,7 +50,7 @@ func (s *Stores) openRemotes(layers *cache.Layered, cfg *lang.Config) error {
 	}
 	for name := range s.options.Remotes {
 		if !slices.Contains(names, name) {
-			return exit.With(exit.Usage, fmt.Errorf("--cache: there is no remote cache %q in the configuration; there is %s", name, strings.Join(append(names, "local"), ", ")))
+			return exit.With(exit.Usage, fmt.Errorf("--cache: the configuration has no remote cache %q; known are %s", name, strings.Join(append(names, "local"), ", ")))
 		}
 	}
 	if len(known) == 0 {
@@ -161,7 +161,7 @@ func (s *Stores) transport(r *lang.RemoteCache) (remote.Transport, error) {
 			}
 			config.RootCAs = x509.NewCertPool()
 			if !config.RootCAs.AppendCertsFromPEM(content) {
-				return nil, fmt.Errorf("FEVALGRAPH_CACHE_CA_%s: there is no certificate in %s", suffix, file)
+				return nil, fmt.Errorf("FEVALGRAPH_CACHE_CA_%s: no certificate found in %s", suffix, file)
 			}
 		}
 	}

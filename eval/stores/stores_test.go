@@ -182,7 +182,7 @@ func TestRemotesAsked(t *testing.T) {
 		{name: "another mode", asked: map[string]string{"other": "rw", "our-cache": "r"}, key: true, want: []string{"our-cache", "other+w"}},
 		{name: "none", asked: map[string]string{}, key: true},
 		{name: "call that only reads", readOnly: true, key: true, want: []string{"our-cache", "other"}},
-		{name: "unknown", asked: map[string]string{"theirs": "r"}, err: `there is no remote cache "theirs"`},
+		{name: "unknown", asked: map[string]string{"theirs": "r"}, err: `the configuration has no remote cache "theirs"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := newProject(t, ours, read)

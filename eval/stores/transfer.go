@@ -33,7 +33,7 @@ func (s *Stores) Push(ctx context.Context, keys []cache.Key) (sent, left int, er
 		return 0, 0, exit.With(exit.Usage, fmt.Errorf("results are signed before they are sent, and %s is not set; `fevalgraph keygen` makes a key", user.SigningKeyVariable))
 	}
 	if !writable {
-		return 0, 0, exit.With(exit.Usage, errors.New(`there is no remote cache to send anything to: give the configuration one with mode = "rw"`))
+		return 0, 0, exit.With(exit.Usage, errors.New(`no remote cache to send to: give the configuration one with mode = "rw"`))
 	}
 	return sent, left, context.Cause(ctx)
 }
@@ -43,7 +43,7 @@ func (s *Stores) Push(ctx context.Context, keys []cache.Key) (sent, left int, er
 func (s *Stores) Pull(ctx context.Context, keys []cache.Key) (copied, left int, err error) {
 	layers, ok := s.Store.(*cache.Layered)
 	if !ok || len(s.remotes) == 0 {
-		return 0, 0, exit.With(exit.Usage, errors.New("there is no remote cache to copy anything from"))
+		return 0, 0, exit.With(exit.Usage, errors.New("no remote cache to copy from"))
 	}
 	records := map[cache.Key]*cache.Record{}
 	var outputs []cache.Output

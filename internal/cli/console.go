@@ -18,9 +18,9 @@ import (
 )
 
 func (a *app) consoleCommand() *cobra.Command {
-	return command("console", "Evaluate expressions against the configuration",
+	return command("console", "Evaluate expressions in the configuration",
 		`Console reads expressions from stdin, one a line, and prints their values. All
-references and functions of the configuration are there.`,
+references and functions of the configuration are available.`,
 		`  echo 'keys(problem)' | fevalgraph console
   fevalgraph console`,
 		func(cmd *cobra.Command, args []string) error {

@@ -19,21 +19,22 @@ func (a *app) genCommand() *cobra.Command {
 	var r generate.Request
 	var past string
 	cmd := command("gen [SELECTOR...]", "Have models write solutions",
-		`Gen asks the models of generator blocks for solutions, and writes the answers as
-files where the blocks say. Run grades them as any others; it asks no model.
+		`Gen requests solutions from the models of generator blocks, and writes the
+answers to the files that the blocks name. Run grades them like any others, and
+contacts no model.
 
-What has been answered is not asked again, whoever interrupts or kills gen: an
-answer is kept by all of its request. A prompt that changed is another request.
-An answer without usable code leaves a file .FAILED with the reason.
+Answers are saved as they arrive, so an interrupted gen resumes where it stopped.
+An answer belongs to its whole request: a changed prompt is another request. An
+answer without usable code leaves a file .FAILED with the reason.
 
 API keys are used only after `+"`fevalgraph trust`"+` has shown which are sent where.
 
 A selector is a glob over PROBLEM/CHECKPOINT/GENERATOR#ATTEMPT, or AXIS=GLOB
 with the axes generator, problem, checkpoint, attempt and model. Commas mean
-and, several arguments mean or. Earlier checkpoints are asked first.
+and, several arguments mean or. Earlier checkpoints come first.
 
-Exit codes: 0 all is there, 1 an answer had no usable code, 2 usage or
-configuration error, also a wrong endpoint, model or key, 3 something was not
+Exit codes: 0 all answers are present, 1 an answer had no usable code, 2 usage or
+configuration error, or a wrong endpoint, model or key, 3 a request was not
 answered, or --max-cost was reached, 4 nothing selected, 130 interrupted.`,
 		`  fevalgraph gen --dry-run
   fevalgraph gen --max-cost 5

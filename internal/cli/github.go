@@ -28,7 +28,7 @@ const githubFormat = "github"
 
 func (f *githubFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.comment, "comment", "", "with --format github: write the text of a comment to a `FILE`")
-	cmd.Flags().StringVar(&f.against, "against", "", "with --format github: say what changed since a `RUN`, or a file of --format json")
+	cmd.Flags().StringVar(&f.against, "against", "", "with --format github: show changes since a `RUN`, or a file of --format json")
 }
 
 // writeGitHub writes the step summary to the file of GitHub Actions, or else to stdout, and annotations to

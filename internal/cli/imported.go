@@ -24,8 +24,8 @@ func (f *importFlags) add(cmd *cobra.Command) {
 	if f.importer == nil {
 		return
 	}
-	cmd.Flags().StringVar(&f.file, "import", "", "show what "+f.importer.Source+" says of the same files, too")
-	cmd.Flags().BoolVar(&f.counted, "count-imported", false, "believe what is imported: its scores and statuses count")
+	cmd.Flags().StringVar(&f.file, "import", "", "also show the results in "+f.importer.Source+" for the same files")
+	cmd.Flags().BoolVar(&f.counted, "count-imported", false, "count imported scores and statuses")
 }
 
 // help returns a paragraph for the command's help.

@@ -34,9 +34,9 @@ func (a *app) initCommand() *cobra.Command {
 		about += fmt.Sprintf("  %-21s %s\n", s.Kind, s.About)
 	}
 	cmd := command("init [DIR]", "Write a small project to start from",
-		`Init writes a configuration with all that it needs into DIR (the current
-directory by default), and a .gitignore for what runs leave there. Files that
-exist are never overwritten. Values of --var, such as the path of a checkout,
+		`Init writes a configuration with its files into DIR (by default the current
+directory), and a .gitignore for the files of runs. It never overwrites existing
+files. Values of --var, such as the path of a checkout,
 are kept in `+varsFile+`, which --var-file reads. The kinds of projects are
 
 `+about,

@@ -23,13 +23,13 @@ func listKinds() []string { return append(slices.Clone(describe.Lists), coverage
 func (a *app) listCommand() *cobra.Command {
 	var pairs string
 	cmd := command("list [THING] [SELECTOR...]", "List what the configuration describes",
-		`List prints one kind of THING; without one, the cells. There are
+		`List prints all objects of a kind, by default the cells. Kinds are
 `+strings.Replace(strings.Join(listKinds(), ", "), "cells, ", "cells,\n", 1)+`.
-Selectors keep a part of problems, solutions, cells or nodes.
+Selectors select a part of problems, solutions, cells or nodes.
 
-Coverage is, for each problem, how many of the expected solutions are present,
-missing, failed, or empty files. Expected are the solutions of the configuration
-or, with --pairs, those of the file.`,
+Coverage counts, for each problem, how many expected solutions are present,
+missing, failed, or empty files. The configuration lists the expected solutions
+or, with --pairs, the file.`,
 		`  fevalgraph list problems
   fevalgraph list tag=web
   fevalgraph list nodes --json

@@ -20,13 +20,13 @@ type logFlags struct{ as, metric string }
 
 func (f *logFlags) add(cmd *cobra.Command, a *app) {
 	f.addAs(cmd, a)
-	cmd.Flags().StringVar(&f.metric, "metric", "", "which `METRIC` of files of other programs counts (default: the first that all have)")
+	cmd.Flags().StringVar(&f.metric, "metric", "", "`METRIC` of files of other programs (default: the first that all contain)")
 }
 
 // addAs adds --as; the command adds --metric.
 func (f *logFlags) addAs(cmd *cobra.Command, a *app) {
 	options := a.options()
-	cmd.Flags().StringVar(&f.as, "as", "", "the names are files of this `FORMAT`, not what they look like: "+strings.Join(compare.LogFormats(&options), ", "))
+	cmd.Flags().StringVar(&f.as, "as", "", "read the files in this `FORMAT` instead of detecting it: "+strings.Join(compare.LogFormats(&options), ", "))
 }
 
 // split separates names from selectors, which contain a =. With --as, all are names.

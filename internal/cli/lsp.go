@@ -14,10 +14,10 @@ import (
 
 func (a *app) lspCommand() *cobra.Command {
 	cmd := command("lsp", "Help editors with configurations",
-		`Lsp is a language server: an editor starts it and speaks the Language Server
-Protocol with it over stdin and stdout. It shows what validate finds in texts as
-they are typed, completes, explains, renames, formats, and shows last verdicts.
-It executes nothing that a project names.`,
+		`Lsp is a language server: an editor starts it and uses the Language Server
+Protocol over stdin and stdout. It shows the findings of validate during typing,
+completes, explains, renames, formats, and shows last verdicts. It executes
+nothing that a project names.`,
 		`  fevalgraph lsp
   fevalgraph lsp --var root=/data/checkout`,
 		func(cmd *cobra.Command, args []string) error {
@@ -30,7 +30,7 @@ It executes nothing that a project names.`,
 			}
 			return nil
 		})
-	cmd.Flags().Bool("stdio", false, "accepted because many editors pass it: there is no other way than stdin and stdout")
+	cmd.Flags().Bool("stdio", false, "accepted because many editors pass it: stdin and stdout are always used")
 	return cmd
 }
 

@@ -16,9 +16,9 @@ import (
 
 func (a *app) mcpCommand() *cobra.Command {
 	return command("mcp", "Answer coding agents about plans and verdicts",
-		`Mcp is a server of the Model Context Protocol: an agent starts it and asks over
-stdin and stdout. Its tools are plan, explain, results, diff and log, which only
-read. It executes only what the project is trusted with.`,
+		`Mcp is a server of the Model Context Protocol: an agent starts it and sends
+requests over stdin and stdout. Its tools are plan, explain, results, diff and
+log, which only read. It executes only what the project is trusted with.`,
 		`  fevalgraph mcp
   fevalgraph mcp -C evals`,
 		func(cmd *cobra.Command, args []string) error {

@@ -57,6 +57,6 @@ func policyHelp() string {
 	for _, p := range verdict.Policies() {
 		fmt.Fprintf(&b, "  %-27s %s\n", p, p.Meaning())
 	}
-	fmt.Fprintf(&b, "One that was not judged passes none. Without a pass block it is\n%s; what gives scores then neither passes nor fails.", verdict.DefaultPolicy)
+	fmt.Fprintf(&b, "A checkpoint that was not judged passes none. Without a pass block it is\n%s; what gives scores then neither passes nor fails.", verdict.DefaultPolicy)
 	return b.String()
 }

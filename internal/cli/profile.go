@@ -24,8 +24,8 @@ import (
 type timing struct{ profile, otlp string }
 
 func (t *timing) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&t.profile, "profile", "", "write when each node waited and worked to a `FILE` in Chrome's trace format")
-	cmd.Flags().StringVar(&t.otlp, "otlp", "", "send the run, its cells and the nodes that worked as spans to the OpenTelemetry endpoint `URL`")
+	cmd.Flags().StringVar(&t.profile, "profile", "", "write a profile of waiting and working nodes to a `FILE` in Chrome's trace format")
+	cmd.Flags().StringVar(&t.otlp, "otlp", "", "send spans of the run, its cells and executed nodes to the OpenTelemetry endpoint `URL`")
 }
 
 // observe attaches a trace to a request. write writes it when the run has ended; an unreachable endpoint is a

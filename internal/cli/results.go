@@ -32,20 +32,20 @@ type resultsFlags struct {
 
 func (a *app) resultsCommand() *cobra.Command {
 	f := &resultsFlags{imports: importFlags{importer: eval.Importer(a.options())}}
-	cmd := command("results [FILE...] [SELECTOR...]", "Last known results, or those of one run",
+	cmd := command("results [FILE...] [SELECTOR...]", "Show last known results, or those of one run",
 		`Results prints the last known result of every checkpoint that the configuration
-has, whichever run judged it, and says which of them no longer hold; or, with
---run, the results of that run alone. Nothing is evaluated. Selectors pick some
-of them. With --failed, only what did not pass is shown; with --tests, each test
-or case has a row with the first line of its message. Of files that other
-programs wrote, or directories of them, it prints what these say.
+has, from any run, and marks those that are out of date; or, with --run, only the
+results of that run. It evaluates nothing. Selectors select a part. With
+--failed, only what did not pass is shown; with --tests, each test or case has a
+row with the first line of its message. For files of other programs, or
+directories of them, it prints their results.
 
 Formats: `+strings.Join(text.Fold(strings.Join(report.Formats(), ", "), 70), "\n")+`.
 
-`+f.imports.help()+`With --by, cells are summed up by what they have on some axes: how many are
-solved, and mean, minimum and maximum of their scores; what k attempts at a
-problem are expected to give, for each k of --at. Axes are problem, solution,
-backend and labels of solutions. Formats are then `+strings.Join(report.GroupFormats(), ", ")+`.
+`+f.imports.help()+`With --by, cells are summed up by their values on axes: how many are solved,
+mean, minimum and maximum of their scores, and the expected best of k attempts
+at a problem, for each k of --at. Axes are problem, solution, backend and labels
+of solutions. Formats are then `+strings.Join(report.GroupFormats(), ", ")+`.
 
 `+policyHelp(),
 		`  fevalgraph results
@@ -71,9 +71,9 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().BoolVar(&f.failed, "failed", false, "only what did not pass")
 	cmd.Flags().BoolVar(&f.tests, "tests", false, "a row for each test or case, with its message ("+strings.Join(report.TestFormats(), ", ")+")")
-	cmd.Flags().StringVar(&f.order, "sort", "name", "order of tables: name, or failed, what failed first")
+	cmd.Flags().StringVar(&f.order, "sort", "name", "order of tables: name, or failed (failures first)")
 	cmd.Flags().StringVar(&f.format, "format", "table", strings.Join(report.Formats(), ", "))
-	cmd.Flags().StringVar(&f.run, "run", "", "only the results of this run: its `ID`, a part of it, latest, or latest~1 for the one before")
+	cmd.Flags().StringVar(&f.run, "run", "", "only the results of a run: its `ID`, a part of it, latest, or latest~1 for the one before")
 	cmd.Flags().StringSliceVar(&f.by, "by", nil, "sum up by `AXES`: problem, solution, backend, or labels (with commas, or repeated)")
 	cmd.Flags().IntSliceVar(&f.at, "at", []int{1}, "with --by: numbers of attempts `K` for pass@k and best of k")
 	f.logs.add(cmd, a)

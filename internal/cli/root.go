@@ -131,19 +131,19 @@ func hintAtCommand(root *cobra.Command, args []string, err error) error {
 func (a *app) addGlobalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.StringVarP(&a.flags.dir, "chdir", "C", "", "directory of the configuration")
-	f.StringVarP(&a.flags.file, "file", "f", "", "configuration file to use in place of fevalgraph.hcl")
+	f.StringVarP(&a.flags.file, "file", "f", "", "configuration file to use instead of fevalgraph.hcl")
 	f.StringArrayVar(&a.flags.vars, "var", nil, "set a variable: `NAME=VALUE` (repeatable)")
 	f.StringArrayVar(&a.flags.varFiles, "var-file", nil, "read variables from a `FILE` (repeatable)")
 	f.BoolVarP(&a.flags.quiet, "quiet", "q", false, "show errors only")
 	f.BoolVarP(&a.flags.verbose, "verbose", "v", false, "show more")
 	f.StringVar(&a.flags.color, "color", "auto", "auto, always or never")
-	f.StringVar(&a.flags.cache, "cache", "", "which caches to use, and how: local:rw or local:r, and remote ones by name, such as local:rw,team:r (default: local:rw and all remote ones)")
-	f.BoolVar(&a.flags.offline, "offline", false, "use uv's cache alone for requirements and pytest")
+	f.StringVar(&a.flags.cache, "cache", "", "caches to use, with their modes: local:rw or local:r, and remote ones by name, such as local:rw,team:r (default: local:rw and all remote ones)")
+	f.BoolVar(&a.flags.offline, "offline", false, "use only uv's cache for requirements and pytest")
 	f.BoolVar(&a.flags.json, "json", false, "print JSON: the event stream for run, one object for commands that read")
-	f.IntVarP(&a.flags.jobs, "jobs", "j", 0, "nodes that run at once (default: the processors)")
+	f.IntVarP(&a.flags.jobs, "jobs", "j", 0, "nodes that run at once (default: the number of processors)")
 	f.StringVar(&a.flags.progress, "progress", "", "auto, live, plain, json or none")
-	f.BoolVar(&a.flags.trust, "trust", false, "trust the project of this call: ask its backends who they are")
-	f.BoolVar(&a.flags.locked, "locked", false, "fail when requirements are not locked, instead of locking them")
+	f.BoolVar(&a.flags.trust, "trust", false, "trust the project of this call: query its backends")
+	f.BoolVar(&a.flags.locked, "locked", false, "fail if requirements are not locked, instead of locking them")
 }
 
 // checkFlags returns an error for invalid values of global flags, even if the command does not use them.

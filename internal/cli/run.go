@@ -25,21 +25,21 @@ type runFlags struct {
 
 func (f *runFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVarP(&f.keepGoing, "keep-going", "k", true, "go on after failures; --keep-going=false is --fail-fast")
+	flags.BoolVarP(&f.keepGoing, "keep-going", "k", true, "continue after failures; --keep-going=false means --fail-fast")
 	flags.BoolVarP(&f.failFast, "fail-fast", "x", false, "start nothing new after the first failure")
 	cmd.MarkFlagsMutuallyExclusive("keep-going", "fail-fast")
-	flags.StringArrayVar(&f.only, "only", nil, "keep only what a `SELECTOR` picks (repeatable)")
-	flags.StringArrayVar(&f.not, "not", nil, "leave out what a `SELECTOR` picks, and what needs it (repeatable)")
-	flags.StringArrayVar(&f.force, "force", nil, "run nodes that a `SELECTOR` picks even when they are fresh (repeatable)")
-	flags.StringSliceVar(&f.retry, "retry", nil, "run again what has a `STATUS` in its last result: broken, timeout, error (with commas, or repeated)")
-	f.policy.add(cmd, "pass policy for the exit code, in place of the problems' own")
+	flags.StringArrayVar(&f.only, "only", nil, "keep only what a `SELECTOR` matches (repeatable)")
+	flags.StringArrayVar(&f.not, "not", nil, "omit what a `SELECTOR` matches, and what needs it (repeatable)")
+	flags.StringArrayVar(&f.force, "force", nil, "run nodes that a `SELECTOR` matches even if they are fresh (repeatable)")
+	flags.StringSliceVar(&f.retry, "retry", nil, "run cells again whose last result has a `STATUS`: broken, timeout, error (with commas, or repeated)")
+	f.policy.add(cmd, "pass policy for the exit code, instead of the problems' own")
 	flags.StringVar(&f.shard, "shard", "", "evaluate the `I/N`th part of every suite, or of --cells; shared runs the tasks that several parts of --cells need")
-	flags.StringVar(&f.cells, "cells", "", "keep only the cells that a `FILE` lists: one on each line, or what plan --shards --json printed")
+	flags.StringVar(&f.cells, "cells", "", "keep only the cells that a `FILE` lists: one on each line, or printed by plan --shards --json")
 	addPairs(cmd, &f.pairs, "keep only the solutions that a `FILE` of pairs names")
 }
 
 func (f *runFlags) addDryRun(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "the same as plan")
+	cmd.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "same as plan")
 }
 
 // request returns the request of flags and arguments.
@@ -63,8 +63,8 @@ func addPairs(cmd *cobra.Command, into *string, usage string) {
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	cmd := command("run [SELECTOR...]", "Evaluate; only stale nodes execute",
-		`Run evaluates what the selectors pick, or everything, and executes only stale
-nodes. Results are shown, recorded, and exported.
+		`Run evaluates what the selectors match, or everything, and executes only stale
+nodes. It shows, records and exports results.
 
 A selector is a glob over node addresses or AXIS=GLOB with the axes problem,
 checkpoint, solution, backend, suite, tag, kind, repeat, verdict (of the last
@@ -73,15 +73,15 @@ labels. Commas mean and, several arguments mean or.
 
 `+pairsHelp+`
 
-With --retry, cells whose last result has one of the statuses are asked again
-although an answer is stored, which the new one replaces. Other cells are
-evaluated as ever.
+With --retry, cells whose last result has one of the statuses run again, even if
+an answer is stored, which the new one replaces. Other cells are evaluated as
+usual.
 
 `+policyHelp()+`
 
 Exit codes: 0 all judged and passed, 1 something fails its policy, 2 usage or
-configuration error, also of one problem among those asked for, 3 something
-could not be judged, 4 nothing selected that has a verdict, 130 interrupted.`,
+configuration error, also in one of the selected problems, 3 something could not
+be judged, 4 nothing selected that has a verdict, 130 interrupted.`,
 		`  fevalgraph run
   fevalgraph run problem=kvstore,solution=agent
   fevalgraph run verdict=failed

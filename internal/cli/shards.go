@@ -21,8 +21,8 @@ type shardFlags struct {
 }
 
 func (f *shardFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.shards, "shards", "", "divide the stale cells into `N` shards, or auto for as many as --target takes")
-	cmd.Flags().DurationVar(&f.target, "target", 10*time.Minute, "with --shards auto: how long a shard is to take")
+	cmd.Flags().StringVar(&f.shards, "shards", "", "divide the stale cells into `N` shards, or auto for as many as --target needs")
+	cmd.Flags().DurationVar(&f.target, "target", 10*time.Minute, "with --shards auto: target duration of a shard")
 	cmd.MarkFlagsMutuallyExclusive("shards", "check")
 }
 

@@ -17,10 +17,10 @@ func (a *app) shellCommand() *cobra.Command {
 workspace, runs the set-up commands, and opens your shell there. The script
 run-tests in the workspace runs the tests, the problem's program, a judge
 problem's program and checker, or the task's command; arguments are added to
-those of pytest or the program. Nothing that happens is stored, and the
-workspace is removed in the end.
+those of pytest or the program. It stores nothing, and removes the workspace at
+the end.
 
-A case of a judge problem gets a directory of this machine, outside of the
+A case of a judge problem gets a directory on this machine, outside of the
 sandbox, with the program, its input and the answer.`,
 		`  fevalgraph shell kvstore/basic/reference
   fevalgraph shell kvstore/basic/reference --command './run-tests -k expiry -x'

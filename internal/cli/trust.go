@@ -33,17 +33,17 @@ func (a *app) trusted() bool {
 
 func (a *app) trustCommand() *cobra.Command {
 	revoke, list := false, false
-	cmd := command("trust [DIR]", "Let commands that only read ask a project's backends",
-		`Trust lets plan, status, explain, results and doctor run what the configuration
-in DIR names to find out who its backends are: commands of versions, programs,
-images and servers. It shows them and runs none; on a terminal it asks first.
-Trust is in each of them alone: one that is added or changed later is asked for
-again; other edits are not.
+	cmd := command("trust [DIR]", "Permit read-only commands to query a project's backends",
+		`Trust permits plan, status, explain, results and doctor to run what the
+configuration in DIR names to identify its backends: commands of versions,
+programs, images and servers. It lists them and runs none; on a terminal it asks
+first. Each of them is trusted separately: added or changed ones need trust
+again, and other edits do not.
 
 Run, watch, eval, lock, shell and cache audit trust the project that they
-execute. Without trust commands that only read execute nothing of it, and show
-as unknown what depends on it; merge, cache pull and cache push refuse it. In
-CI, --trust or FEVALGRAPH_TRUST=1 trusts the project of one call.`,
+execute. Without trust, read-only commands execute nothing of it, and show what
+depends on it as unknown; merge, cache pull and cache push refuse it. In CI,
+--trust or FEVALGRAPH_TRUST=1 trusts the project of one call.`,
 		`  fevalgraph trust
   fevalgraph trust --revoke evals
   fevalgraph trust --list`,
@@ -65,8 +65,8 @@ CI, --trust or FEVALGRAPH_TRUST=1 trusts the project of one call.`,
 			return a.runTrust(cmd.Context())
 		})
 	cmd.Args = arguments(0, 1, "DIR")
-	cmd.Flags().BoolVar(&revoke, "revoke", false, "trust the project with nothing any more")
-	cmd.Flags().BoolVar(&list, "list", false, "list the projects that are trusted")
+	cmd.Flags().BoolVar(&revoke, "revoke", false, "revoke the trust in the project")
+	cmd.Flags().BoolVar(&list, "list", false, "list the trusted projects")
 	return cmd
 }
 

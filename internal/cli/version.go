@@ -72,8 +72,8 @@ func Version() string {
 }
 
 func (a *app) versionCommand() *cobra.Command {
-	return command("version", "Print the version", `Version prints the version of fevalgraph and of the Go that it was built with;
-as JSON, also the commit, and the version of each module that is in it.`, "  fevalgraph version --json",
+	return command("version", "Print the version", `Version prints the version of fevalgraph and of the Go that built it; as JSON,
+also the commit, and the version of each included module.`, "  fevalgraph version --json",
 		func(cmd *cobra.Command, args []string) error {
 			platform := runtime.GOOS + "/" + runtime.GOARCH
 			b := readBuilt()

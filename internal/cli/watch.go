@@ -18,19 +18,18 @@ import (
 
 func (a *app) watchCommand() *cobra.Command {
 	var f runFlags
-	cmd := command("watch [SELECTOR...]", "Evaluate whenever something changes",
-		`Watch evaluates what the selectors pick, or everything, as run does, and then
-again whenever a change makes something stale: in the configuration, in tests,
+	cmd := command("watch [SELECTOR...]", "Evaluate after every change",
+		`Watch evaluates what the selectors match, or everything, as run does, and again
+after each change that makes something stale: in the configuration, in tests,
 solutions and assets, or in any other file that was read. Changes at short
-intervals are one, and changes during a run lead to one more. A mistake in the
-configuration is shown, and what was watched goes on when it is mended.
+intervals count as one, and changes during a run lead to another one. An error
+in the configuration is shown, and watch continues when it is fixed.
 
-It takes the flags of run. What --force and --retry pick is forced or retried
-once. Where the system does not tell of changes, files are looked at every two
-seconds.
+It takes the flags of run. What --force and --retry match is forced or retried
+once. Without notifications of the system, files are checked every two seconds.
 
-Interrupt it (Ctrl-C) to end it: what runs is stopped, finished work is kept.
-Exit codes: 130 interrupted, 2 or 4 if the first call makes no sense.`,
+Interrupt it (Ctrl-C) to end it: running work is stopped, finished work is kept.
+Exit codes: 130 interrupted, 2 or 4 if the first call is invalid.`,
 		`  fevalgraph watch
   fevalgraph watch problem=kvstore,solution=agent
   fevalgraph watch --fail-fast -j 4

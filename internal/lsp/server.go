@@ -143,7 +143,7 @@ func (s *server) take(r *jsonrpc2.Request) {
 	case s.stage == shutDown || r.Method == "initialize":
 		s.reply(r.ID, nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: r.Method + " is not possible now"})
 	case requests[r.Method] == nil:
-		s.reply(r.ID, nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "there is no " + r.Method})
+		s.reply(r.ID, nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "unknown method " + r.Method})
 	default:
 		s.begin(r)
 	}

@@ -57,7 +57,7 @@ type Recorder struct {
 func New(endpoint string) (*Recorder, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("%q is no URL of an OTLP endpoint (hint: http://127.0.0.1:4318)", endpoint)
+		return nil, fmt.Errorf("%q is not the URL of an OTLP endpoint (hint: http://127.0.0.1:4318)", endpoint)
 	}
 	if u.Path == "" || u.Path == "/" {
 		u.Path = tracesPath

@@ -286,7 +286,7 @@ func (f Files) read(kind, name string) {
 // missingError is fs.ErrNotExist in the words of a configuration's author.
 type missingError struct{ written string }
 
-func (e *missingError) Error() string        { return fmt.Sprintf("there is no %q", e.written) }
+func (e *missingError) Error() string        { return fmt.Sprintf("%q not found", e.written) }
 func (e *missingError) Is(target error) bool { return target == fs.ErrNotExist }
 
 // reason describes an error of a path as its author wrote it.

@@ -28,7 +28,7 @@ type chunk struct {
 	First int    `json:"first"`
 }
 
-// details is what the page shows about a single cell.
+// details is the page's data about a single cell.
 type details struct {
 	Cell  *report.Cell `json:"cell"`
 	Nodes []Node       `json:"nodes"`

@@ -97,7 +97,7 @@ func flakyOf(entries []report.Entry) map[[4]string]bool {
 }
 
 // sinceOf returns the index of the latest earlier run that selected the same cells as the last one, or all
-// cells. If there is none, it returns the previous run, or -1 if there is only one run.
+// cells. Otherwise it returns the previous run, or -1 if there is only one run.
 func sinceOf(runs []Run) int {
 	last := len(runs) - 1
 	for i := last - 1; i >= 0; i-- {

@@ -243,7 +243,7 @@ func excerptsOf(message, file string, answer, tests *Tree) []excerpt {
 	return all
 }
 
-// longest returns the index of the longest file name that path ends with, after prefix; -1 if there is none.
+// longest returns the index of the longest file name that path ends with, after prefix; -1 if no file matches.
 func longest(path, prefix string, tree *Tree) int {
 	path, found := strings.ReplaceAll(path, `\`, "/"), -1
 	for i := range tree.Files {

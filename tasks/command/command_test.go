@@ -157,7 +157,7 @@ func TestEndings(t *testing.T) {
 			`ended with exit code 127: connection refused`},
 		{"set-up", "cat made", command.Run{Setup: []session.Step{{Line: "echo 31 > made", Directory: "problem"}}}, safe, verdict.Judged, 31, ""},
 		{"a file", `echo 3; echo '{"score": 61}' > new.json`, fresh, pointer, verdict.Judged, 61, ""},
-		{"no file", `echo 3`, fresh, pointer, verdict.NoScore, -1, "there is no problem/new.json: 3"},
+		{"no file", `echo 3`, fresh, pointer, verdict.NoScore, -1, "problem/new.json not found: 3"},
 		{"a link for a file", `ln -s stale.json new.json`, fresh, pointer, verdict.NoScore, -1, "problem/new.json is not a regular file"},
 		{"a file of before", `echo 3`, stale, pointer, verdict.NoScore, -1, "the file is empty: 3"},
 		{"environment", "echo $N", command.Run{Env: session.Environment{{Name: "N", Value: "4"}}}, safe, verdict.Judged, 4, ""},

@@ -44,7 +44,7 @@ func (r *Run) collect(ctx context.Context, s *session.Session) (content []byte, 
 	content, err = session.Read(ctx, s, r.File, maxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Sprintf("there is no %s", r.File), nil
+		return nil, fmt.Sprintf("%s not found", r.File), nil
 	case errors.Is(err, backend.ErrNotRegular):
 		return nil, fmt.Sprintf("%s is not a regular file", r.File), nil
 	case errors.Is(err, session.ErrLarge):

@@ -202,7 +202,7 @@ func classOf(l left, r read) (verdict.Class, string) {
 	case endedEarly(l.log) != "":
 		return verdict.PytestFailed, "pytest ended before it had run all tests: " + endedEarly(l.log)
 	case !r.usable:
-		return verdict.NoReport, fmt.Sprintf("pytest ended with exit code %d, but there is no report to trust: %s", code, r.trouble)
+		return verdict.NoReport, fmt.Sprintf("pytest ended with exit code %d, without a valid report: %s", code, r.trouble)
 	case len(r.tests) == 0:
 		return verdict.NoTests, "the report has no tests"
 	}

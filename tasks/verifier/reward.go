@@ -130,7 +130,7 @@ func decode(text []byte, score string) (map[string]any, error) {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return nil, fmt.Errorf("it is no JSON: %w", err)
+		return nil, fmt.Errorf("not JSON: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows its object")

@@ -42,7 +42,7 @@ func TestRewards(t *testing.T) {
 		{rewardJSON, `null`, "unusable reward: reward.json: it is null and no object of numbers"},
 		{rewardJSON, `{}`, "unusable reward: reward.json: it has no numbers"},
 		{rewardJSON, `{"reward": 1} {}`, "unusable reward: reward.json: something follows its object"},
-		{rewardJSON, `{"reward": 1`, "unusable reward: reward.json: it is no JSON: unexpected EOF"},
+		{rewardJSON, `{"reward": 1`, "unusable reward: reward.json: not JSON: unexpected EOF"},
 		{"other", "1", "missing reward: there is neither reward.json nor reward.txt"},
 	} {
 		rewards, err := readRewards(left{files: map[string][]byte{c.name: []byte(c.text)}}, "reward")
