@@ -152,7 +152,7 @@ func withoutStale(r *report.Results) *report.Results {
 		cell.Checkpoints = slices.Clone(cell.Checkpoints)
 		for j := range cell.Checkpoints {
 			if c := &cell.Checkpoints[j]; c.State != "" {
-				why := "the last result no longer holds: " + c.State
+				why := "the last result is out of date: " + c.State
 				*c = report.Checkpoint{Name: c.Name, Policy: c.Policy, Class: verdict.NotRun, Message: &why, Groups: verdict.NoTestCounts(), Tests: []report.Test{}}
 				stale = true
 			}

@@ -31,11 +31,11 @@ func Importer(o Options) *plan.Importer {
 func Import(ctx context.Context, o Options, results *report.Results, file string, counted bool) (*Imported, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, exit.With(exit.Usage, fmt.Errorf("reading what to import: %w", err))
+		return nil, exit.With(exit.Usage, fmt.Errorf("reading the file to import: %w", err))
 	}
 	foreign, err := Importer(o).Decode(text)
 	if err != nil {
-		return nil, exit.With(exit.Usage, fmt.Errorf("reading what to import: %s: %w; nothing of it is imported", file, err))
+		return nil, exit.With(exit.Usage, fmt.Errorf("importing %s: %w; nothing was imported", file, err))
 	}
 	p, err := Open(ctx, o, Reading)
 	if err != nil {

@@ -29,7 +29,7 @@ func (c *call) paired(file string) (func(*graph.Node) bool, error) {
 		wanted[plan.CellID{Problem: s.Problem.Name, Solution: s.Name}] = true
 		if !celled[s] {
 			findings = append(findings, diag.Diagnostic{Severity: diag.Error, Code: "unknown-pair", Summary: "Pair of no suite",
-				Detail: fmt.Sprintf("No suite has %s, so that nothing judges it.", s.Ref), Range: &paired.Places[i]})
+				Detail: fmt.Sprintf("No suite contains %s, so it is not judged.", s.Ref), Range: &paired.Places[i]})
 		}
 	}
 	if findings.HasErrors() {

@@ -90,7 +90,7 @@ func (p *Project) matchesNothing(asked string, args []string) error {
 	if selector, err := p.selector(args); err == nil {
 		args = selector.Leaves()
 	}
-	return exit.Unmatched("%s matches nothing%s; there are %s; `fevalgraph list nodes` shows all addresses", asked, names.DidYouMean(args), names.Summary())
+	return exit.Unmatched("%s matches nothing%s; known are %s; `fevalgraph list nodes` shows all addresses", asked, names.DidYouMean(args), names.Summary())
 }
 
 // withoutSums removes suite sums from targets that selectors match by their relation to other nodes, such as

@@ -18,7 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// answeredTwice are the prompts that were answered more than once.
+// answeredTwice returns the prompts that were answered more than once.
 func answeredTwice(s *modeltest.Server) (twice []string, answered int) {
 	times := map[string]int{}
 	for _, r := range s.Requests() {

@@ -116,7 +116,7 @@ func replaceDir(root *os.Root, fresh, name string) error {
 		return errors.Join(err, root.Rename(old, name))
 	}
 	if err := root.RemoveAll(old); err != nil {
-		return fmt.Errorf("removing what was there before: %w", err)
+		return fmt.Errorf("removing the previous files: %w", err)
 	}
 	return nil
 }

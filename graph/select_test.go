@@ -36,7 +36,7 @@ func TestSelector(t *testing.T) {
 		{"kvstore/*/agent*", true},
 		{`kvstore/checkpoint_1/agent["gpt, large"]@local.host`, true},
 		{`"kvstore/checkpoint_1/agent[gpt, large]@local.host"`, true}, // quotes are dropped
-		{"*agent[gpt*", true}, // brackets are no class
+		{"*agent[gpt*", true}, // brackets do not form a class
 		{"*agent[a-z]pt*", false},
 		{"*{agent,x}*", false}, // nor braces, and the comma cuts
 		{`*\*`, false},
@@ -145,7 +145,7 @@ func FuzzSelector(f *testing.F) {
 	})
 }
 
-// shape is a graph of two chains that share their first node, and the files that nodes read.
+// shape returns a graph of two chains that share their first node, and the files that nodes read.
 //
 //	tests:a ─► pytest:a/x ─► parse:a/x
 //	        └► pytest:a/y

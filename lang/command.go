@@ -83,11 +83,11 @@ func (b *block) imports() (how string, clean []string, confined bool) {
 	how, _ = b.text("import")
 	programs, g := b.text("programs")
 	if g == isSet && how != ImportSeparate {
-		b.reject("programs", "missing-attribute", "No use for this attribute", fmt.Sprintf("Without import = %q the solution's files are started as they are.", ImportSeparate), `write import = "separate", or remove it`)
+		b.reject("programs", "missing-attribute", "No use for this attribute", fmt.Sprintf("Without import = %q the solution's files are started unchanged.", ImportSeparate), `write import = "separate", or remove it`)
 	}
 	reads, _ := b.texts("import_reads")
 	if len(reads) > 0 && how != ImportSeparate {
-		b.reject("import_reads", "missing-attribute", "No use for this attribute", fmt.Sprintf("Without import = %q the solution can read what the program can.", ImportSeparate), `write import = "separate", or remove it`)
+		b.reject("import_reads", "missing-attribute", "No use for this attribute", fmt.Sprintf("Without import = %q the solution can read the same files as the program.", ImportSeparate), `write import = "separate", or remove it`)
 	}
 	for _, read := range reads {
 		if !isRelativeInside(read) || strings.Contains(read, ":") {
@@ -225,7 +225,7 @@ func (b *block) scoreUses(r ScoreRule) {
 			refuse(name, fmt.Sprintf("%s has no effect with a pointer: the file is JSON.", name), "remove one of the two")
 		}
 	case written("pointer_unbounded"):
-		b.reject("pointer_unbounded", "missing-attribute", "Missing attribute", "pointer_unbounded needs a pointer beside it.", "")
+		b.reject("pointer_unbounded", "missing-attribute", "Missing attribute", "pointer_unbounded requires pointer.", "")
 	}
 }
 
@@ -248,7 +248,7 @@ func (b *block) uvProject(c *Command, assets []Asset) {
 		b.reject("uv_overrides", "bad-path", "Bad path", fmt.Sprintf("uv_overrides must be the path of a file in the uv project, not %q.", overrides), "")
 	}
 	if og == isSet && (g == isAbsent || g == isNull) {
-		b.reject("uv_overrides", "missing-attribute", "Missing attribute", "uv_overrides needs a uv_project beside it.", "")
+		b.reject("uv_overrides", "missing-attribute", "Missing attribute", "uv_overrides requires uv_project.", "")
 	}
 	if g != isSet || c.Root == "" {
 		return

@@ -173,7 +173,7 @@ func (b *block) only(kind string) *block {
 	for _, more := range all[1:] {
 		more.fail(finding{
 			code: "duplicate", summary: "Duplicate block", rng: more.header,
-			detail: fmt.Sprintf("There is a %s block at %s already.", kind, place(all[0].header)),
+			detail: fmt.Sprintf("A %s block already exists at %s.", kind, place(all[0].header)),
 		})
 	}
 	return all[0]

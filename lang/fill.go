@@ -215,7 +215,7 @@ func (b *block) size(name string) (int64, given) {
 		}
 		n, err := ParseSize(text.AsString())
 		if err == nil && n == 0 {
-			err = fmt.Errorf("%q is nothing at all", text.AsString())
+			err = fmt.Errorf("%q is zero", text.AsString())
 		}
 		if err != nil {
 			b.reject(name, "bad-size", "Bad size", fmt.Sprintf("%s: %v.", name, err), "")

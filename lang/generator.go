@@ -167,7 +167,7 @@ func (b *block) keys() []string {
 	for _, expr := range elements(attr.Expr) {
 		name := secretReference(expr)
 		if name == "" {
-			b.reject("keys", "wrong-type", "Wrong type", "keys must be a secret, or a list of secrets, as they are written.", "write keys = [secret.name], with a secret block for it")
+			b.reject("keys", "wrong-type", "Wrong type", "keys must be a reference to a secret, or a list of such references.", "write keys = [secret.name], with a secret block for it")
 			return nil
 		}
 		if !slices.Contains(names, name) {

@@ -256,7 +256,7 @@ func (b *block) subtasks(j *Judge) {
 		for _, c := range made.Cases {
 			if before, taken := named[c.Name]; taken && (files.dir != "" || files.from != nil) {
 				s.fail(finding{code: "duplicate", summary: "Two cases of one name", rng: hclRange(c.Range),
-					detail: fmt.Sprintf("The case in line %d is named %q, too.", before.Range.Start.Line, c.Name)})
+					detail: fmt.Sprintf("The case in line %d has the same name %q.", before.Range.Start.Line, c.Name)})
 			}
 			named[c.Name] = c
 		}

@@ -133,13 +133,13 @@ func (b *block) driver(p *Problem) {
 	case len(found) == 0 && !b.decl.failed:
 		b.fail(finding{
 			code: "missing-block", summary: "Problem without a driver", rng: b.header,
-			detail: "A problem has exactly one block that says how it is judged.",
+			detail: "A problem must have exactly one block that defines how it is judged.",
 			hint:   "available: " + strings.Join(drivers(b.schema), ", "),
 		})
 	case len(found) > 1 && !b.decl.failed: // at least one was read
 		b.fail(finding{
 			code: "conflict", summary: "Two drivers", rng: found[1].header,
-			detail: fmt.Sprintf("A problem has exactly one block that says how it is judged, and this one has a %s and a %s.", found[0].schema.Name, found[1].schema.Name),
+			detail: fmt.Sprintf("A problem must have exactly one block that defines how it is judged, and this one has a %s and a %s.", found[0].schema.Name, found[1].schema.Name),
 			hint:   "remove one of them",
 		})
 	}

@@ -30,7 +30,7 @@ func taskSchema() BlockSchema {
 			{Name: "cores", Type: TypeInteger, Default: "1", Doc: "Slots of the pool that it takes, at most all; processors of machines that are launched. In no key."},
 			{Name: "memory", Type: TypeSize, Doc: "Memory of machines that are launched, such as \"16GiB\"; no effect on others. In no key."},
 			{Name: "pool", Type: TypePool, Doc: "Pool whose slots it takes. The default is the backend's. In no key."},
-			{Name: "retries", Type: TypeInteger, zero: true, Doc: "Further attempts if it fails or breaks. The default is the backend's retry block, which is about what breaks. In no key."},
+			{Name: "retries", Type: TypeInteger, zero: true, Doc: "Further attempts if it fails or breaks. The default is the backend's retry block, which applies only to broken work. In no key."},
 		},
 		Blocks: []BlockSchema{taskInputSchema(), taskOutputSchema()},
 	}
@@ -39,7 +39,7 @@ func taskSchema() BlockSchema {
 func taskInputSchema() BlockSchema {
 	return BlockSchema{
 		Name: "input", Labels: []string{"name"}, Repeats: true,
-		Doc: "What the workspace has before the command runs.",
+		Doc: "Files in the workspace before the command runs.",
 		Attributes: []AttributeSchema{
 			{Name: "source", Type: TypeSource, Path: true, Required: true, Doc: "Path or glob, as of an asset; another task's output, such as task.data.outputs.cases; or a solution, such as solution.agent."},
 			{Name: "checkpoint", Type: TypeText, Doc: "Of a solution: the checkpoint. The default is the only one."},
@@ -54,7 +54,7 @@ func taskInputSchema() BlockSchema {
 func taskOutputSchema() BlockSchema {
 	return BlockSchema{
 		Name: "output", Labels: []string{"name"}, Repeats: true,
-		Doc: "What is kept of what the command leaves.",
+		Doc: "Files to store after the command.",
 		Attributes: []AttributeSchema{
 			{Name: "path", Type: TypeText, Form: inWorkspace, Required: true, Doc: "Where the command leaves it, relative to directory."},
 			{Name: "kind", Type: TypeText, Default: `"tree"`, Values: []string{OutputTree, OutputFile, OutputAny, OutputMetrics}, Doc: "\"tree\": a directory. \"file\": a file. \"any\": one of both. \"metrics\": a JSON object of numbers, shown next to the verdict on the solution that is an input."},

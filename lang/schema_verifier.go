@@ -39,7 +39,7 @@ func verifierSchema() BlockSchema {
 			},
 		}, {
 			Name: "broken_if", Repeats: true,
-			Doc: "Recognises a failed machine by what the script writes to /logs/verifier, although there is a reward. The cell is broken, and tried again.",
+			Doc: "Recognises a failed machine by files in /logs/verifier, even with a reward. The cell is broken, and tried again.",
 			Attributes: []AttributeSchema{
 				{Name: "file", Type: TypeText, Form: inRewards, Required: true, Doc: "Path relative to /logs/verifier. A missing file is ignored."},
 				{Name: "pointer", Type: TypeText, Form: pointer, Doc: "JSON pointer of a value in the file, such as \"/pytest_rc\". The default is the file's text."},

@@ -22,7 +22,7 @@ func (l *loader) evaluateSettings(d *decl) {
 		names := map[string]bool{}
 		for _, r := range c.children("remote") {
 			if names[r.label()] {
-				r.fail(finding{code: "duplicate", summary: "Duplicate block", rng: r.header, detail: fmt.Sprintf("There is a remote %q already.", r.label())})
+				r.fail(finding{code: "duplicate", summary: "Duplicate block", rng: r.header, detail: fmt.Sprintf("A remote %q already exists.", r.label())})
 			}
 			names[r.label()] = true
 			s.Remotes = append(s.Remotes, r.remoteCache())

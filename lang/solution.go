@@ -172,7 +172,7 @@ func (b *block) solutionCheckpoint(s *Solution, c *Checkpoint) SolutionCheckpoin
 	if g.usable() && strings.TrimSpace(entry) == "" && s.Problem.NeedsEntry() {
 		b.fail(finding{
 			code: "missing-attribute", summary: "No entry", rng: b.at("entry").rng,
-			detail: fmt.Sprintf("Nothing says how %s is started: neither it nor %s has an entry.", s.Ref, s.Problem.Ref),
+			detail: fmt.Sprintf("The start of %s is not defined: neither it nor %s has an entry.", s.Ref, s.Problem.Ref),
 			hint:   hintEntry,
 		})
 	}
@@ -187,9 +187,9 @@ func (b *block) whyFailed(p *Problem) string {
 	case g != isSet:
 		return ""
 	case !p.GivesScores() && len(p.Invalid) == 0:
-		b.reject("failed", "unknown-attribute", "No use for this attribute", fmt.Sprintf("%s gives no score that could be 0.", p.Ref), `a source that is not there may be missing = "skip"`)
+		b.reject("failed", "unknown-attribute", "No use for this attribute", fmt.Sprintf("%s gives no score that could be 0.", p.Ref), `write missing = "skip" if the source can be missing`)
 	case strings.TrimSpace(why) == "":
-		b.reject("failed", "bad-value", "No reason", "failed says why the code is missing, so it must not be empty.", "write failed = null if the code exists")
+		b.reject("failed", "bad-value", "No reason", "failed is the reason for missing code, so it must not be empty.", "write failed = null if the code exists")
 	}
 	return why
 }
@@ -251,8 +251,8 @@ func (b *block) judgeableOutput(p *Problem, from *OutputRef) {
 func notJudgeable(p *Problem, source, shown string) finding {
 	if p.Judge != nil && p.Judge.LanguageOf(source) == "" {
 		return finding{code: "unknown-language", summary: "Unknown language",
-			detail: fmt.Sprintf("The name of %q does not say in which language it is.", shown),
-			hint:   "known are " + strings.Join(languages(), " and ") + `; the problem may say language = "cpp" in its judge block`}
+			detail: fmt.Sprintf("The name of %q does not identify its language.", shown),
+			hint:   "known are " + strings.Join(languages(), " and ") + `; or set language = "cpp" in the problem's judge block`}
 	}
 	return finding{}
 }
@@ -273,7 +273,7 @@ func (b *block) submissionMissing(s *Solution, source string) bool {
 	if s.Missing != "error" {
 		return true
 	}
-	b.reject("source", "missing-file", "Missing file or directory", pathReason(b.l.show(source), err), `write missing = "skip" if a solution may lack checkpoints`)
+	b.reject("source", "missing-file", "Missing file or directory", pathReason(b.l.show(source), err), `write missing = "skip" if solutions can lack checkpoints`)
 	return false
 }
 

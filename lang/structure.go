@@ -109,7 +109,7 @@ func (l *loader) checkDynamic(b *hclsyntax.Block, schema *BlockSchema, owner str
 		l.report(finding{
 			code: "unknown-block", summary: "Unknown block", rng: b.DefRange(),
 			detail: fmt.Sprintf("A %s block cannot be made by dynamic: its names are there before anything is evaluated.", known.Name),
-			hint:   "a value may hold a map: { for k, v in … : k => … }",
+			hint:   "a value can be a map: { for k, v in … : k => … }",
 		})
 		return
 	}

@@ -164,7 +164,7 @@ func (l *loader) task(d *decl, inst instance) *Task {
 	if len(outputs) == 0 && !d.failed {
 		b.fail(finding{
 			code: "missing-block", summary: "Task without outputs", rng: b.header,
-			detail: "A task has at least one output: nothing else of what it does is kept.", hint: `write outputs = { result = "out" }`,
+			detail: "A task must have an output: only outputs are stored.", hint: `write outputs = { result = "out" }`,
 		})
 	}
 	return t
@@ -193,7 +193,7 @@ func (b *block) taskBackend() *Backend {
 	default:
 		b.fail(finding{
 			code: "missing-attribute", summary: "Where does it run?", rng: b.header,
-			detail: fmt.Sprintf("There are %d backends that run commands, and the task names none.", len(all)), hint: "write such as backend = backend.local.host",
+			detail: fmt.Sprintf("%d backends can run commands, so the task must name one.", len(all)), hint: "write such as backend = backend.local.host",
 		})
 	}
 	return nil
@@ -219,14 +219,14 @@ func (b *block) taskInput() TaskInput {
 	}
 	in.Asset = Asset{Name: b.label(), Target: b.targetOr(b.label(), "in the workspace"), Range: convertRange(b.header)}
 	for _, attr := range []string{"ignore", "mode", "sha256"} {
-		b.unused(attr, "A solution has its own ignore, and its files are as they are.")
+		b.unused(attr, "A solution has its own ignore, and its files are used unchanged.")
 	}
 	var names []string
 	for i, answer := range in.Solution.Checkpoints {
 		if names = append(names, answer.Checkpoint.Name); answer.Checkpoint.Name == name || gc == isAbsent && len(in.Solution.Checkpoints) == 1 {
 			in.Answer = i
 			if answer.Missing || in.Solution.Failed != "" {
-				b.reject("source", "missing-file", "Missing solution", fmt.Sprintf("%s has nothing for checkpoint %q.", in.Solution.Ref, answer.Checkpoint.Name), "for_each over its checkpoints, which are those that it has")
+				b.reject("source", "missing-file", "Missing solution", fmt.Sprintf("%s has no files for checkpoint %q.", in.Solution.Ref, answer.Checkpoint.Name), "use for_each over its checkpoints")
 			}
 			return in
 		}
@@ -313,7 +313,7 @@ func (b *block) output(name string) *OutputRef {
 func (b *block) placed(name string) *OutputRef {
 	o := b.output(name)
 	if o != nil && o.Output().Kind == OutputMetrics {
-		b.reject(name, "wrong-type", "Wrong type", fmt.Sprintf("%s are metrics, which are no files.", o), `an output of the kind "file" may have the same path`)
+		b.reject(name, "wrong-type", "Wrong type", fmt.Sprintf("%s are metrics, which are no files.", o), `an output of the kind "file" can have the same path`)
 	}
 	return o
 }

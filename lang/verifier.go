@@ -89,7 +89,7 @@ func (b *block) verifier() *Verifier {
 	network, _ := b.text("network")
 	if v.Online = network == networkPublic; network == networkAllowed {
 		b.reject("network", "unsupported", "No such network", "A network that reaches a list of hosts cannot be had here.",
-			`write network = "none" if the script needs none, or "public" into a verifier block of your own`)
+			`write network = "none" if the script needs none, or "public" in your own verifier block`)
 	}
 	capabilities, _ := b.text("capabilities")
 	v.Capabilities = capabilities == "default"
@@ -141,7 +141,7 @@ func (b *block) artifacts(v *Verifier) {
 		b.reject("solution", "bad-path", "Bad path", fmt.Sprintf("solution must be an absolute path without \"..\", not %q.", place), `write such as "/app"`)
 	case len(v.Artifacts) == 0 && (g != isSet || place == "/"):
 		b.fail(finding{code: "missing-attribute", summary: "Where do solutions go?", rng: b.header,
-			detail: "Nothing says which files of a solution are in place when it is verified.", hint: `write solution = "/app" or artifact "/app" {}`})
+			detail: "The files of a solution that are in place during verification are not specified.", hint: `write solution = "/app" or artifact "/app" {}`})
 	case len(v.Artifacts) == 0:
 		v.Artifacts = []Artifact{{Path: place}}
 	}

@@ -144,12 +144,12 @@ func Compare(r *Results, axis, by string, names []string, against string) (*Cont
 	}
 	for _, name := range names {
 		if attempts[name] == nil {
-			return nil, fmt.Errorf("no cell that has %s is of the %s %q; there are %s", metricWords[by], axis, name, text.Some(slices.Sorted(maps.Keys(attempts)), 8))
+			return nil, fmt.Errorf("no cell with %s has the %s %q; known are %s", metricWords[by], axis, name, text.Some(slices.Sorted(maps.Keys(attempts)), 8))
 		}
 		c.All = append(c.All, contender(name, attempts[name], m.scale))
 	}
 	if len(c.All) < 2 {
-		return nil, fmt.Errorf("there is nothing to compare: %s of cells that have %s: %s", axis, metricWords[by], cmp.Or(strings.Join(names, ", "), "none"))
+		return nil, fmt.Errorf("nothing to compare: %s of cells with %s: %s", axis, metricWords[by], cmp.Or(strings.Join(names, ", "), "none"))
 	}
 	c.sort()
 	if against != "" {
@@ -176,7 +176,7 @@ func usualMetric(r *Results) (string, error) {
 	case len(r.Cells):
 		return "score", nil
 	}
-	return "", errors.New("some problems give scores, and others pass or fail: --metric score, unbounded, solved or checkpoints says what is compared")
+	return "", errors.New("some problems give scores, and others pass or fail: choose --metric score, unbounded, solved or checkpoints")
 }
 
 // unit identifies attempts that can be compared: a problem, under the circumstances that are not compared.

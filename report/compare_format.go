@@ -52,7 +52,7 @@ func (c *Contenders) groupsText() string {
 	if c.Groups == nil {
 		return ""
 	}
-	return "Those that have a letter in common are not shown to differ.\n\n"
+	return "Those that share a letter do not differ significantly.\n\n"
 }
 
 // metricTitles are the titles of metrics.

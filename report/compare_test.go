@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// contest are cells of problems that solutions pass as letters say: p passes, f fails, b breaks, and
+// contest returns cells of problems that solutions pass as letters say: p passes, f fails, b breaks, and
 // a space is not attempted.
 func contest(solutions map[string]string) *Results {
 	r := &Results{Schema: Schema, Run: "r"}
@@ -191,7 +191,7 @@ func TestCompareTooFew(t *testing.T) {
 	}
 }
 
-// With one that all others are compared with there are fewer pairs.
+// If all others are compared with one contender, there are fewer pairs.
 func TestCompareAgainst(t *testing.T) {
 	r := contest(map[string]string{"base": "ffffff", "a": "pppppp", "b": "ppfppp", "c": "pppfpp"})
 	c, err := Compare(r, "solution", "", []string{"a", "b"}, "base")

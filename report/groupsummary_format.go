@@ -72,7 +72,7 @@ func groupGrid(all []GroupSummary, axes []string, ks []int, bounds bool, safe fu
 	}
 	grid := text.Grid{Header: header, Rows: rows}
 	if unjudged > 0 && slices.ContainsFunc(all, func(s GroupSummary) bool { return s.Score.Missing+s.Unbounded.Missing > 0 }) {
-		grid.Footer = "*: without the cells that have no verdict; -v shows what they could change."
+		grid.Footer = "*: without cells that have no verdict; -v shows how they could change it."
 	}
 	var figures []int
 	for c := from; c < len(header); c++ {

@@ -74,14 +74,14 @@ func (r *Results) staleNote() string {
 			stale++
 		}
 	}
-	const why = "; `fevalgraph status` says why"
+	const why = "; `fevalgraph status` shows why"
 	note := ""
 	switch stale {
 	case 0:
 	case 1:
-		note = "\n1 verdict no longer holds" + why
+		note = "\n1 verdict is out of date" + why
 	default:
-		note = fmt.Sprintf("\n%d verdicts no longer hold%s", stale, why)
+		note = fmt.Sprintf("\n%d verdicts are out of date%s", stale, why)
 	}
 	switch unknown {
 	case 0:

@@ -183,7 +183,7 @@ func (c *Comparison) note() string {
 		note += fmt.Sprintf("; %d with a score that %s itself does not count as valid", c.Invalid, c.By)
 	}
 	if c.Outdated > 0 {
-		note += fmt.Sprintf("; %d of another version of the problem than the one here, so scores may differ", c.Outdated)
+		note += fmt.Sprintf("; %d of another version of the problem, so scores can differ", c.Outdated)
 	}
 	if c.Compared == 0 {
 		return note + "; scores here are of another kind"

@@ -7,7 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// recordedCell is a cell of a task with a checkpoint for each score; -1 was not reached, and
+// recordedCell returns a cell of a task with a checkpoint for each score; -1 was not reached, and
 // -2 has no verdict.
 func recordedCell(r Recorded, scores ...float64) Cell {
 	r.By = "other"

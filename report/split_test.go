@@ -32,7 +32,8 @@ func TestSplitCells(t *testing.T) {
 	}
 }
 
-// Cells are alike without what their tests took only if nothing else differs: a text that looks like a field is none.
+// Cells are equal apart from measurements only if nothing else differs: a text that looks like a field does not
+// count.
 func TestWithoutTaken(t *testing.T) {
 	cell := func(took float64, memory int64, said string) []byte {
 		test := Test{Test: verdict.Test{ID: "t"}, DurationMS: took, Message: &said, CPUMS: &took, MemoryBytes: &memory}

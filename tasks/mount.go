@@ -69,7 +69,7 @@ func (t *Mount) Predict() ([]cache.Output, error) {
 func (t *Mount) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	d, err := cache.PutBytes(ctx, w.Store, []byte(t.list))
 	if err != nil {
-		return graph.Outcome{}, fmt.Errorf("storing what is in the mount: %w", err)
+		return graph.Outcome{}, fmt.Errorf("storing the content of the mount: %w", err)
 	}
 	return graph.Outcome{Outputs: []cache.Output{{Name: MountOutput, Digest: d}}}, nil
 }

@@ -21,7 +21,7 @@ func mountOf(t *testing.T, source string) *Mount {
 	return &Mount{Name: "mount /data", Hint: `content = "unhashed"`, Source: source, States: index, RemoteHost: func() string { return "" }}
 }
 
-// content is the digest of what the task's output would be.
+// content returns the digest of what the task's output would be.
 func content(t *testing.T, m *Mount) cache.Digest {
 	t.Helper()
 	if err := m.Describe(t.Context(), &graph.Manifest{}); err != nil {

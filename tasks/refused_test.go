@@ -60,7 +60,7 @@ func TestSubmissionRefused(t *testing.T) {
 	}
 }
 
-// What is not the submission's doing is no refusal.
+// Errors outside of the submission are not refusals.
 func TestSubmissionNotRefused(t *testing.T) {
 	root := lay(t, "a=1", "p|", "loop->loop", "dir/b=2")
 	sources := Sources{States: failing{}, Submitted: true}
@@ -132,7 +132,7 @@ func TestSubmissionLimits(t *testing.T) {
 		source string
 		limits Limits
 		plain  bool
-		want   string // of the reason; "" is none
+		want   string // of the reason; "" means none
 	}{
 		"fits":           {"", Limits{Bytes: 8, Entries: 5}, false, ""},
 		"plain fits":     {"", Limits{Bytes: 8, Entries: 5}, true, ""},

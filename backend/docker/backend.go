@@ -106,7 +106,7 @@ func (o Options) check() error {
 		return fmt.Errorf("workdir %q: want an absolute path below the root", o.Workdir)
 	}
 	if o.Network == "host" || strings.HasPrefix(o.Network, "container:") {
-		return fmt.Errorf("network %q: commands need a network of their own; want none, bridge or the name of a network", o.Network)
+		return fmt.Errorf("network %q: commands need a separate network: none, bridge or the name of a network", o.Network)
 	}
 	for _, m := range o.Mounts {
 		if m.Source == "" || !path.IsAbs(m.Target) {

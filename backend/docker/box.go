@@ -193,7 +193,7 @@ func (p blueprint) missingSource(err error) error {
 	for _, m := range p.opt.Mounts {
 		if strings.HasSuffix(strings.TrimSpace(err.Error()), "bind source path does not exist: "+m.Source) {
 			return &backend.SettingError{Setting: "mount", Err: fmt.Errorf("%w: %w", errNoSource, err),
-				Hint: "source is a path of the daemon's machine, and has to be there before"}
+				Hint: "source must be an existing path on the machine of the daemon"}
 		}
 	}
 	return fmt.Errorf("%w: %w", errNoSource, err)

@@ -30,7 +30,7 @@ func (d *Daemon) explain(err error) error {
 		return err
 	case errors.Is(err, context.DeadlineExceeded):
 		return &backend.ToolError{Tool: tool, Err: fmt.Errorf("the daemon at %s does not answer", d.host),
-			Hint: "see its log; a daemon that hangs has to be restarted"}
+			Hint: "see its log; restart a daemon that hangs"}
 	case isLost(err):
 		return &backend.ToolError{Tool: tool, Err: fmt.Errorf("lost the daemon at %s: %w", d.host, err), Hint: "see its log"}
 	case unreachable && errors.Is(err, fs.ErrPermission):

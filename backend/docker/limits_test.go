@@ -11,8 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/docker"
 )
 
-// guard is how long what should end soon may take on a machine with much else to
-// do.
+// guard limits what must end soon, on a busy machine.
 const guard = 3 * time.Minute
 
 // hungry takes 300 MiB.
@@ -48,9 +47,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// A program that forks without end neither fills the machine nor outlives its
-// limit. The shell that waits for the limit forks once, while it still can: one
-// that cannot fork ends by itself.
+// A program that forks endlessly neither fills the machine nor outlives its limit. The shell that waits for the
+// limit forks once, while it still can: if it cannot fork, it ends by itself.
 func TestForkBomb(t *testing.T) {
 	b, _ := opener(daemon(t), docker.Options{Image: pythonImage, Network: "none", Pids: 50})(t)
 	s := open(t, b, backend.Spec{})

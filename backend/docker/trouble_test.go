@@ -47,8 +47,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// Each trouble of the daemon's has words of its own, breaks the command, and
-// is never an exit.
+// Each trouble of the daemon has a distinct message, breaks the command, and is never an exit.
 func TestTrouble(t *testing.T) {
 	dies := func(on map[string]http.HandlerFunc) map[string]http.HandlerFunc {
 		on["POST /containers/x/attach"] = nil // of a container that dies; see below
@@ -265,7 +264,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// newWeb serves something that is no daemon.
+// newWeb serves something other than a daemon.
 func newWeb(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -277,7 +276,7 @@ func newWeb(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// A socket that may not be used is no daemon that does not run.
+// A socket without permission differs from a daemon that is not running.
 func TestNoPermission(t *testing.T) {
 	api, err := client.NewClientWithOpts(client.WithHost("unix:///var/run/docker.sock"), client.WithAPIVersionNegotiation(),
 		client.WithDialContext(func(context.Context, string, string) (net.Conn, error) {
@@ -293,7 +292,7 @@ func TestNoPermission(t *testing.T) {
 	}
 }
 
-// Cancelling is no trouble of the daemon's.
+// Cancelling does not count as trouble of the daemon.
 func TestCancelledCalls(t *testing.T) {
 	f := newFakeDaemon(t)
 	b, _ := f.backend()
@@ -411,7 +410,8 @@ func TestIdleNetworks(t *testing.T) {
 	}
 }
 
-// Without addresses for another network, a container waits for one that another container of the run leaves.
+// Without addresses for another network, a container waits for a network that another container of the run
+// leaves.
 func TestNetworkAwaited(t *testing.T) {
 	f := newFakeDaemon(t)
 	b, _ := f.backend()

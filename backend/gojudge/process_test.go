@@ -27,7 +27,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
 
-// programOf is a script with limits that it does not reach.
+// programOf returns a script with limits that it does not reach.
 func programOf(script string) backend.Program {
 	return backend.Program{Argv: []string{"/bin/sh", "-c", script}, Env: []string{"PATH=/usr/bin:/bin"},
 		Limits: backend.Limits{CPU: 30 * time.Second, Clock: time.Minute, Memory: 256 << 20, Processes: 32, Stdout: 1 << 20, Stderr: 1 << 20, Kept: 1 << 20}}
@@ -155,7 +155,7 @@ func runs(argv ...string) bool {
 	})
 }
 
-// Whoever owns the directory controls what the server mounts and answers.
+// The owner of the directory controls what the server mounts and answers.
 func TestScratchOfAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to make a directory of another user")

@@ -120,7 +120,7 @@ func goJudgeBlock() lang.BackendKind {
 		Doc:  "Sandboxes of a go-judge server, for problems with a judge block.",
 		Attributes: []lang.AttributeSchema{
 			{Name: "endpoint", Type: lang.TypeText, Form: lang.FormEndpoint, Doc: "Address of a running go-judge, such as \"http://127.0.0.1:5050\". The default is to start one for the run."},
-			{Name: "token", Type: lang.TypeText, Secrets: true, Form: lang.FormToken, Doc: "What the server was started with as -auth-token."},
+			{Name: "token", Type: lang.TypeText, Secrets: true, Form: lang.FormToken, Doc: "The server's -auth-token."},
 			{Name: "binary", Type: lang.TypeText, Default: strconv.Quote(goJudgeBinary), Doc: "Program to start without endpoint: a name in PATH, or an absolute path."},
 			{Name: "parallelism", Type: lang.TypeInteger, Doc: "Parallel requests of the started server. The default is one for each processor."},
 			{Name: "versions", Type: lang.TypeOneOrTexts, Default: lang.DefaultTexts(backend.SandboxVersions), Doc: "Shell commands, run in the sandbox, whose output enters keys."},

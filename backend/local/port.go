@@ -88,7 +88,7 @@ func awaitPort(ctx context.Context, port int, note io.Writer) error {
 		case !isInUse(err):
 			return fmt.Errorf("port %d of this machine cannot be had: %w", port, err)
 		case listened(ctx, port), time.Since(wait.began) > lingerLimit:
-			return fmt.Errorf("port %d of this machine is in use by another program; end it, or see what `fevalgraph doctor` says of private networks", port)
+			return fmt.Errorf("port %d of this machine is in use by another program; end it, or see `fevalgraph doctor` about private networks", port)
 		}
 		if err := wait.pause(ctx, "waiting for port %d, which connections that were just closed still have\n", port); err != nil {
 			return err

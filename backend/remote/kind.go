@@ -80,7 +80,7 @@ func newBackend(s *kind.Site, b *lang.Backend) (*Backend, error) {
 	}
 	o.Facts, o.Place = s.MachineFacts(b.Addr(), r.Endpoint, o.Platform, o.Host, r.GoJudge), s.Place
 	if s.Registry == nil { // nothing is to run
-		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("what the workers of backend %s are is known once a run has asked one", b.Addr())}
+		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("the workers of backend %s are unknown until a run has queried one", b.Addr())}
 	}
 	return New(o), nil
 }

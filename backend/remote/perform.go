@@ -160,7 +160,7 @@ func (b *Backend) attempt(ctx context.Context, w *work, action cache.Digest, tim
 	}
 	switch {
 	case done.TimedOut && w.limit > 0 && w.limit < timeout:
-		return nil, fmt.Errorf("the engine ended the action after %v, which its command's own limit should have done: its worker may be overloaded", timeout)
+		return nil, fmt.Errorf("the engine ended the action after %v, before the limit of its command: its worker may be overloaded", timeout)
 	case done.TimedOut:
 		return nil, fmt.Errorf("the engine ended the action after %v, before any limit of fevalgraph (hint: raise the engine's limit of actions, and max_timeout with it)", timeout)
 	}

@@ -120,7 +120,7 @@ func (b *Backend) current(ctx context.Context, id string, lost *made) (*made, er
 	}
 	m, exit, err := b.prepare(ctx, s.name, s.cmd)
 	if err == nil && m == nil {
-		err = fmt.Errorf("preparing again what the server lost: it ended with %+v", exit)
+		err = fmt.Errorf("preparing lost content again: it ended with %+v", exit)
 	}
 	if err == nil {
 		s.made = m

@@ -45,7 +45,7 @@ func askMachine(ctx context.Context, c *worker.Client, what string) (facts.Fact,
 type otherError struct{ cluster, backend, difference string }
 
 func (e *otherError) Error() string {
-	return fmt.Sprintf("cluster %s is not what clusters of backend %s were: %s; run again, and what depends on it is judged by it", e.cluster, e.backend, e.difference)
+	return fmt.Sprintf("cluster %s differs from earlier clusters of backend %s: %s; run again", e.cluster, e.backend, e.difference)
 }
 
 // verify queries a cluster for every known fact of its kind that it has not answered yet. A difference is an
@@ -74,7 +74,7 @@ func (p *Pool) verify(ctx context.Context, c *cluster, replaces bool) error {
 		if !asked {
 			var err error
 			if now, err = askMachine(ctx, c.client, what); err != nil {
-				return fmt.Errorf("asking cluster %s what it is: %w", c.lease.Cluster, err)
+				return fmt.Errorf("identifying cluster %s: %w", c.lease.Cluster, err)
 			}
 			c.told[what] = now
 		}

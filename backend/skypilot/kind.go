@@ -89,7 +89,7 @@ func newPool(s *kind.Site, b *lang.Backend) (*Pool, error) {
 		GoJudge: sky.GoJudge, GoJudgeVersions: sky.GoJudgeVersions, GPUs: m.Resources.Accelerators != "",
 	}
 	if s.Registry == nil { // nothing is to run
-		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("what the machines of backend %s are is known once a run has launched some", b.Addr())}
+		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("the machines of backend %s are unknown until a run has launched some", b.Addr())}
 	}
 	if s.Registry != nil {
 		o.Hourly = sync.OnceValue(func() *float64 { return hourly(context.Background(), asked, b) })
@@ -302,5 +302,5 @@ func check(ctx context.Context, s *kind.Site, b *lang.Backend) kind.Finding {
 	if err != nil {
 		return finding("missing", "no API server answers at %s, and sky is not in PATH (hint: %s)", baseOf(localAPI, s.LookupEnv), skyHint)
 	}
-	return finding("ok", "%s; runs start its API server, as none answers at %s", sky, baseOf(localAPI, s.LookupEnv))
+	return finding("ok", "%s; runs start its API server, since %s does not answer", sky, baseOf(localAPI, s.LookupEnv))
 }

@@ -103,7 +103,7 @@ func (o *Access) pinned(state tls.ConnectionState) error {
 	return nil
 }
 
-var errWrongCertificate = errors.New("what answers has another certificate than the worker")
+var errWrongCertificate = errors.New("the certificate is not that of the worker")
 
 // beat signals the server regularly that the client lives.
 func (c *Client) beat(ctx context.Context) {

@@ -97,7 +97,7 @@ func fixed(path string) error {
 		case err != nil:
 			return err
 		case !ours(info) && !systems(info):
-			return fmt.Errorf("%s belongs to another user, who could replace what runs below it; set TMPDIR to a directory of your own", path)
+			return fmt.Errorf("%s belongs to another user, who could replace what runs below it; set TMPDIR to your own directory", path)
 		case movable(info):
 			return fmt.Errorf("every user can replace what runs below %s; set its sticky bit (chmod +t), or set TMPDIR to another directory", path)
 		}

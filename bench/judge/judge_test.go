@@ -126,7 +126,7 @@ func TestUsage(t *testing.T) {
 	command(t, 1, "compare", filepath.Join(t.TempDir(), "absent"), "absent")
 }
 
-// ours is results of fevalgraph for sum/<model> with a checkpoint in JSON.
+// ours returns results of fevalgraph for sum/<model> with a checkpoint in JSON.
 func ours(t *testing.T, model, cell string) string {
 	t.Helper()
 	text := fmt.Sprintf(`{"schema":1,"run":"r","cells":[{"problem":"sum","solution":%q,"backend":"b","repeat":1,%s}]}`, model, cell)

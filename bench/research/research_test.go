@@ -91,7 +91,7 @@ func TestMissing(t *testing.T) {
 		"missing    a/x n_2: not in the reference's results; success NaN/+Inf here\n", "3 equal, 0 vary by themselves, 0 different; 2 missing\n")
 }
 
-// What one side does not say twice alike is no mistake.
+// Differences that one side has with itself are not errors.
 func TestVaries(t *testing.T) {
 	other := strings.Replace(results, "140.5", "139", 1)
 	contains(t, command(t, 0, state, other, results), "varies     a/x m: success 33.266666666666666/140.5 there, success 33.266666666666666/139 then success 33.266666666666666/140.5 here\n",

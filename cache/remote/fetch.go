@@ -184,7 +184,7 @@ func (s *Store) keep(ctx context.Context, d cache.Digest, r *counter) error {
 	case err != nil:
 		return &localError{err}
 	case got != d:
-		return &reapi.RefusedError{Err: fmt.Errorf("it sent other bytes than those of blob %s", d)}
+		return &reapi.RefusedError{Err: fmt.Errorf("its content of blob %s has a wrong digest", d)}
 	}
 	return nil
 }

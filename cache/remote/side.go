@@ -87,7 +87,7 @@ func (s *side) failed(err error) {
 func (s *side) once(ctx context.Context, call func(ctx context.Context, progress func(int64)) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	timer := time.AfterFunc(stall, func() { cancel(fmt.Errorf("nothing came for %v", stall)) })
+	timer := time.AfterFunc(stall, func() { cancel(fmt.Errorf("no data arrived for %v", stall)) })
 	defer timer.Stop()
 	err := call(ctx, func(bytes int64) {
 		timer.Reset(stall)

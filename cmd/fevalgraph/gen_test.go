@@ -110,9 +110,9 @@ func TestGenerateTrust(t *testing.T) {
 	asks := "generator.small: send the environment variable LAB_KEY to " + g.url + "/v1"
 	silent(asks)
 	g.exits(0, "gen", "-n")
-	g.run("run") // whoever runs a project trusts it with much, and not with that
+	g.run("run") // running a project trusts it with much, but not with that
 	silent(asks)
-	if said := output(g.run("trust")); !strings.Contains(said, "; gen may\n  "+asks) {
+	if said := output(g.run("trust")); !strings.Contains(said, "; gen can\n  "+asks) {
 		t.Error(said)
 	}
 	g.exits(0, "gen")

@@ -64,7 +64,7 @@ func readAlgorithmic(files *lang.ReaderFiles, given map[string]string) (*lang.Ma
 		c.Fail(document.At(c.Root, "subtasks"), "no subtasks, so nothing can be judged")
 	}
 	if absent := c.absent(subtasks); len(absent) > 0 {
-		c.Fail(document.At(c.Root, "subtasks"), "testdata lacks what is named: "+strings.Join(absent, ", "))
+		c.Fail(document.At(c.Root, "subtasks"), "testdata lacks the files "+strings.Join(absent, ", "))
 	}
 	for i := range subtasks {
 		judge.Blocks = append(judge.Blocks, subtasks[i].block(c))

@@ -27,8 +27,8 @@ func importer() *plan.Importer {
 }
 
 const help = `With --import the results in a .state.<track>.json of Frontier-CS's batches are
-shown, too, if its hashes are those of the files here. They are no verdicts of
-this project: they have the class imported, and scores count nowhere unless
+also shown, if its hashes match the files here. They are not verdicts of this
+project: they have the class imported, and scores count nowhere unless
 --count-imported says so. Nothing is stored.`
 
 func decode(text []byte) (plan.Foreign, error) {

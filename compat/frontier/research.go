@@ -95,7 +95,7 @@ func (r *research) unheeded() {
 		}
 		for _, key := range document.Keys(n) {
 			if !slices.Contains(heeded[of], key) {
-				r.Warn(document.At(n, key), strings.TrimPrefix(of+"."+key, ".")+" is a setting that nothing here heeds")
+				r.Warn(document.At(n, key), strings.TrimPrefix(of+"."+key, ".")+" is a setting that is not supported")
 			}
 		}
 	}

@@ -103,7 +103,7 @@ func (a *answer) mismatch(t *trial) error {
 		names = append(names, s.Name)
 	}
 	if len(names) > len(a.steps) || !slices.Equal(names, a.steps[:len(names)]) {
-		return fmt.Errorf("its steps are %s, and those of the problem are %s", some(names), some(a.steps))
+		return fmt.Errorf("its steps are %s, but the problem's steps are %s", some(names), some(a.steps))
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func readJob(files *lang.ReaderFiles, dir string) ([]*trial, diag.List) {
 	}
 	if len(unfinished) > 0 {
 		told = append(told, warning("unfinished-trial", "Trials that are not finished",
-			fmt.Sprintf("Of %s, %s left out, because no result says that they ended: %s.", filepath.Base(dir), are(len(unfinished), "trial"), some(unfinished)),
+			fmt.Sprintf("Of %s, %s left out, since they have no result of an end: %s.", filepath.Base(dir), are(len(unfinished), "trial"), some(unfinished)),
 			"they are taken once Harbor has written their result.json"))
 	}
 	return trials, told

@@ -113,7 +113,7 @@ func TestTrialsLeftOut(t *testing.T) {
 	}
 }
 
-// A reward that is recorded and no finite number is none, and never 0.
+// A recorded reward that is not a finite number counts as missing, and never as 0.
 func TestRecordedRewards(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"rewards": {"reward": 0.5}}`: "0.5 true", `{"rewards": {"reward": 1, "other": null}}`: "1 true", `{"rewards": {"other": 1}}`: "- true",

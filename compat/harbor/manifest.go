@@ -189,7 +189,7 @@ func (r *record) only() (string, error) {
 	case 1:
 		return r.place(filepath.FromSlash(found[0].Destination))
 	}
-	return "", fmt.Errorf("%d artifacts were collected, and nothing says which of them is the solution", len(found))
+	return "", fmt.Errorf("%d artifacts were collected, and the solution is not specified", len(found))
 }
 
 func sameSet(a, b []string) bool {

@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// readerFiles are those of a configuration in dir.
+// readerFiles returns the files of a configuration in dir.
 func readerFiles(t *testing.T, dir string) *lang.ReaderFiles {
 	t.Helper()
 	lay(t, dir, map[string]string{"fevalgraph.hcl": `solution "s" { job = "." }`})

@@ -105,7 +105,7 @@ func openTask(files *lang.ReaderFiles, dir string) *task {
 			continue
 		}
 		if slices.Contains(known, strings.ToLower(name)) {
-			t.Fail(n, fmt.Sprintf("there are two steps called %q", name))
+			t.Fail(n, fmt.Sprintf("two steps are called %q", name))
 			continue
 		}
 		known = append(known, strings.ToLower(name))

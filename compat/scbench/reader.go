@@ -112,7 +112,7 @@ func skippedTests(dir string) string {
 func readSolution(files *lang.ReaderFiles, given map[string]string) (*lang.Made, diag.List) {
 	dir := given["path"]
 	if dir == "" {
-		return nil, diag.List{{Code: "missing-attribute", Summary: "Missing attribute", Detail: "Nothing says which problem is read.",
+		return nil, diag.List{{Code: "missing-attribute", Summary: "Missing attribute", Detail: "The problem to read is not specified.",
 			Hint: "its path is that of the " + block + " block of the problem, or written here"}}
 	}
 	c := openConfig(files, filepath.Join(dir, "config.yaml"))

@@ -151,7 +151,7 @@ func (r *logReader) matches() error {
 		}
 	}
 	if len(r.logs) < 2 {
-		return exit.Unmatched("%s has results of one contender, %s: there is nothing to compare", r.logs[0].side, text.Line(r.logs[0].Name, 80))
+		return exit.Unmatched("%s has results of only one contender, %s, so nothing can be compared", r.logs[0].side, text.Line(r.logs[0].Name, 80))
 	}
 	var each []string
 	for _, l := range r.logs[:min(len(r.logs), mostNamed)] {

@@ -162,7 +162,7 @@ func (r *logReader) side(name string) error {
 	}
 	for _, l := range r.logs[r.begin:] {
 		if l.again > 0 {
-			r.notes = append(r.notes, note{name, name, fmt.Sprintf("%s at problems that another of its files has, too, which count as further ones", text.Count(l.again, "attempt"))})
+			r.notes = append(r.notes, note{name, name, fmt.Sprintf("%s at problems that another of its files also contains; they count as additional attempts", text.Count(l.again, "attempt"))})
 		}
 	}
 	return nil

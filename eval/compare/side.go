@@ -104,7 +104,7 @@ func sideOfFile(ctx context.Context, o *options.Options, name string) (*side, er
 			results, err = report.Decode(file)
 		}
 		if err != nil {
-			return nil, exit.With(exit.Usage, fmt.Errorf("%s: it is not what `fevalgraph results --format json` prints: %w", name, err))
+			return nil, exit.With(exit.Usage, fmt.Errorf("%s: not an output of `fevalgraph results --format json`: %w", name, err))
 		}
 		return &side{results: results, options: o}, nil
 	}

@@ -49,7 +49,7 @@ func slots(g *lang.Generator) int {
 type unready struct{}
 
 func (unready) Ask(context.Context, string, model.Question) (model.Answer, error) {
-	return model.Answer{}, errors.New("what is asked has changed since the call began; call it again")
+	return model.Answer{}, errors.New("the request changed since the call began; call it again")
 }
 
 func noKeys() *keypool.Pool { return keypool.New([]keypool.Key{{}}, keypool.Limits{}) }

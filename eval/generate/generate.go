@@ -123,7 +123,7 @@ func (c *call) choose() error {
 		for _, g := range c.cfg.Generators {
 			names = append(names, g.Name)
 		}
-		return exit.Unmatched("%s selects no solution of a generator; there are the generators %s", strings.Join(c.r.Selectors, " "), strings.Join(names, ", "))
+		return exit.Unmatched("%s selects no solution of a generator; generators are %s", strings.Join(c.r.Selectors, " "), strings.Join(names, ", "))
 	}
 	return nil
 }

@@ -137,5 +137,5 @@ func readLog(ctx context.Context, store cache.Store, d cache.Digest, done *event
 }
 
 func logGone(done *event.NodeDone) error {
-	return exit.With(exit.Usage, fmt.Errorf("what %s left is no longer in the store; `fevalgraph run --force '%s'` makes it again", done.Addr, done.Addr))
+	return exit.With(exit.Usage, fmt.Errorf("the outputs of %s are no longer in the store; `fevalgraph run --force '%s'` makes them again", done.Addr, done.Addr))
 }

@@ -117,7 +117,7 @@ func (c *checker) tree(s *statement, text []byte) error {
 	f.Entries, f.Root = entries, root
 	f.About = About{Run: about.Run, Version: s.Predicate.Configuration[0].Annotations.Version, Withheld: about.Withheld}
 	if !f.Signed {
-		c.find("signature", "", "none of the keys that were named has signed this")
+		c.find("signature", "", "not signed by one of the given keys")
 	}
 	if want := s.Subject[0].Digest["sha256"]; want != root {
 		c.find("root", "", "signed is %s, the entries have %s: a line was changed, moved, added or taken away", want, root)
@@ -127,7 +127,7 @@ func (c *checker) tree(s *statement, text []byte) error {
 			is.Result, len(is.Passed), len(is.Warned), len(is.Failed))
 	}
 	if about.Nodes != len(entries.Nodes) || about.Verdicts != len(entries.Verdicts) {
-		c.find("root", "", "signed are %d nodes and %d verdicts, and there are %d and %d", about.Nodes, about.Verdicts, len(entries.Nodes), len(entries.Verdicts))
+		c.find("root", "", "the signature covers %d nodes and %d verdicts, but the bundle has %d and %d", about.Nodes, about.Verdicts, len(entries.Nodes), len(entries.Verdicts))
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (c *checker) nodes() {
 		for _, input := range n.Inputs {
 			if c.byKey[input] == nil {
 				c.broken[n.Key] = true
-				c.find("node", n.Addr, "the node %s, whose output it used, is not there", input)
+				c.find("node", n.Addr, "the node %s, whose output it used, is missing", input)
 			}
 		}
 	}
@@ -246,7 +246,7 @@ func (c *checker) manifest(n *Node, content []byte) error {
 		if f.Digest {
 			named[f.Value] = true
 			if !made[f.Value] {
-				return fmt.Errorf("%s, %s, is of no node that it is said to rest on", f.Label, f.Value)
+				return fmt.Errorf("%s, %s, is not an output of its inputs", f.Label, f.Value)
 			}
 		}
 		if f.Label == "kind" && f.Value != n.Kind {
@@ -256,7 +256,7 @@ func (c *checker) manifest(n *Node, content []byte) error {
 	for _, input := range n.Inputs {
 		maker := c.byKey[input]
 		if maker != nil && !slices.ContainsFunc(maker.Outputs, func(o cache.Output) bool { return named[o.Digest.String()] }) {
-			return fmt.Errorf("it names nothing that %s made", maker.Addr)
+			return fmt.Errorf("it names no output of %s", maker.Addr)
 		}
 	}
 	return nil
@@ -319,7 +319,7 @@ func (c *checker) verdict(v *Verdict, withheld bool) error {
 		return err
 	}
 	if signed.sum != is.sum {
-		return fmt.Errorf("it is not what its result says, which is %s", is.says)
+		return fmt.Errorf("it differs from its result, %s", is.says)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 type GoneError struct{ Name string }
 
 func (e *GoneError) Error() string {
-	return fmt.Sprintf("the store no longer has what the verdict on %s rests on", e.Name)
+	return fmt.Sprintf("the store no longer contains the evidence for the verdict on %s", e.Name)
 }
 
 // Answered is a node of a run.

@@ -56,7 +56,7 @@ func Pick(r *report.Results, args []string) (*report.Results, error) {
 		}
 	}
 	if len(r.Cells)+len(r.Tasks) == 0 {
-		return nil, exit.Unmatched("run %s has no results, as it selected nothing that has a verdict", r.Run)
+		return nil, exit.Unmatched("run %s has no results, since it selected nothing with a verdict", r.Run)
 	}
 	if len(picked.Cells)+len(picked.Tasks) == 0 {
 		known := knownOf(r)
@@ -64,7 +64,7 @@ func Pick(r *report.Results, args []string) (*report.Results, error) {
 		if r.Run != "" {
 			of = " of run " + r.Run
 		}
-		return nil, exit.Unmatched("%s matches no result%s%s; there are %s", strings.Join(args, " "), of, known.DidYouMean(args), known.Summary())
+		return nil, exit.Unmatched("%s matches no result%s%s; known are %s", strings.Join(args, " "), of, known.DidYouMean(args), known.Summary())
 	}
 	return picked, nil
 }

@@ -147,7 +147,7 @@ func ReadDivision(file string) (*Division, error) {
 func parseDivision(content []byte) (*Division, error) {
 	d := new(Division)
 	if err := json.Unmarshal(content, d); err != nil {
-		return nil, fmt.Errorf("it is not what `fevalgraph plan --shards auto --json` prints: %w", err)
+		return nil, fmt.Errorf("not an output of `fevalgraph plan --shards auto --json`: %w", err)
 	}
 	if d.Schema != divisionSchema {
 		return nil, fmt.Errorf("it has schema %d, and this version reads %d", d.Schema, divisionSchema)

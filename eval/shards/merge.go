@@ -89,7 +89,7 @@ func (m *Merged) add(r run) error {
 		case err != nil:
 			return fmt.Errorf("%s: %w", r.input, err)
 		case m.of == 0 && r.start.Divided:
-			return fmt.Errorf("%s is a part of what `fevalgraph plan --shards` divided: name the file that it printed with --shards", r.input)
+			return fmt.Errorf("%s is a shard of `fevalgraph plan --shards`: pass the printed file with --shards", r.input)
 		case m.of != 0 && m.of != count:
 			return fmt.Errorf("%s is shard %s, and the others are of %d", r.input, text, m.of)
 		}

@@ -120,7 +120,7 @@ func readCells(file, shard string) ([]string, error) {
 	}
 	if !bytes.HasPrefix(bytes.TrimSpace(content), []byte("{")) {
 		if shard != "" {
-			return nil, fmt.Errorf("it has no shards, so --shard %s means nothing; `fevalgraph plan --shards auto --json` prints some", shard)
+			return nil, fmt.Errorf("it has no shards, so --shard %s has no effect; `fevalgraph plan --shards auto --json` prints some", shard)
 		}
 		var listed []string
 		for line := range strings.Lines(string(content)) {
@@ -146,7 +146,7 @@ func readCells(file, shard string) ([]string, error) {
 		return nil, err
 	}
 	if count != len(d.Shards) {
-		return nil, fmt.Errorf("it has %s, so none is %s", text.Count(len(d.Shards), "shard"), shard)
+		return nil, fmt.Errorf("it has %s, so %s does not exist", text.Count(len(d.Shards), "shard"), shard)
 	}
 	return d.Shards[index-1].Cells, nil
 }

@@ -119,7 +119,7 @@ func checkLeftovers(o *options.Options) kind.Finding {
 	}
 	key, _ := o.SessionKey() // without a key, no record is proved
 	if slices.ContainsFunc(left, func(e backend.Entry) bool { return key.Check(e) != nil }) {
-		return finding("leftovers", "warning", fmt.Sprintf("sessions in %s that this user did not list on this machine; nothing ends them; remove the directory if they are not yours", dir))
+		return finding("leftovers", "warning", fmt.Sprintf("sessions in %s that this user did not list on this machine; they are not ended; remove the directory if they are not yours", dir))
 	}
 	left = slices.DeleteFunc(left, func(e backend.Entry) bool { return e.Network })
 	what := fmt.Sprintf("%d sessions", len(left))

@@ -21,7 +21,7 @@ func ReadGroupKey(path string) ([]byte, error) {
 	case !info.Mode().IsRegular() || info.Size() < KeySize || info.Size() > largestKey:
 		return nil, fmt.Errorf("%s is not a key: it must be a file of %d to %d bytes", path, KeySize, largestKey)
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o007 != 0:
-		return nil, fmt.Errorf("%s is open to everybody, so it proves nothing (hint: chmod 640)", path)
+		return nil, fmt.Errorf("%s is readable by all users, so it proves nothing (hint: chmod 640)", path)
 	}
 	return os.ReadFile(path)
 }

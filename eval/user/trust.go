@@ -177,7 +177,7 @@ func TrustedProjects(state string) ([]string, error) {
 	dir := trustDir(state)
 	files, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("listing what is trusted: %w", err)
+		return nil, fmt.Errorf("listing trusted projects: %w", err)
 	}
 	var roots []string
 	for _, f := range files {

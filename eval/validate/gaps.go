@@ -108,7 +108,7 @@ func shortSecrets(cfg *lang.Config) (found diag.List) {
 		if n := len(s.Value); n > 0 && n < backend.MinSecret {
 			found = append(found, diag.Diagnostic{
 				Severity: diag.Warning, Code: "short-secret", Summary: "Secret too short to mask",
-				Detail: fmt.Sprintf("The value of the secret %q has %s. Logs and results show it as it is.", s.Name, text.Count(n, "byte")),
+				Detail: fmt.Sprintf("The value of the secret %q has %s. It is visible in logs and results.", s.Name, text.Count(n, "byte")),
 				Hint:   fmt.Sprintf("use one of at least %d bytes", backend.MinSecret),
 				Range:  &s.Range, Context: fmt.Sprintf("secret %q", s.Name),
 			})

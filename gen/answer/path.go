@@ -33,7 +33,7 @@ func CheckPath(p string) error {
 	case path.Clean(p) != p || p == ".." || p == "." || strings.HasPrefix(p, "../"):
 		why = "it is not clean, or leads out of the solution"
 	case strings.Count(p, "/") >= maxDepth:
-		why = "it is too deep"
+		why = "it is nested too deeply"
 	default:
 		for name := range strings.SplitSeq(p, "/") {
 			if why = badName(name); why != "" {

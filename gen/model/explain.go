@@ -32,7 +32,7 @@ func (c *HTTP) explain(ctx context.Context, key string, err error) error {
 	var name *net.DNSError
 	switch {
 	case errors.As(err, &certificate), errors.As(err, &authority):
-		return &WrongError{Reason: fmt.Sprintf("%s has no certificate that this machine trusts: %s", c.o.Endpoint, c.said(key, err.Error())), Hint: "SSL_CERT_FILE may name a file with further certificates"}
+		return &WrongError{Reason: fmt.Sprintf("%s has no certificate that this machine trusts: %s", c.o.Endpoint, c.said(key, err.Error())), Hint: "SSL_CERT_FILE can name a file with additional certificates"}
 	case errors.As(err, &redirect):
 		return c.redirected(key, redirect.to)
 	case errors.Is(err, http.ErrSchemeMismatch):
@@ -40,7 +40,7 @@ func (c *HTTP) explain(ctx context.Context, key string, err error) error {
 	case errors.As(err, &name) && name.IsNotFound:
 		return &WrongError{Reason: fmt.Sprintf("host %q not found", name.Name), Hint: "look at the endpoint of the generator"}
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("nothing listens at %s: connection refused", c.o.Endpoint)
+		return fmt.Errorf("connection refused at %s", c.o.Endpoint)
 	}
 	return errors.New(c.said(key, err.Error()))
 }

@@ -25,7 +25,7 @@ func TestAsk(t *testing.T) {
 	if err != nil || a.Text != "me ***\nbrief\n\nwhat?" || a.Finish != "stop" {
 		t.Errorf("%+v, %v", a, err)
 	}
-	// One that does not read its prompt answers, too.
+	// A program that does not read its prompt can answer, too.
 	if a, err := shell("echo done").Ask(t.Context(), "", Question{Prompt: strings.Repeat("x", 1<<20)}); err != nil || a.Text != "done\n" {
 		t.Errorf("%+v, %v", a, err)
 	}

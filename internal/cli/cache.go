@@ -86,7 +86,7 @@ during a run.`,
 			}
 			fmt.Fprintf(a.io.Out, "%s %d blobs and %d records, %s; %s remain\n", verb, r.Blobs, r.Records, text.Bytes(r.Bytes), text.Bytes(r.KeptBytes))
 			if r.Unreadable > 0 && !a.flags.quiet {
-				fmt.Fprintf(a.io.Err, "warning: %d entries could not be read or removed and were left alone; `fevalgraph cache verify --repair` drops what the disk does not yield\n", r.Unreadable)
+				fmt.Fprintf(a.io.Err, "warning: %d entries could not be read or removed; `fevalgraph cache verify --repair` drops unreadable entries\n", r.Unreadable)
 			}
 			return nil
 		})

@@ -32,7 +32,7 @@ run uses, even those that are kept for another run.`,
   fevalgraph clean --all`,
 		func(cmd *cobra.Command, args []string) error {
 			if dryRun && containers {
-				return usageError(cmd, errors.New("--containers has no dry run: `docker ps` and `docker images` list what there is"))
+				return usageError(cmd, errors.New("--containers has no dry run: see `docker ps` and `docker images`"))
 			}
 			return a.runClean(cmd.Context(), upkeep.CleanRequest{KeepRuns: keepRuns, All: all, Containers: containers, Clusters: clusters, DryRun: dryRun})
 		})

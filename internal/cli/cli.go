@@ -119,7 +119,7 @@ func (a *app) complain(err error) exit.Class {
 	a.tell("%s\n", text.Hang(fmt.Sprintf("fevalgraph: %v", err), a.columns(a.io.Err)))
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
-		fmt.Fprintln(a.io.Err, "  hint: the disk is full; `fevalgraph cache gc --max-size 5GiB` frees what the store holds")
+		fmt.Fprintln(a.io.Err, "  hint: the disk is full; `fevalgraph cache gc --max-size 5GiB` frees space of the store")
 	case errors.Is(err, event.ErrNoRuns):
 	case e == nil:
 		fmt.Fprintln(a.io.Err, "  hint: `fevalgraph --help` shows the commands")

@@ -38,7 +38,7 @@ With --verbose causes are not shortened.
 
 A side is a run; now, the current project, with what a run would judge again; a
 project's directory, or DIRECTORY@RUN; a pack with a run; or a file of
-`+"`fevalgraph results --format json`"+`, of which no causes are known; or both are
+`+"`fevalgraph results --format json`"+`, whose causes are unknown; or both are
 files that other programs wrote, or directories of them. Without arguments the
 latest run is compared with the one before. With --solutions two solutions are
 compared in one run, the latest or the first argument.

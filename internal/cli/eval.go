@@ -27,7 +27,7 @@ its checkpoint; otherwise PATH answers --checkpoint, or the last checkpoint.
 	cmd.Args = arguments(2, 2, "a problem and the path of a submission")
 	cmd.Flags().StringVar(&checkpoint, "checkpoint", "", "the checkpoint that PATH answers")
 	cmd.Flags().StringVar(&on, "backend", "", "backend to run on, such as local.host")
-	f.policy.add(cmd, "pass policy for the exit code, in place of the problem's own")
+	f.policy.add(cmd, "pass policy for the exit code, instead of the problem's own")
 	cmd.Flags().BoolVarP(&f.failFast, "fail-fast", "x", false, "start nothing new after the first failure")
 	return cmd
 }

@@ -47,7 +47,7 @@ answered, or --max-cost was reached, 4 nothing selected, 130 interrupted.`,
 			explain := cmd.Flags().Changed("explain")
 			switch {
 			case explain && (r.DryRun || r.Missing || r.Again || r.MaxCost != 0):
-				return usageError(cmd, errors.New("--explain shows a past call and asks nothing, so it goes with no other flag of gen"))
+				return usageError(cmd, errors.New("--explain shows a past call, so it excludes other flags of gen"))
 			case explain:
 				return a.runGenExplain(past, args)
 			case cmd.Flags().Changed("max-cost") && !(r.MaxCost > 0):
@@ -59,10 +59,10 @@ answered, or --max-cost was reached, 4 nothing selected, 130 interrupted.`,
 		})
 	cmd.Args = cobra.ArbitraryArgs
 	flags := cmd.Flags()
-	flags.BoolVarP(&r.DryRun, "dry-run", "n", false, "show what would be asked, and about what it takes; ask and write nothing")
-	flags.BoolVar(&r.Missing, "missing", false, "leave alone what has files or a .FAILED, whatever it was made from")
-	flags.BoolVar(&r.Again, "again", false, "ask again what has been answered; the new answer replaces the old one")
-	flags.StringVar(&past, "explain", "", "show what a past call asked and why, and ask nothing: `ID`, a part of it, latest, or latest~1")
+	flags.BoolVarP(&r.DryRun, "dry-run", "n", false, "show the requests and their expected usage, without sending or writing anything")
+	flags.BoolVar(&r.Missing, "missing", false, "keep existing files and .FAILED, regardless of what they were made from")
+	flags.BoolVar(&r.Again, "again", false, "repeat answered requests; the new answer replaces the old one")
+	flags.StringVar(&past, "explain", "", "show the requests of a past call and why it sent them: `ID`, a part of it, latest, or latest~1")
 	flags.Lookup("explain").NoOptDefVal = "latest"
 	flags.Float64Var(&r.MaxCost, "max-cost", 0, "start no request that could bring the cost of this call above so many `DOLLARS`")
 	return cmd
@@ -137,7 +137,7 @@ func (a *app) runGenExplain(id string, selectors []string) error {
 	asked, served := describe.PastCounts(past)
 	fmt.Fprintf(a.io.Out, "asked %d, %d answered before\n", asked, served)
 	if past.Later != "" {
-		a.tell("a later call goes on, or was killed: --explain=%s\n", past.Later)
+		a.tell("a later call is running, or was killed: --explain=%s\n", past.Later)
 	}
 	return nil
 }

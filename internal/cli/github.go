@@ -86,7 +86,7 @@ func (a *app) resultsOf(name string) (_ *report.Results, isFile bool, err error)
 	defer file.Close()
 	results, err := report.Decode(file)
 	if err != nil {
-		return nil, true, exit.With(exit.Usage, fmt.Errorf("%s: it is not what `fevalgraph results --format json` prints: %w", name, err))
+		return nil, true, exit.With(exit.Usage, fmt.Errorf("%s: not an output of `fevalgraph results --format json`: %w", name, err))
 	}
 	return results, true, nil
 }

@@ -38,7 +38,7 @@ func (f *importFlags) help() string {
 
 func (f *importFlags) check() error {
 	if f.counted && f.file == "" {
-		return errors.New("--count-imported: nothing is imported; name a state with --import")
+		return errors.New("--count-imported needs --import")
 	}
 	return nil
 }
@@ -55,7 +55,7 @@ func (a *app) addImported(ctx context.Context, results *report.Results, f *impor
 	if a.flags.quiet {
 		return nil
 	}
-	told := fmt.Sprintf("%s: %d of %d results are of the files as they are here", f.file, len(imported.Cells), imported.All)
+	told := fmt.Sprintf("%s: %d of %d results are for files that are equal here", f.file, len(imported.Cells), imported.All)
 	if skipped := imported.Count(); len(skipped) > 0 {
 		told += "; left out: " + strings.Join(skipped, ", ")
 	}

@@ -41,7 +41,7 @@ or, with --pairs, the file.`,
 			}
 			return a.runList(cmd.Context(), kind, pairs, args)
 		})
-	addPairs(cmd, &pairs, "with coverage: the expected solutions are those that a `FILE` of pairs names")
+	addPairs(cmd, &pairs, "with coverage: `FILE` of pairs with the expected solutions")
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.ValidArgs = listKinds()
 	return cmd

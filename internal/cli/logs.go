@@ -66,7 +66,7 @@ func (a *app) logOptions() eval.Options {
 // readLogs reads files of other programs.
 func (a *app) readLogs(f *logFlags, names []string) (*compare.Logs, error) {
 	if len(names) == 0 {
-		return nil, exit.With(exit.Usage, errors.New("--as has nothing to read: want files, or directories of them"))
+		return nil, exit.With(exit.Usage, errors.New("--as needs files, or directories of them"))
 	}
 	options := a.logOptions()
 	return compare.ReadLogs(&options, names, f.as, f.metric)

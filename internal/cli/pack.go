@@ -112,6 +112,6 @@ every cell of a missing shard, which exits with 3.
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().StringVar(&m.Division, "shards", "", "`FILE` printed by plan --shards --json, which lists the cells of each shard")
 	cmd.Flags().BoolVar(&m.Adopt, "sign", false, signUsage)
-	policy.add(cmd, "pass policy for the exit code, in place of the problems' own")
+	policy.add(cmd, "pass policy for the exit code, instead of the problems' own")
 	return cmd
 }

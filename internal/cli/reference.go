@@ -34,7 +34,7 @@ func (a *app) validateReferences(ctx context.Context, cfg *lang.Config, repeat i
 	} else {
 		a.tell("%s", describe.References(rows))
 		if !a.flags.quiet {
-			fmt.Fprintf(a.io.Out, "%d of %d references reach what they must", len(rows)-missed, len(rows))
+			fmt.Fprintf(a.io.Out, "%d of %d references have the expected result", len(rows)-missed, len(rows))
 			if repeat > 0 {
 				fmt.Fprintf(a.io.Out, " in each of %s; %d flaky", text.Count(repeat, "repeat"), flaky)
 			}

@@ -78,7 +78,7 @@ of solutions. Formats are then `+strings.Join(report.GroupFormats(), ", ")+`.
 	cmd.Flags().IntSliceVar(&f.at, "at", []int{1}, "with --by: numbers of attempts `K` for pass@k and best of k")
 	f.logs.add(cmd, a)
 	f.github.add(cmd)
-	f.policy.add(cmd, "decide what passed by this policy")
+	f.policy.add(cmd, "decide by this policy what passed")
 	f.imports.add(cmd)
 	return cmd
 }
@@ -170,7 +170,7 @@ func (a *app) lastKnown(ctx context.Context) (results *report.Results, present b
 		return results, true, err
 	}
 	if results, err = eval.Results(a.options(), "latest"); err == nil {
-		fmt.Fprintf(a.io.Err, "warning: the configuration has mistakes, see `fevalgraph validate`; these are the results of run %s\n", results.Run)
+		fmt.Fprintf(a.io.Err, "warning: the configuration has errors, see `fevalgraph validate`; these are the results of run %s\n", results.Run)
 	}
 	return results, false, err
 }
@@ -196,7 +196,7 @@ func (a *app) groups(results *report.Results, by []string, at []int, format stri
 // checkAxis returns an error if no cell has a value on an axis.
 func checkAxis(results *report.Results, axis string) error {
 	if known := results.Axes(); len(results.Cells) > 0 && !slices.Contains(known, axis) {
-		return exit.With(exit.Usage, fmt.Errorf("--by %s: no cell has that; there are %s", axis, strings.Join(known, ", ")))
+		return exit.With(exit.Usage, fmt.Errorf("--by %s: no cell has this axis; known are %s", axis, strings.Join(known, ", ")))
 	}
 	return nil
 }

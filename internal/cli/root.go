@@ -59,7 +59,7 @@ func (a *app) rootCommand() *cobra.Command {
 to a graph of content-hashed tasks and executes only what is stale. Without a
 command it runs.`,
 		Example: `  fevalgraph                          evaluate what is stale
-  fevalgraph plan                     see what a run would do, and why
+  fevalgraph plan                     show what a run would do, and why
   fevalgraph explain ADDR             why a node ran, would run, or was cached
   fevalgraph results --format csv     results of the last run`,
 		Args: cobra.ArbitraryArgs,

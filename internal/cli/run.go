@@ -163,7 +163,7 @@ func (a *app) showOutcome(r eval.Request, out *eval.Outcome) {
 	switch {
 	case out.Exit != exit.NoMatch:
 	case out.Cells == 0:
-		fmt.Fprintln(a.io.Err, "no verdict: the configuration has no solution on any backend; `fevalgraph validate` says more")
+		fmt.Fprintln(a.io.Err, "no verdict: the configuration has no solution on any backend; see `fevalgraph validate`")
 	default:
 		fmt.Fprintln(a.io.Err, "no verdict: the selection has no node that grades; PROBLEM, PROBLEM/SOLUTION or PROBLEM/CHECKPOINT/SOLUTION selects cells")
 	}

@@ -44,7 +44,7 @@ store does not change, so that nothing runs again; see cache gc.`,
 		func(cmd *cobra.Command, args []string) error {
 			kept := cmd.Flags().Changed("keep")
 			if !kept && age == "" {
-				return usageError(cmd, errors.New("prune needs to know what goes: --keep 20, --older-than 30d, or both"))
+				return usageError(cmd, errors.New("prune needs --keep, such as --keep 20, or --older-than, such as --older-than 30d, or both"))
 			}
 			var err error
 			if age != "" {
@@ -82,7 +82,7 @@ func (a *app) runRunsPrune(ctx context.Context, r upkeep.PruneRequest) error {
 	}
 	fmt.Fprintf(a.io.Out, "%s %d of %s, %s\n", verb, len(p.Removed), text.Count(p.Runs, "run record"), text.Bytes(p.Bytes))
 	if n := len(p.Needed); n > 0 {
-		fmt.Fprintf(a.io.Out, "kept %s that would go, but have the last results of some checkpoints, or go on\n", text.Count(n, "more"))
+		fmt.Fprintf(a.io.Out, "kept %s that contain the last results of some checkpoints, or are running\n", text.Count(n, "more"))
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ var hints = []struct {
 	hint  string
 }{
 	{syscall.EMFILE, "raise the limit on open files, `ulimit -n`, or run fewer nodes at once: -j"},
-	{syscall.ENFILE, "the machine's limit on open files, fs.file-max, is reached: raise it, or end what holds them"},
+	{syscall.ENFILE, "the machine's limit on open files, fs.file-max, is reached: raise it, or end the programs that hold them"},
 	{syscall.EAGAIN, "the limit on processes is reached: raise it, or run fewer nodes at once: -j"},
 	{syscall.ENOMEM, "the machine has no memory left: run fewer nodes at once: -j"},
 	{syscall.ENOSPC, fullHint},

@@ -297,7 +297,7 @@ func reason(written string, err error) error {
 	case errors.Is(err, syscall.ELOOP):
 		return fmt.Errorf("%q runs in a loop of symbolic links", written)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%q may not be read", written)
+		return fmt.Errorf("%q is not readable", written)
 	}
 	var failed *fs.PathError
 	if errors.As(err, &failed) {

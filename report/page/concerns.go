@@ -56,7 +56,7 @@ func concernsOf(entries []report.Entry) []concern {
 			add(string(e.Outcome), text.Line(text.FirstLine(cmp.Or(e.Checkpoint.Trouble(), e.Note, string(e.Checkpoint.Class))), noteColumns))
 		}
 		if e.Checkpoint.State != "" {
-			add("stale", "The verdict is of an earlier run and no longer holds: "+text.Line(e.Checkpoint.State, noteColumns))
+			add("stale", "The verdict of an earlier run is out of date: "+text.Line(e.Checkpoint.State, noteColumns))
 		}
 		if e.Checkpoint.Vacuous {
 			add("vacuous", "It passed with no test that its policy looks at.")

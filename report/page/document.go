@@ -39,7 +39,7 @@ func (x *index) document(dir string, pieces []inline) (string, error) {
 		`<meta name="color-scheme" content="light dark">` + "\n" +
 		"<title>" + html.EscapeString(text.Line("fevalgraph: "+x.Project, 0)) + "</title>\n" +
 		"<style>" + style + "</style>\n</head>\n<body>\n" +
-		"<noscript>This report is shown by a program within it, and this browser runs none.</noscript>\n" +
+		"<noscript>This report needs JavaScript.</noscript>\n" +
 		`<div id="app" data-directory="` + html.EscapeString(dir) + "\"></div>\n")
 	for _, p := range append([]inline{{"index", data}}, pieces...) {
 		b.WriteString(`<script type="text/plain" id="data-` + p.id + `">` + p.data + "</script>\n")

@@ -26,7 +26,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// tree is a source of files of the test's own.
+// tree is a source of the test's files.
 type tree struct{ files map[string]string }
 
 func (s tree) Describe(_ context.Context, m *graph.Manifest) error {
@@ -186,7 +186,7 @@ func TestLimit(t *testing.T) {
 	script := "echo 99; trap '' TERM; (trap '' TERM; setsid sh -c 'trap \"\" TERM; echo $$ > " + alive + "; while :; do sleep 1; done') & while :; do sleep 0.1; done"
 	limit := time.Second
 	got := judge(t, script, command.Run{Timeout: limit}, score.Rule{From: score.Stdout})
-	// Whoever has much else to do needs longer to get to it.
+	// A busy process needs longer to get there.
 	for _, err := os.Stat(alive); err != nil && limit < time.Minute; _, err = os.Stat(alive) {
 		limit *= 4
 		got = judge(t, script, command.Run{Timeout: limit}, score.Rule{From: score.Stdout})

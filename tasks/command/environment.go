@@ -144,7 +144,7 @@ func (e *Environment) run(ctx context.Context, w *graph.Work) (graph.Outcome, er
 		for _, output := range []string{OutputPins, OutputInside} {
 			content, err := session.Read(ctx, s, output+".txt", maxFile)
 			if err != nil {
-				return graph.Outcome{}, fmt.Errorf("fetching what uv chose: %w", err)
+				return graph.Outcome{}, fmt.Errorf("fetching the choice of uv: %w", err)
 			}
 			k.Keep(output, content)
 		}
@@ -234,7 +234,7 @@ func chosen(ctx context.Context, w *graph.Work, output string) (string, error) {
 	}
 	content, err := cache.ReadBlob(ctx, w.Store, d, maxFile)
 	if err != nil {
-		return "", fmt.Errorf("reading what uv chose: %w", err)
+		return "", fmt.Errorf("reading the choice of uv: %w", err)
 	}
 	return string(content), nil
 }

@@ -286,7 +286,7 @@ func (r *Run) imports(ctx context.Context, w *graph.Work) (string, error) {
 		if tree, ok := w.Input(name, tasks.TreeOutput); ok && name != r.Own {
 			found, err := r.Search.Imports(ctx, w.Store, tree, r.Module)
 			if err != nil {
-				return "", fmt.Errorf("looking for what imports the submission: %w", err)
+				return "", fmt.Errorf("looking for the importer of the submission: %w", err)
 			}
 			if found {
 				return verdict.ImportInProcess, nil

@@ -56,7 +56,7 @@ func (g *Graded) cases(said *Grade, measures []Measure, c *verdict.Checkpoint, m
 		for _, name := range sub.Cases {
 			i := len(c.Tests)
 			if i >= len(said.Cases) || i >= len(measures) {
-				return fmt.Errorf("the server said nothing about case %s", name.Name)
+				return fmt.Errorf("the server has no result for case %s", name.Name)
 			}
 			v, measure := said.Cases[i], measures[i]
 			c.Tests = append(c.Tests, Test(name, v))

@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// lastLineOf is the last line of a pytest that ran tests of one stage each.
+// lastLineOf returns the last line of a pytest that ran tests of one stage each.
 func lastLineOf(ran ...one) string {
 	counts := map[string]int{}
 	for _, o := range ran {
@@ -27,12 +27,12 @@ func lastLineOf(ran ...one) string {
 	return "=== " + strings.Join(parts, ", ") + " in 0.12s ===\n"
 }
 
-// said is the log of a pytest that ended with some lines.
+// said returns the log of a pytest that ended with some lines.
 func said(last string) []byte {
 	return []byte("============ test session starts ============\ncollecting ... collected 9 items\n\n...\n" + last + "\n")
 }
 
-// staged is a report of tests with the stages that they went through: "passed: call=passed".
+// staged returns a report of tests with the stages that they went through: "passed: call=passed".
 func staged(code int, tests ...string) []byte {
 	var all []string
 	for i, t := range tests {

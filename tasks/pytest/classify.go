@@ -99,7 +99,7 @@ func (r *read) readJSON(l left) {
 	}
 	if *decoded.exitCode != l.exit.Code {
 		r.mismatch = true
-		r.trouble = fmt.Sprintf("pytest-report.json says exit code %d, but pytest ended with %d", *decoded.exitCode, l.exit.Code)
+		r.trouble = fmt.Sprintf("pytest-report.json has exit code %d, but pytest ended with %d", *decoded.exitCode, l.exit.Code)
 		return
 	}
 	r.usable = true

@@ -81,8 +81,7 @@ func decoded(t *testing.T, text []byte) (v any) {
 	return v
 }
 
-// TestJoinBroken: a run that broke left nothing, and what is there of others
-// is no report of all.
+// TestJoinBroken: a run that broke left nothing, so the parts of others do not make a report.
 func TestJoinBroken(t *testing.T) {
 	store := cache.NewMemory()
 	fine := endedWith(t, store, "test_a.py", left{report: jsonOf(0, testOf("1", "a", "passed")), log: collected(1)})
@@ -101,7 +100,7 @@ func TestJoinLeavesOut(t *testing.T) {
 	for _, try := range []struct {
 		name string
 		left left
-		want string // a part of the report; "" is no report at all
+		want string // a part of the report; "" means no report
 	}{
 		{"killed", left{exit: exitFacts{Exit: session.Exit{Code: 137}}, report: jsonOf(0, testOf("2", "b", "passed")), log: collected(1)}, ""},
 		{"no report", left{log: collected(1)}, ""},

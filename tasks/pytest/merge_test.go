@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// partOf is the part that a run of a checkpoint's test file left.
+// partOf returns the part that a run of a checkpoint's test file left.
 func partOf(checkpoint string, l left) part {
 	return newPart("tests/test_checkpoint_"+checkpoint+".py", l)
 }
@@ -110,8 +110,7 @@ func named(v verdict.Checkpoint) string {
 	return strings.Join(names, " ")
 }
 
-// TestMergedTroubles: of several, the one that a single run would have met
-// first decides.
+// TestMergedTroubles: of several troubles, the first that a single run would have met decides.
 func TestMergedTroubles(t *testing.T) {
 	killed := left{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}, log: collected(1)}
 	killedCollecting := left{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}}
@@ -184,7 +183,7 @@ type script struct {
 	tests []string // outcomes, or how a test ends the run
 }
 
-// simulate is pytest as far as its exit code, output and reports go.
+// simulate imitates pytest's exit code, output and reports.
 func simulate(scripts []script, conftest string, goOn bool) left {
 	begun := []byte("=== test session starts ===\n")
 	switch conftest {
@@ -279,7 +278,7 @@ func withCollectors(reported []byte, broken []map[string]any, collected int) []b
 
 var ends = []string{"kill", "hang", "vanish", "interrupt", "internal", "exit"}
 
-// randomScripts are test files of checkpoints, each of which gets a part, and
+// randomScripts returns test files of checkpoints, each of which gets a part, and
 // common ones, which the part at lead gets.
 func randomScripts(r *rand.Rand) (own, common []script, lead int) {
 	trouble := r.IntN(3) // none, a little, much

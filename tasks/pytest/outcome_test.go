@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// phases is a test of a synthetic report with the phases that it went through,
+// phases returns a test of a synthetic report with the phases that it went through,
 // as pytest-json-report puts them: "setup=passed call=failed teardown=passed".
 func phases(code int, outcome, went string) []byte {
 	test := map[string]any{"nodeid": current + "::t", "outcome": outcome}

@@ -68,7 +68,7 @@ func ctrfOf(tests ...one) []byte {
 	return b
 }
 
-// collected is a log without a beginning and an end that pytest writes in any case.
+// collected returns a log without a beginning and an end that pytest writes in any case.
 func collected(n int) []byte {
 	return fmt.Appendf(nil, "collecting ... collected %d items\n\n...\n", n)
 }
@@ -177,7 +177,7 @@ func TestStatuses(t *testing.T) {
 			t.Errorf("ctrf %q: %+v, want %s", outcome, v.Tests, want)
 		}
 	}
-	// Passed until a phase says otherwise: one that was cut off did not pass.
+	// Passed unless a phase says otherwise: a test that was cut off did not pass.
 	v, m := parse.judge(left{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2, one{id: current + "::t", outcome: "passed", cut: true})})
 	if v.Tests[0].Status != verdict.TestError || m.Tests[0].Message != "the test did not run to its end" {
 		t.Errorf("cut off: %+v, %+v", v.Tests, m.Tests)

@@ -41,7 +41,7 @@ func TestShortenStrings(t *testing.T) {
 	}
 }
 
-// A report that is large by its texts is read; one that is large by its tests is not.
+// A report with long texts is read; a report with too many tests is not.
 func TestLargeReports(t *testing.T) {
 	var tests []string
 	for i := range 300 {

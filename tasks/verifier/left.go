@@ -150,7 +150,7 @@ func (r *Run) keepFiles(t *trial, l left) {
 		err = tree.Store(t.Ctx, t.Store)
 	}
 	if err != nil {
-		t.Err = fmt.Errorf("storing what the verifier left: %w", err)
+		t.Err = fmt.Errorf("storing the files of the verifier: %w", err)
 		return
 	}
 	t.Outcome.Outputs = append(t.Outcome.Outputs, cache.Output{Name: OutputFiles, Digest: tree.Root, Tree: true})

@@ -48,7 +48,7 @@ func readRewards(l left, score string) (map[string]any, error) {
 		}
 		return rewards, nil
 	}
-	return nil, Missing.errorf("there is neither %s nor %s", rewardJSON, rewardText)
+	return nil, Missing.errorf("neither %s nor %s found", rewardJSON, rewardText)
 }
 
 // Numbers returns the rewards of a Run, with bools as Python counts them.

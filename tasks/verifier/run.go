@@ -215,12 +215,12 @@ func (r *Run) judge(t *trial, left left, ran *session.Printed) {
 	}
 	for _, rule := range r.BrokenIf {
 		if why := rule.broken(left); why != "" {
-			t.unjudged = fmt.Errorf("the verifier says that its machine failed: %s", why)
+			t.unjudged = fmt.Errorf("the verifier reports that its machine failed: %s", why)
 			return
 		}
 	}
 	if t.killed() {
-		t.unjudged = errors.New("the verifier was killed, so a reward that was left proves nothing")
+		t.unjudged = errors.New("the verifier was killed, so its reward proves nothing")
 		return
 	}
 	rewards, err := readRewards(left, r.Reward)

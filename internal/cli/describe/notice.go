@@ -20,7 +20,7 @@ func Notice(n options.Notice) (said string, always bool) {
 	case options.ClusterLeft:
 		return fmt.Sprintf("warning: %v\n", n.Err), true
 	case options.KeyMissing:
-		return fmt.Sprintf("warning: %v; later runs cannot tell who stored what this run stores, and run it again\n", n.Err), true
+		return fmt.Sprintf("warning: %v; later runs cannot verify the results of this run, and execute it again\n", n.Err), true
 	case options.Polling:
 		return fmt.Sprintf("warning: %v; looking for changes every %v\n", n.Err, n.Every), true
 	case options.RemoteTrouble:
@@ -33,13 +33,13 @@ func Notice(n options.Notice) (said string, always bool) {
 		}
 		return untrusted(n.Asks), true
 	case options.SessionsUnknown:
-		return fmt.Sprintf("warning: ending what an earlier run left: %v\n", n.Err), true
+		return fmt.Sprintf("warning: ending leftovers of an earlier run: %v\n", n.Err), true
 	case options.SessionLeft:
 		return fmt.Sprintf("warning: a session that an earlier run left behind is still there: %v\n", n.Err), true
 	case options.JobsReduced:
-		return fmt.Sprintf("warning: -j reduced from %d to %d, as only %d files may be open (ulimit -n)\n", n.Wanted, n.Jobs, n.Limit), true
+		return fmt.Sprintf("warning: -j reduced from %d to %d, since only %d files can be open (ulimit -n)\n", n.Wanted, n.Jobs, n.Limit), true
 	case options.ForeignRun:
-		return fmt.Sprintf("warning: what %s says that its run did is not signed by you and does not count; only its signed records do\n", text.Line(n.File, 0)), true
+		return fmt.Sprintf("warning: the record of the run in %s is not signed by you and is ignored; only its signed results count\n", text.Line(n.File, 0)), true
 	case options.ForeignRecords:
 		return ForeignRecords(n.Count), true
 	case options.ForeignIgnored:

@@ -92,7 +92,7 @@ func becameOf(d *generate.Decision) string {
 // endOf describes the result of a call.
 func endOf(p *generate.Past) string {
 	if !p.Ended {
-		return "it goes on, or was killed"
+		return "running, or killed"
 	}
 	return fmt.Sprintf("%s, exit code %d", text.Duration(p.End.Seconds), p.End.Exit)
 }

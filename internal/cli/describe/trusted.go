@@ -25,8 +25,8 @@ func Trusting(root string, all []user.Trusted) string {
 // allowed lists what commands can do in a trusted project.
 func allowed(all []user.Trusted) string {
 	isGenerator := func(t user.Trusted) bool { return strings.HasPrefix(t.Addr, "generator.") }
-	asks := trusted("; to ask its backends who they are, commands that only read may", all, func(t user.Trusted) bool { return !isGenerator(t) })
-	may := "; gen may"
+	asks := trusted("; to identify its backends, read-only commands can", all, func(t user.Trusted) bool { return !isGenerator(t) })
+	may := "; gen can"
 	if asks != "" {
 		may = "gen may"
 	}

@@ -41,7 +41,7 @@ func Verified(v *eval.Verified) string {
 	}
 	moved := ""
 	if len(v.Moved) > 0 {
-		moved = fmt.Sprintf(", %d the same from other inputs, which proves nothing of the bundle", len(v.Moved))
+		moved = fmt.Sprintf(", %d the same with other inputs, which proves nothing about the bundle", len(v.Moved))
 	}
 	fmt.Fprintf(&b, "made %d again: %d different%s\n", v.Again.Checked, len(v.Again.Different), moved)
 	return b.String()

@@ -19,7 +19,7 @@ func Until(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// For is Until for callers without a test. It returns false if the condition does not hold in the end.
+// For waits like Until, for callers without a test. It returns false if the condition does not hold in the end.
 func For(holds func() bool) bool {
 	for deadline := time.Now().Add(guard); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {

@@ -74,7 +74,7 @@ func (s *Server) Listed() int {
 	return s.listed
 }
 
-// Ratios is a Judge for which the code is the list of ratios of its cases, separated by spaces; unbounded
+// Ratios implements Judge. The code is the list of ratios of its cases, separated by spaces; unbounded
 // ratios are twice as large. A case with ratio 0 has no message. Other code does not compile.
 func Ratios(_, _, code string) string {
 	type one struct {

@@ -49,7 +49,7 @@ func numberAt(value any, pointer string) (float64, error) {
 		name := strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
 		next, ok := child(value, name)
 		if !ok {
-			return 0, fmt.Errorf("the file has nothing at %s", shorten(at+"/"+step))
+			return 0, fmt.Errorf("the file has no value at %s", shorten(at+"/"+step))
 		}
 		value, at = next, at+"/"+step
 	}
