@@ -79,11 +79,11 @@ func auditOf(ctx context.Context, o Options, want map[string]cache.Digest) (*Aud
 	}
 	defer os.RemoveAll(dir)
 	o.Trusted = true // auditing a project executes it anyway
-	return a, a.check(ctx, apart(o, dir), want)
+	return a, a.check(ctx, isolated(o, dir), want)
 }
 
-// apart returns options with a store and state in dir, without remote caches.
-func apart(o Options, dir string) Options {
+// isolated returns options with a store and state in dir, without remote caches.
+func isolated(o Options, dir string) Options {
 	was := o
 	o.LookupEnv = func(name string) (string, bool) {
 		switch name {

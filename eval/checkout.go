@@ -25,8 +25,8 @@ type checkedOut struct {
 	top string // root of the repository's work tree; real path
 }
 
-// moved translates a path in the repository to the directory. Relative and other paths are unchanged.
-func (c *checkedOut) moved(path string) string {
+// translate translates a path in the repository to the directory. Relative and other paths are unchanged.
+func (c *checkedOut) translate(path string) string {
 	if rel, err := filepath.Rel(c.top, path); filepath.IsAbs(path) && err == nil && filepath.IsLocal(rel) {
 		return filepath.Join(c.dir, rel)
 	}
@@ -38,7 +38,7 @@ func (c *checkedOut) moved(path string) string {
 func (c *checkedOut) options(o *Options) (Options, error) {
 	real, err := filepath.EvalSymlinks(options.Absolute(o.Dir))
 	moved := *o
-	moved.Dir, moved.File, moved.Within = c.moved(real), c.moved(o.File), append(slices.Clone(o.Within), real)
+	moved.Dir, moved.File, moved.Within = c.translate(real), c.translate(o.File), append(slices.Clone(o.Within), real)
 	return moved, err
 }
 
@@ -203,7 +203,7 @@ func (g *git) copyUntracked(ctx context.Context, c *checkedOut, state string) er
 			continue
 		}
 		err := filepath.WalkDir(filepath.Join(c.top, name), func(from string, e fs.DirEntry, err error) error {
-			at := c.moved(from)
+			at := c.translate(from)
 			switch {
 			case err != nil:
 				return err

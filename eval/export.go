@@ -95,7 +95,7 @@ func (x *execution) completed(ctx context.Context, whole *report.Results) (*repo
 		return nil, nil, err
 	}
 	more := &report.Results{Schema: whole.Schema, Run: whole.Run, Cells: slices.Clone(whole.Cells), Tasks: dry.taskResults()}
-	add := adder(more)
+	add := appendTo(more)
 	for _, one := range all {
 		if missing[one.Cell] {
 			add(one)

@@ -88,7 +88,7 @@ func (p *Project) pick(ctx context.Context, r Request) (*goals, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.force = either(g.force, again)
+	g.force = anyOf(g.force, again)
 	if r.Shard != "" || r.Cells != "" {
 		part := shards.Part{Shard: r.Shard, Cells: r.Cells, Path: p.options.Path(r.Cells)}
 		if g.targets, err = part.Keep(p.Plan, g.targets); err != nil {

@@ -47,13 +47,13 @@ func (c *call) executor(b *lang.Backend, env []string) (plan.Executor, error) {
 		return plan.Executor{}, exit.With(exit.Usage, fmt.Errorf("backend %s must be queried, and this project is not trusted with that: see `fevalgraph trust`, or trust this call with --trust", b.Addr()))
 	}
 	return kind.Withheld(made, func() error {
-		c.untrusted.Do(func() { c.options.Note(options.Untrusted{Asks: c.withheld()}) })
+		c.untrusted.Do(func() { c.options.Note(options.Untrusted{Asks: c.untrustedAsks()}) })
 		return &graph.UnknownError{Err: fmt.Errorf("backend %s is not trusted yet", b.Addr())}
 	}), nil
 }
 
-// withheld lists what the project is not trusted with, by backend.
-func (c *call) withheld() (all []string) {
+// untrustedAsks lists what the project is not trusted with, by backend.
+func (c *call) untrustedAsks() (all []string) {
 	for _, b := range c.Config.Backends {
 		if k := c.kind(b); k.Asks != nil {
 			for _, ask := range k.Asks(b) {

@@ -173,7 +173,7 @@ func (g *Got) place(ctx context.Context, store cache.Store, o Options, r GetRequ
 			err = cache.PlaceFile(ctx, store, one.Digest, root, one.Path)
 		}
 		if err != nil {
-			return exit.With(exit.NotJudged, g.gone(err))
+			return exit.With(exit.NotJudged, g.explainMissing(err))
 		}
 	}
 	return nil
@@ -225,7 +225,7 @@ func (g *Got) differing(ctx context.Context, store cache.Store, dir string) erro
 			err = add(one.Path, one.Digest, "")
 		}
 		if err != nil {
-			return exit.With(exit.NotJudged, g.gone(err))
+			return exit.With(exit.NotJudged, g.explainMissing(err))
 		}
 	}
 	if len(differ) > 0 {
@@ -234,8 +234,8 @@ func (g *Got) differing(ctx context.Context, store cache.Store, dir string) erro
 	return nil
 }
 
-// gone adds an explanation to an error about a blob that the store no longer contains.
-func (g *Got) gone(err error) error {
+// explainMissing adds an explanation to an error about a blob that the store no longer contains.
+func (g *Got) explainMissing(err error) error {
 	if isLost(err) {
 		return fmt.Errorf("%w; `fevalgraph run --force '%s'` makes it again", err, g.Addr)
 	}

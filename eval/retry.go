@@ -75,8 +75,8 @@ func statusNames(statuses []verdict.Status) string {
 	return strings.Join(names, ", ")
 }
 
-// either returns the disjunction of two predicates. Each can be nil.
-func either(a, b func(*graph.Node) bool) func(*graph.Node) bool {
+// anyOf returns the disjunction of two predicates. Each can be nil.
+func anyOf(a, b func(*graph.Node) bool) func(*graph.Node) bool {
 	switch {
 	case a == nil:
 		return b

@@ -267,11 +267,11 @@ func (p *Project) Node(ctx context.Context, arg string) (graph.ID, error) {
 			ids = found
 		}
 	}
-	return p.only(arg, ids)
+	return p.singleNode(arg, ids)
 }
 
-// only returns the only node that matches an argument.
-func (p *Project) only(arg string, ids []graph.ID) (graph.ID, error) {
+// singleNode returns the only node that matches an argument.
+func (p *Project) singleNode(arg string, ids []graph.ID) (graph.ID, error) {
 	if len(ids) > 1 {
 		return 0, exit.Unmatched("%q fits %d nodes; name one of them:\n  %s", arg, len(ids), strings.Join(p.addresses(ids, 10), "\n  "))
 	}

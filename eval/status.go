@@ -133,7 +133,7 @@ func (x *execution) compiledCheckpoints(ctx context.Context) (all []CheckpointSt
 				continue
 			}
 			one := CheckpointStatus{Cell: cell.ID().At(cc.Checkpoint.Name), of: &heading}
-			one.State, one.Cause, one.Node = x.holds(cc)
+			one.State, one.Cause, one.Node = x.freshness(cc)
 			known, recorded := last[one.Cell]
 			one.Last, err = x.Plan.Verdict(ctx, x.stores.Store, x.rep, cc)
 			switch {
@@ -165,9 +165,9 @@ func servedBy(made string, runs []string, c *report.Checkpoint, last lastResult)
 	return ""
 }
 
-// holds returns whether a checkpoint's verdict is up to date. If not, state and cause are those of its first
+// freshness returns whether a checkpoint's verdict is up to date. If not, state and cause are those of its first
 // node that is not fresh.
-func (x *execution) holds(cc plan.CellCheckpoint) (state, cause, node string) {
+func (x *execution) freshness(cc plan.CellCheckpoint) (state, cause, node string) {
 	for _, id := range cc.Own {
 		st := x.rep.Status(id)
 		if state := stateOf(st); state != Fresh {
@@ -209,7 +209,7 @@ func presentOf(ctx context.Context, o Options, run string, unjudged bool) (resul
 			t.Run = ""
 		}
 	}
-	add := adder(results)
+	add := appendTo(results)
 	for _, one := range all {
 		if one.State != Fresh {
 			stale[one.Cell.String()] = one.Cause
@@ -236,8 +236,8 @@ func (s CheckpointStatus) orUnjudged() CheckpointStatus {
 	return s
 }
 
-// adder returns a function that adds the state of checkpoints to results.
-func adder(results *report.Results) func(CheckpointStatus) {
+// appendTo returns a function that adds the state of checkpoints to results.
+func appendTo(results *report.Results) func(CheckpointStatus) {
 	at := map[plan.CellID]int{}
 	for i := range results.Cells {
 		cell := &results.Cells[i]

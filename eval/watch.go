@@ -45,7 +45,7 @@ func NewWatch(o Options) *Watch { return &Watch{options: o} }
 // Run calls Run. Nodes that the request forces or retries run once.
 func (w *Watch) Run(ctx context.Context, r Request) (out *Outcome, err error) {
 	w.did = map[string]string{}
-	sinks := event.Sinks{ends(w.did)}
+	sinks := event.Sinks{nodeEnds(w.did)}
 	if r.Progress != nil {
 		sinks = append(sinks, r.Progress)
 	}
@@ -215,11 +215,11 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// ends maps nodes to their keys or, if they had none, to their messages.
-type ends map[string]string
+// nodeEnds maps nodes to their keys or, if they had none, to their messages.
+type nodeEnds map[string]string
 
 // Emit implements event.Sink.
-func (m ends) Emit(e event.Event) {
+func (m nodeEnds) Emit(e event.Event) {
 	if done, ok := e.(event.NodeDone); ok {
 		m[done.Addr] = cmp.Or(done.Key, done.Message)
 	}
@@ -250,7 +250,7 @@ func (f *freshness) nothingNew(ctx context.Context, r Request, did map[string]st
 			continue
 		}
 		for i := range part.facts.Cells { // from a run of another process
-			if row := &part.facts.Cells[i]; !keys.has(part, row.Addr, row.Key.String()) {
+			if row := &part.facts.Cells[i]; !keys.wasShown(part, row.Addr, row.Key.String()) {
 				return false, nil
 			}
 		}
@@ -263,7 +263,7 @@ func (f *freshness) nothingNew(ctx context.Context, r Request, did map[string]st
 	for _, id := range x.rep.Nodes {
 		n, st := g.Plan.Graph.Node(id), x.rep.Status(id)
 		if st.State == event.Cached {
-			if at, ok := f.partOf(n.Label("problem"), n.Label("solution")); ok && n.Kind == plan.KindAggregate && !keys.has(&f.parts[at], n.Addr, keyOf(st)) {
+			if at, ok := f.partOf(n.Label("problem"), n.Label("solution")); ok && n.Kind == plan.KindAggregate && !keys.wasShown(&f.parts[at], n.Addr, keyOf(st)) {
 				return false, nil
 			}
 			continue
@@ -285,8 +285,8 @@ type shownKeys struct {
 	read  map[partition.Name]map[string]string // keys in the files of partitions that were served as a whole
 }
 
-// has reports whether a node of a partition was shown with a key.
-func (k *shownKeys) has(part *partState, addr, key string) bool {
+// wasShown reports whether a node of a partition was shown with a key.
+func (k *shownKeys) wasShown(part *partState, addr, key string) bool {
 	if was, ok := k.did[addr]; ok {
 		return was == key
 	}

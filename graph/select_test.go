@@ -81,7 +81,7 @@ func TestSelector(t *testing.T) {
 
 func TestSelectorRefuses(t *testing.T) {
 	for arg, want := range map[string]string{
-		"problm=x":   `selector "problm=x": no axis "problm"; there are problem, tag`,
+		"problm=x":   `selector "problm=x": no axis "problm"; known are problem, tag`,
 		"":           `selector "" has an empty term`,
 		" ":          "has an empty term",
 		",":          "has an empty term",
@@ -93,7 +93,7 @@ func TestSelectorRefuses(t *testing.T) {
 		"not ":       "has an empty term",
 		"(tag=a":     `a ")" is missing`,
 		"(tag=a,)":   "has an empty term",
-		"(tag=a)b":   `there is a "b" after a complete term`,
+		"(tag=a)b":   `"b" follows a complete term`,
 		"deps(x)":    "deps(...) selects nodes of a project",
 		"file:x":     "file: selects nodes of a project",
 		strings.Repeat("(", 101) + "x" + strings.Repeat(")", 101): "nested more than 100 deep",

@@ -68,7 +68,7 @@ func (b *block) command() *Command {
 	c.Argv = b.program()
 	network, _ := b.text("network")
 	c.Offline = network == networkNone
-	if d := b.only("docker"); d != nil {
+	if d := b.singleBlock("docker"); d != nil {
 		c.Image, _ = d.text("image")
 		gpu, _ := d.truth("gpu")
 		c.GPU = c.GPU || gpu
@@ -181,7 +181,7 @@ func (b *block) programFile(c *Command, assets []Asset) {
 
 // scoreRule reads the score block, or returns the defaults.
 func (b *block) scoreRule() ScoreRule {
-	s := b.only("score")
+	s := b.singleBlock("score")
 	if s == nil {
 		return ScoreRule{From: scoreFromStdout, Compat: "safe"}
 	}
@@ -234,7 +234,7 @@ func (b *block) scoreUses(r ScoreRule) {
 func (b *block) commandCheckpoint(p *Problem, c *Checkpoint) {
 	c.Assets = b.assets("")
 	b.eachTargetOnce(c.Assets)
-	own := b.only("command")
+	own := b.singleBlock("command")
 	own.programFile(p.Command, c.Assets)
 	own.uvProject(p.Command, c.Assets)
 }

@@ -233,7 +233,7 @@ func limit(findings diag.List) diag.List {
 }
 
 // paired reads the list of pairs of a suite; nil if it has none.
-func (b *block) paired() ([]*Solution, given) {
+func (b *block) paired() ([]*Solution, presence) {
 	name, g := b.path("pairs")
 	if g != isSet {
 		return nil, g

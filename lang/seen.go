@@ -36,8 +36,8 @@ func seenSchema() BlockSchema {
 	}
 }
 
-// seen reads the block.
-func (b *block) seen() *Seen {
+// seenBlock reads the block.
+func (b *block) seenBlock() *Seen {
 	s := &Seen{}
 	b.fill(s)
 	s.Directory, _ = b.path("directory")

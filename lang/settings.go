@@ -15,7 +15,7 @@ func (l *loader) evaluateSettings(d *decl) {
 		s.RequiredVersion = version
 		b.checkVersion(version)
 	}
-	if c := b.only("cache"); c != nil {
+	if c := b.singleBlock("cache"); c != nil {
 		if dir, g := c.path("dir"); g == isSet {
 			s.CacheDir = dir
 		}

@@ -48,7 +48,7 @@ func (c *compiler) task(t *lang.Task) graph.ID {
 		task.Inputs = append(task.Inputs, command.TaskInput{As: as, Path: place})
 		n.Deps = append(n.Deps, graph.Dep{On: id, As: as, Outputs: []string{tasks.TreeOutput}})
 	}
-	seen := c.seen(d, on, t.Env, t.Requires, slices.Concat(on.Setup, t.Setup, t.Argv)...)
+	seen := c.readablePaths(d, on, t.Env, t.Requires, slices.Concat(on.Setup, t.Setup, t.Argv)...)
 	n.Deps, task.VerifyInputs = slices.Concat(n.Deps, d.image, seen.deps), seen.unchanged
 	for _, line := range on.Setup {
 		task.Setup = append(task.Setup, session.Step{Line: line, Directory: "."})
@@ -128,7 +128,7 @@ func (c *compiler) taskInput(t *lang.Task, in lang.TaskInput) (id graph.ID, plac
 	case in.From != nil:
 		return c.place(addr, KindInput, labels, in.From, tasks.Place{Target: in.Target, Ignore: in.Ignore}), "."
 	}
-	return c.once(graph.Node{
+	return c.addOnce(graph.Node{
 		Addr: addr, Kind: KindInput, Labels: labels, Task: tasks.NewMaterialize(assetOf(in.Asset), c.sourcesOf(addr)), Pool: inProcessPool,
 	}), "."
 }
@@ -137,7 +137,7 @@ func (c *compiler) taskInput(t *lang.Task, in lang.TaskInput) (id graph.ID, plac
 func (c *compiler) place(addr, kind string, labels []graph.Label, from *lang.OutputRef, p tasks.Place) graph.ID {
 	on := c.task(from.Task)
 	p.Output, p.File, p.Any = from.Name, from.Output().Kind == lang.OutputFile, from.Output().Kind == lang.OutputAny
-	return c.once(graph.Node{
+	return c.addOnce(graph.Node{
 		Addr: addr, Kind: kind, Labels: labels, Task: &p, Pool: inProcessPool,
 		Deps: []graph.Dep{{On: on, As: tasks.From, Outputs: []string{from.Name}}},
 	})
@@ -147,7 +147,7 @@ func (c *compiler) place(addr, kind string, labels []graph.Label, from *lang.Out
 func (c *compiler) figures(cell *Cell, cp *lang.Checkpoint) (ids []graph.ID) {
 	for _, t := range c.about[subject{cell.Solution, cp}] {
 		on := c.task(t)
-		ids = append(ids, c.once(graph.Node{
+		ids = append(ids, c.addOnce(graph.Node{
 			Addr: address(KindFigures, t.Name), Kind: KindFigures, Labels: withKind(KindFigures, c.taskLabels(t)), Pool: inProcessPool, Kept: true,
 			Task: &command.Figures{Task: t.Block, Metrics: t.Metrics()},
 			Deps: []graph.Dep{{On: on, As: command.FromTask, Outputs: t.Metrics()}},

@@ -35,7 +35,7 @@ func CheckpointsFigure(r *Results) (f draw.Figure, ok bool) {
 			if c.Checkpoints[n].Passed {
 				passed = 1
 			}
-			at := units[k].at(u)
+			at := units[k].attemptsAt(u)
 			at.Values = append(at.Values, passed)
 		}
 	}

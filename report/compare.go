@@ -210,8 +210,8 @@ func (c *Contenders) attempts(r *Results, m metric) map[string]attemptsByUnit {
 // attemptsByUnit maps units to attempts.
 type attemptsByUnit map[unit]*statistics.Attempts
 
-// at returns the attempts at a unit.
-func (a attemptsByUnit) at(u unit) *statistics.Attempts {
+// attemptsAt returns the attempts at a unit.
+func (a attemptsByUnit) attemptsAt(u unit) *statistics.Attempts {
 	if a[u] == nil {
 		a[u] = &statistics.Attempts{}
 	}
@@ -221,9 +221,9 @@ func (a attemptsByUnit) at(u unit) *statistics.Attempts {
 // add counts an attempt at a unit, even if the metric has no value.
 func (a attemptsByUnit) add(u unit, m metric, s *verdict.Sample) {
 	if v, ok := m.value(s); ok {
-		a.at(u).Values = append(a.at(u).Values, v)
+		a.attemptsAt(u).Values = append(a.attemptsAt(u).Values, v)
 	} else {
-		a.at(u).Missing++
+		a.attemptsAt(u).Missing++
 	}
 }
 

@@ -111,8 +111,8 @@ func (c *Contenders) Letters(contender int) string {
 // mostPairs limits the listed pairs. If there are more, only pairs of neighbours are listed by default.
 const mostPairs = 15
 
-// listed returns the pairs to list.
-func (c *Contenders) listed(all bool) []*ContenderPair {
+// listedPairs returns the pairs to list.
+func (c *Contenders) listedPairs(all bool) []*ContenderPair {
 	var pairs []*ContenderPair
 	for i := range c.Pairs {
 		if p := &c.Pairs[i]; all || len(c.Pairs) <= mostPairs || p.B == p.A+1 {
@@ -130,7 +130,7 @@ func (c *Contenders) pairGrid(all bool, safe func(string, int) string) text.Grid
 	}
 	signed := signedBy(figure)
 	g := text.Grid{Header: []string{"", "better", "than", "by", "95 % interval", p, "+/=/-"}, Right: []int{3}}
-	for _, pair := range c.listed(all) {
+	for _, pair := range c.listedPairs(all) {
 		mark := "~"
 		if pair.Shown {
 			mark = ">"

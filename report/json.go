@@ -90,14 +90,14 @@ func SplitCells(b []byte) (cells [][]byte) {
 	return cells
 }
 
-// taken lists the fields that differ between equal results of two runs. Quotes in strings are escaped, so none
+// measuredFields lists the fields that differ between equal results of two runs. Quotes in strings are escaped, so none
 // of these is part of a string.
-var taken = [][]byte{[]byte(`"duration_ms":`), []byte(`"cpu_ms":`), []byte(`"memory_bytes":`)}
+var measuredFields = [][]byte{[]byte(`"duration_ms":`), []byte(`"cpu_ms":`), []byte(`"memory_bytes":`)}
 
-// WithoutTaken removes time and memory of tests from the text of a cell. The result is for comparisons and does
+// WithoutMeasurements removes time and memory of tests from the text of a cell. The result is for comparisons and does
 // not decode.
-func WithoutTaken(cell []byte) []byte {
-	for _, name := range taken {
+func WithoutMeasurements(cell []byte) []byte {
+	for _, name := range measuredFields {
 		rest := make([]byte, 0, len(cell))
 		for before, after, found := bytes.Cut(cell, name); found; before, after, found = bytes.Cut(cell, name) {
 			rest = append(rest, before...)

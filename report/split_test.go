@@ -41,7 +41,7 @@ func TestWithoutTaken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return WithoutTaken(b)
+		return WithoutMeasurements(b)
 	}
 	one := cell(1.5e-7, 10, `"duration_ms":1`)
 	if same := cell(200, 99, `"duration_ms":1`); !bytes.Equal(one, same) {

@@ -110,7 +110,7 @@ func (d *Daemon) Version(ctx context.Context) (Version, error) {
 	if err != nil {
 		return Version{}, err
 	}
-	return Version{Engine: about.engine, API: d.api.ClientVersion(), Platform: about.platform, Rootless: about.has("rootless")}, nil
+	return Version{Engine: about.engine, API: d.api.ClientVersion(), Platform: about.platform, Rootless: about.hasSecurity("rootless")}, nil
 }
 
 // Close lets go of idle connections.

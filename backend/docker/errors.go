@@ -57,9 +57,9 @@ func isLost(err error) bool {
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// says reports whether an error of the daemon has one of the phrases. Its API
+// mentions reports whether an error of the daemon has one of the phrases. Its API
 // has no codes for most of what can be wrong with a container.
-func says(err error, phrases ...string) bool {
+func mentions(err error, phrases ...string) bool {
 	text := strings.ToLower(err.Error())
 	for _, phrase := range phrases {
 		if strings.Contains(text, phrase) {

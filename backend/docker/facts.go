@@ -52,7 +52,7 @@ func (b *Backend) Platform(ctx context.Context) (string, error) {
 
 // probe runs a container without a workspace.
 func (b *Backend) probe(ctx context.Context, image *resolved) (found *facts, err error) {
-	asked := once{b: b, image: image, name: "probe", on: noNetwork,
+	asked := oneShotContainer{b: b, image: image, name: "probe", on: noNetwork,
 		run: func(ctx context.Context, r *runner) (err error) {
 			found, err = b.askAll(ctx, r, image)
 			return err

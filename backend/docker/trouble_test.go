@@ -386,7 +386,7 @@ func TestIdleNetworks(t *testing.T) {
 		return says200(map[string]any{})
 	}
 	for _, refuse := range []bool{false, true} {
-		name, err := b.bridges.take(t.Context())
+		name, err := b.bridges.acquire(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -423,18 +423,18 @@ func TestNetworkAwaited(t *testing.T) {
 		}
 		return fails(404, "no such network")
 	}
-	first, err := b.bridges.take(t.Context())
+	first, err := b.bridges.acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.on["POST /networks/create"] = fails(400, "all predefined address pools have been fully subnetted")
 	time.AfterFunc(100*time.Millisecond, func() { b.bridges.give(first) })
-	if second, err := b.bridges.take(t.Context()); err != nil || second != first {
+	if second, err := b.bridges.acquire(t.Context()); err != nil || second != first {
 		t.Errorf("the second container gets %q, %v, want %q", second, err, first)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	if _, err := b.bridges.take(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := b.bridges.acquire(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("a container that waits when the run ends gets %v", err)
 	}
 }

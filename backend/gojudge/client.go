@@ -231,8 +231,8 @@ type lostFile struct{ id string }
 
 func (e *lostFile) Error() string { return fmt.Sprintf("the server lost file %q", e.id) }
 
-// lost reads from a refusal which file the server misses.
-func lost(err error) *lostFile {
+// lostFileOf reads from a refusal which file the server misses.
+func lostFileOf(err error) *lostFile {
 	var no *statusError
 	if !errors.As(err, &no) {
 		return nil

@@ -351,7 +351,7 @@ func TestTroubles(t *testing.T) {
 		{gojudge.Start(store, gojudge.Process{Binary: "./go-judge", Path: "/bin"}), "it is neither a name nor an absolute path", true},
 		{gojudge.Start(store, gojudge.Process{Binary: t.TempDir()}), "it is not a program", true},
 		{gojudge.Start(store, gojudge.Process{Binary: unusable, Scratch: t.TempDir()}), "exec format error", true},
-		{gojudge.Start(store, gojudge.Process{Binary: ends, Scratch: t.TempDir()}), "it may not make control groups: create environment builder failed: failed to create cgroup: permission denied (hint: run as root", true},
+		{gojudge.Start(store, gojudge.Process{Binary: ends, Scratch: t.TempDir()}), "it is not permitted to make control groups: create environment builder failed: failed to create cgroup: permission denied (hint: run as root", true},
 		{gojudge.Connect(store, web.URL, ""), "is not a go-judge: its /version has no buildVersion", false},
 		{gojudge.Connect(store, page.URL, ""), "is not a go-judge: it has no /version", false},
 		{gojudge.Connect(store, "http://"+closed.Addr().String(), ""), "connection refused", false},

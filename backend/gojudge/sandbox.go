@@ -66,7 +66,7 @@ func (s *Sandbox) run(ctx context.Context, into cache.Store, programs []backend.
 		return nil, fmt.Errorf("running in the sandbox: %w", err)
 	}
 	if s.server.opt != nil {
-		if err := fits(programs); err != nil {
+		if err := checkRoom(programs); err != nil {
 			return nil, fmt.Errorf("running in the sandbox: %w", err)
 		}
 	}
@@ -87,7 +87,7 @@ func (s *Sandbox) run(ctx context.Context, into cache.Store, programs []backend.
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
 		}
-		l := lost(err)
+		l := lostFileOf(err)
 		switch {
 		case errors.Is(err, errBusy) && busy.Wait(ctx, err) == nil:
 			continue
@@ -207,7 +207,7 @@ func (c *connection) fetch(ctx context.Context, into cache.Store, r *wireResult,
 	if err != nil {
 		return cache.Digest{}, err
 	}
-	if c.uploader.wants(digest) && f.Truncate(digest.Size) == nil && c.adopt(digest, from) {
+	if c.uploader.wantsBlob(digest) && f.Truncate(digest.Size) == nil && c.adopt(digest, from) {
 		delete(r.FileIDs, name)
 	}
 	return digest, nil
@@ -217,7 +217,7 @@ func (c *connection) fetch(ctx context.Context, into cache.Store, r *wireResult,
 // made is mostly what the next one gets.
 func (c *connection) adopt(digest cache.Digest, from string) bool {
 	m := c.destination.(mirror)
-	name, err := m.take(from)
+	name, err := m.moveIn(from)
 	if err != nil {
 		return false
 	}

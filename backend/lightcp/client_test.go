@@ -193,9 +193,9 @@ func TestJudgeBroken(t *testing.T) {
 		})
 	}
 	for path, want := range map[string]string{
-		"/problems":  "asked for its problems it says 500: out of order",
+		"/problems":  "listing its problems, it answered 500: out of order",
 		"/submit":    "it does not take the submission: 500 out of order",
-		"/result/1":  "asked for submission 1 it says 500: out of order",
+		"/result/1":  "for submission 1 it answered 500: out of order",
 		"/problems ": "which is not a list of them",
 		"/submit ":   "not with its number",
 	} {

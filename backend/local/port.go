@@ -98,9 +98,9 @@ func awaitPort(ctx context.Context, port int, note io.Writer) error {
 
 // portWait is a wait for a port.
 type portWait struct {
-	began time.Time
-	note  io.Writer
-	told  bool
+	began    time.Time
+	note     io.Writer
+	notified bool
 }
 
 func newPortWait(note io.Writer) *portWait { return &portWait{began: time.Now(), note: note} }
@@ -108,8 +108,8 @@ func newPortWait(note io.Writer) *portWait { return &portWait{began: time.Now(),
 // pause lets a moment pass. It tells what is waited for once that is worth a
 // word.
 func (w *portWait) pause(ctx context.Context, format string, port int) error {
-	if !w.told && time.Since(w.began) > portPatience {
-		w.told = true
+	if !w.notified && time.Since(w.began) > portPatience {
+		w.notified = true
 		fmt.Fprintf(w.note, format, port)
 	}
 	return retry.Sleep(ctx, portPoll)

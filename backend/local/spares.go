@@ -38,9 +38,9 @@ func (s *spares) keep(id string, work *workspace.Workspace, most int) bool {
 	return true
 }
 
-// take moves a spare to base, for a session that the registry lists already, and returns nil if no spare can
+// acquire moves a spare to base, for a session that the registry lists already, and returns nil if no spare can
 // be moved.
-func (s *spares) take(base string, registry *backend.Registry) (*workspace.Workspace, error) {
+func (s *spares) acquire(base string, registry *backend.Registry) (*workspace.Workspace, error) {
 	for {
 		one, ok := s.pop()
 		if !ok {

@@ -96,7 +96,7 @@ func (s *session) Exec(ctx context.Context, cmd backend.Command) (backend.Exit, 
 
 // step executes an action that places pending inputs and runs a command, if there is one.
 func (s *session) step(ctx context.Context, cmd *backend.Command) (r *wire.Result, err error) {
-	var base *made
+	var base *builtSnapshot
 	for range tries {
 		if s.snapshot != "" {
 			if base, err = s.b.current(ctx, s.snapshot, base); err != nil {
@@ -129,7 +129,7 @@ func (s *session) step(ctx context.Context, cmd *backend.Command) (r *wire.Resul
 }
 
 // work returns the action of a step.
-func (s *session) work(cmd *backend.Command, base *made) *work {
+func (s *session) work(cmd *backend.Command, base *builtSnapshot) *work {
 	w := &work{name: s.name, expects: true, blobs: reapi.Messages{}}
 	task := &wire.Session{ID: s.id, Inputs: s.inputs, ReadOnly: s.readOnly, Isolated: s.isolated, Limit: s.b.opt.MaxState}
 	if cmd != nil {

@@ -20,8 +20,8 @@ type provider struct {
 	task   api.Task     // without commands
 }
 
-// once makes a request, for which it starts a server that can be started.
-func (p *provider) once(ctx context.Context, do func() error) error {
+// request makes a request, for which it starts a server that can be started.
+func (p *provider) request(ctx context.Context, do func() error) error {
 	err := do()
 	if p.own == nil || !api.Unreachable(err) {
 		return err
@@ -39,7 +39,7 @@ const askEvery = 2 * time.Second
 func (p *provider) patiently(ctx context.Context, do func() error) error {
 	var last error
 	err := retry.Patience{For: retry.Forever, Pause: askEvery}.Do(ctx, api.Unreachable, func() error {
-		last = p.once(ctx, do)
+		last = p.request(ctx, do)
 		return last
 	})
 	if last != nil && ctx.Err() != nil {
@@ -109,7 +109,7 @@ func explained(err error) error {
 // State implements Provider.
 func (p *provider) State(ctx context.Context, cluster string) (State, error) {
 	var found []api.Cluster
-	err := p.once(ctx, func() (err error) {
+	err := p.request(ctx, func() (err error) {
 		found, err = p.client.Refresh(ctx, []string{cluster})
 		return err
 	})

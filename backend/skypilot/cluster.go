@@ -36,7 +36,7 @@ type cluster struct {
 	prepared map[string]bool
 
 	preparing chan struct{}         // has a value while something is prepared, or verified
-	told      map[string]facts.Fact // what it said of itself; guarded by preparing
+	reported  map[string]facts.Fact // what it said of itself; guarded by preparing
 }
 
 // home is the directory of the user that a cluster's jobs run as. HOME is another one on
@@ -177,7 +177,7 @@ func (p *Pool) connect(ctx context.Context, lease Lease) (*cluster, error) {
 	if _, err := o.Remote.Run(ctx, lease.Cluster, home+fmt.Sprintf(`: >"$home/.fevalgraph/%s/ready"`, lease.Cluster), nil); err != nil {
 		return nil, err
 	}
-	c := &cluster{pool: p, lease: lease, since: time.Now(), prepared: map[string]bool{}, preparing: make(chan struct{}, 1), told: map[string]facts.Fact{}}
+	c := &cluster{pool: p, lease: lease, since: time.Now(), prepared: map[string]bool{}, preparing: make(chan struct{}, 1), reported: map[string]facts.Fact{}}
 	c.asked = c.askProvider(5 * time.Second)
 	address, err := c.address(ctx)
 	if err != nil {

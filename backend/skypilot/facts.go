@@ -33,7 +33,7 @@ func (p *Pool) know(ctx context.Context, what string) (facts.Fact, error) {
 	if err != nil {
 		return facts.Fact{}, err
 	}
-	c.told[what] = answer
+	c.reported[what] = answer
 	return answer, p.facts.Put(map[string]facts.Fact{what: answer})
 }
 
@@ -70,13 +70,13 @@ func (p *Pool) verify(ctx context.Context, c *cluster, replaces bool) error {
 	first := ""
 	for _, what := range slices.Sorted(maps.Keys(known)) {
 		before := known[what]
-		now, asked := c.told[what]
+		now, asked := c.reported[what]
 		if !asked {
 			var err error
 			if now, err = askMachine(ctx, c.client, what); err != nil {
 				return fmt.Errorf("identifying cluster %s: %w", c.lease.Cluster, err)
 			}
-			c.told[what] = now
+			c.reported[what] = now
 		}
 		if !reflect.DeepEqual(before, now) {
 			changed[what] = now

@@ -203,7 +203,7 @@ func hourly(ctx context.Context, p *provider, b *lang.Backend) *float64 {
 		return nil
 	}
 	var offers []api.Offer
-	err = p.once(ctx, func() (err error) {
+	err = p.request(ctx, func() (err error) {
 		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 		defer cancel()
 		offers, err = p.client.Offers(ctx, name, n, cloud)

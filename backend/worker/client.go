@@ -112,7 +112,7 @@ func (c *Client) beat(ctx context.Context) {
 	for {
 		select {
 		case <-tick.C:
-			c.once(ctx, http.MethodPost, pathAsk, encode(askRequest{What: askAlive}), func(*http.Response) error { return nil }) // work notices what is wrong
+			c.sendBody(ctx, http.MethodPost, pathAsk, encode(askRequest{What: askAlive}), func(*http.Response) error { return nil }) // work notices what is wrong
 		case <-ctx.Done():
 			return
 		}
@@ -166,7 +166,7 @@ func (c *Client) ask(ctx context.Context, path string, request, answer any) erro
 // do sends a request until it is answered, or the server counts as lost. Requests may
 // arrive more than once, which they are made for.
 func (c *Client) do(ctx context.Context, method, path string, body []byte, read func(*http.Response) error) error {
-	return c.persist(ctx, func() error { return c.once(ctx, method, path, body, read) })
+	return c.persist(ctx, func() error { return c.sendBody(ctx, method, path, body, read) })
 }
 
 // persist repeats an attempt until its error is not about the connection.
@@ -223,7 +223,7 @@ type cutError struct {
 func (e *cutError) Error() string { return fmt.Sprintf("talking to the worker: %v", e.err) }
 func (e *cutError) Unwrap() error { return e.err }
 
-func (c *Client) once(ctx context.Context, method, path string, body []byte, read func(*http.Response) error) error {
+func (c *Client) sendBody(ctx context.Context, method, path string, body []byte, read func(*http.Response) error) error {
 	return c.send(ctx, method, path, bytes.NewReader(body), read)
 }
 

@@ -16,8 +16,8 @@ func movable(dir os.FileInfo) bool {
 	return dir.Mode().Perm()&0o002 != 0 && dir.Mode()&os.ModeSticky == 0
 }
 
-// ours reports whether a file belongs to the caller.
-func ours(info os.FileInfo) bool {
+// isOwn reports whether a file belongs to the caller.
+func isOwn(info os.FileInfo) bool {
 	state, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(state.Uid) == os.Geteuid()
 }

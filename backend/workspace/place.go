@@ -22,7 +22,7 @@ func (w *Workspace) place(ctx context.Context, in backend.Input) error {
 	if err != nil {
 		return err
 	}
-	target := w.at(at)
+	target := w.inputPath(at)
 	if err := makeParents(w.root, target); err != nil {
 		return err
 	}

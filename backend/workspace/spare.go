@@ -22,7 +22,7 @@ func (w *Workspace) Examine() error {
 // no process of the session is left, and is false unless the workspace was
 // examined.
 func (w *Workspace) Untouched() bool {
-	return w.root != nil && w.first != nil && w.first.same(w.begun)
+	return w.root != nil && w.first != nil && w.first.unchanged(w.begun)
 }
 
 // Move moves an untouched workspace to base, where nothing must be, on the same

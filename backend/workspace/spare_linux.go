@@ -53,10 +53,10 @@ func examine(root *os.Root) (*conditions, error) {
 // tick is longer than the clock of any file system stands still, or is behind ours.
 const tick = 3 * time.Second
 
-// same reports whether the directories are as they were made, and empty, when they
+// unchanged reports whether the directories are as they were made, and empty, when they
 // were so at since. What was last changed long before that and has not been since
 // needs no closer look.
-func (c *conditions) same(since time.Time) bool {
+func (c *conditions) unchanged(since time.Time) bool {
 	for i, dir := range c.dirs {
 		if first := c.first[i]; i > 0 && time.Unix(first.changed.Unix()).Add(tick).Before(since) {
 			var state unix.Stat_t

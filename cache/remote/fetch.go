@@ -111,7 +111,7 @@ func (s *Store) read(ctx context.Context, blobs []cache.Digest) error {
 		return nil
 	}
 	if !s.readable() {
-		return lost(blobs[0], errors.New("the remote cache is not in use"))
+		return lostError(blobs[0], errors.New("the remote cache is not in use"))
 	}
 	var mu sync.Mutex
 	left := make(map[cache.Digest]bool, len(blobs))
@@ -169,7 +169,7 @@ func (s *Store) read(ctx context.Context, blobs []cache.Digest) error {
 			if err == nil || errors.As(err, &missing) {
 				return &cache.MissingError{Digest: d}
 			}
-			return lost(d, err)
+			return lostError(d, err)
 		}
 	}
 	return nil

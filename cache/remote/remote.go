@@ -247,7 +247,7 @@ func (s *Store) Unsigned() int { return int(s.uploads.unsigned.Load()) }
 // TrustsNone reports whether nothing that is read can be trusted.
 func (s *Store) TrustsNone() bool { return s.o.Read && s.trusted == nil }
 
-// lost returns the error for a blob that the cache does not yield.
-func lost(d cache.Digest, err error) error {
+// lostError returns the error for a blob that the cache does not yield.
+func lostError(d cache.Digest, err error) error {
 	return fmt.Errorf("%w: %w", &cache.MissingError{Digest: d}, err)
 }

@@ -73,7 +73,7 @@ func readAlgorithmic(files *lang.ReaderFiles, given map[string]string) (*lang.Ma
 	if tool == nil {
 		tool = judge.Attributes["checker"]
 	}
-	made.Blocks = append(made.Blocks, judge, seen(c.File, nil, "testdata/**", lang.EscapeGlob(tool.(string))))
+	made.Blocks = append(made.Blocks, judge, seenBlock(c.File, nil, "testdata/**", lang.EscapeGlob(tool.(string))))
 	for _, file := range []string{"reference.cpp", "examples/reference.cpp"} { // few problems ship one
 		if path := filepath.Join(c.dir, file); files.Exists(path) {
 			made.Blocks = append(made.Blocks, lang.MadeBlock{Kind: "reference", Made: lang.Made{Attributes: map[string]any{"source": path, "score": earns}}})

@@ -81,7 +81,7 @@ func skipped(s *lang.Solution, r batch.Result, hashes *hashes) string {
 		return skippedUnproven
 	}
 	for _, g := range batch.Generations {
-		solution, problem, err := hashes.of(s, g)
+		solution, problem, err := hashes.hashesOf(s, g)
 		switch {
 		case err != nil:
 			return err.Error()

@@ -70,7 +70,7 @@ func readResearch(files *lang.ReaderFiles, given map[string]string) (*lang.Made,
 	if tag := document.Scalar(document.At(r.Root, "tag"), ""); tag != "" {
 		made.Attributes["tags"] = []string{tag}
 	}
-	made.Blocks = append(made.Blocks, r.command(given), r.resources(), seen(r.File, prompted(), "*.py", "*.sh", "*.toml", "*.txt", "resources/**"))
+	made.Blocks = append(made.Blocks, r.command(given), r.resources(), seenBlock(r.File, prompted(), "*.py", "*.sh", "*.toml", "*.txt", "resources/**"))
 	if shipped := filepath.Join(r.dir, "reference.py"); files.Exists(shipped) {
 		made.Blocks = append(made.Blocks, lang.MadeBlock{Kind: "reference", Made: lang.Made{Attributes: map[string]any{"source": shipped, "score": earns}}})
 	}

@@ -102,9 +102,9 @@ func TestTrialsLeftOut(t *testing.T) {
 		"word__linked is left out: its result.json: ", `is outside of the project.`,
 		"word__loop is left out: its result.json: ", "in a loop of symbolic links", "word__gone",
 		"word__nameless is left out: its result.json names no task",
-		"word__many is left out: its result.json: bad JSON: there are more than 8 MiB",
+		"word__many is left out: its result.json: bad JSON: it exceeds 8 MiB",
 		`" word__space" cannot be the name`, `"word__\x1b[31m" cannot be the name`,
-		"Of j, 3 trials are left out, because no result says that they ended: word__gone, word__running, word__unended.",
+		"Of j, 3 trials are left out, because they did not end: word__gone, word__running, word__unended.",
 		"No problem here is the task of 1 trial of j: org/strange.",
 	} {
 		if !strings.Contains(all, want) {

@@ -170,9 +170,9 @@ func (d *taskArtifact) serviceName() string {
 	return d.Service
 }
 
-// only returns the artifact of a trial for a problem without declared artifacts: the one next to
+// singleArtifact returns the artifact of a trial for a problem without declared artifacts: the one next to
 // collectedAlways, or collectedAlways.
-func (r *record) only() (string, error) {
+func (r *record) singleArtifact() (string, error) {
 	var found []*entry
 	for i := range r.entries {
 		if e := &r.entries[i]; e.Status == "ok" {

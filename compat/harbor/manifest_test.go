@@ -132,7 +132,7 @@ func TestOnlyArtifact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := r.only()
+		got, err := r.singleArtifact()
 		if err != nil {
 			got = err.Error()
 		} else if got, err = filepath.Rel(filepath.Join(dir, "t"), got); err != nil {
@@ -240,7 +240,7 @@ func TestStepsOfTrials(t *testing.T) {
 	for _, s := range cfg.Solutions {
 		want := map[string]string{
 			"broken": "the trial broken, step three, cannot be graded again: it was never begun; Harbor recorded RewardFileNotFoundError (verifier_failed): none",
-			"other":  "the trial other cannot be graded again: its steps are one, zwei, and those of the problem are one, two, three",
+			"other":  "the trial other cannot be graded again: its steps are one, zwei, but the problem's steps are one, two, three",
 			"single": "the trial single cannot be graded again: it has no steps, and the problem has 3",
 		}[s.Name]
 		if got := s.Checkpoints[2].Unusable; want != "" && got != want {

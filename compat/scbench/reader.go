@@ -93,7 +93,7 @@ func readProblem(files *lang.ReaderFiles, given map[string]string) (*lang.Made, 
 		checkpoint.Attributes["spec"] = filepath.Join(dir, checkpoint.Labels[0]+".md")
 		made.Blocks = append(made.Blocks, checkpoint)
 	}
-	made.Blocks = append(made.Blocks, c.seen(), lang.MadeBlock{Kind: "pass", Made: lang.Made{Attributes: map[string]any{"policy": "core-cases"}}})
+	made.Blocks = append(made.Blocks, c.seenBlock(), lang.MadeBlock{Kind: "pass", Made: lang.Made{Attributes: map[string]any{"policy": "core-cases"}}})
 	return made, c.Mistakes
 }
 
@@ -192,7 +192,7 @@ func readEnvironment(files *lang.ReaderFiles, given map[string]string) (*environ
 		if f.Root == nil {
 			return nil, &f.Mistakes[0]
 		}
-		return e.from(f.Root), nil
+		return e.merged(f.Root), nil
 	}
 	return e, nil
 }

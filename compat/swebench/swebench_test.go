@@ -84,7 +84,7 @@ func TestInfrastructure(t *testing.T) {
 
 func TestBroken(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"resolved_ids": ["a"], "unresolved_ids": ["a"]}`: `at "unresolved_ids.0": the instance a is in resolved_ids, too`,
+		`{"resolved_ids": ["a"], "unresolved_ids": ["a"]}`: `at "unresolved_ids.0": the instance a is also in resolved_ids`,
 		`{"resolved_ids": [3]}`:                            `at "resolved_ids.0": `,
 		`{"resolved_ids": ["a"`:                            "the file ends too early",
 		`{"a": {"patch_exists": true}}`:                    `at "a": want resolved`,

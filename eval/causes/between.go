@@ -46,9 +46,9 @@ func (d *differences) texts() (all []string) {
 	return all
 }
 
-// between lists the differences between two nodes. If a dependency caused a difference, it lists the
+// compareNodes lists the differences between two nodes. If a dependency caused a difference, it lists the
 // differences of the dependency instead. A nil node, or one without a record, is unknown.
-func (f *Finder) between(ctx context.Context, was, is *node) (differences, error) {
+func (f *Finder) compareNodes(ctx context.Context, was, is *node) (differences, error) {
 	switch {
 	case was == nil || is == nil || was.Key.IsZero() || is.Key.IsZero():
 		return differences{unknown: true}, nil
@@ -108,7 +108,7 @@ func (f *Finder) change(ctx context.Context, was, is *node, c event.Change) (fou
 			found.add(differences{all: f.content(ctx, label, old, now)})
 			continue
 		}
-		more, err := f.between(ctx, maker[0], maker[1])
+		more, err := f.compareNodes(ctx, maker[0], maker[1])
 		if err != nil {
 			return found, err
 		}
@@ -131,13 +131,13 @@ func (f *Finder) makers(was, is *node, old, now cache.Digest) (makers [][2]*node
 	var before, after []*node
 	places := map[string]int{}
 	for at, addr := range was.deps {
-		if n := f.nodes[0][addr]; n.made(old) {
+		if n := f.nodes[0][addr]; n.producedOutput(old) {
 			before, places[addr] = append(before, n), at
 		}
 	}
 	for at, addr := range is.deps {
 		n := f.nodes[1][addr]
-		if !n.made(now) {
+		if !n.producedOutput(now) {
 			continue
 		}
 		after = append(after, n)
@@ -160,7 +160,7 @@ func (f *Finder) makers(was, is *node, old, now cache.Digest) (makers [][2]*node
 	return makers, len(before)+len(after) > 0
 }
 
-func (n *node) made(content cache.Digest) bool {
+func (n *node) producedOutput(content cache.Digest) bool {
 	return n != nil && slices.ContainsFunc(n.Outputs, func(o cache.Output) bool { return o.Digest == content })
 }
 

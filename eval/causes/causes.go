@@ -76,7 +76,7 @@ func (f *Finder) Changes(ctx context.Context, d *report.Difference) error {
 		if c.Was == nil || c.Is == nil || c.Kind == report.ChangeStale {
 			continue
 		}
-		found, err := f.between(ctx, f.grader(0, c), f.grader(1, c))
+		found, err := f.compareNodes(ctx, f.grader(0, c), f.grader(1, c))
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.Name, err)
 		}
@@ -173,7 +173,7 @@ func (f *Finder) judged(ctx context.Context, addr string) (found differences, ra
 			continue
 		}
 		if was != nil && was.Key != is.Key {
-			more, err := f.between(ctx, was, is)
+			more, err := f.compareNodes(ctx, was, is)
 			if err != nil {
 				return differences{}, false, err
 			}

@@ -100,8 +100,8 @@ func (r *logReader) find(name string, most int) (files []string, err error) {
 	return files, err
 }
 
-// open opens a regular file. Opening a pipe would wait for a writer.
-func (r *logReader) open(name string) (*os.File, error) {
+// openFile opens a regular file. Opening a pipe would wait for a writer.
+func (r *logReader) openFile(name string) (*os.File, error) {
 	path := r.options.Path(name)
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -115,7 +115,7 @@ func (r *logReader) open(name string) (*os.File, error) {
 
 // format returns the format that a file looks like, among the requested ones.
 func (r *logReader) format(name string) (*plan.LogFormat, error) {
-	file, err := r.open(name)
+	file, err := r.openFile(name)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (r *logReader) side(name string) error {
 
 // read adds the attempts in a file to its side.
 func (r *logReader) read(side, name string, format *plan.LogFormat) error {
-	file, err := r.open(name)
+	file, err := r.openFile(name)
 	if err != nil {
 		return err
 	}

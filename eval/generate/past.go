@@ -64,7 +64,7 @@ func ReadPast(o options.Options, id string, selectors []string) (*Past, error) {
 		return nil, exit.Past(err)
 	}
 	p, steps := &Past{}, map[string]*Decision{}
-	if err := run.Each(func(e event.Event) bool { p.take(e, steps); return true }); err != nil {
+	if err := run.Each(func(e event.Event) bool { p.apply(e, steps); return true }); err != nil {
 		return nil, exit.Past(err)
 	}
 	last := event.OpenRun(state, ids[len(ids)-1])
@@ -83,8 +83,8 @@ func ReadPast(o options.Options, id string, selectors []string) (*Past, error) {
 	return p, nil
 }
 
-// take applies an event; a step has several.
-func (p *Past) take(e event.Event, steps map[string]*Decision) {
+// apply applies an event; a step has several.
+func (p *Past) apply(e event.Event, steps map[string]*Decision) {
 	step := func(name string) *Decision {
 		if steps[name] == nil {
 			steps[name] = &Decision{Name: name}

@@ -88,11 +88,11 @@ func (p *filePair) read(records [2]*Record, files [2]string) error {
 func dropShared(texts *[2][][]byte, checkpoints []int) (shared int) {
 	first := make(map[string]int, len(texts[0]))
 	for i, text := range texts[0] {
-		first[string(report.WithoutTaken(text))] = i
+		first[string(report.WithoutMeasurements(text))] = i
 	}
 	same := map[int]bool{}
 	texts[1] = slices.DeleteFunc(texts[1], func(text []byte) bool {
-		i, found := first[string(report.WithoutTaken(text))]
+		i, found := first[string(report.WithoutMeasurements(text))]
 		if found = found && !same[i]; found {
 			same[i] = true
 			shared += checkpoints[i]

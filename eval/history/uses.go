@@ -136,7 +136,7 @@ func (s *usesSearch) partition(ctx context.Context, from partition.Store, name p
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		field, err := s.own(ctx, &rows[i])
+		field, err := s.fieldOf(ctx, &rows[i])
 		if err != nil {
 			return err
 		}
@@ -171,8 +171,8 @@ func (s *usesSearch) partition(ctx context.Context, from partition.Store, name p
 	return nil
 }
 
-// own returns the field of the node itself, if any.
-func (s *usesSearch) own(ctx context.Context, row *graph.Row) (string, error) {
+// fieldOf returns the field of the node itself, if any.
+func (s *usesSearch) fieldOf(ctx context.Context, row *graph.Row) (string, error) {
 	s.mu.Lock()
 	field, known := s.keys[row.Key]
 	s.mu.Unlock()

@@ -109,11 +109,11 @@ func (n *nodes) graph(cell *report.Cell) *draw.Drawing {
 		}
 		return ""
 	})
-	return flow(drawing, func(name string) string { return within(name, cell) })
+	return flow(drawing, func(name string) string { return shortAddress(name, cell) })
 }
 
-// within shortens the address of a node to its part within a cell, such as "pytest checkpoint_1".
-func within(addr string, cell *report.Cell) string {
+// shortAddress shortens the address of a node to its part within a cell, such as "pytest checkpoint_1".
+func shortAddress(addr string, cell *report.Cell) string {
 	kind, rest, isAddr := strings.Cut(addr, ":")
 	if !isAddr {
 		return addr

@@ -85,8 +85,8 @@ func namesOf(cell *report.Cell) []string {
 	return names
 }
 
-// of returns the nodes of a cell for a page.
-func (n *nodes) of(ctx context.Context, cell *report.Cell) ([]page.Node, error) {
+// ofCell returns the nodes of a cell for a page.
+func (n *nodes) ofCell(ctx context.Context, cell *report.Cell) ([]page.Node, error) {
 	var all []page.Node
 	for _, name := range slices.Backward(namesOf(cell)) {
 		for i := range n.byName[name] {

@@ -90,7 +90,7 @@ func (s *Source) Gather(ctx context.Context, names []string, present *Present) (
 	if p.Work, err = workOf(event.OpenRun(s.State, latest)); err != nil {
 		return nil, exit.Past(err)
 	}
-	p.Nodes = func(cell *report.Cell) ([]page.Node, error) { return made.of(ctx, cell) }
+	p.Nodes = func(cell *report.Cell) ([]page.Node, error) { return made.ofCell(ctx, cell) }
 	p.Graph, p.Sources = made.graph, made.sources
 	p.Tree = func(id string) (*page.Tree, error) { return made.tree(ctx, id) }
 	return p, nil

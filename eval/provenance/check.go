@@ -46,15 +46,15 @@ const (
 	maxResult   = 64 << 20
 )
 
-// judged holds the needed part of a result: all results together could exceed memory.
-type judged struct {
+// judgement holds the needed part of a result: all results together could exceed memory.
+type judgement struct {
 	sum  [sha256.Size]byte // digest of its JSON
 	says string
 }
 
-func judgedBy(v *verdict.Checkpoint) (judged, error) {
+func judgedBy(v *verdict.Checkpoint) (judgement, error) {
 	text, err := json.Marshal(v)
-	return judged{sha256.Sum256(text), fmt.Sprintf("%s (%.40s)", v.Outcome(), v.Class)}, err
+	return judgement{sha256.Sum256(text), fmt.Sprintf("%s (%.40s)", v.Outcome(), v.Class)}, err
 }
 
 // Check checks a bundle. Its statement must be signed by one of the keys. An error wraps pack.ErrNoArchive
@@ -95,7 +95,7 @@ type checker struct {
 	found  *Checked
 	byKey  map[cache.Key]*Node
 	broken map[cache.Key]bool // nodes with an error
-	judged map[cache.Digest]judged
+	judged map[cache.Digest]judgement
 }
 
 func (c *checker) find(what, name, format string, args ...any) {
@@ -152,7 +152,7 @@ func (c *checker) nodes() {
 
 // blobs checks the content that the bundle must contain.
 func (c *checker) blobs(ctx context.Context, file string) error {
-	c.judged = map[cache.Digest]judged{}
+	c.judged = map[cache.Digest]judgement{}
 	wanted := map[[sha256.Size]byte][]part{}
 	for _, p := range c.found.Entries.parts(c.found.Withheld) {
 		wanted[p.Hash] = append(wanted[p.Hash], p)
@@ -278,7 +278,7 @@ func (c *checker) verdicts() {
 		}
 		switch {
 		case withheld:
-		case c.rests(*v.Node, whole):
+		case c.isIntact(*v.Node, whole):
 			c.found.Proven++
 		case len(c.broken) == 0: // no dependency is broken itself
 			c.find("verdict", v.Name(), "it rests on itself")
@@ -324,8 +324,8 @@ func (c *checker) verdict(v *Verdict, withheld bool) error {
 	return nil
 }
 
-// rests reports whether a node and all of its dependencies are free of errors.
-func (c *checker) rests(key cache.Key, whole map[cache.Key]bool) bool {
+// isIntact reports whether a node and all of its dependencies are free of errors.
+func (c *checker) isIntact(key cache.Key, whole map[cache.Key]bool) bool {
 	if known, ok := whole[key]; ok {
 		return known
 	}
@@ -335,7 +335,7 @@ func (c *checker) rests(key cache.Key, whole map[cache.Key]bool) bool {
 		return false
 	}
 	for _, input := range n.Inputs {
-		if !c.rests(input, whole) {
+		if !c.isIntact(input, whole) {
 			return false
 		}
 	}

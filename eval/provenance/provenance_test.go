@@ -344,7 +344,7 @@ func TestSignedContradictions(t *testing.T) {
 		change func(*Entries)
 		want   string
 	}{
-		{"better verdict", func(e *Entries) { e.Verdicts[0].Verdict.Passed = true }, "verdict p/one/bad@local.host: it is not what its result says, which is failed (judged)"},
+		{"better verdict", func(e *Entries) { e.Verdicts[0].Verdict.Passed = true }, "verdict p/one/bad@local.host: it differs from its result, failed (judged)"},
 		{"result of another", func(e *Entries) {
 			e.Verdicts[0].Result, e.Verdicts[0].Verdict = e.Verdicts[1].Result, e.Verdicts[1].Verdict
 		}, "did not make the result"},

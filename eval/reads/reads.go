@@ -61,9 +61,9 @@ func Begin(root string, last *Seen, asked []cache.Probe) *Begun {
 // See returns the states of a call's reads.
 func (b *Begun) See(r Reads) *Seen {
 	s := &Seen{snapshots: r.Snapshots, own: r.Own, folders: map[string][]string{}}
-	for _, dir := range r.written() {
-		s.folders[dir] = s.others(dir, names(dir))
-		if was, known := b.folders[dir]; known && !slices.Equal(s.others(dir, was), s.folders[dir]) {
+	for _, dir := range r.writtenDirs() {
+		s.folders[dir] = s.otherNames(dir, names(dir))
+		if was, known := b.folders[dir]; known && !slices.Equal(s.otherNames(dir, was), s.folders[dir]) {
 			s.doubtful = dir
 		}
 	}
@@ -94,8 +94,8 @@ func (b *Begun) See(r Reads) *Seen {
 	return s
 }
 
-// written returns the directories that calls both read and write files in.
-func (r *Reads) written() (dirs []string) {
+// writtenDirs returns the directories that calls both read and write files in.
+func (r *Reads) writtenDirs() (dirs []string) {
 	in := map[string]bool{}
 	for _, path := range r.Own {
 		in[filepath.Dir(path)] = true
@@ -133,8 +133,8 @@ func (s *Seen) isOwn(path string) bool {
 	})
 }
 
-// others returns the names in a directory that calls do not create.
-func (s *Seen) others(dir string, names []string) []string {
+// otherNames returns the names in a directory that calls do not create.
+func (s *Seen) otherNames(dir string, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return s.isOwn(filepath.Join(dir, name)) })
 }
 
@@ -164,7 +164,7 @@ func (s *Seen) Difference() string {
 		return path
 	}
 	for dir, was := range s.folders {
-		if !slices.Equal(was, s.others(dir, names(dir))) {
+		if !slices.Equal(was, s.otherNames(dir, names(dir))) {
 			return dir
 		}
 	}

@@ -27,15 +27,15 @@ func Expander(known func() Known) func(term string) string {
 				return axis + ":" + name
 			}
 		}
-		if names().only("solution", term) {
+		if names().isUnique("solution", term) {
 			return "solution=" + term
 		}
 		return term
 	}
 }
 
-// only reports whether a name is a value of this axis alone.
-func (k Known) only(axis, name string) bool {
+// isUnique reports whether a name is a value of this axis alone.
+func (k Known) isUnique(axis, name string) bool {
 	for of, names := range k {
 		if of != axis && of != "task" && names[name] {
 			return false

@@ -191,15 +191,15 @@ func (m *Merged) Replay(rec *event.Recorder) {
 }
 
 // Sink passes on the events of the merge itself to a recorder.
-func (m *Merged) Sink(rec *event.Recorder) event.Sink { return told{rec, m.Ran()} }
+func (m *Merged) Sink(rec *event.Recorder) event.Sink { return replayedFilter{rec, m.Ran()} }
 
-// told drops the merge's own events about nodes that were served because a shard worked on them.
-type told struct {
+// replayedFilter drops the merge's own events about nodes that were served because a shard worked on them.
+type replayedFilter struct {
 	event.Sink
 	ran map[string]bool
 }
 
-func (t told) Emit(e event.Event) {
+func (t replayedFilter) Emit(e event.Event) {
 	if done, ok := e.(event.NodeDone); ok && done.State == event.Cached && t.ran[done.Addr] {
 		return
 	}

@@ -51,7 +51,7 @@ const unknown = 30
 func Divide(cells []Cell, common []float64, count int, limit float64) []Shard {
 	cells = estimated(cells)
 	if count == 0 {
-		count = needed(cells, common, limit)
+		count = shardCount(cells, common, limit)
 	}
 	shards := make([]load, min(count, len(cells)))
 	order := make([]int, len(cells))
@@ -89,8 +89,8 @@ type load struct {
 	common   map[int]bool
 }
 
-// with returns the duration of the shard with another cell.
-func (l *load) with(c *Cell, common []float64) float64 {
+// secondsWith returns the duration of the shard with another cell.
+func (l *load) secondsWith(c *Cell, common []float64) float64 {
 	seconds := l.seconds + c.Seconds
 	for _, w := range c.Common {
 		if !l.common[w] {
@@ -104,7 +104,7 @@ func (l *load) add(i int, c *Cell, common []float64) {
 	if l.problems == nil {
 		l.problems, l.common = map[string]bool{}, map[int]bool{}
 	}
-	l.seconds = l.with(c, common)
+	l.seconds = l.secondsWith(c, common)
 	l.cells = append(l.cells, i)
 	l.problems[c.Problem] = true
 	for _, w := range c.Common {
@@ -116,11 +116,11 @@ func (l *load) add(i int, c *Cell, common []float64) {
 func choose(shards []load, c *Cell, common []float64, slack float64) int {
 	earliest := math.Inf(1)
 	for i := range shards {
-		earliest = min(earliest, shards[i].with(c, common))
+		earliest = min(earliest, shards[i].secondsWith(c, common))
 	}
 	best := -1
 	for i := range shards {
-		if shards[i].with(c, common) > earliest+slack {
+		if shards[i].secondsWith(c, common) > earliest+slack {
 			continue
 		}
 		if best < 0 || shards[i].problems[c.Problem] && !shards[best].problems[c.Problem] ||
@@ -131,8 +131,8 @@ func choose(shards []load, c *Cell, common []float64, slack float64) int {
 	return best
 }
 
-// needed returns the number of shards that stay below a limit if all are filled equally.
-func needed(cells []Cell, common []float64, limit float64) int {
+// shardCount returns the number of shards that stay below a limit if all are filled equally.
+func shardCount(cells []Cell, common []float64, limit float64) int {
 	total := 0.0
 	for i := range cells {
 		total += cells[i].Seconds

@@ -8,16 +8,16 @@ import (
 const (
 	// still is the pause that ends a burst of changes. It is longer than a tick of the clock for file times, so
 	// that later changes can be distinguished by their time.
-	still = 250 * time.Millisecond
-	// longest limits a burst: changes that never stop, such as those of a log, must not block the caller.
-	longest = 5 * time.Second
+	quietPeriod = 250 * time.Millisecond
+	// maxBurst limits a burst: changes that never stop, such as those of a log, must not block the caller.
+	maxBurst = 5 * time.Second
 )
 
 // quiet waits until no event has arrived for a while, or until ctx ends, and returns its cause then.
 func quiet(ctx context.Context, events <-chan struct{}) error {
-	end := time.NewTimer(longest)
+	end := time.NewTimer(maxBurst)
 	defer end.Stop()
-	calm := time.NewTimer(still)
+	calm := time.NewTimer(quietPeriod)
 	defer calm.Stop()
 	for {
 		select {
@@ -28,7 +28,7 @@ func quiet(ctx context.Context, events <-chan struct{}) error {
 		case <-calm.C:
 			return nil
 		case <-events:
-			calm.Reset(still)
+			calm.Reset(quietPeriod)
 		}
 	}
 }

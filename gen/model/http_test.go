@@ -74,7 +74,7 @@ func TestErrors(t *testing.T) {
 		"429":           {always(modeltest.Throttle), nil, "throttled 2s", "429 Too Many Requests: Too many requests"},
 		"500":           {always(modeltest.Fail), nil, "again", "500 Internal Server Error: The server had an error"},
 		"cut":           {always(modeltest.Cut), nil, "again", "EOF"},
-		"slow":          {always(modeltest.Hang), func(o *HTTPOptions) { o.Timeout = 50 * time.Millisecond }, "again", "there was no answer within 50ms"},
+		"slow":          {always(modeltest.Hang), func(o *HTTPOptions) { o.Timeout = 50 * time.Millisecond }, "again", "no answer within 50ms"},
 		"redirect":      {always(modeltest.Moved), nil, "wrong", `write endpoint = "http://elsewhere.invalid/v1"`},
 		"401":           {&modeltest.Server{Refuse: map[string]int{key: 401}}, nil, "refused", "401 Unauthorized: Incorrect API key provided: ***"},
 		"403":           {&modeltest.Server{Refuse: map[string]int{key: 403}}, nil, "refused", "403 Forbidden"},

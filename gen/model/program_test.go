@@ -46,7 +46,7 @@ func TestFailures(t *testing.T) {
 	}
 	slow := shell("exec sleep 600")
 	slow.Timeout = 20 * time.Millisecond
-	if _, err := slow.Ask(t.Context(), "", Question{}); err == nil || err.Error() != "there was no answer within 20ms" {
+	if _, err := slow.Ask(t.Context(), "", Question{}); err == nil || err.Error() != "no answer within 20ms" {
 		t.Error(err)
 	}
 }

@@ -32,7 +32,7 @@ such as chance or time, or a trusted user stored a false result.`,
 			if a.flags.json {
 				err = a.writeJSON(auditObject{1, r.Stored, r.Checked, view.OrEmpty(r.Different), view.OrEmpty(r.Unjudged)})
 			} else {
-				_, err = io.WriteString(a.io.Out, a.shown(describe.Audited(r)))
+				_, err = io.WriteString(a.io.Out, a.escape(describe.Audited(r)))
 			}
 			switch {
 			case err != nil:

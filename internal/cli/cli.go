@@ -116,7 +116,7 @@ func (a *app) complain(err error) exit.Class {
 		view.Diagnostics(a.io.Err, list, a.colorErr(), a.columns(a.io.Err))
 		return code
 	}
-	a.tell("%s\n", text.Hang(fmt.Sprintf("fevalgraph: %v", err), a.columns(a.io.Err)))
+	a.printRemark("%s\n", text.Hang(fmt.Sprintf("fevalgraph: %v", err), a.columns(a.io.Err)))
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
 		fmt.Fprintln(a.io.Err, "  hint: the disk is full; `fevalgraph cache gc --max-size 5GiB` frees space of the store")

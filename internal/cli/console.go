@@ -46,7 +46,7 @@ func (a *app) answerLines(console *lang.Console, in *bufio.Reader) error {
 				failed = true
 				view.Diagnostics(a.io.Err, diags, a.colorErr(), a.columns(a.io.Err))
 			} else {
-				fmt.Fprintln(a.io.Out, a.shown(value))
+				fmt.Fprintln(a.io.Out, a.escape(value))
 			}
 		}
 		if errors.Is(err, io.EOF) {

@@ -72,7 +72,7 @@ func (a *app) runFmt(files []string, check bool) error {
 			continue
 		}
 		changed++
-		fmt.Fprintln(a.io.Out, a.shown(file))
+		fmt.Fprintln(a.io.Out, a.escape(file))
 		if !check {
 			if err := atomicfile.WriteDurable(file, 0o644, out); err != nil {
 				return exit.With(exit.Usage, fmt.Errorf("writing %s: %w", file, err))

@@ -110,7 +110,7 @@ func (a *app) showGenerated(out *generate.Outcome) {
 	} else if header, rows := describe.Generated(out.Placed); len(rows) > 0 {
 		view.Table(a.io.Out, header, rows, a.page())
 	}
-	a.tell("%s", describe.Remarks(out.Placed, !a.flags.quiet))
+	a.printRemark("%s", describe.Remarks(out.Placed, !a.flags.quiet))
 	if a.flags.quiet {
 		return
 	}
@@ -137,7 +137,7 @@ func (a *app) runGenExplain(id string, selectors []string) error {
 	asked, served := describe.PastCounts(past)
 	fmt.Fprintf(a.io.Out, "asked %d, %d answered before\n", asked, served)
 	if past.Later != "" {
-		a.tell("a later call is running, or was killed: --explain=%s\n", past.Later)
+		a.printRemark("a later call is running, or was killed: --explain=%s\n", past.Later)
 	}
 	return nil
 }

@@ -59,10 +59,10 @@ func (a *app) addImported(ctx context.Context, results *report.Results, f *impor
 	if skipped := imported.Count(); len(skipped) > 0 {
 		told += "; left out: " + strings.Join(skipped, ", ")
 	}
-	a.tell("%s\n", told)
+	a.printRemark("%s\n", told)
 	if a.flags.verbose {
 		for _, s := range imported.Skipped {
-			a.tell("  %s: %s\n", s.Name, s.Why)
+			a.printRemark("  %s: %s\n", s.Name, s.Why)
 		}
 	}
 	return nil

@@ -27,7 +27,7 @@ run, it prints the log of the run that executed it.`,
 			if a.flags.json {
 				return a.writeJSON(logObject{1, string(content)})
 			}
-			_, err = io.WriteString(a.io.Out, a.shown(string(content)))
+			_, err = io.WriteString(a.io.Out, a.escape(string(content)))
 			return err
 		})
 	cmd.Args = arguments(1, 1, "the node")

@@ -89,7 +89,7 @@ func (a *app) logsOf(cmd *cobra.Command, f *logFlags, args []string, refused ...
 	}
 	if logs, err = a.readLogs(f, names); err == nil && !a.flags.quiet {
 		for _, note := range logs.Notes {
-			a.tell("%s\n", note)
+			a.printRemark("%s\n", note)
 		}
 	}
 	return logs, selectors, err

@@ -78,7 +78,7 @@ use --sign.`,
 			if !a.flags.quiet {
 				fmt.Fprintf(a.io.Out, "unpacked %s and %s (%s)\n", text.Count(p.Records, "record"), text.Count(p.Blobs, "blob"), text.Bytes(p.Bytes))
 			}
-			a.tell("%s", describe.ForeignRecords(p.Foreign))
+			a.printRemark("%s", describe.ForeignRecords(p.Foreign))
 			return nil
 		})
 	cmd.Args = arguments(1, 1<<20, "a FILE")

@@ -46,7 +46,7 @@ func (t timing) observe(r *eval.Request) (write func(*app, *eval.Outcome) error,
 		if spans != nil {
 			// Spans of an interrupted run are sent, too.
 			if err := spans.Send(context.Background(), spanCells(out)); err != nil {
-				a.tell("warning: %v\n", err)
+				a.printRemark("warning: %v\n", err)
 			}
 		}
 		return writeProfile(t.profile, trace)

@@ -32,7 +32,7 @@ func (a *app) validateReferences(ctx context.Context, cfg *lang.Config, repeat i
 			return err
 		}
 	} else {
-		a.tell("%s", describe.References(rows))
+		a.printRemark("%s", describe.References(rows))
 		if !a.flags.quiet {
 			fmt.Fprintf(a.io.Out, "%d of %d references have the expected result", len(rows)-missed, len(rows))
 			if repeat > 0 {

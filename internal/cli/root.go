@@ -208,7 +208,7 @@ func (a *app) options() eval.Options {
 	jobs, _ := a.jobs()
 	readOnly, remotes, _ := a.caches()
 	return eval.Options{Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles, LookupEnv: a.io.LookupEnv,
-		Version: Version(), Done: a.done, Jobs: jobs, StoreReadOnly: readOnly, Remotes: remotes, Offline: a.flags.offline, Locked: a.flags.locked, Trusted: a.trusted(), Restricted: a.rule.Executes != ReachProject, Benchmarks: a.io.Benchmarks, Kinds: a.io.Kinds, Notify: a.notice}
+		Version: Version(), Done: a.done, Jobs: jobs, StoreReadOnly: readOnly, Remotes: remotes, Offline: a.flags.offline, Locked: a.flags.locked, Trusted: a.trustsProject(), Restricted: a.rule.Executes != ReachProject, Benchmarks: a.io.Benchmarks, Kinds: a.io.Kinds, Notify: a.notice}
 }
 
 // langOptions returns the options of commands that only read the configuration.
@@ -225,13 +225,13 @@ func (a *app) notice(n options.Notice) {
 	case options.StateForeign:
 		a.said.Do(func() {
 			said, _ := describe.Notice(n)
-			a.tell("%s", said)
+			a.printRemark("%s", said)
 		})
 	case options.InvalidProblems: // quiet runs report it once, at the end
 		a.findings(n.Diagnostics)
 	default:
 		if said, always := describe.Notice(n); always || !a.flags.quiet {
-			a.tell("%s", said)
+			a.printRemark("%s", said)
 		}
 	}
 }
@@ -239,8 +239,8 @@ func (a *app) notice(n options.Notice) {
 // writeJSON prints an object for --json.
 func (a *app) writeJSON(v any) error { return view.WriteJSON(a.io.Out, v) }
 
-// tell prints a remark, and escapes text of submissions and projects, which could control the terminal.
-func (a *app) tell(format string, args ...any) {
+// printRemark prints a remark, and escapes text of submissions and projects, which could control the terminal.
+func (a *app) printRemark(format string, args ...any) {
 	io.WriteString(a.remarks(), text.Block(fmt.Sprintf(format, args...)))
 }
 
@@ -252,8 +252,8 @@ func (a *app) remarks() io.Writer {
 	return a.io.Err
 }
 
-// shown returns text from elsewhere for stdout. On a terminal it is escaped.
-func (a *app) shown(s string) string {
+// escape returns text from elsewhere for stdout. On a terminal it is escaped.
+func (a *app) escape(s string) string {
 	if _, ok := view.Terminal(a.io.Out); ok {
 		return text.Block(s)
 	}

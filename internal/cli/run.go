@@ -158,7 +158,7 @@ func (a *app) showOutcome(r eval.Request, out *eval.Outcome) {
 		return
 	}
 	if err := a.showResults(r, out); err != nil {
-		a.tell("warning: %v\n", err)
+		a.printRemark("warning: %v\n", err)
 	}
 	switch {
 	case out.Exit != exit.NoMatch:
@@ -218,7 +218,7 @@ func (a *app) showResults(r eval.Request, out *eval.Outcome) error {
 		}
 	}
 	if out.BoardsErr != nil {
-		a.tell("warning: %v\n", out.BoardsErr)
+		a.printRemark("warning: %v\n", out.BoardsErr)
 	}
 	for _, b := range out.Boards {
 		fmt.Fprintf(a.io.Out, "\n%s\n", text.Line(b.Name, 0))

@@ -24,8 +24,8 @@ import (
 // trustVariable is the variable that trusts the project of a call, as --trust does.
 const trustVariable = "FEVALGRAPH_TRUST"
 
-// trusted reports whether the caller trusts the project of this call.
-func (a *app) trusted() bool {
+// trustsProject reports whether the caller trusts the project of this call.
+func (a *app) trustsProject() bool {
 	value, _ := a.io.LookupEnv(trustVariable)
 	yes, err := strconv.ParseBool(value)
 	return a.flags.trust || err == nil && yes
@@ -71,7 +71,7 @@ depends on it as unknown; merge, cache pull and cache push refuse it. In CI,
 }
 
 func (a *app) runTrust(ctx context.Context) error {
-	root, backends, err := eval.Trust(ctx, a.options(), generate.Trusted, a.agree)
+	root, backends, err := eval.Trust(ctx, a.options(), generate.Trusted, a.confirmTrust)
 	if err != nil {
 		return err
 	}
@@ -85,8 +85,8 @@ func (a *app) runTrust(ctx context.Context) error {
 	return err
 }
 
-// agree shows what a project would be trusted with on a terminal, and asks the user.
-func (a *app) agree(root string, all []user.Trusted) error {
+// confirmTrust shows what a project would be trusted with on a terminal, and asks the user.
+func (a *app) confirmTrust(root string, all []user.Trusted) error {
 	terminal, ok := view.Terminal(a.io.In)
 	if !ok || len(all) == 0 {
 		return nil

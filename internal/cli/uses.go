@@ -30,7 +30,7 @@ evaluates nothing. It exits with 4 if no verdict used it.`,
 				return err
 			}
 			if found.Unknown > 0 {
-				a.tell("warning: the store no longer has the records of %s, so their inputs are unknown\n", text.Count(found.Unknown, "node"))
+				a.printRemark("warning: the store no longer has the records of %s, so their inputs are unknown\n", text.Count(found.Unknown, "node"))
 			}
 			if len(found.Found) == 0 {
 				return exit.Unmatched("no verdict used %s; searched %s of %s", args[0], text.Count(found.Verdicts, "verdict"), text.Count(found.Runs, "run"))

@@ -40,7 +40,7 @@ and on --seed: choose a seed that the signer could not know.`,
 			if a.flags.json {
 				err = a.writeJSON(describe.VerifiedJSON(v))
 			} else {
-				_, err = io.WriteString(a.io.Out, a.shown(describe.Verified(v)))
+				_, err = io.WriteString(a.io.Out, a.escape(describe.Verified(v)))
 			}
 			switch {
 			case err != nil:

@@ -43,9 +43,9 @@ func (s *server) initialize(raw json.RawMessage) (any, error) {
 	}, nil
 }
 
-// begun asks to be notified of files that others write: sources of cells, tests, and records
+// watchFiles asks to be notified of files that others write: sources of cells, tests, and records
 // of runs.
-func (s *server) begun(struct{}) error {
+func (s *server) watchFiles(struct{}) error {
 	if !s.client.Workspace.DidChangeWatchedFiles.DynamicRegistration {
 		return nil
 	}

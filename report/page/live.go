@@ -22,7 +22,7 @@ type live struct {
 	Queued  int            `json:"queued"`  // stale nodes that have not begun
 	Running []running      `json:"running"` // running nodes, the earliest first, at most mostRunning
 	Busy    int            `json:"busy"`    // number of all running nodes
-	Lately  []lately       `json:"lately"`  // recent verdicts and errors, the latest first
+	Lately  []recentEvent  `json:"lately"`  // recent verdicts and errors, the latest first
 	Counts  map[string]int `json:"counts"`  // verdicts, by outcome
 
 	states map[string]event.State // state of each node that is done
@@ -36,14 +36,14 @@ type running struct {
 	Start string `json:"start,omitempty"`
 }
 
-type lately struct {
+type recentEvent struct {
 	Addr    string `json:"addr"`
 	Outcome string `json:"outcome"` // outcome of a verdict, or state of a node
 	Said    string `json:"said,omitempty"`
 }
 
 func newLive(run string) *live {
-	return &live{Run: run, States: map[string]int{}, Running: []running{}, Lately: []lately{}, Counts: map[string]int{},
+	return &live{Run: run, States: map[string]int{}, Running: []running{}, Lately: []recentEvent{}, Counts: map[string]int{},
 		states: map[string]event.State{}, queued: map[string]bool{}, began: map[string]int{}}
 }
 
@@ -61,7 +61,7 @@ func (l *live) add(e event.Event) {
 	case event.NodeRetry:
 		l.end(e.Addr)
 		l.queued[e.Addr] = true
-		l.tell(lately{e.Addr, string(event.Broken), e.Reason})
+		l.addRecent(recentEvent{e.Addr, string(event.Broken), e.Reason})
 	case event.NodeReopened:
 		l.forget(e.Addr)
 	case event.NodeDone:
@@ -71,13 +71,13 @@ func (l *live) add(e event.Event) {
 		l.states[e.Addr] = e.State
 		l.States[string(e.State)]++
 		if e.State == event.Failed || e.State == event.Broken || e.State == event.Timeout {
-			l.tell(lately{e.Addr, string(e.State), e.Message})
+			l.addRecent(recentEvent{e.Addr, string(e.State), e.Message})
 		}
 	case event.NodesSame:
 		l.States[string(event.Cached)] += e.Nodes
 	case event.Verdict:
 		l.Counts[e.Outcome]++
-		l.tell(lately{e.Addr, e.Outcome, e.Detail})
+		l.addRecent(recentEvent{e.Addr, e.Outcome, e.Detail})
 	case event.RunEnd:
 		l.Ended = true
 	}
@@ -106,9 +106,9 @@ func (l *live) forget(addr string) {
 	}
 }
 
-func (l *live) tell(what lately) {
+func (l *live) addRecent(what recentEvent) {
 	what.Said = cut(what.Said, keptMessage/16)
-	l.Lately = append([]lately{what}, l.Lately[:min(len(l.Lately), mostLately-1)]...)
+	l.Lately = append([]recentEvent{what}, l.Lately[:min(len(l.Lately), mostLately-1)]...)
 }
 
 // snapshot returns a copy for the page.

@@ -61,7 +61,7 @@ func (g Grid) On(p Page) Grid {
 // header. It ends in a newline.
 func (g Grid) Text() string {
 	for ; g.Width > 0 && len(g.Spare) > 0 && sum(g.columns())+g.last() > g.Width; g.Spare = g.Spare[1:] {
-		g = g.without(g.Spare[0])
+		g = g.withoutColumn(g.Spare[0])
 	}
 	if rest, notes, crowded := g.crowded(); crowded {
 		return rest.above(notes) + g.footer()
@@ -86,7 +86,7 @@ func (g Grid) crowded() (rest Grid, notes []string, ok bool) {
 		}
 		notes = append(notes, note)
 	}
-	return g.without(last), notes, true
+	return g.withoutColumn(last), notes, true
 }
 
 // above draws the grid with each note below its row.
@@ -280,13 +280,13 @@ func sum(widths []int) (n int) {
 func (g Grid) Without(columns ...int) Grid {
 	slices.Sort(columns)
 	for _, c := range slices.Backward(columns) {
-		g = g.without(c)
+		g = g.withoutColumn(c)
 	}
 	return g
 }
 
-// without returns the grid without a column, and adjusts Right and Spare.
-func (g Grid) without(column int) Grid {
+// withoutColumn returns the grid without a column, and adjusts Right and Spare.
+func (g Grid) withoutColumn(column int) Grid {
 	cut := func(row []string) []string {
 		if column >= len(row) {
 			return row

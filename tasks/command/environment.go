@@ -261,7 +261,7 @@ func (e *Environments) prepare(ctx context.Context, b backend.Backend, env sessi
 	return p, err
 }
 
-// in returns a command that runs argv in the environment.
-func (p prepared) in(dir string, argv []string) []string {
+// wrap returns a command that runs argv in the environment.
+func (p prepared) wrap(dir string, argv []string) []string {
 	return append([]string{"/bin/sh", "-c", within, "sh", dir + "/" + venv, p.shared}, argv...)
 }

@@ -157,11 +157,11 @@ func (s *Submit) doubtful(g *backend.Grade) bool {
 
 func sameGrade(a, b *backend.Grade) bool {
 	return slices.EqualFunc(a.Cases, b.Cases, func(x, y backend.GradedCase) bool {
-		return same(x.Ratio, y.Ratio) && same(x.RatioUnbounded, y.RatioUnbounded)
+		return sameNumber(x.Ratio, y.Ratio) && sameNumber(x.RatioUnbounded, y.RatioUnbounded)
 	})
 }
 
-func same(a, b *float64) bool {
+func sameNumber(a, b *float64) bool {
 	if a == nil || b == nil {
 		return a == b
 	}

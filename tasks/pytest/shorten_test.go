@@ -56,7 +56,7 @@ func TestLargeReports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, m := parse.judge(left{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: shortened, log: collected(300)})
+	v, m := parse.judge(runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: shortened, log: collected(300)})
 	if v.Class != verdict.Judged || len(v.Tests) != 300 || !strings.HasSuffix(m.Tests[0].Message, "end") {
 		t.Errorf("%s, %d tests: %s", v.Class, len(v.Tests), m.Message)
 	}

@@ -70,7 +70,7 @@ func (m *Machine) Lacks(ctx context.Context, s Setup) (string, error) {
 	if m != nil && m.Offline {
 		s.Env = append(slices.Clone(s.Env), "UV_OFFLINE=1")
 	}
-	a := m.at(question{s.Backend, s.Spec.Snapshot, strings.Join(s.Env, "\x00"), strings.Join(programs, "\x00")})
+	a := m.answerOf(question{s.Backend, s.Spec.Snapshot, strings.Join(s.Env, "\x00"), strings.Join(programs, "\x00")})
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.at.IsZero() && time.Since(a.at) < lasting {
@@ -84,7 +84,7 @@ func (m *Machine) Lacks(ctx context.Context, s Setup) (string, error) {
 	return lacks, nil
 }
 
-func (m *Machine) at(q question) *answer {
+func (m *Machine) answerOf(q question) *answer {
 	if m == nil {
 		return &answer{}
 	}

@@ -25,7 +25,7 @@ const (
 
 // readRewards returns the rewards that a script left by name: a float64, a bool, or an unusable
 // value as text. The value of the score must be a float64 or a bool, or missing.
-func readRewards(l left, score string) (map[string]any, error) {
+func readRewards(l scriptFiles, score string) (map[string]any, error) {
 	for _, name := range []string{rewardJSON, rewardText} {
 		text, ok := l.files[name]
 		switch {
@@ -211,7 +211,7 @@ func (r Rule) text() string {
 }
 
 // broken returns what a script wrote about its machine, or "".
-func (r Rule) broken(l left) string {
+func (r Rule) broken(l scriptFiles) string {
 	text, ok := l.files[r.File]
 	if !ok {
 		return ""

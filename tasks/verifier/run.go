@@ -208,7 +208,7 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, s *session.Session) (tri
 }
 
 // judge finds the rewards, or the reason why they are missing.
-func (r *Run) judge(t *trial, left left, ran *session.Printed) {
+func (r *Run) judge(t *trial, left scriptFiles, ran *session.Printed) {
 	if ran.TimedOut {
 		t.Outcome.Class, t.Outcome.Message = cache.ClassTimeout, limitMessage(r.Timeout)
 		return
@@ -225,7 +225,7 @@ func (r *Run) judge(t *trial, left left, ran *session.Printed) {
 	}
 	rewards, err := readRewards(left, r.Reward)
 	if err != nil {
-		t.unjudged = without(err, ran.Exit, ran.Output)
+		t.unjudged = missingVerdict(err, ran.Exit, ran.Output)
 		return
 	}
 	t.JSON(OutputRewards, rewards)
@@ -329,8 +329,8 @@ func (r *Run) present(ctx context.Context, store cache.Store, submission cache.D
 	return all, "", nil
 }
 
-// without explains a missing verdict, with the last line that the script printed.
-func without(err error, exit backend.Exit, said []byte) error {
+// missingVerdict explains a missing verdict, with the last line that the script printed.
+func missingVerdict(err error, exit backend.Exit, said []byte) error {
 	if end := session.Words("exit code", exit); exit.Code != 0 || exit.Signal != "" {
 		err = fmt.Errorf("%w (%s)", err, end)
 	}

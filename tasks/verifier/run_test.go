@@ -76,7 +76,7 @@ func TestCollectOrder(t *testing.T) {
 		{name: rewardText, want: "map[reward:1]"},
 		{link: "one", want: "map[reward:1]"},
 		{link: "a0", want: "unusable reward: reward.txt is larger than 1048576 bytes"},
-		{link: "..", want: "missing reward: there is neither reward.json nor reward.txt"},
+		{link: "..", want: "missing reward: neither reward.json nor r foundeward.txt"},
 	} {
 		s := files{logs: map[string][]byte{}, link: c.link}
 		for name, content := range logs {

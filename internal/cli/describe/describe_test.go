@@ -44,7 +44,7 @@ func TestCoverage(t *testing.T) {
 }
 
 func TestDivision(t *testing.T) {
-	same(t, "nothing is stale", Division(&shards.Division{Fresh: 1}), "nothing is stale: no shard; 1 fresh cell\n")
+	same(t, "nothing is stale", Division(&shards.Division{Fresh: 1}), "nothing is stale, so no shards are needed; 1 fresh cell\n")
 	same(t, "two shards", Division(&shards.Division{
 		Jobs: 2, Fresh: 4, Guessed: 1,
 		Shards: []shards.Shard{{Shard: 1, Of: 2, Seconds: 240, Cells: []string{"a", "b"}}, {Shard: 2, Of: 2, Seconds: 8, Cells: []string{"c"}}},

@@ -25,16 +25,16 @@ func Trusting(root string, all []user.Trusted) string {
 // allowed lists what commands can do in a trusted project.
 func allowed(all []user.Trusted) string {
 	isGenerator := func(t user.Trusted) bool { return strings.HasPrefix(t.Addr, "generator.") }
-	asks := trusted("; to identify its backends, read-only commands can", all, func(t user.Trusted) bool { return !isGenerator(t) })
+	asks := permissions("; to identify its backends, read-only commands can", all, func(t user.Trusted) bool { return !isGenerator(t) })
 	may := "; gen can"
 	if asks != "" {
 		may = "gen may"
 	}
-	return asks + trusted(may, all, isGenerator)
+	return asks + permissions(may, all, isGenerator)
 }
 
-// trusted lists the permissions of the entries that meant selects, each line once, or returns "".
-func trusted(may string, all []user.Trusted, meant func(user.Trusted) bool) string {
+// permissions lists the permissions of the entries that meant selects, each line once, or returns "".
+func permissions(may string, all []user.Trusted, meant func(user.Trusted) bool) string {
 	list := ""
 	said := map[string]bool{}
 	for _, b := range all {

@@ -107,11 +107,11 @@ func TestRead(t *testing.T) {
 		{"file, empty", json("/s"), file(" \n"), 0, 0, "the file is empty"},
 		{"file, broken", json("/s"), file(`{"s": 3`), 0, 0, "the file is not JSON: unexpected EOF"},
 		{"file, two values", json("/s"), file(`{"s": 3}{"s": 4}`), 0, 0, "the file is not JSON: more text follows the value"},
-		{"file, nothing there", json("/a/b"), file(`{"a": {}}`), 0, 0, "the file has nothing at /a/b"},
+		{"file, nothing there", json("/a/b"), file(`{"a": {}}`), 0, 0, "the file has no value at /a/b"},
 		{"file, null", json("/s"), file(`{"s": null}`), 0, 0, "at /s the file has null"},
 		{"file, true", json("/s"), file(`{"s": true}`), 0, 0, "at /s the file has true, which is not a number"},
 		{"file, list", json("/s"), file(`{"s": [1]}`), 0, 0, "at /s the file has no number but a list or an object"},
-		{"file, index with a zero", json("/s/00"), file(`{"s": [1]}`), 0, 0, "the file has nothing at /s/00"},
+		{"file, index with a zero", json("/s/00"), file(`{"s": [1]}`), 0, 0, "the file has no value at /s/00"},
 		{"file as text", rule{From: score.File}, file("x\n12 13\n"), 12, 13, ""},
 
 		{"exit code 0", rule{From: score.Exit}, score.Artifacts{Stdout: []byte("3\n")}, 100, 100, ""},
