@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Edit is a path that someone may edit: a file, or a directory with all that is in it.
+// Edit is a possible edit of a path: a file, or a directory with everything in it.
 type Edit struct {
 	paths []string  // absolute, clean; with links, and without
 	state pathState // of what the path leads to

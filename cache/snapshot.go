@@ -16,7 +16,7 @@ type UnsettledError struct{ Path string }
 func (e *UnsettledError) Error() string { return e.Path + " was changed a moment ago" }
 
 // Snapshot is the recorded state of paths. As long as Changed finds no
-// difference, whatever was read from those paths would be read again. It is a
+// difference, reading those paths again would have the same result. It is a
 // table and the text of the paths, used as they are in a file, so that a hundred
 // thousand of them cost no more than reading it and one system call for each.
 type Snapshot struct {
@@ -52,8 +52,8 @@ type pathState struct {
 	absent bool
 }
 
-// identifies reports whether the inode alone identifies the path's file, whatever
-// its content. The target of a link can change with nothing else.
+// identifies reports whether the inode alone identifies the path's file,
+// regardless of its content. The target of a link can change with nothing else.
 func (s pathState) identifies() bool { return s.regular() || s.directory() }
 
 // same reports whether two states are of one file, as far as a probe cares.

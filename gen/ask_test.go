@@ -237,7 +237,7 @@ func TestMaxCost(t *testing.T) {
 			t.Errorf("%+v, %+v", spent, rep)
 		}
 		for id := range graph.ID(len(rep.Nodes)) {
-			if st := rep.Status(id); st.State == event.Skipped && !strings.HasPrefix(st.Message, "not asked: ") {
+			if st := rep.Status(id); st.State == event.Skipped && !strings.HasPrefix(st.Message, "not requested: ") {
 				t.Error(st.Message)
 			}
 		}

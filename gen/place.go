@@ -185,7 +185,7 @@ func (p *placing) files(ctx context.Context, done *Placed, tree cache.Digest, re
 	}
 	switch {
 	case there == tree.String():
-		// A call that was killed may have written the tree, but not the record.
+		// A killed call can have written the tree without the record.
 		p.changed = p.changed || p.record.Checkpoints[s.Checkpoint.Name].Tree != now.Tree
 		done.Outcome = Same
 		p.note(done, now)

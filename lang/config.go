@@ -115,7 +115,7 @@ type Backend struct {
 	Machines  *Machines
 	Token     string     `hcl:"token"` // credential for a server; in no key and no output
 	Container *Container // nil if commands do not run in containers
-	// Attributes are those of the kind; Sensitive reports that secrets can be among them.
+	// Attributes are the attributes of the kind; Sensitive reports that secrets can be among them.
 	Attributes Attributes
 	Sensitive  bool
 	Range      diag.Range

@@ -48,7 +48,7 @@ const nasty = "naïve 🙂 日本\nline \"two\", | <b>&amp;</b> `x`\r\n\x1b[31mr
 // mixed has a cell of every status and a checkpoint of most classes.
 func mixed() *Results {
 	broken := checkpoint("checkpoint_1", verdict.NotJudged, false)
-	broken.Message = ptr("starting uvx")
+	broken.Message = ptr("starting uvx: connection refused")
 	collection := checkpoint("checkpoint_2", verdict.CollectionError, false)
 	collection.ExitCode, collection.InfrastructureFailure = ptr(2), true
 	collection.Message = ptr("\nImportError: no module named kv\n  more")

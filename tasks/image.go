@@ -47,7 +47,7 @@ func (i *Image) Describe(ctx context.Context, m *graph.Manifest) error {
 	m.Int("recipe", imageRecipe)
 	m.String("Dockerfile", cache.SumBytes(text).String())
 	if name := i.inContext(); name != "" {
-		m.String("Dockerfile in the context", name) // COPY may bring it in
+		m.String("Dockerfile in the context", name) // COPY can add it
 	}
 	for _, f := range needed {
 		m.String(f.Label, f.Value)

@@ -26,7 +26,7 @@ func TestLiveLeavesTroubleAbove(t *testing.T) {
 	v.Emit(ended("late", event.Broken, 0, "", "after the end"))
 	got := out.String()
 	for _, want := range []string{
-		"retry       kvstore/c/pytest  attempt 1 broke, next in 30.0s\\nby peer\n",
+		"retry       kvstore/c/pytest  attempt 1 broke, next in 30.0s: connection refused\\nby peer\n",
 		"TIMEOUT     kvstore/b/pytest  3.2s  (never ran)\n    session limit of 3s\n",
 		"BROKEN      kvstore/c/pytest",
 		"FAILED      kvstore/d/pytest",

@@ -41,7 +41,7 @@ func eventfulRun() []step {
 		step{time.Second, event.NodeRetry{Type: "node.retry", Addr: "kvstore/c/pytest", Attempt: 1, Reason: "connection refused\nby peer", Wait: 30}},
 		step{time.Second, ended("kvstore/b/pytest", event.Timeout, 3.2, "never ran", "session limit of 3s")},
 		step{40 * time.Second, event.NodeStart{Type: "node.start", Addr: "kvstore/c/pytest", Kind: "pytest", Attempt: 2}},
-		step{time.Second, ended("kvstore/c/pytest", event.Broken, 1, "last attempt broken", "starting uvx\nhint: is the network up?")},
+		step{time.Second, ended("kvstore/c/pytest", event.Broken, 1, "last attempt broken", "starting uvx: connection refused\nhint: is the network up?")},
 		step{0, ended("kvstore/c/parse", event.Blocked, 0, "kvstore/c/pytest is broken", "")},
 		step{0, started("kvstore/d/pytest")},
 		step{0, event.NodeNote{Type: "node.note", Addr: "kvstore/d/pytest", Kind: "pytest", Text: "kept; to enter it: docker start fevalgraph-kept-0123456789 && docker exec -it -w '/workspace' fevalgraph-kept-0123456789 /bin/sh"}},

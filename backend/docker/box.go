@@ -219,8 +219,8 @@ func (b *box) discard(ctx context.Context) error {
 	return nil
 }
 
-// remove ends and removes the container and its anonymous volumes, whatever
-// its state. It can be called again after a failure. A container that is not
+// remove ends and removes the container and its anonymous volumes, in any
+// state. It can be called again after a failure. A container that is not
 // there is a success.
 func (d *Daemon) remove(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.wait.remove)

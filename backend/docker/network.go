@@ -49,7 +49,7 @@ type idleBridge struct {
 	since time.Time
 }
 
-// addressesAgain is the pause before a container asks again for a network.
+// addressesAgain is the pause before a container requests a network again.
 const addressesAgain = time.Second
 
 // acquire returns a bridge for a container, which gives it back when it has left it. If the daemon has no

@@ -32,7 +32,7 @@ const (
 	// PreparedPath is the directory that a snapshot keeps.
 	PreparedPath = "/fevalgraph/prepared"
 
-	// fetchedPath is XDG_CACHE_HOME of such a command: beside PreparedPath, so that uv
+	// fetchedPath is XDG_CACHE_HOME of such a command: next to PreparedPath, so that uv
 	// links its files there, and with room.
 	fetchedPath = "/fevalgraph/fetched"
 
@@ -45,7 +45,7 @@ const (
 )
 
 // Prepare implements backend.Backend. A snapshot that was made for the same
-// image, user and name, by whatever run, is used again. Only what cmd leaves
+// image, user and name, by any run, is used again. Only what cmd leaves
 // below PreparedPath lasts.
 func (b *Backend) Prepare(ctx context.Context, name string, cmd backend.Command) (snapshot string, exit backend.Exit, err error) {
 	snapshot, exit, err = b.prepare(ctx, name, cmd)

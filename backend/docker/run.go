@@ -59,7 +59,7 @@ func (b *box) start(ctx context.Context, store cache.Store, spec backend.Spec, g
 	return nil
 }
 
-// abort ends the container by the daemon, and the stream whatever that does.
+// abort ends the container by the daemon, and the stream regardless of the result.
 func (r *runner) abort(ctx context.Context) {
 	if err := r.box.d.halt(ctx, r.box.id); err != nil {
 		r.conn.Close()

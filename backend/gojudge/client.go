@@ -21,7 +21,7 @@ type client struct {
 	http  *http.Client
 }
 
-// newClient takes no proxy from the environment: an endpoint is where it says.
+// newClient takes no proxy from the environment: an endpoint is contacted directly.
 func newClient(base, token string) *client {
 	return &client{base: base, token: token, http: &http.Client{Transport: &http.Transport{
 		MaxIdleConns: 256, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute,

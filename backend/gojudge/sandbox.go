@@ -34,12 +34,12 @@ type Options struct {
 	FactsReadOnly bool
 }
 
-// Sandbox implements backend.Sandbox. Several may share a Server.
+// Sandbox implements backend.Sandbox. Several can share a Server.
 type Sandbox struct {
 	server *Server
 	opt    Options
 
-	asking sync.Mutex // one at a time asks for the identity
+	asking sync.Mutex // one at a time queries the identity
 }
 
 var _ backend.Sandbox = (*Sandbox)(nil)
@@ -92,7 +92,7 @@ func (s *Sandbox) run(ctx context.Context, into cache.Store, programs []backend.
 		case errors.Is(err, errBusy) && busy.Wait(ctx, err) == nil:
 			continue
 		case l != nil && missing < lostTries:
-			// It misses one file of several, and may miss them all.
+			// It misses one file, and can miss all of them.
 			missing++
 			c.uploader.clear()
 			c.uploader.forget(l.id)

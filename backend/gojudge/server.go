@@ -12,7 +12,7 @@ import (
 
 // Server is a go-judge, which Sandboxes share. Methods are safe for concurrent use.
 type Server struct {
-	// The address, or the program as it was asked for; for messages.
+	// The address, or the program as requested; for messages.
 	name    string
 	connect func(context.Context) (*connection, error)
 	opt     *Process // of a server that is started; nil for a server that runs already

@@ -65,7 +65,7 @@ func keyOf(b *lang.Backend) serverKey {
 	return serverKey{j.Endpoint, b.Token, j.Binary, j.Parallelism}
 }
 
-// serverOf returns the server of a block, which other blocks may share.
+// serverOf returns the server of a block, which other blocks can share.
 func serverOf(s *kind.Site, b *lang.Backend) (*gojudge.Server, error) {
 	j := lang.AttributesOf[goJudge](b)
 	return kind.Shared(s, keyOf(b), func() (*gojudge.Server, error) {

@@ -158,7 +158,7 @@ func (in *inside) begin(s *session, offline bool) error {
 	return nil
 }
 
-// start starts a command as its user, with the capabilities that it is to have.
+// start starts a command as its user, with its capabilities.
 func (in *inside) start(cmd *exec.Cmd) (p *process, err error) {
 	started, pidfd := *cmd, -1
 	attr := *cmd.SysProcAttr

@@ -50,7 +50,7 @@ const defaultGrace = 1500 * time.Millisecond
 
 // Options configure a Backend. The zero value works.
 type Options struct {
-	// Python is the interpreter that uv is asked for: "3.12", "pypy@3.10";
+	// Python is the interpreter to request from uv: "3.12", "pypy@3.10";
 	// empty is uv's choice.
 	Python string
 	// Versions are shell commands, run once each, whose output is part of the

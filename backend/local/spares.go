@@ -82,8 +82,8 @@ func unlist(registry *backend.Registry, id string) error {
 	return registry.Remove(id)
 }
 
-// Close removes what was kept for later sessions. There must be no session left,
-// and none is to follow.
+// Close removes what was kept for later sessions. No session may be open or
+// opened later.
 func (b *Backend) Close(context.Context) error {
 	var failed error
 	for {

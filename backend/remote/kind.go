@@ -37,12 +37,12 @@ func asks(b *lang.Backend) []string {
 	return all
 }
 
-// inFlight limits the actions of a backend at a time, whatever -j is.
+// inFlight limits the actions of a backend at a time, regardless of -j.
 const inFlight = 4096
 
 type backendKey string
 
-// open makes the backend, and the sandbox, of a block. The engine is asked for nothing before
+// open makes the backend, and the sandbox, of a block. It does not contact the engine before
 // something runs there.
 func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 	r, err := kind.Shared(s, backendKey(b.Addr()), func() (*Backend, error) { return newBackend(s, b) })
@@ -79,7 +79,7 @@ func newBackend(s *kind.Site, b *lang.Backend) (*Backend, error) {
 		o.Platform = append(o.Platform, Property(p))
 	}
 	o.Facts, o.Place = s.MachineFacts(b.Addr(), r.Endpoint, o.Platform, o.Host, r.GoJudge), s.Place
-	if s.Registry == nil { // nothing is to run
+	if s.Registry == nil { // nothing will run
 		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("the workers of backend %s are unknown until a run has queried one", b.Addr())}
 	}
 	return New(o), nil

@@ -27,7 +27,7 @@ type work struct {
 	expects bool           // the worker has to be what is known of workers
 	judge   bool           // the action has go-judge
 	limit   time.Duration  // of what the task runs; 0 means no limit
-	entries []cache.Entry  // of the input root, beside the program and the task
+	entries []cache.Entry  // of the input root, next to the program and the task
 	needs   []cache.Output // of the store, that the server has to have
 	blobs   reapi.Messages // likewise, in memory
 	has     []cache.Digest // that only the server has

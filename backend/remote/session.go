@@ -279,7 +279,7 @@ type source struct {
 // maxPieces limits the pieces that a session keeps in memory.
 const maxPieces = 4
 
-// Piece implements parcel.Source. Files that are collected lie beside each other, so that a
+// Piece implements parcel.Source. Collected files are adjacent, so that a
 // piece is fetched once.
 func (f source) Piece(d cache.Digest) (io.ReadCloser, error) {
 	text, ok := f.s.pieces[d]

@@ -13,7 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// provider is an API server and what it is asked for.
+// provider is an API server with the request for its clusters.
 type provider struct {
 	client *api.Client
 	own    *localServer // nil if the configuration names a server
@@ -88,7 +88,7 @@ func (p *provider) Launch(ctx context.Context, cluster string, t Task) error {
 	}
 }
 
-// explained adds what a person can do to an error of the provider.
+// explained adds a hint for the user to an error of the provider.
 func explained(err error) error {
 	if err == nil {
 		return nil

@@ -26,7 +26,7 @@ func (p *Pool) know(ctx context.Context, what string) (facts.Fact, error) {
 		return facts.Fact{}, err
 	}
 	defer done()
-	if answer, ok := p.facts.Get(what); ok { // another caller asked meanwhile
+	if answer, ok := p.facts.Get(what); ok { // another caller queried it meanwhile
 		return answer, nil
 	}
 	answer, err := askMachine(ctx, c.client, what)

@@ -58,7 +58,7 @@ type poolKey struct {
 	resources lang.Resources
 }
 
-// open makes the backend, and the sandbox, of a block. SkyPilot is asked for nothing
+// open makes the backend, and the sandbox, of a block. It does not contact SkyPilot
 // before something runs there.
 func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 	pool, err := kind.Shared(s, poolKey{b.Addr(), b.Machines.Resources}, func() (*Pool, error) { return newPool(s, b) })
@@ -88,7 +88,7 @@ func newPool(s *kind.Site, b *lang.Backend) (*Pool, error) {
 		Program: program, Python: b.Python, Isolation: sky.Isolation, Versions: sky.Versions,
 		GoJudge: sky.GoJudge, GoJudgeVersions: sky.GoJudgeVersions, GPUs: m.Resources.Accelerators != "",
 	}
-	if s.Registry == nil { // nothing is to run
+	if s.Registry == nil { // nothing will run
 		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("the machines of backend %s are unknown until a run has launched some", b.Addr())}
 	}
 	if s.Registry != nil {

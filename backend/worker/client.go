@@ -163,8 +163,8 @@ func (c *Client) ask(ctx context.Context, path string, request, answer any) erro
 	})
 }
 
-// do sends a request until it is answered, or the server counts as lost. Requests may
-// arrive more than once, which they are made for.
+// do sends a request until it is answered, or the server counts as lost. Requests can
+// arrive more than once, so they must be idempotent.
 func (c *Client) do(ctx context.Context, method, path string, body []byte, read func(*http.Response) error) error {
 	return c.persist(ctx, func() error { return c.sendBody(ctx, method, path, body, read) })
 }

@@ -158,7 +158,7 @@ func (h *hosted) newCall(asked [sha256.Size]byte) *call {
 	return c
 }
 
-// serve does what was asked for.
+// serve executes a request.
 func (h *hosted) serve(ctx context.Context, s frames, ask callRequest) callResult {
 	var r callResult
 	var err error

@@ -11,7 +11,7 @@ import (
 // and follow no symlink.
 const openFlags = os.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOFOLLOW
 
-// movable reports whether any user may move what is in a directory.
+// movable reports whether any user can move files in a directory.
 func movable(dir os.FileInfo) bool {
 	return dir.Mode().Perm()&0o002 != 0 && dir.Mode()&os.ModeSticky == 0
 }

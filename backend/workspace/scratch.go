@@ -68,7 +68,7 @@ func makeOurs(dir string, link bool) (string, error) {
 }
 
 // restrict closes a directory of the caller to other users. It works on the open directory,
-// whatever its name becomes meanwhile.
+// even if that is renamed meanwhile.
 func restrict(dir string) error {
 	f, err := os.OpenFile(dir, openFlags, 0)
 	if err != nil {

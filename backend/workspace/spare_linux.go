@@ -21,7 +21,7 @@ type condition struct {
 	entries       string        // names
 }
 
-// conditions are those of the directories of a workspace when it was made.
+// conditions hold the states of a workspace's directories when it was made.
 type conditions struct {
 	dirs  []*os.File // base, work, home, tmp
 	first []condition
@@ -50,7 +50,7 @@ func examine(root *os.Root) (*conditions, error) {
 	return c, nil
 }
 
-// tick is longer than the clock of any file system stands still, or is behind ours.
+// tick exceeds the clock resolution of any file system, and its lag behind ours.
 const tick = 3 * time.Second
 
 // unchanged reports whether the directories are as they were made, and empty, when they

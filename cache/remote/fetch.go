@@ -17,7 +17,7 @@ import (
 )
 
 // Open implements cache.Lower. The blob is kept before it is read. A blob that cannot be fetched is a
-// *cache.MissingError, whatever the reason.
+// *cache.MissingError, for any reason.
 func (s *Store) Open(ctx context.Context, d cache.Digest) (io.ReadCloser, error) {
 	r, err := s.o.Kept.Open(ctx, d)
 	var missing *cache.MissingError

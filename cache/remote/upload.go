@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// uploads are the records that are to be sent, and those who send them.
+// uploads holds the records to send, and their senders.
 type uploads struct {
 	mu      sync.Mutex
 	queue   chan cache.Key

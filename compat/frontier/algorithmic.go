@@ -195,7 +195,7 @@ func (s *subtask) block(c *algorithmic) lang.MadeBlock {
 			"input": one.input, "output": one.output, "time": c.limit(time, "1s"), "memory": c.size(memory, "256MiB"),
 		}}})
 	}
-	if len(s.cases) == 0 { // limits are looked at, whatever is under them
+	if len(s.cases) == 0 { // limits are checked, regardless of their content
 		c.limit(s.time, "")
 		c.size(s.memory, "")
 	}

@@ -44,7 +44,7 @@ type foreign struct{ state *batch.State }
 
 func (f foreign) Len() int { return len(f.state.Results) }
 
-// Cells returns the results whose hashes are those of the files here.
+// Cells returns the results whose hashes match the files here.
 func (f foreign) Cells(p *plan.Plan, from string, counted bool) (plan.Imported, error) {
 	solutions := map[batch.Pair]*lang.Solution{}
 	for _, c := range p.Cells {

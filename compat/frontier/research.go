@@ -74,7 +74,7 @@ func readResearch(files *lang.ReaderFiles, given map[string]string) (*lang.Made,
 	if shipped := filepath.Join(r.dir, "reference.py"); files.Exists(shipped) {
 		made.Blocks = append(made.Blocks, lang.MadeBlock{Kind: "reference", Made: lang.Made{Attributes: map[string]any{"source": shipped, "score": earns}}})
 	}
-	for _, parent := range r.parents { // files for all problems below it, laid beside them as there
+	for _, parent := range r.parents { // files for all problems below it, placed next to them as there
 		common := filepath.Join(r.problems, filepath.FromSlash(parent), "common")
 		if !files.Exists(common) {
 			continue

@@ -135,15 +135,15 @@ func TestRecordedRewards(t *testing.T) {
 
 func TestJobsThatAreNone(t *testing.T) {
 	for config, want := range map[string]string{
-		`solution "s" { harbor_job = "jobs/none" }`:                                                      "There is no",
+		`solution "s" { harbor_job = "jobs/none" }`:                                                      "not found",
 		`solution "s" { harbor_job = "grade" }`:                                                          "No directory in",
 		`solution "s" { harbor_job = "/proc" }`:                                                          "outside of the project",
-		"solution \"s\" {\n  harbor_job = \"jobs/j\"\n  source = \"x\"\n}":                               "What is recorded says it",
-		"solution \"s\" {\n  harbor_job = \"jobs/j\"\n  problem = problem.any[\"word\"]\n}":              "What is recorded says it",
-		`solution "s" { harbor_job = 3 > 2 ? "jobs/none" : "jobs/j" }`:                                   "There is no",
+		"solution \"s\" {\n  harbor_job = \"jobs/j\"\n  source = \"x\"\n}":                               "The recorded result contains it",
+		"solution \"s\" {\n  harbor_job = \"jobs/j\"\n  problem = problem.any[\"word\"]\n}":              "The recorded result contains it",
+		`solution "s" { harbor_job = 3 > 2 ? "jobs/none" : "jobs/j" }`:                                   "not found",
 		"locals {\n  s = solution.s\n}\nsolution \"s\" { harbor_job = local.s }":                         "Cycle",
 		"solution \"s\" {\n  for_each = {}\n  harbor_job = each.value\n}\n# no job, no solution":         "",
-		"solution \"s\" {\n  for_each = { a = \"jobs/none\" }\n  harbor_job = each.value\n}\n# of a key": "There is no",
+		"solution \"s\" {\n  for_each = { a = \"jobs/none\" }\n  harbor_job = each.value\n}\n# of a key": "not found",
 	} {
 		problems, _, _ := strings.Cut(commandProblems, "\nsolution")
 		_, found, _ := load(t, problems+"\n"+config, nil)

@@ -158,7 +158,7 @@ func TestManifestsThatAreNone(t *testing.T) {
 	files := readerFiles(t, dir)
 	for trial, want := range map[string]string{
 		"none": "it has no artifacts/manifest.json", "gone": "not there any more", "torn": "unexpected EOF", "object": "the whole is of type object",
-		"number": "source is of type number", "huge": "more than 8 MiB", "linked": "leads out of the trial", "folder": "its artifacts/manifest.json: ",
+		"number": "source is of type number", "huge": "exceeds 8 MiB", "linked": "leads out of the trial", "folder": "its artifacts/manifest.json: ",
 	} {
 		step := ""
 		if trial == "linked" {

@@ -1,5 +1,5 @@
 // Package lmeval reads the samples that lm-evaluation-harness writes with --log_samples: documents are problems, and
-// what each metric gave is its value. The results beside them name the model.
+// what each metric gave is its value. The results next to them name the model.
 package lmeval
 
 import (

@@ -69,7 +69,7 @@ func (o *Options) RunJobs() int {
 }
 
 // AddsSolutions reports whether the call is about solutions that no block declares, which later ones
-// do not ask for.
+// do not request.
 func (o *Options) AddsSolutions() bool { return o.AdHoc != nil || o.References > 0 }
 
 func (o *Options) WantedJobs() int {

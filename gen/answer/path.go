@@ -15,7 +15,7 @@ const (
 	maxDepth = 20
 )
 
-// CheckPath reports why a file of a solution may not have a path. An accepted path is relative, clean, with
+// CheckPath returns an error if a file of a solution must not have the path. An accepted path is relative, clean, with
 // slashes, and means the same file on every system.
 func CheckPath(p string) error {
 	why := ""

@@ -95,7 +95,7 @@ func (p *project) values(now *snapshot) *lang.Analysis {
 	return p.whole
 }
 
-// delayed is something that is done in a moment, once for all that ask for it until then.
+// delayed is an action that runs after a pause, once for all requests until then.
 type delayed struct {
 	mu      sync.Mutex
 	pending bool

@@ -73,7 +73,7 @@ func (o TaskOutput) keep(ctx context.Context, t *Task, session backend.Session, 
 	return cache.Output{Name: o.Name, Digest: tree.Root, Tree: true}, nil
 }
 
-// failed returns an error that the command is to blame for.
+// failed returns an error that the command causes.
 func failed(format string, args ...any) error {
 	return &graph.FailedError{Err: fmt.Errorf(format, args...)}
 }

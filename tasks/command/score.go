@@ -70,7 +70,7 @@ func (s *Score) Refused(ctx context.Context, w *graph.Work, why string) (graph.O
 }
 
 // grade returns the checkpoint, not yet graded by a policy, and a line for
-// people. A limit that is over beats a score that was printed, and so does a failure
+// users. A limit that is over beats a score that was printed, and so does a failure
 // of the program unless the rule says otherwise.
 func (s *Score) grade(l runOutput) (*verdict.Checkpoint, string) {
 	c := &verdict.Checkpoint{Class: verdict.Judged, ExitCode: &l.exit.Code, Tests: []verdict.Test{}}

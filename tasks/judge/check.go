@@ -168,7 +168,7 @@ func failedWith(verdict, why string) Verdict {
 	return Verdict{Verdict: verdict, Ratio: &ratio, RatioUnbounded: &unbounded, Message: why}
 }
 
-// wordFor returns the verdict for the exit code of a checker or interactor, whatever it printed.
+// wordFor returns the verdict for the exit code of a checker or interactor, regardless of its output.
 func wordFor(e end) string {
 	if !e.usable() {
 		return CheckerFailed

@@ -43,7 +43,7 @@ func TestRewards(t *testing.T) {
 		{rewardJSON, `{}`, "unusable reward: reward.json: it has no numbers"},
 		{rewardJSON, `{"reward": 1} {}`, "unusable reward: reward.json: something follows its object"},
 		{rewardJSON, `{"reward": 1`, "unusable reward: reward.json: not JSON: unexpected EOF"},
-		{"other", "1", "missing reward: neither reward.json nor r foundeward.txt"},
+		{"other", "1", "missing reward: neither reward.json nor reward.txt found"},
 	} {
 		rewards, err := readRewards(scriptFiles{files: map[string][]byte{c.name: []byte(c.text)}}, "reward")
 		got := fmt.Sprint(rewards)

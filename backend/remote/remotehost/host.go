@@ -62,12 +62,12 @@ type host struct {
 	ends     []func() error
 }
 
-// The directories of base, beside workspaces.
+// Directories of base, next to workspaces.
 const (
 	sessionsDir     = "sessions"
 	answersDir      = "answers"
 	environmentsDir = "environments"
-	homeDir         = "home" // of tools that are asked what there is
+	homeDir         = "home" // of tools that are queried
 )
 
 func do(ctx context.Context, dir string, task *wire.Task, result *wire.Result) (err error) {

@@ -1,5 +1,5 @@
 // Package api talks to SkyPilot's API server over HTTP: it launches clusters and jobs,
-// asks for them, and ends them. It is not a backend: it decides nothing about names,
+// queries them, and ends them. It is not a backend: it decides nothing about names,
 // retries or deadlines.
 //
 // The server accepts most calls at once, as requests with an id, and carries them out

@@ -33,7 +33,7 @@ type Options struct {
 	Listen string
 	// Idle limits how long the worker waits for a client before it ends; 0 means ten minutes.
 	Idle time.Duration
-	// Python, Versions and Isolation are those of the local backend.
+	// Python, Versions and Isolation are settings of the local backend.
 	Python    string
 	Versions  []string
 	Isolation string

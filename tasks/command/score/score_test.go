@@ -92,7 +92,7 @@ func TestRead(t *testing.T) {
 		{"pattern, both", rule{Pattern: `(?P<score>\d+)/(?P<unbounded>\d+)`}, out("30/70\n"), 30, 70, ""},
 		{"pattern, unbounded absent", rule{Pattern: `s=(?P<score>\d+)(?:u=(?P<unbounded>\d+))?`}, out("s=30\n"), 30, 30, ""},
 		{"pattern over lines", rule{Pattern: `(?m)^a\n(?P<score>\d+)$`}, out("a\n3\n"), 3, 3, ""},
-		{"pattern, no match", rule{Pattern: `s=(?P<score>\d+)`}, out("30"), 0, 0, `nothing on stdout matches "s=(?P<score>\\d+)"`},
+		{"pattern, no match", rule{Pattern: `s=(?P<score>\d+)`}, out("30"), 0, 0, `"s=(?P<score>\\d+)" matches nothing on stdout`},
 		{"pattern, no number", rule{Pattern: `s=(?P<score>\S+)`}, out("s=3ms"), 0, 0, `the score on stdout is not a number: "3ms"`},
 		{"pattern, unbounded no number", rule{Pattern: `(?P<score>\S+) (?P<unbounded>\S+)`}, out("3 x"), 0, 0, `the unbounded score on stdout is not a number: "x"`},
 		{"pattern and marker", rule{Pattern: `(?P<score>\d+)`, Marker: ">"}, out("> 1 2\n> x\n9\n"), 2, 2, ""},
