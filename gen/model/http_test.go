@@ -81,7 +81,7 @@ func TestErrors(t *testing.T) {
 		"400":           {&modeltest.Server{Refuse: map[string]int{key: 400}}, nil, "wrong", "refuses the request: 400 Bad Request"},
 		"no such model": {&modeltest.Server{Models: []string{"smaller", "large"}}, nil, "wrong", `has no model "small" (hint: it has smaller, large)`},
 		"no such place": {&modeltest.Server{}, func(o *HTTPOptions) { o.Endpoint = strings.TrimSuffix(o.Endpoint, "/v1") }, "wrong", "as a rule a URL that ends in /v1"},
-		"no server":     {&modeltest.Server{}, func(o *HTTPOptions) { o.Endpoint = "http://127.0.0.1:1/v1" }, "again", "nothing listens at http://127.0.0.1:1/v1"},
+		"no server":     {&modeltest.Server{}, func(o *HTTPOptions) { o.Endpoint = "http://127.0.0.1:1/v1" }, "again", "connection refused at http://127.0.0.1:1/v1"},
 		"no TLS":        {&modeltest.Server{}, func(o *HTTPOptions) { o.Endpoint = strings.Replace(o.Endpoint, "http://", "https://", 1) }, "wrong", "does not speak TLS"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -95,8 +95,8 @@ func TestTrusted(t *testing.T) {
 	backend := user.Trusted{Addr: "local.host", Asks: []string{"gcc --version", "gcc --version"}}
 	generator := user.Trusted{Addr: "generator.gpt", Asks: []string{"ask a model"}}
 	same(t, "both", Trusted("/p", []user.Trusted{backend, generator}),
-		"trusted /p; to identify its backends, read-only commands can\n  local.host: gcc --version\ngen may\n  generator.gpt: ask a model\n")
-	same(t, "a generator", Trusted("/p", []user.Trusted{generator}), "trusted /p; gen may\n  generator.gpt: ask a model\n")
+		"trusted /p; to identify its backends, read-only commands can\n  local.host: gcc --version\ngen can\n  generator.gpt: ask a model\n")
+	same(t, "a generator", Trusted("/p", []user.Trusted{generator}), "trusted /p; gen can\n  generator.gpt: ask a model\n")
 	same(t, "a name that would write to the terminal", Trusted("/p", []user.Trusted{{Addr: "local.host", Asks: []string{"a\x1b[2Jb"}}}),
 		"trusted /p; to identify its backends, read-only commands can\n  local.host: a\\x1b[2Jb\n")
 }

@@ -28,7 +28,7 @@ func allowed(all []user.Trusted) string {
 	asks := permissions("; to identify its backends, read-only commands can", all, func(t user.Trusted) bool { return !isGenerator(t) })
 	may := "; gen can"
 	if asks != "" {
-		may = "gen may"
+		may = "gen can"
 	}
 	return asks + permissions(may, all, isGenerator)
 }
