@@ -55,13 +55,13 @@ func (p Policy) Meaning() string {
 	case AnyJudged:
 		return "it was judged"
 	case StrictCoreCases:
-		return "every core test passes, and at least one exists"
+		return "every core test passes, and there is one"
 	case StrictAllCoreCases:
 		return "the same as strict-core-cases"
 	case StrictAllCases:
-		return "every test passes, and at least one exists"
+		return "every test passes, and there is one"
 	case StrictAllNonErrorCases:
-		return "every non-error test passes, and at least one exists"
+		return "every non-error test passes, and there is one"
 	}
 	return "never: the policy is unknown"
 }

@@ -112,7 +112,7 @@ func TestNoSide(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"absent.json": "absent.json",
-		"text.json":   "it is not what `fevalgraph results --format json` prints",
+		"text.json":   "not an output of `fevalgraph results --format json`",
 		"folder":      "is not a project with recorded runs",
 		"folder@1":    "is not a project with recorded runs",
 	} {
