@@ -26,8 +26,8 @@ func (a *app) compareCommand() *cobra.Command {
 		`Compare compares solutions, models, backends, or the values of other labels of
 solutions, problem by problem. It prints the difference of the means over
 problems, its confidence interval, and the probability of such a difference by
-chance. A difference that is not significant is marked by ~. Solutions that share
-a letter do not differ significantly.
+chance. Differences that are not significant are marked by ~. Solutions that
+share a letter do not differ significantly.
 
 Names select what is compared; the default is everything. Arguments with = are
 selectors. It compares the last known results, or those of a run, or, if all

@@ -23,9 +23,9 @@ func (a *app) genCommand() *cobra.Command {
 answers to the files that the blocks name. Run grades them like any others, and
 contacts no model.
 
-Answers are saved as they arrive, so an interrupted gen resumes where it stopped.
-An answer belongs to its whole request: a changed prompt is another request. An
-answer without usable code leaves a file .FAILED with the reason.
+Answers are saved as they arrive, so that an interrupted gen resumes where it
+stopped. An answer belongs to its whole request: a changed prompt is another
+request. An answer without usable code leaves a file .FAILED with the reason.
 
 API keys are used only after `+"`fevalgraph trust`"+` has shown which are sent where.
 

@@ -23,7 +23,7 @@ func (a *app) graphCommand() *cobra.Command {
 	var format, fold string
 	short := map[string]*bool{}
 	cmd := command("graph [SELECTOR...]", "Draw the graph",
-		`Graph draws the nodes that selectors match with their dependencies, or all nodes.
+		`Graph draws the nodes that selectors match, with their dependencies, or all.
 Nodes have the colour of their state in the plan, and the duration of their
 work. With --fold, all nodes of a kind or of a cell are one box, with the state
 that needs attention most and the sum of the durations.`,

@@ -21,8 +21,8 @@ func (a *app) planCommand() *cobra.Command {
 	var divide shardFlags
 	cmd := command("plan [SELECTOR...]", "Show what a run would do, and why",
 		`Plan makes the decisions of run, with the same code, without executing or
-writing anything. With --check it exits with 5 if anything is stale, and with 3 if
-that is unknown because the project is not trusted (see trust).
+writing anything. With --check it exits with 5 if anything is stale, and with 3
+if that is unknown because the project is not trusted (see trust).
 
 With --since, it shows what the commits after a git commit affect: what would be
 stale if that commit had been run. It needs no store. Uncommitted changes are an

@@ -39,8 +39,8 @@ func (a *app) reportCommand() *cobra.Command {
 	cmd := command("report [RUN...] | FILE... [SELECTOR...]", "Write results as a page for a browser",
 		`Report writes a page that shows results in a browser: a ranking with intervals,
 changes by their causes, a matrix of problems and solutions, figures, a table of
-all cells with filters, each cell with its tests, source, logs, manifests and why
-it ran, and a timeline. It is about the last RUN, compared with the others.
+all cells with filters, each cell with its tests, source, logs, manifests and
+causes, and a timeline. It is about the last RUN, compared with the others.
 Without arguments it is about the last known results of all cells, compared with
 the last four runs. It can also be about FILES of other programs, or directories
 of them.

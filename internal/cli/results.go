@@ -34,8 +34,8 @@ func (a *app) resultsCommand() *cobra.Command {
 	f := &resultsFlags{imports: importFlags{importer: eval.Importer(a.options())}}
 	cmd := command("results [FILE...] [SELECTOR...]", "Show last known results, or those of one run",
 		`Results prints the last known result of every checkpoint that the configuration
-has, from any run, and marks those that are out of date; or, with --run, only the
-results of that run. It evaluates nothing. Selectors select a part. With
+has, from any run, and marks those that are out of date; or, with --run, only
+the results of that run. It evaluates nothing. Selectors select a part. With
 --failed, only what did not pass is shown; with --tests, each test or case has a
 row with the first line of its message. For files of other programs, or
 directories of them, it prints their results.
