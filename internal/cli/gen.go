@@ -33,8 +33,8 @@ A selector is a glob over PROBLEM/CHECKPOINT/GENERATOR#ATTEMPT, or AXIS=GLOB
 with the axes generator, problem, checkpoint, attempt and model. Commas mean
 and, several arguments mean or. Earlier checkpoints come first.
 
-Exit codes: 0 all answers are present, 1 an answer had no usable code, 2 usage or
-configuration error, or a wrong endpoint, model or key, 3 a request was not
+Exit codes: 0 all answers are present, 1 an answer had no usable code, 2 usage
+or configuration error, or a wrong endpoint, model or key, 3 a request was not
 answered, or --max-cost was reached, 4 nothing selected, 130 interrupted.`,
 		`  fevalgraph gen --dry-run
   fevalgraph gen --max-cost 5
