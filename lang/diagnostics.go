@@ -162,7 +162,7 @@ func fromHCL(h *hcl.Diagnostic, code string) finding {
 	}
 	if h.Summary == "Attribute redefined" {
 		f.code, f.summary = "duplicate", "Duplicate attribute"
-		f.detail = strings.Replace(strings.Replace(f.detail, "The argument", "The attribute", 1), "Each argument can be set only once", "Each can be set only once", 1)
+		f.detail = strings.Replace(strings.Replace(f.detail, "The argument", "The attribute", 1), "Each argument may be set only once", "Each can be set only once", 1)
 	}
 	if f.code == "" {
 		f.code = evaluationCode(h.Summary)
