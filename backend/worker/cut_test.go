@@ -353,7 +353,7 @@ func TestStrangers(t *testing.T) {
 		wrong      func(*worker.ClientOptions)
 	}{
 		{"token", "the token is not that of the worker", func(o *worker.ClientOptions) { o.Token = "x" }},
-		{"certificate", "another certificate", func(o *worker.ClientOptions) { o.Certificate = sha256.Sum256(nil) }},
+		{"certificate", "the certificate is not that of the worker", func(o *worker.ClientOptions) { o.Certificate = sha256.Sum256(nil) }},
 	} {
 		o, l := lineTo(o)
 		test.wrong(&o)

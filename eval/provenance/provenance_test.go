@@ -366,7 +366,7 @@ func TestSignedContradictions(t *testing.T) {
 		}, "is not an output of its inputs"},
 		{"node left out", func(e *Entries) {
 			e.Nodes = slices.DeleteFunc(e.Nodes, func(n Node) bool { return n.Kind == "tests" })
-		}, "whose output it used, is not there"},
+		}, "whose output it used, is missing"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			store, answered, results := project(t)

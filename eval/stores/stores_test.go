@@ -235,7 +235,7 @@ func TestTransportRights(t *testing.T) {
 		{url: "http://example.test/x", token: "t", host: "example.test:80", err: "not sent in the clear"},
 		{url: "grpc://example.test/x", token: "t", host: "example.test:80", err: "not sent in the clear"},
 		{url: "https://example.test/x", ca: "absent.pem", err: "FEVALGRAPH_CACHE_CA_OUR_CACHE"},
-		{url: "https://example.test/x", ca: "stores_test.go", err: "there is no certificate in"},
+		{url: "https://example.test/x", ca: "stores_test.go", err: "no certificate found in"},
 	} {
 		env := map[string]string{"FEVALGRAPH_CACHE_TOKEN_OUR_CACHE": test.token, "FEVALGRAPH_CACHE_HOST_OUR_CACHE": test.host, "FEVALGRAPH_CACHE_CA_OUR_CACHE": test.ca}
 		s := &Stores{use: Use{LookupEnv: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}}
