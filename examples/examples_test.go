@@ -230,7 +230,7 @@ func TestPlainRuns(t *testing.T) {
 // The solutions of the gate pass, and its cheats and the empty program do not.
 func TestGateRuns(t *testing.T) {
 	dir := project(t, "gate")
-	if out := program(t, 0, "validate", "--reference", "--repeat", "2", "-C", dir); !strings.HasSuffix(out, "5 of 5 references reach what they must in each of 2 repeats; 0 flaky\n") {
+	if out := program(t, 0, "validate", "--reference", "--repeat", "2", "-C", dir); !strings.HasSuffix(out, "5 of 5 references have the expected result in each of 2 repeats; 0 flaky\n") {
 		t.Errorf("validate --reference says\n%s", out)
 	}
 }
@@ -249,10 +249,9 @@ var quickstartVerdicts = []string{
 	"tally/reference checkpoint_3 passed: core 1/1, functionality 1/1, regression 11/11, error 1/1",
 }
 
-// In containers and on this machine the verdicts are the same, and those of the
-// quickstart. When the image's name means another image, the tests in
-// containers run again and no others; another name of the same image is no
-// change.
+// In containers and on this machine the verdicts are the same, and equal those of the quickstart. When the
+// image's name means another image, only the tests in containers run again; another name of the same image
+// changes nothing.
 func TestDockerRuns(t *testing.T) {
 	needsDocker(t)
 	dir := project(t, "docker", "quickstart")
@@ -334,7 +333,7 @@ func dockerCommand(t *testing.T, input string, args ...string) {
 	}
 }
 
-// executed are the addresses of the nodes whose work was done in a run.
+// executed returns the addresses of the nodes whose work was done in a run.
 func executed(t *testing.T, stream string) []string {
 	t.Helper()
 	var ran []string
@@ -445,8 +444,7 @@ func lastEvent(t *testing.T, stream string) event.RunEnd {
 	return end
 }
 
-// project copies an example, and those beside it that it uses, to a place where
-// it may run, with a store of its own.
+// project copies an example, and those that it uses, to a directory where it can run, with a separate store.
 func project(t *testing.T, name string, beside ...string) string {
 	t.Helper()
 	if os.Getenv(realVariable) == "" {

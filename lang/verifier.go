@@ -76,7 +76,7 @@ type BrokenIf struct {
 
 // verifierOf reads the verifier of a checkpoint, own, on top of the problem's. Either can be nil.
 func (b *block) verifierOf(own *block) *Verifier {
-	merged := b.only("verifier")
+	merged := b.singleBlock("verifier")
 	if own != nil {
 		both := *own
 		both.attrs = maps.Clone(merged.attrs)
@@ -162,7 +162,7 @@ func (b *block) artifacts(v *Verifier) {
 		b.reject("solution", "bad-path", "Bad path", fmt.Sprintf("solution must be an absolute path without \"..\", not %q.", place), `write such as "/app"`)
 	case len(v.Artifacts) == 0 && (g != isSet || place == "/"):
 		b.fail(finding{code: "missing-attribute", summary: "Where do solutions go?", rng: b.header,
-			detail: "Nothing says which files of a solution are in place when it is verified.", hint: `write solution = "/app" or artifact "/app" {}`})
+			detail: "The files of a solution that are in place during verification are not specified.", hint: `write solution = "/app" or artifact "/app" {}`})
 	case len(v.Artifacts) == 0:
 		v.Artifacts = []Artifact{{Path: place}}
 	}
@@ -279,16 +279,16 @@ func (b *block) verified(p *Problem) {
 			detail: "A problem with a verifier has at least one checkpoint.", hint: `write checkpoint "main" { }`})
 	}
 	b.eachNameOnce(all)
-	pass := b.only("pass")
+	pass := b.singleBlock("pass")
 	for i, one := range all {
 		b.unread(p, one, "asset", "marker")
-		c := &Checkpoint{Name: one.label(), Verifier: b.verifierOf(one.only("verifier")), Range: convertRange(one.header)}
+		c := &Checkpoint{Name: one.label(), Verifier: b.verifierOf(one.singleBlock("verifier")), Range: convertRange(one.header)}
 		one.checkName()
 		c.Order = one.orderOr(i + 1)
 		c.Version, _ = one.integer("version")
 		c.State, _ = one.text("state")
 		c.Spec = one.specOr(p.Spec)
-		if own := one.only("pass"); own != nil {
+		if own := one.singleBlock("pass"); own != nil {
 			c.Pass = own.pass()
 		} else if pass != nil {
 			c.Pass = pass.pass()

@@ -52,23 +52,23 @@ type idleBridge struct {
 	since time.Time
 }
 
-// addressesAgain is the pause before a container asks again for a network.
+// addressesAgain is the pause before a container requests a network again.
 const addressesAgain = time.Second
 
-// take returns a bridge for a container, which gives it back when it has left it. If the daemon has no
+// acquire returns a bridge for a container, which gives it back when it has left it. If the daemon has no
 // addresses left, it waits for the bridge of another container of this run.
-func (s *bridges) take(ctx context.Context) (name string, err error) {
+func (s *bridges) acquire(ctx context.Context) (name string, err error) {
 	return s.await(ctx, 0, s.find)
 }
 
-// takePrivate returns a new bridge for several containers, which is removed after use, and, if requested, one as take
-// does. If the first is internal, it leads nowhere else.
-func (s *bridges) takePrivate(ctx context.Context, internal, and bool) (name, outside string, err error) {
+// acquirePrivate returns a new bridge for several containers, which is removed after use, and, if requested, one as
+// acquire does. If the first is internal, it leads nowhere else.
+func (s *bridges) acquirePrivate(ctx context.Context, internal, and bool) (name, outside string, err error) {
 	held := 0
 	if and {
 		s.both.Lock() // else sessions with one each could wait for each other
 		defer s.both.Unlock()
-		if outside, err = s.take(ctx); err != nil {
+		if outside, err = s.acquire(ctx); err != nil {
 			return "", "", err
 		}
 		held = 1
@@ -81,7 +81,7 @@ func (s *bridges) takePrivate(ctx context.Context, internal, and bool) (name, ou
 	return name, outside, err
 }
 
-// removePrivate removes the network of takePrivate. It can be called again after a failure.
+// removePrivate removes the network of acquirePrivate. It can be called again after a failure.
 func (s *bridges) removePrivate(ctx context.Context, name string) error {
 	err := s.remove(ctx, name)
 	if err == nil {
@@ -205,7 +205,7 @@ func (s *bridges) add(ctx context.Context, internal bool) (name string, err erro
 	if err == nil {
 		return name, nil
 	}
-	if err = s.b.d.explain(err); says(err, "address pool") {
+	if err = s.b.d.explain(err); mentions(err, "address pool") {
 		err = &backend.ToolError{Tool: tool, Err: fmt.Errorf("%w: %w", errNoAddresses, err),
 			Hint: "remove unused networks with docker network prune, lower -j, or give the daemon more default-address-pools"}
 	} else {
@@ -270,7 +270,7 @@ func (b *box) join(ctx context.Context, on string) (name string, err error) {
 	if on != bridgeNetwork {
 		return on, nil
 	}
-	b.bridge, err = b.bridges.take(ctx)
+	b.bridge, err = b.bridges.acquire(ctx)
 	return b.bridge, err
 }
 

@@ -53,7 +53,7 @@ func (s *session) accompany(ctx context.Context) (network string, err error) {
 	if err := s.dismiss(ctx); err != nil { // what an earlier attempt left
 		return "", err
 	}
-	if c.network, c.outside, err = s.b.bridges.takePrivate(ctx, s.b.opt.Network == noNetwork, len(s.b.opt.Hosts) > 0); err != nil {
+	if c.network, c.outside, err = s.b.bridges.acquirePrivate(ctx, s.b.opt.Network == noNetwork, len(s.b.opt.Hosts) > 0); err != nil {
 		return "", err
 	}
 	if c.outside != "" {

@@ -105,13 +105,13 @@ func (t *task) image(v *taskVerifier, levels []*yaml.Node, dir string) {
 		}
 	}
 	if !found {
-		t.Fail(v.At, fmt.Sprintf("there is no %s in %s", script, t.inside(places[0])))
+		t.Fail(v.At, fmt.Sprintf("%s not found in %s", script, t.inside(places[0])))
 	}
 	environment := filepath.Join(t.dir, "environment")
 	if v.Image = t.text(t.table(t.Root, "environment"), "docker_image"); v.Image != "" {
 		t.composed(v, environment, v.Image)
 	} else if !t.build(v, environment) {
-		t.Fail(nil, "nothing says which image the task has: environment/Dockerfile is missing, and [environment] has no docker_image")
+		t.Fail(nil, "the task has no image: environment/Dockerfile is missing, and [environment] has no docker_image")
 	}
 }
 

@@ -102,11 +102,11 @@ func (a *app) showReferences(rows []report.Reference, repeat int) error {
 			return err
 		}
 	}
-	a.tell("%s", describe.References(rows))
+	a.printRemark("%s", describe.References(rows))
 	if a.flags.quiet {
 		return nil
 	}
-	fmt.Fprintf(a.io.Out, "%d of %d references reach what they must", reached, len(rows))
+	fmt.Fprintf(a.io.Out, "%d of %d references have the expected result", reached, len(rows))
 	if repeat > 0 {
 		fmt.Fprintf(a.io.Out, " in each of %s; %d flaky", text.Count(repeat, "repeat"), flaky)
 	}

@@ -18,7 +18,7 @@ func (a *app) validateCommand() *cobra.Command {
 	var f referenceFlags
 	cmd := command("validate", "Check the configuration",
 		`Validate loads and expands the configuration and reports every finding with its
-place. Nothing is evaluated. With --json the findings are one object.
+location. It evaluates nothing. With --json the findings are one object.
 
 With --reference the solutions that problems ship in reference blocks are
 judged, each on the first backend that can; each must have its expected result:
@@ -68,7 +68,7 @@ being judged, the exit code is 3.`,
 			return nil
 		})
 	cmd.Flags().BoolVar(&f.reference, "reference", false, "judge the solutions that problems ship")
-	cmd.Flags().IntVar(&f.repeat, "repeat", 0, "with --reference: judge each `N` times, and report those whose verdicts differ")
+	cmd.Flags().IntVar(&f.repeat, "repeat", 0, "with --reference: judge each `N` times, and report differing verdicts")
 	cmd.Flags().BoolVar(&f.force, "force", false, "with --reference: judge again what is stored")
 	cmd.Flags().StringVar(&f.junit, "junit", "", "with --reference: write JUnit XML to a `FILE`, a case for each reference")
 	cmd.Flags().StringVar(&f.comment, "comment", "", "with --reference: write Markdown for a comment to a `FILE`")
