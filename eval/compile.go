@@ -20,6 +20,7 @@ type Project struct {
 	expanded bool
 	last     partition.Lasts  // what earlier runs left of the nodes that the engine decides about
 	suites   partition.Suites // that are in no graph, since there was nothing to compile
+	reads    *reading         // nil unless it is compared with another commit
 
 	all   *execution               // a dry run over all nodes, once it is needed
 	words map[plan.CellID][]string // for verdicts of checkpoints, once they are needed

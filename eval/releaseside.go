@@ -96,7 +96,7 @@ func loadSide(ctx context.Context, o *Options, g *git, arg string, jobs []string
 		if err != nil {
 			return nil, remove, fmt.Errorf("it is not a directory, and %w", err)
 		}
-		remove = func() error { return os.RemoveAll(filepath.Dir(at.dir)) }
+		remove = at.remove
 		if other, err = at.options(o); err != nil {
 			return nil, remove, err
 		}

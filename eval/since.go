@@ -4,11 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
@@ -22,28 +18,25 @@ import (
 // Since returns what a plan of the commit that is checked out would find stale after a full run of another
 // one. It needs no store: a dry run over the other commit, in which each node has a key, stands for the run.
 func Since(ctx context.Context, o Options, r Request, ref string) (d *Decisions, err error) {
-	before, err := checkOut(ctx, &o, ref)
+	then, err := openBefore(ctx, &o, ref)
 	if err != nil {
-		return nil, exit.With(exit.Usage, fmt.Errorf("--since %s: %w", ref, err))
+		return nil, then.usage(err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(filepath.Dir(before.dir))) }()
+	defer func() { err = errors.Join(err, then.remove()) }()
 	f, err := openWith(ctx, o, Reading, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	var p *Project
-	was := &answersBefore{Memory: cache.NewMemory()}
-	var group errgroup.Group
-	group.Go(func() error { return was.pretend(ctx, before, f) })
-	group.Go(func() (err error) {
-		p, err = f.compile(ctx, true)
-		return err
-	})
-	if err := group.Wait(); err != nil {
+	p, err := f.compileReading(f.Config, newReading(then.changes, f.call, !r.everything()), nil)
+	if err != nil {
 		return nil, err
 	}
 	g, err := p.pick(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	was, err := then.answers(ctx, p, g.force)
 	if err != nil {
 		return nil, err
 	}
@@ -93,20 +86,19 @@ func (a *answersBefore) pretend(ctx context.Context, at *checkedOut, now *freshn
 	if err != nil {
 		return err
 	}
-	rep, err := was.Plan.Graph.Execute(requirements.AsItIs(ctx), was.everyNode(), graph.Options{
-		Store: was.stores.Store, Run: was.run, Pools: was.Plan.Pools, DryRun: true, Pretend: true, Rename: strings.NewReplacer(was.Config.Root, now.Config.Root, at.dir, at.top),
-	})
-	if err != nil {
-		return exit.With(exit.NotJudged, err)
+	rep, err := was.pretend(ctx, strings.NewReplacer(was.Config.Root, now.Config.Root, at.dir, at.top))
+	if err == nil {
+		a.fill(was.Plan.Graph, rep, rep.Nodes)
 	}
-	a.fill(was.Plan.Graph, rep)
-	return context.Cause(ctx)
+	return err
 }
 
-// fill takes over the answers of a dry run that pretended.
-func (a *answersBefore) fill(g *graph.Graph, rep *graph.Report) {
-	a.byKey, a.byAddr = make(map[cache.Key]*cache.Record, len(rep.Nodes)), make(map[string]graph.Last, len(rep.Nodes))
-	for _, id := range rep.Nodes {
+// fill takes over answers of a dry run that pretended.
+func (a *answersBefore) fill(g *graph.Graph, rep *graph.Report, nodes []graph.ID) {
+	if a.byKey == nil {
+		a.byKey, a.byAddr = make(map[cache.Key]*cache.Record, len(nodes)), make(map[string]graph.Last, len(nodes))
+	}
+	for _, id := range nodes {
 		st := rep.Status(id)
 		if !st.Stale || st.Category == event.CauseHoles { // it has no answer
 			continue

@@ -1,0 +1,311 @@
+package eval
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/eval/exit"
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/frozen"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
+	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/tasks/requirements"
+)
+
+// A comparison with another commit describes the work tree once, and notes what each node reads. Nodes that read no
+// path that the commits differ in, and are configured alike, have one answer in both. The others are described with
+// the commit's files, which are checked out for them alone. Where a change can have other effects, on what the
+// configuration finds, on backends, or through links, the whole commit is checked out and described.
+
+// before is the commit with which a project is compared.
+type before struct {
+	ref, commit string
+	git         *git
+	changes     *changes
+	out         *checkedOut // nil until some of its files are needed
+}
+
+// openBefore finds the commit, and what changed since. It returns a value also with an error.
+func openBefore(ctx context.Context, o *Options, ref string) (b *before, err error) {
+	b = &before{ref: ref}
+	if b.git, err = cleanRepository(ctx, o); err != nil {
+		return b, err
+	}
+	if b.commit, err = b.git.commit(ctx, ref); err != nil {
+		return b, err
+	}
+	b.changes, err = b.git.changes(ctx, b.commit)
+	return b, err
+}
+
+func (b *before) usage(err error) error {
+	return exit.With(exit.Usage, fmt.Errorf("--since %s: %w", b.ref, err))
+}
+
+// remove removes the files that were checked out.
+func (b *before) remove() error {
+	if b.out == nil {
+		return nil
+	}
+	return b.out.remove()
+}
+
+// checkOut writes files of the commit, and what git does not track of those paths. A nil set means all of them.
+func (b *before) checkOut(ctx context.Context, p *Project, paths *pathSet) (err error) {
+	if b.out == nil {
+		b.out, err = b.git.empty(ctx, b.ref, b.commit)
+	}
+	if err == nil {
+		err = b.git.fill(ctx, b.out, paths)
+	}
+	if err == nil {
+		err = b.git.copyUntracked(ctx, b.out, p.state, paths)
+	}
+	if err != nil {
+		return b.usage(err)
+	}
+	return nil
+}
+
+// compileReading compiles every partition of a configuration, to nodes that note what they read.
+func (f *freshness) compileReading(cfg *lang.Config, reads *reading, opened []*plan.BackendHandle) (*Project, error) {
+	env := f.environment()
+	env.Sources, env.Rehydrated = reads.sources, opened
+	compiled, err := plan.Compile(cfg, f.options.RunJobs(), env)
+	if err != nil {
+		return nil, exit.With(exit.Usage, err)
+	}
+	return &Project{freshness: f, Plan: compiled, expanded: true, last: f.lasts(), reads: reads}, nil
+}
+
+// pretend is a dry run over all nodes, each of which gets a key. Rename can be nil.
+func (p *Project) pretend(ctx context.Context, rename *strings.Replacer) (*graph.Report, error) {
+	if p.reads != nil {
+		p.reads.used = true
+	}
+	rep, err := p.Plan.Graph.Execute(requirements.AsItIs(ctx), p.everyNode(), graph.Options{
+		Store: p.stores.Store, Run: p.run, Pools: p.Plan.Pools, DryRun: true, Pretend: true, Rename: rename,
+	})
+	if err != nil {
+		return nil, exit.With(exit.NotJudged, err)
+	}
+	return rep, context.Cause(ctx)
+}
+
+// answers returns the answers that a run of the commit would have. Nodes of the project whose answers are the same are
+// pinned to them.
+func (b *before) answers(ctx context.Context, now *Project, force func(*graph.Node) bool) (*answersBefore, error) {
+	was := &answersBefore{Memory: cache.NewMemory()}
+	rep, err := now.pretend(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	then, alike, err := b.project(ctx, now, rep)
+	if err != nil {
+		return nil, err
+	}
+	if then == nil {
+		if err := b.checkOut(ctx, now, nil); err != nil {
+			return nil, err
+		}
+		return was, was.pretend(ctx, b.out, now.freshness)
+	}
+	same := now.sameAnswers(rep, alike, force)
+	was.fill(now.Plan.Graph, rep, same)
+	for _, id := range same {
+		answer := graph.Answer{Class: cache.ClassDone, Outputs: rep.Status(id).Outputs}
+		now.Plan.Graph.Pin(id, answer)
+		if at, ok := then.Plan.Graph.Lookup(now.Plan.Graph.Node(id).Addr); ok {
+			then.Plan.Graph.Pin(at, answer)
+		}
+	}
+	if rep, err = b.pretend(ctx, then); err == nil {
+		was.fill(then.Plan.Graph, rep, rep.Nodes)
+	}
+	return was, err
+}
+
+// pretend is a dry run over the project as the commit configures it. Nodes that read what changed get the commit's files.
+func (b *before) pretend(ctx context.Context, then *Project) (rep *graph.Report, err error) {
+	if !then.reads.used {
+		if rep, err = then.pretend(ctx, nil); err != nil {
+			return nil, err
+		}
+	}
+	nodes, paths := then.reads.affected()
+	if len(nodes) == 0 && rep != nil {
+		return rep, nil
+	}
+	var rename *strings.Replacer
+	if len(nodes) > 0 {
+		if err := b.checkOut(ctx, then, newPathSet(paths)); err != nil {
+			return nil, err
+		}
+		rename = strings.NewReplacer(b.out.dir, b.out.top)
+	}
+	for _, n := range nodes {
+		n.moved = b.out.moved
+	}
+	rep, err = then.pretend(ctx, rename)
+	for _, n := range nodes {
+		n.moved = nil
+	}
+	return rep, err
+}
+
+// sameAnswers returns the nodes that have the answer of a dry run that pretended in the other commit, too: those that
+// are alike in both, read nothing that changed, and depend on such nodes alone.
+func (p *Project) sameAnswers(rep *graph.Report, alike func(graph.ID) bool, force func(*graph.Node) bool) (same []graph.ID) {
+	g := p.Plan.Graph
+	is := make([]bool, g.Len())
+	for id := range graph.ID(g.Len()) { // dependencies come first
+		n, st := g.Node(id), rep.Status(id)
+		is[id] = st.Stale && st.Category != event.CauseHoles && alike(id) && !p.reads.nodes[n.Addr].isAffected() && (force == nil || !force(n)) &&
+			!slices.ContainsFunc(n.Deps, func(d graph.Dep) bool { return !is[d.On] })
+		if is[id] {
+			same = append(same, id)
+		}
+	}
+	return same
+}
+
+// project returns the project as the commit configures it, which reads the files of the work tree, and which nodes of
+// the present project are alike there. It is nil if only the whole commit shows what the effect of a change is.
+func (b *before) project(ctx context.Context, now *Project, rep *graph.Report) (then *Project, alike func(graph.ID) bool, err error) {
+	c := b.changes
+	root, err := filepath.EvalSymlinks(now.Config.Root)
+	if err != nil || root != now.Config.Root || c.whole || c.affect("file", now.lockPath()) || slices.ContainsFunc(now.Plan.Backends(rep), c.affectBackend) {
+		return nil, nil, nil //nolint:nilerr // it is found out with the whole commit
+	}
+	edited, ok := c.edited(now.Config)
+	if !ok {
+		return nil, nil, nil
+	}
+	every := func(graph.ID) bool { return true }
+	if len(edited) == 0 {
+		return now, every, nil
+	}
+	cfg, err := b.configuration(ctx, now, edited)
+	if cfg == nil || err != nil {
+		return nil, nil, err
+	}
+	same, whole := sameCells(cfg, now)
+	if whole {
+		return now, every, nil
+	}
+	then, err = now.compileReading(cfg, newReading(c, now.call, false), now.Plan.Backends(rep))
+	if err != nil {
+		return nil, nil, nil //nolint:nilerr // it is reported for the whole commit
+	}
+	return then, func(id graph.ID) bool { return same[id] }, nil
+}
+
+// configuration evaluates the commit's configuration in the work tree, of which some files were edited since. It is nil
+// if it has errors or depends on other changes.
+func (b *before) configuration(ctx context.Context, now *Project, edited []string) (*lang.Config, error) {
+	if err := b.checkOut(ctx, now, newPathSet(edited)); err != nil {
+		return nil, err
+	}
+	o, read := now.options.Lang(), map[string]bool{}
+	o.Overlay = func(path string) ([]byte, bool) {
+		if !slices.Contains(edited, path) {
+			return nil, false
+		}
+		text, err := os.ReadFile(b.out.moved(path))
+		read[path] = err == nil
+		return text, err == nil
+	}
+	cfg, found := lang.Load(o)
+	if found.HasErrors() {
+		return nil, nil
+	}
+	again, ok := b.changes.edited(cfg)
+	if !ok || slices.ContainsFunc(again, func(path string) bool { return !read[path] }) {
+		return nil, nil
+	}
+	return cfg, nil
+}
+
+// sameCells returns the nodes of a project whose cells another configuration has alike. whole is set if nothing else
+// differs, either.
+func sameCells(cfg *lang.Config, now *Project) (same []bool, whole bool) {
+	was, is := map[string]string{}, plan.Partitions(now.Config)
+	others := plan.Partitions(cfg)
+	for _, part := range others {
+		if content, err := part.Fingerprint(); err == nil {
+			was[part.Problem+"\x00"+part.First] = string(content)
+		}
+	}
+	alike := map[string]bool{}
+	for _, part := range is {
+		content, err := part.Fingerprint()
+		key := part.Problem + "\x00" + part.First
+		text, ok := was[key]
+		alike[key] = err == nil && ok && text == string(content)
+		whole = alike[key] && (whole || part == is[0])
+	}
+	var cells []graph.ID
+	for _, c := range now.Plan.Cells {
+		if alike[c.Partition.Problem+"\x00"+c.Partition.First] {
+			cells = append(cells, c.Node)
+		}
+	}
+	same = make([]bool, now.Plan.Graph.Len())
+	for _, id := range now.Plan.Graph.Closure(cells) {
+		same[id] = true
+	}
+	return same, whole && len(is) == len(others) && sameRest(cfg, now.Config)
+}
+
+// sameRest reports whether configurations have the same suites and tasks, and no invalid problem.
+func sameRest(a, b *lang.Config) bool {
+	rest := func(c *lang.Config) []byte {
+		content, err := frozen.Fingerprint(nil, &c.Tasks, reflect.TypeFor[diag.Range]())
+		if err != nil || slices.ContainsFunc(c.Problems, func(p *lang.Problem) bool { return len(p.Invalid) > 0 }) {
+			return nil
+		}
+		return append(content, suitesText(c)...)
+	}
+	x := rest(a)
+	return x != nil && string(x) == string(rest(b))
+}
+
+// affectBackend reports whether a backend can answer otherwise because its block, or a command, names a path that
+// changed, or a directory that one is in. The context and the mounts of a container have nodes.
+func (c *changes) affectBackend(h *plan.BackendHandle) bool {
+	block := *h.Block
+	if block.Container != nil {
+		own := *block.Container
+		own.Build, own.Mounts = nil, nil
+		block.Container = &own
+	}
+	encoded, err := json.Marshal(block)
+	text := string(encoded) + h.Use.Programs + " "
+	if err != nil || !strings.Contains(text, c.top) {
+		return err != nil
+	}
+	for at := range c.all.each() {
+		if strings.ContainsAny(at, "\"\\<>&") { // they are encoded otherwise
+			return true
+		}
+		if len(at) > len(c.top) && strings.Contains(text, at) {
+			return true
+		}
+	}
+	for _, rest := range strings.Split(text, c.top)[1:] { // the whole work tree
+		if rest = strings.TrimLeft(rest, "/"); rest == "" || !unicode.IsLetter(rune(rest[0])) && !unicode.IsDigit(rune(rest[0])) && !strings.ContainsRune("._-", rune(rest[0])) {
+			return true
+		}
+	}
+	return false
+}
