@@ -35,17 +35,16 @@ type before struct {
 	out         *checkedOut // nil until some of its files are needed
 }
 
-// openBefore finds the commit, and what changed since. It returns a value also with an error.
-func openBefore(ctx context.Context, o *Options, ref string) (b *before, err error) {
-	b = &before{ref: ref}
+// open finds the commit, and what changed since.
+func (b *before) open(ctx context.Context, o *Options) (err error) {
 	if b.git, err = cleanRepository(ctx, o); err != nil {
-		return b, err
+		return err
 	}
-	if b.commit, err = b.git.commit(ctx, ref); err != nil {
-		return b, err
+	if b.commit, err = b.git.commit(ctx, b.ref); err != nil {
+		return err
 	}
 	b.changes, err = b.git.changes(ctx, b.commit)
-	return b, err
+	return err
 }
 
 func (b *before) usage(err error) error {
@@ -88,12 +87,13 @@ func (f *freshness) compileReading(cfg *lang.Config, reads *reading, opened []*p
 	return &Project{freshness: f, Plan: compiled, expanded: true, last: f.lasts(), reads: reads}, nil
 }
 
-// pretend is a dry run over all nodes, each of which gets a key. Rename can be nil.
+// pretend is a dry run over all nodes but pinned ones. Each gets a key. Rename can be nil.
 func (p *Project) pretend(ctx context.Context, rename *strings.Replacer) (*graph.Report, error) {
 	if p.reads != nil {
 		p.reads.used = true
 	}
-	rep, err := p.Plan.Graph.Execute(requirements.AsItIs(ctx), p.everyNode(), graph.Options{
+	nodes := slices.DeleteFunc(p.everyNode(), func(id graph.ID) bool { return p.Plan.Graph.Node(id).Pinned != nil })
+	rep, err := p.Plan.Graph.Execute(requirements.AsItIs(ctx), nodes, graph.Options{
 		Store: p.stores.Store, Run: p.run, Pools: p.Plan.Pools, DryRun: true, Pretend: true, Rename: rename,
 	})
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/event"
@@ -18,16 +20,25 @@ import (
 // Since returns what a plan of the commit that is checked out would find stale after a full run of another
 // one. It needs no store: a dry run over the other commit, in which each node has a key, stands for the run.
 func Since(ctx context.Context, o Options, r Request, ref string) (d *Decisions, err error) {
-	then, err := openBefore(ctx, &o, ref)
-	if err != nil {
-		return nil, then.usage(err)
-	}
+	then := &before{ref: ref}
 	defer func() { err = errors.Join(err, then.remove()) }()
-	f, err := openWith(ctx, o, Reading, nil)
+	var f *freshness
+	var group errgroup.Group
+	group.Go(func() (err error) {
+		f, err = openWith(ctx, o, Reading, nil)
+		return err
+	})
+	wrong := then.open(ctx, &o)
+	err = group.Wait()
+	if err == nil {
+		defer f.Close()
+	}
+	if wrong != nil {
+		return nil, then.usage(wrong)
+	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	p, err := f.compileReading(f.Config, newReading(then.changes, f.call, !r.everything()), nil)
 	if err != nil {
 		return nil, err
