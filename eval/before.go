@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
@@ -110,17 +112,12 @@ func (b *before) answers(ctx context.Context, now *Project, force func(*graph.No
 	if err != nil {
 		return nil, err
 	}
-	then, alike, err := b.project(ctx, now, rep)
+	then, err := b.project(ctx, now, rep)
 	if err != nil {
 		return nil, err
 	}
-	if then == nil {
-		if err := b.checkOut(ctx, now, nil); err != nil {
-			return nil, err
-		}
-		return was, was.pretend(ctx, b.out, now.freshness)
-	}
-	same := now.sameAnswers(rep, alike, force)
+	defer then.close()
+	same := now.sameAnswers(rep, then.alike, force)
 	was.fill(now.Plan.Graph, rep, same)
 	for _, id := range same {
 		answer := graph.Answer{Class: cache.ClassDone, Outputs: rep.Status(id).Outputs}
@@ -135,10 +132,21 @@ func (b *before) answers(ctx context.Context, now *Project, force func(*graph.No
 	return was, err
 }
 
+// projectBefore is a project as the commit configures it.
+type projectBefore struct {
+	*Project                        // reads the files of the work tree, unless its reads are nil
+	alike    func(addr string) bool // reports whether a node of the present project is configured as there
+	rename   *strings.Replacer      // of paths, to those of the present project; nil if they are the same
+	close    func()
+}
+
 // pretend is a dry run over the project as the commit configures it. Nodes that read what changed get the commit's files.
-func (b *before) pretend(ctx context.Context, then *Project) (rep *graph.Report, err error) {
+func (b *before) pretend(ctx context.Context, then *projectBefore) (rep *graph.Report, err error) {
+	if then.reads == nil {
+		return then.Project.pretend(ctx, then.rename)
+	}
 	if !then.reads.used {
-		if rep, err = then.pretend(ctx, nil); err != nil {
+		if rep, err = then.Project.pretend(ctx, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -148,7 +156,7 @@ func (b *before) pretend(ctx context.Context, then *Project) (rep *graph.Report,
 	}
 	var rename *strings.Replacer
 	if len(nodes) > 0 {
-		if err := b.checkOut(ctx, then, newPathSet(paths)); err != nil {
+		if err := b.checkOut(ctx, then.Project, newPathSet(paths)); err != nil {
 			return nil, err
 		}
 		rename = strings.NewReplacer(b.out.dir, b.out.top)
@@ -156,7 +164,7 @@ func (b *before) pretend(ctx context.Context, then *Project) (rep *graph.Report,
 	for _, n := range nodes {
 		n.moved = b.out.moved
 	}
-	rep, err = then.pretend(ctx, rename)
+	rep, err = then.Project.pretend(ctx, rename)
 	for _, n := range nodes {
 		n.moved = nil
 	}
@@ -165,12 +173,12 @@ func (b *before) pretend(ctx context.Context, then *Project) (rep *graph.Report,
 
 // sameAnswers returns the nodes that have the answer of a dry run that pretended in the other commit, too: those that
 // are alike in both, read nothing that changed, and depend on such nodes alone.
-func (p *Project) sameAnswers(rep *graph.Report, alike func(graph.ID) bool, force func(*graph.Node) bool) (same []graph.ID) {
+func (p *Project) sameAnswers(rep *graph.Report, alike func(addr string) bool, force func(*graph.Node) bool) (same []graph.ID) {
 	g := p.Plan.Graph
 	is := make([]bool, g.Len())
 	for id := range graph.ID(g.Len()) { // dependencies come first
 		n, st := g.Node(id), rep.Status(id)
-		is[id] = st.Stale && st.Category != event.CauseHoles && alike(id) && !p.reads.nodes[n.Addr].isAffected() && (force == nil || !force(n)) &&
+		is[id] = st.Stale && st.Category != event.CauseHoles && alike(n.Addr) && !p.reads.nodes[n.Addr].isAffected() && (force == nil || !force(n)) &&
 			!slices.ContainsFunc(n.Deps, func(d graph.Dep) bool { return !is[d.On] })
 		if is[id] {
 			same = append(same, id)
@@ -179,35 +187,70 @@ func (p *Project) sameAnswers(rep *graph.Report, alike func(graph.ID) bool, forc
 	return same
 }
 
-// project returns the project as the commit configures it, which reads the files of the work tree, and which nodes of
-// the present project are alike there. It is nil if only the whole commit shows what the effect of a change is.
-func (b *before) project(ctx context.Context, now *Project, rep *graph.Report) (then *Project, alike func(graph.ID) bool, err error) {
+// project returns the project as the commit configures it.
+func (b *before) project(ctx context.Context, now *Project, rep *graph.Report) (*projectBefore, error) {
 	c := b.changes
 	root, err := filepath.EvalSymlinks(now.Config.Root)
 	if err != nil || root != now.Config.Root || c.whole || c.affect("file", now.lockPath()) || slices.ContainsFunc(now.Plan.Backends(rep), c.affectBackend) {
-		return nil, nil, nil //nolint:nilerr // it is found out with the whole commit
+		then, err := b.whole(ctx, now)
+		if err == nil {
+			then.alike = func(string) bool { return false }
+		}
+		return then, err
 	}
+	then := &projectBefore{Project: now, alike: func(string) bool { return true }, close: func() {}}
 	edited, ok := c.edited(now.Config)
-	if !ok {
-		return nil, nil, nil
+	if ok && len(edited) == 0 {
+		return then, nil
 	}
-	every := func(graph.ID) bool { return true }
-	if len(edited) == 0 {
-		return now, every, nil
+	var cfg *lang.Config
+	if ok {
+		if cfg, err = b.configuration(ctx, now, edited); err != nil {
+			return nil, err
+		}
 	}
-	cfg, err := b.configuration(ctx, now, edited)
-	if cfg == nil || err != nil {
-		return nil, nil, err
+	if cfg == nil {
+		if then, err = b.whole(ctx, now); err != nil {
+			return nil, err
+		}
+		same, _ := sameNodes(then.Config, now, then.rename)
+		then.alike = func(addr string) bool { return same[addr] }
+		return then, nil
 	}
-	same, whole := sameCells(cfg, now)
-	if whole {
-		return now, every, nil
+	same, all := sameNodes(cfg, now, nil)
+	if all {
+		return then, nil
 	}
-	then, err = now.compileReading(cfg, newReading(c, now.call, false), now.Plan.Backends(rep))
+	then.alike = func(addr string) bool { return same[addr] }
+	then.Project, err = now.compileReading(cfg, newReading(c, now.call, false), now.Plan.Backends(rep))
+	return then, err
+}
+
+// whole returns the project in a checkout of the whole commit. It has to be closed.
+func (b *before) whole(ctx context.Context, now *Project) (then *projectBefore, err error) {
+	if err := b.checkOut(ctx, now, nil); err != nil {
+		return nil, err
+	}
+	other, err := b.out.options(now.options)
 	if err != nil {
-		return nil, nil, nil //nolint:nilerr // it is reported for the whole commit
+		return nil, exit.With(exit.Usage, err)
 	}
-	return then, func(id graph.ID) bool { return same[id] }, nil
+	other.LookupEnv, other.Notify = now.secretEnv, nil
+	f, err := openWith(ctx, other, Reading, nil)
+	var mistakes diag.List
+	if errors.As(err, &mistakes) { // as a text: these are not the mistakes of the project
+		return nil, exit.With(exit.Usage, fmt.Errorf("the configuration at %s has errors, so nothing can be compared with it: %s", b.ref, text.FirstLine(mistakes.Error())))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the project at %s: %w", b.ref, err)
+	}
+	f.trust = now.trust
+	then = &projectBefore{rename: strings.NewReplacer(f.Config.Root, now.Config.Root, b.out.dir, b.out.top), close: func() { f.Close() }}
+	if then.Project, err = f.compile(ctx, true); err != nil {
+		then.close()
+		return nil, err
+	}
+	return then, nil
 }
 
 // configuration evaluates the commit's configuration in the work tree, of which some files were edited since. It is nil
@@ -236,41 +279,40 @@ func (b *before) configuration(ctx context.Context, now *Project, edited []strin
 	return cfg, nil
 }
 
-// sameCells returns the nodes of a project whose cells another configuration has alike. whole is set if nothing else
-// differs, either.
-func sameCells(cfg *lang.Config, now *Project) (same []bool, whole bool) {
-	was, is := map[string]string{}, plan.Partitions(now.Config)
+// sameNodes returns the addresses of nodes of a project whose cells another configuration has alike, after rename. all is
+// set if nothing else differs, either.
+func sameNodes(cfg *lang.Config, now *Project, rename *strings.Replacer) (same map[string]bool, all bool) {
+	type place struct{ problem, first string }
+	was, is, alike := map[place]string{}, plan.Partitions(now.Config), map[place]bool{}
 	others := plan.Partitions(cfg)
 	for _, part := range others {
-		if content, err := part.Fingerprint(); err == nil {
-			was[part.Problem+"\x00"+part.First] = string(content)
+		if content, err := part.Fingerprint(rename); err == nil {
+			was[place{part.Problem, part.First}] = string(content)
 		}
 	}
-	alike := map[string]bool{}
 	for _, part := range is {
-		content, err := part.Fingerprint()
-		key := part.Problem + "\x00" + part.First
-		text, ok := was[key]
-		alike[key] = err == nil && ok && text == string(content)
-		whole = alike[key] && (whole || part == is[0])
+		if content, err := part.Fingerprint(nil); err == nil && len(content) > 0 {
+			at := place{part.Problem, part.First}
+			alike[at] = was[at] == string(content)
+		}
 	}
 	var cells []graph.ID
 	for _, c := range now.Plan.Cells {
-		if alike[c.Partition.Problem+"\x00"+c.Partition.First] {
+		if alike[place{c.Partition.Problem, c.Partition.First}] {
 			cells = append(cells, c.Node)
 		}
 	}
-	same = make([]bool, now.Plan.Graph.Len())
+	same = map[string]bool{}
 	for _, id := range now.Plan.Graph.Closure(cells) {
-		same[id] = true
+		same[now.Plan.Graph.Node(id).Addr] = true
 	}
-	return same, whole && len(is) == len(others) && sameRest(cfg, now.Config)
+	return same, len(cells) == len(now.Plan.Cells) && len(is) == len(others) && sameRest(cfg, now.Config)
 }
 
 // sameRest reports whether configurations have the same suites and tasks, and no invalid problem.
 func sameRest(a, b *lang.Config) bool {
 	rest := func(c *lang.Config) []byte {
-		content, err := frozen.Fingerprint(nil, &c.Tasks, reflect.TypeFor[diag.Range]())
+		content, err := frozen.Fingerprint(nil, &c.Tasks, nil, reflect.TypeFor[diag.Range]())
 		if err != nil || slices.ContainsFunc(c.Problems, func(p *lang.Problem) bool { return len(p.Invalid) > 0 }) {
 			return nil
 		}

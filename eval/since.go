@@ -3,8 +3,6 @@ package eval
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -12,8 +10,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/lang/diag"
-	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
@@ -74,34 +70,6 @@ type answersBefore struct {
 	*cache.Memory
 	byKey  map[cache.Key]*cache.Record
 	byAddr map[string]graph.Last
-}
-
-// pretend fills in the answers that a run of a checkout would have. now is the project as it is.
-func (a *answersBefore) pretend(ctx context.Context, at *checkedOut, now *freshness) error {
-	other, err := at.options(now.options)
-	if err != nil {
-		return exit.With(exit.Usage, err)
-	}
-	other.LookupEnv, other.Notify = now.secretEnv, nil
-	f, err := openWith(ctx, other, Reading, nil)
-	var mistakes diag.List
-	if errors.As(err, &mistakes) { // as a text: these are not the mistakes of the project
-		return exit.With(exit.Usage, fmt.Errorf("the configuration at %s has errors, so nothing can be compared with it: %s", at.ref, text.FirstLine(mistakes.Error())))
-	}
-	if err != nil {
-		return fmt.Errorf("opening the project at %s: %w", at.ref, err)
-	}
-	defer f.Close()
-	f.trust = now.trust
-	was, err := f.compile(ctx, true)
-	if err != nil {
-		return err
-	}
-	rep, err := was.pretend(ctx, strings.NewReplacer(was.Config.Root, now.Config.Root, at.dir, at.top))
-	if err == nil {
-		a.fill(was.Plan.Graph, rep, rep.Nodes)
-	}
-	return err
 }
 
 // fill takes over answers of a dry run that pretended.
