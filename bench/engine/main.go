@@ -23,7 +23,7 @@
 //	asset  sessions of backend/local with an asset of N MiB, beside the same with
 //	       a hundredth of it
 //	commands  what a group uses most, on 200 problems with 20 solutions each: a
-//	       solution added, a selector, --retry, results, plan, status, gc
+//	       solution added, a selector, --retry, results, plan, with --since, status, gc
 //	remote a run that knows nothing, over a bazel-remote that has all results and is
 //	       -latency away, with an empty store, beside one with a store that has them
 //	start  `fevalgraph validate` of a project of 50 files, beside `fevalgraph
