@@ -160,7 +160,7 @@ func (c *checkedOut) remove() error { return os.RemoveAll(filepath.Dir(c.dir)) }
 // fill writes files of the commit. A nil set means all of them.
 func (g *git) fill(ctx context.Context, c *checkedOut, paths *pathSet) error {
 	at := c.git(g)
-	args := []string{"checkout-index", "--prefix=" + c.dir + string(filepath.Separator)}
+	args := []string{"checkout-index", "--force", "--prefix=" + c.dir + string(filepath.Separator)}
 	if paths == nil {
 		_, err := at.run(ctx, append(args, "--all")...)
 		return err
@@ -174,7 +174,7 @@ func (g *git) fill(ctx context.Context, c *checkedOut, paths *pathSet) error {
 			at.input += name
 		}
 	}
-	_, err = at.run(ctx, append(args, "--force", "-z", "--stdin")...)
+	_, err = at.run(ctx, append(args, "-z", "--stdin")...)
 	return err
 }
 

@@ -75,7 +75,7 @@ func (c *Comparison) add(cell *Cell) {
 	}
 	c.Compared++
 	c.ThereOfThese += there
-	here, all, unreached := cell.scoreLike(r.Last)
+	here, all, unreached := cell.ScoreLike(r.Last)
 	if unreached {
 		c.Unreached++
 	}
@@ -90,10 +90,10 @@ func (c *Comparison) add(cell *Cell) {
 	}
 }
 
-// scoreLike is a cell's score as the mean over the checkpoints that were reached, or as the
+// ScoreLike returns a cell's score as the mean over the checkpoints that were reached, or as the
 // last of them; nil if one of these has no verdict. all counts those that were not reached
 // as 0.
-func (cell *Cell) scoreLike(last bool) (score *float64, all float64, unreached bool) {
+func (cell *Cell) ScoreLike(last bool) (score *float64, all float64, unreached bool) {
 	sum, n, judged := 0.0, 0, true
 	listed := cell.Listed()
 	for i := range listed {

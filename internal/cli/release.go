@@ -19,7 +19,7 @@ var releaseFormats = []string{"table", "markdown", "json"}
 func (a *app) releaseCommand() *cobra.Command {
 	var format string
 	var jobs []string
-	var check bool
+	var check, grade bool
 	cmd := command("release OLD NEW", "Compare versions of a problem set: what holds, what runs again",
 		`Release compares two versions of a set of problems. Each is a directory, with a
 configuration or with tasks of Harbor, or a commit of the repository that the
@@ -32,10 +32,13 @@ current directory is in. It says of each problem, and of each checkpoint:
 with the file that decides, and the smallest version that says so. With --job,
 it lists what becomes of recorded trials, and what those cost that must run again.
 With --check it exits with 1 if a version does not say what changed. Nothing is
-run, and nothing that the problems name is contacted.`,
+run, and nothing that the problems name is contacted, unless --grade asks for it:
+then the project in the directory NEW grades the trials again whose verdicts
+changed, as run does, and leaderboards before and after are shown.`,
 		`  fevalgraph release v1.2 HEAD
   fevalgraph release origin/main . --check
-  fevalgraph release tasks-1.0 tasks-1.1 --job jobs/june --format markdown`,
+  fevalgraph release tasks-1.0 tasks-1.1 --job jobs/june --format markdown
+  fevalgraph release v1.2 . --job jobs/june --grade`,
 		func(cmd *cobra.Command, args []string) error {
 			if a.flags.json {
 				format = "json"
@@ -43,22 +46,31 @@ run, and nothing that the problems name is contacted.`,
 			if !slices.Contains(releaseFormats, format) {
 				return exit.With(exit.Usage, text.Unknown("format", format, releaseFormats))
 			}
-			return a.runRelease(cmd.Context(), args[0], args[1], jobs, format, check)
+			return a.runRelease(cmd.Context(), args[0], args[1], jobs, format, check, grade)
 		})
 	cmd.Args = arguments(2, 2, "two versions of a set of problems")
 	cmd.Flags().StringVar(&format, "format", "table", "table, markdown or json")
 	cmd.Flags().StringArrayVar(&jobs, "job", nil, "a `DIR` with trials that Harbor recorded (repeatable)")
+	cmd.Flags().BoolVar(&grade, "grade", false, "grade trials again whose verdicts changed, and compare leaderboards")
 	cmd.Flags().BoolVar(&check, "check", false, "exit with 1 if a version does not say what changed")
 	return cmd
 }
 
-func (a *app) runRelease(ctx context.Context, old, new string, jobs []string, format string, check bool) error {
+func (a *app) runRelease(ctx context.Context, old, new string, jobs []string, format string, check, grade bool) error {
 	r, err := eval.Release(ctx, a.options(), old, new, jobs)
 	if err != nil {
 		return err
 	}
 	if check && !r.Versioned && len(r.Problems) > 0 {
 		return exit.With(exit.Usage, errors.New("no problem has a version, so there is nothing to check"))
+	}
+	if grade {
+		progress, end := a.progress()
+		err := eval.GradeRelease(ctx, a.options(), r, jobs, progress)
+		end()
+		if err != nil {
+			return err
+		}
 	}
 	switch {
 	case format == "json":
@@ -67,6 +79,9 @@ func (a *app) runRelease(ctx context.Context, old, new string, jobs []string, fo
 		_, err = io.WriteString(a.io.Out, describe.ReleaseMarkdown(r))
 	case !a.flags.quiet:
 		_, err = io.WriteString(a.io.Out, describe.Release(r, a.page(), a.flags.verbose))
+	}
+	if err == nil && r.Ungraded > 0 {
+		return exit.With(exit.NotJudged, nil)
 	}
 	if err == nil && check && r.Wrong() > 0 {
 		return exit.With(exit.Failed, nil)
