@@ -178,7 +178,7 @@ func (g *git) fill(ctx context.Context, c *checkedOut, paths *pathSet) error {
 	return err
 }
 
-// changes returns the paths that differ between a commit and the one that is checked out.
+// changes returns the paths that differ between a commit and HEAD.
 func (g *git) changes(ctx context.Context, commit string) (*changes, error) {
 	c := &changes{top: g.dir, all: newPathSet(nil), layout: newPathSet(nil)}
 	if folds, err := g.run(ctx, "config", "--type=bool", "--default=false", "core.ignorecase"); err != nil || strings.TrimSpace(folds) != "false" {

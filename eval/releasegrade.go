@@ -21,7 +21,7 @@ func GradeRelease(ctx context.Context, o Options, r *release.Release, jobs []str
 		return exit.With(exit.Usage, fmt.Errorf("%s is not a directory: the project that grades is one, such as a checkout of it", r.New))
 	}
 	for _, job := range jobs {
-		o.Records = append(o.Records, options.Absolute(o.Path(job)))
+		o.Recorded = append(o.Recorded, options.Absolute(o.Path(job)))
 	}
 	o.Dir = o.Path(r.New)
 	problems := map[string]*release.Problem{} // by their names in the old version
@@ -68,12 +68,12 @@ func GradeRelease(ctx context.Context, o Options, r *release.Release, jobs []str
 			}
 		}
 	}
-	r.Graded, r.Board, r.Moved = true, standings(r.Trials), moved(r.Trials)
+	r.Graded, r.Board, r.Moved = true, entries(r.Trials), moved(r.Trials)
 	return nil
 }
 
-// standings compares the scores of each agent with a model before and after, paired by problem.
-func standings(trials []release.Trial) (all []release.Standing) {
+// entries compares the scores of each agent with a model before and after, paired by problem.
+func entries(trials []release.Trial) (all []release.Entry) {
 	type entrant struct{ agent, model string }
 	by := map[entrant][]*release.Trial{}
 	for i := range trials {
@@ -81,7 +81,7 @@ func standings(trials []release.Trial) (all []release.Standing) {
 		by[entrant{t.Agent, t.Model}] = append(by[entrant{t.Agent, t.Model}], t)
 	}
 	for who, own := range by {
-		s := release.Standing{Agent: who.agent, Model: who.model}
+		s := release.Entry{Agent: who.agent, Model: who.model}
 		units := map[string]statistics.Unit{}
 		for _, t := range own {
 			if t.Class == release.Rerun {
@@ -106,7 +106,7 @@ func standings(trials []release.Trial) (all []release.Standing) {
 		}
 		all = append(all, s)
 	}
-	slices.SortFunc(all, func(a, b release.Standing) int {
+	slices.SortFunc(all, func(a, b release.Entry) int {
 		return cmp.Or(cmp.Compare(b.After, a.After), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
 	})
 	return all
@@ -125,16 +125,16 @@ func moved(trials []release.Trial) (all []release.Moved) {
 			by[t.Cause] = m
 		}
 		if *t.After < *t.Before {
-			m.Lost++
+			m.Lower++
 		} else {
-			m.Won++
+			m.Higher++
 		}
 	}
 	for _, m := range by {
 		all = append(all, *m)
 	}
 	slices.SortFunc(all, func(a, b release.Moved) int {
-		return cmp.Or(cmp.Compare(b.Lost+b.Won, a.Lost+a.Won), cmp.Compare(a.Cause, b.Cause))
+		return cmp.Or(cmp.Compare(b.Lower+b.Higher, a.Lower+a.Higher), cmp.Compare(a.Cause, b.Cause))
 	})
 	return all
 }

@@ -114,7 +114,7 @@ func loadSide(ctx context.Context, o *Options, g *git, arg string, jobs []string
 
 // load reads the configuration. A directory without one can have problems of a benchmark.
 func (s *releaseSide) load(o *Options, jobs []string) error {
-	o.Records = jobs
+	o.Recorded = jobs
 	lo := o.Lang()
 	if main := filepath.Join(s.root, lang.MainFile); o.File == "" {
 		if _, err := os.Lstat(main); errors.Is(err, fs.ErrNotExist) {

@@ -22,7 +22,10 @@ func (c *comparison) trials(problems []release.Problem) (all []release.Trial) {
 		at := slices.IndexFunc(problems, func(p release.Problem) bool {
 			return p.Name == s.Problem.Name && p.Was == "" || p.Was == s.Problem.Name
 		})
-		t := release.Trial{Name: s.Name, Problem: s.Problem.Name, Class: release.Removed, Before: s.Recorded.Score}
+		t := release.Trial{Name: s.Name, Problem: s.Problem.Name, Class: release.Removed}
+		if s.Recorded.Comparable {
+			t.Before = s.Recorded.Score
+		}
 		if at >= 0 && problems[at].Class != release.Removed {
 			t.Class, t.Why = classOf(&problems[at], s, now[s.Ref])
 		}

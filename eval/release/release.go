@@ -52,10 +52,10 @@ type Release struct {
 	// Versioned is whether any problem has a version. Otherwise no version is wrong.
 	Versioned bool `json:"versioned"`
 	// Of a release whose trials were graded again. Ungraded counts the trials of which that gave no score.
-	Graded   bool       `json:"graded"`
-	Ungraded int        `json:"ungraded,omitempty"`
-	Board    []Standing `json:"board,omitempty"` // the best after it first
-	Moved    []Moved    `json:"moved,omitempty"` // the cause of most first
+	Graded   bool    `json:"graded"`
+	Ungraded int     `json:"ungraded,omitempty"`
+	Board    []Entry `json:"board,omitempty"` // the best after it first
+	Moved    []Moved `json:"moved,omitempty"` // the cause of most first
 }
 
 // Problem is a problem in both versions, or in one.
@@ -118,8 +118,8 @@ type Trial struct {
 	Cause   string   `json:"cause,omitempty"` // of another score: the change that decides
 }
 
-// Standing is a row of the leaderboards before and after a release, over the trials that have a score on both.
-type Standing struct {
+// Entry is a row of the leaderboards before and after a release, over the trials that have a score on both.
+type Entry struct {
 	Agent      string   `json:"agent"`
 	Model      string   `json:"model"`
 	Trials     int      `json:"trials"`
@@ -133,9 +133,9 @@ type Standing struct {
 
 // Moved counts the trials with another score for a cause.
 type Moved struct {
-	Cause string `json:"cause"`
-	Lost  int    `json:"lost"`
-	Won   int    `json:"won"`
+	Cause  string `json:"cause"`
+	Lower  int    `json:"lost"`
+	Higher int    `json:"won"`
 }
 
 // Work sums up a class.

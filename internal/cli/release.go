@@ -65,10 +65,7 @@ func (a *app) runRelease(ctx context.Context, old, new string, jobs []string, fo
 		return exit.With(exit.Usage, errors.New("no problem has a version, so there is nothing to check"))
 	}
 	if grade {
-		progress, end := a.progress()
-		err := eval.GradeRelease(ctx, a.options(), r, jobs, progress)
-		end()
-		if err != nil {
+		if err := a.gradeRelease(ctx, r, jobs); err != nil {
 			return err
 		}
 	}
@@ -87,4 +84,15 @@ func (a *app) runRelease(ctx context.Context, old, new string, jobs []string, fo
 		return exit.With(exit.Failed, nil)
 	}
 	return err
+}
+
+func (a *app) gradeRelease(ctx context.Context, r *describe.ReleaseObject, jobs []string) error {
+	if a.flags.json {
+		return eval.GradeRelease(ctx, a.options(), r, jobs, nil)
+	}
+	progress, err := a.progress()
+	if err != nil {
+		return err
+	}
+	return errors.Join(eval.GradeRelease(ctx, a.options(), r, jobs, progress), progress.Close())
 }

@@ -136,15 +136,18 @@ func gradedGrids(r *release.Release, safe func(string) string) (all []text.Grid)
 			case s.Difference == 0:
 				interval = ""
 			}
-			grid.Rows = append(grid.Rows, []string{safe(s.Agent), safe(s.Model), fmt.Sprint(s.Trials), fmt.Sprintf("%.3f", s.Before), fmt.Sprintf("%.3f", s.After),
-				fmt.Sprintf("%+.3f", s.Difference), interval, fmt.Sprint(s.Again)})
+			row := []string{safe(s.Agent), safe(s.Model), fmt.Sprint(s.Trials), "-", "-", "-", interval, fmt.Sprint(s.Again)}
+			if s.Trials > 0 {
+				row[3], row[4], row[5] = fmt.Sprintf("%.3f", s.Before), fmt.Sprintf("%.3f", s.After), fmt.Sprintf("%+.3f", s.Difference)
+			}
+			grid.Rows = append(grid.Rows, row)
 		}
 		all = append(all, grid)
 	}
 	if len(r.Moved) > 0 {
 		grid := text.Grid{Header: []string{"scores moved by", "lost", "won"}, Right: []int{1, 2}}
 		for _, m := range r.Moved {
-			grid.Rows = append(grid.Rows, []string{safe(m.Cause), fmt.Sprint(m.Lost), fmt.Sprint(m.Won)})
+			grid.Rows = append(grid.Rows, []string{safe(m.Cause), fmt.Sprint(m.Lower), fmt.Sprint(m.Higher)})
 		}
 		all = append(all, grid)
 	}
