@@ -112,7 +112,7 @@ func (b *before) answers(ctx context.Context, now *Project, force func(*graph.No
 	if err != nil {
 		return nil, err
 	}
-	then, err := b.project(ctx, now, rep)
+	then, err := b.project(ctx, now)
 	if err != nil {
 		return nil, err
 	}
@@ -188,15 +188,11 @@ func (p *Project) sameAnswers(rep *graph.Report, alike func(addr string) bool, f
 }
 
 // project returns the project as the commit configures it.
-func (b *before) project(ctx context.Context, now *Project, rep *graph.Report) (*projectBefore, error) {
+func (b *before) project(ctx context.Context, now *Project) (*projectBefore, error) {
 	c := b.changes
 	root, err := filepath.EvalSymlinks(now.Config.Root)
-	if err != nil || root != now.Config.Root || c.whole || c.affect("file", now.lockPath()) || slices.ContainsFunc(now.Plan.Backends(rep), c.affectBackend) {
-		then, err := b.whole(ctx, now)
-		if err == nil {
-			then.alike = func(string) bool { return false }
-		}
-		return then, err
+	if err != nil || root != now.Config.Root || c.whole || c.affect("file", now.lockPath()) || slices.ContainsFunc(now.Plan.Handles(), c.affectBackend) {
+		return b.whole(ctx, now)
 	}
 	then := &projectBefore{Project: now, alike: func(string) bool { return true }, close: func() {}}
 	edited, ok := c.edited(now.Config)
@@ -222,11 +218,14 @@ func (b *before) project(ctx context.Context, now *Project, rep *graph.Report) (
 		return then, nil
 	}
 	then.alike = func(addr string) bool { return same[addr] }
-	then.Project, err = now.compileReading(cfg, newReading(c, now.call, false), now.Plan.Backends(rep))
+	then.Project, err = now.compileReading(cfg, newReading(c, now.call, false), now.Plan.Handles())
+	if err == nil && slices.ContainsFunc(then.Plan.Handles(), c.affectBackend) {
+		return b.whole(ctx, now)
+	}
 	return then, err
 }
 
-// whole returns the project in a checkout of the whole commit. It has to be closed.
+// whole returns the project in a checkout of the whole commit, with no node alike. It has to be closed.
 func (b *before) whole(ctx context.Context, now *Project) (then *projectBefore, err error) {
 	if err := b.checkOut(ctx, now, nil); err != nil {
 		return nil, err
@@ -245,7 +244,7 @@ func (b *before) whole(ctx context.Context, now *Project) (then *projectBefore, 
 		return nil, fmt.Errorf("opening the project at %s: %w", b.ref, err)
 	}
 	f.trust = now.trust
-	then = &projectBefore{rename: strings.NewReplacer(f.Config.Root, now.Config.Root, b.out.dir, b.out.top), close: func() { f.Close() }}
+	then = &projectBefore{rename: strings.NewReplacer(f.Config.Root, now.Config.Root, b.out.dir, b.out.top), alike: func(string) bool { return false }, close: func() { f.Close() }}
 	if then.Project, err = f.compile(ctx, true); err != nil {
 		then.close()
 		return nil, err
