@@ -162,7 +162,7 @@ func (b *before) pretend(ctx context.Context, then *projectBefore) (rep *graph.R
 		rename = strings.NewReplacer(b.out.dir, b.out.top)
 	}
 	for _, n := range nodes {
-		n.moved = b.out.moved
+		n.moved = b.out.translate
 	}
 	rep, err = then.Project.pretend(ctx, rename)
 	for _, n := range nodes {
@@ -237,8 +237,8 @@ func (b *before) whole(ctx context.Context, now *Project) (then *projectBefore, 
 	other.LookupEnv, other.Notify = now.secretEnv, nil
 	f, err := openWith(ctx, other, Reading, nil)
 	var mistakes diag.List
-	if errors.As(err, &mistakes) { // as a text: these are not the mistakes of the project
-		return nil, exit.With(exit.Usage, fmt.Errorf("the configuration at %s has errors, so nothing can be compared with it: %s", b.ref, text.FirstLine(mistakes.Error())))
+	if errors.As(err, &mistakes) { // as text: these are not errors of the project
+		return nil, exit.With(exit.Usage, fmt.Errorf("the configuration at %s has errors, so comparing is not possible: %s", b.ref, text.FirstLine(mistakes.Error())))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the project at %s: %w", b.ref, err)
@@ -263,7 +263,7 @@ func (b *before) configuration(ctx context.Context, now *Project, edited []strin
 		if !slices.Contains(edited, path) {
 			return nil, false
 		}
-		text, err := os.ReadFile(b.out.moved(path))
+		text, err := os.ReadFile(b.out.translate(path))
 		read[path] = err == nil
 		return text, err == nil
 	}
