@@ -45,8 +45,9 @@ func (c *checkedOut) options(o *Options) (Options, error) {
 // git runs git commands in a repository that can be hostile: commands that the repository configures do not
 // run.
 type git struct {
-	dir string
-	env []string
+	dir   string
+	env   []string
+	input string
 }
 
 // run returns the output of a command.
@@ -56,7 +57,7 @@ func (g *git) run(ctx context.Context, args ...string) (string, error) {
 	c.Env = append(c.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	c.Env = append(c.Env, g.env...)
 	var said bytes.Buffer
-	c.Stderr = &said
+	c.Stdin, c.Stderr = strings.NewReader(g.input), &said
 	out, err := c.Output()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
@@ -97,35 +98,42 @@ func repository(ctx context.Context, dir string) (*git, error) {
 	return g, g.noCommands(ctx)
 }
 
-// checkOut writes the files of a commit to a temporary directory. Uncommitted changes in the work tree are an
-// error.
-func checkOut(ctx context.Context, o *Options, ref string) (c *checkedOut, err error) {
+// cleanRepository returns the repository of a project. Uncommitted changes are an error.
+func cleanRepository(ctx context.Context, o *Options) (*git, error) {
 	g, err := repository(ctx, options.Absolute(o.ProjectDir()))
 	if err != nil {
 		return nil, err
 	}
-	if err := g.clean(ctx); err != nil {
-		return nil, err
-	}
-	if c, err = g.write(ctx, ref); err != nil {
-		return nil, err
-	}
-	if err := g.copyUntracked(ctx, c, o.StateDirOf(options.Absolute(o.ProjectDir()))); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(filepath.Dir(c.dir)))
-	}
-	return c, nil
+	return g, g.clean(ctx)
 }
 
 // write writes the files of a commit to a temporary directory.
 func (g *git) write(ctx context.Context, ref string) (c *checkedOut, err error) {
-	commit, err := g.run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
-	var failed *gitError
-	if errors.As(err, &failed) {
-		return nil, fmt.Errorf("the repository has no such commit (hint: a shallow clone lacks older ones; `git fetch --unshallow` gets them)")
-	}
+	commit, err := g.commit(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
+	if c, err = g.empty(ctx, ref, commit); err != nil {
+		return nil, err
+	}
+	if err := g.fill(ctx, c, nil); err != nil {
+		return nil, errors.Join(err, c.remove())
+	}
+	return c, nil
+}
+
+// commit returns the name of a commit.
+func (g *git) commit(ctx context.Context, ref string) (string, error) {
+	commit, err := g.run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	var failed *gitError
+	if errors.As(err, &failed) {
+		return "", fmt.Errorf("the repository has no such commit (hint: a shallow clone lacks older ones; `git fetch --unshallow` gets them)")
+	}
+	return strings.TrimSpace(commit), err
+}
+
+// empty makes a temporary directory for files of a commit.
+func (g *git) empty(ctx context.Context, ref, commit string) (c *checkedOut, err error) {
 	dir, err := os.MkdirTemp("", "fevalgraph-since-")
 	if err != nil {
 		return nil, err
@@ -139,18 +147,61 @@ func (g *git) write(ctx context.Context, ref string) (c *checkedOut, err error) 
 		return nil, err
 	}
 	c = &checkedOut{ref: ref, dir: filepath.Join(dir, "tree"), top: g.dir}
-	index := filepath.Join(dir, "index")
-	g.env = []string{"GIT_INDEX_FILE=" + index}
-	if _, err = g.run(ctx, "read-tree", strings.TrimSpace(commit)); err != nil {
-		return nil, err
-	}
 	if err = os.Mkdir(c.dir, 0o755); err != nil {
 		return nil, err
 	}
-	if _, err = g.run(ctx, "checkout-index", "--all", "--prefix="+c.dir+string(filepath.Separator)); err != nil {
+	_, err = c.git(g).run(ctx, "read-tree", commit)
+	return c, err
+}
+
+// git returns a repository with the commit's files as its index.
+func (c *checkedOut) git(of *git) *git {
+	return &git{dir: of.dir, env: []string{"GIT_INDEX_FILE=" + filepath.Join(filepath.Dir(c.dir), "index")}}
+}
+
+func (c *checkedOut) remove() error { return os.RemoveAll(filepath.Dir(c.dir)) }
+
+// fill writes files of the commit. A nil set means all of them.
+func (g *git) fill(ctx context.Context, c *checkedOut, paths *pathSet) error {
+	at := c.git(g)
+	args := []string{"checkout-index", "--force", "--prefix=" + c.dir + string(filepath.Separator)}
+	if paths == nil {
+		_, err := at.run(ctx, append(args, "--all")...)
+		return err
+	}
+	names, err := at.run(ctx, "ls-files", "--full-name", "-z")
+	if err != nil {
+		return err
+	}
+	for name := range strings.SplitAfterSeq(names, "\x00") {
+		if paths.has(filepath.Join(c.top, filepath.FromSlash(strings.TrimSuffix(name, "\x00")))) {
+			at.input += name
+		}
+	}
+	_, err = at.run(ctx, append(args, "-z", "--stdin")...)
+	return err
+}
+
+// changes returns the paths that differ between a commit and HEAD.
+func (g *git) changes(ctx context.Context, commit string) (*changes, error) {
+	c := &changes{top: g.dir, all: newPathSet(nil), layout: newPathSet(nil)}
+	if folds, err := g.run(ctx, "config", "--type=bool", "--default=false", "core.ignorecase"); err != nil || strings.TrimSpace(folds) != "false" {
+		c.whole = true // paths of the configuration can be written otherwise
+	}
+	all, err := g.run(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", commit, "HEAD")
+	if err != nil {
 		return nil, err
 	}
-	g.env = nil
+	for len(all) > 0 {
+		about, rest, _ := strings.Cut(all, "\x00")
+		name, next, ok := strings.Cut(rest, "\x00")
+		modes := strings.Fields(strings.TrimPrefix(about, ":"))
+		if !ok || len(modes) < 2 {
+			return nil, fmt.Errorf("git diff-tree prints %q", about)
+		}
+		c.add(filepath.Join(g.dir, filepath.FromSlash(name)), modes[0], modes[1])
+		all = next
+	}
 	return c, nil
 }
 
@@ -191,9 +242,9 @@ func (g *git) noCommands(ctx context.Context) error {
 // largestCopy is the maximum size of copied files, in bytes; larger ones are linked.
 const largestCopy = 16 << 20
 
-// copyUntracked copies files that git does not track, such as uncommitted data, from the work tree, but not the
-// state directory.
-func (g *git) copyUntracked(ctx context.Context, c *checkedOut, state string) error {
+// copyUntracked brings what git does not track of some paths, such as data that is not committed, from the work tree. A
+// nil set means all paths. The state directory is left out.
+func (g *git) copyUntracked(ctx context.Context, c *checkedOut, state string, paths *pathSet) error {
 	all, err := g.run(ctx, "ls-files", "--others", "--directory", "-z")
 	if err != nil {
 		return err
@@ -207,10 +258,12 @@ func (g *git) copyUntracked(ctx context.Context, c *checkedOut, state string) er
 			switch {
 			case err != nil:
 				return err
-			case from == state, from == filepath.Dir(c.dir):
+			case from == state, from == filepath.Dir(c.dir), e.IsDir() && paths != nil && !paths.touches(from):
 				return filepath.SkipDir
 			case context.Cause(ctx) != nil:
 				return context.Cause(ctx)
+			case paths != nil && !paths.has(from):
+				return nil
 			case e.IsDir():
 				return os.MkdirAll(at, 0o755)
 			}

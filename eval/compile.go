@@ -20,6 +20,7 @@ type Project struct {
 	expanded bool
 	last     partition.Lasts  // answers of earlier runs for nodes that the engine decides
 	suites   partition.Suites // nodes of suites that are in no graph, since nothing was compiled
+	reads    *reading         // nil unless it is compared with another commit
 
 	all   *execution               // a dry run over all nodes; set on first use
 	words map[plan.CellID][]string // words for verdicts of checkpoints; set on first use

@@ -75,7 +75,7 @@ type comparison struct {
 // explain finds out why the keys of the new version's nodes are not those of the old one.
 func (c *comparison) explain(ctx context.Context) (err error) {
 	was := &answersBefore{Memory: c.new.store}
-	was.fill(c.old.plan.Graph, c.old.rep)
+	was.fill(c.old.plan.Graph, c.old.rep, c.old.rep.Nodes)
 	c.rep, err = c.new.execute(ctx, c.new.rep.Nodes, graph.Options{Store: was, Last: was.last})
 	return err
 }

@@ -96,7 +96,7 @@ func loadSide(ctx context.Context, o *Options, g *git, arg string, jobs []string
 		if err != nil {
 			return nil, remove, fmt.Errorf("it is not a directory, and %w", err)
 		}
-		remove = func() error { return os.RemoveAll(filepath.Dir(at.dir)) }
+		remove = at.remove
 		if other, err = at.options(o); err != nil {
 			return nil, remove, err
 		}
@@ -114,8 +114,8 @@ func loadSide(ctx context.Context, o *Options, g *git, arg string, jobs []string
 
 // load reads the configuration. A directory without one can have problems of a benchmark.
 func (s *releaseSide) load(o *Options, jobs []string) error {
+	o.Recorded = jobs
 	lo := o.Lang()
-	lo.Records, lo.Within = jobs, append(slices.Clone(lo.Within), jobs...)
 	if main := filepath.Join(s.root, lang.MainFile); o.File == "" {
 		if _, err := os.Lstat(main); errors.Is(err, fs.ErrNotExist) {
 			text := ""

@@ -23,6 +23,9 @@ func (c *comparison) trials(problems []release.Problem) (all []release.Trial) {
 			return p.Name == s.Problem.Name && p.Was == "" || p.Was == s.Problem.Name
 		})
 		t := release.Trial{Name: s.Name, Problem: s.Problem.Name, Class: release.Removed}
+		if s.Recorded.Comparable {
+			t.Before = s.Recorded.Score
+		}
 		if at >= 0 && problems[at].Class != release.Removed {
 			t.Class, t.Why = classOf(&problems[at], s, now[s.Ref])
 		}

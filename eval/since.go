@@ -3,10 +3,6 @@ package eval
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -14,36 +10,40 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
-	"github.com/fevalgraph/fevalgraph/lang/diag"
-	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
 // Since returns what a plan of the commit that is checked out would find stale after a full run of another
 // one. It needs no store: a dry run over the other commit, in which each node has a key, stands for the run.
 func Since(ctx context.Context, o Options, r Request, ref string) (d *Decisions, err error) {
-	before, err := checkOut(ctx, &o, ref)
-	if err != nil {
-		return nil, exit.With(exit.Usage, fmt.Errorf("--since %s: %w", ref, err))
+	then := &before{ref: ref}
+	defer func() { err = errors.Join(err, then.remove()) }()
+	var f *freshness
+	var group errgroup.Group
+	group.Go(func() (err error) {
+		f, err = openWith(ctx, o, Reading, nil)
+		return err
+	})
+	wrong := then.open(ctx, &o)
+	err = group.Wait()
+	if err == nil {
+		defer f.Close()
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(filepath.Dir(before.dir))) }()
-	f, err := openWith(ctx, o, Reading, nil)
+	if wrong != nil {
+		return nil, then.usage(wrong)
+	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	var p *Project
-	was := &answersBefore{Memory: cache.NewMemory()}
-	var group errgroup.Group
-	group.Go(func() error { return was.pretend(ctx, before, f) })
-	group.Go(func() (err error) {
-		p, err = f.compile(ctx, true)
-		return err
-	})
-	if err := group.Wait(); err != nil {
+	p, err := f.compileReading(f.Config, newReading(then.changes, f.call, !r.everything()), nil)
+	if err != nil {
 		return nil, err
 	}
 	g, err := p.pick(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	was, err := then.answers(ctx, p, g.force)
 	if err != nil {
 		return nil, err
 	}
@@ -72,41 +72,12 @@ type answersBefore struct {
 	byAddr map[string]graph.Last
 }
 
-// pretend fills in the answers that a run of a checkout would have. now is the project as it is.
-func (a *answersBefore) pretend(ctx context.Context, at *checkedOut, now *freshness) error {
-	other, err := at.options(now.options)
-	if err != nil {
-		return exit.With(exit.Usage, err)
+// fill takes over answers of a dry run that pretended.
+func (a *answersBefore) fill(g *graph.Graph, rep *graph.Report, nodes []graph.ID) {
+	if a.byKey == nil {
+		a.byKey, a.byAddr = make(map[cache.Key]*cache.Record, len(nodes)), make(map[string]graph.Last, len(nodes))
 	}
-	other.LookupEnv, other.Notify = now.secretEnv, nil
-	f, err := openWith(ctx, other, Reading, nil)
-	var mistakes diag.List
-	if errors.As(err, &mistakes) { // as text: these are not errors of the project
-		return exit.With(exit.Usage, fmt.Errorf("the configuration at %s has errors, so comparing is not possible: %s", at.ref, text.FirstLine(mistakes.Error())))
-	}
-	if err != nil {
-		return fmt.Errorf("opening the project at %s: %w", at.ref, err)
-	}
-	defer f.Close()
-	f.trust = now.trust
-	was, err := f.compile(ctx, true)
-	if err != nil {
-		return err
-	}
-	rep, err := was.Plan.Graph.Execute(requirements.AsItIs(ctx), was.everyNode(), graph.Options{
-		Store: was.stores.Store, Run: was.run, Pools: was.Plan.Pools, DryRun: true, Pretend: true, Rename: strings.NewReplacer(was.Config.Root, now.Config.Root, at.dir, at.top),
-	})
-	if err != nil {
-		return exit.With(exit.NotJudged, err)
-	}
-	a.fill(was.Plan.Graph, rep)
-	return context.Cause(ctx)
-}
-
-// fill takes over the answers of a dry run that pretended.
-func (a *answersBefore) fill(g *graph.Graph, rep *graph.Report) {
-	a.byKey, a.byAddr = make(map[cache.Key]*cache.Record, len(rep.Nodes)), make(map[string]graph.Last, len(rep.Nodes))
-	for _, id := range rep.Nodes {
+	for _, id := range nodes {
 		st := rep.Status(id)
 		if !st.Stale || st.Category == event.CauseHoles { // it has no answer
 			continue

@@ -40,14 +40,18 @@ func (f *freshness) fresh() iter.Seq2[int, *partState] {
 
 // suitesSum hashes the suites of an evaluated configuration, and their cells in order.
 func (f *freshness) suitesSum() []byte {
+	return partition.Salted(f.index.Salt, suitesText(f.Config))
+}
+
+func suitesText(cfg *lang.Config) []byte {
 	var all bytes.Buffer
-	for _, s := range f.Config.Suites {
+	for _, s := range cfg.Suites {
 		fmt.Fprintf(&all, "%q %d/%d\n", s.Name, s.ShardIndex, s.ShardCount)
 		for _, c := range s.Cells {
 			fmt.Fprintf(&all, "%+q\n", fmt.Sprint(plan.IDOf(c)))
 		}
 	}
-	return partition.Salted(f.index.Salt, all.Bytes())
+	return all.Bytes()
 }
 
 // evaluate loads the whole configuration. From the index, only the parts that every call needs were read.

@@ -151,6 +151,9 @@ func (g *Graph) Len() int { return len(g.nodes) }
 // Node returns the node with the given id; the caller must not change it.
 func (g *Graph) Node(id ID) *Node { return &g.nodes[id] }
 
+// Pin makes an answer known that is fresh: see Node.Pinned.
+func (g *Graph) Pin(id ID, answer Answer) { g.nodes[id].Pinned = &answer }
+
 // Lookup finds a node by its address.
 func (g *Graph) Lookup(addr string) (ID, bool) {
 	id, ok := g.byAddr[addr]

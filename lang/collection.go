@@ -91,13 +91,17 @@ func (l *loader) candidates(problems []*Problem) (all []Candidate) {
 	return all
 }
 
-// addRecords adds the solutions that other programs recorded in directories that no block names.
+// addRecords adds the solutions that other programs recorded in directories that no block names, and a suite of them.
 func (l *loader) addRecords(paths []string) {
 	at := slices.IndexFunc(l.options.Readers, func(r Reader) bool { return r.Collect != nil })
 	if at < 0 {
 		return
 	}
-	problems := l.everyProblem()
+	problems, suite := l.everyProblem(), &Suite{Name: "(recorded)", Description: "The solutions that other programs recorded.", Implicit: true}
+	declared := map[[2]string]bool{}
+	for _, s := range l.config.Solutions {
+		declared[[2]string{s.Problem.Name, s.Name}] = true
+	}
 	for _, path := range paths {
 		all, mistakes := l.options.Readers[at].Collect(&ReaderFiles{l, l.base}, path, l.candidates(problems))
 		for _, m := range mistakes {
@@ -108,7 +112,15 @@ func (l *loader) addRecords(paths []string) {
 			s.filesByDefault()
 			s.record(&all[i], all[i].Labels)
 			l.config.Solutions = append(l.config.Solutions, s)
+			name, on := [2]string{s.Problem.Name, s.Name}, slices.IndexFunc(l.config.Backends, s.Problem.RunsOn)
+			if on >= 0 && !declared[name] {
+				declared[name] = true
+				suite.Cells = append(suite.Cells, Cell{Solution: s, Backend: l.config.Backends[on], Repeat: 1})
+			}
 		}
+	}
+	if len(suite.Cells) > 0 {
+		l.config.Suites = append(l.config.Suites, suite)
 	}
 }
 

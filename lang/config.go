@@ -124,10 +124,10 @@ type Backend struct {
 // Machines describes the machines that a backend provides: clusters of equal machines.
 type Machines struct {
 	Resources   Resources // for a problem without requirements; in a plan, the resources that it gets
-	Slots       int       `hcl:"slots"`        // nodes of the graph that run at once on a cluster; 0 means 1
-	MaxClusters int       `hcl:"max_clusters"` // with the same resources, at once; 0 means 1
+	Slots       int       `hcl:"slots" keys:"-"`        // nodes of the graph that run at once on a cluster; 0 means 1
+	MaxClusters int       `hcl:"max_clusters" keys:"-"` // with the same resources, at once; 0 means 1
 	// Pool is the pool of nodes on these machines; "" until a plan has chosen them.
-	Pool string
+	Pool string `keys:"-"`
 }
 
 // Addr returns "<kind>.<name>".
@@ -137,9 +137,9 @@ func (b *Backend) Addr() string { return b.Kind + "." + b.Name }
 type Container struct {
 	Image  string // reference or ID; "" when Build is set
 	Build  *ImageBuild
-	GPUs   string `hcl:"gpus"` // "all", a number, "device=" and ids
-	Keep   string `hcl:"keep"` // which containers are kept: "never", "failed", "always"
-	Mounts []Mount
+	GPUs   string       `hcl:"gpus"`          // "all", a number, "device=" and ids
+	Keep   string       `hcl:"keep" keys:"-"` // which containers are kept: "never", "failed", "always"
+	Mounts []Mount      `keys:"-"`
 	As     *ContainerAs // nil keeps the setting of the backend's block
 }
 
@@ -157,8 +157,8 @@ type ContainerAs struct {
 
 // ImageBuild specifies how to build the image of containers.
 type ImageBuild struct {
-	Dockerfile string // absolute
-	Context    string // absolute
+	Dockerfile string `keys:"-"` // absolute
+	Context    string `keys:"-"` // absolute
 	Args       []BuildArg
 }
 

@@ -15,7 +15,8 @@ type BackendKind struct {
 	// Container, with mount blocks, and a block resources makes Machines.
 	Schema BlockSchema
 	// Attributes is a zero struct. Rows fill its fields that name them by an hcl tag, as they do those of Backend,
-	// Container and Machines.
+	// Container and Machines. The tag keys:"-" marks a field that changes no verdict, is secret, or whose content has
+	// its own nodes.
 	Attributes any
 	// Check rejects what no row can, and completes made and attributes, a pointer to the struct. It can be nil.
 	Check func(b *Block, made *Backend, attributes any)

@@ -113,6 +113,9 @@ func remember(ask func(context.Context) (backend.Identity, error)) func(context.
 	}
 }
 
+// Handles returns the open backends, also those that are part of no key.
+func (p *Plan) Handles() []*BackendHandle { return p.handles }
+
 // Backends returns the backends that the plan uses, in order of their first use, after an execution that
 // brought everything up to date.
 func (p *Plan) Backends(r *graph.Report) []*BackendHandle {

@@ -20,7 +20,7 @@ func (c *compiler) image(d *driver, b *lang.Backend) ([]graph.Dep, error) {
 			Labels: []graph.Label{{Name: "kind", Value: kind}, {Name: "backend", Value: b.Addr()}}}
 	}
 	context := c.addOnce(node(KindContext, d.addr, tasks.NewContext(build.Context, c.sourcesOf(address(KindContext, d.addr)))))
-	image := node(KindImage, d.addr, &tasks.Image{Dockerfile: build.Dockerfile, Context: build.Context, Builder: builder})
+	image := node(KindImage, d.addr, &tasks.Image{Dockerfile: build.Dockerfile, Context: build.Context, Builder: builder, Sources: c.sourcesOf(address(KindImage, d.addr))})
 	image.Deps = []graph.Dep{{On: context, As: "context", Outputs: []string{tasks.TreeOutput}}}
 	image.Pool, image.Retry = b.Pool, retryOf(nil, b)
 	return []graph.Dep{{On: c.addOnce(image), As: "image", Outputs: []string{tasks.ImageOutput}}}, nil

@@ -74,7 +74,7 @@ func (c *Comparison) add(cell *Cell) {
 	}
 	c.Compared++
 	c.ThereOfThese += there
-	here, all, unreached := cell.scoreLike(r.Last)
+	here, all, unreached := cell.ScoreLike(r.Last)
 	if unreached {
 		c.Unreached++
 	}
@@ -89,9 +89,9 @@ func (c *Comparison) add(cell *Cell) {
 	}
 }
 
-// scoreLike returns the mean score of the checkpoints that were reached, or with last the score of the last
+// ScoreLike returns the mean score of the checkpoints that were reached, or with last the score of the last
 // one; nil if one of them has no verdict. all counts checkpoints that were not reached as 0.
-func (cell *Cell) scoreLike(last bool) (score *float64, all float64, unreached bool) {
+func (cell *Cell) ScoreLike(last bool) (score *float64, all float64, unreached bool) {
 	sum, n, judged := 0.0, 0, true
 	listed := cell.Listed()
 	for i := range listed {

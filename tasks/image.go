@@ -22,6 +22,7 @@ type Image struct {
 	Dockerfile string // absolute path
 	Context    string // absolute path of the context's root
 	Builder    backend.ImageBuilder
+	Sources    Sources
 
 	text   []byte           // of the last Describe
 	needed backend.Identity // likewise
@@ -35,7 +36,9 @@ const imageRecipe = 1
 
 // Describe implements graph.Task.
 func (i *Image) Describe(ctx context.Context, m *graph.Manifest) error {
-	text, err := os.ReadFile(i.Dockerfile)
+	at := i.Sources.at(i.Dockerfile)
+	i.Sources.observe("file", at)
+	text, err := os.ReadFile(at)
 	if err != nil {
 		return &graph.InputError{Err: fmt.Errorf("reading the Dockerfile: %w", err)}
 	}

@@ -24,7 +24,9 @@ type Asset struct {
 func NewMaterialize(a Asset, sources Sources) *Source {
 	s := &Source{sources: sources}
 	s.scan = func() ([]file, error) {
-		found, err := a.scan(sources.observe)
+		at := a
+		at.Source = sources.at(a.Source)
+		found, err := at.scan(sources.observe)
 		if err != nil {
 			return nil, err
 		}

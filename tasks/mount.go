@@ -37,6 +37,7 @@ type Mount struct {
 	// "state" for each file, directory and link, of which also mode and owner
 	// matter. Nil gets nothing.
 	Observe func(kind, name string)
+	Moved   func(path string) string // as in Sources
 	// RemoteHost names the machine that has Source; nil means this machine.
 	RemoteHost func() string
 
@@ -148,15 +149,16 @@ func (t *Mount) scan() ([]mounted, error) {
 			return nil, &graph.InputError{Err: fmt.Errorf(`%s: %s is on another machine, of %s, and cannot be read here (hint: %s)`, t.Name, t.Source, where, t.Hint)}
 		}
 	}
-	observe := Sources{Observe: t.Observe}.observe
-	observe("exists", t.Source)
-	for dir := t.Source; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+	sources := Sources{Observe: t.Observe, Moved: t.Moved}
+	source, observe := sources.at(t.Source), sources.observe
+	observe("exists", source)
+	for dir := source; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			observe("state", dir)
 		}
 	}
 	// The daemon follows links on the way to a source, too.
-	root, err := filepath.EvalSymlinks(t.Source)
+	root, err := filepath.EvalSymlinks(source)
 	if errors.Is(err, fs.ErrNotExist) && t.Optional {
 		return []mounted{{".", "absent"}}, nil
 	}

@@ -35,6 +35,9 @@ type Sources struct {
 	// an absolute path; "fileset" is an absolute directory, "\x00" and a pattern. It can be called from several goroutines
 	// at once; nil gets nothing.
 	Observe func(kind, name string)
+	// Moved returns the path at which a file or directory is read, of another version of the sources. Observe gets
+	// paths there. Nil means the same path.
+	Moved func(path string) string
 	// Submitted reports that the maker of the source is judged: what is wrong with the source is refused
 	// instead of an error. Limits bound it then.
 	Submitted bool
@@ -45,6 +48,13 @@ func (s Sources) observe(kind, name string) {
 	if s.Observe != nil {
 		s.Observe(kind, name)
 	}
+}
+
+func (s Sources) at(path string) string {
+	if s.Moved != nil {
+		return s.Moved(path)
+	}
+	return path
 }
 
 // TreeOutput is the name of a source task's only output, unless it is refused.

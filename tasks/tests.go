@@ -24,7 +24,11 @@ type Tests struct {
 // NewTests returns the task that brings the tests of a checkpoint into the
 // store.
 func NewTests(t Tests, sources Sources) *Source {
-	return &Source{sources: sources, scan: func() ([]file, error) { return t.scan(sources.observe) }}
+	return &Source{sources: sources, scan: func() ([]file, error) {
+		at := t
+		at.Root = sources.at(t.Root)
+		return at.scan(sources.observe)
+	}}
 }
 
 func (t Tests) scan(observe observer) ([]file, error) {

@@ -12,11 +12,11 @@ import (
 // attributes are the attributes of a block, besides its lang.Container. Empty texts and zero mean the choice of the daemon or
 // of the image, or no limit.
 type attributes struct {
-	Pull     string  `hcl:"pull"`     // "missing", "always", "never"
-	Platform string  `hcl:"platform"` // "linux/arm64"
-	Network  string  `hcl:"network"`  // "none", "bridge" for a private network, or the name of a network
-	User     string  `hcl:"user"`     // name or number, either with ":group"
-	Workdir  string  `hcl:"workdir"`  // absolute, clean
+	Pull     string  `hcl:"pull" keys:"-"` // "missing", "always", "never"
+	Platform string  `hcl:"platform"`      // "linux/arm64"
+	Network  string  `hcl:"network"`       // "none", "bridge" for a private network, or the name of a network
+	User     string  `hcl:"user"`          // name or number, either with ":group"
+	Workdir  string  `hcl:"workdir"`       // absolute, clean
 	CPUs     float64 `hcl:"cpus"`
 	Memory   int64   `hcl:"memory"` // bytes
 	Pids     int     `hcl:"pids"`

@@ -104,10 +104,10 @@ func checkServer(ctx context.Context, s *kind.Site, b *lang.Backend) kind.Findin
 
 // goJudge are the attributes of a block.
 type goJudge struct {
-	Endpoint    string   `hcl:"endpoint"`    // "http://127.0.0.1:5050"; empty is a server of the run's own
-	Binary      string   `hcl:"binary"`      // of the server to start: a name or an absolute path
-	Parallelism int      `hcl:"parallelism"` // of the server to start; 0 means the server's default
-	Versions    []string `hcl:"versions"`    // shell commands whose output in the sandbox is part of the identity
+	Endpoint    string   `hcl:"endpoint" keys:"-"`    // "http://127.0.0.1:5050"; empty is a server of the run's own
+	Binary      string   `hcl:"binary"`               // of the server to start: a name or an absolute path
+	Parallelism int      `hcl:"parallelism" keys:"-"` // of the server to start; 0 means the server's default
+	Versions    []string `hcl:"versions"`             // shell commands whose output in the sandbox is part of the identity
 }
 
 // goJudgeBinary is the program of a block that does not name one.

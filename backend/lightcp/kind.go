@@ -26,8 +26,8 @@ func open(_ *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 
 // attributes are those of a block.
 type attributes struct {
-	Endpoint string        `hcl:"endpoint"` // "http://127.0.0.1:8081"
-	Timeout  time.Duration `hcl:"timeout"`  // for a result; 0 means no limit
+	Endpoint string        `hcl:"endpoint" keys:"-"` // "http://127.0.0.1:8081"
+	Timeout  time.Duration `hcl:"timeout" keys:"-"`  // for a result; 0 means no limit
 }
 
 // block returns the blocks of backend "lightcp".

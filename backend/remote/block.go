@@ -16,23 +16,23 @@ import (
 
 // attributes are those of a block.
 type attributes struct {
-	Endpoint        string         `hcl:"endpoint"` // "grpcs://farm.example.com:443/instance"
-	State           string         `hcl:"state"`    // host:port of a Buildbarn scheduler's BuildQueueState; "" by default
+	Endpoint        string         `hcl:"endpoint" keys:"-"` // "grpcs://farm.example.com:443/instance"
+	State           string         `hcl:"state" keys:"-"`    // host:port of a Buildbarn scheduler's BuildQueueState; "" by default
 	Platform        []lang.Setting `hcl:"platform"`
-	Headers         []lang.Setting `hcl:"headers"` // of every call, with names in small letters: they enter no key and no output
-	CA              string         `hcl:"ca"`      // files; "" means the system's authorities, and no certificate
-	Certificate     string         `hcl:"certificate"`
-	Key             string         `hcl:"key"`
-	MaxTimeout      time.Duration  `hcl:"max_timeout"` // of an action, as the engine allows it
-	Patience        time.Duration  `hcl:"patience"`    // for servers and workers that are away
-	MaxState        int64          `hcl:"max_state"`   // bytes that a command leaves to the next
-	Scratch         string         `hcl:"scratch"`     // directory of the workers' machines
-	Path            string         `hcl:"path"`        // PATH there
+	Headers         []lang.Setting `hcl:"headers" keys:"-"` // of every call, with names in small letters: they enter no key and no output
+	CA              string         `hcl:"ca" keys:"-"`      // files; "" means the system's authorities, and no certificate
+	Certificate     string         `hcl:"certificate" keys:"-"`
+	Key             string         `hcl:"key" keys:"-"`
+	MaxTimeout      time.Duration  `hcl:"max_timeout"`       // of an action, as the engine allows it
+	Patience        time.Duration  `hcl:"patience" keys:"-"` // for servers and workers that are away
+	MaxState        int64          `hcl:"max_state"`         // bytes that a command leaves to the next
+	Scratch         string         `hcl:"scratch"`           // directory of the workers' machines
+	Path            string         `hcl:"path"`              // PATH there
 	Versions        []string       `hcl:"versions"`
 	Isolation       string         `hcl:"isolation"`
 	GoJudge         string         `hcl:"go_judge"` // absolute path on this machine; "" if unset
 	GoJudgeVersions []string       `hcl:"go_judge_versions"`
-	Program         string         `hcl:"program"` // fevalgraph for the workers; "" means the running program
+	Program         string         `hcl:"program" keys:"-"` // fevalgraph for the workers; "" means the running program
 }
 
 // workerPath is the default PATH of workers.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -18,6 +20,9 @@ func compareCommands(o options) (*figures, error) {
 		return nil, err
 	}
 	o.skip = "ninja,make"
+	if err := p.commit(); err != nil {
+		return nil, err
+	}
 	if err := p.bringUpToDate(o); err != nil {
 		return nil, err
 	}
@@ -40,11 +45,33 @@ func compareCommands(o options) (*figures, error) {
 		{name: "--retry", run: run("run", "--retry", "broken,timeout,error")},
 		{name: "results --format json", run: run("results", "--format", "json")},
 		{name: "plan --json", run: run("plan", "--json")},
+		{name: "plan --since HEAD~1", run: run("plan", "--since", "HEAD~1")},
 		{name: "status of one problem", run: run("status", one)},
 		{name: "query of a file", run: run("query", fmt.Sprintf("rdeps(file:problems/%s/tests/conftest.py)", problemName(1)))},
 		{name: "cache gc", run: run("cache", "gc", "--max-size", "1TiB")},
 	}
 	return f, f.measure(o.runs, nil)
+}
+
+// commit makes the project a git repository with two commits, which differ in a test file.
+func (p *project) commit() error {
+	if _, err := os.Stat(filepath.Join(p.dir, ".git")); err == nil {
+		return nil
+	}
+	git := func(args ...string) error {
+		out, err := exec.Command("git", append([]string{"-C", p.dir, "-c", "user.name=bench", "-c", "user.email=bench@localhost"}, args...)...).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("git %q: %w: %s", args, err, out)
+		}
+		return nil
+	}
+	file := filepath.Join(p.dir, "problems", problemName(1), "tests", "test_"+checkpointName(1)+".py")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(git("init", "--quiet"), os.WriteFile(filepath.Join(p.dir, ".git", "info", "exclude"), []byte(".fevalgraph\nfevalgraph.lock\n"), 0o644),
+		git("add", "--all"), git("commit", "--quiet", "--message", "one"), os.WriteFile(file, append(text, "# edited\n"...), 0o644), git("commit", "--quiet", "--all", "--message", "two"))
 }
 
 // addSolution adds a solution to a problem, a different one in each round.

@@ -18,7 +18,7 @@
 //	       concurrency, and sha256sum
 //	asset  sessions of backend/local with an asset of N MiB, next to the same with a hundredth of it
 //	commands  the usual commands of a group, on 200 problems with 20 solutions each: a solution added, a selector,
-//	       --retry, results, plan, status, gc
+//	       --retry, results, plan, plan --since, status, gc
 //	remote a run without a state directory and with an empty store, over a bazel-remote that has all results and a
 //	       latency of -latency, next to one whose store has the results
 //	start  `fevalgraph validate` of a project of 50 files, next to `fevalgraph version`, and a process that does

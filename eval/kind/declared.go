@@ -98,8 +98,8 @@ func identityOf(b *lang.Backend, attributes any) backend.Identity {
 		switch {
 		case v.Kind() == reflect.Struct:
 			for i := range v.NumField() {
-				if name := v.Type().Field(i).Name; !indifferent[name] {
-					add(v.Field(i), strings.TrimPrefix(at+"."+strings.ToLower(name), "."))
+				if f := v.Type().Field(i); f.Tag.Get("keys") != "-" {
+					add(v.Field(i), strings.TrimPrefix(at+"."+strings.ToLower(f.Name), "."))
 				}
 			}
 		case v.Kind() != reflect.Map && !v.IsZero():
@@ -111,14 +111,3 @@ func identityOf(b *lang.Backend, attributes any) backend.Identity {
 	add(reflect.ValueOf(attributes), b.Kind)
 	return id
 }
-
-// indifferent lists settings that change no verdict, are secret, or belong to other nodes, such as built images
-// and mounts.
-var indifferent = func() map[string]bool {
-	names := map[string]bool{}
-	for name := range strings.FieldsSeq(`Range Build Mounts Keep Pull Slots MaxClusters Pool Endpoint Parallelism State Headers CA Certificate Key
-		Patience API Infra Spot Deadline Idle Autostop Price MaxCost Program Timeout`) {
-		names[name] = true
-	}
-	return names
-}()

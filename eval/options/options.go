@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
@@ -38,6 +39,7 @@ type Options struct {
 
 	AdHoc      *lang.AdHoc // adds a solution without a block
 	References int         // adds the solutions that problems ship, each so often, as the suite lang.ReferenceName
+	Recorded   []string    // adds the solutions that other programs recorded in these directories
 
 	// Done ends the evaluation of the configuration when it is closed; nil never does.
 	Done <-chan struct{}
@@ -70,7 +72,9 @@ func (o *Options) RunJobs() int {
 
 // AddsSolutions reports whether the call is about solutions that no block declares, which later ones
 // do not request.
-func (o *Options) AddsSolutions() bool { return o.AdHoc != nil || o.References > 0 }
+func (o *Options) AddsSolutions() bool {
+	return o.AdHoc != nil || o.References > 0 || len(o.Recorded) > 0
+}
 
 func (o *Options) WantedJobs() int {
 	if o.Jobs == 0 {
@@ -81,8 +85,8 @@ func (o *Options) WantedJobs() int {
 
 // Lang returns the options of loading.
 func (o *Options) Lang() lang.Options {
-	return plan.WithBenchmarks(lang.Options{Dir: o.Dir, File: o.File, Vars: o.Vars, VarFiles: o.VarFiles, Within: o.Within, Env: o.Getenv, Version: o.Version,
-		AdHoc: o.AdHoc, References: o.References, Done: o.Done, Extensions: lang.Extensions{Kinds: kind.Blocks(o.Kinds)}}, o.Benchmarks)
+	return plan.WithBenchmarks(lang.Options{Dir: o.Dir, File: o.File, Vars: o.Vars, VarFiles: o.VarFiles, Within: slices.Concat(o.Within, o.Recorded), Env: o.Getenv, Version: o.Version,
+		AdHoc: o.AdHoc, References: o.References, Records: o.Recorded, Done: o.Done, Extensions: lang.Extensions{Kinds: kind.Blocks(o.Kinds)}}, o.Benchmarks)
 }
 
 // LoadWarned reads the configuration, and reports and returns its warnings. Errors in it are a diag.List in

@@ -3,7 +3,11 @@
 // content, and neither loads nor runs anything: eval compiles both versions.
 package release
 
-import "slices"
+import (
+	"path"
+	"slices"
+	"strings"
+)
 
 // Class classifies a new version of a problem by its effect on answers to the old one, from least to most.
 type Class string
@@ -47,6 +51,11 @@ type Release struct {
 	Trials   []Trial   `json:"trials"` // recorded for the old version
 	// Versioned is whether any problem has a version. Otherwise no version is wrong.
 	Versioned bool `json:"versioned"`
+	// Of a release whose trials were graded again. Ungraded counts the trials of which that gave no score.
+	Graded   bool    `json:"graded"`
+	Ungraded int     `json:"ungraded,omitempty"`
+	Board    []Entry `json:"board,omitempty"` // the best after it first
+	Moved    []Moved `json:"moved,omitempty"` // the cause of most first
 }
 
 // Problem is a problem in both versions, or in one.
@@ -65,12 +74,34 @@ type Checkpoint struct {
 	Reason *Reason `json:"reason,omitempty"` // nil if nothing changed that counts
 }
 
+// Cause returns the change of the first checkpoint that is of the problem's class; "" without one.
+func (p *Problem) Cause() string {
+	for _, c := range p.Checkpoints {
+		if c.Class.OfWhole() == p.Class && c.Reason != nil {
+			return c.Reason.String()
+		}
+	}
+	return ""
+}
+
 // Reason is the change that decides about a class.
 type Reason struct {
 	File string `json:"file,omitempty"` // relative to the set; "" if no file decides
 	What string `json:"what"`           // "changed", "memory: 1 -> 2"
 	Diff string `json:"diff,omitempty"` // of a text, in one line
 	More int    `json:"more,omitempty"` // changes beside this one
+}
+
+// String returns the file and what changed, without the text.
+func (r *Reason) String() string {
+	base := path.Base(r.File)
+	switch {
+	case strings.HasPrefix(r.What, base+" "): // a setting is named after its file
+		return strings.TrimSuffix(r.File, base) + r.What
+	case r.File != "":
+		return r.File + " " + r.What
+	}
+	return r.What
 }
 
 // Trial is a recorded solution.
@@ -80,8 +111,31 @@ type Trial struct {
 	Agent   string   `json:"agent,omitempty"`
 	Model   string   `json:"model,omitempty"`
 	Class   Class    `json:"class"`
-	Why     string   `json:"why,omitempty"` // if that is not for the problem's class
-	Cost    *float64 `json:"cost_usd"`      // null is not known
+	Why     string   `json:"why,omitempty"`   // if that is not for the problem's class
+	Cost    *float64 `json:"cost_usd"`        // null is not known
+	Before  *float64 `json:"before"`          // the recorded score
+	After   *float64 `json:"after"`           // for the new version; null unless it holds or was graded again
+	Cause   string   `json:"cause,omitempty"` // of another score: the change that decides
+}
+
+// Entry is a row of the leaderboards before and after a release, over the trials that have a score on both.
+type Entry struct {
+	Agent      string   `json:"agent"`
+	Model      string   `json:"model"`
+	Trials     int      `json:"trials"`
+	Before     float64  `json:"before"` // means over problems
+	After      float64  `json:"after"`
+	Difference float64  `json:"difference"`
+	Low        *float64 `json:"low"` // of the 95 % interval of Difference, paired by problem; null if there are too few
+	High       *float64 `json:"high"`
+	Again      int      `json:"again"` // trials that must run again
+}
+
+// Moved counts the trials with another score for a cause.
+type Moved struct {
+	Cause  string `json:"cause"`
+	Lower  int    `json:"lost"`
+	Higher int    `json:"won"`
 }
 
 // Work sums up a class.

@@ -3,7 +3,6 @@ package describe
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/eval/release"
@@ -66,13 +65,7 @@ func reasonText(r *release.Reason) string {
 	if r == nil {
 		return ""
 	}
-	said := r.What
-	switch base := path.Base(r.File); {
-	case strings.HasPrefix(r.What, base+" "): // a setting is named after its file
-		said = strings.TrimSuffix(r.File, base) + r.What
-	case r.File != "":
-		said = r.File + " " + r.What
-	}
+	said := r.String()
 	if r.Diff != "" {
 		said += ", " + r.Diff
 	}
@@ -114,6 +107,9 @@ func Release(r *release.Release, page text.Page, whole bool) string {
 		grid := text.Grid{Header: []string{"must run again", "agent", "model", "cost $", "why"}, Rows: again, Right: []int{3}}
 		b.WriteString("\n" + grid.On(page).Text())
 	}
+	for _, grid := range gradedGrids(r, func(s string) string { return text.Line(s, 0) }) {
+		b.WriteString("\n" + grid.On(page).Text())
+	}
 	for _, line := range releaseSums(r) {
 		b.WriteString(strings.Join(text.Fold(line, max(page.Width, 40)), "\n") + "\n")
 	}
@@ -125,6 +121,37 @@ func costText(cost *float64) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.2f", *cost)
+}
+
+// gradedGrids returns the tables of a release whose trials were graded again: the leaderboards before and after, and
+// scores that moved, by cause.
+func gradedGrids(r *release.Release, safe func(string) string) (all []text.Grid) {
+	if len(r.Board) > 0 {
+		grid := text.Grid{Header: []string{"agent", "model", "trials", "before", "after", "difference", "95% interval", "run again"}, Right: []int{2, 3, 4, 5, 7}}
+		for _, s := range r.Board {
+			interval := "too few problems"
+			switch {
+			case s.Low != nil && s.High != nil:
+				interval = fmt.Sprintf("%+.3f to %+.3f", *s.Low, *s.High)
+			case s.Difference == 0:
+				interval = ""
+			}
+			row := []string{safe(s.Agent), safe(s.Model), fmt.Sprint(s.Trials), "-", "-", "-", interval, fmt.Sprint(s.Again)}
+			if s.Trials > 0 {
+				row[3], row[4], row[5] = fmt.Sprintf("%.3f", s.Before), fmt.Sprintf("%.3f", s.After), fmt.Sprintf("%+.3f", s.Difference)
+			}
+			grid.Rows = append(grid.Rows, row)
+		}
+		all = append(all, grid)
+	}
+	if len(r.Moved) > 0 {
+		grid := text.Grid{Header: []string{"scores moved by", "lost", "won"}, Right: []int{1, 2}}
+		for _, m := range r.Moved {
+			grid.Rows = append(grid.Rows, []string{safe(m.Cause), fmt.Sprint(m.Lower), fmt.Sprint(m.Higher)})
+		}
+		all = append(all, grid)
+	}
+	return all
 }
 
 // releaseSums returns the totals of a release as lines.
@@ -152,6 +179,9 @@ func releaseSums(r *release.Release) (lines []string) {
 		line += fmt.Sprintf("; %s", text.Count(n, "wrong version"))
 	}
 	lines = append(lines, line)
+	if r.Ungraded > 0 {
+		trials = append(trials, fmt.Sprintf("%d could not be graded", r.Ungraded))
+	}
 	if len(trials) > 0 {
 		lines = append(lines, "trials: "+strings.Join(trials, ", "))
 	}
@@ -168,6 +198,9 @@ func ReleaseMarkdown(r *release.Release) string {
 		grid.Rows = append(grid.Rows, []string{strings.TrimSpace(row.class), text.Markdown(row.problem, longest), text.Markdown(row.version, longest), text.Markdown(row.reason, longest)})
 	}
 	if len(grid.Rows) > 0 {
+		b.WriteString(grid.Markdown() + "\n")
+	}
+	for _, grid := range gradedGrids(r, func(s string) string { return text.Markdown(s, longest) }) {
 		b.WriteString(grid.Markdown() + "\n")
 	}
 	for _, line := range releaseSums(r) {
