@@ -28,6 +28,9 @@ type Log struct {
 	Metrics  []string          // the names of an attempt's values; the first is the default
 	Attempts []LogAttempt
 	Notes    []string // data that the log lacks, or that its program counts differently
+	// Unjudged means that the file has only answers. Their verdicts can be in another file next to it, which has no
+	// contender's name.
+	Unjudged bool
 }
 
 // LogAttempt is an attempt at a problem.

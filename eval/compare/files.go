@@ -108,7 +108,24 @@ func (l *Logs) Difference(solutions, selectors []string) (*report.Difference, er
 		}
 		results[i].Run = names[i]
 	}
-	return report.Differ(results[0], results[1]), nil
+	d := report.Differ(results[0], results[1])
+	d.Foreign = true
+	if len(sides[0]) == 1 && len(sides[1]) == 1 {
+		d.Differs = labelChanges(sides[0][0].Labels, sides[1][0].Labels)
+	}
+	return d, nil
+}
+
+// labelChanges lists the labels with different values, as "name: before -> after".
+func labelChanges(before, after map[string]string) (changes []string) {
+	names := maps.Clone(before)
+	maps.Copy(names, after)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if before[name] != after[name] {
+			changes = append(changes, fmt.Sprintf("%s: %s -> %s", name, cmp.Or(before[name], "none"), cmp.Or(after[name], "none")))
+		}
+	}
+	return changes
 }
 
 // sharedMetric returns the metric that was asked for, or the first one that all logs have.
@@ -177,6 +194,12 @@ func (r *logReader) matched() string {
 	line := fmt.Sprintf("%d of %s %s", len(in)-len(left), text.Count(len(in), "problem"), where)
 	if len(left) > 0 {
 		line += "; the others are " + text.Some(left, 4)
+	}
+	for _, l := range r.logs {
+		own := slices.Sorted(maps.Keys(l.repeats))
+		if !slices.ContainsFunc(own, func(problem string) bool { return in[problem] > 1 }) {
+			line += fmt.Sprintf("; %s has no problem of another, but %s", l.side, text.Line(text.Some(own, 3), 200))
+		}
 	}
 	return line
 }

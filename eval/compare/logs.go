@@ -45,6 +45,7 @@ type sideLog struct {
 	own     string         // the contender's name in its files
 	repeats map[string]int // attempts at each problem
 	again   int            // attempts at problems that an earlier file has
+	unnamed bool           // own is made of the name of a file
 }
 
 // AreLogs reports whether a name is that of a file that looks like a log of another program, or of a directory with
@@ -159,6 +160,7 @@ func (r *logReader) side(name string) error {
 			return err
 		}
 	}
+	r.joinUnjudged()
 	for _, l := range r.logs[r.begin:] {
 		if l.again > 0 {
 			r.notes = append(r.notes, note{name, name, fmt.Sprintf("%s at problems that another of its files has, too, which count as further ones", text.Count(l.again, "attempt"))})
@@ -180,25 +182,49 @@ func (r *logReader) read(side, name string, format *plan.LogFormat) error {
 	}
 	r.files++
 	for _, l := range logs {
-		if l.Name == "" && side == name {
+		unnamed := l.Name == ""
+		if unnamed && side == name {
 			l.Name = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
-		} else if l.Name == "" { // several files can be of one contender
+		} else if unnamed { // several files can be of one contender
 			l.Name = filepath.Base(side)
 		}
 		if r.sum += len(l.Attempts); r.sum > mostRead {
 			return fmt.Errorf("%s: all files have more than %d attempts", name, mostRead)
 		}
-		r.add(side, name, l)
+		r.add(side, name, l).unnamed = unnamed
 	}
 	return nil
 }
 
+// joinUnjudged joins the answers on a side with the verdicts that another of its files has on them.
+func (r *logReader) joinUnjudged() {
+	logs := r.logs[r.begin:]
+	if len(logs) != 2 {
+		return
+	}
+	answers, verdicts := logs[0], logs[1]
+	if verdicts.Unjudged {
+		answers, verdicts = verdicts, answers
+	}
+	if !answers.Unjudged || verdicts.Unjudged || !verdicts.unnamed {
+		return
+	}
+	verdicts.Name, verdicts.own, verdicts.Labels, verdicts.unnamed = answers.Name, answers.own, answers.Labels, false
+	for _, a := range answers.Attempts {
+		if verdicts.repeats[a.Problem] == 0 {
+			verdicts.repeats[a.Problem] = 1
+			verdicts.Attempts = append(verdicts.Attempts, a)
+		}
+	}
+	r.logs = append(r.logs[:r.begin], verdicts)
+}
+
 // add joins a log with what its side has of the contender already.
-func (r *logReader) add(side, name string, l *plan.Log) {
+func (r *logReader) add(side, name string, l *plan.Log) *sideLog {
 	at := r.begin + slices.IndexFunc(r.logs[r.begin:], func(o *sideLog) bool { return o.Name == l.Name })
 	if at < r.begin {
 		at = len(r.logs)
-		r.logs = append(r.logs, &sideLog{Log: &plan.Log{Name: l.Name, Labels: l.Labels}, side: side, own: l.Name, repeats: map[string]int{}})
+		r.logs = append(r.logs, &sideLog{Log: &plan.Log{Name: l.Name, Labels: l.Labels, Unjudged: l.Unjudged}, side: side, own: l.Name, repeats: map[string]int{}})
 	}
 	to := r.logs[at]
 	for name, value := range to.Labels {
@@ -223,6 +249,7 @@ func (r *logReader) add(side, name string, l *plan.Log) {
 	for _, said := range l.Notes {
 		r.notes = append(r.notes, note{side, name, said})
 	}
+	return to
 }
 
 // remarks returns the notes as lines. Those that several files of a side have are one.
