@@ -15,9 +15,10 @@ type Recorded struct {
 	Score *float64 `json:"score"`           // null is none
 	Valid bool     `json:"valid"`           // whether the program takes Score for the solution's
 	Cause string   `json:"cause,omitempty"` // class of the error that the program recorded
-	// Comparable says that Score is of the same scale as scores here. Last says that it is
-	// that of the last checkpoint which was reached, not their mean.
+	// Comparable says that Score is of the same scale as scores here. Solved says that it is 1 for a solution that
+	// passes and else 0. Last says that it is that of the last checkpoint which was reached, not their mean.
 	Comparable bool `json:"comparable"`
+	Solved     bool `json:"solved,omitempty"`
 	Last       bool `json:"last,omitempty"`
 	// Version is a digest of the problem that the solution answered, "" if it is not known.
 	// VersionHere is that of the problem here if it is another one: Score may differ for that reason.
@@ -75,7 +76,7 @@ func (c *Comparison) add(cell *Cell) {
 	}
 	c.Compared++
 	c.ThereOfThese += there
-	here, all, unreached := cell.scoreLike(r.Last)
+	here, all, unreached := cell.scoreLike(r)
 	if unreached {
 		c.Unreached++
 	}
@@ -90,10 +91,17 @@ func (c *Comparison) add(cell *Cell) {
 	}
 }
 
-// scoreLike is a cell's score as the mean over the checkpoints that were reached, or as the
-// last of them; nil if one of these has no verdict. all counts those that were not reached
-// as 0.
-func (cell *Cell) scoreLike(last bool) (score *float64, all float64, unreached bool) {
+// scoreLike returns a cell's score as a recorded one is made: the mean over the checkpoints that were reached, the last
+// of them, or 1 if all passed; nil if one of these has no verdict. all counts those that were not reached as 0.
+func (cell *Cell) scoreLike(r *Recorded) (score *float64, all float64, unreached bool) {
+	if r.Solved {
+		sample := cell.Sample()
+		if v, ok := verdict.PassValue(&sample); ok {
+			return &v, v, false
+		}
+		return nil, 0, false
+	}
+	last := r.Last
 	sum, n, judged := 0.0, 0, true
 	listed := cell.Listed()
 	for i := range listed {
@@ -126,7 +134,7 @@ func (cell *Cell) scoreLike(last bool) (score *float64, all float64, unreached b
 // nothing else than what is so here.
 func (r row) recorded() string {
 	all := r.cell.Recorded
-	if all == nil || !all.Comparable {
+	if all == nil || !all.Comparable || len(all.Checkpoints) == 0 && len(r.cell.Checkpoints) > 1 {
 		return ""
 	}
 	was := RecordedCheckpoint{Reached: true, Score: all.Score, Cause: all.Cause}
@@ -136,6 +144,9 @@ func (r row) recorded() string {
 		}
 	}
 	now := r.checkpoint.Score
+	if all.Solved {
+		now, _, _ = r.cell.scoreLike(all)
+	}
 	said := ""
 	switch {
 	case !was.Reached || was.Score == nil && now == nil:
@@ -144,6 +155,9 @@ func (r row) recorded() string {
 		said = strings.TrimSpace("recorded without a score " + was.Cause)
 	case now == nil || !near(*now, *was.Score):
 		said = "recorded as " + rounded(was.Score)
+		if verdict, binary := map[float64]string{0: "failed", 1: "passed"}[*was.Score]; all.Solved && binary {
+			said = "recorded as " + verdict
+		}
 	}
 	if said != "" && all.VersionHere != "" {
 		said += " with another version of the problem"

@@ -61,7 +61,7 @@ var lists = map[string]struct {
 
 func read(file *os.File) ([]*plan.Log, error) {
 	head := make([]byte, plan.LogHead)
-	n, _ := file.ReadAt(head, 0) // a short file is no error
+	n, _ := file.ReadAt(head, 0) // io.EOF for a short file
 	if f := formOf(head[:n]); f != noPredictions {
 		return readPredictions(file, f)
 	}

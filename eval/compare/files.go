@@ -31,18 +31,10 @@ type Logs struct {
 // LogFormats returns the names of the formats that ReadLogs knows.
 func LogFormats(o *options.Options) []string {
 	var names []string
-	for _, f := range logFormats(o) {
+	for _, f := range plan.LogFormats(o.Benchmarks) {
 		names = append(names, f.Name)
 	}
 	return names
-}
-
-func logFormats(o *options.Options) []plan.LogFormat {
-	var all []plan.LogFormat
-	for _, b := range o.Benchmarks {
-		all = append(all, b.Logs...)
-	}
-	return all
 }
 
 // ReadLogs reads files of other programs, and directories of such files. as is the name of their format; "" takes

@@ -3,7 +3,6 @@ package compare
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -120,15 +119,9 @@ func (r *logReader) format(name string) (*plan.LogFormat, error) {
 		return nil, err
 	}
 	defer file.Close()
-	head := make([]byte, plan.LogHead)
-	n, err := file.ReadAt(head, 0)
-	if err != nil && err != io.EOF {
-		return nil, err
-	}
-	for _, f := range logFormats(r.options) {
-		if (r.as == "" || f.Name == r.as) && f.Holds(head[:n]) {
-			return &f, nil
-		}
+	formats := slices.DeleteFunc(plan.LogFormats(r.options.Benchmarks), func(f plan.LogFormat) bool { return r.as != "" && f.Name != r.as })
+	if f, err := plan.FormatOf(file, formats); f != nil || err != nil {
+		return f, err
 	}
 	return nil, fmt.Errorf("%s: not a file of a known format; --as names one: %s", name, strings.Join(LogFormats(r.options), ", "))
 }
@@ -136,7 +129,7 @@ func (r *logReader) format(name string) (*plan.LogFormat, error) {
 // side reads the files of an argument.
 func (r *logReader) side(name string) error {
 	r.sides, r.begin = r.sides+1, len(r.logs)
-	formats := logFormats(r.options)
+	formats := plan.LogFormats(r.options.Benchmarks)
 	at := slices.IndexFunc(formats, func(f plan.LogFormat) bool { return f.Name == r.as })
 	if r.as != "" && at < 0 {
 		return text.Unknown("format", r.as, LogFormats(r.options))
@@ -184,7 +177,7 @@ func (r *logReader) read(side, name string, format *plan.LogFormat) error {
 	for _, l := range logs {
 		unnamed := l.Name == ""
 		if unnamed && side == name {
-			l.Name = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+			l.Name = plan.DefaultName(name)
 		} else if unnamed { // several files can be of one contender
 			l.Name = filepath.Base(side)
 		}
