@@ -119,3 +119,16 @@ func TestBroken(t *testing.T) {
 		}
 	}
 }
+
+func FuzzRead(f *testing.F) {
+	f.Add(`{"total_instances": 2, "resolved_ids": ["a"], "unresolved_ids": ["b"], "infra_failure_ids": ["b"], "incomplete_ids": ["c"]}`)
+	f.Add(`{"a": {"patch_is_None": false, "patch_exists": true, "resolved": true}}`)
+	f.Add(`[{"instance_id": "a", "model_name_or_path": "m", "model_patch": null}]`)
+	f.Fuzz(func(t *testing.T, content string) {
+		holds([]byte(content[:min(len(content), plan.LogHead)]))
+		logs, err := read(textfile.Open(t, "x.json", content))
+		if err == nil && (len(logs) == 0 || len(logs[0].Attempts) == 0) {
+			t.Error("a log of nothing is no error")
+		}
+	})
+}
