@@ -64,15 +64,21 @@ func AreLogs(o *options.Options, names []string) bool {
 	return false
 }
 
+// logFile is a file with the format that it looks like.
+type logFile struct {
+	name   string
+	format *plan.LogFormat
+}
+
 // find returns the files of a name that are of a format: that file, or those in that directory, at most so many.
-func (r *logReader) find(name string, most int) (files []string, err error) {
+func (r *logReader) find(name string, most int) (files []logFile, err error) {
 	info, err := os.Stat(r.options.Path(name))
 	if err != nil {
 		return nil, err
 	}
 	if !info.IsDir() {
-		_, err := r.format(name)
-		return []string{name}, err
+		format, err := r.format(name)
+		return []logFile{{name, format}}, err
 	}
 	walked := 0
 	err = filepath.WalkDir(r.options.Path(name), func(path string, e fs.DirEntry, err error) error {
@@ -88,8 +94,8 @@ func (r *logReader) find(name string, most int) (files []string, err error) {
 		if !e.Type().IsRegular() {
 			return nil
 		}
-		if _, err := r.format(path); err == nil {
-			files = append(files, path)
+		if format, err := r.format(path); err == nil {
+			files = append(files, logFile{path, format})
 		}
 		if len(files) == most {
 			return fs.SkipAll
@@ -145,11 +151,7 @@ func (r *logReader) side(name string) error {
 		return fmt.Errorf("%s: no file in it is of a known format: %s", name, strings.Join(LogFormats(r.options), ", "))
 	}
 	for _, file := range files {
-		format, err := r.format(file)
-		if err == nil {
-			err = r.read(name, file, format)
-		}
-		if err != nil {
+		if err := r.read(name, file.name, file.format); err != nil {
 			return err
 		}
 	}
@@ -230,15 +232,16 @@ func (r *logReader) add(side, name string, l *plan.Log) *sideLog {
 			to.Metrics = append(to.Metrics, metric)
 		}
 	}
-	before := maps.Clone(to.repeats)
+	after := make(map[string]int, len(l.Attempts)) // of to.repeats, which l's own attempts do not count for
 	for _, a := range l.Attempts {
-		if before[a.Problem] > 0 {
+		if to.repeats[a.Problem] > 0 {
 			to.again++
 		}
-		a.Repeat += before[a.Problem]
-		to.repeats[a.Problem] = max(to.repeats[a.Problem], a.Repeat)
+		a.Repeat += to.repeats[a.Problem]
+		after[a.Problem] = max(after[a.Problem], a.Repeat)
 		to.Attempts = append(to.Attempts, a)
 	}
+	maps.Copy(to.repeats, after)
 	for _, said := range l.Notes {
 		r.notes = append(r.notes, note{side, name, said})
 	}
