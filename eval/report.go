@@ -51,7 +51,7 @@ func ReportLogs(o Options, logs *compare.Logs, selectors []string, show func(*pa
 	if err != nil {
 		return err
 	}
-	return show(pages.OfResults(logs.Of, o.Version, results))
+	return show(pages.OfResults(logs.Of, o.Version, results, logs.Notes))
 }
 
 // presentPage returns the current results for a page, or nil without recorded runs.

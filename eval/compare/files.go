@@ -239,11 +239,12 @@ func (s scale) results(logs []*sideLog, metric string) *report.Results {
 func (s scale) cell(l *plan.Log, a *plan.LogAttempt, metric string) report.Cell {
 	value, ok := a.Values[metric]
 	c := report.Checkpoint{Class: a.Class, Groups: verdict.NoTestCounts(), Tests: []report.Test{}}
+	message := a.Message
 	if !ok && a.Class == verdict.Judged {
-		c.Class = verdict.NotJudged
+		c.Class, message = verdict.NotJudged, cmp.Or(message, "no number for "+metric)
 	}
-	if a.Message != "" {
-		c.Message = &a.Message
+	if message != "" {
+		c.Message = &message
 	}
 	cell := report.Cell{Problem: a.Problem, Solution: l.Name, Backend: report.ImportedBackend, Repeat: a.Repeat, Labels: l.Labels, Status: c.Class.Status()}
 	switch {

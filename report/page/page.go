@@ -24,6 +24,9 @@ var ErrNoResults = errors.New("no run has results yet")
 type Page struct {
 	Project string // its name for people
 	Version string // of the program
+	// Foreign means that the only run is of files of other programs: it has results alone. Notes are remarks on them.
+	Foreign bool
+	Notes   []string
 	// Runs are the earliest first. The report is about the last one; those before it are
 	// what it is compared with.
 	Runs []Run
