@@ -61,9 +61,9 @@ FAR := ^(TestSkyPilot.*|TestBuildbarn.*|TestBazelRemote|TestNeovim|TestVSCode)$$
 # What makes a node stale is decided before anything runs: scripts of these subjects show nothing more with the real uv.
 UNREAL := ^TestStale$$/^(checkout|command|judge|layout|named|pass|pool|retry|source|suite)_
 
-# Where goroutines meet; engines test more of them, at long sizes.
-RACED := ./graph/... ./cache/... ./reapi/... ./eval/... ./backend/worker/... ./backend/remote/...
-RACED_LONG := $(RACED) ./backend/... ./event/... ./view/... ./internal/lsp
+# Where goroutines meet; engines test what else could have some, at long sizes.
+RACED := ./graph ./cache ./cache/remote/... ./reapi ./eval ./eval/history ./eval/partition ./eval/wake ./backend/worker/... ./backend/remote
+RACED_LONG := ./graph/... ./cache/... ./reapi/... ./eval/... ./backend/... ./event/... ./view/... ./internal/lsp
 
 .PHONY: build install charts release demo test engines check fmt modules vet vet-foreign staticcheck unit race race-long real attack stale pages bazelremote editors differential differential-long simulate skypilot buildbarn dist dist-check soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools browser web vscode docker-up docker-down
 
@@ -128,17 +128,17 @@ $(BUILDBARN)/bb_worker: tools/buildbarn/build tools/buildbarn/go.mod tools/build
 demo: build $(UV)
 	PATH="$(TOOL_PATH)" scripts/demo $(BIN)
 
-# Two steps at a time, as one often waits for daemons while the other computes. The longest come first,
-# so all that they need is there before. scripts/test-times measures them one by one.
+# Three steps at a time, as some wait for daemons and downloads while another computes; the longest come first.
+# scripts/test-times measures them one by one.
 TEST := real fmt vet staticcheck unit race differential
 ENGINES := skypilot differential-long race-long stale pages vet-foreign dist-check buildbarn editors bazelremote simulate
 
-test: build $(UV) $(GOJUDGE) $(STATIC)
-	@$(MAKE) --no-print-directory -j 2 $(TEST)
+test: build
+	@$(MAKE) --no-print-directory -j 3 $(TEST)
 	@echo "all tests passed"
 
-engines: build tools
-	@$(MAKE) --no-print-directory -j 2 $(ENGINES)
+engines: build
+	@$(MAKE) --no-print-directory -j 3 $(ENGINES)
 	@echo "all tests of engines passed"
 
 check: fmt vet staticcheck unit

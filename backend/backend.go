@@ -66,7 +66,6 @@ type Spec struct {
 	Name     string  // for users and registries: the node's address
 	Inputs   []Input // placed in order; later ones win
 	Snapshot string  // what Prepare returned; empty for none
-	Keep     bool    // leave the workspace behind on Close, processes ended
 	// Isolated reports that no other work of the execution runs next to the session. A file system that the
 	// session's own files fill does not spoil it then.
 	Isolated bool

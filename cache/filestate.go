@@ -42,10 +42,3 @@ func stateOf(path string, fi fs.FileInfo) (s fileState, ok bool) {
 	s.dev = deviceIdentity(path, s.dev)
 	return s, ok
 }
-
-// Inode returns the number by which a file system identifies a file, or 0 where it has none.
-func Inode(info fs.FileInfo) uint64 {
-	var s fileState
-	s.addSystem(info.Sys())
-	return s.inode
-}

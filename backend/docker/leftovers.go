@@ -82,7 +82,7 @@ func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, err
 		}
 		l := Leftover{
 			ID: c.ID, Name: name, Project: c.Labels[LabelProject], Run: c.Labels[LabelRun], Node: c.Labels[LabelNode],
-			State: c.State, Kept: c.Labels[LabelKeep] != "" || strings.HasPrefix(name, keptPrefix), Created: time.Unix(c.Created, 0),
+			State: c.State, Kept: strings.HasPrefix(name, keptPrefix), Created: time.Unix(c.Created, 0),
 			workspace: workspaceOf(&c),
 		}
 		if l.Kept {

@@ -167,27 +167,23 @@ func TestBridges(t *testing.T) {
 // A container that is kept can be started when its network has gone.
 func TestKeptWithoutNetwork(t *testing.T) {
 	d, api := daemon(t), hands(t)
-	for _, early := range []bool{false, true} {
-		b, _ := opener(d, docker.Options{Image: baseImage, Network: "bridge"})(t)
-		s, err := b.Open(t.Context(), backend.Spec{Keep: early})
-		if err != nil {
-			t.Fatal(err)
-		}
-		output(t, s, sh("grep -q eth0 /proc/net/dev"))
-		if !early {
-			_, err = b.Capabilities().Keep(t.Context(), s)
-		}
-		if err == nil {
-			err = s.Close(t.Context())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := b.(*docker.Backend).Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-		startKept(t, d, api)
+	b, _ := opener(d, docker.Options{Image: baseImage, Network: "bridge"})(t)
+	s, err := b.Open(t.Context(), backend.Spec{})
+	if err != nil {
+		t.Fatal(err)
 	}
+	output(t, s, sh("grep -q eth0 /proc/net/dev"))
+	_, err = b.Capabilities().Keep(t.Context(), s)
+	if err == nil {
+		err = s.Close(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.(*docker.Backend).Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	startKept(t, d, api)
 }
 
 // startKept starts the one container of the test's run, and removes it.

@@ -19,7 +19,6 @@ const (
 	LabelNode    = "fevalgraph.node"    // Spec.Name
 	LabelWorkdir = "fevalgraph.workdir" // of the session in the container
 	LabelUser    = "fevalgraph.user"    // of commands
-	LabelKeep    = "fevalgraph.keep"    // "true" when it was to be left behind
 )
 
 // Pull says when an image is fetched from its registry.

@@ -120,7 +120,7 @@ func TestReap(t *testing.T) {
 		b := docker.New(cache.NewMemory(), d, docker.Options{
 			Program: program, Image: baseImage, Network: setting.on, Copy: setting.copy, Scratch: scratch, Project: "test", Run: t.Name(), Registry: registry,
 		})
-		for _, spec := range []backend.Spec{{Name: "left"}, {Name: "never used"}, {Name: "kept", Keep: true}} {
+		for _, spec := range []backend.Spec{{Name: "left"}, {Name: "never used"}, {Name: "kept"}} {
 			spec.Inputs = []backend.Input{{Path: "f", Content: []byte("x")}}
 			s, err := b.Open(t.Context(), spec)
 			if err != nil {
@@ -128,6 +128,11 @@ func TestReap(t *testing.T) {
 			}
 			if spec.Name != "never used" {
 				output(t, s, sh("cat f"))
+			}
+			if spec.Name == "kept" {
+				if _, err := b.Capabilities().Keep(t.Context(), s); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 		if err := registry.Close(); err != nil { // as if the process had died

@@ -173,7 +173,7 @@ func (o *once) do(ctx context.Context) (err error) {
 		}
 		err = errors.Join(err, removed)
 	}()
-	plan := b.blueprint(o.image, id, o.name, false, o.mounts)
+	plan := b.blueprint(o.image, id, o.name, o.mounts)
 	plan.opt.GPUs = "" // only tests need one: answers are found without
 	plan.first.Work, plan.copied = tempPath, o.run != nil
 	if err := c.create(ctx, plan, o.on); err != nil {

@@ -59,15 +59,14 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 		}
 	}
 	id := workspace.NewID()
-	s := &session{b: b, id: id, name: spec.Name, keep: spec.Keep, image: image, snapshot: snapshot, readOnly: spec.ReadOnly, places: spec.Places, facts: found, box: b.newBox(id)}
-	if err = s.register(s.keep); err == nil {
+	s := &session{b: b, id: id, name: spec.Name, image: image, snapshot: snapshot, readOnly: spec.ReadOnly, places: spec.Places, facts: found, box: b.newBox(id)}
+	if err = s.register(false); err == nil {
 		err = s.makeWorkspace(ctx, spec.Isolated)
 	}
 	if err == nil {
 		err = s.Place(ctx, spec.Inputs...)
 	}
 	if err != nil {
-		s.keep = false
 		return nil, errors.Join(fmt.Errorf("opening session: %w", err), s.Close(ctx))
 	}
 	return s, nil
@@ -124,7 +123,7 @@ func (s *session) blueprint(mounts []mount.Mount) blueprint {
 	if s.snapshot != nil {
 		image = s.snapshot
 	}
-	p := s.b.blueprint(image, s.id, s.name, s.keep, mounts)
+	p := s.b.blueprint(image, s.id, s.name, mounts)
 	p.copied = s.work == nil
 	if p.copied && len(s.places) > 0 {
 		p.first.Work = hiddenPath
@@ -132,11 +131,8 @@ func (s *session) blueprint(mounts []mount.Mount) blueprint {
 	return p
 }
 
-func (b *Backend) blueprint(image *resolved, id, name string, keep bool, mounts []mount.Mount) blueprint {
+func (b *Backend) blueprint(image *resolved, id, name string, mounts []mount.Mount) blueprint {
 	labels := map[string]string{LabelProject: b.opt.Project, LabelRun: b.opt.Run, LabelSession: id, LabelNode: name, LabelWorkdir: b.opt.Workdir, LabelUser: b.user(b.image)}
-	if keep {
-		labels[LabelKeep] = "true"
-	}
 	first := backend.Container{
 		User: b.user(b.image), Work: b.opt.Workdir, Home: homePath, Temp: tempPath, Blobs: blobsPath, Capabilities: b.opt.Capabilities, Grace: b.opt.Grace,
 	}

@@ -113,29 +113,6 @@ func TestScratchBehindSymlink(t *testing.T) {
 	}
 }
 
-func TestKeep(t *testing.T) {
-	dir := t.TempDir()
-	registry, err := backend.OpenRegistry(filepath.Join(dir, "sessions"), "run")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := open(t, local.Options{Scratch: dir, Registry: registry, Path: backendtest.Path}, backend.Spec{
-		Keep: true, Inputs: []backend.Input{{Path: "f", Content: []byte("kept")}},
-	})
-	if err := s.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := os.ReadFile(filepath.Join(s.Dir(), "f")); err != nil || string(got) != "kept" {
-		t.Errorf("got %q, %v", got, err)
-	}
-	if err := registry.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if left, err := backend.Leftovers(filepath.Join(dir, "sessions")); len(left) > 0 || err != nil {
-		t.Errorf("still listed: %v, %v", left, err)
-	}
-}
-
 // A session that cannot be opened leaves nothing, and one that cannot be
 // listed is not made at all.
 func TestOpenFails(t *testing.T) {
@@ -147,7 +124,7 @@ func TestOpenFails(t *testing.T) {
 	scratch := filepath.Join(dir, "scratch")
 	b := local.New(cache.NewMemory(), local.Options{Scratch: scratch, Registry: registry})
 	missing := cache.SumBytes([]byte("never stored"))
-	_, err = b.Open(t.Context(), backend.Spec{Keep: true, Inputs: []backend.Input{{Path: "t", Tree: missing}}})
+	_, err = b.Open(t.Context(), backend.Spec{Inputs: []backend.Input{{Path: "t", Tree: missing}}})
 	if want := (*cache.MissingError)(nil); !errors.As(err, &want) {
 		t.Errorf("got %v, want a *MissingError", err)
 	}

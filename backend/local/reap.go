@@ -25,9 +25,6 @@ func Reap(ctx context.Context, e backend.Entry) error {
 	if err := endMarked(newMark(e.Cookie), since{}); err != nil {
 		return fmt.Errorf("session %s: %w", e.ID, err)
 	}
-	if e.Keep {
-		return nil
-	}
 	if err := workspace.Remove(e.Workspace); err != nil {
 		return fmt.Errorf("session %s: %w", e.ID, err)
 	}

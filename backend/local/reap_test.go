@@ -5,7 +5,9 @@ package local_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,13 +34,13 @@ func TestOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := local.New(cache.NewMemory(), local.Options{Scratch: dir, Registry: registry, Path: backendtest.Path, Isolation: "none"})
-	for _, keep := range []bool{false, true} {
-		s, err := b.Open(t.Context(), backend.Spec{Name: "node", Keep: keep})
+	for _, listens := range []bool{false, true} {
+		s, err := b.Open(t.Context(), backend.Spec{Name: "node"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var ports []int
-		if keep && local.PrivateNetwork() == nil {
+		if listens && local.PrivateNetwork() == nil {
 			ports = []int{8080}
 		}
 		go func() {
@@ -95,8 +97,8 @@ func TestReap(t *testing.T) {
 			if r.Err != nil || r.Entry.Name != "node" || r.Entry.Run != "crashed" {
 				t.Errorf("got %+v", r)
 			}
-			if _, err := os.Stat(r.Entry.Workspace); (err == nil) != r.Entry.Keep {
-				t.Errorf("workspace, keep=%v: %v", r.Entry.Keep, err)
+			if _, err := os.Stat(r.Entry.Workspace); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("its workspace: %v", err)
 			}
 		}
 	}

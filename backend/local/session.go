@@ -26,8 +26,7 @@ type session struct {
 	base     string // <scratch>/<id>
 	dir      string // the part of it that commands call the workspace
 	made     bool   // base is ours
-	keep     bool
-	mark     mark // of the session's processes
+	mark     mark   // of the session's processes
 	level    isolation.Level
 	readOnly []isolation.Place
 	places   []backend.Place
@@ -49,11 +48,10 @@ func (b *Backend) open(ctx context.Context, spec backend.Spec, level isolation.L
 	}
 	id := cmp.Or(b.opt.Session, workspace.NewID())
 	s := &session{
-		b: b, id: id, base: filepath.Join(scratch, id), keep: spec.Keep,
+		b: b, id: id, base: filepath.Join(scratch, id),
 		mark: newMark(strings.ToLower(rand.Text())), counts: countsBefore(), level: level, places: spec.Places,
 	}
 	if err := s.make(ctx, spec); err != nil {
-		s.keep = false
 		return nil, errors.Join(fmt.Errorf("opening session: %w", err), s.Close(ctx))
 	}
 	return s, nil
@@ -63,7 +61,7 @@ func (s *session) make(ctx context.Context, spec backend.Spec) error {
 	if r := s.b.opt.Registry; r != nil {
 		err := r.Add(backend.Entry{
 			ID: s.id, Kind: Kind, Name: spec.Name, Workspace: s.base,
-			Cookie: s.mark.cookie, Keep: spec.Keep, Opened: time.Now().UTC(),
+			Cookie: s.mark.cookie, Opened: time.Now().UTC(),
 		})
 		if err != nil {
 			return err
@@ -140,7 +138,7 @@ func (s *session) Close(ctx context.Context) error {
 	if err := s.end(); err != nil {
 		return fmt.Errorf("closing session: %w", err)
 	}
-	if s.work != nil && !s.keep && s.b.spares.keep(s.id, s.work, s.b.opt.Spares) {
+	if s.work != nil && s.b.spares.keep(s.id, s.work, s.b.opt.Spares) {
 		s.work, s.closed = nil, true
 		return nil
 	}
@@ -148,7 +146,7 @@ func (s *session) Close(ctx context.Context) error {
 		s.work.Close()
 		s.work = nil
 	}
-	if s.made && !s.keep {
+	if s.made {
 		if err := workspace.Remove(s.base); err != nil {
 			return fmt.Errorf("closing session: %w", err)
 		}

@@ -36,7 +36,9 @@ func TestCrowded(t *testing.T) {
 	if os.Getenv(realVariable) == "" {
 		t.Skip("needs Python and go-judge; make attack has them")
 	}
+	t.Parallel()
 	t.Run("disk", func(t *testing.T) {
+		t.Parallel()
 		place, _ := ramdir.Sized(t, "64m")
 		crowding{
 			"grade/fills":       "main.py:" + fillsFile + "print('no')\n",
@@ -61,6 +63,7 @@ for _ in range(10):
 print(sum(map(int, sys.argv[1:])))
 `
 	t.Run("processes", func(t *testing.T) {
+		t.Parallel()
 		crowding{"grade/right%d": right, "grade/forks": `main.py:import os, time
 end = time.time() + 2
 while time.time() < end:
@@ -73,6 +76,7 @@ print("no")
 `}.judge(t, realPath(t), limited(t, "pids", "pids.max", "pids.max", "200"))
 	})
 	t.Run("memory", func(t *testing.T) {
+		t.Parallel()
 		crowding{"grade/right%d": right, "grade/allocates": `main.py:
 all = [bytearray(1 << 20) for _ in range(2000)]
 print("no")

@@ -240,6 +240,7 @@ func TestHostileProject(t *testing.T) {
 // TestForgedState tests that nothing of a state directory which another user wrote is believed, with
 // nothing else different: not that verdicts are fresh, nor what runs recorded. Its own user finds it moved.
 func TestForgedState(t *testing.T) {
+	t.Parallel()
 	c := newCheckoutOf(t, filepath.Join("testdata", "project"), t.TempDir())
 	c.env = []string{"HOME=" + filepath.Join(c.place, "theirs"), "FEVALGRAPH_CACHE_DIR=" + filepath.Join(c.place, "their-store")}
 	c.run("run")

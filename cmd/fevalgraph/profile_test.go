@@ -94,6 +94,7 @@ func nest(t *testing.T, at track, all []traced) {
 // A profile says of every node that ran when it was decided about, waited and
 // worked, and the phases of that leave nothing out.
 func TestProfile(t *testing.T) {
+	t.Parallel()
 	c := newCheckout(t, t.TempDir())
 	path := filepath.Join(c.place, "trace.json")
 	c.run("run", "-j", "3", "--profile", path)

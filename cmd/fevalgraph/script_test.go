@@ -117,7 +117,9 @@ func TestGoJudge(t *testing.T) {
 	runScripts(t, "gojudge", false)
 }
 
+// runScripts runs the scripts of a directory beside each other and beside those of others.
 func runScripts(t *testing.T, dir string, real bool) {
+	t.Parallel()
 	scripts, err := filepath.Glob(filepath.Join("testdata", "script", dir, "*.txtar"))
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("there are no scripts in %s: %v", dir, err)

@@ -120,8 +120,6 @@ var rooms = []room{
 	{"docs", nil, "they are pages for people"},
 	{"bench", nil, "it measures from outside"},
 	{"bench/remote", []string{"backend/remote/wire", "cache/remote"}, "it is an engine for one backend, and measures the program from outside"},
-	{"bench/judge", []string{"backend/lightcp", "report", "verdict"}, "it speaks to judge servers and reads results"},
-	{"bench/research", []string{"report", "compat/frontier/batch", "verdict"}, "it reads result files"},
 	{"bench/engine", []string{"backend", "backend/local", "cache", "event", "graph", "tasks"}, "it measures the engine alone, and the program from outside"},
 }
 

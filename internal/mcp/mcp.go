@@ -10,9 +10,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unicode/utf8"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -63,26 +65,66 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 				return answer(o.Call(ctx, args)), nil
 			})
 	}
-	input := &ending{ReadCloser: in}
-	err := s.Run(ctx, &mcp.IOTransport{Reader: input, Writer: out})
-	if input.ended.Load() {
+	c := &conversation{Transport: &mcp.IOTransport{Reader: in, Writer: out}, closed: make(chan struct{})}
+	err := s.Run(ctx, c)
+	if c.ended.Load() {
 		return nil
 	}
 	return err
 }
 
-// ending notes that its input has ended, which is how agents stop servers.
-type ending struct {
-	io.ReadCloser
-	ended atomic.Bool
+// conversation is the one connection of a transport. It ends, as its input does when an agent stops a server,
+// only once all requests have been answered.
+type conversation struct {
+	mcp.Transport
+	mcp.Connection
+	asked  sync.Map       // by jsonrpc.ID, the requests that await an answer
+	open   sync.WaitGroup // as many
+	ended  atomic.Bool
+	close  sync.Once
+	closed chan struct{}
 }
 
-func (e *ending) Read(p []byte) (int, error) {
-	n, err := e.ReadCloser.Read(p)
-	if errors.Is(err, io.EOF) {
-		e.ended.Store(true)
+func (c *conversation) Connect(ctx context.Context) (_ mcp.Connection, err error) {
+	c.Connection, err = c.Transport.Connect(ctx)
+	return c, err
+}
+
+func (c *conversation) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := c.Connection.Read(ctx)
+	if r, ok := m.(*jsonrpc.Request); ok && err == nil && r.IsCall() {
+		if _, twice := c.asked.LoadOrStore(r.ID, true); !twice {
+			c.open.Add(1)
+		}
 	}
-	return n, err
+	if errors.Is(err, io.EOF) {
+		c.ended.Store(true)
+		answered := make(chan struct{})
+		go func() {
+			c.open.Wait()
+			close(answered)
+		}()
+		select {
+		case <-answered:
+		case <-c.closed:
+		case <-ctx.Done():
+		}
+	}
+	return m, err
+}
+
+func (c *conversation) Write(ctx context.Context, m jsonrpc.Message) error {
+	if r, ok := m.(*jsonrpc.Response); ok {
+		if _, asked := c.asked.LoadAndDelete(r.ID); asked {
+			defer c.open.Done()
+		}
+	}
+	return c.Connection.Write(ctx, m)
+}
+
+func (c *conversation) Close() error {
+	c.close.Do(func() { close(c.closed) })
+	return c.Connection.Close()
 }
 
 func answer(printed string, ok bool) *mcp.CallToolResult {

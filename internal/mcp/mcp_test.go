@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -74,3 +75,30 @@ func TestServe(t *testing.T) {
 		}
 	}
 }
+
+// An agent that asks, closes the input and reads gets its answers.
+func TestInputEnds(t *testing.T) {
+	asked := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"plan","arguments":{}}}
+`
+	var said strings.Builder
+	err := Serve(t.Context(), io.NopCloser(strings.NewReader(asked)), written{&said}, Options{Call: func(context.Context, []string) (string, bool) {
+		time.Sleep(50 * time.Millisecond)
+		return "planned", true
+	}})
+	if err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{`"id":1`, `"id":2`, `"id":3`, "planned"} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("no %s in %.2000s", want, said.String())
+		}
+	}
+}
+
+type written struct{ io.Writer }
+
+func (written) Close() error { return nil }

@@ -1,11 +1,6 @@
 package batch
 
 import (
-	"encoding/csv"
-	"errors"
-	"fmt"
-	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -61,71 +56,4 @@ func (t *table) line(fields ...string) {
 		t.content = append(t.content, f...)
 	}
 	t.content = append(t.content, "\r\n"...)
-}
-
-// DecodeCSV reads a results.csv. Its scores are rounded to Decimals.
-func DecodeCSV(from io.Reader) ([]Result, error) {
-	in := csv.NewReader(from)
-	header, err := in.Read()
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	at := map[string]int{}
-	for i, name := range header {
-		at[name] = i
-	}
-	for _, name := range []string{"solution", "problem", "score", "status"} {
-		if _, ok := at[name]; !ok {
-			return nil, fmt.Errorf("line 1 has no column %q, so it is not the results.csv of a batch", name)
-		}
-	}
-	var results []Result
-	for {
-		record, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			return results, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		get := func(name string) string {
-			if i, ok := at[name]; ok {
-				return record[i]
-			}
-			return ""
-		}
-		r := Result{
-			Pair: Pair{Solution: get("solution"), Problem: get("problem")}, Status: Status(get("status")), Message: get("message"),
-			Timestamp: get("timestamp"), SolutionHash: get("solution_hash"), ProblemHash: get("problem_hash"),
-		}
-		var seconds *float64
-		for _, n := range []struct {
-			name string
-			into **float64
-		}{{"score", &r.Score}, {"score_unbounded", &r.Unbounded}, {"duration_seconds", &seconds}} {
-			if *n.into, err = parseDecimal(get(n.name)); err != nil {
-				line, _ := in.FieldPos(0)
-				return nil, fmt.Errorf("line %d: %s: %w", line, n.name, err)
-			}
-		}
-		if seconds != nil {
-			r.Seconds = *seconds
-		}
-		if i := slices.IndexFunc(results, func(o Result) bool { return o.Pair == r.Pair }); i >= 0 {
-			line, _ := in.FieldPos(0)
-			return nil, fmt.Errorf("line %d: the pair %s is there twice", line, r.ID())
-		}
-		results = append(results, r)
-	}
-}
-
-func parseDecimal(s string) (*float64, error) {
-	if s == "" {
-		return nil, nil
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		return nil, fmt.Errorf("%q is not a number", s)
-	}
-	return &f, nil
 }
