@@ -1,31 +1,30 @@
 # make demo   builds and runs the quickstart twice; the second run executes nothing
 # make test   the suite, with real Python, uv, docker and go-judge; installs what it needs below .tools/
-# make engines  what make test leaves: Buildbarn, SkyPilot, bazel-remote, browser, editors, releases,
+# make engines  what make test leaves out: Buildbarn, SkyPilot, bazel-remote, browser, editors, releases,
 #             other systems, and long sizes
-# make check  what needs nothing but Go: formatting, vet, staticcheck, unit tests
-# make web    builds the program of reports again, after report/page/web was edited
-# make install  builds the program and puts it into PREFIX/bin, ~/.local/bin by default
-# make charts  draws README's charts again, after bench/charts/figures.json was edited
+# make check  formatting, vet, staticcheck, unit tests; needs only Go
+# make web    rebuilds the program of reports after an edit of report/page/web
+# make install  builds the program and installs it in PREFIX/bin, by default ~/.local/bin
+# make charts  redraws README's charts after an edit of bench/charts/figures.json
 # make release  publishes what make dist builds (CONTRIBUTING.md)
-# make dist   what is released, for all platforms, into dist/
-# make dist-check  builds that for this machine, installs each artifact, and runs the demo with it
-# make attack  judges solutions that attack, and prints a table; part of test
-# make stale  the scripts of what makes a node stale, all of them with the real uv
-# make pages  the consoles of docs/ with the real uv, and reports in a browser
+# make dist   builds the release artifacts for all platforms into dist/
+# make dist-check  builds them for this machine, installs each artifact, and runs the demo with it
+# make attack  judges hostile solutions, and prints a table; part of test
+# make stale  all staleness scripts with the real uv
+# make pages  consoles of docs/ with the real uv, and reports in a browser
 # make skypilot  clusters of a real SkyPilot on a real Slurm
 # make buildbarn  actions on a real Buildbarn
-# make differential  compares incremental runs of SEEDS random projects with clean
-#             ones, STEPS times each
-# make simulate  intervals and p values of compare, over thousands of random data sets
-# make soak   kills whatever can be killed under runs in containers, ROUNDS times
+# make differential  compares incremental runs of SEEDS random projects with clean ones, STEPS times each
+# make simulate  checks intervals and p values of compare on thousands of random data sets
+# make soak   kills processes that runs in containers depend on, ROUNDS times
 # make soak-batch   kills a batch of PAIRS pairs ten times; part of soak
-# make soak-skypilot   kills whatever can be killed under runs on its clusters, ROUNDS times
-# make soak-buildbarn   kills and stops the daemons of an engine under runs, ROUNDS times
-# make soak-store   lets the disk fail under runs, SEEDS times, has 8 processes
-#             on one store for HAMMER, flips bits, and collects BLOBS blobs
-# make soak-differential  the differential with other seeds, from FIRST on; part of soak
-# make fuzz   fuzzes every decoder for TIME each and keeps what it finds out
-# make docker-up, docker-down   a docker daemon of the tests' own, with their images
+# make soak-skypilot   kills processes that runs on its clusters depend on, ROUNDS times
+# make soak-buildbarn   kills and stops the daemons of an engine during runs, ROUNDS times
+# make soak-store   makes the disk fail during runs, SEEDS times, runs 8 processes on one store for HAMMER,
+#             flips bits, and collects BLOBS blobs
+# make soak-differential  differential with other seeds, from FIRST; part of soak
+# make fuzz   fuzzes every decoder for TIME each and keeps new inputs
+# make docker-up, docker-down   a separate docker daemon for tests, with their images
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -39,35 +38,35 @@ STATIC    := $(TOOLS)/bin/staticcheck
 GOJUDGE   := $(TOOLS)/bin/go-judge
 BAZELREMOTE := $(TOOLS)/bin/bazel-remote
 DOCKER    := $(TOOLS)/docker
-# Of the test that kills its daemon.
+# For the test that kills its daemon.
 VICTIM    := $(TOOLS)/docker-killed
 SKYPILOT  := $(TOOLS)/skypilot
 BUILDBARN := $(TOOLS)/buildbarn
 ESBUILD   := $(TOOLS)/bin/esbuild
 BIN       := $(CURDIR)/bin/fevalgraph
-# uv and uvx come first, so that what was installed by hand is not needed.
+# uv and uvx come first, so that other installations are not used.
 TOOL_PATH := $(UV_DIR)/bin:$(PATH)
 
-# uv waits for a slow package index, and asks again.
+# uv waits for a slow package index, and retries.
 export UV_HTTP_TIMEOUT ?= 180
 export UV_HTTP_CONNECT_TIMEOUT ?= 60
 export UV_HTTP_RETRIES ?= 8
 
-# What runs with real programs in make test. Tests of these packages that use none have run in unit: they are SAME.
+# Packages with real programs in make test. Tests in SAME use none, and have run in unit.
 REAL := ./cmd/fevalgraph ./examples ./backend/docker ./backend/gojudge ./tasks ./tasks/separate
 SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestBatchKilled|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit)$$
-# These are of make engines.
+# Tests for make engines.
 FAR := ^(TestSkyPilot.*|TestBuildbarn.*|TestBazelRemote|TestNeovim|TestVSCode)$$
-# What makes a node stale is decided before anything runs: scripts of these subjects show nothing more with the real uv.
+# Staleness is decided before anything runs: scripts of these subjects show nothing more with the real uv.
 UNREAL := ^TestStale$$/^(checkout|command|judge|layout|named|pass|pool|retry|source|suite)_
 
-# Where goroutines meet; engines test what else could have some, at long sizes.
+# Packages with concurrency; engines test what else could have some, at long sizes.
 RACED := ./graph ./cache ./cache/remote/... ./reapi ./eval ./eval/history ./eval/partition ./eval/wake ./backend/worker/... ./backend/remote
 RACED_LONG := ./graph/... ./cache/... ./reapi/... ./eval/... ./backend/... ./event/... ./view/... ./internal/lsp
 
 .PHONY: build install charts release demo test engines check fmt modules vet vet-foreign staticcheck unit race race-long real attack stale pages bazelremote editors differential differential-long simulate skypilot buildbarn dist dist-check soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools browser web vscode docker-up docker-down
 
-# Without C libraries: clusters get the program (docs/backends/skypilot.md).
+# Without C libraries: the program is sent to clusters (docs/backends/skypilot.md).
 build: modules
 	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/fevalgraph
 	CGO_ENABLED=0 GOOS=linux $(GO) build -ldflags='-s -w' -o $(BIN)-worker ./cmd/fevalgraph/fevalgraph-worker
@@ -84,7 +83,7 @@ charts:
 
 tools: $(UV) $(STATIC) $(GOJUDGE) $(BAZELREMOTE) $(BUILDBARN)/bb_worker $(ESBUILD) browser neovim
 
-# Listing what is needed downloads it.
+# Listing dependencies downloads them.
 modules:
 	@scripts/retry $(GO) list -deps -test ./... >/dev/null
 	@scripts/retry $(GO) -C bench list -deps -test ./... >/dev/null
@@ -104,11 +103,11 @@ $(BAZELREMOTE): tools/bazelremote/go.mod tools/bazelremote/go.sum
 $(ESBUILD): tools/esbuild/go.mod tools/esbuild/go.sum
 	GOBIN=$(TOOLS)/bin scripts/retry $(GO) -C tools/esbuild install github.com/evanw/esbuild/cmd/esbuild
 
-# What reports are shown with in tests, and their program is built with.
+# Shows reports in tests, and builds their program.
 browser:
 	scripts/apt-install chromium=chromium node=nodejs npm=npm
 
-# What uses the language server in tests.
+# Uses the language server in tests.
 neovim:
 	scripts/apt-install nvim=neovim
 
@@ -121,7 +120,7 @@ vscode: $(ESBUILD) browser
 web: $(ESBUILD) browser
 	scripts/build-web $(ESBUILD) report/page/dist
 
-# Four programs, of which it writes one last.
+# Four programs; this one is written last.
 $(BUILDBARN)/bb_worker: tools/buildbarn/build tools/buildbarn/go.mod tools/buildbarn/go.sum
 	scripts/retry tools/buildbarn/build $(BUILDBARN)
 
@@ -167,33 +166,33 @@ vet-foreign: modules
 	GOOS=windows $(GO) vet ./...
 	$(GO) -C tools/dist vet ./...
 
-# bench is a module of its own.
+# bench is a separate module.
 staticcheck: $(STATIC) modules
 	$(STATIC) ./...
 	cd bench && $(STATIC) ./...
 
-# All that `go test ./...` has, at long sizes.
+# All of `go test ./...`, at long sizes.
 unit: modules
 	FEVALGRAPH_TEST_LONG=1 $(GO) test -timeout 60m ./...
 	$(GO) -C bench test -timeout 60m ./...
 
-# Unit tests may keep files in memory (internal/testkit/ramdir); here, they are on a disk.
+# Unit tests can keep files in memory (internal/testkit/ramdir); here, they are on a disk.
 race: modules
 	TMPDIR=$${TMPDIR:-/tmp} $(GO) test -race -timeout 60m $(RACED)
 
 race-long: modules
 	FEVALGRAPH_TEST_LONG=1 TMPDIR=$${TMPDIR:-/tmp} $(GO) test -race -timeout 60m $(RACED_LONG)
 
-# Under these variables, and FEVALGRAPH_TEST_DOCKER, which with-docker sets, no test may skip.
+# With these variables, and FEVALGRAPH_TEST_DOCKER, which with-docker sets, no test may skip.
 WITH_REAL := PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE)
 
-# The tests that need Python, uv, a Docker daemon and go-judge. The daemons end with it, also when it is interrupted.
+# Tests that need Python, uv, a Docker daemon and go-judge. The daemons end with it, even if it is interrupted.
 real: build $(UV) $(GOJUDGE)
 	@scripts/apt-install strace=strace
 	$(WITH_REAL) FEVALGRAPH_TEST_SOAK_DAEMON=$(VICTIM) \
 	scripts/with-docker $(DOCKER) $(GO) test -count=1 -p 4 -timeout 60m -skip '$(SAME)|$(FAR)' $(REAL)
 
-# The scripts of what makes a node stale, with the real uv; real has one for each kind of work.
+# The staleness scripts with the real uv; real has one for each kind of work.
 stale: build $(UV)
 	$(WITH_REAL) FEVALGRAPH_TEST_LONG=1 $(GO) test -count=1 -timeout 60m -run '^TestStale$$' -skip '$(UNREAL)' ./cmd/fevalgraph
 
@@ -208,13 +207,13 @@ editors: build $(ESBUILD) browser neovim
 bazelremote: build $(BAZELREMOTE)
 	$(WITH_REAL) FEVALGRAPH_TEST_BAZEL_REMOTE=$(BAZELREMOTE) $(GO) test -count=1 -timeout 30m -run '^TestBazelRemote$$' ./cmd/fevalgraph
 
-# Solutions that attack, and a table of what became of them; part of real.
+# Hostile solutions, and a table of their verdicts; part of real.
 attack: build $(UV) $(GOJUDGE)
 	$(WITH_REAL) \
 	scripts/with-docker $(DOCKER) $(GO) test -count=1 -timeout 60m -v -run '^(TestAttacks|TestImportedAttacks|TestCrowded|TestTerminalAttacks|TestActs|TestMarks|TestAsUser|TestHomeInPath)$$' ./cmd/fevalgraph ./backend/local ./backend/gojudge
 
-# Random projects, edited and disturbed at random: a run shows what a clean one does,
-# and runs what was planned. A seed that fails says how to have it again.
+# Random projects, edited and disturbed at random: a run shows the results of a clean one, and runs what was
+# planned. For a seed that fails, it prints how to repeat it.
 differential: SEEDS ?= 4
 differential: STEPS ?= 25
 differential: modules
@@ -228,17 +227,17 @@ differential-long:
 simulate: modules
 	FEVALGRAPH_TEST_SIMULATE=1 $(GO) test -count=1 -timeout 30m -run '^TestSimulatedLong$$' ./verdict/statistics
 
-# What needs a SkyPilot and a Slurm, which are started for it and end with it.
+# Tests that need a SkyPilot and a Slurm, which are started and ended.
 skypilot: build $(UV) $(GOJUDGE)
 	$(WITH_REAL) \
 	scripts/with-skypilot $(SKYPILOT) $(GO) test -count=1 -timeout 30m -run '^TestSkyPilot$$' ./cmd/fevalgraph
 
-# What needs a Buildbarn, which is started for it and ends with it.
+# Tests that need a Buildbarn, which is started and ended.
 buildbarn: build $(UV) $(GOJUDGE) $(BUILDBARN)/bb_worker
 	$(WITH_REAL) \
 	scripts/with-buildbarn $(TOOLS)/buildbarn-cluster $(GO) test -count=1 -p 1 -timeout 30m -run '^TestBuildbarn' ./reapi ./backend/remote ./cmd/fevalgraph
 
-# SEED has the rounds of an earlier one again, which printed it.
+# SEED repeats the rounds of an earlier run, which printed it.
 soak: ROUNDS ?= 100
 soak: SEED ?=
 soak: $(UV) soak-store soak-batch soak-differential
@@ -249,29 +248,28 @@ soak-batch: PAIRS ?= 5000
 soak-batch:
 	FEVALGRAPH_TEST_BATCH=$(PAIRS) $(GO) test -count=1 -timeout 0 -v -run '^TestBatch' ./cmd/fevalgraph
 
-# As soak, of runs on clusters; no part of it, as it takes half a minute or more a round.
+# Like soak, for runs on clusters; not part of it, as a round takes half a minute or more.
 soak-skypilot: ROUNDS ?= 20
 soak-skypilot: SEED ?=
 soak-skypilot: $(UV) $(GOJUDGE)
 	PATH="$(TOOL_PATH)" UV=$(UV) FEVALGRAPH_TEST_SOAK=$(ROUNDS) FEVALGRAPH_TEST_SOAK_SEED=$(SEED) FEVALGRAPH_TEST_GOJUDGE=$(GOJUDGE) \
 	scripts/with-skypilot $(SKYPILOT) $(GO) test -count=1 -timeout 0 -v -run '^TestSkyPilot(SetUp|Killed)$$' ./cmd/fevalgraph
 
-# As soak, of runs on an engine; no part of it, as it takes 10 s or more a round.
+# Like soak, for runs on an engine; not part of it, as a round takes 10 s or more.
 soak-buildbarn: ROUNDS ?= 20
 soak-buildbarn: SEED ?=
 soak-buildbarn: $(BUILDBARN)/bb_worker
 	FEVALGRAPH_TEST_REAL=1 FEVALGRAPH_TEST_SOAK=$(ROUNDS) FEVALGRAPH_TEST_SOAK_SEED=$(SEED) \
 	scripts/with-buildbarn $(TOOLS)/buildbarn-cluster $(GO) test -count=1 -timeout 0 -v -run '^TestBuildbarnKilled$$' ./cmd/fevalgraph
 
-# Other seeds than those of test, which begin at FIRST.
+# Other seeds than those of test, starting at FIRST.
 soak-differential: SEEDS ?= 100
 soak-differential: STEPS ?= 100
 soak-differential: FIRST ?= 1000
 soak-differential: modules
 	FEVALGRAPH_TEST_DIFF_FIRST=$(FIRST) FEVALGRAPH_TEST_DIFF_SEEDS=$(SEEDS) FEVALGRAPH_TEST_DIFF_STEPS=$(STEPS) $(GO) test -count=1 -timeout 0 -run '^TestDifferential$$' ./cmd/fevalgraph
 
-# What keeps the store whole, on many seeds. A seed that fails
-# says how to have it again.
+# Tests of the store's integrity, with many seeds. For a seed that fails, it prints how to repeat it.
 soak-store: SEEDS ?= 10000
 soak-store: HAMMER ?= 5m
 soak-store: FLIPS ?= 4
@@ -287,7 +285,7 @@ fuzz: ONLY ?=
 fuzz:
 	scripts/fuzz $(TIME) '$(ONLY)'
 
-# Starts it and leaves it running, so that one package's tests can be run by hand.
+# Starts it and leaves it running, for running tests of a package by hand.
 docker-up: $(UV)
 	@host=$$(scripts/docker-daemon start $(DOCKER)) && \
 	DOCKER_HOST=$$host UV=$(UV) scripts/make-images && \

@@ -32,7 +32,7 @@ type Backend interface {
 	// from an earlier Prepare.
 	Prepare(ctx context.Context, name string, cmd Command) (snapshot string, exit Exit, err error)
 	// Open makes a workspace with the inputs of spec in it. The caller must
-	// Close the session, whatever happens.
+	// Close the session, even after errors.
 	Open(ctx context.Context, spec Spec) (Session, error)
 }
 
@@ -52,7 +52,7 @@ type Session interface {
 	// ErrNotRegular.
 	Collect(ctx context.Context, path string) (io.ReadCloser, error)
 	// Verify checks, after a command that ended badly, whether the machine did its part: the workspace is
-	// the one that was made, its file system has room, and the kernel neither killed a process for lack of
+	// the created one, its file system has room, and the kernel neither killed a process for lack of
 	// memory nor denied one since the session was opened. An error means that no verdict can rest on what
 	// the commands did. A session's own memory limit is reported by the Exit.
 	Verify(ctx context.Context) error
@@ -99,8 +99,8 @@ type Input struct {
 	Path    string       // slash-separated, relative to the workspace; "" or "." is its root
 	Tree    cache.Digest // a REAPI Directory; zero when Content is used
 	Content []byte       // a regular file at Path
-	// Replace removes whatever earlier inputs left at Path first, also when
-	// that is a symlink or a directory.
+	// Replace first removes what earlier inputs left at Path, even a
+	// symlink or a directory.
 	Replace bool
 }
 
@@ -134,7 +134,7 @@ type Command struct {
 	// Online reports that the command fetches what later ones need, and can use
 	// the network also where the backend keeps it from others.
 	Online bool
-	// Offline restricts the command to a private loopback, whatever network the backend has. Where that is
+	// Offline restricts the command to a private loopback, regardless of the backend's network. Where that is
 	// impossible, running it is an error.
 	Offline bool
 	// Attach connects the caller's terminal instead of Output, on a backend with

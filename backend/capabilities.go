@@ -35,9 +35,9 @@ type Capabilities struct {
 	Places func(ctx context.Context) error
 	// Attach reports that a Command can be attached to the caller's terminal.
 	Attach bool
-	// Keep makes Close leave a session's workspace for a person to look at, with
-	// everything in it ended. It is called between two Execs or after the last.
-	// how is the command by which a person enters it; it is empty when there is
+	// Keep makes Close leave a session's workspace for inspection by the user,
+	// and ends everything in it. It is called between two Execs or after the last.
+	// how is the command by which the user enters it; it is empty when there is
 	// nothing to enter, and then Close removes all as ever.
 	Keep func(ctx context.Context, s Session) (how string, err error)
 }

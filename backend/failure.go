@@ -39,9 +39,9 @@ func (e spoiledError) Is(target error) bool { return target == ErrSpoiled }
 // ToolError reports that a program the backend needs is not there or does not
 // work, and what to do about it. It means broken, never a verdict.
 type ToolError struct {
-	Tool string // as it was asked for: "uv", "uvx", "./run.sh"
+	Tool string // as requested: "uv", "uvx", "./run.sh"
 	Err  error
-	Hint string // what a person can do; can be empty
+	Hint string // what the user can do; can be empty
 }
 
 // Error includes the hint, which is often all that the user sees. For a machine that was exhausted it is a
@@ -59,7 +59,7 @@ func (e *ToolError) Error() string {
 func (e *ToolError) Unwrap() error { return e.Err }
 
 // SettingError reports that an attribute of the backend's configuration cannot be
-// meant, as far as that shows only where it runs. It is a person's to fix, so
+// meant, as far as that shows only where it runs. The user must fix it, so
 // trying again cannot help.
 type SettingError struct {
 	Setting string // the attribute: "user"

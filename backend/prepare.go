@@ -27,7 +27,7 @@ type preparation struct {
 // Do returns the snapshot of what prepare made under the name, unless that was forgotten. Callers with
 // the same name wait for each other; after an error the next one prepares again.
 func (p *Preparations) Do(b Backend, name string, prepare func() (snapshot string, err error)) (snapshot string, err error) {
-	one := p.at(b, name)
+	one := p.preparationOf(b, name)
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	if !one.done {
@@ -41,13 +41,13 @@ func (p *Preparations) Do(b Backend, name string, prepare func() (snapshot strin
 
 // Forget makes the next call of Do prepare again.
 func (p *Preparations) Forget(b Backend, name string) {
-	one := p.at(b, name)
+	one := p.preparationOf(b, name)
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	one.done = false
 }
 
-func (p *Preparations) at(b Backend, name string) *preparation {
+func (p *Preparations) preparationOf(b Backend, name string) *preparation {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := preparationKey{b, name}

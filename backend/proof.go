@@ -15,7 +15,7 @@ import (
 type SessionKey []byte
 
 // ErrForeign reports that an entry of a registry is not the caller's own.
-var ErrForeign = errors.New("its entry was not written by this user on this machine, so nothing that it names is touched")
+var ErrForeign = errors.New("this user did not write its entry on this machine, so nothing that it names is changed")
 
 // Prove returns the proof of an entry of a run.
 func (k SessionKey) Prove(run string, e Entry) string {

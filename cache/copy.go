@@ -18,7 +18,7 @@ const copyChunk = 64 << 20
 
 // copier is a store that can fill a file faster than by reading a blob.
 type copier interface {
-	// copyBlob writes the blob to an empty file. Errors are those of Store.Open.
+	// copyBlob writes the blob to an empty file. Errors are the same as for Store.Open.
 	copyBlob(ctx context.Context, to *os.File, g Digest) error
 }
 

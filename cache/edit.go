@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Edit is a path that someone may edit: a file, or a directory with all that is in it.
+// Edit is a possible edit of a path: a file, or a directory with everything in it.
 type Edit struct {
-	paths []string // absolute, clean; with links, and without
-	state seen     // of what the path leads to
+	paths []string  // absolute, clean; with links, and without
+	state pathState // of what the path leads to
 }
 
 // EditOf returns the edit of an absolute path, whether something is there or not.
@@ -35,7 +35,7 @@ func (e Edit) ChangesAny(s *Snapshot) bool {
 	le := binary.LittleEndian
 	for i := range s.Len() {
 		r := s.record(i)
-		was := seen{mode: le.Uint32(r[12:]), absent: le.Uint32(r[8:])&probeAbsent != 0}
+		was := pathState{mode: le.Uint32(r[12:]), absent: le.Uint32(r[8:])&probeAbsent != 0}
 		was.inode, was.dev = le.Uint64(r[40:]), le.Uint64(r[48:])
 		if e.changes(s.probe(r), was) {
 			return true
@@ -44,7 +44,7 @@ func (e Edit) ChangesAny(s *Snapshot) bool {
 	return false
 }
 
-func (e Edit) changes(p Probe, was seen) bool {
+func (e Edit) changes(p Probe, was pathState) bool {
 	directory := !e.state.absent && e.state.directory()
 	if p.Exists || p.Listing && !directory {
 		return false

@@ -144,7 +144,7 @@ func (ix *FileIndex) hash(path string) (g Digest, state fileState, stable bool, 
 	return g, state, ok && state.stableAt(now), nil
 }
 
-// Forget drops what is known of path: it will be read when next asked for.
+// Forget drops what is known of path: it will be read at the next query.
 func (ix *FileIndex) Forget(path string) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()

@@ -218,14 +218,14 @@ func TestFileIndexDamage(t *testing.T) {
 	}
 }
 
-// known are the entries of an index, once they are read.
+// known returns the entries of an index, once they are read.
 func known(ix *FileIndex) map[pathID]indexEntry {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	return entriesOf(&ix.entries)
 }
 
-// entriesOf are all entries of a table.
+// entriesOf returns all entries of a table.
 func entriesOf(t *indexTable) map[pathID]indexEntry {
 	all := map[pathID]indexEntry{}
 	for r := range slices.Chunk(t.saved, indexRecordSize) {
@@ -239,7 +239,7 @@ func entriesOf(t *indexTable) map[pathID]indexEntry {
 	return all
 }
 
-// indexOf is the saved form of entries.
+// indexOf returns the saved form of entries.
 func indexOf(entries map[pathID]indexEntry) []byte {
 	t := indexTable{}
 	for id, e := range entries {
@@ -248,8 +248,7 @@ func indexOf(entries map[pathID]indexEntry) []byte {
 	return t.encode(0)
 }
 
-// TestIndexTable has a table and a map go through the same changes, saved and read
-// back now and then.
+// TestIndexTable applies the same changes to a table and a map, which are saved and read back now and then.
 func TestIndexTable(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20 {

@@ -25,8 +25,8 @@ const gcGrace = time.Hour + UseInterval
 // clockSkew bounds the difference between the clocks of a store's users.
 const clockSkew = 10 * time.Minute
 
-// GCOptions specify what GC may remove. Whatever was put or used within the last
-// two hours stays in any case.
+// GCOptions specify what GC can remove. What was put or used within the last two
+// hours always stays.
 type GCOptions struct {
 	MaxBytes int64         // the store shrinks to this; < 0: no budget
 	MaxAge   time.Duration // what was not used for longer goes; 0: no limit
@@ -72,7 +72,7 @@ func (d *Disk) GC(ctx context.Context, o GCOptions) (GCReport, error) {
 type collector struct {
 	disk      *Disk
 	options   GCOptions
-	since     int64 // a file used later can be in use by a process that runs beside
+	since     int64 // a file used later can be in use by a concurrent process
 	threshold int64 // LRU: what was last used before it goes
 
 	all   struct{ blobs, records [shardCount][]weighed } // by the first byte of the hash, sorted

@@ -22,9 +22,8 @@ const beside = 1000
 // manyBlobs are few enough for every run of the tests.
 const manyBlobs = 1000
 
-// TestManyBlobs: gc to half of what a store holds, and verify, in processes of
-// their own while another process puts and reads. With FEVALGRAPH_TEST_BLOBS it tells what
-// they take, and holds them to their memory.
+// TestManyBlobs runs gc to half of a store's content, and verify, in separate processes while another process
+// puts and reads. With FEVALGRAPH_TEST_BLOBS it prints their cost, and limits their memory.
 func TestManyBlobs(t *testing.T) {
 	n := manyBlobs
 	if text := os.Getenv(blobsVariable); text != "" {

@@ -32,7 +32,7 @@ type Sighting struct {
 	// Digest is the content of a regular file as it was read; zero for anything
 	// else. The bytes decide where the state proves nothing.
 	Digest Digest
-	state  seen
+	state  pathState
 	at     int64 // nanoseconds since 1970, before the state was taken
 	err    error
 }
@@ -63,7 +63,7 @@ func SightFile(path string, info fs.FileInfo, at time.Time, d Digest) Sighting {
 	return s
 }
 
-func (p Probe) look() (seen, error) {
+func (p Probe) look() (pathState, error) {
 	return lookAt(append([]byte(p.Path), 0), p.Follow)
 }
 
@@ -71,7 +71,7 @@ func compareSightings(a, b Sighting) int {
 	return cmp.Or(
 		strings.Compare(a.Path, b.Path),
 		slices.Compare(b.Digest.Hash[:], a.Digest.Hash[:]), // those with a digest come first
-		cmp.Compare(way(a.Probe), way(b.Probe)),
+		cmp.Compare(probeFlags(a.Probe), probeFlags(b.Probe)),
 		cmp.Compare(a.at, b.at),
 	)
 }
@@ -116,7 +116,7 @@ func kindByte(mode fs.FileMode) byte {
 
 // holds reports whether the regular file at path has the bytes of want now,
 // and did not change while it was read.
-func holds(path string, now seen, want Digest) bool {
+func holds(path string, now pathState, want Digest) bool {
 	if want.IsZero() || now.size != want.Size {
 		return false
 	}

@@ -69,7 +69,7 @@ func TestPutFileRefuses(t *testing.T) {
 	}
 }
 
-// A file that is written while it is read is no source for anything.
+// A file that is written while it is read is never a source.
 func TestSourceCheck(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	for name, change := range map[string]func() error{

@@ -276,7 +276,7 @@ type sources map[Digest]Source
 // Open implements Source.
 func (s sources) Open(ctx context.Context, d Digest) (io.ReadCloser, error) {
 	from, ok := s[d]
-	if !ok { // the server asked for what it was not asked about
+	if !ok { // the server requested blobs that were not queried
 		return nil, &MissingError{Digest: d}
 	}
 	return from.Open(ctx, d)

@@ -16,7 +16,7 @@ type UnsettledError struct{ Path string }
 func (e *UnsettledError) Error() string { return e.Path + " was changed a moment ago" }
 
 // Snapshot is the recorded state of paths. As long as Changed finds no
-// difference, whatever was read from those paths would be read again. It is a
+// difference, reading those paths again would have the same result. It is a
 // table and the text of the paths, used as they are in a file, so that a hundred
 // thousand of them cost no more than reading it and one system call for each.
 type Snapshot struct {
@@ -45,19 +45,19 @@ const (
 	noDigest     = ^uint32(0)
 )
 
-// seen is the state of one path.
-type seen struct {
+// pathState is the state of one path.
+type pathState struct {
 	fileState
 	mode   uint32
 	absent bool
 }
 
-// identifies reports whether the inode alone identifies the path's file, whatever
-// its content. The target of a link can change with nothing else.
-func (s seen) identifies() bool { return s.regular() || s.directory() }
+// identifies reports whether the inode alone identifies the path's file,
+// regardless of its content. The target of a link can change with nothing else.
+func (s pathState) identifies() bool { return s.regular() || s.directory() }
 
 // same reports whether two states are of one file, as far as a probe cares.
-func (s seen) same(o seen, p Probe) bool {
+func (s pathState) same(o pathState, p Probe) bool {
 	return s == o || p.Exists && !s.absent && !o.absent && s.identifies() && s.kind() == o.kind() && s.inode == o.inode && s.dev == o.dev &&
 		(s.mode^o.mode)&executable == 0
 }
@@ -71,8 +71,8 @@ const (
 	maxSnapshotPaths = 1 << 31
 )
 
-// way encodes how a path is probed.
-func way(p Probe) (flags uint32) {
+// probeFlags encodes how a path is probed.
+func probeFlags(p Probe) (flags uint32) {
 	for _, f := range []struct {
 		set bool
 		bit uint32
@@ -122,7 +122,7 @@ func (s *Snapshot) add(one Sighting) error {
 	if !now.same(one.state, one.Probe) {
 		return &ChangedError{Path: one.Path}
 	}
-	flags, digest := way(one.Probe), noDigest
+	flags, digest := probeFlags(one.Probe), noDigest
 	settled := one.state.stableAt(one.at)
 	switch {
 	case now.absent:
@@ -197,7 +197,7 @@ func (s *Snapshot) unchanged(r []byte) bool {
 	le := binary.LittleEndian
 	path, flags := s.path(r), le.Uint32(r[8:])
 	now, err := lookAt(path, flags&probeFollow != 0)
-	was := seen{mode: le.Uint32(r[12:]), absent: flags&probeAbsent != 0, fileState: fileState{
+	was := pathState{mode: le.Uint32(r[12:]), absent: flags&probeAbsent != 0, fileState: fileState{
 		size: int64(le.Uint64(r[16:])), mtime: int64(le.Uint64(r[24:])), ctime: int64(le.Uint64(r[32:])),
 		inode: le.Uint64(r[40:]), dev: le.Uint64(r[48:]),
 	}}

@@ -12,7 +12,7 @@ import (
 
 // lookAt returns the state of a path, which ends with a NUL. An absent path has
 // a state, too.
-func lookAt(path []byte, follow bool) (seen, error) {
+func lookAt(path []byte, follow bool) (pathState, error) {
 	var st unix.Stat_t
 	flags := unix.AT_SYMLINK_NOFOLLOW
 	if follow {
@@ -23,30 +23,30 @@ func lookAt(path []byte, follow bool) (seen, error) {
 		err := unix.Fstatat(unix.AT_FDCWD, name, &st, flags)
 		switch {
 		case err == nil:
-			return seen{mode: st.Mode, fileState: fileState{
+			return pathState{mode: st.Mode, fileState: fileState{
 				size: st.Size, mtime: st.Mtim.Nano(), ctime: st.Ctim.Nano(), inode: st.Ino, dev: deviceIdentity(name, uint64(st.Dev)), //nolint:unconvert // 32 bits on some platforms
 			}}, nil
 		case errors.Is(err, unix.EINTR):
 		case isGone(err):
-			return seen{absent: true}, nil
+			return pathState{absent: true}, nil
 		default:
-			return seen{}, &os.PathError{Op: "stat", Path: string(path[:len(path)-1]), Err: err}
+			return pathState{}, &os.PathError{Op: "stat", Path: string(path[:len(path)-1]), Err: err}
 		}
 	}
 }
 
 // seenOf returns the state in info of the file at path.
-func seenOf(path string, info fs.FileInfo) (seen, error) {
+func seenOf(path string, info fs.FileInfo) (pathState, error) {
 	state, ok := stateOf(path, info)
 	st, isStat := info.Sys().(*syscall.Stat_t)
 	if !ok || !isStat {
-		return seen{}, &UnsettledError{Path: path}
+		return pathState{}, &UnsettledError{Path: path}
 	}
-	return seen{fileState: state, mode: st.Mode}, nil
+	return pathState{fileState: state, mode: st.Mode}, nil
 }
 
 func isNotDirectory(err error) bool { return errors.Is(err, unix.ENOTDIR) }
 
-func (s seen) kind() uint32    { return s.mode & unix.S_IFMT }
-func (s seen) regular() bool   { return s.kind() == unix.S_IFREG }
-func (s seen) directory() bool { return s.kind() == unix.S_IFDIR }
+func (s pathState) kind() uint32    { return s.mode & unix.S_IFMT }
+func (s pathState) regular() bool   { return s.kind() == unix.S_IFREG }
+func (s pathState) directory() bool { return s.kind() == unix.S_IFDIR }

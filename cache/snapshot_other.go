@@ -11,7 +11,7 @@ import (
 
 // lookAt returns the state of a path, which ends with a NUL. An absent path has
 // a state, too.
-func lookAt(path []byte, follow bool) (seen, error) {
+func lookAt(path []byte, follow bool) (pathState, error) {
 	look := os.Lstat
 	if follow {
 		look = os.Stat
@@ -19,26 +19,26 @@ func lookAt(path []byte, follow bool) (seen, error) {
 	name := string(path[:len(path)-1])
 	info, err := look(name)
 	if isGone(err) {
-		return seen{absent: true}, nil
+		return pathState{absent: true}, nil
 	}
 	if err != nil {
-		return seen{}, err
+		return pathState{}, err
 	}
 	return seenOf(name, info)
 }
 
 // seenOf returns the state in info of the file at path. Where the platform does not report enough to
 // recognize a change, no state can be recorded.
-func seenOf(path string, info fs.FileInfo) (seen, error) {
+func seenOf(path string, info fs.FileInfo) (pathState, error) {
 	state, ok := stateOf(path, info)
 	if !ok {
-		return seen{}, &UnsettledError{Path: path}
+		return pathState{}, &UnsettledError{Path: path}
 	}
-	return seen{fileState: state, mode: uint32(info.Mode())}, nil
+	return pathState{fileState: state, mode: uint32(info.Mode())}, nil
 }
 
 func isNotDirectory(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
 
-func (s seen) kind() uint32    { return s.mode & uint32(fs.ModeType) }
-func (s seen) regular() bool   { return s.kind() == 0 }
-func (s seen) directory() bool { return s.kind() == uint32(fs.ModeDir) }
+func (s pathState) kind() uint32    { return s.mode & uint32(fs.ModeType) }
+func (s pathState) regular() bool   { return s.kind() == 0 }
+func (s pathState) directory() bool { return s.kind() == uint32(fs.ModeDir) }

@@ -20,7 +20,7 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// settled are sightings of a time by which everything on the disk is stable.
+// settled returns sightings of a time by which everything on the disk is stable.
 func settled(probes ...Probe) []Sighting {
 	all := make([]Sighting, len(probes))
 	for i, p := range probes {

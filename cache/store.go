@@ -25,7 +25,7 @@ type Store interface {
 	Open(ctx context.Context, d Digest) (io.ReadCloser, error)
 	// Has reports whether the blob is present, without reading it.
 	Has(ctx context.Context, d Digest) (bool, error)
-	// Record returns the record of k, or nil if there is none. A record that does not decode or whose
+	// Record returns the record of k, or nil if it is missing. A record that does not decode or whose
 	// checksum is wrong is dropped and reads as nil. A record that the store's key did not sign is a
 	// *ForeignError.
 	Record(ctx context.Context, k Key) (*Record, error)

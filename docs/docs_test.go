@@ -27,8 +27,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite tables and console output")
 
-// programName is the name under which the test binary is fevalgraph itself:
-// console blocks run it in a process of its own.
+// programName is the name under which the test binary runs fevalgraph: console blocks run it in a separate
+// process.
 const programName = "fevalgraph"
 
 func TestMain(m *testing.M) {
@@ -106,7 +106,7 @@ func (b *block) has(word string) bool {
 	return false
 }
 
-// option is the value of the info word name=value.
+// option returns the value of the info word name=value.
 func (b *block) option(name string) string {
 	for _, w := range b.info {
 		if value, ok := strings.CutPrefix(w, name+"="); ok {

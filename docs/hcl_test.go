@@ -170,7 +170,7 @@ func parse(t *testing.T, text string) *hclsyntax.Body {
 	return file.Body.(*hclsyntax.Body)
 }
 
-// sampleProject is the quickstart without its configuration, with a few files
+// sampleProject returns the quickstart without its configuration, with a few files
 // more that blocks name.
 func sampleProject(t *testing.T) string {
 	dir := t.TempDir()

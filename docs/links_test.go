@@ -74,7 +74,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// outsideBlocks are the lines of a page, those of fenced blocks empty.
+// outsideBlocks returns the lines of a page, those of fenced blocks empty.
 func outsideBlocks(p *page) []string {
 	lines := make([]string, len(p.lines))
 	inside := false
@@ -88,7 +88,7 @@ func outsideBlocks(p *page) []string {
 	return lines
 }
 
-// anchors are the names that a page's headings have in links.
+// anchors returns the names that a page's headings have in links.
 func anchors(p *page) map[string]bool {
 	found := map[string]bool{}
 	for _, line := range outsideBlocks(p) {

@@ -86,7 +86,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// schemaTables are the tables of what `fevalgraph schema` prints, by the comment that asks for them.
+// schemaTables returns the tables of what `fevalgraph schema` prints, by the comment that asks for them.
 func schemaTables() map[string][]string {
 	tables := map[string][]string{}
 	var walk func(path string, s lang.BlockSchema)
@@ -143,7 +143,7 @@ func blockTable(blocks []lang.BlockSchema) []string {
 
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
-// commandTables are the flags of every command.
+// commandTables returns the flags of every command.
 func commandTables() map[string][]string {
 	tables := map[string][]string{}
 	root := cli.Commands(compat.Benchmarks())

@@ -16,35 +16,35 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
-// Audited is what an audit found out.
+// Audited is the result of an audit.
 type Audited struct {
-	Stored    int              // results of checkpoints that a run would serve
-	Checked   int              // of these, those that were made again
-	Different []AuditedResult  // those that are not what is stored
-	Unjudged  []AuditedProblem // those that could not be made again
-	same      []AuditedResult  // the rest of Checked
+	Stored    int              // checkpoint results that a run would serve
+	Checked   int              // part of Stored that was executed again
+	Different []AuditedResult  // results that differ from the stored ones
+	Unjudged  []AuditedProblem // results that could not be produced again
+	same      []AuditedResult  // the other results of Checked
 }
 
-// AuditedResult compares a stored result with what was made again.
+// AuditedResult compares a stored result with a new one.
 type AuditedResult struct {
 	Addr   string `json:"addr"`
 	Stored string `json:"stored"` // digest
 	Made   string `json:"made"`   // digest
-	// Causes are the nodes below that have other inputs than those of the stored result, if
-	// that is known. There are none when none were found, as of tests that are flaky.
+	// Causes are the dependencies whose inputs differ from those of the stored result, if known. It is empty if
+	// all inputs are equal, as for flaky tests.
 	Causes []string `json:"causes,omitempty"`
 
-	below func() map[string]*graph.Status // returns the nodes that made it, by address
+	below func() map[string]*graph.Status // returns the nodes that the result depends on, by address
 }
 
-// AuditedProblem is a result that could not be made again.
+// AuditedProblem is a result that could not be produced again.
 type AuditedProblem struct {
 	Addr    string `json:"addr"`
 	Message string `json:"message"`
 }
 
-// Audit makes a random sample of the stored results of checkpoints again, in an empty store
-// and with nothing that is known from before, and compares. It executes the project.
+// Audit executes a random sample of the stored checkpoint results again, in an empty store and without earlier
+// answers, and compares the results. It executes the project.
 func Audit(ctx context.Context, o Options, sample int) (*Audited, error) {
 	stored, err := storedResults(ctx, o)
 	if err != nil {
@@ -67,7 +67,7 @@ func Audit(ctx context.Context, o Options, sample int) (*Audited, error) {
 	return a, err
 }
 
-// auditOf makes the results of some nodes again, given the digests that they are to have.
+// auditOf executes nodes again, and compares their results with the expected digests.
 func auditOf(ctx context.Context, o Options, want map[string]cache.Digest) (*Audited, error) {
 	a := &Audited{Stored: len(want), Checked: len(want)}
 	if len(want) == 0 {
@@ -78,12 +78,12 @@ func auditOf(ctx context.Context, o Options, want map[string]cache.Digest) (*Aud
 		return nil, exit.With(exit.NotJudged, err)
 	}
 	defer os.RemoveAll(dir)
-	o.Trusted = true // whoever audits a project executes it
-	return a, a.check(ctx, apart(o, dir), want)
+	o.Trusted = true // auditing a project executes it anyway
+	return a, a.check(ctx, isolated(o, dir), want)
 }
 
-// apart are the options with a store and a state in a directory, and no remote cache.
-func apart(o Options, dir string) Options {
+// isolated returns options with a store and state in dir, without remote caches.
+func isolated(o Options, dir string) Options {
 	was := o
 	o.LookupEnv = func(name string) (string, bool) {
 		switch name {
@@ -98,10 +98,9 @@ func apart(o Options, dir string) Options {
 	return o
 }
 
-// storedResults are the digests of the results of checkpoints that a run would serve, by the
-// addresses of their nodes.
+// storedResults returns the digests of checkpoint results that a run would serve, by node address.
 func storedResults(ctx context.Context, o Options) (map[string]cache.Digest, error) {
-	o.Trusted = true // whoever audits a project executes it
+	o.Trusted = true // auditing a project executes it anyway
 	p, err := Open(ctx, o, Reading)
 	if err != nil {
 		return nil, err
@@ -128,7 +127,7 @@ func storedResults(ctx context.Context, o Options) (map[string]cache.Digest, err
 	return stored, nil
 }
 
-// check makes results again and compares them.
+// check executes nodes again and compares their results.
 func (a *Audited) check(ctx context.Context, o Options, stored map[string]cache.Digest) (err error) {
 	addrs := slices.Sorted(maps.Keys(stored))
 	p, err := Open(ctx, o, Writing)
@@ -140,7 +139,7 @@ func (a *Audited) check(ctx context.Context, o Options, stored map[string]cache.
 	for _, addr := range addrs {
 		id, ok := p.Plan.Graph.Lookup(addr)
 		if !ok {
-			return exit.With(exit.NotJudged, fmt.Errorf("the configuration has no %s, of which there is a result", addr))
+			return exit.With(exit.NotJudged, fmt.Errorf("the configuration has no %s, which has a result", addr))
 		}
 		targets = append(targets, id)
 	}

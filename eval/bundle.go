@@ -25,22 +25,22 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
 
-// BundleRequest says what goes into a bundle.
+// BundleRequest configures a bundle.
 type BundleRequest struct {
-	Run      string   // an id, a part of one, or "latest"
-	File     string   // to write
+	Run      string   // an id, part of an id, or "latest"
+	File     string   // output path
 	Withhold []string // of provenance.Withheld
 }
 
-// Bundled is what went into a bundle.
+// Bundled describes the contents of a written bundle.
 type Bundled struct {
 	Run             string
 	Nodes, Verdicts int
-	Bytes           int64 // of manifests and blobs, unpacked
+	Bytes           int64 // size of manifests and blobs, uncompressed
 	Signer          string
 }
 
-// Bundle writes what the verdicts of a recorded run rest on into a file, signed by the key in
+// Bundle exports the evidence for the verdicts of a recorded run as a file, signed with the key in
 // FEVALGRAPH_SIGNING_KEY.
 func Bundle(ctx context.Context, o Options, r BundleRequest) (*Bundled, error) {
 	signer, err := user.SigningKey(o.Getenv)
@@ -87,7 +87,7 @@ func Bundle(ctx context.Context, o Options, r BundleRequest) (*Bundled, error) {
 	return b, nil
 }
 
-// goneHint says what to do about content that is no longer in the store.
+// goneHint adds a hint to errors about content that the store no longer contains.
 func goneHint(err error) error {
 	gone, missing := (*provenance.GoneError)(nil), (*cache.MissingError)(nil)
 	if errors.As(err, &gone) || errors.As(err, &missing) {
@@ -96,13 +96,13 @@ func goneHint(err error) error {
 	return exit.With(exit.NotJudged, err)
 }
 
-// answersOf returns the nodes of a run, in the order in which it decided them.
+// answersOf returns the nodes of a run in the order of their decisions.
 func answersOf(state event.Records, run *event.Run) ([]provenance.Answered, error) {
 	var all []provenance.Answered
 	places := map[string]int{}
 	var failed error
 	err := history.Each(state, run, func(done event.NodeDone) bool {
-		at, again := places[done.Addr] // a node may be decided twice
+		at, again := places[done.Addr] // a node can be decided twice
 		if !again {
 			at = len(all)
 			places[done.Addr], all = at, append(all, provenance.Answered{Addr: done.Addr})
@@ -118,24 +118,23 @@ func answersOf(state event.Records, run *event.Run) ([]provenance.Answered, erro
 	return all, errors.Join(err, failed)
 }
 
-// VerifyRequest says how a bundle is checked.
+// VerifyRequest configures the check of a bundle.
 type VerifyRequest struct {
 	File  string
-	Keys  []string // public keys, or files that begin with one; one of them has to have signed
-	Rerun int      // so many verdicts are made again, in the project of the options
-	Seed  string   // of the draw
+	Keys  []string // public keys, or files that begin with one; the signature must be by one of them
+	Rerun int      // number of verdicts to produce again, in the project of the options
+	Seed  string   // seed of the random sample
 }
 
-// Verified is what a check of a bundle found out.
+// Verified is the result of checking a bundle.
 type Verified struct {
 	*provenance.Checked
-	Again *Audited // nil unless something was to be made again
-	// Moved lists results that came out the same from other inputs than the bundle's.
+	Again *Audited // nil unless verdicts were produced again
+	// Moved lists results that were the same although inputs differ from the bundle's.
 	Moved []AuditedResult
 }
 
-// Verify checks a bundle, and makes verdicts that are drawn again if that is asked for and
-// nothing is wrong with the bundle.
+// Verify checks a bundle. If requested and the bundle is valid, it produces a random sample of verdicts again.
 func Verify(ctx context.Context, o Options, r VerifyRequest) (*Verified, error) {
 	var keys []dsse.Verifier
 	for _, text := range r.Keys {
@@ -175,9 +174,8 @@ func Verify(ctx context.Context, o Options, r VerifyRequest) (*Verified, error) 
 	return v, nil
 }
 
-// otherInputs are the nodes that have other inputs now, of which none follows from another
-// node. A node that makes something else of the same inputs is none of them. Nodes come after
-// those that they rest on.
+// otherInputs returns the nodes that have other inputs now and depend on no node that changed. A node with the
+// same inputs and other outputs is not included. The result is in dependency order.
 func otherInputs(nodes []provenance.Node, now map[string]*graph.Status) (addrs []string) {
 	differs := map[cache.Key]bool{}
 	for _, n := range nodes {
@@ -193,7 +191,7 @@ func otherInputs(nodes []provenance.Node, now map[string]*graph.Status) (addrs [
 	return addrs
 }
 
-// publicKey reads a public key from its text, or from the first line of a file.
+// publicKey parses a public key, or reads it from the first line of a file.
 func publicKey(path, text string) (key remote.PublicKey, err error) {
 	if content, err := os.ReadFile(path); err == nil {
 		text, _, _ = strings.Cut(string(content), "\n")

@@ -27,8 +27,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
-// call has open what one call uses of a project: its configuration, state and stores, and what backends
-// are made with. It is for one goroutine at a time, and has to be closed.
+// call holds the open configuration, state, stores and backend site of a project for one call. It must be used
+// by one goroutine at a time and be closed.
 type call struct {
 	Config *lang.Config
 	source
@@ -40,37 +40,37 @@ type call struct {
 	partitions partition.Store
 	place      proof.Place
 	records    event.Records
-	run        string // id for what happens in this invocation
+	run        string // run id, for things that this invocation creates
 	stores     *stores.Stores
 	files      *cache.FileIndex
 	locker     *requirements.Locker
-	registry   *backend.Registry // nil unless the access is Writing
+	registry   *backend.Registry // nil unless access is Writing
 	site       *kind.Site
 
 	trace     *partition.Trace
 	trust     *user.Trust
-	untrusted sync.Once // reports that a backend was not asked
-	// secretEnv reads the environment without a trace: what is in no result may change.
+	untrusted sync.Once // reports that a backend was not queried
+	// secretEnv reads the environment without tracing: results must not depend on its values.
 	secretEnv func(name string) (string, bool)
 }
 
-// source describes where a configuration comes from.
+// source describes the origin of a configuration.
 type source struct {
-	evaluated bool             // from HCL, not from the index
-	inputs    []cache.Sighting // if so, the files and variables that it was evaluated from
+	evaluated bool             // loaded from HCL instead of the index
+	inputs    []cache.Sighting // files and variables that it was evaluated from, if evaluated
 	warnings  diag.List
 }
 
-// Access limits what a call does with a project.
+// Access limits what a call can do with a project.
 type Access int
 
 const (
-	Reading  Access = iota // write nothing
-	Writing                // nodes may be executed
-	renewing               // as Writing, and the lock file is replaced whatever is in it
+	Reading  Access = iota // writes nothing
+	Writing                // can execute nodes
+	renewing               // as Writing, and replaces an invalid lock file
 )
 
-// openCall loads the configuration, from the index if it holds, and opens state and stores.
+// openCall loads the configuration, from the index if that is current, and opens state and stores.
 func openCall(ctx context.Context, o Options, access Access, known *partition.Index) (*call, error) {
 	t, untraced := partition.NewTrace(), o
 	o.LookupEnv = t.LookupEnv(untraced.Getenv)
@@ -90,7 +90,7 @@ func openCall(ctx context.Context, o Options, access Access, known *partition.In
 	return c, nil
 }
 
-// load evaluates the configuration. Nothing of it was read before the given time.
+// load evaluates the configuration. before is a time before any of it was read.
 func (c *call) load(before time.Time) error {
 	cfg, warnings, err := c.options.LoadWarned()
 	if err == nil {
@@ -99,7 +99,7 @@ func (c *call) load(before time.Time) error {
 	return err
 }
 
-// locate sets the files and directories that the call uses, and opens none of them.
+// locate sets the paths of the call's files and directories, without opening them.
 func (c *call) locate() {
 	o, cfg, writing := c.options, c.Config, c.access == Writing
 	c.state, c.run = o.StateDirOf(cfg.Root), event.NewRunID(time.Now(), uint16(rand.Uint32()))
@@ -107,14 +107,14 @@ func (c *call) locate() {
 	c.place, c.records = o.Place(c.state, writing), o.RecordsIn(c.state, writing)
 	c.trust = o.OpenTrust()
 	c.trust.Adding = c.access != Reading && !o.Restricted
-	userState, _ := o.UserState() // sessions and records say why there is none
+	userState, _ := o.UserState() // sessions and records report why it is missing
 	c.site = &kind.Site{Root: cfg.Root, State: c.state, UserState: userState, Scratch: options.ScratchDir(), Run: c.run, Place: c.place, ReadOnly: c.access == Reading, LookupEnv: o.Getenv}
 	c.site.Notice, c.site.Leftover = o.NoticeMachines, o.NoticeLeftover
 	c.site.Key, _ = o.UserKey(writing) // openSessions reports why it is missing
 }
 
-// open opens the store and all that is known of earlier runs. A call that may
-// execute ends the sessions of crashed runs.
+// open opens the store and the records of earlier runs. A call that can execute ends the sessions of crashed
+// runs.
 func (c *call) open(ctx context.Context) error {
 	c.locate()
 	if c.access != Reading {
@@ -145,7 +145,7 @@ func (c *call) open(ctx context.Context) error {
 	return c.openSessions(ctx)
 }
 
-// environment returns what compiling needs of the call.
+// environment returns the dependencies of the compiler.
 func (c *call) environment() plan.Environment {
 	return plan.Environment{
 		Store: c.stores.Store, States: c.files, Executor: c.executor, Tools: c.tools,
@@ -153,20 +153,19 @@ func (c *call) environment() plan.Environment {
 	}
 }
 
-// sources returns the reader of source files for a node.
+// sources returns the source reader of a node.
 func (c *call) sources(addr string) tasks.Sources {
 	return c.trace.Sources(addr, c.files, c.stores.Store)
 }
 
-// Close saves the file index and releases files and backends. It is
-// idempotent.
+// Close saves the file index and releases files and backends. It is idempotent.
 func (c *call) Close() error {
 	var errs []error
 	if c.files != nil && c.access != Reading {
 		errs = append(errs, c.files.Save())
 	}
 	if c.access != Reading {
-		_ = c.trust.Save() // without it a plan explains how to trust the project
+		_ = c.trust.Save() // without it, plan explains how to trust the project
 	}
 	if c.registry != nil {
 		c.endLeftClusters()
@@ -182,8 +181,7 @@ func (c *call) Close() error {
 	return errors.Join(errs...)
 }
 
-// closeAfter closes the call after a call that returned err, which explains more
-// than what closing it says.
+// closeAfter closes the call and returns err, which explains more than an error of closing.
 func (c *call) closeAfter(err error) error {
 	if closeErr := c.Close(); closeErr != nil && err == nil {
 		return exit.With(exit.NotJudged, closeErr)
@@ -210,7 +208,7 @@ func (c *call) openSessions(ctx context.Context) error {
 	} else if err != nil {
 		return exit.With(exit.NotJudged, err)
 	}
-	// Without a key sessions are listed, and after a crash are left for a person to end.
+	// Without a key, sessions are listed, and after a crash the user must end them.
 	if key, err := c.options.SessionKey(); err == nil {
 		c.registry.Prove(key)
 	} else {

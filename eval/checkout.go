@@ -17,36 +17,39 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// checkedOut is a commit's files in a temporary directory. What git does not track is there as it is now.
+// checkedOut is a commit's files in a temporary directory. Files that git does not track are copied from the
+// work tree.
 type checkedOut struct {
 	ref string
-	dir string // real path; its parent directory is to be removed
-	top string // of the repository's work tree; real path
+	dir string // real path; its parent directory must be removed
+	top string // root of the repository's work tree; real path
 }
 
-// moved returns a path in the repository as one in the directory. Other paths, and relative ones, stay.
-func (c *checkedOut) moved(path string) string {
+// translate translates a path in the repository to the directory. Relative and other paths are unchanged.
+func (c *checkedOut) translate(path string) string {
 	if rel, err := filepath.Rel(c.top, path); filepath.IsAbs(path) && err == nil && filepath.IsLocal(rel) {
 		return filepath.Join(c.dir, rel)
 	}
 	return path
 }
 
-// options returns options for the project as the commit has it. Its directory in the work tree counts as the project's.
+// options returns options for the project at the commit. Its directory in the work tree counts as part of the
+// project.
 func (c *checkedOut) options(o *Options) (Options, error) {
 	real, err := filepath.EvalSymlinks(options.Absolute(o.Dir))
 	moved := *o
-	moved.Dir, moved.File, moved.Within = c.moved(real), c.moved(o.File), append(slices.Clone(o.Within), real)
+	moved.Dir, moved.File, moved.Within = c.translate(real), c.translate(o.File), append(slices.Clone(o.Within), real)
 	return moved, err
 }
 
-// git runs git commands in a repository, which can come from elsewhere: nothing that it configures is run.
+// git runs git commands in a repository that can be hostile: commands that the repository configures do not
+// run.
 type git struct {
 	dir string
 	env []string
 }
 
-// run returns what a command prints.
+// run returns the output of a command.
 func (g *git) run(ctx context.Context, args ...string) (string, error) {
 	args = append([]string{"--no-pager", "-C", g.dir, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "checkout.workers=0"}, args...)
 	c := exec.CommandContext(ctx, "git", args...)
@@ -78,7 +81,8 @@ func (e *gitError) Error() string {
 
 func (e *gitError) Unwrap() error { return e.err }
 
-// repository returns the repository that a directory is in. Own commands of the repository are an error.
+// repository returns the repository that contains a directory. It returns an error if the repository configures
+// commands.
 func repository(ctx context.Context, dir string) (*git, error) {
 	g := &git{dir: dir}
 	top, err := g.run(ctx, "rev-parse", "--show-toplevel")
@@ -93,7 +97,8 @@ func repository(ctx context.Context, dir string) (*git, error) {
 	return g, g.noCommands(ctx)
 }
 
-// checkOut writes the files of a commit into a temporary directory. The work tree must not have uncommitted changes.
+// checkOut writes the files of a commit to a temporary directory. Uncommitted changes in the work tree are an
+// error.
 func checkOut(ctx context.Context, o *Options, ref string) (c *checkedOut, err error) {
 	g, err := repository(ctx, options.Absolute(o.ProjectDir()))
 	if err != nil {
@@ -111,7 +116,7 @@ func checkOut(ctx context.Context, o *Options, ref string) (c *checkedOut, err e
 	return c, nil
 }
 
-// write writes the files of a commit into a temporary directory.
+// write writes the files of a commit to a temporary directory.
 func (g *git) write(ctx context.Context, ref string) (c *checkedOut, err error) {
 	commit, err := g.run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	var failed *gitError
@@ -162,15 +167,15 @@ func (g *git) clean(ctx context.Context) error {
 	return fmt.Errorf("uncommitted changes of %s: commits are compared (hint: commit or stash them, or call `fevalgraph plan`, which compares with the last answers)", text.Some(names, 3))
 }
 
-// noCommands returns an error if the repository's own configuration has commands that git runs for files, or if it has
-// submodules, whose files are not compared.
+// noCommands returns an error if the repository configures commands that git runs for files, or has submodules,
+// whose files are not compared.
 func (g *git) noCommands(ctx context.Context) error {
 	if _, err := os.Lstat(filepath.Join(g.dir, ".gitmodules")); err == nil {
 		return errors.New("the repository has submodules, whose files are not compared")
 	}
 	all, err := g.run(ctx, "config", "--show-scope", "--includes", "--get-regexp", `^filter\..*\.(clean|smudge|process)$`)
 	var exited *exec.ExitError
-	if errors.As(err, &exited) && exited.ExitCode() == 1 { // there are none
+	if errors.As(err, &exited) && exited.ExitCode() == 1 { // no such setting
 		return nil
 	}
 	for line := range strings.Lines(all) {
@@ -183,11 +188,11 @@ func (g *git) noCommands(ctx context.Context) error {
 	return err
 }
 
-// largestCopy bounds the files that are copied, in bytes; larger ones are linked.
+// largestCopy is the maximum size of copied files, in bytes; larger ones are linked.
 const largestCopy = 16 << 20
 
-// copyUntracked brings what git does not track, such as data that is not committed, from the work tree. The state
-// directory is left out.
+// copyUntracked copies files that git does not track, such as uncommitted data, from the work tree, but not the
+// state directory.
 func (g *git) copyUntracked(ctx context.Context, c *checkedOut, state string) error {
 	all, err := g.run(ctx, "ls-files", "--others", "--directory", "-z")
 	if err != nil {
@@ -198,7 +203,7 @@ func (g *git) copyUntracked(ctx context.Context, c *checkedOut, state string) er
 			continue
 		}
 		err := filepath.WalkDir(filepath.Join(c.top, name), func(from string, e fs.DirEntry, err error) error {
-			at := c.moved(from)
+			at := c.translate(from)
 			switch {
 			case err != nil:
 				return err
@@ -210,7 +215,7 @@ func (g *git) copyUntracked(ctx context.Context, c *checkedOut, state string) er
 				return os.MkdirAll(at, 0o755)
 			}
 			if _, err := os.Lstat(at); err == nil {
-				return nil // the commit has it
+				return nil // also part of the commit
 			}
 			return copyOrLink(from, at, e)
 		})
@@ -221,7 +226,7 @@ func (g *git) copyUntracked(ctx context.Context, c *checkedOut, state string) er
 	return nil
 }
 
-// copyOrLink brings a file or a link.
+// copyOrLink copies or links a file, or copies a symbolic link.
 func copyOrLink(from, at string, e fs.DirEntry) error {
 	info, err := e.Info()
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/options"
 )
 
-// endLeftClusters ends, at the end of a run, what crashed runs left and this one had no use for.
+// endLeftClusters ends clusters that crashed runs left and this run did not use.
 func (c *call) endLeftClusters() {
 	ended, err := c.options.EndClusters(context.Background(), c.site, false)
 	for _, name := range ended {
@@ -19,7 +19,7 @@ func (c *call) endLeftClusters() {
 	}
 }
 
-// launches are what a run of some nodes would ask backends for.
+// launches returns the machines that a run would request from backends.
 func (p *Project) launches(ctx context.Context, waiting map[string]work) []kind.Launch {
 	var all []kind.Launch
 	for _, b := range p.Plan.Machines() {
@@ -35,7 +35,7 @@ func (p *Project) launches(ctx context.Context, waiting map[string]work) []kind.
 	return all
 }
 
-// work is what a run would do in a pool.
+// work is the pending work in a pool.
 type work struct {
 	nodes   int
 	seconds float64

@@ -11,18 +11,18 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// collected are the results of a run, partition by partition.
+// collected holds the results of a run by partition.
 type collected struct {
 	of    *goals
-	parts []collectedPart // like freshness.parts
+	parts []collectedPart // parallel to freshness.parts
 	tasks []report.Task
 }
 
-// collectedPart is what a run has of a partition. Of a fresh one, all of which was asked
-// for, the results stay in its file until a caller needs them.
+// collectedPart holds the results of a partition. For a fresh partition that was requested completely, they
+// stay in its file until a caller reads them.
 type collectedPart struct {
-	whole bool          // the results are those of the partition's file
-	cells []report.Cell // otherwise
+	whole bool          // all results of the partition's file
+	cells []report.Cell // results, unless whole
 }
 
 // collect reads the results of the goals.
@@ -46,7 +46,7 @@ func (x *execution) collect(ctx context.Context) (*collected, error) {
 	return c, nil
 }
 
-// freshResults are those of the goals in fresh partitions.
+// freshResults returns the results of the goals in fresh partitions.
 func (g *goals) freshResults() (*collected, error) {
 	c := &collected{of: g, parts: make([]collectedPart, len(g.parts))}
 	if g.expanded {
@@ -58,7 +58,7 @@ func (g *goals) freshResults() (*collected, error) {
 	return c, nil
 }
 
-// narrow reads what was asked for of expanded partitions.
+// narrow reads the requested results of expanded partitions.
 func (c *collected) narrow() error {
 	of := c.of.Plan.Graph
 	asked, problems := make([]bool, of.Len()), map[string]bool{}
@@ -95,7 +95,7 @@ func (c *collected) narrow() error {
 	return group.Wait()
 }
 
-// rows are the summaries of all cells, in the order of results.
+// rows returns the summaries of all cells, in the order of results.
 func (c *collected) rows() []report.CellRow {
 	var all []report.CellRow
 	for at := range c.parts {
@@ -122,7 +122,7 @@ func (c *collected) results() (*report.Results, error) {
 	return &report.Results{Schema: report.Schema, Run: c.of.run, Cells: all, Tasks: c.tasks}, nil
 }
 
-// load reads the results that are still in their files, once.
+// load reads the results that are still in files, once.
 func (c *collected) load() error {
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))

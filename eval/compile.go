@@ -10,22 +10,22 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Project is a project with its stale partitions compiled. Fresh partitions are closed: the graph has
-// the nodes of their cells, which suites need, pinned to their answers, or no node at all when there is
-// nothing to compile. What else they have is counted and read by their facts. In an expanded project the
-// graph has every node of fresh partitions, pinned, for selectors that can match any of them.
+// Project is a project whose stale partitions are compiled. Fresh partitions are closed: the graph contains
+// only the cell nodes that suites depend on, pinned to their answers, or no node if there is nothing to
+// compile. Their other nodes are counted and read from their facts. In an expanded project, the graph contains
+// every node of fresh partitions, pinned, for selectors that can match any of them.
 type Project struct {
 	*freshness
 	Plan     *plan.Plan
 	expanded bool
-	last     partition.Lasts  // what earlier runs left of the nodes that the engine decides about
-	suites   partition.Suites // that are in no graph, since there was nothing to compile
+	last     partition.Lasts  // answers of earlier runs for nodes that the engine decides
+	suites   partition.Suites // nodes of suites that are in no graph, since nothing was compiled
 
-	all   *execution               // a dry run over all nodes, once it is needed
-	words map[plan.CellID][]string // for verdicts of checkpoints, once they are needed
+	all   *execution               // a dry run over all nodes; set on first use
+	words map[plan.CellID][]string // words for verdicts of checkpoints; set on first use
 }
 
-// Open loads the configuration, opens state and store, and compiles everything.
+// Open loads the configuration, opens state and store, and compiles all partitions.
 func Open(ctx context.Context, o Options, access Access) (*Project, error) {
 	f, err := openWith(ctx, o, access, nil)
 	if err != nil {
@@ -55,7 +55,7 @@ func (f *freshness) compile(ctx context.Context, expand bool) (*Project, error) 
 		}
 		rows, err := f.partitions.Rows(f.parts[at].File)
 		if err != nil {
-			f.parts[at].facts = nil // it is decided about instead
+			f.parts[at].facts = nil // the engine decides it instead
 			return nil
 		}
 		return rows
@@ -67,13 +67,13 @@ func (f *freshness) compile(ctx context.Context, expand bool) (*Project, error) 
 	return &Project{freshness: f, Plan: compiled, expanded: expand, last: f.lasts()}, nil
 }
 
-// compileNothing takes every partition, and the suites, as they are.
+// compileNothing uses every partition, and the suites, as they are recorded.
 func (f *freshness) compileNothing() *Project {
 	empty := &plan.Plan{Config: f.Config, Graph: graph.New(), Pools: map[string]int{graph.CPUPool: f.options.RunJobs()}}
 	return &Project{freshness: f, Plan: empty, suites: f.index.Suites}
 }
 
-// lasts reads what earlier runs left of the nodes that the engine decides about.
+// lasts reads the answers of earlier runs for nodes that the engine decides.
 func (f *freshness) lasts() partition.Lasts {
 	decided, fresh := map[string]bool{}, map[partition.Name]bool{}
 	for _, part := range f.parts {
@@ -83,7 +83,7 @@ func (f *freshness) lasts() partition.Lasts {
 	return partition.ReadLast(f.state, f.place).ByAddress(f.partitions, func(l partition.LastFile) bool { return decided[l.Problem] && !fresh[l.File] })
 }
 
-// withStale compiles some of the fresh partitions, too. It returns the project itself if none of them is fresh.
+// withStale also compiles the fresh partitions that which selects. It returns p itself if there are none.
 func (p *Project) withStale(ctx context.Context, which func(*partState) bool) (*Project, error) {
 	if any, err := p.drop(ctx, which); err != nil || !any {
 		return p, err
@@ -91,8 +91,8 @@ func (p *Project) withStale(ctx context.Context, which func(*partState) bool) (*
 	return p.compile(ctx, p.expanded)
 }
 
-// havePinned returns a predicate over the partitions that can have one of the pinned nodes among some: those of
-// its problem, or any, if it has none.
+// havePinned returns a predicate over partitions that can contain pinned nodes of ids: the partitions of their
+// problems, or all partitions if a node has no problem.
 func (p *Project) havePinned(ids []graph.ID) func(*partState) bool {
 	problems := map[string]bool{}
 	for _, id := range ids {
@@ -103,7 +103,7 @@ func (p *Project) havePinned(ids []graph.ID) func(*partState) bool {
 	return func(part *partState) bool { return problems[part.Problem] || problems[""] }
 }
 
-// closed returns the fresh partitions that are closed, with their positions.
+// closed yields the closed partitions with their positions.
 func (p *Project) closed() iter.Seq2[int, *partState] {
 	if p.expanded {
 		return func(func(int, *partState) bool) {}
@@ -111,7 +111,7 @@ func (p *Project) closed() iter.Seq2[int, *partState] {
 	return p.fresh()
 }
 
-// Last returns what earlier runs left of a compiled node.
+// Last returns the answer of earlier runs for a compiled node.
 func (p *Project) Last(addr string) graph.Last { return p.last.Of(addr) }
 
 // cells counts the cells of the configuration.

@@ -13,54 +13,54 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// Decisions are what a run would do.
+// Decisions is the plan of a run.
 type Decisions struct {
-	Nodes       []Decision // in topological order; unless each was asked for, those of fresh partitions are only counted
-	Fresh       int        // nodes, with those that are only counted
-	Total       int        // likewise
-	Unknown     int        // nodes of which it is not known whether they are fresh
-	Seconds     float64    // that the others' work is expected to take, one after another
-	Jobs        int        // nodes that would run at once
+	Nodes       []Decision // in topological order; without EachNode, those of fresh partitions are only counted
+	Fresh       int        // number of fresh nodes, including those that are only counted
+	Total       int        // number of all nodes, including those that are only counted
+	Unknown     int        // nodes that may be stale
+	Seconds     float64    // expected sequential duration of the others' work
+	Jobs        int        // nodes that would run in parallel
 	InputErrors int        // nodes with an input that cannot be read
-	// Invalid are the mistakes of invalid problems among the targets.
+	// Invalid lists the errors of invalid problems among the targets.
 	Invalid diag.List
-	// Resources are the problems by what machines they ask for; nil when none asks.
+	// Resources groups problems by the machines that they request; nil if none does.
 	Resources []ResourceGroup
-	// Launches are the clusters of machines that a run would ask for.
+	// Launches lists the clusters of machines that a run would request.
 	Launches []kind.Launch
 }
 
-// Decision is what a run would do with a node, and why.
+// Decision describes what a run would do with a node, and why.
 type Decision struct {
 	Addr     string         `json:"addr"`
 	Kind     string         `json:"kind"`
 	State    string         `json:"state"` // fresh, stale, new, broken, failed, error, blocked, skipped, unknown
 	Cause    string         `json:"cause"`
-	Key      string         `json:"key,omitempty"` // 64 hexadecimal digits; "" when it cannot be computed
+	Key      string         `json:"key,omitempty"` // 64 hexadecimal digits; "" if it cannot be computed
 	Changes  []event.Change `json:"changes,omitempty"`
 	Category string         `json:"-"` // one word of the cause: asset, new, follows ...
 	Runs     bool           `json:"-"` // it is stale, or would break
-	// Cell is the cell that the node belongs to, as far as it belongs to one; File is
-	// its test file or case.
+	// Cell is the cell that the node belongs to, with empty fields where it belongs to several; File is its
+	// test file or case.
 	Cell plan.CellID `json:"-"`
 	File string      `json:"-"`
-	// Root is why the node is stale, without detours: of a node that follows another one, the cause of
-	// that. Feeds reports that a stale node of a cell depends on it. Only Plan and Explain set these.
+	// Root is the original cause of a stale node: for a node that follows others, their cause. Feeds reports
+	// whether a stale node of a cell depends on it. Only Plan and Explain set these.
 	Root         string `json:"-"`
 	RootCategory string `json:"-"`
 	RootState    string `json:"-"`
-	RootAddr     string `json:"-"` // of the node whose cause it is
+	RootAddr     string `json:"-"` // address of the node with that cause
 	Feeds        bool   `json:"-"`
 }
 
 // Fresh is the State of a node whose stored answer a run would serve.
 const Fresh = "fresh"
 
-// Unknown is the State of a node that depends on a backend which may not be asked, since
-// the project is not trusted.
+// Unknown is the State of a node that depends on a backend which may not be queried because the project is not
+// trusted.
 const Unknown = report.StateUnknown
 
-// Plan decides like Run and executes and writes nothing.
+// Plan makes the decisions of Run, without executing or writing anything.
 func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 	f, err := openChanged(ctx, o, Reading)
 	if err != nil {
@@ -83,7 +83,7 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 	return d, x.fill(ctx, d)
 }
 
-// fill adds what a dry run found to decisions.
+// fill adds the findings of a dry run.
 func (x *execution) fill(ctx context.Context, d *Decisions) error {
 	d.InputErrors = x.rep.InputErrors
 	d.Resources = x.resourceGroups()

@@ -7,8 +7,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/shards"
 )
 
-// Divide plans like Plan, and divides the stale cells into count shards, or, if that is 0,
-// into as many as it takes for each to take target.
+// Divide plans like Plan, and divides the stale cells into count shards. With a count of 0, it makes as many
+// shards as needed for each to take target.
 func Divide(ctx context.Context, o Options, r Request, count int, target time.Duration) (*shards.Division, error) {
 	f, err := openChanged(ctx, o, Reading)
 	if err != nil {

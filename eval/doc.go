@@ -1,48 +1,40 @@
-// Package eval is fevalgraph as a Go package: it opens a project, decides which
-// of its nodes are stale, executes them, and returns results.
+// Package eval is the Go API of fevalgraph: it opens a project, decides which of its nodes are stale, executes
+// them, and returns results.
 //
-// A call takes Options, which name a project and what it may use of the outside
-// world, and a request, and returns plain values:
+// A call takes Options, which name a project and the parts of the environment that it can use, and a request. It
+// returns plain values:
 //
 //	out, err := eval.Run(ctx, eval.Options{Dir: "evals", LookupEnv: os.LookupEnv}, eval.Request{})
 //	if err != nil {
-//		return err // an *exit.Error, with the class of exit code that it calls for
+//		return err // an *exit.Error, with its class of exit code
 //	}
 //	for _, cell := range out.Results.Cells {
 //		fmt.Println(cell.Problem, cell.Solution, cell.Status)
 //	}
 //
-// Run loads the configuration, compiles it to a graph, executes the graph and
-// collects the results. Plan, Explain and Status compile and decide in the same
-// way and execute nothing. Since does so on the answers that a run of another commit would have: those of a dry run
-// in which outputs that no task can predict follow from keys. Results, Find, Log and ExplainPast read the records of past
-// runs and need no valid configuration. Every call opens what it needs and closes
-// it before it returns; Open is for callers that want the configuration and the
-// graph themselves.
+// Run loads the configuration, compiles it to a graph, executes the graph and collects the results. Plan, Explain
+// and Status compile and decide in the same way, and execute nothing. So does Since, with the answers that a run
+// of another commit would have: those of a dry run in which unpredictable outputs are derived from keys. Results,
+// Find, Log and ExplainPast read the records of past runs and need no valid configuration. Every call opens what
+// it needs and closes it before it returns; Open is for callers that need the configuration and the graph.
 //
-// A call goes through stages. Each is a value made of the one before, which it embeds, and a call
-// stops at the stage that it needs:
+// A call goes through stages. Each embeds the previous one, and a call stops at the stage that it needs:
 //
-//	call       what is open: the configuration, the state, stores, backends, trust
-//	freshness  the partitions, and which of them are as the last run left them
-//	Project    the graph of the others; fresh partitions are closed or expanded in it
-//	goals      the nodes that a request means
+//	call       open resources: configuration, state, stores, backends, trust
+//	freshness  the partitions, and which of them are unchanged since the last run
+//	Project    the graph of stale partitions; it contains fresh ones closed or expanded
+//	goals      the nodes that a request selects
 //	execution  the engine's report about them, of a run or a dry run
-//	collected  the results of a run, which remember keeps for the next one's freshness
+//	collected  the results of a run, which remember stores for the freshness of the next one
 //
-// The package joins the rooms that do the work and decides nothing of its own
-// about staleness or verdicts: graph decides what is stale, tasks decide what a
-// verdict is, verdict decides what passes. What is its own is what belongs to an
-// invocation: which partitions are as they were, which backend a block stands
-// for, which nodes a selector picks, and the sessions of runs that crashed. Rooms
-// below it have what does not need an open project: options, classes of endings,
-// the stores of a call, records of past runs and what differs between them, shards and
-// packs for other machines, upkeep.
+// The package combines others and does not decide about nodes or verdicts: graph decides which nodes are stale,
+// tasks decide verdicts, and verdict decides what passes. The package is responsible for an invocation: which
+// partitions are unchanged, which backend a block describes, which nodes a selector matches, and the sessions of
+// crashed runs. Subpackages do what does not need an open project: options, exit classes, the stores of a call,
+// records of past runs and their differences, shards and packs for other machines, upkeep.
 //
-// It prints nothing, reads the environment only through Options.LookupEnv, except
-// for tools that get the caller's environment as it is, and knows no flags.
-// Progress goes to Request.Progress as events, remarks that are no errors
-// to Options.Notify as values. A process may use it for several projects at once;
-// two calls for one project are as two processes are: the kernel's locks keep
-// them apart.
+// It prints nothing, and does not know flags. It reads the environment only through Options.LookupEnv, except that
+// some tools get the caller's environment unchanged. Progress is sent to Request.Progress as events, and notes that
+// are not errors to Options.Notify as values. A process can use it for several projects at once. Two calls for the
+// same project behave like two processes: kernel locks separate them.
 package eval

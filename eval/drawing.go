@@ -9,14 +9,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// The ways to fold nodes into one box of a drawing.
+// Ways to fold several nodes into a box of a drawing.
 const (
-	FoldKind = "kind" // all of a kind
-	FoldCell = "cell" // all that only one cell has
+	FoldKind = "kind" // all nodes of a kind
+	FoldCell = "cell" // all nodes that belong to one cell alone
 )
 
-// NodeStates decides about nodes and returns the state of each for a drawing, and how long its work
-// took or is expected to take.
+// NodeStates decides nodes and returns a function for drawings: the state of a node, and the actual or expected
+// duration of its work.
 func (p *Project) NodeStates(ctx context.Context, ids []graph.ID) (func(graph.ID) graph.NodeState, error) {
 	x, err := p.decideOn(ctx, ids...)
 	if err != nil {
@@ -32,7 +32,7 @@ func (p *Project) NodeStates(ctx context.Context, ids []graph.ID) (func(graph.ID
 	}, nil
 }
 
-// Fold returns the name of the box of a node; "" if it has its own.
+// Fold returns a function that names the box of a node; "" means a separate box.
 func Fold(how string) func(*graph.Node) string {
 	return func(n *graph.Node) string {
 		switch how {
@@ -47,5 +47,5 @@ func Fold(how string) func(*graph.Node) string {
 	}
 }
 
-// WriteSVG writes a drawing as the page of a cell shows it.
+// WriteSVG writes a drawing as in the page of a cell.
 func WriteSVG(w io.Writer, d *graph.Drawing) error { return pages.Flow(d).WriteSVG(w, "graph") }

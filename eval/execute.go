@@ -15,19 +15,18 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
-// executions bounds how often one run executes its graph: once, and again when
-// results turn out to be damaged in the store.
+// executions limits how often a run executes its graph: repeatedly only if results turn out to be damaged in
+// the store.
 const executions = 3
 
-// execution holds the engine's report about goals, of a run or a dry run.
+// execution holds the engine's report about goals, from a run or a dry run.
 type execution struct {
 	*goals
 	rep     *graph.Report
-	damaged *event.DamagedError // a record that should have had last results
+	damaged *event.DamagedError // a damaged record that may contain last results
 }
 
-// decide is a dry run. It resolves no requirements: a run decides about nodes that it was not asked
-// for, too.
+// decide makes a dry run. It does not resolve requirements: a run also decides nodes that were not requested.
 func (g *goals) decide(ctx context.Context) (*execution, error) {
 	rep, err := g.Plan.Graph.Execute(requirements.AsItIs(ctx), g.targets, graph.Options{Store: g.stores.Store, Last: g.Last, Run: g.run, Pools: g.Plan.Pools, DryRun: true, Lookups: g.stores.Lookups(), Force: g.force})
 	if err != nil {
@@ -36,7 +35,7 @@ func (g *goals) decide(ctx context.Context) (*execution, error) {
 	return &execution{goals: g, rep: rep}, context.Cause(ctx)
 }
 
-// decide is a dry run of a request.
+// decide makes a dry run of a request.
 func (f *freshness) decide(ctx context.Context, r Request) (*execution, error) {
 	g, err := f.prepare(ctx, r)
 	if err != nil {
@@ -45,7 +44,7 @@ func (f *freshness) decide(ctx context.Context, r Request) (*execution, error) {
 	return g.decide(ctx)
 }
 
-// decideOn is a dry run over some nodes.
+// decideOn makes a dry run over some nodes.
 func (p *Project) decideOn(ctx context.Context, ids ...graph.ID) (*execution, error) {
 	return (&goals{Project: p, targets: ids}).decide(ctx)
 }
@@ -59,7 +58,7 @@ func (p *Project) everyNode() []graph.ID {
 	return all
 }
 
-// decideAll is a dry run over all nodes. Its callers share it.
+// decideAll makes a dry run over all nodes. Its callers share the result.
 func (p *Project) decideAll(ctx context.Context) (*execution, error) {
 	if p.all != nil {
 		return p.all, nil
@@ -71,9 +70,8 @@ func (p *Project) decideAll(ctx context.Context) (*execution, error) {
 	return x, err
 }
 
-// execute runs the graph and reads its results. Results that cannot be read
-// back, because their blobs were lost or damaged since the decision, are made
-// again. The execution has other goals when a partition had to be compiled after all.
+// execute runs the graph and reads its results. Results whose blobs were lost or damaged since the decision are
+// produced again. The returned execution has other goals if more partitions had to be compiled.
 func (g *goals) execute(ctx context.Context, rec *recording) (*execution, *collected, error) {
 	r, ran, preempted := &g.request, g.request.merged.Ran(), 0
 	for left := executions - 1; ; left-- {
@@ -106,11 +104,11 @@ func (g *goals) execute(ctx context.Context, rec *recording) (*execution, *colle
 			x.dropDamaged(ctx)
 		}
 		g = next
-		g.force = nil // what was forced has run
+		g.force = nil // forced nodes have run
 	}
 }
 
-// resultOutputs are the outputs that results are read from.
+// resultOutputs returns the outputs that results are read from.
 func (x *execution) resultOutputs() (outputs []cache.Output) {
 	add := func(id graph.ID, name string) {
 		if o, ok := x.rep.Status(id).Output(name); ok {
@@ -126,8 +124,8 @@ func (x *execution) resultOutputs() (outputs []cache.Output) {
 	return outputs
 }
 
-// withoutRefuted compiles the fresh partitions that the execution refutes, and picks the goals again. It
-// returns the same goals if the execution refutes none.
+// withoutRefuted compiles fresh partitions that the execution refutes, and selects the goals again. If there
+// are none, it returns the same goals.
 func (x *execution) withoutRefuted(ctx context.Context) (*goals, error) {
 	if ctx.Err() != nil {
 		return x.goals, nil
@@ -139,9 +137,9 @@ func (x *execution) withoutRefuted(ctx context.Context) (*goals, error) {
 	return p.pick(ctx, x.request)
 }
 
-// refutes returns a predicate over the fresh partitions that have a pinned node whose outputs are gone from
-// the store, or that were decided with other outputs of a node than this execution has: results of one run
-// have one answer of each node.
+// refutes returns a predicate over fresh partitions with a pinned node whose outputs are missing in the store,
+// or that depended on other outputs of a node than this execution has: the results of a run must contain one
+// answer for each node.
 func (x *execution) refutes() func(*partState) bool {
 	needed := x.Plan.Graph.Closure(x.targets)
 	lost := x.havePinned(slices.DeleteFunc(needed, func(id graph.ID) bool { return x.rep.Status(id).State == event.Cached }))
@@ -159,8 +157,8 @@ func (x *execution) refutes() func(*partState) bool {
 	return func(part *partState) bool { return lost(part) || slices.ContainsFunc(part.facts.Common, differs) }
 }
 
-// countEarlier counts nodes that ran in an earlier execution of this run as
-// executed though they were fresh in the last one, and notes which ran in it.
+// countEarlier counts nodes that ran in an earlier execution of this run as executed, although they were fresh
+// in the last one, and adds the nodes of this execution to ran.
 func (x *execution) countEarlier(ran map[string]bool) {
 	for _, id := range x.rep.Nodes {
 		addr, st := x.Plan.Graph.Node(id).Addr, x.rep.Status(id)
@@ -177,8 +175,8 @@ func (x *execution) countEarlier(ran map[string]bool) {
 	}
 }
 
-// dropDamaged reads all that results are made of, so that the store drops what
-// is damaged and the next execution makes all of it again.
+// dropDamaged reads everything that results are made of. The store drops damaged blobs, so that the next
+// execution produces them again.
 func (x *execution) dropDamaged(ctx context.Context) {
 	for _, id := range x.rep.Nodes {
 		if !x.Plan.Graph.Node(id).Kept {

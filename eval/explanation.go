@@ -13,26 +13,25 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Explanation is why a node ran, would run, or was served.
+// Explanation describes why a node ran, would run, or was served.
 type Explanation struct {
 	Addr, Kind  string
-	State       string // as in Decision, or of a past run's event
+	State       string // as in Decision, or as in the event of a past run
 	Key         string // 64 hexadecimal digits
-	PreviousKey string // of the record that is compared with; "" when there is none
+	PreviousKey string // key of the compared record; "" without one
 	Cause       string
-	Root        string         // the cause at the root of a node that follows others; "" of other nodes
-	RootAddr    string         // of the node that has it
-	Run         string         // the run that made the stored result, or that is asked about
+	Root        string         // original cause of a node that follows others; otherwise ""
+	RootAddr    string         // address of the node with that cause
+	Run         string         // the run that produced the stored result, or the requested run
 	Changes     []event.Change // previous manifest to current one
-	Omitted     int            // further changes, which the record of a past run omits
-	Fields      []graph.Field  // the current manifest, in its order
-	Deps        []Decision     // of what the node needs
-	LastClass   string         // how the last attempt ended
+	Omitted     int            // number of changes that the record of a past run omits
+	Fields      []graph.Field  // current manifest
+	Deps        []Decision     // direct dependencies
+	LastClass   string         // class of the last attempt
 	LastMessage string
 }
 
-// Explain decides about one node and what it needs: its address, or a selector that
-// fits just one.
+// Explain decides a node and its dependencies. arg is an address, or a selector that matches one node.
 func Explain(ctx context.Context, o Options, arg string) (*Explanation, error) {
 	f, err := openChanged(ctx, o, Reading)
 	if err != nil {
@@ -73,7 +72,8 @@ func Explain(ctx context.Context, o Options, arg string) (*Explanation, error) {
 	return e, nil
 }
 
-// servedCause says whose answer serves a node: its own of the run that made it, or another one's with the same key.
+// servedCause describes which answer serves a node: its own from an earlier run, or another node's with the
+// same key.
 func servedCause(o Options, e *Explanation, run string) string {
 	maker := e.Addr
 	if past, err := event.FindRun(o.Records(), run); err == nil {
@@ -98,7 +98,7 @@ func servedCause(o Options, e *Explanation, run string) string {
 	return e.Cause
 }
 
-// decideNode finds the node that an argument means, has its problem compiled, and decides about it and what it needs.
+// decideNode finds the node that arg names, compiles its problem, and decides it and its dependencies.
 func (f *freshness) decideNode(ctx context.Context, arg string) (*execution, graph.ID, error) {
 	p, id, err := f.compileAround(ctx, arg)
 	if err != nil {
@@ -108,8 +108,7 @@ func (f *freshness) decideNode(ctx context.Context, arg string) (*execution, gra
 	return x, id, err
 }
 
-// compileAround compiles the problem of a node, and whatever is stale, and returns the
-// node that an argument means.
+// compileAround compiles the problem of a node and all stale partitions, and returns the node that arg names.
 func (f *freshness) compileAround(ctx context.Context, arg string) (*Project, graph.ID, error) {
 	if _, err := f.drop(ctx, func(part *partState) bool { return strings.Contains(arg, part.Problem) }); err != nil {
 		return nil, 0, err
@@ -121,7 +120,7 @@ func (f *freshness) compileAround(ctx context.Context, arg string) (*Project, gr
 	if id, ok := p.Plan.Graph.Lookup(arg); ok && p.Plan.Graph.Node(id).Pinned == nil {
 		return p, id, nil
 	}
-	// It is a selector, which can mean any node.
+	// It is a selector, which can match any node.
 	if err := f.dropReaders(ctx, []string{arg}); err != nil {
 		return nil, 0, err
 	}
@@ -140,7 +139,7 @@ func (f *freshness) compileAround(ctx context.Context, arg string) (*Project, gr
 	return p, id, err
 }
 
-// ExplainPast says why a node ran, or was served, in a recorded run, by its record.
+// ExplainPast reads from its record why a node ran or was served in a past run.
 func ExplainPast(o Options, arg, run string) (*Explanation, error) {
 	past, err := event.FindRun(o.Records(), run)
 	if err != nil {

@@ -22,8 +22,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// export writes the files of export blocks, each whole or not at all. One whose suite
-// has no results writes nothing.
+// export writes the files of export blocks atomically. A block writes nothing if its suite has no results.
 func (x *execution) export(ctx context.Context, rep *graph.Report, all *report.Results) error {
 	if all == nil {
 		return nil
@@ -49,8 +48,8 @@ func (x *execution) export(ctx context.Context, rep *graph.Report, all *report.R
 	return errors.Join(errs...)
 }
 
-// staysInside returns an error when a path in the directory of a project leads out of it by now: the
-// configuration said nothing of that when it was evaluated.
+// staysInside returns an error if a path in the project's directory now leads out of it, which can happen after
+// the configuration was evaluated.
 func staysInside(project, path string) error {
 	root, err := filepath.EvalSymlinks(project)
 	if err != nil {
@@ -71,9 +70,8 @@ func staysInside(project, path string) error {
 	return nil
 }
 
-// completed adds the last known results of what a run was not asked for to its results,
-// and the answers that their current keys name to its report, so that an export is about every
-// cell of its suite whatever was selected.
+// completed adds last known results to the results of a run that did not request all cells, and the answers for
+// their current keys to its report: an export contains every cell of its suite, regardless of the selection.
 func (x *execution) completed(ctx context.Context, whole *report.Results) (*report.Results, *graph.Report, error) {
 	missing := checkpointsOf(x.Config)
 	for i := range whole.Cells {
@@ -97,7 +95,7 @@ func (x *execution) completed(ctx context.Context, whole *report.Results) (*repo
 		return nil, nil, err
 	}
 	more := &report.Results{Schema: whole.Schema, Run: whole.Run, Cells: slices.Clone(whole.Cells), Tasks: dry.taskResults()}
-	add := adder(more)
+	add := appendTo(more)
 	for _, one := range all {
 		if missing[one.Cell] {
 			add(one)
@@ -112,7 +110,7 @@ func (x *execution) completed(ctx context.Context, whole *report.Results) (*repo
 	}), nil
 }
 
-// exportBenchmark writes the files of a benchmark, which may need more than results.
+// exportBenchmark writes the files of a benchmark, which can require more than results.
 func (x *execution) exportBenchmark(ctx context.Context, rep *graph.Report, e *lang.Export, results *report.Results) error {
 	if err := checkNames(results); err != nil {
 		return err
@@ -125,8 +123,7 @@ func (x *execution) exportBenchmark(ctx context.Context, rep *graph.Report, e *l
 	return known[i].Export(ctx, plan.Export{Plan: x.Plan, Store: x.stores.Store, Run: rep, Results: withoutStale(results), Suite: e.From.Name, Dir: e.Path})
 }
 
-// checkNames returns an error if a name that benchmarks make directories of leads out of the
-// directory above.
+// checkNames returns an error if a name that benchmarks use for directories leads out of the parent directory.
 func checkNames(r *report.Results) error {
 	for i := range r.Cells {
 		cell := &r.Cells[i]
@@ -144,8 +141,8 @@ func checkNames(r *report.Results) error {
 	return nil
 }
 
-// withoutStale returns results in which a verdict that no longer holds is none: files of benchmarks
-// cannot say that it does not hold.
+// withoutStale returns results without verdicts that are out of date: the formats of benchmarks cannot mark
+// them.
 func withoutStale(r *report.Results) *report.Results {
 	out := *r
 	out.Cells = slices.Clone(r.Cells)
@@ -155,7 +152,7 @@ func withoutStale(r *report.Results) *report.Results {
 		cell.Checkpoints = slices.Clone(cell.Checkpoints)
 		for j := range cell.Checkpoints {
 			if c := &cell.Checkpoints[j]; c.State != "" {
-				why := "the last result no longer holds: " + c.State
+				why := "the last result is out of date: " + c.State
 				*c = report.Checkpoint{Name: c.Name, Policy: c.Policy, Class: verdict.NotRun, Message: &why, Groups: verdict.NoTestCounts(), Tests: []report.Test{}}
 				stale = true
 			}

@@ -22,17 +22,17 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// FoundUses are the verdicts that used something.
+// FoundUses lists the verdicts that used a file, image or requirement.
 type FoundUses struct {
-	Kind   string // of what was searched: digest, file, image or requirement
-	Digest string // of a file or an image; "" of a requirement
+	Kind   string // kind of the search term: digest, file, image or requirement
+	Digest string // digest of a file or an image; "" for a requirement
 	history.Uses
-	// Present has an element for each of Found: the State of the verdict, if it is the last known one. "" without one.
+	// Present is parallel to Found: the State of the verdict if it is the last known one, otherwise "".
 	Present []string
 }
 
-// Find searches the recorded runs for verdicts that used a file, by its present content; content with a digest;
-// an image that the configuration names; or a requirement, with or without a version.
+// Find searches the recorded runs for verdicts that used a file with its current content, content with a
+// digest, an image that the configuration names, or a requirement with or without a version.
 func Find(ctx context.Context, o Options, term string) (*FoundUses, error) {
 	f, match, err := findTerm(ctx, o, term)
 	if err != nil {
@@ -56,7 +56,7 @@ func Find(ctx context.Context, o Options, term string) (*FoundUses, error) {
 	}
 	present, err := Present(ctx, o)
 	var mistakes diag.List
-	if errors.As(err, &mistakes) { // nothing is known of the present
+	if errors.As(err, &mistakes) { // the current state is unknown
 		return f, nil
 	}
 	if err != nil {
@@ -111,7 +111,7 @@ func findTerm(ctx context.Context, o Options, term string) (*FoundUses, history.
 	}
 	parts := requirement().FindStringSubmatch(strings.TrimSpace(term))
 	if parts == nil || strings.ContainsAny(term, "/:") {
-		return nil, nil, exit.With(exit.Usage, fmt.Errorf("%q is no file, no digest, no image of the configuration and no requirement such as deepdiff==8.6.0", term))
+		return nil, nil, exit.With(exit.Usage, fmt.Errorf("%q is not a file, a digest, an image of the configuration, or a requirement such as deepdiff==8.6.0", term))
 	}
 	return &FoundUses{Kind: "requirement"}, matchRequirement(parts[1], parts[2]), nil
 }
@@ -125,7 +125,8 @@ func sumFile(ctx context.Context, path string) (cache.Digest, error) {
 	return cache.Sum(ctx, file)
 }
 
-// matchDigests matches nodes with one of some digests, or their beginnings, in their manifests or outputs.
+// matchDigests matches nodes whose manifest or outputs contain one of the digests, or a digest that begins with
+// one.
 func matchDigests(hex ...string) history.Matcher {
 	has := func(text string) bool {
 		for _, one := range hex {
@@ -153,7 +154,7 @@ func matchDigests(hex ...string) history.Matcher {
 
 func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' }
 
-// matchRequirement matches nodes that have a locked requirement: a separate field, or an element of a list.
+// matchRequirement matches nodes with a locked requirement, in a separate field or in a list.
 func matchRequirement(name, version string) history.Matcher {
 	name = normalName(name)
 	own := "requirement "
@@ -178,10 +179,11 @@ func matchRequirement(name, version string) history.Matcher {
 
 var separators = lazyregexp.New(`[-_.]+`)
 
-// normalName is the name of a Python package as indexes compare it.
+// normalName normalizes the name of a Python package as indexes do.
 func normalName(name string) string { return strings.ToLower(separators().ReplaceAllString(name, "-")) }
 
-// imageIDs returns the identities that an image of the configuration has in keys now; none if no backend names it.
+// imageIDs returns the identities that keys currently contain for an image of the configuration; none if no
+// backend names it.
 func imageIDs(ctx context.Context, o Options, image string) (ids []string, err error) {
 	cfg := o.Configured()
 	if cfg == nil {

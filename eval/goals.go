@@ -16,22 +16,22 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// goals are the nodes that a request means, in a project that is compiled as far as it takes.
+// goals are the nodes that a request selects, in a project that is compiled as far as needed.
 type goals struct {
 	*Project
 	request Request
 	targets []graph.ID
-	force   func(*graph.Node) bool // nil forces none
+	force   func(*graph.Node) bool // nil forces no node
 }
 
-// prepare compiles what a request takes, and turns it into nodes.
+// prepare compiles what a request needs, and selects its nodes.
 func (f *freshness) prepare(ctx context.Context, r Request) (*goals, error) {
 	if err := checkRetry(r.Retry); err != nil {
 		return nil, err
 	}
 	_, err := f.drop(ctx, func(part *partState) bool {
 		again := func(row report.CellRow) bool { return row.Unjudged > 0 }
-		// The first failure counts, whichever run it is of.
+		// The first failure counts, whether it is of this run or an earlier one.
 		return r.FailFast || len(r.Retry) > 0 && slices.ContainsFunc(part.facts.Summary, again)
 	})
 	if err != nil {
@@ -53,7 +53,7 @@ func (f *freshness) prepare(ctx context.Context, r Request) (*goals, error) {
 	return p.pick(ctx, r)
 }
 
-// withForced compiles the partitions with nodes that selectors pick, which run again.
+// withForced compiles the partitions that contain forced nodes.
 func (p *Project) withForced(ctx context.Context, args []string) (*Project, error) {
 	force, err := p.matcher(ctx, args)
 	if err != nil || force == nil {
@@ -71,7 +71,7 @@ func (p *Project) withForced(ctx context.Context, args []string) (*Project, erro
 	return p.withStale(ctx, p.havePinned(forced))
 }
 
-// pick turns a request into nodes.
+// pick selects the nodes of a request.
 func (p *Project) pick(ctx context.Context, r Request) (*goals, error) {
 	g := &goals{Project: p, request: r}
 	var err error
@@ -88,7 +88,7 @@ func (p *Project) pick(ctx context.Context, r Request) (*goals, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.force = either(g.force, again)
+	g.force = anyOf(g.force, again)
 	if r.Shard != "" || r.Cells != "" {
 		part := shards.Part{Shard: r.Shard, Cells: r.Cells, Path: p.options.Path(r.Cells)}
 		if g.targets, err = part.Keep(p.Plan, g.targets); err != nil {
@@ -98,7 +98,7 @@ func (p *Project) pick(ctx context.Context, r Request) (*goals, error) {
 	return g, nil
 }
 
-// nodes returns the targets with all that they need, but for the nodes of closed partitions.
+// nodes returns the targets with their dependencies, without the nodes of closed partitions.
 func (g *goals) nodes() []graph.ID {
 	ids := g.Plan.Graph.Closure(g.targets)
 	if g.expanded {
@@ -107,16 +107,16 @@ func (g *goals) nodes() []graph.ID {
 	return slices.DeleteFunc(ids, func(id graph.ID) bool { return g.Plan.Graph.Node(id).Pinned != nil })
 }
 
-// counts are of the nodes that a request is about.
+// counts counts the nodes of a request.
 type counts struct {
-	nodes   int // all of them
-	decided int // nodes that the engine decides about
-	// What serving the others saves; see event.RunEnd.
+	nodes   int // all nodes
+	decided int // nodes that the engine decides
+	// Savings of serving the others; see event.RunEnd.
 	bytes   int64
 	seconds float64
 }
 
-// count counts the nodes of the goals, those of closed partitions by their facts.
+// count counts the nodes of the goals. Those of closed partitions are counted by their facts.
 func (g *goals) count() counts {
 	c := counts{nodes: g.suites.Nodes, bytes: g.suites.Bytes, seconds: g.suites.Seconds}
 	common := map[string]bool{}
@@ -128,7 +128,7 @@ func (g *goals) count() counts {
 		}
 	}
 	for addr := range common {
-		if id, ok := g.Plan.Graph.Lookup(addr); !ok || g.Plan.Graph.Node(id).Pinned != nil { // others are below
+		if id, ok := g.Plan.Graph.Lookup(addr); !ok || g.Plan.Graph.Node(id).Pinned != nil { // other nodes are counted below
 			c.nodes++
 		}
 	}
@@ -147,7 +147,7 @@ func (g *goals) count() counts {
 	return c
 }
 
-// countCells counts the cells that the goals are about.
+// countCells counts the cells of the goals.
 func (g *goals) countCells() int {
 	n, among := 0, map[plan.CellID]bool{}
 	for _, part := range g.closed() {
@@ -161,8 +161,8 @@ func (g *goals) countCells() int {
 	return n + len(among)
 }
 
-// announce reports the nodes that the engine does not: to the record by partition where it is
-// closed, and one by one otherwise.
+// announce reports the nodes that the engine does not decide: to the record by partition if that is closed,
+// otherwise one by one.
 func (g *goals) announce(rec *recording) {
 	for _, part := range g.closed() {
 		rec.Emit(event.NodesSame{Type: "nodes.same", Problem: part.Problem, Partition: part.File.String(), Nodes: part.facts.Own + len(part.facts.Common)})
@@ -178,7 +178,7 @@ func (g *goals) announce(rec *recording) {
 	}
 }
 
-// noteInvalid returns the findings about invalid problems among the goals, and notes them.
+// noteInvalid notes and returns the diagnostics of invalid problems among the goals.
 func (g *goals) noteInvalid() diag.List {
 	asked := map[string]bool{}
 	for _, id := range g.nodes() {

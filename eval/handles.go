@@ -11,8 +11,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// askBackends asks the recorded backends for their identities. Those that answer as they did are
-// given to the plan, which does not ask them again.
+// askBackends queries the identities of the recorded backends. Backends whose identity is unchanged are passed
+// to the plan, which does not query them again.
 func (f *freshness) askBackends(ctx context.Context) {
 	records := f.index.Backends
 	handles := make([]*plan.BackendHandle, len(records))
@@ -29,7 +29,7 @@ func (f *freshness) askBackends(ctx context.Context) {
 		group.Go(func() error {
 			now, err := handles[i].Fingerprint(ctx)
 			same[i] = err == nil && reflect.DeepEqual(now, was.Fingerprint)
-			return nil // what is wrong shows when a node asks
+			return nil // errors show when a node needs the backend
 		})
 	}
 	_ = group.Wait()
@@ -43,8 +43,8 @@ func (f *freshness) askBackends(ctx context.Context) {
 	}
 }
 
-// backendRecords returns the records of the backends that an execution used, and of the recorded
-// ones that it had no use for and that are unchanged.
+// backendRecords returns the records of the backends that an execution used, and of recorded ones that it did
+// not use and that are unchanged.
 func (x *execution) backendRecords(ctx context.Context) ([]partition.Backend, error) {
 	var all []partition.Backend
 	for _, h := range x.Plan.Backends(x.rep) {

@@ -10,14 +10,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// Imported is what was made of the results of another tool.
+// Imported counts the imported results of another tool.
 type Imported struct {
 	plan.Imported
-	All int // results that there were
+	All int // results in the file
 }
 
-// Importer is that of the first benchmark whose results can be imported; nil when
-// there is none.
+// Importer returns the importer of the first benchmark that has one, or nil.
 func Importer(o Options) *plan.Importer {
 	for _, b := range o.Benchmarks {
 		if b.Import != nil {
@@ -32,11 +31,11 @@ func Importer(o Options) *plan.Importer {
 func Import(ctx context.Context, o Options, results *report.Results, file string, counted bool) (*Imported, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, exit.With(exit.Usage, fmt.Errorf("reading what to import: %w", err))
+		return nil, exit.With(exit.Usage, fmt.Errorf("reading the file to import: %w", err))
 	}
 	foreign, err := Importer(o).Decode(text)
 	if err != nil {
-		return nil, exit.With(exit.Usage, fmt.Errorf("reading what to import: %s: %w; nothing of it is imported", file, err))
+		return nil, exit.With(exit.Usage, fmt.Errorf("importing %s: %w; nothing was imported", file, err))
 	}
 	p, err := Open(ctx, o, Reading)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// tree is a project of two problems, the first of which has enough solutions for two
+// tree returns a project of two problems, the first of which has enough solutions for two
 // partitions. Every file is old enough for its state to be believed.
 func tree(t *testing.T) (o eval.Options, solutions []string) {
 	t.Helper()

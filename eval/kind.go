@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// kind finds the kind of a block.
+// kind returns the kind of a backend block.
 func (c *call) kind(b *lang.Backend) kind.Kind {
 	for _, k := range c.options.Kinds {
 		if k.Name == b.Kind {
@@ -24,8 +24,8 @@ func (c *call) kind(b *lang.Backend) kind.Kind {
 	return kind.Kind{Name: b.Kind}
 }
 
-// executor implements plan.Environment.Executor. It is the one place that lets a call which
-// only reads run what the project names.
+// executor implements plan.Environment.Executor. Only here can a call with read access run programs that the
+// project names.
 func (c *call) executor(b *lang.Backend, env []string) (plan.Executor, error) {
 	k := c.kind(b)
 	if k.New == nil {
@@ -44,16 +44,16 @@ func (c *call) executor(b *lang.Backend, env []string) (plan.Executor, error) {
 		return made, nil
 	}
 	if c.access != Reading {
-		return plan.Executor{}, exit.With(exit.Usage, fmt.Errorf("backend %s has to be asked who it is, and this project is not trusted with that: look at it with `fevalgraph trust`, or trust this call with --trust", b.Addr()))
+		return plan.Executor{}, exit.With(exit.Usage, fmt.Errorf("backend %s must be queried, and this project is not trusted with that: see `fevalgraph trust`, or trust this call with --trust", b.Addr()))
 	}
 	return kind.Withheld(made, func() error {
-		c.untrusted.Do(func() { c.options.Note(options.Untrusted{Asks: c.withheld()}) })
+		c.untrusted.Do(func() { c.options.Note(options.Untrusted{Asks: c.untrustedAsks()}) })
 		return &graph.UnknownError{Err: fmt.Errorf("backend %s is not trusted yet", b.Addr())}
 	}), nil
 }
 
-// withheld lists what the project is not trusted with, each with its backend.
-func (c *call) withheld() (all []string) {
+// untrustedAsks lists what the project is not trusted with, by backend.
+func (c *call) untrustedAsks() (all []string) {
 	for _, b := range c.Config.Backends {
 		if k := c.kind(b); k.Asks != nil {
 			for _, ask := range k.Asks(b) {

@@ -16,15 +16,15 @@ import (
 // lastResult holds the last recorded result of a checkpoint.
 type lastResult struct {
 	report.Checkpoint
-	run string // in which it was last judged, or its verdict served
+	run string // run that judged it last, or served its verdict
 }
 
-// lastRuns limits the search for the last result of a checkpoint.
+// lastRuns limits the number of searched runs.
 const lastRuns = 100
 
-// lastResults searches the records of runs, the latest first, until every checkpoint of the
-// configuration is found. A last result may be that of other inputs: it is never a verdict
-// on the project as it is, only what a stale checkpoint is shown with.
+// lastResults searches the records of runs, the latest first, until every checkpoint of the configuration is
+// found. A last result can be for other inputs: it is only shown with a stale checkpoint, and never counts as
+// its verdict.
 func (x *execution) lastResults() map[plan.CellID]lastResult {
 	last, files := map[plan.CellID]lastResult{}, map[string]bool{}
 	ids, err := event.Runs(x.records)
@@ -38,7 +38,7 @@ func (x *execution) lastResults() map[plan.CellID]lastResult {
 		}
 		run := event.OpenRun(x.records, id)
 		cells, err := history.Cells(x.records, run, files)
-		if err != nil { // it ended without results, or is damaged
+		if err != nil { // the run ended without results, or its record is damaged
 			errors.As(err, &x.damaged)
 			continue
 		}
@@ -56,7 +56,7 @@ func (x *execution) lastResults() map[plan.CellID]lastResult {
 	return last
 }
 
-// checkpointsOf are those of a configuration's cells.
+// checkpointsOf returns the checkpoints of a configuration's cells.
 func checkpointsOf(cfg *lang.Config) map[plan.CellID]bool {
 	all := map[plan.CellID]bool{}
 	plan.EachCell(cfg, func(c lang.Cell) {
@@ -72,8 +72,8 @@ func checkpointsOf(cfg *lang.Config) map[plan.CellID]bool {
 	return all
 }
 
-// addLast adds results of a run that nothing is known about. What a run that was
-// interrupted never began is no result.
+// addLast adds results of a run for checkpoints that have none yet. It ignores what an interrupted run did not
+// begin.
 func addLast(last map[plan.CellID]lastResult, cells []report.Cell, run string, interrupted bool) {
 	for i := range cells {
 		for _, c := range cells[i].Listed() {
@@ -85,9 +85,8 @@ func addLast(last map[plan.CellID]lastResult, cells []report.Cell, run string, i
 	}
 }
 
-// Results reads the results of a recorded run: its id, a part of it that no other
-// run has, or "latest". Nothing is evaluated. The error wraps event.ErrNoRuns when
-// nothing was recorded.
+// Results reads the results of a recorded run, given by its id, a unique part of it, or "latest". It evaluates
+// nothing. The error wraps event.ErrNoRuns if there are no records.
 func Results(o Options, run string) (*report.Results, error) {
 	results, err := history.Results(o.Records(), run)
 	if err != nil {

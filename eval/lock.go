@@ -14,29 +14,28 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
-// LockFile is the name of the file of pinned requirements.
+// LockFile is the name of the lock file for requirements.
 const LockFile = requirements.FileName
 
-// Locked counts the sets of requirements in the lock file.
+// Locked describes the requirement sets of the lock file.
 type Locked struct {
 	Used, Resolved int
-	Unused         int      // nothing that is evaluated now asked for them, and they are in the file
-	Dropped        []string // the same, and they are no more
-	// Invalid are the mistakes of invalid problems. While there are any, nothing is
-	// dropped: what these problems ask for is not known.
+	Unused         int      // sets in the file that no problem requests now
+	Dropped        []string // sets that were removed because no problem requests them now
+	// Invalid lists the errors of invalid problems. If there are any, nothing is dropped: the requirements of
+	// these problems are unknown.
 	Invalid diag.List
 }
 
-// LockOptions say what Lock does beyond resolving what is not in the lock file.
+// LockOptions configures Lock.
 type LockOptions struct {
-	Upgrade bool // resolve everything that is asked for again, to the newest versions
-	Prune   bool // drop what nothing asks for, with the variables as they are
-	DryRun  bool // leave the lock file as it is, and count what would be done
+	Upgrade bool // resolve all requested sets again, to the newest versions
+	Prune   bool // drop sets that are not requested with the current variables
+	DryRun  bool // count what would be done, without changing the lock file
 }
 
-// Lock resolves the requirements that the lock file lacks, and adds the hashes that it lacks to
-// those that it has, without another version of anything. Other variables may ask for more than
-// these do, so nothing is dropped unless it is said.
+// Lock resolves requirements that the lock file lacks, and adds missing hashes without changing versions. It
+// drops sets only with Prune, since other variables can request more.
 func Lock(ctx context.Context, o Options, how LockOptions) (locked *Locked, err error) {
 	access := Writing
 	if how.Upgrade {
@@ -73,7 +72,7 @@ func Lock(ctx context.Context, o Options, how LockOptions) (locked *Locked, err 
 	return l, nil
 }
 
-// buildImages makes the images in which requirements are resolved.
+// buildImages builds the images in which requirements are resolved.
 func (p *Project) buildImages(ctx context.Context) error {
 	images := p.Plan.Images()
 	if len(images) == 0 {
@@ -97,13 +96,13 @@ func (p *Project) buildImages(ctx context.Context) error {
 	return nil
 }
 
-// bringUpToDate executes what is stale of some nodes, outside of any run's record.
+// bringUpToDate executes stale nodes among the targets and their dependencies, outside of a recorded run.
 func (p *Project) bringUpToDate(ctx context.Context, targets []graph.ID) (*graph.Report, error) {
 	return p.Plan.Graph.Execute(ctx, targets, graph.Options{Store: p.stores.Store, Locker: p.stores.Store, Last: p.Last, Run: p.run, Pools: p.Plan.Pools, Backlog: p.site.Queue()})
 }
 
-// newLocker is what answers with pinned requirements: from the lock file, or, when the call
-// may write, by resolving them and writing it.
+// newLocker returns a locker that reads pinned requirements from the lock file and, if the call can write,
+// resolves and adds missing ones.
 func (c *call) newLocker() (*requirements.Locker, error) {
 	o := c.options
 	return requirements.NewLocker(requirements.LockerOptions{
@@ -114,5 +113,5 @@ func (c *call) newLocker() (*requirements.Locker, error) {
 	})
 }
 
-// lockPath is where the lock file is.
+// lockPath returns the path of the lock file.
 func (c *call) lockPath() string { return filepath.Join(c.Config.Root, LockFile) }

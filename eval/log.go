@@ -10,10 +10,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// Log returns what a node's work printed in a recorded run, or what its set-up
-// commands did. A node is named by its address, by a selector that fits just one, or by
-// the name of a cell, of which it is the node that printed something;
-// one that was cached has the log of the run that made it.
+// Log returns the output of a node's work, or of its set-up commands, in a recorded run. A node is named by its
+// address, a selector that matches one node, or the name of a cell, which means its node with output. For a
+// cached node, it returns the log of the run that executed it.
 func Log(ctx context.Context, o Options, arg, run string, setup bool) ([]byte, error) {
 	var log []byte
 	err := withRecorded(o, arg, run, func(done event.NodeDone) int {
@@ -35,8 +34,8 @@ func Log(ctx context.Context, o Options, arg, run string, setup bool) ([]byte, e
 	return log, err
 }
 
-// withRecorded hands a node of a recorded run to use, with the stores that have its outputs. Of several
-// nodes that a name can mean, the one with the highest rank is taken.
+// withRecorded calls use with a node of a recorded run and the stores that contain its outputs. If a name
+// matches several nodes, the one with the highest rank is used.
 func withRecorded(o Options, arg, run string, rank func(event.NodeDone) int, use func(past *event.Run, done *event.NodeDone, store cache.Store) error) error {
 	past, err := event.FindRun(o.Records(), run)
 	if err != nil {

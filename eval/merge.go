@@ -11,19 +11,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// MergeRequest says which runs become one.
+// MergeRequest lists the runs to merge.
 type MergeRequest struct {
-	// Inputs are packs with the record of a run, and directories of projects, whose latest
-	// runs are meant. What directories' runs made has to be in the store.
+	// Inputs are packs with the record of a run, and project directories, whose latest run is used. The store
+	// must contain the outputs of the runs of directories.
 	Inputs   []string
-	Division string // file with the shards.Division that the runs have shards of, which says what is asked for; "" if they have none
-	Adopt    bool   // records of packs count whoever signed them
+	Division string // file with the shards.Division of the runs, which lists all requested cells; "" without one
+	Adopt    bool   // accept records of packs, regardless of their signature
 	Policy   *verdict.Policy
-	Progress event.Sink // may be nil
+	Progress event.Sink // can be nil
 }
 
-// Merge makes one run of those that evaluated shards. It runs nothing but sums: what no
-// shard evaluated is broken, and so is every cell of a shard that did not report.
+// Merge makes one run of the runs of shards. It executes only sums: nodes that no shard evaluated are broken,
+// as is every cell of a missing shard.
 func Merge(ctx context.Context, o Options, m MergeRequest) (*Outcome, error) {
 	parts := shards.NewMerged()
 	r := Request{Policy: m.Policy, Progress: m.Progress, merged: parts}

@@ -12,16 +12,16 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// Outcome is how a run ended.
+// Outcome is the result of a run.
 type Outcome struct {
 	Exit    exit.Class
-	Run     string           // id, of its record
-	Cells   int              // of the configuration, whatever was asked for
-	Rows    []report.CellRow // of the cells that were asked for; nil when their results could not be read
-	Tasks   []report.Task    // that were asked for, or needed
-	End     event.RunEnd     // counts, as in the record
-	results *collected       // nil when they could not be read
-	// Boards are the result blocks over Results; BoardsErr says why there are none.
+	Run     string           // id of its record
+	Cells   int              // number of cells in the configuration
+	Rows    []report.CellRow // requested cells; nil if their results could not be read
+	Tasks   []report.Task    // requested tasks and their dependencies
+	End     event.RunEnd     // counts, as recorded
+	results *collected       // nil if results could not be read
+	// Boards are the result blocks over Results. BoardsErr is set if they could not be computed.
 	Boards    []plan.Leaderboard
 	BoardsErr error
 	Troubles  []Ended // nodes that failed, broke or were skipped, in topological order
@@ -29,7 +29,7 @@ type Outcome struct {
 	Bound     graph.Bound
 }
 
-// Ended is how the work of a node ended.
+// Ended is the result of a node.
 type Ended struct {
 	Addr    string
 	State   event.State
@@ -37,11 +37,10 @@ type Ended struct {
 	Seconds float64
 }
 
-// slowest is how many nodes an Outcome names as such.
+// slowest limits Outcome.Slowest.
 const slowest = 5
 
-// Results reads the results of what was asked for. They are nil when they could not be
-// collected.
+// Results reads the requested results, or returns nil if they could not be collected.
 func (o *Outcome) Results() (*report.Results, error) {
 	if o.results == nil {
 		return nil, nil
@@ -49,7 +48,7 @@ func (o *Outcome) Results() (*report.Results, error) {
 	return o.results.results()
 }
 
-// outcome makes the outcome of an execution that ended with err.
+// outcome returns the outcome of an execution that ended with err.
 func (x *execution) outcome(ctx context.Context, results *collected, err error) *Outcome {
 	rep := x.rep
 	out := &Outcome{Run: x.run, results: results, Cells: x.cells(), Bound: x.Plan.Graph.Bound(rep, x.Plan.Pools)}
@@ -70,7 +69,7 @@ func (x *execution) outcome(ctx context.Context, results *collected, err error) 
 		}
 		if st.State != event.Cached && st.Seconds > 0 {
 			at, _ := slices.BinarySearchFunc(out.Slowest, e, func(a, b Ended) int { return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), -1) })
-			out.Slowest = slices.Insert(out.Slowest, at, e) // behind those that took as long
+			out.Slowest = slices.Insert(out.Slowest, at, e) // equal durations keep their order
 			out.Slowest = out.Slowest[:min(slowest, len(out.Slowest))]
 		}
 	}
@@ -98,22 +97,22 @@ func (x *execution) outcome(ctx context.Context, results *collected, err error) 
 	return out
 }
 
-// onlyShared reports whether nodes were asked for that grade no solution, such as an image
-// or a task. No verdict is expected of them.
+// onlyShared reports whether all requested nodes grade no solution, such as images and tasks. No verdict is
+// expected then.
 func (g *goals) onlyShared() bool {
 	return len(g.targets) > 0 && !slices.ContainsFunc(g.targets, func(id graph.ID) bool {
 		n := g.Plan.Graph.Node(id)
 		switch n.Kind {
 		case plan.KindTask, plan.KindFigures:
 			return false
-		case plan.KindAggregate: // a project of tasks alone has an empty suite
+		case plan.KindAggregate: // a project with only tasks has an empty suite
 			return n.Label("problem") != "" || len(g.Config.Tasks) == 0
 		}
 		return n.Label("solution") != ""
 	})
 }
 
-// boards are the result blocks over the results.
+// boards evaluates the result blocks over the results.
 func (c *collected) boards() ([]plan.Leaderboard, error) {
 	if len(c.of.Config.Results) == 0 {
 		return nil, nil
@@ -125,14 +124,13 @@ func (c *collected) boards() ([]plan.Leaderboard, error) {
 	return c.of.Plan.Leaderboards(whole)
 }
 
-// exitOf applies the rules of the exit codes; what kept the run from judging
-// outweighs what was judged.
+// exitOf returns the exit class: errors that prevent judging take precedence over verdicts.
 func exitOf(ctx context.Context, r Request, rep *graph.Report, out *Outcome, err error) exit.Class {
 	if class := exit.OfExecution(ctx, rep, err); class != exit.Passed {
 		return class
 	}
 	switch {
-	case out.results != nil && len(out.Rows) == 0 && r.Shard == "" && r.Cells == "": // a shard may be empty
+	case out.results != nil && len(out.Rows) == 0 && r.Shard == "" && r.Cells == "": // a shard can be empty
 		return exit.NoMatch
 	case r.Policy == nil:
 		var all report.Tally
@@ -148,7 +146,7 @@ func exitOf(ctx context.Context, r Request, rep *graph.Report, out *Outcome, err
 	return exit.Class(report.Summarize(whole, r.Policy).Exit)
 }
 
-// worsen notes an error that came after judging.
+// worsen applies the exit class of an error after judging.
 func (o *Outcome) worsen(err error) {
 	if err != nil && (o.Exit == exit.Passed || o.Exit == exit.Failed) {
 		o.Exit = exit.NotJudged

@@ -11,8 +11,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// paired returns a predicate over the nodes of the solutions that a file of
-// pairs names; nil without a file. A pair that no cell is about is an error.
+// paired returns a predicate over nodes of the solutions in a file of pairs; nil without a file. A pair without
+// a cell is an error.
 func (c *call) paired(file string) (func(*graph.Node) bool, error) {
 	if file == "" {
 		return nil, nil
@@ -29,7 +29,7 @@ func (c *call) paired(file string) (func(*graph.Node) bool, error) {
 		wanted[plan.CellID{Problem: s.Problem.Name, Solution: s.Name}] = true
 		if !celled[s] {
 			findings = append(findings, diag.Diagnostic{Severity: diag.Error, Code: "unknown-pair", Summary: "Pair of no suite",
-				Detail: fmt.Sprintf("No suite has %s, so that nothing judges it.", s.Ref), Range: &paired.Places[i]})
+				Detail: fmt.Sprintf("No suite contains %s, so it is not judged.", s.Ref), Range: &paired.Places[i]})
 		}
 	}
 	if findings.HasErrors() {
@@ -41,8 +41,8 @@ func (c *call) paired(file string) (func(*graph.Node) bool, error) {
 	}, nil
 }
 
-// ReadPairs reads a file of pairs, named relative to the project's directory.
-// Mistakes are the error; what the configuration lacks is for the caller to judge.
+// ReadPairs reads a file of pairs, whose path is relative to the project's directory. It returns an error for
+// invalid files; the caller must judge findings about pairs that the configuration lacks.
 func (c *call) ReadPairs(file string) (*lang.Paired, error) {
 	paired, findings := c.Config.ReadPairs(c.options.Dir, file)
 	if findings.HasErrors() {

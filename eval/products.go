@@ -25,17 +25,17 @@ import (
 // Product is a stored output of a node.
 type Product struct {
 	cache.Output
-	Path  string // below a directory that gets all outputs; "." for the only tree of a node
-	Files int    // of a tree; 1 for a file
-	Bytes int64  // of all files; -1 if the store no longer has it
-	dirs  bool   // a tree has directories
-	at    string // the directory that a tree is placed at: that of the file if it is a tree of one file
+	Path  string // below the target directory; "." for the only tree of a node
+	Files int    // number of files in a tree; 1 for a file
+	Bytes int64  // total size; -1 if the store no longer contains it
+	dirs  bool   // whether the tree has subdirectories
+	at    string // directory to place the tree in: that of the file for a tree with one file
 }
 
-// IsFile reports whether the output is one file, also if it is kept as a tree.
+// IsFile reports whether the output is one file, even if it is stored as a tree.
 func (o Product) IsFile() bool { return !o.Tree || o.at != o.Path && !o.dirs }
 
-// products describes outputs of a node, whose address is addr. cfg may be nil.
+// products describes the outputs of the node at addr. cfg can be nil.
 func products(ctx context.Context, store cache.Store, cfg *lang.Config, addr string, outputs []cache.Output) []Product {
 	declared := map[string]lang.TaskOutput{}
 	if cfg != nil {
@@ -82,22 +82,22 @@ func (p *Project) Products(ctx context.Context, addr string) []Product {
 	return products(ctx, p.stores.Store, p.Config, addr, p.Last(addr).Outputs)
 }
 
-// GetRequest says which outputs to write, and where.
+// GetRequest selects the outputs to write, and the destination.
 type GetRequest struct {
-	Node  string // an address, a selector that matches one node, or a published file
-	Run   string // of a recorded run; "" is the project as it is
-	Dir   string // that gets the files; made if it does not exist
-	Force bool   // replace files that differ
+	Node  string // address, selector that matches one node, or published file
+	Run   string // recorded run; "" means the current project
+	Dir   string // destination; created if it does not exist
+	Force bool   // replace files with other content
 }
 
-// Got are the outputs of a node that were written.
+// Got lists the written outputs of a node.
 type Got struct {
 	Addr     string
 	Products []Product
 }
 
-// Get writes the stored outputs of a node into a directory. Of the project as it is, the node must be
-// fresh: nothing stale is served.
+// Get writes the stored outputs of a node to a directory. In the current project, the node must be fresh: stale
+// outputs are not served.
 func Get(ctx context.Context, o Options, r GetRequest) (*Got, error) {
 	if r.Run != "" {
 		return getPast(ctx, o, r)
@@ -113,14 +113,14 @@ func Get(ctx context.Context, o Options, r GetRequest) (*Got, error) {
 	}
 	addr, st := x.Plan.Graph.Node(id).Addr, x.rep.Status(id)
 	if st.State != event.Cached {
-		return nil, exit.With(exit.Stale, fmt.Errorf("%s is %s (%s); `fevalgraph run '%s'` makes its outputs, and --run takes those of an earlier run", addr, stateOf(st), causeOf(st), addr))
+		return nil, exit.With(exit.Stale, fmt.Errorf("%s is %s (%s); `fevalgraph run '%s'` makes its outputs; --run reads those of an earlier run", addr, stateOf(st), causeOf(st), addr))
 	}
 	f.stores.Fetch(ctx, func() []cache.Output { return st.Outputs })
 	g := &Got{Addr: addr, Products: products(ctx, f.stores.Store, f.Config, addr, st.Outputs)}
 	return g, g.place(ctx, f.stores.Store, o, r)
 }
 
-// getPast writes the outputs that a node had in a recorded run.
+// getPast writes the outputs of a node in a recorded run.
 func getPast(ctx context.Context, o Options, r GetRequest) (*Got, error) {
 	var g *Got
 	rank := func(done event.NodeDone) int { return slices.Index(selection.Graders, done.Kind) + 1 }
@@ -135,7 +135,7 @@ func getPast(ctx context.Context, o Options, r GetRequest) (*Got, error) {
 	return g, err
 }
 
-// place writes the files. Nothing is written if one that differs would be replaced.
+// place writes the files. It writes nothing if a file with other content would be replaced without Force.
 func (g *Got) place(ctx context.Context, store cache.Store, o Options, r GetRequest) error {
 	if len(g.Products) == 0 {
 		return exit.With(exit.Usage, fmt.Errorf("%s has no outputs", g.Addr))
@@ -173,16 +173,16 @@ func (g *Got) place(ctx context.Context, store cache.Store, o Options, r GetRequ
 			err = cache.PlaceFile(ctx, store, one.Digest, root, one.Path)
 		}
 		if err != nil {
-			return exit.With(exit.NotJudged, g.gone(err))
+			return exit.With(exit.NotJudged, g.explainMissing(err))
 		}
 	}
 	return nil
 }
 
-// differing returns an error that names the files which place would replace.
+// differing returns an error that lists the files which place would replace.
 func (g *Got) differing(ctx context.Context, store cache.Store, dir string) error {
 	var differ []string
-	directory := map[string]bool{".": true} // whether a path can be that of a directory
+	directory := map[string]bool{".": true} // whether a path can be a directory
 	var below func(name string) bool
 	below = func(name string) bool {
 		fits, known := directory[name]
@@ -225,7 +225,7 @@ func (g *Got) differing(ctx context.Context, store cache.Store, dir string) erro
 			err = add(one.Path, one.Digest, "")
 		}
 		if err != nil {
-			return exit.With(exit.NotJudged, g.gone(err))
+			return exit.With(exit.NotJudged, g.explainMissing(err))
 		}
 	}
 	if len(differ) > 0 {
@@ -234,8 +234,8 @@ func (g *Got) differing(ctx context.Context, store cache.Store, dir string) erro
 	return nil
 }
 
-// gone explains an error about a blob that the store no longer has.
-func (g *Got) gone(err error) error {
+// explainMissing adds an explanation to an error about a blob that the store no longer contains.
+func (g *Got) explainMissing(err error) error {
 	if isLost(err) {
 		return fmt.Errorf("%w; `fevalgraph run --force '%s'` makes it again", err, g.Addr)
 	}

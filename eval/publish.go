@@ -15,8 +15,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// publish writes the published outputs of the tasks that a run brought up to date, those that differ
-// from the files that are there.
+// publish writes the published outputs of tasks that the run brought up to date, unless the files have the same
+// content.
 func (x *execution) publish(ctx context.Context) error {
 	if x.options.AddsSolutions() {
 		return nil
@@ -53,7 +53,7 @@ func (x *execution) publish(ctx context.Context) error {
 
 func (c *call) publishFile(ctx context.Context, made cache.Output, path string) error {
 	file := cache.Entry{Digest: made.Digest}
-	if made.Tree { // of one file
+	if made.Tree { // a tree with one file
 		err := cache.WalkTree(ctx, c.stores.Store, made.Digest, func(e cache.Entry) error {
 			if file = e; e.Dir {
 				return errors.New("it is a directory, and only files are published")
@@ -85,7 +85,7 @@ func (c *call) publishFile(ctx context.Context, made cache.Output, path string) 
 	})
 }
 
-// sameFile reports whether a regular file has the content of a digest.
+// sameFile reports whether path is a regular file with the digest d.
 func sameFile(ctx context.Context, path string, d cache.Digest) (bool, error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && (!info.Mode().IsRegular() || info.Size() != d.Size) {
@@ -98,8 +98,8 @@ func sameFile(ctx context.Context, path string, d cache.Digest) (bool, error) {
 	return err == nil && is == d, err
 }
 
-// published returns the address of the node that makes a published file, which is named relative to the
-// project's directory; "" if none does.
+// published returns the address of the node that publishes a file, given relative to the project's directory;
+// "" if no node does.
 func published(cfg *lang.Config, path string) string {
 	path = filepath.Join(cfg.Root, filepath.FromSlash(path))
 	for _, t := range cfg.Tasks {

@@ -7,11 +7,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Found are the nodes that selectors pick, and the parts of the project that they stand for.
+// Found lists the nodes that selectors match, and their cells and files.
 type Found struct {
 	Nodes []FoundNode   // in topological order
-	Cells []plan.CellID // that some of the nodes belong to, in the order of results
-	Files []string      // that the nodes read; relative to the project's directory if below it, sorted
+	Cells []plan.CellID // cells of the nodes, in the order of results
+	Files []string      // files that the nodes read; relative to the project's directory if inside; sorted
 }
 
 // FoundNode names a node.
@@ -20,8 +20,8 @@ type FoundNode struct {
 	Kind string `json:"kind"`
 }
 
-// Query returns what selectors pick; everything without any. Files are searched only if they are asked
-// for: partitions that have some of the nodes are compiled for it. Nothing is executed or written.
+// Query returns the nodes that match selectors, or all nodes without selectors. It determines files only on
+// request, which requires compiling the partitions of the nodes. It executes and writes nothing.
 func Query(ctx context.Context, o Options, selectors []string, files bool) (*Found, error) {
 	f, err := openChanged(ctx, o, Reading)
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// Which nodes read a file is known from what they have read: of fresh partitions, by the recorded states
-// of paths, which name partitions and shared nodes; of compiled nodes, by the trace of a dry run. So the
-// partitions that read a file are compiled, and no others.
+// Readers of a file are determined by what nodes have read: in fresh partitions from the recorded states of paths,
+// which name partitions and shared nodes; in compiled ones from the trace of a dry run. So only partitions that read
+// the file are compiled.
 
-// states are the values on the axis state: those of Decision.State. A node that a run would run is
-// stale, too, if it is new, broken or failed.
+// states lists the values on the axis state: those of Decision.State. Nodes that are new, broken or failed and
+// would run are also stale.
 var states = []string{Fresh, "stale", "new", "broken", "failed", "error", "blocked", "skipped", Unknown}
 
-// states returns the values of nodes on the axis state; nil unless a selector asks for them.
+// states returns a function from nodes to their values on the axis state; nil if no selector uses the axis.
 func (p *Project) states(ctx context.Context, args []string) (func(*graph.Node) []string, error) {
 	if !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "state=") }) {
 		return nil, nil
@@ -39,7 +39,7 @@ func (p *Project) states(ctx context.Context, args []string) (func(*graph.Node) 
 	}, nil
 }
 
-// dropReaders makes the partitions stale that alone read files which selectors name, so that they are compiled.
+// dropReaders marks partitions as stale if only they read files that selectors name, so that they are compiled.
 func (f *freshness) dropReaders(ctx context.Context, args []string) error {
 	if !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "file:") }) {
 		return nil
@@ -68,7 +68,7 @@ func readsAny(part *partState, edits []cache.Edit) bool {
 	return err != nil || slices.ContainsFunc(edits, func(e cache.Edit) bool { return e.ChangesAny(s) })
 }
 
-// readers returns the set of the nodes that read a file, or one in a directory.
+// readers returns the nodes that read a file, or a file in a directory.
 func (p *Project) readers(ctx context.Context, path string) ([]bool, error) {
 	if _, err := p.decideAll(ctx); err != nil {
 		return nil, err
@@ -90,12 +90,12 @@ func (p *Project) readers(ctx context.Context, path string) ([]bool, error) {
 		return set, nil
 	}
 	if p.configuredBy(e) {
-		return nil, exit.Unmatched("%s is read by the configuration and by no node; what an edit of it affects depends on the edit: `fevalgraph plan` shows it", path)
+		return nil, exit.Unmatched("%s is read by the configuration and by no node; the effect of an edit depends on the edit: see `fevalgraph plan`", path)
 	}
 	return nil, exit.Unmatched("no node reads %s", path)
 }
 
-// sharedReads returns the addresses of the nodes which partitions share that read what is edited.
+// sharedReads returns the addresses of shared nodes that read an edited path.
 func (f *freshness) sharedReads(e cache.Edit) (addrs []string) {
 	reads := map[[32]byte]bool{}
 	for sum, shared := range f.shared {
@@ -113,8 +113,8 @@ func (f *freshness) sharedReads(e cache.Edit) (addrs []string) {
 	return addrs
 }
 
-// configuredBy reports whether the configuration was evaluated from what is edited, or every node depends
-// on it.
+// configuredBy reports whether the configuration was evaluated from an edited path, or every node depends on
+// it.
 func (f *freshness) configuredBy(e cache.Edit) bool {
 	for _, path := range f.baseFiles() {
 		if e.Changes(cache.Probe{Path: path, Follow: true}.Sight()) {

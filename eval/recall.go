@@ -20,33 +20,31 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Compiling and deciding are incremental, with a partition as the unit. Of each, the
-// last run that decided about all of its nodes wrote down what they were compiled from,
-// which paths they read and in which state, and the answers. A partition of which
-// nothing is different is *fresh*: its nodes are pinned to their answers, and its results
-// are taken as they are. Every other partition is compiled, and the engine decides
-// about its nodes. Nothing else in the program concludes that a node is fresh.
+// Compiling and deciding are incremental, with a partition as the unit. The last run that decided all nodes of a
+// partition recorded what they were compiled from, the paths that they read with their states, and their answers.
+// If none of that changed, the partition is *fresh*: its nodes are pinned to their answers, and its results are
+// reused. Every other partition is compiled, and the engine decides its nodes. Only this file and the engine
+// conclude that a node is fresh.
 
-// partState is a partition of the configuration, and what is known of it.
+// partState is a partition of the configuration, with its recorded state.
 type partState struct {
 	partition.Ref
-	facts *partition.Facts // of a fresh partition; nil compiles it
+	facts *partition.Facts // nil for a stale partition, which must be compiled
 }
 
-// freshness has the partitions of a call's configuration, and what earlier runs recorded of them as
-// far as it still holds. Until the end of a run, when remember has learned more, a partition can only
-// turn from fresh to stale.
+// freshness holds the partitions of a call's configuration, with the records of earlier runs that still apply.
+// Until remember runs at the end, partitions only turn from fresh to stale.
 type freshness struct {
 	*call
 	parts      []partState // in the order of results
 	index      *partition.Index
-	changed    map[string]bool                                // addresses of backends that answer otherwise
-	shared     map[[sha256.Size]byte]partition.SharedSnapshot // of paths that are as they were
-	rehydrated []*plan.BackendHandle                          // backends that have just been asked
+	changed    map[string]bool                                // addresses of backends whose identity changed
+	shared     map[[sha256.Size]byte]partition.SharedSnapshot // unchanged path snapshots of shared nodes
+	rehydrated []*plan.BackendHandle                          // backends that were just queried
 }
 
-// openChanged opens what earlier runs recorded of the project and finds out what of it
-// is stale. It compiles nothing.
+// openChanged opens a project and determines its stale partitions from the records of earlier runs, without
+// compiling.
 func openChanged(ctx context.Context, o Options, access Access) (*freshness, error) {
 	var known *partition.Index
 	if !o.AddsSolutions() {
@@ -55,8 +53,8 @@ func openChanged(ctx context.Context, o Options, access Access) (*freshness, err
 	return openWith(ctx, o, access, known)
 }
 
-// openWith opens a project and finds out what is stale since an index was written. Without one
-// everything is.
+// openWith opens a project and determines what is stale since known was written. Without an index, everything
+// is.
 func openWith(ctx context.Context, o Options, access Access, known *partition.Index) (*freshness, error) {
 	c, err := openCall(ctx, o, access, known)
 	if err != nil {
@@ -65,14 +63,12 @@ func openWith(ctx context.Context, o Options, access Access, known *partition.In
 	return recall(ctx, c, known), nil
 }
 
-// usesNoted is how long a fresh partition relies on the use that was noted of its stored
-// outputs. After it the engine decides about its nodes once, which notes their use and
-// finds out what garbage collection has removed.
+// usesNoted is how long a fresh partition relies on the recorded use of its stored outputs. After that, the
+// engine decides its nodes again, which records their use and detects outputs that garbage collection removed.
 const usesNoted = 24 * time.Hour
 
-// baseOf encodes what every partition depends on beside files: the program's version and
-// place, and the store. Two programs of one version may differ, and the state of the file
-// at the place of one proves nothing about the other.
+// baseOf encodes what every partition depends on besides files: version and path of the program, and the store.
+// Two programs with the same version can differ, so the file state of one proves nothing about another.
 func (c *call) baseOf(salt []byte) []byte {
 	dir, err := c.options.CacheDir(c.Config)
 	if err != nil {
@@ -87,7 +83,7 @@ func (c *call) baseOf(salt []byte) []byte {
 	return partition.Salted(salt, []byte(strings.Join(words, "\x00")))
 }
 
-// baseFiles are the paths of the files that every partition depends on.
+// baseFiles returns the paths of files that every partition depends on.
 func (c *call) baseFiles() []string {
 	files := []string{c.lockPath()}
 	if self, err := os.Executable(); err == nil {
@@ -96,8 +92,8 @@ func (c *call) baseFiles() []string {
 	return files
 }
 
-// recallConfig takes the configuration from the index when nothing that it was
-// evaluated from is different. It returns nil when the configuration has to be evaluated.
+// recallConfig returns the configuration from the index if its inputs are unchanged, or nil if it must be
+// evaluated.
 func recallConfig(o *Options, i *partition.Index) *lang.Config {
 	if i == nil || i.Invocation == nil || !bytes.Equal(i.Invocation, invocation(o, i.Salt)) || !i.SameEnvironment(o.Getenv) || !partition.Unchanged(i.Inputs) {
 		return nil
@@ -116,7 +112,7 @@ func recallConfig(o *Options, i *partition.Index) *lang.Config {
 	return cfg
 }
 
-// recall finds out what of the index of a project still holds. Without one, nothing does.
+// recall determines which records of the index still apply.
 func recall(ctx context.Context, c *call, i *partition.Index) *freshness {
 	if i == nil {
 		i = new(partition.Index)
@@ -141,8 +137,8 @@ func recall(ctx context.Context, c *call, i *partition.Index) *freshness {
 	return f
 }
 
-// divide lists the partitions of an evaluated configuration. One that the index has with the
-// same identity is taken over.
+// divide lists the partitions of an evaluated configuration, and reuses those with the same identity in the
+// index.
 func (f *freshness) divide() {
 	for _, part := range plan.Partitions(f.Config) {
 		state := partState{Ref: partition.Ref{Problem: part.Problem, First: part.First, Backends: part.Backends()}}
@@ -164,11 +160,10 @@ func comparePartRefs(a, b partition.Ref) int {
 	return strings.Compare(a.First, b.First)
 }
 
-// check reads the facts of every partition that the index has a file of, and keeps those
-// that still hold.
+// check reads the facts of every recorded partition, and keeps those that still hold.
 func (f *freshness) check(ctx context.Context) {
 	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0) + 1) // one waits for backends
+	group.SetLimit(runtime.GOMAXPROCS(0) + 1) // one extra, which waits for backends
 	group.Go(func() error {
 		f.askBackends(ctx)
 		return nil
@@ -204,8 +199,7 @@ func (f *freshness) check(ctx context.Context) {
 	}
 }
 
-// freshFacts reads the facts in a partition file; nil unless every path that they
-// record is as it was.
+// freshFacts reads the facts of a partition file. It returns nil if the state of a recorded path changed.
 func (f *freshness) freshFacts(name partition.Name) *partition.Facts {
 	facts, err := f.partitions.Facts(name)
 	if err != nil || !partition.Unchanged(facts.Snapshot) {
@@ -217,14 +211,13 @@ func (f *freshness) freshFacts(name partition.Name) *partition.Facts {
 	return facts
 }
 
-// contextHolds reports whether the backends and shared nodes of a partition are as they
-// were.
+// contextHolds reports whether the backends and shared nodes of a partition are unchanged.
 func (f *freshness) contextHolds(part *partState) bool {
 	return !slices.ContainsFunc(part.Backends, func(addr string) bool { return f.changed[addr] }) &&
 		!slices.ContainsFunc(part.facts.Shared, func(s partition.SharedRef) bool { _, ok := f.shared[s.Sum]; return !ok })
 }
 
-// partOf finds the partition that a solution of a problem falls into.
+// partOf finds the partition that contains a solution of a problem.
 func (f *freshness) partOf(problem, solution string) (at int, ok bool) {
 	at, exact := f.find(problem, solution)
 	if !exact {
@@ -233,12 +226,12 @@ func (f *freshness) partOf(problem, solution string) (at int, ok bool) {
 	return at, at >= 0 && f.parts[at].Problem == problem
 }
 
-// find looks for the partition that begins with a solution, or for its place.
+// find returns the position of the partition that begins with a solution, or where it would be.
 func (f *freshness) find(problem, first string) (at int, ok bool) {
 	return slices.BinarySearchFunc(f.parts, partition.Ref{Problem: problem, First: first}, func(a partState, b partition.Ref) int { return comparePartRefs(a.Ref, b) })
 }
 
-// invocation encodes the options that say which configuration is read.
+// invocation encodes the options that select the configuration.
 func invocation(o *Options, salt []byte) []byte {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {

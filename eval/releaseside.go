@@ -25,7 +25,7 @@ import (
 )
 
 // releaseSide is a version of a set of problems. Each problem is compiled with a placeholder for its answers and with
-// backends that are declared only, so that nothing is asked or run.
+// backends that are declared only, so nothing is queried or run.
 type releaseSide struct {
 	root     string // real path of the directory with its configuration
 	top      string // of the repository that it is in, or root
@@ -84,7 +84,7 @@ func (c *contents) path(value, label string) (found string) {
 }
 
 // loadSide loads a version of a set of problems: a directory, or a commit of g, the repository that the project is in. It
-// may be nil if both versions are directories. remove removes what was made for the side.
+// can be nil if both versions are directories. remove removes what was made for the side.
 func loadSide(ctx context.Context, o *Options, g *git, arg string, jobs []string) (s *releaseSide, remove func() error, err error) {
 	s = &releaseSide{index: &contents{byPath: map[string]cache.Digest{}, paths: map[string][]string{}}, store: cache.NewMemory()}
 	remove = func() error { return nil }

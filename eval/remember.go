@@ -15,21 +15,20 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// remembering writes down what a run has learned, partition by partition.
+// remembering records the results of a run by partition.
 type remembering struct {
 	*execution
 	cells  map[*plan.Partition][]graph.ID
-	ranges map[string]int // partitions of each problem
-	judged []bool         // by partition: nodes that it alone has were answered
+	ranges map[string]int // number of partitions of each problem
+	judged []bool         // by partition: whether nodes that only it contains have answers
 	tasks  declaredTasks
-	own    []cache.Sighting // of the partition whose facts are made: room that the next one uses again
+	own    []cache.Sighting // scratch space of facts, reused between partitions
 }
 
-// remember keeps the results of the run in partition files, whose names it returns in
-// the order of results, and replaces last answers and the index. A partition that not every node of was
-// decided, or of which a path has just changed, is kept without facts: the next
-// run decides about it again. Without keep, as after an interruption, the index stays as
-// it is, which is still true.
+// remember writes the results of the run to partition files, whose names it returns in the order of results,
+// and replaces last answers and the index. A partition with undecided nodes, or with a path that just changed,
+// is written without facts: the next run decides it again. Without keep, as after an interruption, the index is
+// unchanged, which is still correct.
 func (x *execution) remember(ctx context.Context, results *collected, keep bool) ([]string, error) {
 	m := remembering{execution: x, cells: map[*plan.Partition][]graph.ID{}, ranges: map[string]int{}, judged: make([]bool, len(x.parts)), tasks: x.declaredTasks()}
 	for _, part := range x.parts {
@@ -70,23 +69,23 @@ func (x *execution) remember(ctx context.Context, results *collected, keep bool)
 		}
 	}
 	if x.options.AddsSolutions() {
-		return names, nil // later runs are asked for something else
+		return names, nil // later runs request something else
 	}
-	nothing := x.Plan.Graph.Len() == 0 // was compiled
+	nothing := x.Plan.Graph.Len() == 0 // nothing was compiled
 	if !nothing {
 		if err := m.nextLast().Write(x.state, x.place); err != nil {
 			return nil, err
 		}
 	}
 	if !keep || nothing && !x.evaluated {
-		return names, nil // the index says what it would say again
+		return names, nil // the index would not change
 	}
 	return names, m.writeIndex(ctx)
 }
 
-// nextLast returns what the next run can know of nodes. A stale partition keeps its file until a node
-// of it has an answer, and what this run was not asked for stays as it is now: another run can
-// have ended meanwhile.
+// nextLast returns the last answers for the next run. A stale partition keeps its file until one of its nodes
+// has an answer. Nodes that were not requested keep their current entry, which another run may have written
+// meanwhile.
 func (m *remembering) nextLast() *partition.Last {
 	next, now := new(partition.Last), partition.ReadLast(m.state, m.place)
 	files, nodes := map[partRefKey]partition.LastFile{}, map[string]graph.Last{}
@@ -129,8 +128,8 @@ func (m *remembering) nextLast() *partition.Last {
 
 type partRefKey struct{ problem, first string }
 
-// facts are those of a partition; nil when a later run could not rely on them. The rows are
-// all that have answers, which is how the results were made.
+// facts returns the facts of a partition, or nil if a later run could not rely on them, and the rows of all
+// nodes with answers, from which results were made.
 func (m *remembering) facts(part int, cells []graph.ID, results []report.Cell) (*partition.Facts, []graph.Row) {
 	table, ok := m.Plan.Graph.RowsOf(cells, m.rep)
 	if !ok || len(results) != len(cells) {
@@ -173,8 +172,8 @@ func (m *remembering) facts(part int, cells []graph.ID, results []report.Cell) (
 	return f, table
 }
 
-// owner returns the partition that alone has a node: that of its solution, or of its problem where
-// the problem has one partition; -1 if none has.
+// owner returns the only partition that can contain a node: that of its solution, or of its problem if the
+// problem has one partition; -1 if no partition has it alone.
 func (m *remembering) owner(labels []graph.Label) int {
 	problem, solution := "", ""
 	for _, l := range labels {
@@ -194,10 +193,10 @@ func (m *remembering) owner(labels []graph.Label) int {
 	return -1
 }
 
-// share records what a node that partitions share has read; nil when that is nothing. It
-// reports false when the state cannot be recorded.
+// share records the paths that a shared node read; nil if there are none. It returns false if their state
+// cannot be recorded.
 func (m *remembering) share(addr string, read []cache.Sighting) (*partition.SharedRef, bool) {
-	if len(read) == 0 { // pinned, so that another partition has recorded it, or it reads nothing
+	if len(read) == 0 { // pinned, so another partition has recorded it; or it reads nothing
 		for _, part := range m.fresh() {
 			if at := slices.IndexFunc(part.facts.Shared, func(s partition.SharedRef) bool { return s.Addr == addr }); at >= 0 {
 				return &part.facts.Shared[at], true
@@ -224,7 +223,7 @@ func (m *remembering) writeIndex(ctx context.Context) error {
 		base = append(base, cache.Probe{Path: path, Follow: true}.Sight())
 	}
 	if next.BaseFiles = partition.Snapshot(base); next.BaseFiles == nil {
-		return nil // the lock file has just been written: the next run keeps an index
+		return nil // the lock file was just written: the next run keeps an index
 	}
 	switch {
 	case m.evaluated:
@@ -261,13 +260,13 @@ func (m *remembering) writeIndex(ctx context.Context) error {
 	return next.Write(m.state, m.place)
 }
 
-// suiteAnswers describes the answers of the nodes of suites; it is zero unless each has one.
+// suiteAnswers describes the answers of suite nodes; zero unless all have one.
 func (m *remembering) suiteAnswers() (found partition.Suites) {
 	if slices.ContainsFunc(m.Config.Problems, func(p *lang.Problem) bool { return len(p.Invalid) > 0 }) {
-		return found // each run reports it
+		return found // each run must report it
 	}
 	sum := m.suitesSum()
-	if old := m.index.Suites; len(m.Plan.Cells) == 0 && bytes.Equal(old.Sum, sum) { // nothing else can change them
+	if old := m.index.Suites; len(m.Plan.Cells) == 0 && bytes.Equal(old.Sum, sum) { // unchanged, since no cell was compiled
 		return old
 	}
 	for id := range graph.ID(m.Plan.Graph.Len()) {

@@ -16,10 +16,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/page"
 )
 
-// Report gathers results and hands them to show as a page: of the named runs, the last of which
-// it is about, or of the project as it is, with some runs before. A configuration with errors
-// leaves the latest run in place of the project. The page is complete only within show: it
-// reads the store.
+// Report collects results and calls show with a page: about the last of the named runs, or about the current
+// project with some earlier runs. If the configuration has errors, it uses the latest run instead of the
+// project. The page reads the store, so it is valid only until show returns.
 func Report(ctx context.Context, o Options, runs []string, show func(*page.Page) error) error {
 	store, end, err := stores.Past(&o)
 	if err != nil {
@@ -45,7 +44,7 @@ func Report(ctx context.Context, o Options, runs []string, show func(*page.Page)
 	return show(p)
 }
 
-// ReportLogs hands a page of files of other programs to show: one run, without nodes.
+// ReportLogs calls show with a page of other programs' files: one run, without nodes.
 func ReportLogs(o Options, logs *compare.Logs, selectors []string, show func(*page.Page) error) error {
 	results, err := selection.Pick(logs.Results, selectors)
 	if err != nil {
@@ -54,7 +53,7 @@ func ReportLogs(o Options, logs *compare.Logs, selectors []string, show func(*pa
 	return show(pages.OfResults(logs.Of, o.Version, results, logs.Notes))
 }
 
-// presentPage returns the current results for a page, or nil without recorded runs.
+// presentPage returns the current results for a page, or nil if no run is recorded.
 func presentPage(ctx context.Context, o Options) (*pages.Present, error) {
 	latest, err := event.FindRun(o.Records(), "latest")
 	if errors.Is(err, event.ErrNoRuns) {
@@ -70,7 +69,7 @@ func presentPage(ctx context.Context, o Options) (*pages.Present, error) {
 	return &pages.Present{Results: results, Stale: stale}, nil
 }
 
-// LatestRun is the run of a project that began last, which may go on; nil is none.
+// LatestRun returns the run of a project that began last, which can still be running, or nil.
 func LatestRun(o Options) (*event.Run, error) {
 	ids, err := event.Runs(o.Records())
 	for _, id := range slices.Backward(ids) {

@@ -2,15 +2,15 @@ package eval
 
 import "fmt"
 
-// ResourceGroup are the problems of a plan that ask for the same machines.
+// ResourceGroup lists problems of a plan that request the same machines.
 type ResourceGroup struct {
-	Resources map[string]string `json:"resources"` // what is asked for; empty is nothing
+	Resources map[string]string `json:"resources"` // requested resources; empty if none are
 	Problems  []string          `json:"problems"`  // in the order of the configuration
-	Stale     int               `json:"stale"`     // of their nodes
+	Stale     int               `json:"stale"`     // number of stale nodes
 }
 
-// resourceGroups groups the problems of a plan, in the order of the first of
-// each. It is nil when no problem of the plan asks for anything.
+// resourceGroups groups the problems of a plan by resources, in order of first use. It returns nil if no
+// problem requests any.
 func (x *execution) resourceGroups() []ResourceGroup {
 	nodes, stale := map[string]int{}, map[string]int{}
 	for _, id := range x.Plan.Graph.Closure(x.targets) {

@@ -13,14 +13,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// retryable are the statuses that --retry knows: those of cells without a
-// verdict that another attempt may have.
+// retryable lists the statuses that --retry accepts: cells without a verdict, which another attempt may
+// produce.
 var retryable = []verdict.Status{verdict.Broken, verdict.TimedOut, verdict.Error}
 
-// retried returns a predicate over the nodes that are asked again because of
-// the last result of a checkpoint; nil when no status is given. Of what broke
-// the nodes that did are asked again, and of the others all that ran something
-// on a backend.
+// retried returns a predicate over nodes to execute again because of the last result of a checkpoint; nil
+// without statuses. For broken checkpoints, these are the nodes that broke; for others, all nodes that ran on a
+// backend.
 func (p *Project) retried(ctx context.Context, statuses []string) (func(*graph.Node) bool, error) {
 	if len(statuses) == 0 {
 		return nil, nil
@@ -51,14 +50,14 @@ func (p *Project) retried(ctx context.Context, statuses []string) (func(*graph.N
 	return func(n *graph.Node) bool { return again[n.Addr] }, nil
 }
 
-// brokeAt reports whether the last attempt of a node broke on the inputs of a key: also a forced
-// one, where an answer holds. One on other inputs does not count.
+// brokeAt reports whether the last attempt of a node broke with this key, including a forced attempt while an
+// answer exists. Attempts with other keys do not count.
 func (p *Project) brokeAt(addr string, key cache.Key) bool {
 	last := p.Last(addr)
 	return last.Broken != "" && !key.IsZero() && last.BrokenKey == key
 }
 
-// checkRetry refuses statuses that --retry does not know.
+// checkRetry returns an error for statuses that --retry does not accept.
 func checkRetry(statuses []string) error {
 	for _, s := range statuses {
 		if !slices.Contains(retryable, verdict.Status(s)) {
@@ -76,8 +75,8 @@ func statusNames(statuses []verdict.Status) string {
 	return strings.Join(names, ", ")
 }
 
-// either is the disjunction of predicates, any of which may be nil.
-func either(a, b func(*graph.Node) bool) func(*graph.Node) bool {
+// anyOf returns the disjunction of two predicates. Each can be nil.
+func anyOf(a, b func(*graph.Node) bool) func(*graph.Node) bool {
 	switch {
 	case a == nil:
 		return b

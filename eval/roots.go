@@ -5,7 +5,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// addRoots sets the roots of decisions, and Feeds. ids are their nodes, in topological order.
+// addRoots sets the roots and Feeds of decisions. ids are their nodes, in topological order.
 func addRoots(g *graph.Graph, ids []graph.ID, nodes []Decision) {
 	index := make(map[graph.ID]int, len(ids))
 	for i, id := range ids {
@@ -35,10 +35,10 @@ func addRoots(g *graph.Graph, ids []graph.ID, nodes []Decision) {
 	}
 }
 
-// cannotRun reports whether a node in a state blocks those that depend on it.
+// cannotRun reports whether a node in this state blocks its dependents.
 func cannotRun(state string) bool {
 	return state == "broken" || state == "failed" || state == "error" || state == "blocked" || state == "skipped"
 }
 
-// ofCell reports whether the node belongs to one cell alone.
+// ofCell reports whether the node belongs to exactly one cell.
 func (d *Decision) ofCell() bool { return d.Cell.Solution != "" && d.Cell.Backend != "" }

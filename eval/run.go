@@ -19,37 +19,35 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Options name a project and what a call may use of the outside world.
+// Options names a project, and the parts of the environment that a call can use.
 type Options = options.Options
 
-// Request says what to evaluate, and how. The zero value is everything that is
-// stale.
+// Request specifies what to evaluate, and how. The zero value selects everything that is stale.
 type Request struct {
 	Selection
-	Force    []string        // selectors of nodes that run even when they are fresh
-	Retry    []string        // statuses of last results that are asked again: broken, timeout, error
-	Shard    string          // I/N: only the Ith of N parts of the cells; "" is all
-	Cells    string          // file with the names of the cells to keep, of which Shard may take a part; "" is all
+	Force    []string        // selectors of nodes that run even if they are fresh
+	Retry    []string        // statuses of last results to execute again: broken, timeout, error
+	Shard    string          // I/N selects the Ith of N parts of the cells; "" means all
+	Cells    string          // file with names of cells to select, of which Shard can take a part; "" means all
 	FailFast bool            // start nothing new after the first failure
-	EachNode bool            // Progress receives an event for each node, however many are fresh
-	Policy   *verdict.Policy // of the exit class; nil is each checkpoint's own
-	Progress event.Sink      // receives the events of the run; may be nil
-	Trace    Trace           // learns where time goes; may be nil
-	merged   *shards.Merged  // what other machines did; nil runs everything here
+	EachNode bool            // Progress receives an event for each node, regardless of the number of fresh ones
+	Policy   *verdict.Policy // for the exit class; nil uses each checkpoint's own policy
+	Progress event.Sink      // receives the events of the run; can be nil
+	Trace    Trace           // receives timings; can be nil
+	merged   *shards.Merged  // results of other machines; nil runs everything here
 }
 
-// Trace learns where the time of a run goes, and receives its events.
+// Trace receives the phases and events of a run.
 type Trace interface {
 	event.Sink
 	graph.Profile
-	// Phase is called when a phase of the run ends that began at a time.
+	// Phase reports the end of a phase that started at began.
 	Phase(name string, began time.Time)
 }
 
-// Run evaluates: it loads what changed, compiles it, executes what is stale and
-// collects the results. The Outcome is nil when nothing was executed. An error
-// beside an Outcome says what kept it from being recorded or exported; that
-// something failed or broke is in the Outcome alone.
+// Run evaluates a project: it loads changed files, compiles them, executes stale nodes and collects the
+// results. The Outcome is nil if nothing was executed. An error next to an Outcome means that recording or
+// exporting failed; failed and broken nodes are reported only in the Outcome.
 func Run(ctx context.Context, o Options, r Request) (*Outcome, error) {
 	f, err := openChanged(ctx, o, Writing)
 	if err != nil {
@@ -58,7 +56,7 @@ func Run(ctx context.Context, o Options, r Request) (*Outcome, error) {
 	return f.runRequest(ctx, r)
 }
 
-// runRequest does the work of Run, and closes the call.
+// runRequest implements Run, and closes the call.
 func (f *freshness) runRequest(ctx context.Context, r Request) (out *Outcome, err error) {
 	defer func() { err = f.closeAfter(err) }()
 	g, err := f.prepare(ctx, r)
@@ -81,7 +79,7 @@ func (f *freshness) runRequest(ctx context.Context, r Request) (out *Outcome, er
 
 	collecting := time.Now()
 	out = x.outcome(ctx, results, err)
-	var saving errgroup.Group // of what only saves time
+	var saving errgroup.Group // for things that only save time
 	saving.Go(f.files.Save)
 	if results != nil {
 		err = errors.Join(err, x.save(context.WithoutCancel(ctx), rec, results, ctx.Err() == nil))
@@ -98,8 +96,7 @@ func (f *freshness) runRequest(ctx context.Context, r Request) (out *Outcome, er
 	return out, nil
 }
 
-// save writes the results into the record, what the next run can rely on if that is to be
-// kept, and the exports.
+// save writes the results to the record, the state for the next run if keep is set, and the exports.
 func (x *execution) save(ctx context.Context, rec *recording, results *collected, keep bool) error {
 	partitions, err := x.remember(ctx, results, keep)
 	var tasks json.RawMessage
@@ -126,8 +123,7 @@ func (x *execution) save(ctx context.Context, rec *recording, results *collected
 	return x.export(ctx, rep, whole)
 }
 
-// everything reports whether a request is for all nodes, and Progress does not hear of
-// each of them.
+// everything reports whether a request is for all nodes, and does not report each of them to Progress.
 func (r *Request) everything() bool {
 	return !r.partial() && len(r.Force) == 0 && !r.EachNode
 }
@@ -137,7 +133,7 @@ func (r *Request) partial() bool {
 	return len(r.Targets)+len(r.Only)+len(r.Not) > 0 || r.Pairs != "" || r.Shard != "" || r.Cells != ""
 }
 
-// words are a request in the words of the command line, cut to what a line can take.
+// words returns a request as on the command line, shortened to a line.
 func (r *Request) words() string {
 	if r.merged != nil {
 		return "merge of " + text.Count(r.merged.Len(), "run")
@@ -167,15 +163,15 @@ func (r *Request) words() string {
 	return text.Line(strings.Join(words, " "), longest)
 }
 
-// recording is the record of a run that goes on, and all that receives its events.
+// recording is the record of a running run, with all receivers of its events.
 type recording struct {
 	*event.Recorder
 	sinks event.Sinks
-	trace Trace // nil is none
+	trace Trace // can be nil
 }
 
-// record begins the record of a run. Progress hears of the nodes that are decided about,
-// the record of all of them.
+// record begins the record of a run. Progress receives the events of decided nodes, the record those of all
+// nodes.
 func (g *goals) record() (*recording, error) {
 	recorder, err := event.NewRecorder(g.records, g.run)
 	if err != nil {

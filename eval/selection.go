@@ -14,11 +14,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Selection says which nodes of the graph are wanted. The zero value is everything.
+// Selection selects nodes of the graph. The zero value selects everything.
 type Selection = selection.Selection
 
-// Targets returns the nodes that a selection picks; everything when it asks
-// for nothing in particular.
+// Targets returns the nodes that a selection selects.
 func (p *Project) Targets(ctx context.Context, s Selection) ([]graph.ID, error) {
 	wanted, err := p.matcher(ctx, s.Targets)
 	if err != nil {
@@ -62,15 +61,14 @@ func (p *Project) Targets(ctx context.Context, s Selection) ([]graph.ID, error) 
 	return ids, nil
 }
 
-// eachMatches is an error if one of some selectors picks nothing at all: it is a typo,
-// whatever the others pick.
+// eachMatches returns an error if one of the selectors matches nothing: it is a typo, regardless of the others.
 func (p *Project) eachMatches(ctx context.Context, flag string, args []string) error {
 	for _, arg := range args {
 		match, err := p.matcher(ctx, []string{arg})
 		if err != nil {
 			return err
 		}
-		found := strings.Contains(arg, "verdict=") || strings.Contains(arg, "state=") || p.Plan.Graph.Len() == 0 // there may be no such result, or nothing at all
+		found := strings.Contains(arg, "verdict=") || strings.Contains(arg, "state=") || p.Plan.Graph.Len() == 0 // a valid selector can match no result, and the graph can be empty
 		for id := graph.ID(0); !found && int(id) < p.Plan.Graph.Len(); id++ {
 			found = match(p.Plan.Graph.Node(id))
 		}
@@ -81,8 +79,7 @@ func (p *Project) eachMatches(ctx context.Context, flag string, args []string) e
 	return nil
 }
 
-// matchesNothing is the error for selectors, asked in the words of the user, that pick
-// nothing.
+// matchesNothing returns the error for selectors without a match. asked is how the user gave them.
 func (p *Project) matchesNothing(asked string, args []string) error {
 	names := selection.Known{}
 	for id := range graph.ID(p.Plan.Graph.Len()) {
@@ -93,12 +90,11 @@ func (p *Project) matchesNothing(asked string, args []string) error {
 	if selector, err := p.selector(args); err == nil {
 		args = selector.Leaves()
 	}
-	return exit.Unmatched("%s matches nothing%s; there are %s; `fevalgraph list nodes` shows all addresses", asked, names.DidYouMean(args), names.Summary())
+	return exit.Unmatched("%s matches nothing%s; known are %s; `fevalgraph list nodes` shows all addresses", asked, names.DidYouMean(args), names.Summary())
 }
 
-// withoutSums leaves the sums of suites out of targets that selectors pick by how they relate to others,
-// such as what needs a file: a sum would bring every cell of its suite along. One stays if all that it
-// sums up is picked.
+// withoutSums removes suite sums from targets that selectors match by their relation to other nodes, such as
+// readers of a file: a sum would add every cell of its suite. A sum stays if all of its inputs are selected.
 func (p *Project) withoutSums(args []string, targets []graph.ID) ([]graph.ID, error) {
 	selector, err := p.selector(args)
 	if err != nil || selector.Names() && !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "state=") }) {
@@ -119,9 +115,8 @@ func (p *Project) withoutSums(args []string, targets []graph.ID) ([]graph.ID, er
 	return kept, nil
 }
 
-// leftOut marks, by id, what not picks and everything that needs it: a target
-// brings all that it needs along, so a suite's sums would undo --not. It is
-// nil when not is.
+// leftOut marks, by id, the nodes that not matches and everything that depends on them: targets include their
+// dependencies, so suite sums would undo --not. It returns nil if not is nil.
 func (p *Project) leftOut(not func(*graph.Node) bool) []bool {
 	if not == nil {
 		return nil
@@ -134,7 +129,7 @@ func (p *Project) leftOut(not func(*graph.Node) bool) []bool {
 	return out
 }
 
-// selector reads selector arguments about the nodes of the project.
+// selector parses selector arguments for nodes of the project.
 func (c *call) selector(args []string) (*graph.Selector, error) {
 	syntax := graph.Syntax{Axes: selection.AxesOf(c.Config).Names, Graph: true, Expand: expander(c.Config)}
 	s, err := syntax.Parse(args)
@@ -144,28 +139,27 @@ func (c *call) selector(args []string) (*graph.Selector, error) {
 	return s, nil
 }
 
-// expander returns a function that replaces names, references and published files in terms.
+// expander returns a function that expands names, references and published files in terms.
 func expander(cfg *lang.Config) func(term string) string {
 	names := selection.Expander(func() selection.Known { return knownNames(cfg) })
 	return func(term string) string { return cmp.Or(published(cfg, term), names(term)) }
 }
 
-// recordedName returns the argument for a node of a recorded run, with references replaced where a
-// configuration can be read.
+// recordedName returns the argument for a node of a recorded run, with references expanded if the configuration
+// can be read.
 func recordedName(o Options, arg string) string {
 	if !selection.NamesCells(arg) {
 		return arg
 	}
 	if cfg := o.Configured(); cfg != nil {
-		if addr := expander(cfg)(arg); strings.Contains(addr, ":") { // records have no axes
+		if addr := expander(cfg)(arg); strings.Contains(addr, ":") { // records do not know axes
 			return addr
 		}
 	}
 	return arg
 }
 
-// matcher returns a predicate over the nodes of the plan for selector arguments; nil when
-// there are none.
+// matcher returns a predicate over nodes of the plan for selector arguments; nil without arguments.
 func (p *Project) matcher(ctx context.Context, args []string) (func(*graph.Node) bool, error) {
 	if len(args) == 0 {
 		return nil, nil
@@ -232,13 +226,13 @@ func knownNames(cfg *lang.Config) selection.Known {
 	return names
 }
 
-// verdicts maps checkpoints to the words for their verdicts, as `fevalgraph results` shows them. It is nil unless
-// a selector speaks of verdicts.
+// verdicts returns the words for the verdicts of checkpoints, as `fevalgraph results` shows them; nil unless a
+// selector uses verdicts.
 func (p *Project) verdicts(ctx context.Context, args []string) (map[plan.CellID][]string, error) {
 	if !slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "verdict=") }) {
 		return nil, nil
 	}
-	if p.words != nil { // several lists of selectors ask
+	if p.words != nil { // shared by several lists of selectors
 		return p.words, nil
 	}
 	x, err := p.decideAll(ctx)
@@ -258,8 +252,8 @@ func (p *Project) verdicts(ctx context.Context, args []string) (map[plan.CellID]
 	return p.words, nil
 }
 
-// Node finds the one node that an argument means: its address, a selector that fits
-// just one, or the name of a cell, which means the node that grades it.
+// Node finds the node that an argument names: by its address, a selector that matches one node, or the name of
+// a cell, which means its grading node.
 func (p *Project) Node(ctx context.Context, arg string) (graph.ID, error) {
 	if id, ok := p.Plan.Graph.Lookup(arg); ok {
 		return id, nil
@@ -273,11 +267,11 @@ func (p *Project) Node(ctx context.Context, arg string) (graph.ID, error) {
 			ids = found
 		}
 	}
-	return p.only(arg, ids)
+	return p.singleNode(arg, ids)
 }
 
-// only is the one node that an argument fits.
-func (p *Project) only(arg string, ids []graph.ID) (graph.ID, error) {
+// singleNode returns the only node that matches an argument.
+func (p *Project) singleNode(arg string, ids []graph.ID) (graph.ID, error) {
 	if len(ids) > 1 {
 		return 0, exit.Unmatched("%q fits %d nodes; name one of them:\n  %s", arg, len(ids), strings.Join(p.addresses(ids, 10), "\n  "))
 	}

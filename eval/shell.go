@@ -13,9 +13,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Shell brings the inputs of a node up to date, makes its workspace and runs a shell in
-// it. Nothing that happens there is stored. A case of a judge problem gets a workspace
-// of this machine: its sandbox has no terminal.
+// Shell brings the inputs of a node up to date, makes its workspace and runs a shell in it. It stores nothing.
+// A case of a judge problem gets a workspace on this machine, since its sandbox has no terminal.
 func Shell(ctx context.Context, o Options, arg string, r shell.Request) (err error) {
 	p, err := Open(ctx, o, Writing)
 	if err != nil {
@@ -44,8 +43,8 @@ func Shell(ctx context.Context, o Options, arg string, r shell.Request) (err err
 	return m.Open(ctx, id, r)
 }
 
-// workspaceNode finds the node whose workspace an argument means. The name of a cell
-// means the one that runs it. What a case's program does is checked beside it.
+// workspaceNode finds the node whose workspace an argument names. The name of a cell means the node that runs
+// its programs. For the run of a case it is the node of its check, which runs the program in the same workspace.
 func (p *Project) workspaceNode(ctx context.Context, arg string) (graph.ID, error) {
 	if run, ok := strings.CutPrefix(arg, plan.KindRun+":"); ok {
 		arg = plan.KindCheck + ":" + run
@@ -71,5 +70,5 @@ func (p *Project) workspaceNode(ctx context.Context, arg string) (graph.ID, erro
 	if len(found) == 0 {
 		return 0, shell.NoWorkspace(p.Plan.Graph.Node(ids[0]).Addr)
 	}
-	return p.only(arg, found)
+	return p.singleNode(arg, found)
 }

@@ -81,8 +81,8 @@ func (a *answersBefore) pretend(ctx context.Context, at *checkedOut, now *freshn
 	other.LookupEnv, other.Notify = now.secretEnv, nil
 	f, err := openWith(ctx, other, Reading, nil)
 	var mistakes diag.List
-	if errors.As(err, &mistakes) { // as a text: these are not the mistakes of the project
-		return exit.With(exit.Usage, fmt.Errorf("the configuration at %s has errors, so nothing can be compared with it: %s", at.ref, text.FirstLine(mistakes.Error())))
+	if errors.As(err, &mistakes) { // as text: these are not errors of the project
+		return exit.With(exit.Usage, fmt.Errorf("the configuration at %s has errors, so comparing is not possible: %s", at.ref, text.FirstLine(mistakes.Error())))
 	}
 	if err != nil {
 		return fmt.Errorf("opening the project at %s: %w", at.ref, err)

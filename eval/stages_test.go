@@ -18,12 +18,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// part is a partition that begins with a solution; it is stale without facts.
+// part returns a partition that begins with a solution; it is stale without facts.
 func part(problem, first string, facts *partition.Facts) partState {
 	return partState{Ref: partition.Ref{Problem: problem, First: first}, facts: facts}
 }
 
-// opened is a freshness of partitions of a configuration that comes from the index.
+// opened returns a freshness of partitions of a configuration that comes from the index.
 func opened(parts ...partState) *freshness {
 	c := &call{options: &options.Options{}, stores: &stores.Stores{Store: cache.NewMemory()}, run: "now"}
 	c.Config = &lang.Config{Problems: []*lang.Problem{}}
@@ -112,7 +112,7 @@ func TestFreshnessContext(t *testing.T) {
 	}
 }
 
-// row is a node of the solution a of problem p, which needs some of the rows before it.
+// row returns a node of the solution a of problem p, which needs some of the rows before it.
 func row(addr string, deps ...int32) graph.Row {
 	return graph.Row{Addr: addr, Kind: plan.KindAggregate, Deps: deps,
 		Labels: []graph.Label{{Name: "problem", Value: "p"}, {Name: "solution", Value: "a"}, {Name: "backend", Value: "local.host"}, {Name: "repeat", Value: "1"}},

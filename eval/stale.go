@@ -14,22 +14,20 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// needsWhole reports whether a configuration has something that takes every partition
-// compiled.
+// needsWhole reports whether a configuration contains something that requires every partition to be compiled.
 func needsWhole(cfg *lang.Config) bool {
 	ofBenchmark := func(e *lang.Export) bool { return !slices.Contains(report.Formats(), e.Kind) }
 	return slices.ContainsFunc(cfg.Exports, ofBenchmark) || slices.ContainsFunc(cfg.Suites, func(s *lang.Suite) bool { return s.StopAfter > 0 })
 }
 
-// stale reports whether some partition has to be compiled, there are tasks that no partition
-// has, or the suites are others.
+// stale reports whether a partition must be compiled, tasks belong to no partition, or suites changed.
 func (f *freshness) stale() bool {
 	i := f.index
 	return i.Tasks || i.Suites.Sum == nil || slices.ContainsFunc(f.parts, func(part partState) bool { return part.facts == nil }) ||
 		f.evaluated && (len(plan.Standalone(f.Config)) > 0 || !bytes.Equal(i.Suites.Sum, f.suitesSum()))
 }
 
-// fresh returns the partitions that are fresh, with their positions.
+// fresh yields the fresh partitions with their positions.
 func (f *freshness) fresh() iter.Seq2[int, *partState] {
 	return func(yield func(int, *partState) bool) {
 		for at := range f.parts {
@@ -40,7 +38,7 @@ func (f *freshness) fresh() iter.Seq2[int, *partState] {
 	}
 }
 
-// suitesSum sums the suites of an evaluated configuration, and their cells in order.
+// suitesSum hashes the suites of an evaluated configuration, and their cells in order.
 func (f *freshness) suitesSum() []byte {
 	var all bytes.Buffer
 	for _, s := range f.Config.Suites {
@@ -52,8 +50,7 @@ func (f *freshness) suitesSum() []byte {
 	return partition.Salted(f.index.Salt, all.Bytes())
 }
 
-// evaluate makes sure that the configuration is whole. Of one that was taken from the
-// index, only what every call needs has been read.
+// evaluate loads the whole configuration. From the index, only the parts that every call needs were read.
 func (f *freshness) evaluate(ctx context.Context) error {
 	if f.Config.Problems != nil || f.evaluated {
 		return nil
@@ -65,12 +62,12 @@ func (f *freshness) evaluate(ctx context.Context) error {
 	if err := f.load(time.Now()); err != nil {
 		return err
 	}
-	*f = *recall(ctx, f.call, f.index) // its partitions may be others by now
+	*f = *recall(ctx, f.call, f.index) // partitions may have changed
 	return nil
 }
 
-// drop gives up that some partitions are fresh, so that they are compiled. It evaluates the
-// configuration first: that may check all partitions again.
+// drop marks fresh partitions that which selects as stale, so that they are compiled. It evaluates the
+// configuration first, which can check all partitions again.
 func (f *freshness) drop(ctx context.Context, which func(*partState) bool) (any bool, err error) {
 	picked := func(part partState) bool { return part.facts != nil && which(&part) }
 	if !slices.ContainsFunc(f.parts, picked) {

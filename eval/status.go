@@ -15,21 +15,20 @@ import (
 // CheckpointStatus describes a checkpoint of a cell in the current state of the project.
 type CheckpointStatus struct {
 	Cell plan.CellID // with its checkpoint
-	// Last is the verdict on the present inputs, when a stored answer has one. Otherwise State
-	// is not Fresh, and it is the last recorded result, which may be that of other inputs; nil
-	// when there is none.
+	// Last is the verdict for the current inputs if State is Fresh. Otherwise it is the last recorded result,
+	// which can be for other inputs, or nil.
 	Last  *report.Checkpoint
-	Run   string // the run that judged it or served its verdict last; "" is unknown
+	Run   string // the run that last judged it or served its verdict; "" if unknown
 	State string // as in Decision; "error" of an invalid problem
-	Cause string // "" when it is fresh
-	Node  string // address of the node that Cause is about; "" when it is fresh
+	Cause string // "" if fresh
+	Node  string // address of the node that Cause is about; "" if fresh
 
-	of      *report.Cell // has it, as the configuration is now; its checkpoints are not read
-	invalid bool         // its problem is, so that the cell has no checkpoints
+	of      *report.Cell // its cell in the current configuration, without checkpoints
+	invalid bool         // its problem is invalid, so the cell has no checkpoints
 }
 
-// Status reports what is known of every checkpoint that a selection picks. The tasks are
-// those among its nodes that a run would run, in topological order.
+// Status returns the state of every selected checkpoint, and the selected tasks that a run would execute, in
+// topological order.
 func Status(ctx context.Context, o Options, s Selection) (all []CheckpointStatus, tasks []Decision, err error) {
 	f, err := openChanged(ctx, o, Reading)
 	if err != nil {
@@ -38,7 +37,7 @@ func Status(ctx context.Context, o Options, s Selection) (all []CheckpointStatus
 	return f.status(ctx, s)
 }
 
-// status does the work of Status, and closes the call.
+// status implements Status, and closes the call.
 func (f *freshness) status(ctx context.Context, s Selection) (all []CheckpointStatus, tasks []Decision, err error) {
 	defer f.Close()
 	x, all, err := f.present(ctx, Request{Selection: s})
@@ -55,7 +54,7 @@ func (f *freshness) status(ctx context.Context, s Selection) (all []CheckpointSt
 	return all, tasks, nil
 }
 
-// present finds out what is known of the checkpoints that a request means, by a dry run.
+// present determines the state of the requested checkpoints by a dry run.
 func (f *freshness) present(ctx context.Context, r Request) (x *execution, all []CheckpointStatus, err error) {
 	if x, err = f.decide(ctx, r); err == nil {
 		all, err = x.checkpoints(ctx)
@@ -63,10 +62,9 @@ func (f *freshness) present(ctx context.Context, r Request) (x *execution, all [
 	return x, all, err
 }
 
-// checkpoints returns what is known of the checkpoints among the goals, in the order of
-// results. Everything that shows the project as it is comes from here: the results of fresh
-// partitions, and the answers that a dry run finds under the current keys of the others'
-// nodes.
+// checkpoints returns the state of the checkpoints among the goals, in the order of results. All views of the
+// current project are based on it: the results of fresh partitions, and the answers that a dry run finds for
+// the current keys of other nodes.
 func (x *execution) checkpoints(ctx context.Context) ([]CheckpointStatus, error) {
 	all, err := x.compiledCheckpoints(ctx)
 	if err != nil {
@@ -93,12 +91,12 @@ func (x *execution) checkpoints(ctx context.Context) ([]CheckpointStatus, error)
 			}
 		}
 	}
-	// In the order of results, whatever was compiled.
+	// In the order of results, regardless of what was compiled.
 	slices.SortStableFunc(all, func(a, b CheckpointStatus) int { return a.Cell.Compare(b.Cell) })
 	return all, nil
 }
 
-// latestFiles is the manifest of the latest run; without entries when it has none.
+// latestFiles returns the manifest of the latest run; empty without one.
 func (x *execution) latestFiles() event.Manifest {
 	run, err := event.FindRun(x.records, "latest")
 	if err != nil {
@@ -112,13 +110,13 @@ func (x *execution) latestFiles() event.Manifest {
 	return *m
 }
 
-// compiledCheckpoints does the work of checkpoints for the compiled cells.
+// compiledCheckpoints implements checkpoints for compiled cells.
 func (x *execution) compiledCheckpoints(ctx context.Context) (all []CheckpointStatus, err error) {
 	if len(x.Plan.Cells) == 0 {
 		return nil, nil
 	}
 	last := x.lastResults()
-	runs, _ := event.Runs(x.records) // without them, none is named
+	runs, _ := event.Runs(x.records) // without run ids, no run is named
 	asked := make([]bool, x.Plan.Graph.Len())
 	for _, id := range x.rep.Nodes {
 		asked[id] = true
@@ -135,7 +133,7 @@ func (x *execution) compiledCheckpoints(ctx context.Context) (all []CheckpointSt
 				continue
 			}
 			one := CheckpointStatus{Cell: cell.ID().At(cc.Checkpoint.Name), of: &heading}
-			one.State, one.Cause, one.Node = x.holds(cc)
+			one.State, one.Cause, one.Node = x.freshness(cc)
 			known, recorded := last[one.Cell]
 			one.Last, err = x.Plan.Verdict(ctx, x.stores.Store, x.rep, cc)
 			switch {
@@ -155,8 +153,8 @@ func (x *execution) compiledCheckpoints(ctx context.Context) (all []CheckpointSt
 	return all, nil
 }
 
-// servedBy names the run that judged a verdict or served it last: that of the last recorded
-// result, if that is this one, or else the run that made it, if it is among the project's.
+// servedBy returns the run that last judged a verdict or served it: the run of the last recorded result if that
+// is the same result, otherwise the run that made it if the project has its record.
 func servedBy(made string, runs []string, c *report.Checkpoint, last lastResult) string {
 	switch {
 	case last.run != "" && report.SameResult(c, &last.Checkpoint):
@@ -167,9 +165,9 @@ func servedBy(made string, runs []string, c *report.Checkpoint, last lastResult)
 	return ""
 }
 
-// holds tells whether a checkpoint's verdict still holds: the first of its nodes
-// that is not fresh says why not.
-func (x *execution) holds(cc plan.CellCheckpoint) (state, cause, node string) {
+// freshness returns whether a checkpoint's verdict is up to date. If not, state and cause are those of its first
+// node that is not fresh.
+func (x *execution) freshness(cc plan.CellCheckpoint) (state, cause, node string) {
 	for _, id := range cc.Own {
 		st := x.rep.Status(id)
 		if state := stateOf(st); state != Fresh {
@@ -179,9 +177,8 @@ func (x *execution) holds(cc plan.CellCheckpoint) (state, cause, node string) {
 	return Fresh, "", ""
 }
 
-// Present returns the results of the project as it is: of every checkpoint that the
-// configuration has. A checkpoint that was last judged in another run than the latest has that
-// Run, and one that a run would judge again a State.
+// Present returns the results of the current project, for every checkpoint of the configuration. Run is set on
+// checkpoints that another run than the latest judged, and State on those that a run would judge again.
 func Present(ctx context.Context, o Options) (*report.Results, error) {
 	latest, err := event.FindRun(o.Records(), "latest")
 	if err != nil {
@@ -191,9 +188,8 @@ func Present(ctx context.Context, o Options) (*report.Results, error) {
 	return results, err
 }
 
-// presentOf puts what is known of all checkpoints together, as results that are said
-// to be a run's. Those that were never judged are left out unless they are wanted. Stale says why
-// verdicts no longer hold, by the names of checkpoints.
+// presentOf returns the current state of all checkpoints as results with the id run. Checkpoints that were
+// never judged are included if unjudged is set. stale maps names of checkpoints to causes.
 func presentOf(ctx context.Context, o Options, run string, unjudged bool) (results *report.Results, stale map[string]string, err error) {
 	f, err := openChanged(ctx, o, Reading)
 	if err != nil {
@@ -201,7 +197,7 @@ func presentOf(ctx context.Context, o Options, run string, unjudged bool) (resul
 	}
 	defer f.Close()
 	x, all, err := f.present(ctx, Request{})
-	if err == nil && !unjudged && x.damaged != nil { // an older result would pass for the last one
+	if err == nil && !unjudged && x.damaged != nil { // an older result would look like the last one
 		err = exit.Past(x.damaged)
 	}
 	if err != nil {
@@ -213,7 +209,7 @@ func presentOf(ctx context.Context, o Options, run string, unjudged bool) (resul
 			t.Run = ""
 		}
 	}
-	add := adder(results)
+	add := appendTo(results)
 	for _, one := range all {
 		if one.State != Fresh {
 			stale[one.Cell.String()] = one.Cause
@@ -231,7 +227,8 @@ func presentOf(ctx context.Context, o Options, run string, unjudged bool) (resul
 	return results, stale, nil
 }
 
-// orUnjudged is the status with a result: of what was never judged, one without a verdict.
+// orUnjudged returns the status with a result: for a checkpoint that was never judged, a result without a
+// verdict.
 func (s CheckpointStatus) orUnjudged() CheckpointStatus {
 	if s.Last == nil {
 		s.Last = &report.Checkpoint{Name: s.Cell.Checkpoint, Class: verdict.NotRun}
@@ -239,8 +236,8 @@ func (s CheckpointStatus) orUnjudged() CheckpointStatus {
 	return s
 }
 
-// adder returns a function that adds what is known of checkpoints to results.
-func adder(results *report.Results) func(CheckpointStatus) {
+// appendTo returns a function that adds the state of checkpoints to results.
+func appendTo(results *report.Results) func(CheckpointStatus) {
 	at := map[plan.CellID]int{}
 	for i := range results.Cells {
 		cell := &results.Cells[i]

@@ -13,8 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// stopAt returns the engine's stop condition: the number of cells that may
-// fail, or break, before nothing new starts.
+// stopAt returns the engine's stop condition: after a number of failed or broken cells, no new work starts.
 func (g *goals) stopAt(ctx context.Context) func(graph.ID, *graph.Status) bool {
 	limit := 0
 	for _, s := range g.Config.Suites {
@@ -38,7 +37,7 @@ func (g *goals) stopAt(ctx context.Context) func(graph.ID, *graph.Status) bool {
 		mu.Lock()
 		defer mu.Unlock()
 		switch {
-		case ended && n.Label("backend") == "": // no cell's: what it spoils, it spoils as one
+		case ended && n.Label("backend") == "": // an error outside of cells counts once
 			alone[n.Addr] = true
 		case fails:
 			failing[plan.NodeCell(n).Cell()] = true

@@ -14,8 +14,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// taskResults returns the results of the tasks among the goals and what they need, by name. Those of a closed partition
-// were recorded with it. Of tasks that a dry run finds stale, they are the last recorded ones.
+// taskResults returns the results of tasks among the goals and their dependencies, by name. Results in a closed
+// partition come from its record. For stale tasks of a dry run, they are the last recorded ones.
 func (x *execution) taskResults() []report.Task {
 	found := map[string]report.Task{}
 	for _, part := range x.closed() {
@@ -47,7 +47,7 @@ func (x *execution) taskResults() []report.Task {
 	return all
 }
 
-// declaredTasks are the tasks of a configuration, by name.
+// declaredTasks maps names to the tasks of a configuration.
 type declaredTasks struct {
 	cfg    *lang.Config
 	byName map[string]*lang.Task
@@ -61,7 +61,7 @@ func (x *execution) declaredTasks() declaredTasks {
 	return d
 }
 
-// result returns the result of a task that is decided.
+// result returns the result of a decided task.
 func (d declaredTasks) result(n *graph.Node, st *graph.Status) report.Task {
 	t := report.Task{Name: n.Label("task"), Outcome: string(st.State), Message: st.Message, Cause: st.Cause, Seconds: st.Seconds}
 	switch st.State {
@@ -98,7 +98,7 @@ func (x *execution) lastTasks() map[string]report.Task {
 			break
 		}
 		tasks, err := history.Tasks(event.OpenRun(x.records, id))
-		if err != nil { // it ended without results, or is damaged
+		if err != nil { // the run ended without results, or its record is damaged
 			errors.As(err, &x.damaged)
 			continue
 		}
@@ -114,7 +114,7 @@ func (x *execution) lastTasks() map[string]report.Task {
 	return last
 }
 
-// encodeTasks returns the form of results for a run's manifest.
+// encodeTasks encodes task results for a run's manifest.
 func encodeTasks(tasks []report.Task) (json.RawMessage, error) {
 	if len(tasks) == 0 {
 		return nil, nil

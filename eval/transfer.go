@@ -9,21 +9,21 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// Transferred counts records that went to, or came from, remote caches.
+// Transferred counts records that were sent to, or received from, remote caches.
 type Transferred struct {
-	Records   int // that are there now
-	Remaining int // that are not
-	Stale     int // nodes that were asked for and have no answer
+	Records   int // records that are there now
+	Remaining int // records that are missing
+	Stale     int // requested nodes without an answer
 }
 
-// Push sends the stored answers of the nodes that a request picks to the remote caches
-// that may be written. A run sends what it makes by itself; this sends what was there before.
+// Push sends the stored answers of requested nodes to the writable remote caches. Runs send their new answers
+// themselves; Push sends earlier ones.
 func Push(ctx context.Context, o Options, r Request) (*Transferred, error) {
 	return transfer(ctx, &o, r, (*stores.Stores).Push)
 }
 
-// Pull copies the answers of the nodes that a request picks, with all that they lead to,
-// from remote caches to the store of this machine.
+// Pull copies the answers of requested nodes, with all referenced content, from remote caches to the local
+// store.
 func Pull(ctx context.Context, o Options, r Request) (*Transferred, error) {
 	return transfer(ctx, &o, r, (*stores.Stores).Pull)
 }
@@ -43,15 +43,15 @@ func transfer(ctx context.Context, o *Options, r Request, move func(*stores.Stor
 	return t, err
 }
 
-// PackRequest says what goes into a pack.
+// PackRequest configures a pack.
 type PackRequest struct {
 	Request
-	File string // to write
-	Run  string // whose record a merge reads: an id, or "latest"; "" is none
+	File string // output path
+	Run  string // run whose record is included for a merge: an id or "latest"; "" includes none
 }
 
-// Pack writes the answers of the nodes that a request picks, and everything that they lead
-// to, into a file. It decides like Plan, and leaves out what is stale.
+// Pack writes the answers of requested nodes, with all referenced content, to a file. It decides like Plan, and
+// omits stale nodes.
 func Pack(ctx context.Context, o Options, r PackRequest) (*packs.Packed, error) {
 	f, nodes, stale, err := stored(ctx, &o, r.Request, Reading)
 	if err != nil {
@@ -66,13 +66,13 @@ func Pack(ctx context.Context, o Options, r PackRequest) (*packs.Packed, error) 
 	return packed, nil
 }
 
-// stored opens the project and returns the nodes that a request picks and that a run would
-// serve, and how many others there are. Nothing is executed.
+// stored opens the project and returns the requested nodes that a run would serve, and the number of other
+// requested nodes. It executes nothing.
 func stored(ctx context.Context, o *Options, r Request, access Access) (f *freshness, nodes []packs.Answered, stale int, err error) {
 	if f, err = openChanged(ctx, *o, access); err != nil {
 		return nil, nil, 0, err
 	}
-	r.EachNode = true // also the nodes of fresh partitions
+	r.EachNode = true // includes nodes of fresh partitions
 	x, err := f.decide(ctx, r)
 	if err != nil {
 		return nil, nil, 0, f.closeAfter(err)

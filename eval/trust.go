@@ -9,10 +9,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// Trust lets calls that only read ask the backends of a project who they are, and returns
-// the project's directory and what that takes. more adds what a project is trusted with beside
-// evaluation; it may be nil. agree is called with both before the project is trusted; its error
-// keeps Trust from it.
+// Trust permits calls with read access to query the backends of a project, and returns the project's directory
+// and the permissions. more, which can be nil, adds permissions for things other than evaluation. agree is
+// called with both before the project is trusted; an error prevents it.
 func Trust(ctx context.Context, o Options, more func(*lang.Config) []user.Trusted, agree func(root string, all []user.Trusted) error) (root string, all []user.Trusted, err error) {
 	f, err := openWith(ctx, o, Reading, nil)
 	if err != nil {
@@ -23,7 +22,7 @@ func Trust(ctx context.Context, o Options, more func(*lang.Config) []user.Truste
 	if _, err := f.compile(ctx, false); err != nil {
 		return "", nil, err
 	}
-	for _, b := range f.Config.Backends { // also those that no cell is on
+	for _, b := range f.Config.Backends { // includes backends without cells
 		if k := f.kind(b); k.Asks != nil {
 			f.trust.Add(b.Addr(), k.Asks(b))
 		}
@@ -46,7 +45,7 @@ func Trust(ctx context.Context, o Options, more func(*lang.Config) []user.Truste
 	return f.trust.Root, f.trust.Asked(), nil
 }
 
-// Distrust takes back what a project was trusted with; false when that was nothing.
+// Distrust revokes the permissions of a project. It returns false if it had none.
 func Distrust(o Options) (root string, any bool, err error) {
 	t := o.OpenTrust()
 	if any, err = t.Revoke(); err != nil {
@@ -55,7 +54,7 @@ func Distrust(o Options) (root string, any bool, err error) {
 	return t.Root, any, nil
 }
 
-// TrustedProjects are the directories of the projects that the user trusts, sorted.
+// TrustedProjects returns the sorted directories of trusted projects.
 func TrustedProjects(o Options) ([]string, error) {
 	state, err := o.UserState()
 	var roots []string

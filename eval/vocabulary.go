@@ -9,15 +9,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Vocabulary is what selectors of a configuration can say.
+// Vocabulary lists the words of a configuration for selectors.
 type Vocabulary struct {
 	Axes   []string
 	Values map[string][]string // by axis
 	Cells  []string            // problem/solution and problem/checkpoint/solution
 }
 
-// Words evaluates the configuration, and nothing else, for its Vocabulary. Of one with
-// mistakes it has what could be read.
+// Words returns the Vocabulary of a configuration by evaluating it, and nothing else. If it has errors, the
+// result contains what could be read.
 func Words(o Options) Vocabulary {
 	cfg, _ := lang.Load(o.Lang())
 	names, cells := selection.Known{}, map[string]bool{}
@@ -70,7 +70,7 @@ func Words(o Options) Vocabulary {
 	return v
 }
 
-// Addresses are those of all nodes of the configuration. Nothing is decided.
+// Addresses returns the addresses of all nodes of the configuration, without deciding them.
 func (p *Project) Addresses() []string {
 	all := make([]string, p.Plan.Graph.Len())
 	for id := range all {

@@ -21,32 +21,31 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Watch makes the same call again whenever what it has read is different. It is for one goroutine
-// at a time.
+// Watch repeats a call whenever its inputs change. It must be used by one goroutine at a time.
 type Watch struct {
 	options Options
-	seen    *reads.Seen                // by the last call; nil before there was one
-	config  []byte                     // digest of the configuration that it read; nil when it has none
-	failed  string                     // why the last call had no outcome; "" when it had one
-	did     map[string]string          // how nodes ended in the last run, by address: see ends
-	shown   shownParts                 // by the last run, beside these nodes
-	again   func(context.Context) bool // reports whether another call would do anything
-	polls   bool                       // and this has been said
+	seen    *reads.Seen                // inputs of the last call; nil before the first
+	config  []byte                     // digest of the configuration; nil without one
+	failed  string                     // error of the last call; "" if it succeeded
+	did     map[string]string          // results of nodes in the last run, by address; see ends
+	shown   shownParts                 // partition files that the last run showed, besides these nodes
+	again   func(context.Context) bool // reports whether another call would have an effect
+	polls   bool                       // whether polling was reported
 }
 
-// Change is why a call is made again.
+// Change is the reason for another call.
 type Change struct {
-	Path string // that is different
-	Run  bool   // a run has ended, of another process
+	Path string // changed path
+	Run  bool   // another process ended a run
 }
 
 // NewWatch watches a project.
 func NewWatch(o Options) *Watch { return &Watch{options: o} }
 
-// Run is as Run. What the request forces or retries is forced or retried once.
+// Run calls Run. Nodes that the request forces or retries run once.
 func (w *Watch) Run(ctx context.Context, r Request) (out *Outcome, err error) {
 	w.did = map[string]string{}
-	sinks := event.Sinks{ends(w.did)}
+	sinks := event.Sinks{nodeEnds(w.did)}
 	if r.Progress != nil {
 		sinks = append(sinks, r.Progress)
 	}
@@ -64,7 +63,7 @@ func (w *Watch) Run(ctx context.Context, r Request) (out *Outcome, err error) {
 	return out, err
 }
 
-// Status is as Status.
+// Status calls Status.
 func (w *Watch) Status(ctx context.Context, s Selection) (all []CheckpointStatus, tasks []Decision, err error) {
 	files := append((&Request{Selection: s}).files(&w.options), cache.Probe{Path: w.latest()})
 	err = w.call(ctx, w.options, Reading, files, func(f *freshness) (err error) {
@@ -75,10 +74,10 @@ func (w *Watch) Status(ctx context.Context, s Selection) (all []CheckpointStatus
 	return all, tasks, err
 }
 
-// latest is the file that another process's run changes.
+// latest returns the path of the file that changes when another process runs.
 func (w *Watch) latest() string { return options.Absolute(event.LatestFile(w.options.StateDir())) }
 
-// files are those that a request names.
+// files returns the files that a request names.
 func (r *Request) files(o *Options) (all []cache.Probe) {
 	for _, name := range []string{r.Pairs, r.Cells} {
 		if name != "" {
@@ -88,7 +87,7 @@ func (r *Request) files(o *Options) (all []cache.Probe) {
 	return all
 }
 
-// call opens the project for a call, which closes it, and notes what is read, beside some files.
+// call opens the project for a call, which closes it, and records its inputs and additional files.
 func (w *Watch) call(ctx context.Context, o Options, access Access, files []cache.Probe, do func(*freshness) error) error {
 	root := options.Absolute(o.ProjectDir())
 	begun := reads.Begin(root, w.seen, files)
@@ -111,7 +110,7 @@ func (w *Watch) call(ctx context.Context, o Options, access Access, files []cach
 	return err
 }
 
-// reads are what the project has read so far.
+// reads returns the inputs that the project has read so far.
 func (f *freshness) reads() reads.Reads {
 	r := reads.Reads{Own: []string{f.state, f.lockPath()}}
 	if dir, err := f.options.CacheDir(f.Config); err == nil {
@@ -138,7 +137,7 @@ func (f *freshness) reads() reads.Reads {
 	shared := map[[sha256.Size]byte]bool{}
 	for _, part := range f.fresh() {
 		facts := part.facts
-		if facts.Run == f.run { // the trace has what those rest on
+		if facts.Run == f.run { // the trace contains its inputs
 			continue
 		}
 		earlier(facts.Snapshot)
@@ -152,8 +151,8 @@ func (f *freshness) reads() reads.Reads {
 	return r
 }
 
-// Wait returns when another call may find out something else, which is at once when something
-// changed during the last one. A burst of changes is one. The error is the cause with which ctx ended.
+// Wait waits until another call could have a new result, and returns immediately if something changed during
+// the last one. It merges a burst of changes. The error is the cause that ended ctx.
 func (w *Watch) Wait(ctx context.Context) (Change, error) {
 	for {
 		path, err := w.change(ctx)
@@ -166,7 +165,7 @@ func (w *Watch) Wait(ctx context.Context) (Change, error) {
 	}
 }
 
-// change waits until something that was read is different, and returns its path.
+// change waits until an input changes, and returns its path.
 func (w *Watch) change(ctx context.Context) (string, error) {
 	source := wake.Open(w.seen.Paths())
 	defer source.Close()
@@ -189,11 +188,11 @@ func (w *Watch) change(ctx context.Context) (string, error) {
 	}
 }
 
-// works reports whether a run would have anything to do: nodes to execute, another configuration, or
-// another reason why it cannot. Otherwise the answers that there are rest on what there is now.
+// works reports whether a run would do anything: execute nodes, use another configuration, or fail for another
+// reason. Otherwise the existing answers are for the current inputs.
 func (w *Watch) works(ctx context.Context, r Request) bool {
 	o, was, fresh := w.options, w.config, false
-	o.Notify = nil // the run says it
+	o.Notify = nil // the run notifies
 	failed := w.call(ctx, o, Reading, r.files(&o), func(f *freshness) (err error) {
 		defer f.Close()
 		fresh, err = f.nothingNew(ctx, r, w.did, w.shown)
@@ -205,7 +204,7 @@ func (w *Watch) works(ctx context.Context, r Request) bool {
 	return !fresh || w.config == nil || !bytes.Equal(was, w.config)
 }
 
-// reason is all that an error says.
+// reason returns the full text of an error.
 func reason(err error) string {
 	var mistakes diag.List
 	if errors.As(err, &mistakes) {
@@ -216,17 +215,17 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// ends are how nodes ended: the keys that they had, or why they had none.
-type ends map[string]string
+// nodeEnds maps nodes to their keys or, if they had none, to their messages.
+type nodeEnds map[string]string
 
 // Emit implements event.Sink.
-func (m ends) Emit(e event.Event) {
+func (m nodeEnds) Emit(e event.Event) {
 	if done, ok := e.(event.NodeDone); ok {
 		m[done.Addr] = cmp.Or(done.Key, done.Message)
 	}
 }
 
-// shownParts maps partitions to the files with the results that a run showed.
+// shownParts maps partitions to the result files that a run showed.
 type shownParts map[partRefKey]partition.Name
 
 func (f *freshness) shownParts() shownParts {
@@ -237,9 +236,9 @@ func (f *freshness) shownParts() shownParts {
 	return shown
 }
 
-// nothingNew reports whether a run would show what the last one did. It executes none of the nodes
-// that are asked for, but for what the last one did to no avail, with the same key or waiting for what
-// ended so, and serves the verdicts of the same keys.
+// nothingNew reports whether a run would show the same as the last one: it would execute no requested node,
+// except for nodes that failed in the last run with the same key and their dependents, and serve verdicts with
+// the same keys.
 func (f *freshness) nothingNew(ctx context.Context, r Request, did map[string]string, shown shownParts) (bool, error) {
 	g, err := f.prepare(ctx, r)
 	if err != nil {
@@ -250,8 +249,8 @@ func (f *freshness) nothingNew(ctx context.Context, r Request, did map[string]st
 		if shown[partRefKey{part.Problem, part.First}] == part.File {
 			continue
 		}
-		for i := range part.facts.Cells { // of a run of another process
-			if row := &part.facts.Cells[i]; !keys.has(part, row.Addr, row.Key.String()) {
+		for i := range part.facts.Cells { // from a run of another process
+			if row := &part.facts.Cells[i]; !keys.wasShown(part, row.Addr, row.Key.String()) {
 				return false, nil
 			}
 		}
@@ -264,7 +263,7 @@ func (f *freshness) nothingNew(ctx context.Context, r Request, did map[string]st
 	for _, id := range x.rep.Nodes {
 		n, st := g.Plan.Graph.Node(id), x.rep.Status(id)
 		if st.State == event.Cached {
-			if at, ok := f.partOf(n.Label("problem"), n.Label("solution")); ok && n.Kind == plan.KindAggregate && !keys.has(&f.parts[at], n.Addr, keyOf(st)) {
+			if at, ok := f.partOf(n.Label("problem"), n.Label("solution")); ok && n.Kind == plan.KindAggregate && !keys.wasShown(&f.parts[at], n.Addr, keyOf(st)) {
 				return false, nil
 			}
 			continue
@@ -278,23 +277,23 @@ func (f *freshness) nothingNew(ctx context.Context, r Request, did map[string]st
 	return true, nil
 }
 
-// shownKeys looks up the keys of the answers that the last run showed.
+// shownKeys returns the keys of answers that the last run showed.
 type shownKeys struct {
 	files partition.Store
 	did   map[string]string
 	shown shownParts
-	read  map[partition.Name]map[string]string // files of the partitions that it served as a whole
+	read  map[partition.Name]map[string]string // keys in the files of partitions that were served as a whole
 }
 
-// has reports whether a node of a partition was shown with a key.
-func (k *shownKeys) has(part *partState, addr, key string) bool {
+// wasShown reports whether a node of a partition was shown with a key.
+func (k *shownKeys) wasShown(part *partState, addr, key string) bool {
 	if was, ok := k.did[addr]; ok {
 		return was == key
 	}
 	name := k.shown[partRefKey{part.Problem, part.First}]
 	if k.read[name] == nil {
 		k.read[name] = map[string]string{}
-		rows, _ := k.files.Rows(name) // without them another call shows what there is
+		rows, _ := k.files.Rows(name) // without rows, another call shows the result
 		for i := range rows {
 			k.read[name][rows[i].Addr] = rows[i].Key.String()
 		}

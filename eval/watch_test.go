@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
 
-// watchOf is a watch of a project whose run has been made, and what it rests on settled.
+// watchOf returns a watch of a project whose run has been made, and what it rests on settled.
 func watchOf(t *testing.T, o eval.Options, r eval.Request) *eval.Watch {
 	t.Helper()
 	stabilize(t, o)

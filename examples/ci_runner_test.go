@@ -49,9 +49,8 @@ func readWorkflow(t *testing.T, name string) workflow {
 	return w
 }
 
-// pipelines runs jobs of workflows on this machine, each in a directory of its own with a
-// home of its own. What one leaves to another is what the workflow passes on: artifacts,
-// within one pipeline, and the cache.
+// pipelines runs jobs of workflows on this machine, each in a separate directory with a separate home. Jobs
+// share what the workflow passes on: artifacts, within one pipeline, and the cache.
 type pipelines struct {
 	t         *testing.T
 	project   string // what actions/checkout gets

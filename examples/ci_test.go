@@ -18,7 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// The steps of ci/ in the workflows that call them, each in pipelines of its own.
+// The steps of ci/ in the workflows that call them, each in separate pipelines.
 func TestCI(t *testing.T) {
 	longtest.Skip(t)
 	bin := t.TempDir()
@@ -58,7 +58,7 @@ func ciProject(t *testing.T, bin string) *pipelines {
 	return p
 }
 
-// fevalgraph runs the program in the project, with a home of its own.
+// fevalgraph runs the program in the project, with a separate home.
 func (p *pipelines) fevalgraph(code int, args ...string) string {
 	p.t.Helper()
 	cmd := exec.Command(filepath.Join(p.bin, "fevalgraph"), args...)
@@ -72,7 +72,7 @@ func (p *pipelines) fevalgraph(code int, args ...string) string {
 	return string(out)
 }
 
-// results are those that the last job wrote down.
+// results returns the results that the last job wrote.
 func (p *pipelines) results() []string {
 	p.t.Helper()
 	text, err := os.ReadFile(filepath.Join(p.dir, "fevalgraph-ci", "results.json"))
@@ -246,7 +246,7 @@ func ciComment(t *testing.T, p *pipelines) {
 // References that are right, and one whose tests fail.
 func ciValidates(t *testing.T, p *pipelines) {
 	w := readWorkflow(t, "validate.yml")
-	if good, printed, _ := p.job(w, "references", nil); !good || !strings.Contains(printed, "2 of 2 references reach what they must in each of 3 repeats; 0 flaky") {
+	if good, printed, _ := p.job(w, "references", nil); !good || !strings.Contains(printed, "2 of 2 references have the expected result in each of 3 repeats; 0 flaky") {
 		t.Errorf("succeeded: %t\n%s", good, printed)
 	}
 	p.edit("problems/sum/test_one.py", "# fake: test_put failed\n")
@@ -285,7 +285,7 @@ func ciBatch(t *testing.T, p *pipelines) {
 		t.Errorf("%s commits after a solution became worse", n)
 	}
 
-	// What a batch leaves beside its exports is no repository that git would use.
+	// Exports of a batch are not in a repository that git would use.
 	planted := filepath.Join(p.artifacts, "results", ".git", "hooks", "pre-commit")
 	err := os.MkdirAll(filepath.Dir(planted), 0o755)
 	if err == nil {

@@ -1,5 +1,4 @@
-// Package examples holds the example projects. Some are embedded, so that
-// `fevalgraph init` can write them anywhere.
+// Package examples contains the example projects. Some are embedded, so that `fevalgraph init` can write them.
 package examples
 
 import (
@@ -19,17 +18,17 @@ import (
 //go:embed task/*.hcl task/grader task/judge task/solutions task/tools
 var embedded embed.FS
 
-// Starter is a project that init writes.
+// Starter is a project that init can write.
 type Starter struct {
-	Kind  string // its name on the command line
-	About string // what it is, as "pytest problems with two solutions"
-	Next  string // arguments of the command to run in it next
+	Kind  string // name on the command line
+	About string // description, such as "pytest problems with two solutions"
+	Next  string // arguments of the next command to run in it
 	dir   string
-	at    string            // where its files go, relative to the project; "" is its top
-	apart map[string]string // directories of dir whose files go elsewhere
+	at    string            // location of its files, relative to the project; "" is the root
+	apart map[string]string // directories of dir whose files have another location
 }
 
-// Starters are the projects that init knows, the default first.
+// Starters lists the projects of init, the default first.
 var Starters = []Starter{
 	{Kind: "pytest", About: "one pytest problem with checkpoints and two solutions", Next: "run", dir: "quickstart"},
 	{Kind: "plain", About: "a folder of plain pytest tests and two solutions", Next: "run", dir: "plain"},
@@ -47,10 +46,10 @@ var Starters = []Starter{
 // Part is a directory with files of a project.
 type Part struct {
 	Files fs.FS
-	At    string // relative to the project; "" is its top
+	At    string // relative to the project; "" is the root
 }
 
-// Parts returns what init writes.
+// Parts returns the parts that init writes.
 func (s Starter) Parts() []Part {
 	parts := []Part{{except{s.Files(), s.apart}, s.at}}
 	for _, from := range slices.Sorted(maps.Keys(s.apart)) {
@@ -63,7 +62,7 @@ func (s Starter) Parts() []Part {
 	return parts
 }
 
-// except leaves directories out of the top of a file system.
+// except hides directories at the root of a file system.
 type except struct {
 	fs.FS
 	names map[string]string
@@ -82,7 +81,7 @@ func (e except) ReadDir(dir string) ([]fs.DirEntry, error) {
 func (s Starter) Files() fs.FS {
 	files, err := fs.Sub(embedded, s.dir)
 	if err != nil {
-		panic(err) // an invalid directory name is a defect of the list
+		panic(err) // an invalid directory name is a bug in the list
 	}
 	return files
 }

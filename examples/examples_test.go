@@ -241,10 +241,9 @@ var quickstartVerdicts = []string{
 	"tally/reference checkpoint_3 passed: core 1/1, functionality 1/1, regression 11/11, error 1/1",
 }
 
-// In containers and on this machine the verdicts are the same, and those of the
-// quickstart. When the image's name means another image, the tests in
-// containers run again and no others; another name of the same image is no
-// change.
+// In containers and on this machine the verdicts are the same, and equal those of the quickstart. When the
+// image's name means another image, only the tests in containers run again; another name of the same image
+// changes nothing.
 func TestDockerRuns(t *testing.T) {
 	needsDocker(t)
 	dir := project(t, "docker", "quickstart")
@@ -326,7 +325,7 @@ func dockerCommand(t *testing.T, input string, args ...string) {
 	}
 }
 
-// executed are the addresses of the nodes whose work was done in a run.
+// executed returns the addresses of the nodes whose work was done in a run.
 func executed(t *testing.T, stream string) []string {
 	t.Helper()
 	var ran []string
@@ -437,8 +436,7 @@ func lastEvent(t *testing.T, stream string) event.RunEnd {
 	return end
 }
 
-// project copies an example, and those beside it that it uses, to a place where
-// it may run, with a store of its own.
+// project copies an example, and those that it uses, to a directory where it can run, with a separate store.
 func project(t *testing.T, name string, beside ...string) string {
 	t.Helper()
 	if os.Getenv(realVariable) == "" {

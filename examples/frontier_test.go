@@ -34,7 +34,7 @@ func frontier(t *testing.T) string {
 	return dir
 }
 
-// judgeable is a checkout of the problems that can be judged, and of one without all of its
+// judgeable returns a checkout of the problems that can be judged, and of one without all of its
 // test data.
 func judgeable(t *testing.T) string {
 	t.Helper()
@@ -95,7 +95,7 @@ func TestFrontierCompiles(t *testing.T) {
 	}
 }
 
-// A problem that cannot be judged is a mistake of its own, told with its place.
+// A problem that cannot be judged is a separate error, with its location.
 func TestFrontierMistakes(t *testing.T) {
 	root := frontier(t)
 	for name, config := range map[string]string{
@@ -131,11 +131,11 @@ problem "all" {
 		}
 	}
 	want := []string{
-		"4:2: testdata lacks what is named: 2.in.",
+		"4:2: testdata lacks the files 2.in.",
 		"5:1: the type leetcode cannot be judged.",
 		"6:1: the time 2m cannot be read; write such as 2s or 500ms.",
 		"7:3: the memory 64mb cannot be read; write such as 256m or 1g.",
-		"8:1: there is no subtask, so there is nothing to judge.",
+		"8:1: no subtasks, so nothing can be judged.",
 		"9:1: it needs a list of subtasks, each with n_cases or cases.",
 	}
 	if !slices.Equal(got, want) {

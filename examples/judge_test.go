@@ -22,7 +22,7 @@ func TestJudgeCompiles(t *testing.T) {
 	}
 }
 
-// judgeProject is a copy of the example, with go-judge in PATH.
+// judgeProject returns a copy of the example, with go-judge in PATH.
 func judgeProject(t *testing.T) string {
 	t.Helper()
 	goJudge(t)
@@ -150,7 +150,7 @@ func TestJudgeEval(t *testing.T) {
 // What problems ship is judged, and must reach what they state.
 func TestJudgeReferences(t *testing.T) {
 	dir := judgeProject(t)
-	if out := program(t, 0, "validate", "--reference", "-C", dir); !strings.Contains(out, "2 of 2 references reach what they must") {
+	if out := program(t, 0, "validate", "--reference", "-C", dir); !strings.Contains(out, "2 of 2 references have the expected result") {
 		t.Error(out)
 	}
 	if out := program(t, 0, "validate", "--reference", "--repeat", "2", "-C", dir); !strings.Contains(out, "in each of 2 repeats; 0 flaky") {

@@ -130,7 +130,7 @@ func researchRoot(t *testing.T) string {
 func TestFrontierResearchLoads(t *testing.T) {
 	root := researchRoot(t)
 	cfg, found := load(lang.Options{Dir: "frontier-research", Vars: []string{"root=" + root, `families=["solo","family"]`, "images=own"}})
-	if len(found) != 1 || found[0].Code != "bad-config" || found.HasErrors() || found[0].Detail != "colour is a setting that nothing here heeds." || found[0].Range.Start.Line != 3 {
+	if len(found) != 1 || found[0].Code != "bad-config" || found.HasErrors() || found[0].Detail != "colour is a setting that is not supported." || found[0].Range.Start.Line != 3 {
 		t.Fatal(found)
 	}
 	got := map[string]*lang.Problem{}
@@ -209,7 +209,7 @@ func TestFrontierResearchRuns(t *testing.T) {
 	if said := program(t, 2, append([]string{"run", "problem=family/broken"}, flags[:6]...)...); !strings.Contains(said, "family/broken") {
 		t.Errorf("what is wrong with family/broken is not told:\n%s", said)
 	}
-	if said := program(t, 0, append([]string{"validate", "--reference", "--var", `families=["solo"]`}, flags[:4]...)...); !strings.HasSuffix(said, "1 of 1 references reach what they must\n") {
+	if said := program(t, 0, append([]string{"validate", "--reference", "--var", `families=["solo"]`}, flags[:4]...)...); !strings.HasSuffix(said, "1 of 1 references have the expected result\n") {
 		t.Errorf("validate --reference says\n%s", said)
 	}
 	want := map[string]string{

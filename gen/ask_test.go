@@ -18,7 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// answeredTwice are the prompts that were answered more than once.
+// answeredTwice returns the prompts that were answered more than once.
 func answeredTwice(s *modeltest.Server) (twice []string, answered int) {
 	times := map[string]int{}
 	for _, r := range s.Requests() {
@@ -237,7 +237,7 @@ func TestMaxCost(t *testing.T) {
 			t.Errorf("%+v, %+v", spent, rep)
 		}
 		for id := range graph.ID(len(rep.Nodes)) {
-			if st := rep.Status(id); st.State == event.Skipped && !strings.HasPrefix(st.Message, "not asked: ") {
+			if st := rep.Status(id); st.State == event.Skipped && !strings.HasPrefix(st.Message, "not requested: ") {
 				t.Error(st.Message)
 			}
 		}

@@ -46,7 +46,7 @@ func (s *sources) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error)
 }
 
 // errNoPlainFiles means that a directory contains an entry that no answer makes.
-var errNoPlainFiles = errors.New("there is something else than plain files and directories")
+var errNoPlainFiles = errors.New("it contains something other than files and directories")
 
 // readFiles reads a directory of plain files, without following links.
 func readFiles(root *os.Root, place string) ([]answer.File, error) {

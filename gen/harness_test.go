@@ -87,7 +87,7 @@ func (p *project) run(ctx context.Context, b *Batch) (*graph.Report, []Placed) {
 	return rep, placed
 }
 
-// outcomes are those of the steps, in order.
+// outcomes returns the outcomes of the steps, in order.
 func outcomes(placed []Placed) string {
 	var all []string
 	for _, p := range placed {
@@ -96,7 +96,7 @@ func outcomes(placed []Placed) string {
 	return strings.Join(all, ", ")
 }
 
-// files are those of a directory, as path=content.
+// files returns the files of a directory, as path=content.
 func (p *project) files(dir string) string {
 	p.t.Helper()
 	var all []string

@@ -166,7 +166,7 @@ func (p *placing) usage(ctx context.Context, done *Placed, st *graph.Status) err
 }
 
 // note records the facts about a step.
-func (p *placing) note(done *Placed, m made) {
+func (p *placing) note(done *Placed, m codeRecord) {
 	m.Input, m.Output = done.Usage.InputTokens, done.Usage.OutputTokens
 	if done.Step.Generator.Price != nil {
 		m.Cost = &done.Usage.Cost
@@ -178,14 +178,14 @@ func (p *placing) note(done *Placed, m made) {
 // files puts a tree in its place.
 func (p *placing) files(ctx context.Context, done *Placed, tree cache.Digest, request cache.Key) error {
 	s := done.Step
-	now := made{Request: request.String(), Tree: tree.String()}
+	now := codeRecord{Request: request.String(), Tree: tree.String()}
 	there, err := p.state(s)
 	if err != nil {
 		return err
 	}
 	switch {
 	case there == tree.String():
-		// A call that was killed may have written the tree, but not the record.
+		// A killed call can have written the tree without the record.
 		p.changed = p.changed || p.record.Checkpoints[s.Checkpoint.Name].Tree != now.Tree
 		done.Outcome = Same
 		p.note(done, now)
@@ -222,7 +222,7 @@ func (p *placing) failed(done *Placed, request cache.Key) error {
 		done.Outcome = Edited
 		return err
 	}
-	p.note(done, made{Request: request.String(), Failed: done.Reason})
+	p.note(done, codeRecord{Request: request.String(), Failed: done.Reason})
 	p.changed = true // code after a missing checkpoint must not be graded
 	if err := p.root.MkdirAll(path.Dir(s.Place), 0o755); err != nil {
 		return err

@@ -23,14 +23,14 @@ const FailedEnding = ".FAILED"
 // record is the content of the file next to an attempt.
 type record struct {
 	// Labels are for the solution block: labels = jsondecode(file("….json")).labels.
-	Labels      map[string]string `json:"labels"`
-	Checkpoints map[string]made   `json:"checkpoints"` // by name; "" for a checkpoint without one
+	Labels      map[string]string     `json:"labels"`
+	Checkpoints map[string]codeRecord `json:"checkpoints"` // by name; "" for a checkpoint without one
 
 	text []byte // that was read
 }
 
-// made records the code of a checkpoint.
-type made struct {
+// codeRecord records the code of a checkpoint.
+type codeRecord struct {
 	Request string   `json:"request"`          // key of the answer
 	Tree    string   `json:"tree,omitempty"`   // digest of the files; "" if there are none
 	Failed  string   `json:"failed,omitempty"` // why files are missing
@@ -49,7 +49,7 @@ func readRecord(root *os.Root, base string) record {
 		content, err = root.ReadFile(base + recordEnding)
 	}
 	if err != nil || json.Unmarshal(content, &r) != nil || r.Checkpoints == nil {
-		r = record{Checkpoints: map[string]made{}}
+		r = record{Checkpoints: map[string]codeRecord{}}
 	}
 	r.text = content
 	return r
@@ -116,7 +116,7 @@ func replaceDir(root *os.Root, fresh, name string) error {
 		return errors.Join(err, root.Rename(old, name))
 	}
 	if err := root.RemoveAll(old); err != nil {
-		return fmt.Errorf("removing what was there before: %w", err)
+		return fmt.Errorf("removing the previous files: %w", err)
 	}
 	return nil
 }

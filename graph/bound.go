@@ -8,8 +8,8 @@ import (
 // Bound is a lower bound for every schedule of an execution's work: both Chain and Slots. Times are in
 // seconds.
 type Bound struct {
-	// Chain is the critical path, the longest chain of work that waits for one
-	// another: by edges, or because it may not run at the same time.
+	// Chain is the critical path, the longest chain of work that must run one
+	// after another, because of edges or exclusive names.
 	Chain float64
 	Slots float64 // the most that the work of any pool takes with all its slots busy
 	Work  float64 // all of it

@@ -124,7 +124,7 @@ func (s *scheduler) decidedByInputs(d *decision) bool {
 	for i := range d.inputs {
 		if in := &d.inputs[i]; in.unknown {
 			d.verdict, d.status.Unknown = blocked, true
-			d.status.Cause = fmt.Sprintf("follows %s, of which it is not known whether it is fresh", s.g.Node(in.dep.On).Kind)
+			d.status.Cause = fmt.Sprintf("follows %s, which may be stale", s.g.Node(in.dep.On).Kind)
 			return true
 		}
 	}

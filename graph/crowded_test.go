@@ -11,8 +11,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// Work that was crowded out is done once more, without an attempt of others next to it, and is no
-// attempt of its node then. What fails again is broken.
+// Work that was crowded out runs once more, without other attempts next to it, which does not count as an
+// attempt. If it fails again, it is broken.
 func TestCrowded(t *testing.T) {
 	full := fmt.Errorf("storing: %w", syscall.ENOSPC)
 	for _, try := range []struct {

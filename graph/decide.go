@@ -27,7 +27,7 @@ const (
 type decision struct {
 	id       ID
 	n        *Node
-	forced   string  // why the node must run whatever the store says, or ""
+	forced   string  // why the node must run regardless of the store, or ""
 	inputs   []input // snapshot of its dependencies
 	expected float64
 	holds    int // of the scheduler when the decision began
@@ -54,7 +54,7 @@ func (s *scheduler) newDecision(id ID) *decision {
 	return d
 }
 
-// forced returns why a node must run whatever the store says, or "".
+// forced returns why a node must run regardless of the store, or "".
 func (s *scheduler) forced(id ID) string {
 	switch {
 	case s.rebuilds[id].forced:
@@ -203,7 +203,7 @@ func cachedCause(run string) string {
 
 // fail resolves a node that could not be described or whose attempt broke for
 // good. Errors in the inputs are the user's, work that needs an absent device is
-// skipped, what may not be asked for is unknown, work can fail itself, and everything else is broken.
+// skipped, what must not be queried is unknown, work can fail itself, and everything else is broken.
 func (s *scheduler) fail(id ID, err error) {
 	st := &s.status[id]
 	st.Message = err.Error()

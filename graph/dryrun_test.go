@@ -25,7 +25,7 @@ func (r readOnly) PutRecord(context.Context, cache.Key, *cache.Record) error {
 	return io.ErrClosedPipe
 }
 
-// plan is a dry run of everything in g; it fails the test if it writes.
+// plan makes a dry run of everything in g; it fails the test if it writes.
 func (p *project) plan(g *Graph) *Report {
 	p.t.Helper()
 	r, err := g.Execute(p.t.Context(), everything(g), Options{Store: readOnly{p.store.(*cache.Memory), p.t}, Last: p.last.of, DryRun: true})

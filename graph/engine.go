@@ -39,7 +39,7 @@ type Options struct {
 	// Lookups bounds how many decisions are under way, most of which wait for the store,
 	// which can be on another machine. 0 is Deciders.
 	Lookups int
-	// Force makes matching nodes stale whatever the store says.
+	// Force makes matching nodes stale regardless of the store.
 	Force func(*Node) bool
 	// Refuse returns why a stale node is not to run; the node ends with that error. Nil refuses
 	// none.
@@ -68,7 +68,7 @@ type Options struct {
 const CPUPool = "cpu"
 
 // defaultLockPoll keeps the wait for another process's result well below what
-// a person notices, at a cost of some system calls per second.
+// users notice, at a cost of some system calls per second.
 const defaultLockPoll = 50 * time.Millisecond
 
 // minDeciders lets a machine with few slots have some requests under way to a
@@ -84,7 +84,7 @@ type Status struct {
 	State     event.State // "" when a dry run found it stale
 	Stale     bool        // its work had or has to run
 	New       bool        // no earlier answer is known for its address
-	Unknown   bool        // blocked, since a dry run may not find out whether it is fresh
+	Unknown   bool        // blocked, since a dry run must not determine whether it is fresh
 	WasBroke  string      // why the last attempt broke or failed, when it did
 	WasFailed bool        // it failed
 	Withheld  bool        // broken because Options.Refuse did not let it run

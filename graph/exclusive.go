@@ -15,8 +15,8 @@ import (
 // that share a thing with it: finitely many, each of which runs once.
 type claims map[any][]ID // nodes that wait for each thing: in phase queued, and some that left it
 
-// wants returns the things that no other node may claim while a node runs.
-func (s *scheduler) wants(id ID) []any {
+// exclusiveNames returns the things that no other node may claim while a node runs.
+func (s *scheduler) exclusiveNames(id ID) []any {
 	things := []any{s.status[id].Key}
 	for _, name := range s.g.Node(id).Exclusive {
 		things = append(things, name)
@@ -27,7 +27,7 @@ func (s *scheduler) wants(id ID) []any {
 // claim takes all that a node wants before it runs. If a thing is not free, it
 // takes nothing and sets the node aside.
 func (s *scheduler) claim(id ID) bool {
-	things := s.wants(id)
+	things := s.exclusiveNames(id)
 	for _, thing := range things {
 		if waiting, claimed := s.claims[thing]; claimed {
 			s.claims[thing] = append(waiting, id)
@@ -43,7 +43,7 @@ func (s *scheduler) claim(id ID) bool {
 // release frees what a node that ran has claimed, and queues the nodes that waited
 // for it.
 func (s *scheduler) release(id ID) {
-	for _, thing := range s.wants(id) {
+	for _, thing := range s.exclusiveNames(id) {
 		for _, waiting := range s.claims[thing] {
 			if s.phase[waiting] == queued {
 				s.poolOf(waiting).ready.push(waiting)

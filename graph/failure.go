@@ -39,8 +39,8 @@ type FailedError struct{ Err error }
 func (e *FailedError) Error() string { return e.Err.Error() }
 func (e *FailedError) Unwrap() error { return e.Err }
 
-// UnknownError reports that what the key depends on may not be asked for, so that it is
-// not known whether the node is fresh. Only dry runs meet it.
+// UnknownError reports that an input of the key must not be queried, so whether the
+// node is fresh is unknown. Only dry runs meet it.
 type UnknownError struct{ Err error }
 
 func (e *UnknownError) Error() string { return e.Err.Error() }
@@ -78,7 +78,7 @@ func isFailed(err error) bool {
 	return errors.As(err, &failed)
 }
 
-// isUnknown reports whether err says that something may not be asked for.
+// isUnknown reports whether err is because something must not be queried.
 func isUnknown(err error) bool {
 	var unknown *UnknownError
 	return errors.As(err, &unknown)

@@ -114,7 +114,7 @@ func (l *life) run() error {
 	return l.resumed()
 }
 
-// memoryDir is a directory whose files are in memory, where there is one: all
+// memoryDir returns a directory whose files are in memory, where there is one: all
 // that goes wrong here is of the test's making.
 func memoryDir() string {
 	const dir = "/dev/shm"
@@ -124,7 +124,7 @@ func memoryDir() string {
 	return ""
 }
 
-// disk is a new one for the next process.
+// disk returns a new disk for the next process.
 func (l *life) disk() (*faulty.Disk, error) {
 	shadow, err := os.MkdirTemp(l.dir, "lost")
 	return faulty.New(l.rng.Uint64(), shadow), err

@@ -41,13 +41,13 @@ func (p *predicted) Predict() ([]cache.Output, error) {
 	return []cache.Output{{Name: "out", Digest: cache.SumBytes([]byte(*p.value))}}, nil
 }
 
-// out is the outcome of work whose only output is called "out".
+// out returns the outcome of work whose only output is called "out".
 func out(ctx context.Context, w *Work, content string) (Outcome, error) {
 	d, err := cache.PutBytes(ctx, w.Store, []byte(content))
 	return Outcome{Outputs: []cache.Output{{Name: "out", Digest: d}}}, err
 }
 
-// leaf is a step whose key and output are the value.
+// leaf returns a step whose key and output are the value.
 func leaf(value *string) *step {
 	return &step{
 		describe: func(m *Manifest) error { m.String("value", *value); return nil },
@@ -55,7 +55,7 @@ func leaf(value *string) *step {
 	}
 }
 
-// join is a step that puts its inputs together in their order, each turned by
+// join returns a step that puts its inputs together in their order, each turned by
 // with; nil leaves it as it is.
 func join(with func(string) string) *step {
 	return &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
@@ -84,7 +84,7 @@ func read(ctx context.Context, w *Work, as string) (string, error) {
 	return string(b), err
 }
 
-// on is an edge to the output "out" of each node, called by its address.
+// on returns an edge to the output "out" of each node, called by its address.
 func on(g *Graph, ids ...ID) []Dep {
 	var deps []Dep
 	for _, id := range ids {

@@ -12,7 +12,7 @@ import (
 // rebuild notes that a resolved node was invalidated: because its stored outputs
 // are gone or damaged, or because an input of it was replaced.
 type rebuild struct {
-	forced bool           // the node must run again, whatever the store says
+	forced bool           // the node must run again, regardless of the store
 	open   bool           // the node is not resolved again yet
 	times  int            // how often its outputs were lost in this execution
 	before []cache.Output // the outputs that its dependents were decided with
@@ -146,7 +146,7 @@ func (s *scheduler) rebuilt(id ID) bool {
 	return r.usable != s.usable(id) || !slices.Equal(r.before, s.status[id].Outputs)
 }
 
-// revisitUsers decides again whatever used outputs that have been replaced.
+// revisitUsers decides again the nodes that used replaced outputs.
 func (s *scheduler) revisitUsers(id ID) {
 	for _, user := range s.users[id] {
 		switch s.phase[user] {

@@ -103,8 +103,8 @@ func TestHealsWholeChain(t *testing.T) {
 	wantStates(t, l.g, p.executeWith(t.Context(), l.g, o), "a done", "b done", "c done")
 }
 
-// TestHealsWithAnotherOutput: work that does not give the same twice gets a
-// new output, and whoever used the old one follows.
+// TestHealsWithAnotherOutput: work that is not reproducible gets a new output, and the users of the old one
+// follow.
 func TestHealsWithAnotherOutput(t *testing.T) {
 	store := newLossy()
 	p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}

@@ -31,7 +31,7 @@ const (
 // Manifest is the labelled list of everything that can change a node's
 // outputs. The one traversal that writes it feeds both the key and, decoded
 // and compared with an earlier one, the explanation; the two cannot drift
-// apart. Labels are unique within a manifest and make sense to a person.
+// apart. Labels are unique within a manifest and make sense to users.
 type Manifest struct {
 	buf    []byte
 	rename *strings.Replacer // of Options

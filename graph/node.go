@@ -93,8 +93,8 @@ type Node struct {
 	Deps   []Dep
 	Pool   string // "" is the cpu pool
 	Slots  int    // of the pool that its work takes, at most all; below 1 it is 1
-	// Exclusive names things that only one running node at a time can use, whatever
-	// its pool: "port 8080".
+	// Exclusive names things that only one running node at a time can use, in any
+	// pool: "port 8080".
 	Exclusive []string
 	// Probes names what Describe asks and is slow to answer only the first time,
 	// such as a backend. Until one node with a name has been described, no other

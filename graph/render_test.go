@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// drawn is a graph with names that each format must escape, and the states of its nodes.
+// drawn returns a graph with names that each format must escape, and the states of its nodes.
 func drawn() (g *Graph, ids []ID, states func(ID) NodeState) {
 	g = New()
 	source := g.Add(Node{Addr: "submission:kv/a", Kind: "submission", Labels: []Label{{"problem", "kv"}, {"tag", "cli"}, {"tag", "web"}}})

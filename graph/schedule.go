@@ -147,8 +147,8 @@ func (s *scheduler) startAttempts(start func(job)) {
 }
 
 // hold reports whether attempts are to wait for the decisions under way, which
-// may queue nodes that should go first. They wait for maxHold at most: whatever
-// has not been decided by then is slow, and no attempt waits for it again.
+// may queue nodes that should go first. They wait for maxHold at most: a
+// decision that takes longer is slow, and no attempt waits for it again.
 func (s *scheduler) hold() bool {
 	for _, name := range s.names {
 		if p := s.pools[name]; p.free > 0 && len(p.ready.ids) > 0 {

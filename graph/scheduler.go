@@ -32,7 +32,7 @@ type scheduler struct {
 	workers sync.WaitGroup // run waits for all of them
 	idle    chan struct{}  // of capacity 1, filled when nothing can be left to wait for
 	alarm   alarm
-	// describing has a place for each node that may describe itself at once.
+	// describing limits the nodes that describe themselves at once.
 	describing chan struct{}
 
 	// All by ID.

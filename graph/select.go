@@ -76,7 +76,7 @@ func (x Syntax) Parse(args []string) (*Selector, error) {
 	return s, nil
 }
 
-// Empty reports whether nothing was asked for.
+// Empty reports whether the selector is empty.
 func (s *Selector) Empty() bool { return s == nil || len(s.any) == 0 }
 
 // Match reports whether the selector picks a node with this address and these

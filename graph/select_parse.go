@@ -37,7 +37,7 @@ func (p *selectorParser) conjunction() (all conjunction, err error) {
 		}
 	}
 	if rest := strings.TrimSpace(p.rest); p.depth == 0 && rest != "" {
-		return nil, p.errorf("there is a %q after a complete term", rest)
+		return nil, p.errorf("%q follows a complete term", rest)
 	}
 	return all, nil
 }
@@ -86,7 +86,7 @@ func (p *selectorParser) term() (t term, err error) {
 	t.pattern = text
 	if axis, value, found := strings.Cut(text, "="); found && !strings.ContainsAny(axis, "[:/*") {
 		if !slices.Contains(p.Axes, axis) {
-			return t, p.errorf("no axis %q; there are %s", axis, strings.Join(p.Axes, ", "))
+			return t, p.errorf("no axis %q; known are %s", axis, strings.Join(p.Axes, ", "))
 		}
 		t.axis, t.pattern = axis, value
 	}

@@ -2,7 +2,7 @@ package graph
 
 import "slices"
 
-// Scope is a graph, and what selectors ask of its nodes.
+// Scope is a graph, with the data about nodes that selectors need.
 type Scope struct {
 	Graph   *Graph
 	Values  func(n *Node, axis string) []string       // on an axis

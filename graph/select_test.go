@@ -36,7 +36,7 @@ func TestSelector(t *testing.T) {
 		{"kvstore/*/agent*", true},
 		{`kvstore/checkpoint_1/agent["gpt, large"]@local.host`, true},
 		{`"kvstore/checkpoint_1/agent[gpt, large]@local.host"`, true}, // quotes are dropped
-		{"*agent[gpt*", true}, // brackets are no class
+		{"*agent[gpt*", true}, // brackets do not form a class
 		{"*agent[a-z]pt*", false},
 		{"*{agent,x}*", false}, // nor braces, and the comma cuts
 		{`*\*`, false},
@@ -81,7 +81,7 @@ func TestSelector(t *testing.T) {
 
 func TestSelectorRefuses(t *testing.T) {
 	for arg, want := range map[string]string{
-		"problm=x":   `selector "problm=x": no axis "problm"; there are problem, tag`,
+		"problm=x":   `selector "problm=x": no axis "problm"; known are problem, tag`,
 		"":           `selector "" has an empty term`,
 		" ":          "has an empty term",
 		",":          "has an empty term",
@@ -93,7 +93,7 @@ func TestSelectorRefuses(t *testing.T) {
 		"not ":       "has an empty term",
 		"(tag=a":     `a ")" is missing`,
 		"(tag=a,)":   "has an empty term",
-		"(tag=a)b":   `there is a "b" after a complete term`,
+		"(tag=a)b":   `"b" follows a complete term`,
 		"deps(x)":    "deps(...) selects nodes of a project",
 		"file:x":     "file: selects nodes of a project",
 		strings.Repeat("(", 101) + "x" + strings.Repeat(")", 101): "nested more than 100 deep",
@@ -145,7 +145,7 @@ func FuzzSelector(f *testing.F) {
 	})
 }
 
-// shape is a graph of two chains that share their first node, and the files that nodes read.
+// shape returns a graph of two chains that share their first node, and the files that nodes read.
 //
 //	tests:a ─► pytest:a/x ─► parse:a/x
 //	        └► pytest:a/y

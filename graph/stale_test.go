@@ -89,8 +89,8 @@ func TestKeyUsesOutputs(t *testing.T) {
 	}
 }
 
-// TestConsumedOutputs: an output that is not consumed may change; one that
-// appears or disappears is a change of a consumed one.
+// TestConsumedOutputs: an output that is not consumed can change; an added or removed output changes a consumed
+// one.
 func TestConsumedOutputs(t *testing.T) {
 	p := newProject(t)
 	g, salt, noise, optional, c := New(), "1", "n", "", join(nil)

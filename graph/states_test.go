@@ -16,7 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// ends is a step whose every run ends the same way.
+// ends returns a step whose every run ends the same way.
 func ends(o Outcome, err error) *step {
 	return &step{work: func(context.Context, *Work) (Outcome, error) { return o, err }}
 }

@@ -26,7 +26,7 @@ func (g *thing) Validate(_ context.Context, outputs []cache.Output) (string, err
 	return "the thing is gone", nil
 }
 
-// newThing is a thing that is there once it was made.
+// newThing returns a thing that is there once it was made.
 func newThing(value *string) *thing {
 	made := &thing{there: map[cache.Digest]bool{}}
 	made.step = step{
@@ -71,7 +71,7 @@ func TestLostThingIsMadeAgain(t *testing.T) {
 	}
 }
 
-// Another project's record of a thing that is gone is no answer, neither.
+// The record of another project for a thing that is gone does not count.
 func TestLostThingOfRecord(t *testing.T) {
 	p := newProject(t)
 	g, value := New(), "x"

@@ -14,7 +14,7 @@ type Work struct {
 	Attempt  int // from 1
 	Store    cache.Store
 	Log      io.Writer // shown by `fevalgraph log` when the attempt breaks
-	Forced   bool      // Options.Force demands the work, whatever is known
+	Forced   bool      // Options.Force demands the work, regardless of answers
 	Isolated bool      // an earlier attempt was crowded out, and none is next to this one
 	inputs   []input
 	index    map[string]int // of inputs by name

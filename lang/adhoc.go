@@ -147,7 +147,7 @@ func (l *loader) adHocProblem(wanted string) *Problem {
 	}
 	f := finding{
 		code: "unknown-reference", summary: "Unknown problem",
-		detail: fmt.Sprintf("There is no problem %q.", wanted), hint: didYouMean(wanted, names, ""),
+		detail: fmt.Sprintf("No problem is named %q.", wanted), hint: didYouMean(wanted, names, ""),
 	}
 	if len(names) == 0 {
 		f.hint = "no problem is declared"
@@ -174,7 +174,7 @@ func (l *loader) adHocBackend(wanted string, p *Problem) *Backend {
 	if len(names) > 0 {
 		l.report(finding{
 			code: "unknown-reference", summary: "Unknown backend",
-			detail: fmt.Sprintf("There is no backend %q that can evaluate it.", wanted), hint: didYouMean(wanted, names, ""),
+			detail: fmt.Sprintf("No backend named %q can evaluate it.", wanted), hint: didYouMean(wanted, names, ""),
 		})
 	}
 	return nil

@@ -37,7 +37,7 @@ func analyze(t *testing.T, o Options) *Analysis {
 	return a
 }
 
-// Whoever no longer wants an analysis gets none, also when half of it is made.
+// A caller that cancels an analysis gets no result, even if half of it is done.
 func TestAnalysisEnds(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "test_one.py"), nil, 0o644); err != nil {

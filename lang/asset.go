@@ -56,7 +56,7 @@ func (b *block) targetOr(name, where string) string {
 func (b *block) assetSource(a *Asset) (single bool) {
 	if a.From = b.placed("source"); a.From != nil {
 		for _, name := range []string{"mode", "sha256"} {
-			b.unused(name, "What a task makes is as it is.")
+			b.unused(name, "Outputs of tasks are used unchanged.")
 		}
 		return true
 	}
@@ -70,7 +70,7 @@ func (b *block) assetSource(a *Asset) (single bool) {
 	}
 	a.Source = source
 	if !filepath.IsAbs(written) && escapes(b.l.root, source) {
-		b.reject("source", "path-escape", "Path leaves the project", fmt.Sprintf("%q is outside of the project directory.", written), "an absolute path may lead anywhere")
+		b.reject("source", "path-escape", "Path leaves the project", fmt.Sprintf("%q is outside of the project directory.", written), "an absolute path can be anywhere")
 		return true
 	}
 	if isGlob(written) {

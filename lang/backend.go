@@ -49,7 +49,7 @@ func (l *loader) evaluateBackend(d *decl) cty.Value {
 
 // retry reads the retry block of a backend or suite, and returns nil if it has none.
 func (b *block) retry() *Retry {
-	r := b.only("retry")
+	r := b.singleBlock("retry")
 	if r == nil {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (b *block) retry() *Retry {
 }
 
 // reference reads an attribute that names a declaration, and returns its ref.
-func (b *block) reference(name string, kind AttributeType, prefix string) (string, given) {
+func (b *block) reference(name string, kind AttributeType, prefix string) (string, presence) {
 	v, g := b.value(b.schemaOf(name, kind))
 	if g != isSet {
 		return "", g

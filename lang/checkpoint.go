@@ -42,7 +42,7 @@ func (b *block) checkpoint(place int, down inherited) *Checkpoint {
 	}
 	b.eachTargetOnce(c.Assets)
 	c.Pass = down.pass
-	if pass := b.only("pass"); pass != nil {
+	if pass := b.singleBlock("pass"); pass != nil {
 		c.Pass = pass.pass()
 	}
 	return c

@@ -14,36 +14,34 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// Command is the command driver of a problem. Its assets are those of the
-// problem's checkpoint, with targets relative to the workspace.
+// Command is the command driver of a problem. Its assets are those of the problem's checkpoint, with targets
+// relative to the workspace.
 type Command struct {
 	Root      string   // absolute path of the directory with the problem's files
-	Directory string   `hcl:"directory"` // of the workspace: where they go, and where commands run; "." or clean
+	Directory string   `hcl:"directory"` // in the workspace: where files are placed and commands run; "." or clean
 	Ignore    []string `hcl:"ignore"`
-	Solution  string   `hcl:"solution"` // of the workspace: where a solution goes
+	Solution  string   `hcl:"solution"` // in the workspace: where a solution is placed
 	Import    string   // where a grader that imports the solution runs it: ImportSeparate, ImportDirect or ""
 	// ImportReads are files and directories of the workspace that a solution with
 	// ImportSeparate can read, clean and sorted.
 	ImportReads []string
-	Confined    bool          // solutions with ImportSeparate are confined also as programs
+	Confined    bool          // solutions with ImportSeparate are confined as programs, too
 	Setup       []string      `hcl:"setup"`
 	Argv        []string      // the program, or a shell with Run as its script
 	Env         []EnvVar      `hcl:"env"` // sorted by name
 	Timeout     time.Duration `hcl:"timeout"`
 	Offline     bool
 	GPU         bool `hcl:"gpu"`
-	// UVProject is a Python project of the workspace, whose environment the
-	// program runs in; "" is none. UVSource is where its files are, absolute, and
-	// UVOverrides a file in it, or "".
+	// UVProject is a Python project in the workspace in whose environment the program runs; "" means none.
+	// UVSource is the absolute path of its files, and UVOverrides a file in it, or "".
 	UVProject, UVSource, UVOverrides string
-	Image                            string // of docker backends; "" is the backend's own
-	Dind                             bool   // their daemon's socket is mounted
+	Image                            string // for docker backends; "" means the backend's own
+	Dind                             bool   // mount the socket of their daemon
 	Score                            ScoreRule
 	Range                            diag.Range
 }
 
-// ScoreRule says where a score stands. Its fields are those of the score block,
-// with defaults in place.
+// ScoreRule specifies where a score is found. Its fields are those of the score block, including defaults.
 type ScoreRule struct {
 	From             string `hcl:"from"`
 	File             string `hcl:"file"`
@@ -53,11 +51,10 @@ type ScoreRule struct {
 	Marker           string `hcl:"marker"`
 	Compat           string `hcl:"compat"`
 
-	AnyExit bool // a score counts whatever the end of the program
+	AnyExit bool // a score counts regardless of the program's exit code
 }
 
-// command reads the command driver of a problem and looks whether its files
-// exist.
+// command reads the command driver of a problem and checks that its files exist.
 func (b *block) command() *Command {
 	c := &Command{Range: convertRange(b.header)}
 	if root, g := b.path("root"); g == isSet && b.isDirectory("root", root, "it is relative to "+b.l.show(b.src.path)) {
@@ -66,12 +63,12 @@ func (b *block) command() *Command {
 	b.fill(c)
 	c.Import, c.ImportReads, c.Confined = b.imports()
 	if ext := path.Ext(c.Solution); c.Import == ImportSeparate && ext != "" && ext != ".py" {
-		b.reject("import", "bad-value", "No Python module", fmt.Sprintf("import = %q is for solutions that are Python modules, and %s is none.", c.Import, c.Solution), "remove it")
+		b.reject("import", "bad-value", "No Python module", fmt.Sprintf("import = %q is for solutions that are Python modules, and %s is not a module.", c.Import, c.Solution), "remove it")
 	}
 	c.Argv = b.program()
 	network, _ := b.text("network")
 	c.Offline = network == networkNone
-	if d := b.only("docker"); d != nil {
+	if d := b.singleBlock("docker"); d != nil {
 		c.Image, _ = d.text("image")
 		gpu, _ := d.truth("gpu")
 		c.GPU = c.GPU || gpu
@@ -81,16 +78,16 @@ func (b *block) command() *Command {
 	return c
 }
 
-// imports reads where a solution runs that a grader or tests import, and what it can read there.
+// imports reads where a solution that a grader or tests import runs, and what it can read there.
 func (b *block) imports() (how string, clean []string, confined bool) {
 	how, _ = b.text("import")
 	programs, g := b.text("programs")
 	if g == isSet && how != ImportSeparate {
-		b.reject("programs", "missing-attribute", "No use for this attribute", fmt.Sprintf("Without import = %q the solution's files are started as they are.", ImportSeparate), `write import = "separate", or remove it`)
+		b.reject("programs", "missing-attribute", "No use for this attribute", fmt.Sprintf("Without import = %q the solution's files are started unchanged.", ImportSeparate), `write import = "separate", or remove it`)
 	}
 	reads, _ := b.texts("import_reads")
 	if len(reads) > 0 && how != ImportSeparate {
-		b.reject("import_reads", "missing-attribute", "No use for this attribute", fmt.Sprintf("Without import = %q the solution can read what the program can.", ImportSeparate), `write import = "separate", or remove it`)
+		b.reject("import_reads", "missing-attribute", "No use for this attribute", fmt.Sprintf("Without import = %q the solution can read the same files as the program.", ImportSeparate), `write import = "separate", or remove it`)
 	}
 	for _, read := range reads {
 		if !isRelativeInside(read) || strings.Contains(read, ":") {
@@ -103,10 +100,10 @@ func (b *block) imports() (how string, clean []string, confined bool) {
 	return how, clean, programs == programsConfined
 }
 
-// commandIgnore is what a command problem ignores by default.
+// commandIgnore is the default of ignore for command problems.
 const commandIgnore = `["**/__pycache__/**", "**/*.pyc"]`
 
-// Ignoring is Ignore as a list of the language, or "" if it is the default.
+// Ignoring returns Ignore as a list of the language, or "" if it is the default.
 func (c *Command) Ignoring() string {
 	quoted := make([]string, len(c.Ignore))
 	for i, pattern := range c.Ignore {
@@ -118,7 +115,7 @@ func (c *Command) Ignoring() string {
 	return ""
 }
 
-// program reads what is run: a program, or a line for the shell.
+// program reads the command: a program, or a line for the shell.
 func (b *block) program() []string {
 	argv, g := b.texts("argv")
 	shell, names, lines := "run", "argv and run", 0
@@ -157,8 +154,8 @@ func (b *block) program() []string {
 	return argv
 }
 
-// programFile looks whether a program of the problem's own is there and can be
-// run. Where set-up commands or assets may bring it, that shows when it is run.
+// programFile checks that a program of the problem exists and is executable. If set-up commands or assets may
+// provide it, only running it can tell.
 func (b *block) programFile(c *Command, assets []Asset) {
 	if len(c.Argv) == 0 || len(assets) > 0 {
 		return
@@ -172,7 +169,7 @@ func (b *block) programFile(c *Command, assets []Asset) {
 	info, err := os.Stat(file)
 	switch {
 	case isMissing(err):
-		b.reject("argv", "missing-file", "Missing program", fmt.Sprintf("There is no %q.", b.l.show(file)), "argv[0] is relative to directory, where the files of root are")
+		b.reject("argv", "missing-file", "Missing program", fmt.Sprintf("%q not found.", b.l.show(file)), "argv[0] is relative to directory, where the files of root are")
 	case err != nil:
 		b.reject("argv", "unreadable-file", "Unreadable file", pathReason(b.l.show(file), err), "")
 	case info.Mode().IsRegular() && info.Mode()&0o111 == 0:
@@ -182,9 +179,9 @@ func (b *block) programFile(c *Command, assets []Asset) {
 	}
 }
 
-// scoreRule reads the score block, or what holds without one.
+// scoreRule reads the score block, or returns the defaults.
 func (b *block) scoreRule() ScoreRule {
-	s := b.only("score")
+	s := b.singleBlock("score")
 	if s == nil {
 		return ScoreRule{From: scoreFromStdout, Compat: "safe"}
 	}
@@ -202,7 +199,7 @@ func (b *block) scoreRule() ScoreRule {
 	return r
 }
 
-// scoreUses refuses attributes that would change nothing.
+// scoreUses reports attributes without effect.
 func (b *block) scoreUses(r ScoreRule) {
 	written := func(name string) bool {
 		_, g := b.value(b.schemaOf(name, TypeText))
@@ -215,7 +212,7 @@ func (b *block) scoreUses(r ScoreRule) {
 	}
 	if r.From != ScoreFromFile && r.From != "" {
 		for _, name := range []string{"file", "pointer", "pointer_unbounded"} {
-			refuse(name, fmt.Sprintf("With from = %q there is no %s.", r.From, name), `write from = "file", or remove it`)
+			refuse(name, fmt.Sprintf("%s has no effect with from = %q.", name, r.From), `write from = "file", or remove it`)
 		}
 	}
 	switch {
@@ -225,10 +222,10 @@ func (b *block) scoreUses(r ScoreRule) {
 		}
 	case written("pointer"):
 		for _, name := range []string{"pattern", "marker"} {
-			refuse(name, fmt.Sprintf("With a pointer there is no %s: the file is JSON.", name), "remove one of the two")
+			refuse(name, fmt.Sprintf("%s has no effect with a pointer: the file is JSON.", name), "remove one of the two")
 		}
 	case written("pointer_unbounded"):
-		b.reject("pointer_unbounded", "missing-attribute", "Missing attribute", "pointer_unbounded needs a pointer beside it.", "")
+		b.reject("pointer_unbounded", "missing-attribute", "Missing attribute", "pointer_unbounded requires pointer.", "")
 	}
 }
 
@@ -237,13 +234,13 @@ func (b *block) scoreUses(r ScoreRule) {
 func (b *block) commandCheckpoint(p *Problem, c *Checkpoint) {
 	c.Assets = b.assets("")
 	b.eachTargetOnce(c.Assets)
-	own := b.only("command")
+	own := b.singleBlock("command")
 	own.programFile(p.Command, c.Assets)
 	own.uvProject(p.Command, c.Assets)
 }
 
-// uvProject reads which project's environment the program runs in, and finds
-// its files among those of the problem and of its assets.
+// uvProject reads the project in whose environment the program runs, and finds its files among those of the
+// problem and its assets.
 func (b *block) uvProject(c *Command, assets []Asset) {
 	text, g := b.text("uv_project")
 	overrides, og := b.text("uv_overrides")
@@ -251,7 +248,7 @@ func (b *block) uvProject(c *Command, assets []Asset) {
 		b.reject("uv_overrides", "bad-path", "Bad path", fmt.Sprintf("uv_overrides must be the path of a file in the uv project, not %q.", overrides), "")
 	}
 	if og == isSet && (g == isAbsent || g == isNull) {
-		b.reject("uv_overrides", "missing-attribute", "Missing attribute", "uv_overrides needs a uv_project beside it.", "")
+		b.reject("uv_overrides", "missing-attribute", "Missing attribute", "uv_overrides requires uv_project.", "")
 	}
 	if g != isSet || c.Root == "" {
 		return
@@ -275,7 +272,7 @@ func (b *block) uvProject(c *Command, assets []Asset) {
 		dir := filepath.Join(s.source, rel)
 		b.l.input("exists", filepath.Join(dir, pyproject))
 		if info, err := os.Stat(filepath.Join(dir, pyproject)); err == nil && info.Mode().IsRegular() {
-			c.UVProject, c.UVSource, c.UVOverrides = place, dir, overrides // the last wins, as in the workspace
+			c.UVProject, c.UVSource, c.UVOverrides = place, dir, overrides // the last one wins, as in the workspace
 		}
 	}
 	switch {

@@ -115,7 +115,7 @@ type Backend struct {
 	Machines  *Machines
 	Token     string     `hcl:"token"` // credential for a server; in no key and no output
 	Container *Container // nil if commands do not run in containers
-	// Attributes are those of the kind; Sensitive reports that secrets can be among them.
+	// Attributes are the attributes of the kind; Sensitive reports that secrets can be among them.
 	Attributes Attributes
 	Sensitive  bool
 	Range      diag.Range
@@ -181,7 +181,7 @@ type Problem struct {
 	Description string   `hcl:"description"`
 	Spec        string   `hcl:"spec"` // path of the task text; not read by evaluation
 	Version     int      `hcl:"version"`
-	Release     string   `hcl:"release"` // "1.2.0", or Version if that is written; "" is none
+	Release     string   `hcl:"release"` // "1.2.0", or Version if that is written; "" means none
 	Tags        []string `hcl:"tags"`
 	Author      string   `hcl:"author"`
 	Difficulty  string   `hcl:"difficulty"`

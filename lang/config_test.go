@@ -15,7 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// configText is a Config as lines "path = value", without ranges. Things are
+// configText returns a Config as lines "path = value", without ranges. Things are
 // named by what refers to them, never by their index, so that sorted lines do
 // not depend on order.
 func configText(c *Config, dir string) string {

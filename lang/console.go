@@ -40,7 +40,7 @@ func (c *Console) Eval(expression string) (string, diag.List) {
 	if problems.HasErrors() {
 		return "", c.l.findings
 	}
-	expr = guarded(expr)
+	expr = guardExpr(expr)
 	clear(c.l.bad) // ranges of an earlier expression can be the same
 	d := &decl{kind: "console", path: []string{""}, src: src, whole: map[string]bool{}, value: cty.DynamicVal}
 	c.l.resolveExpr(d, expr, names{})

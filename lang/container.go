@@ -28,7 +28,7 @@ func (b *block) mounts(workdir string) []Mount {
 		content, _ := m.text("content")
 		mount.Unhashed = content == "unhashed"
 		if writable, g := m.truth("read_only"); g == isSet && !writable && !mount.Unhashed {
-			m.reject("read_only", "bad-value", "Writable mount", "Containers can write to it, so what is in it when tests run is not what keys would say.", `content = "unhashed" says that verdicts do not depend on it`)
+			m.reject("read_only", "bad-value", "Writable mount", "Containers can write to it, so its content during tests can differ from the content in keys.", `write content = "unhashed" if verdicts do not depend on it`)
 		}
 		for _, taken := range []string{workdir, ownPlaces} {
 			if mount.Target != "" && (within(mount.Target, taken) || within(taken, mount.Target)) {
@@ -37,7 +37,7 @@ func (b *block) mounts(workdir string) []Mount {
 		}
 		for _, other := range made {
 			if other.Target == mount.Target && mount.Target != "" {
-				m.reject("target", "duplicate", "Two mounts in one place", fmt.Sprintf("The mount in line %d has the target %q, too.", other.Range.Start.Line, other.Target), "")
+				m.reject("target", "duplicate", "Two mounts in one place", fmt.Sprintf("The mount in line %d has the same target %q.", other.Range.Start.Line, other.Target), "")
 			}
 		}
 		made = append(made, mount)

@@ -5,7 +5,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// Cursor describes a position in a text of HCL that may have syntax errors. It depends only on the tokens
+// Cursor describes a position in HCL text that can have syntax errors. It depends only on the tokens
 // before the position.
 type Cursor struct {
 	Path []Enclosing // the blocks around it, outermost first

@@ -25,18 +25,18 @@ type block struct {
 	header hcl.Range
 }
 
-// given classifies the value of an attribute.
-type given int
+// presence classifies the value of an attribute.
+type presence int
 
 const (
-	isAbsent given = iota // the default applies
-	isNull                // null: the default applies too, unless null has a meaning
+	isAbsent presence = iota // the default applies
+	isNull                   // null: the default applies too, unless null has a meaning
 	isSet
 	isFailed // an error, reported here or elsewhere
 )
 
 // usable reports whether the value returned with it, given or default, is valid.
-func (g given) usable() bool { return g != isFailed }
+func (g presence) usable() bool { return g != isFailed }
 
 // fail reports an error and fails the declaration.
 func (b *block) fail(f finding) {
@@ -92,7 +92,7 @@ func (b *block) schemaOf(name string, types ...AttributeType) *AttributeSchema {
 
 // value evaluates an attribute. The value is known and not null when set. Marks are stripped: a secret where
 // the table allows none is an error.
-func (b *block) value(a *AttributeSchema) (cty.Value, given) {
+func (b *block) value(a *AttributeSchema) (cty.Value, presence) {
 	v, g := b.marked(a)
 	if g != isSet {
 		return v, g
@@ -107,7 +107,7 @@ func (b *block) value(a *AttributeSchema) (cty.Value, given) {
 }
 
 // marked is like value, but keeps marks.
-func (b *block) marked(a *AttributeSchema) (cty.Value, given) {
+func (b *block) marked(a *AttributeSchema) (cty.Value, presence) {
 	attr := b.attrs[a.Name]
 	if attr == nil {
 		if a.Required { // reported by checkStructure
@@ -164,8 +164,8 @@ func (b *block) evaluate(expr hcl.Expression) (cty.Value, bool) {
 	return v, true
 }
 
-// only returns the single nested block of a kind, or nil, and reports further ones.
-func (b *block) only(kind string) *block {
+// singleBlock returns the single nested block of a kind, or nil, and reports further ones.
+func (b *block) singleBlock(kind string) *block {
 	all := b.children(kind)
 	if len(all) == 0 {
 		return nil
@@ -173,7 +173,7 @@ func (b *block) only(kind string) *block {
 	for _, more := range all[1:] {
 		more.fail(finding{
 			code: "duplicate", summary: "Duplicate block", rng: more.header,
-			detail: fmt.Sprintf("There is a %s block at %s already.", kind, place(all[0].header)),
+			detail: fmt.Sprintf("A %s block already exists at %s.", kind, place(all[0].header)),
 		})
 	}
 	return all[0]

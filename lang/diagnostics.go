@@ -162,7 +162,7 @@ func fromHCL(h *hcl.Diagnostic, code string) finding {
 	}
 	if h.Summary == "Attribute redefined" {
 		f.code, f.summary = "duplicate", "Duplicate attribute"
-		f.detail = strings.Replace(strings.Replace(f.detail, "The argument", "The attribute", 1), "Each argument may be set only once", "Each may be set only once", 1)
+		f.detail = strings.Replace(strings.Replace(f.detail, "The argument", "The attribute", 1), "Each argument may be set only once", "Each can be set only once", 1)
 	}
 	if f.code == "" {
 		f.code = evaluationCode(h.Summary)
@@ -302,15 +302,15 @@ func pathReason(shown string, err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if name := unnormalized(err); name != "" {
-			return fmt.Sprintf("There is no %q: the file name %+q is not in Unicode normal form C.", shown, name)
+			return fmt.Sprintf("%q not found: the file name %+q is not in Unicode normal form C.", shown, name)
 		}
-		return fmt.Sprintf("There is no %q.", shown)
+		return fmt.Sprintf("%q not found.", shown)
 	case errors.Is(err, syscall.ENOTDIR):
-		return fmt.Sprintf("There is no %q: something on the way is a file.", shown)
+		return fmt.Sprintf("%q not found: something on the way is a file.", shown)
 	case errors.Is(err, syscall.ELOOP):
 		return fmt.Sprintf("%q runs in a loop of symbolic links.", shown)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Sprintf("%q may not be read.", shown)
+		return fmt.Sprintf("%q is not readable.", shown)
 	}
 	var failed *fs.PathError
 	if errors.As(err, &failed) {

@@ -46,7 +46,7 @@ func (b *block) divisible(p *Pytest) {
 		p.TestFiles = append(p.TestFiles, e.Name())
 		if strings.Contains(module, "[") || strings.Contains(module, "::") {
 			b.reject("split", "not-divisible", "Tests that cannot be divided",
-				fmt.Sprintf("pytest cannot be told to run %q alone: it would take a part of the name for that of a test.", b.l.show(filepath.Join(p.Root, e.Name()))), "rename it")
+				fmt.Sprintf("pytest cannot run only %q: it would read a part of the name as the name of a test.", b.l.show(filepath.Join(p.Root, e.Name()))), "rename it")
 		}
 	}
 	for _, e := range entries {

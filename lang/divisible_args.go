@@ -8,7 +8,7 @@ import (
 // Reasons why an argument has another effect on a run of each test file than on a run of all.
 const (
 	stopsEarly   = `with split = "file" each file is a separate run, which does not stop when another one has a failure`
-	namesItsFile = `with split = "file" a run names its file, and pytest runs what is named`
+	namesItsFile = `with split = "file" pytest only runs the named file`
 	runsAnyway   = `with split = "file" every run would run that`
 	hidesOptions = `with split = "file" some options are not allowed, which could be in there`
 )

@@ -39,7 +39,7 @@ func (b *block) dockerImage() (name string, build *ImageBuild) {
 }
 
 func (b *block) nothingToBuild(name string) {
-	b.reject(name, "conflict", "Nothing to build", name+" is for an image that is built, and this one is there already.", "name a dockerfile in place of the image, or remove "+name)
+	b.reject(name, "conflict", "Nothing to build", name+" is for an image that is built, and this one is there already.", "name a dockerfile instead of the image, or remove "+name)
 }
 
 func (b *block) imageBuild(dockerfile string) *ImageBuild {
@@ -67,7 +67,7 @@ func (b *block) buildArgs(name string) []BuildArg {
 	plain, marks := v.UnmarkDeep()
 	if secret := secretName(marks); secret != "" {
 		b.reject(name, "sensitive-value", "Sensitive value", fmt.Sprintf("%s would leave the sensitive value %q in the image, for everyone to read.", name, secret),
-			"give it to what needs it at run time, through env; what a build needs a secret for is fetched before")
+			"pass it at run time, through env; fetch content that needs a secret before the build")
 		return nil
 	}
 	texts, err := convert.Convert(plain, cty.Map(cty.String))

@@ -11,7 +11,7 @@ import (
 
 // env reads a map of environment variables, sorted by name. A value with a
 // secret in it carries the secret's name.
-func (b *block) env(name string) ([]EnvVar, given) {
+func (b *block) env(name string) ([]EnvVar, presence) {
 	a := b.schemaOf(name, TypeMap)
 	v, g := b.marked(a)
 	if g != isSet {

@@ -59,7 +59,7 @@ func (b *block) attribute(a *AttributeSchema, of reflect.Type) (made any) {
 
 // readAs reads an attribute of one of types, or its default. If as returns false, it has reported
 // an error.
-func readAs[T any](b *block, name string, as func(a *AttributeSchema, v cty.Value, g given) (T, bool), types ...AttributeType) (none T, g given) {
+func readAs[T any](b *block, name string, as func(a *AttributeSchema, v cty.Value, g presence) (T, bool), types ...AttributeType) (none T, g presence) {
 	a := b.schemaOf(name, types...)
 	v, g := b.value(a)
 	switch {
@@ -76,8 +76,8 @@ func readAs[T any](b *block, name string, as func(a *AttributeSchema, v cty.Valu
 }
 
 // text reads a string.
-func (b *block) text(name string) (string, given) {
-	return readAs(b, name, func(a *AttributeSchema, v cty.Value, g given) (string, bool) {
+func (b *block) text(name string) (string, presence) {
+	return readAs(b, name, func(a *AttributeSchema, v cty.Value, g presence) (string, bool) {
 		s, err := convert.Convert(v, cty.String)
 		switch {
 		case err != nil && a.Type == TypeSource:
@@ -96,7 +96,7 @@ func (b *block) text(name string) (string, given) {
 // formed checks a text that was written against the table's values and form.
 func (b *block) formed(a *AttributeSchema, s string) (string, bool) {
 	if a.Values != nil && !slices.Contains(a.Values, s) {
-		b.reject(a.Name, "unknown-value", "Unknown "+a.Name, fmt.Sprintf("There is no %s %q.", a.Name, s), didYouMean(s, a.Values, ""))
+		b.reject(a.Name, "unknown-value", "Unknown "+a.Name, fmt.Sprintf("No %s is named %q.", a.Name, s), didYouMean(s, a.Values, ""))
 		return "", false
 	}
 	if a.Form != nil {
@@ -106,8 +106,8 @@ func (b *block) formed(a *AttributeSchema, s string) (string, bool) {
 }
 
 // texts reads a list of strings. Where the table allows it, one string means a list of one.
-func (b *block) texts(name string) ([]string, given) {
-	return readAs(b, name, func(a *AttributeSchema, v cty.Value, g given) (texts []string, ok bool) {
+func (b *block) texts(name string) ([]string, presence) {
+	return readAs(b, name, func(a *AttributeSchema, v cty.Value, g presence) (texts []string, ok bool) {
 		if a.Type == TypeOneOrTexts && v.Type() == cty.String {
 			v = cty.ListVal([]cty.Value{v})
 		}
@@ -133,8 +133,8 @@ func (b *block) texts(name string) ([]string, given) {
 }
 
 // integer reads a whole number of at least 1, or 0 where the table allows it.
-func (b *block) integer(name string) (int, given) {
-	return readAs(b, name, func(a *AttributeSchema, v cty.Value, g given) (int, bool) {
+func (b *block) integer(name string) (int, presence) {
+	return readAs(b, name, func(a *AttributeSchema, v cty.Value, g presence) (int, bool) {
 		if g == isNull && a.Unlimited {
 			return 0, true
 		}
@@ -142,7 +142,7 @@ func (b *block) integer(name string) (int, given) {
 		if a.zero {
 			least = 0
 		}
-		n, ok := b.whole(name, name, v)
+		n, ok := b.wholeNumber(name, name, v)
 		if ok && n < least {
 			b.reject(name, "out-of-range", "Number out of range", fmt.Sprintf("%s must be at least %d, not %d.", name, least, n), "")
 			return 0, false
@@ -152,14 +152,14 @@ func (b *block) integer(name string) (int, given) {
 }
 
 // integers reads a list of whole numbers between least and most.
-func (b *block) integers(name string, least, most int) ([]int, given) {
-	return readAs(b, name, func(_ *AttributeSchema, v cty.Value, _ given) (numbers []int, ok bool) {
+func (b *block) integers(name string, least, most int) ([]int, presence) {
+	return readAs(b, name, func(_ *AttributeSchema, v cty.Value, _ presence) (numbers []int, ok bool) {
 		if t := v.Type(); !t.IsTupleType() && !t.IsListType() && !t.IsSetType() {
 			b.wrongType(name, "a list of whole numbers", t)
 			return nil, false
 		}
 		for _, e := range v.AsValueSlice() {
-			n, ok := b.whole(name, "an element of "+name, e)
+			n, ok := b.wholeNumber(name, "an element of "+name, e)
 			if !ok {
 				return nil, false
 			}
@@ -173,8 +173,8 @@ func (b *block) integers(name string, least, most int) ([]int, given) {
 	}, TypeIntegers)
 }
 
-// whole converts a value, or an element of one, to a whole number.
-func (b *block) whole(name, what string, v cty.Value) (int, bool) {
+// wholeNumber converts a value, or an element of one, to a whole number.
+func (b *block) wholeNumber(name, what string, v cty.Value) (int, bool) {
 	number, err := convert.Convert(v, cty.Number)
 	if err != nil || number.IsNull() {
 		b.reject(name, "wrong-type", "Wrong type", fmt.Sprintf("%s must be a whole number, not %s.", what, article(v.Type())), "")
@@ -189,8 +189,8 @@ func (b *block) whole(name, what string, v cty.Value) (int, bool) {
 }
 
 // number reads a number above zero, or any where the table allows it.
-func (b *block) number(name string) (float64, given) {
-	return readAs(b, name, func(a *AttributeSchema, v cty.Value, _ given) (float64, bool) {
+func (b *block) number(name string) (float64, presence) {
+	return readAs(b, name, func(a *AttributeSchema, v cty.Value, _ presence) (float64, bool) {
 		n, err := convert.Convert(v, cty.Number)
 		if err != nil {
 			b.wrongType(name, "a number", v.Type())
@@ -206,8 +206,8 @@ func (b *block) number(name string) (float64, given) {
 }
 
 // size reads a number of bytes above zero.
-func (b *block) size(name string) (int64, given) {
-	return readAs(b, name, func(_ *AttributeSchema, v cty.Value, _ given) (int64, bool) {
+func (b *block) size(name string) (int64, presence) {
+	return readAs(b, name, func(_ *AttributeSchema, v cty.Value, _ presence) (int64, bool) {
 		text, err := convert.Convert(v, cty.String)
 		if err != nil {
 			b.wrongType(name, `a size such as "512MiB"`, v.Type())
@@ -215,7 +215,7 @@ func (b *block) size(name string) (int64, given) {
 		}
 		n, err := ParseSize(text.AsString())
 		if err == nil && n == 0 {
-			err = fmt.Errorf("%q is nothing at all", text.AsString())
+			err = fmt.Errorf("%q is zero", text.AsString())
 		}
 		if err != nil {
 			b.reject(name, "bad-size", "Bad size", fmt.Sprintf("%s: %v.", name, err), "")
@@ -225,8 +225,8 @@ func (b *block) size(name string) (int64, given) {
 }
 
 // truth reads a bool.
-func (b *block) truth(name string) (bool, given) {
-	return readAs(b, name, func(_ *AttributeSchema, v cty.Value, _ given) (bool, bool) {
+func (b *block) truth(name string) (bool, presence) {
+	return readAs(b, name, func(_ *AttributeSchema, v cty.Value, _ presence) (bool, bool) {
 		t, err := convert.Convert(v, cty.Bool)
 		if err != nil {
 			b.wrongType(name, "true or false", v.Type())
@@ -238,8 +238,8 @@ func (b *block) truth(name string) (bool, given) {
 
 // duration reads a duration. Null means no limit. Zero is refused because readers could take it for no limit
 // or for at once, unless the table defines it.
-func (b *block) duration(name string) (time.Duration, given) {
-	return readAs(b, name, func(a *AttributeSchema, v cty.Value, g given) (d time.Duration, ok bool) {
+func (b *block) duration(name string) (time.Duration, presence) {
+	return readAs(b, name, func(a *AttributeSchema, v cty.Value, g presence) (d time.Duration, ok bool) {
 		switch {
 		case g == isNull && a.bounded:
 			b.reject(name, "bad-duration", "Bad duration", fmt.Sprintf("%s must not be null: a limit is required.", name), "")
@@ -268,7 +268,7 @@ func (b *block) duration(name string) (time.Duration, given) {
 }
 
 // path reads a path and makes it absolute.
-func (b *block) path(name string) (string, given) {
+func (b *block) path(name string) (string, presence) {
 	if a := b.schema.Attribute(name); a == nil || !a.Path {
 		panic(fmt.Sprintf("lang: %s.%s is read as a path, which is not in the table", b.schema.Name, name))
 	}

@@ -99,7 +99,7 @@ func regularExpression(b *block, name, text string) (string, bool) {
 var (
 	variable  = must(func(text string) bool { return envName().MatchString(text) }, "bad-name", "Bad name", "%[2]q is not the name of an environment variable.", "")
 	FormImage = must(func(text string) bool { return imageText().MatchString(text) }, "bad-value", "Bad image", "%[2]q is not the name of an image.", `write such as "python:3.12-slim"`)
-	pointer   = must(func(text string) bool { return pointerText().MatchString(text) }, "bad-value", "Bad JSON pointer", "%[2]q is no JSON pointer.", `write such as "/score" or "/results/0/score"`)
+	pointer   = must(func(text string) bool { return pointerText().MatchString(text) }, "bad-value", "Bad JSON pointer", "%[2]q is not a JSON pointer.", `write such as "/score" or "/results/0/score"`)
 	FormToken = must(func(text string) bool {
 		return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f })
 	}, "bad-value", "Bad token", "%[1]s holds a space or a control character.", "")

@@ -63,7 +63,7 @@ func (l *loader) evaluateGenerator(d *decl) {
 func (l *loader) generator(d *decl, inst instance) *Generator {
 	b := l.open(d, d.block, d.schema, inst.ctx)
 	g := &Generator{Name: inst.name(d), Ref: inst.ref(d), Range: convertRange(d.header)}
-	var set given
+	var set presence
 	if g.Problems, set = axis(b, "problems", TypeProblems, l.instances.problems); set == isAbsent || set == isNull {
 		g.Problems = l.everyProblem()
 	}
@@ -76,15 +76,15 @@ func (l *loader) generator(d *decl, inst instance) *Generator {
 	g.Directory = b.generated(d.name(), inst.key)
 	g.File = b.unnamedFile()
 	g.Template = b.expression("prompt", PromptShape, false)
-	if limits := b.only("limits"); limits != nil {
+	if limits := b.singleBlock("limits"); limits != nil {
 		limits.fill(g)
 	}
-	if price := b.only("price"); price != nil {
+	if price := b.singleBlock("price"); price != nil {
 		g.Price = &Price{}
 		price.fill(g.Price)
 	}
 	g.Retry = Retry{Attempts: 5, Wait: 2 * time.Second}
-	if r := b.only("retry"); r != nil {
+	if r := b.singleBlock("retry"); r != nil {
 		r.fill(&g.Retry)
 	}
 	return g
@@ -167,7 +167,7 @@ func (b *block) keys() []string {
 	for _, expr := range elements(attr.Expr) {
 		name := secretReference(expr)
 		if name == "" {
-			b.reject("keys", "wrong-type", "Wrong type", "keys must be a secret, or a list of secrets, as they are written.", "write keys = [secret.name], with a secret block for it")
+			b.reject("keys", "wrong-type", "Wrong type", "keys must be a reference to a secret, or a list of such references.", "write keys = [secret.name], with a secret block for it")
 			return nil
 		}
 		if !slices.Contains(names, name) {

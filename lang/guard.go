@@ -16,74 +16,74 @@ import (
 // guard guards the expressions of a body.
 func guard(body *hclsyntax.Body) {
 	for _, a := range body.Attributes {
-		a.Expr = guarded(a.Expr)
+		a.Expr = guardExpr(a.Expr)
 	}
 	for _, b := range body.Blocks {
 		guard(b.Body)
 	}
 }
 
-// guarded returns the expression with its guarded parts wrapped in calls.
-func guarded(e hclsyntax.Expression) hclsyntax.Expression {
+// guardExpr returns the expression with its guarded parts wrapped in calls.
+func guardExpr(e hclsyntax.Expression) hclsyntax.Expression {
 	switch e := e.(type) {
 	case *hclsyntax.ForExpr:
 		weight := iteration + weightOf(e.KeyExpr) + weightOf(e.ValExpr) + weightOf(e.CondExpr)
 		e.CollExpr = guardLoop(e.CollExpr, weight)
-		e.KeyExpr, e.ValExpr, e.CondExpr = guarded(e.KeyExpr), guarded(e.ValExpr), guarded(e.CondExpr)
+		e.KeyExpr, e.ValExpr, e.CondExpr = guardExpr(e.KeyExpr), guardExpr(e.ValExpr), guardExpr(e.CondExpr)
 	case *hclsyntax.TemplateExpr:
 		for i, part := range e.Parts {
 			if _, literal := part.(*hclsyntax.LiteralValueExpr); !literal {
-				e.Parts[i] = guardCall(funcs.GuardValue, guarded(part))
+				e.Parts[i] = guardCall(funcs.GuardValue, guardExpr(part))
 			}
 		}
 	case *hclsyntax.BinaryOpExpr:
-		e.LHS, e.RHS = guarded(e.LHS), guarded(e.RHS)
+		e.LHS, e.RHS = guardExpr(e.LHS), guardExpr(e.RHS)
 		if e.Op.Type == cty.Number {
 			e.LHS, e.RHS = guardNumber(e.LHS), guardNumber(e.RHS)
 			return guardCall(funcs.GuardValue, e)
 		}
 	case *hclsyntax.UnaryOpExpr:
-		e.Val = guarded(e.Val)
+		e.Val = guardExpr(e.Val)
 		if e.Op.Type == cty.Number {
 			e.Val = guardNumber(e.Val)
 		}
 	case *hclsyntax.ConditionalExpr:
-		e.Condition, e.TrueResult, e.FalseResult = guarded(e.Condition), guarded(e.TrueResult), guarded(e.FalseResult)
+		e.Condition, e.TrueResult, e.FalseResult = guardExpr(e.Condition), guardExpr(e.TrueResult), guardExpr(e.FalseResult)
 	case *hclsyntax.IndexExpr:
-		e.Collection, e.Key = guarded(e.Collection), guarded(e.Key)
+		e.Collection, e.Key = guardExpr(e.Collection), guardExpr(e.Key)
 	case *hclsyntax.TupleConsExpr:
 		guardAll(e.Exprs)
 	case *hclsyntax.ObjectConsExpr:
 		for i := range e.Items {
-			e.Items[i].KeyExpr, e.Items[i].ValueExpr = guarded(e.Items[i].KeyExpr), guarded(e.Items[i].ValueExpr)
+			e.Items[i].KeyExpr, e.Items[i].ValueExpr = guardExpr(e.Items[i].KeyExpr), guardExpr(e.Items[i].ValueExpr)
 		}
 	case *hclsyntax.ObjectConsKeyExpr:
-		e.Wrapped = guarded(e.Wrapped)
+		e.Wrapped = guardExpr(e.Wrapped)
 	case *hclsyntax.SplatExpr:
-		e.Source, e.Each = guardLoop(e.Source, 1), guarded(e.Each)
+		e.Source, e.Each = guardLoop(e.Source, 1), guardExpr(e.Each)
 	case *hclsyntax.FunctionCallExpr:
 		guardAll(e.Args)
 	case *hclsyntax.TemplateWrapExpr:
-		e.Wrapped = guarded(e.Wrapped)
+		e.Wrapped = guardExpr(e.Wrapped)
 	case *hclsyntax.TemplateJoinExpr:
-		e.Tuple = guarded(e.Tuple)
+		e.Tuple = guardExpr(e.Tuple)
 	case *hclsyntax.ParenthesesExpr:
-		e.Expression = guarded(e.Expression)
+		e.Expression = guardExpr(e.Expression)
 	case *hclsyntax.RelativeTraversalExpr:
-		e.Source = guarded(e.Source)
+		e.Source = guardExpr(e.Source)
 	}
 	return e
 }
 
 func guardAll(all []hclsyntax.Expression) {
 	for i := range all {
-		all[i] = guarded(all[i])
+		all[i] = guardExpr(all[i])
 	}
 }
 
 // guardLoop guards the collection of a loop; weight is the cost of an iteration.
 func guardLoop(over hclsyntax.Expression, weight int) hclsyntax.Expression {
-	return guardCall(funcs.GuardLoop, guarded(over), &hclsyntax.LiteralValueExpr{Val: cty.NumberIntVal(int64(weight)), SrcRange: over.Range()})
+	return guardCall(funcs.GuardLoop, guardExpr(over), &hclsyntax.LiteralValueExpr{Val: cty.NumberIntVal(int64(weight)), SrcRange: over.Range()})
 }
 
 func guardNumber(e hclsyntax.Expression) hclsyntax.Expression {

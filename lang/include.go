@@ -73,7 +73,7 @@ func (l *loader) staticOnly(attr *hclsyntax.Attribute) bool {
 		if t.RootName() != "path" {
 			l.report(finding{
 				code: "unknown-reference", summary: "Reference not possible here",
-				detail: "Files are included before anything else has a value, so only path.root and path.module may be referred to.",
+				detail: "Files are included before anything else has a value, so only path.root and path.module can be used.",
 				rng:    t.SourceRange(),
 			})
 			ok = false

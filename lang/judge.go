@@ -90,7 +90,7 @@ func (b *block) checkerSource(j *Judge) {
 		wanted, other = other, wanted
 	}
 	if _, g := b.text(other); g == isSet && j.Mode != "" {
-		b.reject(other, "unknown-attribute", "No use for this attribute", fmt.Sprintf("With mode = %q there is no %s.", j.Mode, other), "remove it, or write "+wanted+" = …")
+		b.reject(other, "unknown-attribute", "No use for this attribute", fmt.Sprintf("%s has no effect with mode = %q.", other, j.Mode), "remove it, or write "+wanted+" = …")
 	}
 	if b.attrs[wanted] == nil {
 		if j.Mode != "" {
@@ -256,7 +256,7 @@ func (b *block) subtasks(j *Judge) {
 		for _, c := range made.Cases {
 			if before, taken := named[c.Name]; taken && (files.dir != "" || files.from != nil) {
 				s.fail(finding{code: "duplicate", summary: "Two cases of one name", rng: hclRange(c.Range),
-					detail: fmt.Sprintf("The case in line %d is named %q, too.", before.Range.Start.Line, c.Name)})
+					detail: fmt.Sprintf("The case in line %d has the same name %q.", before.Range.Start.Line, c.Name)})
 			}
 			named[c.Name] = c
 		}

@@ -17,7 +17,7 @@ func (b *block) matrix(repeat int) []Cell {
 	if paired != isSet {
 		solutions = b.l.everySolution()
 	}
-	m := b.only("matrix")
+	m := b.singleBlock("matrix")
 	if m == nil {
 		return cross(solutions, b.l.everyBackend(), true, repeat)
 	}
@@ -25,7 +25,7 @@ func (b *block) matrix(repeat int) []Cell {
 		return nil
 	}
 	if paired != isSet {
-		var g given
+		var g presence
 		switch solutions, g = axis(m, "solution", TypeSolutions, b.l.instances.solutions); g {
 		case isFailed:
 			return nil
@@ -49,7 +49,7 @@ func (b *block) matrix(repeat int) []Cell {
 func (b *block) solutionAxis(paired bool) bool {
 	switch written := b.attrs["solution"] != nil; {
 	case paired && written:
-		b.reject("solution", "duplicate", "Two lists of solutions", "The suite has pairs, which say what its solutions are.", "leave out one of the two")
+		b.reject("solution", "duplicate", "Two lists of solutions", "The suite has pairs, which define its solutions.", "leave out one of the two")
 	case !paired && !written:
 		b.fail(finding{
 			code: "missing-attribute", summary: "Missing attribute", rng: b.header,
@@ -87,7 +87,7 @@ func cross(solutions []*Solution, backends []*Backend, solutionFirst bool, repea
 
 // axis reads the values along one axis: a single one, or a list, set or map, nested to any depth. Duplicates
 // are dropped.
-func axis[T any](b *block, name string, kind AttributeType, known map[string]*T) ([]*T, given) {
+func axis[T any](b *block, name string, kind AttributeType, known map[string]*T) ([]*T, presence) {
 	v, g := b.value(b.schemaOf(name, kind))
 	if g != isSet {
 		return nil, g

@@ -89,7 +89,7 @@ func (l *loader) checkAssigned(name string, at finding) {
 		}
 	}
 	at.code, at.summary = "unknown-variable", "Unknown variable"
-	at.detail += fmt.Sprintf("There is no variable named %q.", name)
+	at.detail += fmt.Sprintf("No variable is named %q.", name)
 	at.hint = didYouMean(name, candidates, "")
 	if len(candidates) == 0 {
 		at.hint = "no variable is declared"

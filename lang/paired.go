@@ -121,7 +121,7 @@ func (r *pairing) take(p filePair) {
 	problem := r.problems[p.Problem]
 	if problem == nil {
 		r.unknown.add(p.Range, "unknown-pair", func() diag.Diagnostic {
-			return diag.Diagnostic{Summary: "Pair without a problem", Detail: fmt.Sprintf("There is no problem %q.", p.Problem), Hint: didYouMean(p.Problem, r.names, "")}
+			return diag.Diagnostic{Summary: "Pair without a problem", Detail: fmt.Sprintf("No problem is named %q.", p.Problem), Hint: didYouMean(p.Problem, r.names, "")}
 		})
 		return
 	}
@@ -233,7 +233,7 @@ func limit(findings diag.List) diag.List {
 }
 
 // paired reads the list of pairs of a suite; nil if it has none.
-func (b *block) paired() ([]*Solution, given) {
+func (b *block) paired() ([]*Solution, presence) {
 	name, g := b.path("pairs")
 	if g != isSet {
 		return nil, g

@@ -51,7 +51,7 @@ type inherited struct {
 	problem        *Problem
 	timeout        time.Duration
 	sessionTimeout time.Duration
-	session        given // of sessionTimeout
+	session        presence // of sessionTimeout
 	before         string
 	env            []EnvVar
 	markers        []Marker
@@ -76,16 +76,16 @@ func (l *loader) problem(d *decl, inst instance) *Problem {
 		p.Release = strconv.Itoa(p.Version)
 	}
 	p.Resources = b.resources()
-	if seen := b.only("seen"); seen != nil {
-		p.Seen = seen.seen()
+	if seen := b.singleBlock("seen"); seen != nil {
+		p.Seen = seen.seenBlock()
 	}
 	b.driver(p)
-	b.rest(p)
+	b.driverParts(p)
 	return p
 }
 
-// rest reads what a problem of its driver has.
-func (b *block) rest(p *Problem) {
+// driverParts reads what a problem of its driver has.
+func (b *block) driverParts(p *Problem) {
 	if p.Scored() {
 		b.nameless(p)
 		return
@@ -102,11 +102,11 @@ func (b *block) rest(p *Problem) {
 	down.markers = b.markers()
 	down.assets = b.assets("")
 	down.pass = Pass{Policy: defaultPolicy}
-	if pass := b.only("pass"); pass != nil {
+	if pass := b.singleBlock("pass"); pass != nil {
 		down.pass = pass.pass()
 	}
 	b.checkpoints(p, down)
-	if r := b.only("reference"); r != nil && p.Pytest != nil {
+	if r := b.singleBlock("reference"); r != nil && p.Pytest != nil {
 		p.Reference = r.shipped(p)
 	}
 }
@@ -123,7 +123,7 @@ func (l *loader) nameOf(d *decl, inst instance) string {
 func (b *block) driver(p *Problem) {
 	var found []*block
 	for _, name := range drivers(b.schema) {
-		if only := b.only(name); only != nil {
+		if only := b.singleBlock(name); only != nil {
 			found = append(found, only)
 		}
 	}
@@ -133,13 +133,13 @@ func (b *block) driver(p *Problem) {
 	case len(found) == 0 && !b.decl.failed:
 		b.fail(finding{
 			code: "missing-block", summary: "Problem without a driver", rng: b.header,
-			detail: "A problem has exactly one block that says how it is judged.",
+			detail: "A problem must have exactly one block that defines how it is judged.",
 			hint:   "available: " + strings.Join(drivers(b.schema), ", "),
 		})
 	case len(found) > 1 && !b.decl.failed: // at least one was read
 		b.fail(finding{
 			code: "conflict", summary: "Two drivers", rng: found[1].header,
-			detail: fmt.Sprintf("A problem has exactly one block that says how it is judged, and this one has a %s and a %s.", found[0].schema.Name, found[1].schema.Name),
+			detail: fmt.Sprintf("A problem must have exactly one block that defines how it is judged, and this one has a %s and a %s.", found[0].schema.Name, found[1].schema.Name),
 			hint:   "remove one of them",
 		})
 	}
@@ -203,14 +203,14 @@ func (b *block) nameless(p *Problem) {
 		}
 	}
 	c := &Checkpoint{Order: 1, Version: p.Version, Spec: p.Spec, Pass: Pass{Policy: scoredPolicy, Range: p.Range}, Range: p.Range}
-	if pass := b.only("pass"); pass != nil {
+	if pass := b.singleBlock("pass"); pass != nil {
 		c.Pass = pass.pass()
 	}
 	if p.Command != nil {
 		b.commandCheckpoint(p, c)
 	}
 	p.Checkpoints = []*Checkpoint{c}
-	if r := b.only("reference"); r != nil {
+	if r := b.singleBlock("reference"); r != nil {
 		p.Reference = r.shipped(p)
 	}
 }

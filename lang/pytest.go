@@ -56,7 +56,7 @@ func (b *block) testRoot(root string, mayLack bool) bool {
 	if !mayLack && !slices.ContainsFunc(entries, func(e os.DirEntry) bool {
 		return strings.HasPrefix(e.Name(), "test_") && strings.HasSuffix(e.Name(), ".py")
 	}) {
-		b.reject("root", "no-tests", "Problem without tests", fmt.Sprintf("There is no test_*.py in %q.", b.l.show(root)), "write a test_*.py; each is a checkpoint, unless there are checkpoint blocks")
+		b.reject("root", "no-tests", "Problem without tests", fmt.Sprintf("No test_*.py found in %q.", b.l.show(root)), "write a test_*.py; each is a checkpoint, unless there are checkpoint blocks")
 		return false
 	}
 	return true
@@ -138,7 +138,7 @@ func (b *block) testFiles(driver *Pytest) []string {
 		case isMissing(err) && driver.mayLackTests():
 		case isMissing(err):
 			b.reject("tests", "missing-test-file", "Missing test file",
-				fmt.Sprintf("There is no %q, which has the tests of checkpoint %q.", b.l.show(file), b.label()),
+				fmt.Sprintf("%q not found; it must contain the tests of checkpoint %q.", b.l.show(file), b.label()),
 				"write it, or name the checkpoint's files with tests = [ … ]; with missing_tests = \"skip\" only the other files' tests run")
 		case err != nil:
 			b.reject("tests", "unreadable-file", "Unreadable file", pathReason(b.l.show(file), err), "")

@@ -231,7 +231,7 @@ func (l *loader) isRead(body *hclsyntax.Body, owner string) bool {
 // read expands the readers' blocks in b, the block of a problem or of a solution of one.
 func (b *block) read(owner string, p *Problem) {
 	for _, r := range b.l.readers(owner) {
-		of := b.only(r.Block.Name)
+		of := b.singleBlock(r.Block.Name)
 		if of == nil {
 			continue
 		}

@@ -208,7 +208,7 @@ func (l *loader) resolveTraversal(d *decl, t hcl.Traversal, n names) *finding {
 		if name == "root" || name == "module" || name == "" {
 			return nil
 		}
-		f.detail, f.hint, f.rng = fmt.Sprintf("There is no path.%s.", name), didYouMean(name, []string{"root", "module"}, "path."), rng
+		f.detail, f.hint, f.rng = fmt.Sprintf("path.%s does not exist.", name), didYouMean(name, []string{"root", "module"}, "path."), rng
 		return f
 	case root == "each":
 		f.detail = "each exists only in the instances of a block with for_each, so not in for_each itself."
@@ -235,10 +235,10 @@ func (l *loader) resolveTraversal(d *decl, t hcl.Traversal, n names) *finding {
 // unknownRoot explains a reference that begins with no known prefix.
 func (l *loader) unknownRoot(from *decl, t hcl.Traversal, f *finding) *finding {
 	root := t.RootName()
-	f.detail = fmt.Sprintf("There is nothing called %q.", root)
+	f.detail = fmt.Sprintf("%q is not defined.", root)
 	for _, d := range slices.Concat(from.own, l.decls) {
 		if d.name() == root && slices.Contains(referable(), prefixOf(d.kind)) {
-			f.detail = fmt.Sprintf("There is nothing called %q: a reference begins with what it refers to.", root)
+			f.detail = fmt.Sprintf("%q is not defined: a reference begins with what it refers to.", root)
 			f.hint = fmt.Sprintf("did you mean %s.%s?", prefixOf(d.kind), strings.Join(d.path, "."))
 			return f
 		}
@@ -297,7 +297,7 @@ func (l *loader) unknownDecl(d *decl, kind string, path []string, t hcl.Traversa
 	}
 	_, last := stepName(t, len(path))
 	f.rng = hcl.RangeBetween(t[0].SourceRange(), last)
-	f.detail = fmt.Sprintf("There is no %s named %q.", kind, name)
+	f.detail = fmt.Sprintf("No %s is named %q.", kind, name)
 	f.hint = didYouMean(name, candidates, t.RootName()+".")
 	if len(candidates) == 0 {
 		f.hint = fmt.Sprintf("no %s is declared", kind)
@@ -345,7 +345,7 @@ func (l *loader) resolveCall(d *decl, call *hclsyntax.FunctionCallExpr) *finding
 	}
 	f := &finding{
 		code: "unknown-function", summary: "Unknown function", rng: call.NameRange,
-		detail: fmt.Sprintf("There is no function %q.", call.Name),
+		detail: fmt.Sprintf("No function is named %q.", call.Name),
 	}
 	if c := nearest(call.Name, candidates); c != "" {
 		f.hint = "did you mean " + c + "?"

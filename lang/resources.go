@@ -90,7 +90,7 @@ func ResourcesSchema() BlockSchema {
 
 // resources reads the resources block of a problem.
 func (b *block) resources() (r Resources) {
-	own := b.only("resources")
+	own := b.singleBlock("resources")
 	if own == nil {
 		return r
 	}

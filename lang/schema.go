@@ -95,21 +95,21 @@ func (t AttributeType) refers() []string {
 func Schema(x Extensions) []BlockSchema {
 	shown := x.table()
 	for i := range shown {
-		shown[i] = shown[i].shown()
+		shown[i] = shown[i].withReferences()
 	}
 	return shown
 }
 
-func (s BlockSchema) shown() BlockSchema {
+func (s BlockSchema) withReferences() BlockSchema {
 	s.Attributes, s.Blocks, s.Kinds = slices.Clone(s.Attributes), slices.Clone(s.Blocks), slices.Clone(s.Kinds)
 	for i := range s.Attributes {
 		s.Attributes[i].Refers = s.Attributes[i].Type.refers()
 	}
 	for i := range s.Blocks {
-		s.Blocks[i] = s.Blocks[i].shown()
+		s.Blocks[i] = s.Blocks[i].withReferences()
 	}
 	for i := range s.Kinds {
-		s.Kinds[i] = s.Kinds[i].shown()
+		s.Kinds[i] = s.Kinds[i].withReferences()
 	}
 	return s
 }

@@ -75,7 +75,7 @@ func variableSchema() BlockSchema {
 		Doc: "A value given from outside: by --var, --var-file, FEVALGRAPH_VAR_<name>, *.auto.vars.hcl, in that order of precedence, or else its default.",
 		Attributes: []AttributeSchema{
 			{Name: "type", Type: TypeType, Default: "any", Doc: "Type that the value is converted to, such as string or set(string)."},
-			{Name: "default", Type: TypeAny, Doc: "Value when nothing is given. Without it a value is required."},
+			{Name: "default", Type: TypeAny, Doc: "Default value. Without it a value is required."},
 			{Name: "description", Type: TypeText, Doc: "Shown by `fevalgraph variables`."},
 			{Name: "sensitive", Type: TypeBool, Default: "false", Doc: "Masks the value everywhere; it is allowed in env only, and only its name enters keys."},
 		},
@@ -83,8 +83,8 @@ func variableSchema() BlockSchema {
 			Name: "validation", Repeats: true,
 			Doc: "A condition that the value must meet.",
 			Attributes: []AttributeSchema{
-				{Name: "condition", Type: TypeBool, Required: true, Secrets: true, Doc: "May refer to the variable itself."},
-				{Name: "error_message", Type: TypeText, Required: true, Doc: "Said when the condition is false."},
+				{Name: "condition", Type: TypeBool, Required: true, Secrets: true, Doc: "Can refer to the variable itself."},
+				{Name: "error_message", Type: TypeText, Required: true, Doc: "Error message if the condition is false."},
 			},
 		}},
 	}
@@ -93,7 +93,7 @@ func variableSchema() BlockSchema {
 func functionSchema() BlockSchema {
 	return BlockSchema{
 		Name: "function", Labels: []string{"name"}, Repeats: true,
-		Doc: "A function of your own. It may not call itself.",
+		Doc: "A user-defined function. It cannot call itself.",
 		Attributes: []AttributeSchema{
 			{Name: "params", Type: TypeNames, Required: true, Doc: "Names of the parameters: [a, b]."},
 			{Name: "variadic_param", Type: TypeNames, Doc: "Name of a parameter that takes all further arguments as a list."},

@@ -39,7 +39,7 @@ func commandSchema() BlockSchema {
 			Name: "docker",
 			Doc:  "Settings for docker backends.",
 			Attributes: []AttributeSchema{
-				{Name: "image", Type: TypeText, Form: FormImage, Doc: "Image to use in place of the backend's."},
+				{Name: "image", Type: TypeText, Form: FormImage, Doc: "Image to use instead of the backend's."},
 				{Name: "gpu", Type: TypeBool, Default: "false", Doc: "Give containers every GPU, as gpu = true does."},
 				{Name: "dind", Type: TypeBool, Default: "false", Doc: "Mounts the daemon's socket, /var/run/docker.sock. This gives containers root on that machine."},
 			},
@@ -57,7 +57,7 @@ func importReadsSchema() AttributeSchema {
 }
 
 func programsSchema() AttributeSchema {
-	return AttributeSchema{Name: "programs", Type: TypeText, Values: []string{programsConfined}, Doc: "With import = \"separate\", \"confined\" limits the solution's Python files, when started as programs, as if imported, with a TMPDIR and a working directory outside of the workspace. By default they can read what the problem's program can."}
+	return AttributeSchema{Name: "programs", Type: TypeText, Values: []string{programsConfined}, Doc: "With import = \"separate\", \"confined\" limits the solution's Python files, when started as programs, as if imported, with a TMPDIR and a working directory outside of the workspace. By default they can read the same files as the problem's program."}
 }
 
 const programsConfined = "confined"

@@ -6,7 +6,7 @@ func generatorSchema() BlockSchema {
 		Doc: "A model that `fevalgraph gen` queries for solutions, whose files solution blocks name. It has either endpoint and model, or command.",
 		Attributes: []AttributeSchema{
 			forEachSchema(),
-			{Name: "problems", Type: TypeProblems, Doc: "What it solves. The default is every problem."},
+			{Name: "problems", Type: TypeProblems, Doc: "Problems to solve. The default is every problem."},
 			{Name: "endpoint", Type: TypeText, Form: FormEndpoint, Doc: "URL of an API that is compatible with OpenAI's chat completions, without /chat/completions, such as https://api.openai.com/v1."},
 			{Name: "model", Type: TypeText, Doc: "Name of the model, as the endpoint knows it. With command, only a label of solutions."},
 			{Name: "keys", Type: TypeSecrets, Doc: "API keys: a secret, with a key on each line, or a list of secrets. They are used in turn, each within limits."},
@@ -22,14 +22,14 @@ func generatorSchema() BlockSchema {
 		},
 		Blocks: []BlockSchema{{
 			Name: "limits",
-			Doc:  "What each key may be used for.",
+			Doc:  "Limits for each key.",
 			Attributes: []AttributeSchema{
 				{Name: "requests_per_minute", Type: TypeInteger, Doc: "Requests that begin within a minute. Unlimited by default."},
 				{Name: "concurrency", Type: TypeInteger, Doc: "Parallel requests of a key. The default is requests_per_minute, or else 4."},
 			},
 		}, {
 			Name: "price",
-			Doc:  "What tokens cost, for the cost of solutions and for --max-cost.",
+			Doc:  "Prices of tokens, for the cost of solutions and for --max-cost.",
 			Attributes: []AttributeSchema{
 				{Name: "input", Type: TypeNumber, Required: true, Doc: "Dollars for a million tokens of prompts."},
 				{Name: "output", Type: TypeNumber, Required: true, Doc: "Dollars for a million tokens of answers."},

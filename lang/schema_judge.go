@@ -32,7 +32,7 @@ func judgeSchema() BlockSchema {
 		{Name: "compile_memory", Type: TypeSize, Default: `"512MiB"`, Doc: "Memory of one compilation."},
 		{Name: "checker_time", Type: TypeDuration, bounded: true, Doc: "Processor time on a case of a checker, by default 10s, or interactor, by default four times the case's. From start to end, twice as long, or at least four times the solution's."},
 		{Name: "checker_memory", Type: TypeSize, Doc: "Memory of a checker, by default 256MiB, or interactor, by default four times the case's."},
-		{Name: "output", Type: TypeSize, Default: `"64MiB"`, Doc: "Bytes that a solution may print on a case."},
+		{Name: "output", Type: TypeSize, Default: `"64MiB"`, Doc: "Bytes that a solution can print on a case."},
 		{Name: "processes", Type: TypeInteger, Default: "128", Doc: "Processes and threads of a solution at a time."},
 		{Name: "testdata", Type: TypeSource, Default: `"testdata"`, Doc: "Directory with the inputs and answers of cases, or a task's output."},
 		{Name: "input_prefix", Type: TypeText, Default: `""`, Doc: "Before the number in the name of an input."},
@@ -52,7 +52,7 @@ func judgeSchema() BlockSchema {
 			Name: "subtask", Repeats: true, Required: true,
 			Doc: "Cases: the next n_cases by number, counted from 1 over all subtasks, or case blocks.",
 			Attributes: append([]AttributeSchema{
-				{Name: "score", Type: TypeNumber, Doc: "What the subtask counts under weights. The default is 100."},
+				{Name: "score", Type: TypeNumber, Doc: "Weight of the subtask. The default is 100."},
 				{Name: "n_cases", Type: TypeInteger, Doc: "How many numbered cases it has."},
 			}, limitsSchema("The default is the problem's.", "The default is the problem's.")...),
 			Blocks: []BlockSchema{{

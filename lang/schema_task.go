@@ -1,11 +1,11 @@
 package lang
 
-// The kinds of outputs of a task.
+// Kinds of outputs of a task.
 const (
 	OutputTree    = "tree"
 	OutputFile    = "file"
 	OutputMetrics = "metrics"
-	OutputAny     = "any" // a file or a directory, whichever the command leaves
+	OutputAny     = "any" // a file or a directory, depending on the command
 )
 
 func taskSchema() BlockSchema {
@@ -25,12 +25,12 @@ func taskSchema() BlockSchema {
 			{Name: "inputs", Type: TypeSources, Doc: "Input blocks in short: paths in the workspace, with a path, an output of a task, a task with one output, or a solution for each."},
 			{Name: "outputs", Type: TypeMap, Doc: "Output blocks in short: names with their paths. Each is a file or directory, as the command leaves it; that called metrics has the kind metrics."},
 			{Name: "env", Type: TypeMap, Secrets: true, Doc: "Environment variables of setup and the command."},
-			{Name: "timeout", Type: TypeDuration, Default: `"30m"`, Doc: "Limit on the command, not on setup; null is none."},
+			{Name: "timeout", Type: TypeDuration, Default: `"30m"`, Doc: "Limit on the command, not on setup; null means no limit."},
 			{Name: "network", Type: TypeText, Values: []string{networkNone}, Doc: "\"none\" leaves only a private loopback. The default is the backend's."},
 			{Name: "cores", Type: TypeInteger, Default: "1", Doc: "Slots of the pool that it takes, at most all; processors of machines that are launched. In no key."},
 			{Name: "memory", Type: TypeSize, Doc: "Memory of machines that are launched, such as \"16GiB\"; no effect on others. In no key."},
 			{Name: "pool", Type: TypePool, Doc: "Pool whose slots it takes. The default is the backend's. In no key."},
-			{Name: "retries", Type: TypeInteger, zero: true, Doc: "Further attempts if it fails or breaks. The default is the backend's retry block, which is about what breaks. In no key."},
+			{Name: "retries", Type: TypeInteger, zero: true, Doc: "Further attempts if it fails or breaks. The default is the backend's retry block, which applies only to broken work. In no key."},
 		},
 		Blocks: []BlockSchema{taskInputSchema(), taskOutputSchema()},
 	}
@@ -39,7 +39,7 @@ func taskSchema() BlockSchema {
 func taskInputSchema() BlockSchema {
 	return BlockSchema{
 		Name: "input", Labels: []string{"name"}, Repeats: true,
-		Doc: "What the workspace has before the command runs.",
+		Doc: "Files in the workspace before the command runs.",
 		Attributes: []AttributeSchema{
 			{Name: "source", Type: TypeSource, Path: true, Required: true, Doc: "Path or glob, as of an asset; another task's output, such as task.data.outputs.cases; or a solution, such as solution.agent."},
 			{Name: "checkpoint", Type: TypeText, Doc: "Of a solution: the checkpoint. The default is the only one."},
@@ -54,7 +54,7 @@ func taskInputSchema() BlockSchema {
 func taskOutputSchema() BlockSchema {
 	return BlockSchema{
 		Name: "output", Labels: []string{"name"}, Repeats: true,
-		Doc: "What is kept of what the command leaves.",
+		Doc: "Files to store after the command.",
 		Attributes: []AttributeSchema{
 			{Name: "path", Type: TypeText, Form: inWorkspace, Required: true, Doc: "Where the command leaves it, relative to directory."},
 			{Name: "kind", Type: TypeText, Default: `"tree"`, Values: []string{OutputTree, OutputFile, OutputAny, OutputMetrics}, Doc: "\"tree\": a directory. \"file\": a file. \"any\": one of both. \"metrics\": a JSON object of numbers, shown next to the verdict on the solution that is an input."},

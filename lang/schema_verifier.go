@@ -27,7 +27,7 @@ func verifierSchema() BlockSchema {
 			{Name: "gpu", Type: TypeBool, Default: "false", Doc: "Whether it needs a GPU. Without one, its cells are skipped."},
 			{Name: "env", Type: TypeMap, Secrets: true, Doc: "Environment variables of the script."},
 			{Name: "inherit", Type: TypeMap, Default: "{}", Doc: "Variables of the caller for the script: \"KEY\", or \"KEY:-\" and a default. Their values are secret."},
-			{Name: "timeout", Type: TypeDuration, Default: `"10m"`, Doc: "Limit on the script; null means no limit. After it, there is no reward."},
+			{Name: "timeout", Type: TypeDuration, Default: `"10m"`, Doc: "Limit on the script; null means no limit. If it is exceeded, the reward is missing."},
 			{Name: "reward", Type: TypeText, Default: `"reward"`, Doc: "Which number of reward.json is the score."},
 			{Name: "pass", Type: TypeNumber, zero: true, Default: "1", Doc: "Minimum score to pass, unless there is a pass block."},
 		},
@@ -39,7 +39,7 @@ func verifierSchema() BlockSchema {
 			},
 		}, {
 			Name: "broken_if", Repeats: true,
-			Doc: "Recognises a failed machine by what the script writes to /logs/verifier, although there is a reward. The cell is broken, and tried again.",
+			Doc: "Recognises a failed machine by files in /logs/verifier, even with a reward. The cell is broken, and tried again.",
 			Attributes: []AttributeSchema{
 				{Name: "file", Type: TypeText, Form: inRewards, Required: true, Doc: "Path relative to /logs/verifier. A missing file is ignored."},
 				{Name: "pointer", Type: TypeText, Form: pointer, Doc: "JSON pointer of a value in the file, such as \"/pytest_rc\". The default is the file's text."},

@@ -24,7 +24,7 @@ type Seen struct {
 func seenSchema() BlockSchema {
 	return BlockSchema{
 		Name: "seen",
-		Doc:  "Tells what solvers see from what grades, for `fevalgraph release`. Specs and assets are always seen.",
+		Doc:  "Distinguishes what solvers see from what grades, for `fevalgraph release`. Specs and assets are always seen.",
 		Attributes: []AttributeSchema{
 			{Name: "directory", Type: TypeText, Path: true, Doc: "Directory of the problem's files. The default is that of a benchmark's problem, or a judge's root."},
 			{Name: "grading", Type: TypeTexts, Form: pattern, Default: "[]", Doc: "Patterns of files that only grading reads."},
@@ -36,8 +36,8 @@ func seenSchema() BlockSchema {
 	}
 }
 
-// seen reads the block.
-func (b *block) seen() *Seen {
+// seenBlock reads the block.
+func (b *block) seenBlock() *Seen {
 	s := &Seen{}
 	b.fill(s)
 	s.Directory, _ = b.path("directory")

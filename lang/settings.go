@@ -15,14 +15,14 @@ func (l *loader) evaluateSettings(d *decl) {
 		s.RequiredVersion = version
 		b.checkVersion(version)
 	}
-	if c := b.only("cache"); c != nil {
+	if c := b.singleBlock("cache"); c != nil {
 		if dir, g := c.path("dir"); g == isSet {
 			s.CacheDir = dir
 		}
 		names := map[string]bool{}
 		for _, r := range c.children("remote") {
 			if names[r.label()] {
-				r.fail(finding{code: "duplicate", summary: "Duplicate block", rng: r.header, detail: fmt.Sprintf("There is a remote %q already.", r.label())})
+				r.fail(finding{code: "duplicate", summary: "Duplicate block", rng: r.header, detail: fmt.Sprintf("A remote %q already exists.", r.label())})
 			}
 			names[r.label()] = true
 			s.Remotes = append(s.Remotes, r.remoteCache())

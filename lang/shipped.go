@@ -18,7 +18,7 @@ func (l *loader) addReferences() {
 		if s.Name == ReferenceName {
 			l.report(finding{
 				code: "duplicate", summary: "Name is taken", rng: hclRange(s.Range),
-				detail: fmt.Sprintf("The suite of the solutions that problems ship is called %q, too.", ReferenceName), hint: "give this one another name",
+				detail: fmt.Sprintf("The suite of the solutions that problems ship is also called %q.", ReferenceName), hint: "give this one another name",
 			})
 		}
 	}

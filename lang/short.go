@@ -64,7 +64,7 @@ func (b *block) synthetic(kind, label string, at hcl.Range, attributes map[strin
 	return kid
 }
 
-// elementRange is where the element with a key is written in an attribute, or the whole value.
+// elementRange returns the range of the element with a key in an attribute, or of the whole value.
 func (b *block) elementRange(attribute, key string) hcl.Range {
 	expr := b.attrs[attribute].Expr
 	if object, ok := expr.(*hclsyntax.ObjectConsExpr); ok {

@@ -46,8 +46,8 @@ func (l *loader) evaluateSolution(d *decl) cty.Value {
 	return collect(insts, values, l.solutionValue(&Solution{Problem: &Problem{}}).Type())
 }
 
-// solution reads one instance; nil when it answers no known problem. Of one
-// that answers an invalid problem, what cannot be evaluated is left out.
+// solution reads an instance. It returns nil if it answers no known problem. If it answers an invalid problem,
+// it omits what cannot be evaluated.
 func (l *loader) solution(d *decl, inst instance) *Solution {
 	b := l.open(d, d.block, d.schema, inst.ctx)
 	s := &Solution{Ref: inst.ref(d), Range: convertRange(d.header), Problem: inst.problem}
@@ -55,14 +55,14 @@ func (l *loader) solution(d *decl, inst instance) *Solution {
 		s.Problem = b.solvedProblem()
 	}
 	if s.Problem != nil && len(s.Problem.Invalid) > 0 {
-		b.decl = d.apart(l.reporterFor(s.Ref)) // what it lacks, its problem lacks
+		b.decl = d.apart(l.reporterFor(s.Ref)) // errors that follow from errors of its problem
 	}
 	if s.Problem != nil {
 		b.read("solution", s.Problem)
 	}
 	s.Name = b.displayName(inst.name(d))
 	b.fill(s)
-	if s.IgnoreSyntax != "fnmatch" { // no pattern of fnmatch is malformed
+	if s.IgnoreSyntax != "fnmatch" { // fnmatch has no malformed patterns
 		for _, text := range s.Ignore {
 			pattern(b, "ignore", text)
 		}
@@ -134,8 +134,8 @@ func (b *block) labelValues() []Label {
 	return labels
 }
 
-// shortNumbers writes the numbers of a map as text, with the digits that tell them from other 64-bit numbers. HCL
-// computes with more, so that a third would have 154.
+// shortNumbers converts the numbers of a map to text with as many digits as distinguish 64-bit floats. HCL
+// computes with higher precision, in which a third would have 154 digits.
 func shortNumbers(v cty.Value) cty.Value {
 	if v.IsNull() || !v.CanIterateElements() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
 		return v
@@ -153,7 +153,7 @@ func shortNumbers(v cty.Value) cty.Value {
 	return cty.ObjectVal(values)
 }
 
-// solutionCheckpoint reads what is evaluated per checkpoint.
+// solutionCheckpoint reads the values for a checkpoint.
 func (b *block) solutionCheckpoint(s *Solution, c *Checkpoint) SolutionCheckpoint {
 	sc := SolutionCheckpoint{Checkpoint: c}
 	if s.Problem.GivesScores() {
@@ -174,7 +174,7 @@ func (b *block) solutionCheckpoint(s *Solution, c *Checkpoint) SolutionCheckpoin
 	if g.usable() && strings.TrimSpace(entry) == "" && s.Problem.NeedsEntry() {
 		b.fail(finding{
 			code: "missing-attribute", summary: "No entry", rng: b.at("entry").rng,
-			detail: fmt.Sprintf("Nothing says how %s is started: neither it nor %s has an entry.", s.Ref, s.Problem.Ref),
+			detail: fmt.Sprintf("The start of %s is not defined: neither it nor %s has an entry.", s.Ref, s.Problem.Ref),
 			hint:   hintEntry,
 		})
 	}
@@ -182,21 +182,21 @@ func (b *block) solutionCheckpoint(s *Solution, c *Checkpoint) SolutionCheckpoin
 	return sc
 }
 
-// whyFailed reads why there is no code.
+// whyFailed reads why the code is missing.
 func (b *block) whyFailed(p *Problem) string {
 	why, g := b.text("failed")
 	switch {
 	case g != isSet:
 		return ""
 	case !p.GivesScores() && len(p.Invalid) == 0:
-		b.reject("failed", "unknown-attribute", "No use for this attribute", fmt.Sprintf("%s gives no score that could be 0.", p.Ref), `a source that is not there may be missing = "skip"`)
+		b.reject("failed", "unknown-attribute", "No use for this attribute", fmt.Sprintf("%s gives no score that could be 0.", p.Ref), `write missing = "skip" if the source can be missing`)
 	case strings.TrimSpace(why) == "":
-		b.reject("failed", "bad-value", "No reason", "failed says why there is no code, so it must not be empty.", "write failed = null where there is code")
+		b.reject("failed", "bad-value", "No reason", "failed is the reason for missing code, so it must not be empty.", "write failed = null if the code exists")
 	}
 	return why
 }
 
-// scoredSolution reads what answers a problem that gives scores.
+// scoredSolution reads the values for a problem that gives scores.
 func (b *block) scoredSolution(s *Solution, sc *SolutionCheckpoint) {
 	for _, name := range []string{"entry", "setup"} {
 		if b.attrs[name] != nil {
@@ -226,8 +226,8 @@ func (b *block) scoredSolution(s *Solution, sc *SolutionCheckpoint) {
 	}
 }
 
-// placeOfFailed is where the code would be that is not there, which lists of
-// pairs may name it by; "" when that cannot be told. It is not read.
+// placeOfFailed returns the path at which the missing code would be, which lists of pairs can name; "" if it is
+// unknown. The path is not read.
 func (b *block) placeOfFailed() string {
 	quiet := *b
 	quiet.decl = b.decl.apart(b.l.reporterFor(""))
@@ -235,34 +235,32 @@ func (b *block) placeOfFailed() string {
 	return source
 }
 
-// judgeable looks whether a judge can do anything with a source, by its name. What it is
-// instead of a file is its maker's doing.
+// judgeable checks by its name whether a judge supports a source. That it is not a file is its maker's error.
 func (b *block) judgeable(p *Problem, source string) {
 	if f := notJudgeable(p, source, b.l.show(source)); f.code != "" {
 		b.reject("source", f.code, f.summary, f.detail, f.hint)
 	}
 }
 
-// judgeableOutput is judgeable for what a task makes.
+// judgeableOutput does the checks of judgeable for an output of a task.
 func (b *block) judgeableOutput(p *Problem, from *OutputRef) {
 	if o := b.fileOf("source").Output(); o.Kind == OutputFile || o.Kind == OutputAny {
 		b.judgeable(p, from.Output().Path)
 	}
 }
 
-// notJudgeable says why not; the zero finding when it can.
+// notJudgeable returns a finding that explains why not, or the zero finding.
 func notJudgeable(p *Problem, source, shown string) finding {
 	if p.Judge != nil && p.Judge.LanguageOf(source) == "" {
 		return finding{code: "unknown-language", summary: "Unknown language",
-			detail: fmt.Sprintf("The name of %q does not say in which language it is.", shown),
-			hint:   "known are " + strings.Join(languages(), " and ") + `; the problem may say language = "cpp" in its judge block`}
+			detail: fmt.Sprintf("The name of %q does not identify its language.", shown),
+			hint:   "known are " + strings.Join(languages(), " and ") + `; or set language = "cpp" in the problem's judge block`}
 	}
 	return finding{}
 }
 
-// submissionMissing looks whether a source is there; not being there is
-// allowed when missing is "skip" or "omit". One that is there and cannot be looked at
-// is left to who brings it in: it spoils what needs it, and nothing else.
+// submissionMissing reports whether a source is missing, which is allowed if missing is "skip" or "omit". An
+// unreadable source is left to the node that reads it, so that only its dependents are affected.
 func (b *block) submissionMissing(s *Solution, source string) bool {
 	for at := source; at != b.l.root && at != filepath.Dir(at); at = filepath.Dir(at) {
 		b.l.input("link", at) // see refuseBorrowed
@@ -277,11 +275,11 @@ func (b *block) submissionMissing(s *Solution, source string) bool {
 	if s.Missing != "error" {
 		return true
 	}
-	b.reject("source", "missing-file", "Missing file or directory", pathReason(b.l.show(source), err), `write missing = "skip" if a solution may lack checkpoints`)
+	b.reject("source", "missing-file", "Missing file or directory", pathReason(b.l.show(source), err), `write missing = "skip" if solutions can lack checkpoints`)
 	return false
 }
 
-// solutionValue is what a reference to s sees.
+// solutionValue returns the value of a reference to s.
 func (l *loader) solutionValue(s *Solution) cty.Value {
 	labels := cty.MapValEmpty(cty.String)
 	if len(s.Labels) > 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 )
 
-// A label that was computed has the digits of a 64-bit number, and one that was written those that were.
+// A computed label has the digits of a 64-bit number, and a written one its own.
 func TestNumbersOfLabels(t *testing.T) {
 	third, err := stdlib.Divide(cty.NumberIntVal(1), cty.NumberIntVal(3))
 	if err != nil {

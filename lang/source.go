@@ -110,7 +110,7 @@ func (l *loader) parse(path string, at *finding) *source {
 			if filepath.Base(path) == MainFile && at == nil {
 				f.summary = "No configuration"
 				if l.options.Dir != "" {
-					f.detail = fmt.Sprintf("There is no %q in %q.", MainFile, l.options.Dir)
+					f.detail = fmt.Sprintf("%q not found in %q.", MainFile, l.options.Dir)
 				}
 				f.hint = "`fevalgraph init` writes one; -C DIR or -f FILE looks elsewhere"
 			}

@@ -38,19 +38,19 @@ func (l *loader) checkAttribute(attr *hclsyntax.Attribute, schema *BlockSchema, 
 		return
 	case schema.axes:
 		f.code, f.summary = "unknown-axis", "Unknown matrix axis"
-		f.detail = fmt.Sprintf("There is no axis %q.", attr.Name)
+		f.detail = fmt.Sprintf("No axis is named %q.", attr.Name)
 		f.hint = didYouMean(attr.Name, schema.attributeNames(), "")
 	case owner == "":
 		f.detail = fmt.Sprintf("%q stands outside of any block.", attr.Name)
 		f.hint = "values that others refer to belong into locals { }"
 	case schema.Block(attr.Name) != nil:
-		f.detail = fmt.Sprintf("There is no attribute %q in %s.", attr.Name, owner)
+		f.detail = fmt.Sprintf("Attribute %q is not supported in %s.", attr.Name, owner)
 		f.hint = fmt.Sprintf("%s is a block: write it as %s { … }, without \"=\"", attr.Name, attr.Name)
 	case schema.Block(strings.TrimSuffix(attr.Name, "s")) != nil:
-		f.detail = fmt.Sprintf("There is no attribute %q in %s.", attr.Name, owner)
+		f.detail = fmt.Sprintf("Attribute %q is not supported in %s.", attr.Name, owner)
 		f.hint = fmt.Sprintf("write a block for each: %s { … }", strings.TrimSuffix(attr.Name, "s"))
 	default:
-		f.detail = fmt.Sprintf("There is no attribute %q in %s.", attr.Name, owner)
+		f.detail = fmt.Sprintf("Attribute %q is not supported in %s.", attr.Name, owner)
 		f.hint = didYouMean(attr.Name, schema.attributeNames(), "")
 	}
 	l.report(f)
@@ -109,7 +109,7 @@ func (l *loader) checkDynamic(b *hclsyntax.Block, schema *BlockSchema, owner str
 		l.report(finding{
 			code: "unknown-block", summary: "Unknown block", rng: b.DefRange(),
 			detail: fmt.Sprintf("A %s block cannot be made by dynamic: its names are there before anything is evaluated.", known.Name),
-			hint:   "a value may hold a map: { for k, v in … : k => … }",
+			hint:   "a value can be a map: { for k, v in … : k => … }",
 		})
 		return
 	}
@@ -164,12 +164,12 @@ func (l *loader) knownBlock(b *hclsyntax.Block, kind string, schema *BlockSchema
 		f.detail = fmt.Sprintf("%q in %s is not available in this version.", kind, owner)
 		f.hint = "available: " + strings.Join(drivers(schema), ", ")
 	case owner == "":
-		f.detail = fmt.Sprintf("There is no block %q.", kind)
+		f.detail = fmt.Sprintf("Block %q is not supported.", kind)
 	case schema.Attribute(kind) != nil:
-		f.detail = fmt.Sprintf("There is no block %q in %s.", kind, owner)
+		f.detail = fmt.Sprintf("Block %q is not supported in %s.", kind, owner)
 		f.hint = fmt.Sprintf("%s is an attribute: write %s = …", kind, kind)
 	default:
-		f.detail = fmt.Sprintf("There is no block %q in %s.", kind, owner)
+		f.detail = fmt.Sprintf("Block %q is not supported in %s.", kind, owner)
 	}
 	l.report(f)
 	return nil
@@ -203,7 +203,7 @@ func (l *loader) knownKind(b *hclsyntax.Block, known *BlockSchema) *BlockSchema 
 	available := schemaNames(known.Kinds)
 	f := finding{
 		code: "unknown-kind", summary: fmt.Sprintf("Unknown %s kind", known.Name),
-		detail: fmt.Sprintf("There is no %s kind %q.", known.Name, kind),
+		detail: fmt.Sprintf("No %s kind is named %q.", known.Name, kind),
 		hint:   didYouMean(kind, available, ""), rng: b.LabelRanges[0],
 	}
 	if slices.Contains(known.later, kind) {

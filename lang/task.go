@@ -11,14 +11,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// Task is one instance of a task block.
+// Task is an instance of a task block.
 type Task struct {
 	Name        string // the label, or label["key"]
 	Block       string // the label
 	Ref         string // task.data, task.data["small"]
 	Description string `hcl:"description"`
 	Backend     *Backend
-	Directory   string        `hcl:"directory"` // of the workspace: where commands run; "." or clean
+	Directory   string        `hcl:"directory"` // in the workspace: where commands run; "." or clean
 	Requires    []string      `hcl:"requires"`
 	Setup       []string      `hcl:"setup"`
 	Argv        []string      // the program, or a shell with Run as its script
@@ -26,28 +26,27 @@ type Task struct {
 	Timeout     time.Duration `hcl:"timeout"`
 	Offline     bool
 	Cores       int         `hcl:"cores"`  // slots of its pool
-	Memory      int64       `hcl:"memory"` // bytes; 0 asks for none
-	Pool        string      // "" is the backend's
-	Retries     *int        // nil is as the backend says
+	Memory      int64       `hcl:"memory"` // bytes; 0 requests none
+	Pool        string      // "" means the backend's pool
+	Retries     *int        // nil means the backend's setting
 	Inputs      []TaskInput // in source order
 	Outputs     []TaskOutput
 	Range       diag.Range
 }
 
-// TaskInput is what a workspace gets. Its Source is empty when it is another task's output
-// or a solution.
+// TaskInput is an input of a workspace. Its Source is empty if it is another task's output or a solution.
 type TaskInput struct {
 	Asset
-	Solution *Solution // or nil
-	Answer   int       // of its Checkpoints
+	Solution *Solution // can be nil
+	Answer   int       // index of its Checkpoints
 }
 
-// TaskOutput is what is kept of a workspace.
+// TaskOutput is a stored path of a workspace.
 type TaskOutput struct {
 	Name string
 	Path string `hcl:"path"` // relative to the directory
 	Kind string `hcl:"kind"` // OutputTree, OutputFile, OutputAny or OutputMetrics
-	// Publish is the absolute path that a run writes the file to; "" is none.
+	// Publish is the absolute path that a run writes the file to; "" means none.
 	Publish string `hcl:"publish"`
 }
 
@@ -57,17 +56,17 @@ type OutputRef struct {
 	Name string
 }
 
-// Output is the output that r names.
+// Output returns the output that r names.
 func (r *OutputRef) Output() TaskOutput {
 	at := slices.IndexFunc(r.Task.Outputs, func(o TaskOutput) bool { return o.Name == r.Name })
 	return r.Task.Outputs[at]
 }
 
-// String is the reference as it is written.
+// String returns the reference as written in the configuration.
 func (r *OutputRef) String() string { return r.Task.Ref + ".outputs." + r.Name }
 
-// Subject is the solution, and its place among the checkpoints of it, that the metrics of
-// t are about: the only one among its inputs; nil when there is none, or several.
+// Subject returns the solution that the metrics of t are about, and the index of its checkpoint: the only
+// solution among the inputs of t; nil if there are none or several.
 func (t *Task) Subject() (s *Solution, answer int) {
 	for _, in := range t.Inputs {
 		if in.Solution == nil {
@@ -81,7 +80,7 @@ func (t *Task) Subject() (s *Solution, answer int) {
 	return s, answer
 }
 
-// Metrics are the names of the outputs of t that are metrics.
+// Metrics returns the names of outputs that are metrics.
 func (t *Task) Metrics() (names []string) {
 	for _, o := range t.Outputs {
 		if o.Kind == OutputMetrics {
@@ -91,7 +90,7 @@ func (t *Task) Metrics() (names []string) {
 	return names
 }
 
-// Publishes reports whether a run writes an output of t into the project.
+// Publishes reports whether a run writes an output of t to the project.
 func (t *Task) Publishes() bool {
 	return slices.ContainsFunc(t.Outputs, func(o TaskOutput) bool { return o.Publish != "" })
 }
@@ -113,7 +112,7 @@ func (l *loader) evaluateTask(d *decl) cty.Value {
 	return collect(insts, values, taskValue(&Task{}).Type())
 }
 
-// taskValue is what a reference to t sees.
+// taskValue returns the value of a reference to t.
 func taskValue(t *Task) cty.Value {
 	output := func(o TaskOutput) cty.Value {
 		return cty.ObjectVal(map[string]cty.Value{
@@ -132,7 +131,7 @@ func taskValue(t *Task) cty.Value {
 	return cty.ObjectVal(map[string]cty.Value{"ref": cty.StringVal(t.Ref), "name": cty.StringVal(t.Name), "outputs": outputs})
 }
 
-// task reads one instance.
+// task reads an instance.
 func (l *loader) task(d *decl, inst instance) *Task {
 	b := l.open(d, d.block, d.schema, inst.ctx)
 	t := &Task{Name: inst.name(d), Block: d.name(), Ref: inst.ref(d), Range: convertRange(d.header)}
@@ -165,7 +164,7 @@ func (l *loader) task(d *decl, inst instance) *Task {
 	if len(outputs) == 0 && !d.failed {
 		b.fail(finding{
 			code: "missing-block", summary: "Task without outputs", rng: b.header,
-			detail: "A task has at least one output: nothing else of what it does is kept.", hint: `write outputs = { result = "out" }`,
+			detail: "A task must have an output: only outputs are stored.", hint: `write outputs = { result = "out" }`,
 		})
 	}
 	return t
@@ -194,7 +193,7 @@ func (b *block) taskBackend() *Backend {
 	default:
 		b.fail(finding{
 			code: "missing-attribute", summary: "Where does it run?", rng: b.header,
-			detail: fmt.Sprintf("There are %d backends that run commands, and the task names none.", len(all)), hint: "write such as backend = backend.local.host",
+			detail: fmt.Sprintf("%d backends can run commands, so the task must name one.", len(all)), hint: "write such as backend = backend.local.host",
 		})
 	}
 	return nil
@@ -220,14 +219,14 @@ func (b *block) taskInput() TaskInput {
 	}
 	in.Asset = Asset{Name: b.label(), Target: b.targetOr(b.label(), "in the workspace"), Range: convertRange(b.header)}
 	for _, attr := range []string{"ignore", "mode", "sha256"} {
-		b.unused(attr, "A solution has its own ignore, and its files are as they are.")
+		b.unused(attr, "A solution has its own ignore, and its files are used unchanged.")
 	}
 	var names []string
 	for i, answer := range in.Solution.Checkpoints {
 		if names = append(names, answer.Checkpoint.Name); answer.Checkpoint.Name == name || gc == isAbsent && len(in.Solution.Checkpoints) == 1 {
 			in.Answer = i
 			if answer.Missing || in.Solution.Failed != "" {
-				b.reject("source", "missing-file", "Missing solution", fmt.Sprintf("%s has nothing for checkpoint %q.", in.Solution.Ref, answer.Checkpoint.Name), "for_each over its checkpoints, which are those that it has")
+				b.reject("source", "missing-file", "Missing solution", fmt.Sprintf("%s has no files for checkpoint %q.", in.Solution.Ref, answer.Checkpoint.Name), "use for_each over its checkpoints")
 			}
 			return in
 		}
@@ -245,7 +244,7 @@ func hintCheckpoint(name string, names []string) string {
 	return didYouMean(name, names, "")
 }
 
-// unused refuses an attribute that would change nothing.
+// unused reports an attribute without effect.
 func (b *block) unused(name, detail string) {
 	if b.attrs[name] != nil {
 		b.reject(name, "unknown-attribute", "No use for this attribute", detail, "remove it")
@@ -272,13 +271,13 @@ func (b *block) taskOutput() TaskOutput {
 	return o
 }
 
-// onlyOutput is the output that a task stands for in an attribute; nil after an error was reported.
+// onlyOutput returns the output that a task denotes in an attribute; nil after an error was reported.
 func (b *block) onlyOutput(name string, t *Task) *OutputRef {
 	if len(t.Outputs) == 1 {
 		return &OutputRef{t, t.Outputs[0].Name}
 	}
 	if attr := b.attrs[name]; !b.l.bad[attr.Expr.Range()] {
-		b.l.bad[attr.Expr.Range()] = true // nothing else is to be said about it
+		b.l.bad[attr.Expr.Range()] = true // report no other error about it
 		hint := ""
 		if len(t.Outputs) > 0 {
 			hint = "write such as " + (&OutputRef{t, t.Outputs[0].Name}).String()
@@ -288,13 +287,13 @@ func (b *block) onlyOutput(name string, t *Task) *OutputRef {
 	return nil
 }
 
-// output reads an attribute that may be a task's output; nil when it is something else.
+// output reads an attribute that can be a task's output. It returns nil if it is something else.
 func (b *block) output(name string) *OutputRef {
 	attr := b.attrs[name]
 	if len(b.l.instances.tasks) == 0 || attr == nil || b.l.bad[attr.Expr.Range()] {
 		return nil
 	}
-	v, problems := attr.Expr.Value(b.ctx) // mistakes are reported when it is read as something else
+	v, problems := attr.Expr.Value(b.ctx) // errors are reported when it is read as something else
 	if problems.HasErrors() || !v.IsWhollyKnown() {
 		return nil
 	}
@@ -305,21 +304,21 @@ func (b *block) output(name string) *OutputRef {
 	task, output, ok := cutLast(refOf(v), ".outputs.")
 	made := b.l.instances.tasks[task]
 	if !ok || made == nil || !slices.ContainsFunc(made.Outputs, func(o TaskOutput) bool { return o.Name == output }) {
-		return nil // an object that is written by hand may have any ref
+		return nil // an object in the configuration can have any ref
 	}
 	return &OutputRef{made, output}
 }
 
-// placed reads an attribute that may be a task's output with files.
+// placed reads an attribute that can be a task's output with files.
 func (b *block) placed(name string) *OutputRef {
 	o := b.output(name)
 	if o != nil && o.Output().Kind == OutputMetrics {
-		b.reject(name, "wrong-type", "Wrong type", fmt.Sprintf("%s are metrics, which are no files.", o), `an output of the kind "file" may have the same path`)
+		b.reject(name, "wrong-type", "Wrong type", fmt.Sprintf("%s are metrics, which are no files.", o), `an output of the kind "file" can have the same path`)
 	}
 	return o
 }
 
-// treeOf is placed for an attribute that takes a directory.
+// treeOf is like placed, for an attribute that requires a directory.
 func (b *block) treeOf(name string) *OutputRef {
 	o := b.placed(name)
 	if o != nil && o.Output().Kind == OutputFile {
@@ -328,7 +327,7 @@ func (b *block) treeOf(name string) *OutputRef {
 	return o
 }
 
-// fileOf is placed for an attribute that takes a file.
+// fileOf is like placed, for an attribute that requires a file.
 func (b *block) fileOf(name string) *OutputRef {
 	o := b.placed(name)
 	if o != nil && o.Output().Kind == OutputTree {
@@ -344,7 +343,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// checkPublished reports outputs that are published to one file, or to that of an export.
+// checkPublished reports outputs that are published to the same file, or to the file of an export.
 func (l *loader) checkPublished() {
 	writers := map[string]string{}
 	for _, e := range l.config.Exports {
@@ -367,8 +366,8 @@ func (l *loader) checkPublished() {
 	}
 }
 
-// checkFigures reports tasks of one block with metrics about the same checkpoint of a
-// solution: results could not tell them apart.
+// checkFigures reports tasks of a block with metrics about the same checkpoint of a solution, which results
+// could not distinguish.
 func (l *loader) checkFigures() {
 	type subject struct {
 		block    string

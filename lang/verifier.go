@@ -60,7 +60,7 @@ type BrokenIf struct {
 
 // verifierOf reads the verifier of a checkpoint, own, on top of the problem's. Either can be nil.
 func (b *block) verifierOf(own *block) *Verifier {
-	merged := b.only("verifier")
+	merged := b.singleBlock("verifier")
 	if own != nil {
 		both := *own
 		both.attrs = maps.Clone(merged.attrs)
@@ -89,7 +89,7 @@ func (b *block) verifier() *Verifier {
 	network, _ := b.text("network")
 	if v.Online = network == networkPublic; network == networkAllowed {
 		b.reject("network", "unsupported", "No such network", "A network that reaches a list of hosts cannot be had here.",
-			`write network = "none" if the script needs none, or "public" into a verifier block of your own`)
+			`write network = "none" if the script needs none, or "public" in your own verifier block`)
 	}
 	capabilities, _ := b.text("capabilities")
 	v.Capabilities = capabilities == "default"
@@ -141,7 +141,7 @@ func (b *block) artifacts(v *Verifier) {
 		b.reject("solution", "bad-path", "Bad path", fmt.Sprintf("solution must be an absolute path without \"..\", not %q.", place), `write such as "/app"`)
 	case len(v.Artifacts) == 0 && (g != isSet || place == "/"):
 		b.fail(finding{code: "missing-attribute", summary: "Where do solutions go?", rng: b.header,
-			detail: "Nothing says which files of a solution are in place when it is verified.", hint: `write solution = "/app" or artifact "/app" {}`})
+			detail: "The files of a solution that are in place during verification are not specified.", hint: `write solution = "/app" or artifact "/app" {}`})
 	case len(v.Artifacts) == 0:
 		v.Artifacts = []Artifact{{Path: place}}
 	}
@@ -238,16 +238,16 @@ func (b *block) verified(p *Problem) {
 			detail: "A problem with a verifier has at least one checkpoint.", hint: `write checkpoint "main" { }`})
 	}
 	b.eachNameOnce(all)
-	pass := b.only("pass")
+	pass := b.singleBlock("pass")
 	for i, one := range all {
 		b.unread(p, one, "asset", "marker")
-		c := &Checkpoint{Name: one.label(), Verifier: b.verifierOf(one.only("verifier")), Range: convertRange(one.header)}
+		c := &Checkpoint{Name: one.label(), Verifier: b.verifierOf(one.singleBlock("verifier")), Range: convertRange(one.header)}
 		one.checkName()
 		c.Order = one.orderOr(i + 1)
 		c.Version, _ = one.integer("version")
 		c.State, _ = one.text("state")
 		c.Spec = one.specOr(p.Spec)
-		if own := one.only("pass"); own != nil {
+		if own := one.singleBlock("pass"); own != nil {
 			c.Pass = own.pass()
 		} else if pass != nil {
 			c.Pass = pass.pass()

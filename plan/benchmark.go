@@ -200,8 +200,8 @@ func (p *Plan) SubmissionTree(run *graph.Report, cell *Cell, cc *CellCheckpoint)
 	return tree.Digest, ok
 }
 
-// StoredVerdict returns the digest of the verdict on a checkpoint, and the key under which it is stored; false if there is
-// none.
+// StoredVerdict returns the digest of the verdict on a checkpoint, and the key under which it is stored; false if it is
+// missing.
 func StoredVerdict(run *graph.Report, cc *CellCheckpoint) (cache.Key, cache.Digest, bool) {
 	st := run.Status(cc.Aggregate)
 	o, ok := st.Output(tasks.ResultOutput)

@@ -50,7 +50,7 @@ func (c *compiler) commandCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solu
 	} else {
 		inputs := c.commandInputs(cell, answer)
 		p := cell.Problem.Command
-		seen := c.seen(d, cell.Backend, p.Env, nil, slices.Concat(cell.Backend.Setup, p.Setup, p.Argv)...)
+		seen := c.readablePaths(d, cell.Backend, p.Env, nil, slices.Concat(cell.Backend.Setup, p.Setup, p.Argv)...)
 		task, needs := c.commandRun(cell, inputs, rule, d), slices.Concat(inputs, d.image, seen.deps)
 		task.VerifyInputs = seen.unchanged
 		if cell.Problem.Command.UVSource != "" {
@@ -89,7 +89,7 @@ func (c *compiler) commandInputs(cell *Cell, answer lang.SolutionCheckpoint) []g
 // workspace adds the node with a command problem's own files.
 func (c *compiler) workspace(p *lang.Problem) graph.ID {
 	addr := address(KindWorkspace, p.Name)
-	return c.once(graph.Node{
+	return c.addOnce(graph.Node{
 		Addr: addr, Kind: KindWorkspace, Labels: problemLabels(KindWorkspace, p, ""),
 		Task: tasks.NewMaterialize(tasks.Asset{Source: p.Command.Root, Target: p.Command.Directory, Ignore: p.Command.Ignore}, c.sourcesOf(addr)),
 		Pool: inProcessPool,
@@ -151,7 +151,7 @@ func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) gr
 		place += " without " + without
 	}
 	addr := KindWorkspace + ":uv/" + place
-	project := c.once(graph.Node{
+	project := c.addOnce(graph.Node{
 		Addr: addr, Kind: KindWorkspace, Labels: []graph.Label{{Name: "kind", Value: KindWorkspace}},
 		Task: tasks.NewMaterialize(tasks.Asset{Source: p.UVSource, Target: ".", Ignore: p.Ignore}, c.sourcesOf(addr)), Pool: inProcessPool,
 	})
@@ -159,7 +159,7 @@ func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) gr
 	if p.UVOverrides != "" {
 		addr += " " + p.UVOverrides
 	}
-	known := c.once(graph.Node{
+	known := c.addOnce(graph.Node{
 		Addr: addr, Kind: KindEnvironment, Labels: []graph.Label{{Name: "kind", Value: KindEnvironment}, {Name: "backend", Value: cell.Backend.Addr()}},
 		Task: &command.Environment{
 			Overrides: p.UVOverrides, Env: session.Environment(d.environ(nil)), Backend: d.Backend, Identity: d.handle.identify, Python: interpreter, Machine: c.machine,

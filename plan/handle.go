@@ -78,7 +78,7 @@ func (c *compiler) open(b *lang.Backend, u Use) (*BackendHandle, error) {
 }
 
 // serves reports whether a plan can use h for the block b and the use u. It cannot if the image is built:
-// the plan may build another one.
+// the plan can build another one.
 func (h *BackendHandle) serves(b *lang.Backend, u Use) bool {
 	return h.Use.Judge == u.Judge && (b.Container == nil || b.Container.Build == nil) && reflect.DeepEqual(h.Block, b)
 }
@@ -173,7 +173,7 @@ func (h *BackendHandle) programs(ctx context.Context, words []string) (backend.I
 // errNoImage reports that a built image is missing.
 var errNoImage = errors.New("its image is no longer there")
 
-// Fingerprint asks the backend about all that is used of it.
+// Fingerprint queries everything that is used of the backend.
 func (h *BackendHandle) Fingerprint(ctx context.Context) (f Fingerprint, err error) {
 	if h.made.Backend == nil {
 		f.Identity, err = h.identify(ctx)

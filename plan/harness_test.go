@@ -33,7 +33,7 @@ type project struct {
 	store *cache.Memory
 	plan  *Plan
 	boxes map[string]*box
-	// sandbox runs the programs of judge problems; nil is none.
+	// sandbox runs the programs of judge problems; can be nil.
 	sandbox *fake.Sandbox
 }
 

@@ -19,11 +19,11 @@ func (c *compiler) image(d *driver, b *lang.Backend) ([]graph.Dep, error) {
 		return graph.Node{Addr: address(kind, of), Kind: kind, Task: task, Pool: inProcessPool,
 			Labels: []graph.Label{{Name: "kind", Value: kind}, {Name: "backend", Value: b.Addr()}}}
 	}
-	context := c.once(node(KindContext, d.addr, tasks.NewContext(build.Context, c.sourcesOf(address(KindContext, d.addr)))))
+	context := c.addOnce(node(KindContext, d.addr, tasks.NewContext(build.Context, c.sourcesOf(address(KindContext, d.addr)))))
 	image := node(KindImage, d.addr, &tasks.Image{Dockerfile: build.Dockerfile, Context: build.Context, Builder: builder})
 	image.Deps = []graph.Dep{{On: context, As: "context", Outputs: []string{tasks.TreeOutput}}}
 	image.Pool, image.Retry = b.Pool, retryOf(nil, b)
-	return []graph.Dep{{On: c.once(image), As: "image", Outputs: []string{tasks.ImageOutput}}}, nil
+	return []graph.Dep{{On: c.addOnce(image), As: "image", Outputs: []string{tasks.ImageOutput}}}, nil
 }
 
 // Images returns the nodes that build images.

@@ -14,7 +14,7 @@ import (
 // invalid adds the node that reports the errors of a problem, whether or not any cell needs it: a problem
 // without solutions must not vanish.
 func (c *compiler) invalid(p *lang.Problem) graph.ID {
-	return c.once(graph.Node{
+	return c.addOnce(graph.Node{
 		Addr: address(KindProblem, p.Name), Kind: KindProblem, Labels: problemLabels(KindProblem, p, ""),
 		Task: &tasks.Invalid{Reason: reason(p.Invalid)}, Pool: inProcessPool,
 	})

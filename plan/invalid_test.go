@@ -55,7 +55,7 @@ func TestInvalid(t *testing.T) {
 		id, _ := p.plan.Graph.Lookup("problem:bad")
 		st := r.Status(id)
 		lines := strings.Split(st.Message, "\n")
-		if st.State != event.Failed || !st.Input || len(lines) != 2 || !strings.Contains(lines[0], "Invalid operand") || !strings.Contains(lines[1], `There is no "nowhere".`) {
+		if st.State != event.Failed || !st.Input || len(lines) != 2 || !strings.Contains(lines[0], "Invalid operand") || !strings.Contains(lines[1], `"nowhere" not found.`) {
 			t.Errorf("%+v", st)
 		}
 		if i := slices.IndexFunc(results.Cells, func(c report.Cell) bool { return c.Problem == "bad" }); i != 0 {

@@ -35,7 +35,7 @@ func (c *compiler) judgeOf(b *lang.Backend) (judgeOn, error) {
 	case h.made.Sandbox != nil:
 		on.box = &judge.Box{Sandbox: h.made.Sandbox, Ident: h.identify, Env: judge.Environment()}
 	default:
-		return on, fmt.Errorf("backend %s: it judges nothing; problems with a judge block need another kind than %q", b.Addr(), b.Kind)
+		return on, fmt.Errorf("backend %s cannot judge: problems with a judge block need another kind than %q", b.Addr(), b.Kind)
 	}
 	c.judges[b] = on
 	return on, nil
@@ -236,7 +236,7 @@ func (j *judging) testData(one *lang.Case) graph.ID {
 	if one.Output != "" {
 		in.file(judge.OutputAns, one.Output, j.data())
 	}
-	return j.once(graph.Node{
+	return j.addOnce(graph.Node{
 		Addr: addr, Kind: KindTestData,
 		Labels: append(problemLabels(KindTestData, p, ""), graph.Label{Name: "case", Value: one.Name}),
 		Task:   judge.NewTestData(in.of(j.sourcesOf(addr)), one.Output != ""), Deps: in.deps, Pool: inProcessPool,
@@ -255,7 +255,7 @@ func (j *judging) compile() graph.ID {
 	n.Addr = addr
 	n.Labels = append(problemLabels(KindCompile, j.cell.Problem, ""),
 		graph.Label{Name: "solution", Value: j.cell.Solution.Name}, graph.Label{Name: "backend", Value: j.cell.Backend.Addr()})
-	return j.once(n)
+	return j.addOnce(n)
 }
 
 // tool adds the node that compiles the checker or interactor, shared by every
@@ -267,7 +267,7 @@ func (j *judging) tool() graph.ID {
 	}
 	addr := kind + ":" + p.Name + "@" + j.cell.Backend.Addr()
 	in := j.checkerFiles("", judge.ToolFile(kind))
-	return j.once(graph.Node{
+	return j.addOnce(graph.Node{
 		Addr: addr, Kind: kind,
 		Labels: append(problemLabels(kind, p, ""), graph.Label{Name: "backend", Value: j.cell.Backend.Addr()}),
 		Task: &judge.Tool{Name: kind, Flags: j.judge.CheckerFlags,

@@ -93,8 +93,8 @@ func newJudgeProject(t *testing.T, config string) *project {
 	return p
 }
 
-// toy is a compiler and whatever it makes: a program is its source without
-// comments, and its one word says what it does.
+// toy implements a compiler and its programs: a program is its source without comments, and its single word
+// selects what it does.
 func toy(ctx context.Context, p *fake.Process) (backend.Ending, error) {
 	if p.Argv[0] == "/usr/bin/g++" {
 		code, err := p.Dir.Read(p.Argv[1])

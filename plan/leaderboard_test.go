@@ -142,7 +142,7 @@ func TestLeaderboardWithoutResults(t *testing.T) {
 	}
 }
 
-// TestLeaderboardOfARun: what is evaluated is what was judged.
+// TestLeaderboardOfARun evaluates exactly what was judged.
 func TestLeaderboardOfARun(t *testing.T) {
 	p := newProject(t, problem+`result "board" {
   from     = suite.default

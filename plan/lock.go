@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/pytest"
 )
 
-// LockAll asks for the pinned requirements of every node that runs pytest, or a task that asks for some.
+// LockAll pins the requirements of every node that runs pytest, or a task with requirements.
 func (p *Plan) LockAll(ctx context.Context) error {
 	for id := range graph.ID(p.Graph.Len()) {
 		n := p.Graph.Node(id)

@@ -90,8 +90,7 @@ func onMachines(t *testing.T, config string, machines *lang.Machines) (*project,
 	return p, blocks
 }
 
-// Problems that need other machines are on backends and in pools of their own; those that
-// need the same share them.
+// Problems that need other machines have separate backends and pools; those that need the same share them.
 func TestMachines(t *testing.T) {
 	p, blocks := onMachines(t, machineProblems, &lang.Machines{Resources: lang.Resources{CPUs: "2"}, Slots: 3, MaxClusters: 4})
 	var pools []string

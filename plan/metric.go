@@ -57,7 +57,7 @@ func estimated(e statistics.Estimate) (cty.Value, interval) {
 	return cty.NumberFloatVal(e.Value), interval{e.Interval.Known, e.Low, e.High}
 }
 
-// ratingsOf rates rows when a metric asks for it.
+// ratingsOf rates rows if a metric requires it.
 func ratingsOf(r *lang.Result, rows [][]verdict.Sample) []float64 {
 	if !slices.ContainsFunc(r.Metrics, func(m lang.Metric) bool { return m.Elo }) {
 		return make([]float64, len(rows))

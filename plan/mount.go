@@ -32,7 +32,7 @@ func (c *compiler) mounts(b *lang.Backend, on backend.Backend) (deps []graph.Dep
 		addr := KindMount + ":" + b.Addr() + m.Target
 		sources := c.sourcesOf(addr)
 		task := &tasks.Mount{Name: "mount " + m.Target, Source: m.Source, Hint: `content = "unhashed" keeps it out of keys`, States: sources.States, Observe: sources.Observe, RemoteHost: func() string { return remoteHost(on) }}
-		id := c.once(graph.Node{Addr: addr, Kind: KindMount, Task: task, Pool: inProcessPool,
+		id := c.addOnce(graph.Node{Addr: addr, Kind: KindMount, Task: task, Pool: inProcessPool,
 			Labels: []graph.Label{{Name: "kind", Value: KindMount}, {Name: "backend", Value: b.Addr()}}})
 		deps = append(deps, graph.Dep{On: id, As: "mount " + m.Target, Outputs: []string{tasks.MountOutput}})
 		hashed = append(hashed, task)
@@ -40,17 +40,17 @@ func (c *compiler) mounts(b *lang.Backend, on backend.Backend) (deps []graph.Dep
 	return deps, hashed
 }
 
-// seen lists the paths of this machine that commands of one node can read because the configuration names
+// readablePaths lists the paths of this machine that commands of one node can read because the configuration names
 // them.
-type seen struct {
+type readablePaths struct {
 	deps      []graph.Dep
 	unchanged []func() error // report an error when a file changed since its digest entered the key
 }
 
-// seen adds the nodes that hash the mounts of a backend, the files and directories that
+// readablePaths adds the nodes that hash the mounts of a backend, the files and directories that
 // lines and values of variables name, and the files that requirements name.
-func (c *compiler) seen(d *driver, b *lang.Backend, own []lang.EnvVar, requires []string, lines ...string) seen {
-	s := seen{deps: slices.Clone(d.mounts)}
+func (c *compiler) readablePaths(d *driver, b *lang.Backend, own []lang.EnvVar, requires []string, lines ...string) readablePaths {
+	s := readablePaths{deps: slices.Clone(d.mounts)}
 	for _, m := range d.mounted {
 		s.unchanged = append(s.unchanged, m.Unchanged)
 	}

@@ -18,7 +18,7 @@ type override struct {
 	as                  lang.ContainerAs
 }
 
-// dockerSocket is where daemons and their clients meet by default.
+// dockerSocket is the default socket of docker daemons.
 const dockerSocket = "/var/run/docker.sock"
 
 // commandDriver returns the driver of a command problem: that of its backend or, for a problem with

@@ -65,7 +65,7 @@ func (c *compiler) tests(p *lang.Problem, name string, labels []graph.Label, fil
 	if from := p.Pytest.RootFrom; from != nil {
 		return c.place(addr, KindTests, labels, from, tasks.Place{Shared: true, Ignore: tasks.TestLeavings(), Tests: &tasks.Tests{Files: files, MayLack: mayLack}})
 	}
-	return c.once(graph.Node{
+	return c.addOnce(graph.Node{
 		Addr: addr, Kind: KindTests, Labels: labels,
 		Task: tasks.NewTests(tasks.Tests{Root: p.Pytest.Root, Files: files, MayLack: mayLack}, c.sourcesOf(addr)), Pool: inProcessPool,
 	})

@@ -328,8 +328,8 @@ func (c *compiler) sourcesOf(addr string) tasks.Sources {
 	return tasks.Sources{States: c.env.States, Store: c.env.Store}
 }
 
-// once adds a node unless its address is known: shared inputs of cells.
-func (c *compiler) once(n graph.Node) graph.ID {
+// addOnce adds a node unless its address is known: shared inputs of cells.
+func (c *compiler) addOnce(n graph.Node) graph.ID {
 	if id, ok := c.plan.Graph.Lookup(n.Addr); ok {
 		return id
 	}

@@ -96,7 +96,7 @@ func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solut
 	verdicts := &pytest.Parse{Grouping: c.grouping(cell.Problem, cp)}
 	var left []graph.Dep // by the runs
 	tests := cell.Problem.Pytest
-	seen := c.seen(d, cell.Backend, cp.Env, tests.Requires, slices.Concat(cell.Backend.Setup, answer.Setup, tests.Args, []string{answer.Entry, cp.Before})...)
+	seen := c.readablePaths(d, cell.Backend, cp.Env, tests.Requires, slices.Concat(cell.Backend.Setup, answer.Setup, tests.Args, []string{answer.Entry, cp.Before})...)
 	parts := c.parts(cell.Problem, cp)
 	for _, part := range parts {
 		task := c.pytestRun(cell, answer, d, part)
@@ -217,7 +217,7 @@ func (c *compiler) submission(s *lang.Solution, answer lang.SolutionCheckpoint) 
 		sub := submissionOf(s, "")
 		return c.place(addr, KindSubmission, labels, answer.From, tasks.Place{Target: sub.Target, Ignore: s.Ignore, Syntax: s.IgnoreSyntax, Plain: sub.Plain})
 	}
-	return c.once(graph.Node{
+	return c.addOnce(graph.Node{
 		Addr: addr, Kind: KindSubmission, Labels: labels,
 		Task: usable(answer, submissionTask(s, answer, c.submissionSources(addr, s))), Pool: inProcessPool,
 	})
@@ -263,7 +263,7 @@ func (c *compiler) materialize(p *lang.Problem, a lang.Asset) graph.ID {
 	if a.From != nil {
 		return c.place(addr, KindMaterialize, labels, a.From, tasks.Place{Target: a.Target, Ignore: a.Ignore, Shared: true})
 	}
-	return c.once(graph.Node{
+	return c.addOnce(graph.Node{
 		Addr: addr, Kind: KindMaterialize, Labels: labels, Task: tasks.NewMaterialize(assetOf(a), c.sourcesOf(addr)), Pool: inProcessPool,
 	})
 }

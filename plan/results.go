@@ -17,8 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Results reads the results of an execution: every cell of which a checkpoint
-// was asked for, with those checkpoints.
+// Results reads the results of an execution: every cell with a requested checkpoint, with these checkpoints.
 func (p *Plan) Results(ctx context.Context, store cache.Store, r *graph.Report, run string) (*report.Results, error) {
 	asked := make([]bool, p.Graph.Len())
 	for _, id := range r.Nodes {
@@ -49,8 +48,7 @@ func (p *Plan) Graded() func(graph.ID) bool {
 	return func(id graph.ID) bool { return graded[id] }
 }
 
-// Heading returns the result of a cell without its checkpoints. That of an invalid problem
-// has none.
+// Heading returns the result of a cell without its checkpoints. A cell of an invalid problem has none.
 func (p *Plan) Heading(cell *Cell) report.Cell {
 	out := report.Cell{
 		Problem: cell.Problem.Name, Solution: cell.Solution.Name, Backend: cell.Backend.Addr(), Repeat: cell.Repeat,
@@ -90,8 +88,8 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 	return out, len(out.Checkpoints) > 0 || asked[cell.Node], nil
 }
 
-// Verdict reads the result of a checkpoint from the answer of the node that grades it: the
-// answer that its current key names. It returns nil when that node has no answer.
+// Verdict reads the result of a checkpoint from the answer of its grading node for the current key. It returns
+// nil if that node has no answer.
 func (p *Plan) Verdict(ctx context.Context, store cache.Store, r *graph.Report, cc CellCheckpoint) (*report.Checkpoint, error) {
 	st := r.Status(cc.Aggregate)
 	if st.State != event.Done && st.State != event.Cached {
@@ -111,7 +109,7 @@ func (p *Plan) Verdict(ctx context.Context, store cache.Store, r *graph.Report, 
 	return &c, err
 }
 
-// figures are what tasks measured of a checkpoint's solution, as far as they are known.
+// figures returns the measurements of tasks about a checkpoint's solution, as far as they are known.
 func (p *Plan) figures(ctx context.Context, store cache.Store, r *graph.Report, cc CellCheckpoint) (map[string]float64, error) {
 	var all map[string]float64
 	for _, id := range cc.Figures {
@@ -122,14 +120,14 @@ func (p *Plan) figures(ctx context.Context, store cache.Store, r *graph.Report, 
 		if all == nil {
 			all = map[string]float64{}
 		}
-		if err := readOutput(ctx, store, st, command.OutputFigures, &all); err != nil { // it adds to what is there
+		if err := readOutput(ctx, store, st, command.OutputFigures, &all); err != nil { // adds to all
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-// recordedOf is what was recorded of a solution; nil is nothing.
+// recordedOf returns the recorded result of a solution, or nil.
 func recordedOf(s *lang.Solution) *report.Recorded {
 	r := cmp.Or(s.Recorded, s.Results)
 	if r == nil {
@@ -144,10 +142,10 @@ func recordedOf(s *lang.Solution) *report.Recorded {
 	return out
 }
 
-// SumUp fills in what a cell's result has from those of its checkpoints.
+// SumUp sets the fields of a cell's result that are derived from its checkpoints.
 func SumUp(out *report.Cell) {
 	var classes []verdict.Class
-	stopped := false // the run ended before some checkpoint, or the machine lacked a device
+	stopped := false // the run ended before a checkpoint, or the machine lacks a device
 	out.Message, out.Score, out.ScoreUnbounded = nil, nil, nil
 	for _, c := range out.Checkpoints {
 		classes = append(classes, c.Class)
@@ -165,13 +163,13 @@ func SumUp(out *report.Cell) {
 	}
 	out.Status = verdict.CellStatus(classes)
 	if stopped && out.Status == verdict.Success {
-		out.Status = verdict.Skipped // not everything that was asked for was judged
+		out.Status = verdict.Skipped // some requested checkpoint was not judged
 	}
 }
 
-// Narrow is the result of a cell for the checkpoints that were asked for, by the
-// addresses of nodes; false when nothing of the cell was. asked is called with each
-// checkpoint, and with nil for the cell.
+// Narrow returns the result of a cell with only the requested checkpoints, given the addresses of their nodes.
+// It returns false if nothing of the cell was requested. asked is called with each checkpoint, and with nil for
+// the cell.
 func Narrow(cell report.Cell, asked func(addr string, c *report.Checkpoint) bool) (narrowed report.Cell, any bool) {
 	id := ResultCell(&cell)
 	all := cell.Checkpoints
@@ -192,7 +190,7 @@ func Narrow(cell report.Cell, asked func(addr string, c *report.Checkpoint) bool
 	return cell, asked(address(KindAggregate, id.Problem, id.name()), nil) || len(cell.Checkpoints) > 0
 }
 
-// withoutVerdict is a checkpoint that could not be graded, and why.
+// withoutVerdict returns a checkpoint that could not be graded, with the reason.
 func (p *Plan) withoutVerdict(ctx context.Context, store cache.Store, r *graph.Report, cc CellCheckpoint) (*report.Checkpoint, error) {
 	st := r.Status(cc.Aggregate)
 	v := verdict.Checkpoint{
@@ -238,8 +236,8 @@ func (p *Plan) withoutVerdict(ctx context.Context, store cache.Store, r *graph.R
 	return &c, err
 }
 
-// casesWithoutScore adds to a checkpoint that has no score the cases that have a
-// verdict, and those that keep it from a score.
+// casesWithoutScore adds to a checkpoint without a score the cases that have a verdict, and those that prevent
+// a score.
 func (p *Plan) casesWithoutScore(ctx context.Context, store cache.Store, r *graph.Report, cc CellCheckpoint, c *verdict.Checkpoint, m *verdict.Measurements) error {
 	for _, one := range cc.Cases {
 		st := r.Status(one.Verdict)
@@ -275,7 +273,7 @@ func (p *Plan) casesWithoutScore(ctx context.Context, store cache.Store, r *grap
 	return nil
 }
 
-// Arrange sums up cells whose checkpoints were put together, and sorts results.
+// Arrange sums up cells whose checkpoints were merged, and sorts results.
 func (p *Plan) Arrange(r *report.Results) {
 	for i := range r.Cells {
 		if len(r.Cells[i].Checkpoints) > 0 {
@@ -306,7 +304,7 @@ func readOutput(ctx context.Context, store cache.Store, st *graph.Status, name s
 		}
 		return json.Unmarshal(content, into)
 	}
-	return fmt.Errorf("there is no output %q", name)
+	return fmt.Errorf("output %q not found", name)
 }
 
 func nonEmpty(s string) *string {

@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// What expressions are checked against before a run is what they see after it.
+// Expressions are checked before a run against the same values that they see after it.
 func TestSelfHasItsShape(t *testing.T) {
 	c := verdict.Checkpoint{Name: "a", Class: verdict.Judged, Groups: verdict.NoTestCounts()}
 	if errs := checkpointValue(&c).Type().TestConformance(lang.CheckpointShape); len(errs) > 0 {

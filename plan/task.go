@@ -14,11 +14,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// TaskAddress is the address of the node of a task.
+// TaskAddress returns the address of a task's node.
 func TaskAddress(t *lang.Task) string { return address(KindTask, t.Name) }
 
-// task adds the node of a task, and those that it needs. What keeps it from that is the
-// error of the compilation.
+// task adds the node of a task and its dependencies. Errors are reported as compilation errors.
 func (c *compiler) task(t *lang.Task) graph.ID {
 	addr := TaskAddress(t)
 	if id, ok := c.plan.Graph.Lookup(addr); ok {
@@ -39,7 +38,7 @@ func (c *compiler) task(t *lang.Task) graph.ID {
 	}
 	n := graph.Node{Addr: addr, Kind: KindTask, Labels: c.taskLabels(t), Task: task, Pool: on.Pool, Slots: t.Cores, Retry: taskRetry(t, on), Probes: []string{d.addr}, Kept: slices.Contains(c.standalone, t)}
 	if on.Machines != nil {
-		n.Slots = 1 // of the machine's
+		n.Slots = 1 // slots of the machine
 	} else if t.Pool != "" {
 		n.Pool = t.Pool
 	}
@@ -49,7 +48,7 @@ func (c *compiler) task(t *lang.Task) graph.ID {
 		task.Inputs = append(task.Inputs, command.TaskInput{As: as, Path: place})
 		n.Deps = append(n.Deps, graph.Dep{On: id, As: as, Outputs: []string{tasks.TreeOutput}})
 	}
-	seen := c.seen(d, on, t.Env, t.Requires, slices.Concat(on.Setup, t.Setup, t.Argv)...)
+	seen := c.readablePaths(d, on, t.Env, t.Requires, slices.Concat(on.Setup, t.Setup, t.Argv)...)
 	n.Deps, task.VerifyInputs = slices.Concat(n.Deps, d.image, seen.deps), seen.unchanged
 	for _, line := range on.Setup {
 		task.Setup = append(task.Setup, session.Step{Line: line, Directory: "."})
@@ -64,7 +63,7 @@ func (c *compiler) task(t *lang.Task) graph.ID {
 	return c.plan.Graph.Add(n)
 }
 
-// resourcesOf are those that a task asks of machines.
+// resourcesOf returns the machine resources that a task requests.
 func resourcesOf(t *lang.Task) (r lang.Resources) {
 	if t.Cores > 1 {
 		r.CPUs = strconv.Itoa(t.Cores) + "+"
@@ -76,7 +75,7 @@ func resourcesOf(t *lang.Task) (r lang.Resources) {
 	return r
 }
 
-// taskRetry is the policy of a task, which may say how often it is tried itself.
+// taskRetry returns the retry policy of a task, which can specify the number of attempts.
 func taskRetry(t *lang.Task, on *lang.Backend) graph.Retry {
 	r := retryOf(nil, on)
 	if t.Retries != nil {
@@ -85,7 +84,7 @@ func taskRetry(t *lang.Task, on *lang.Backend) graph.Retry {
 	return r
 }
 
-// taskIdentity fills in what of the backend a task's key has, and its Python packages.
+// taskIdentity sets the parts of the backend's identity that a task's key contains, and its Python packages.
 func (c *compiler) taskIdentity(t *lang.Task, on *lang.Backend, d *driver, task *command.Task, n *graph.Node) {
 	lines := slices.Concat(on.Setup, t.Setup, t.Argv)
 	if len(t.Requires) == 0 {
@@ -110,7 +109,7 @@ func (c *compiler) taskIdentity(t *lang.Task, on *lang.Backend, d *driver, task 
 	}
 }
 
-// taskLabels has the solution that the task is about, if it is about one.
+// taskLabels returns the solution that the task is about, if any, as labels.
 func (c *compiler) taskLabels(t *lang.Task) []graph.Label {
 	labels := []graph.Label{{Name: "kind", Value: KindTask}}
 	if s, answer := t.Subject(); s != nil {
@@ -119,7 +118,7 @@ func (c *compiler) taskLabels(t *lang.Task) []graph.Label {
 	return append(labels, graph.Label{Name: "task", Value: t.Name}, graph.Label{Name: "backend", Value: t.Backend.Addr()})
 }
 
-// taskInput adds the node of an input, and returns its place in the workspace.
+// taskInput adds the node of an input, and returns the input's path in the workspace.
 func (c *compiler) taskInput(t *lang.Task, in lang.TaskInput) (id graph.ID, place string) {
 	addr := address(KindInput, t.Name, in.Name)
 	labels := []graph.Label{{Name: "kind", Value: KindInput}, {Name: "task", Value: t.Name}}
@@ -129,27 +128,26 @@ func (c *compiler) taskInput(t *lang.Task, in lang.TaskInput) (id graph.ID, plac
 	case in.From != nil:
 		return c.place(addr, KindInput, labels, in.From, tasks.Place{Target: in.Target, Ignore: in.Ignore}), "."
 	}
-	return c.once(graph.Node{
+	return c.addOnce(graph.Node{
 		Addr: addr, Kind: KindInput, Labels: labels, Task: tasks.NewMaterialize(assetOf(in.Asset), c.sourcesOf(addr)), Pool: inProcessPool,
 	}), "."
 }
 
-// place adds the node that puts an output of a task where p says.
+// place adds the node that places an output of a task as p specifies.
 func (c *compiler) place(addr, kind string, labels []graph.Label, from *lang.OutputRef, p tasks.Place) graph.ID {
 	on := c.task(from.Task)
 	p.Output, p.File, p.Any = from.Name, from.Output().Kind == lang.OutputFile, from.Output().Kind == lang.OutputAny
-	return c.once(graph.Node{
+	return c.addOnce(graph.Node{
 		Addr: addr, Kind: kind, Labels: labels, Task: &p, Pool: inProcessPool,
 		Deps: []graph.Dep{{On: on, As: tasks.From, Outputs: []string{from.Name}}},
 	})
 }
 
-// figures adds the nodes that know the metrics about a checkpoint of a cell, in the order
-// in which their tasks are written.
+// figures adds the nodes with metrics about a checkpoint of a cell, in the order of their tasks.
 func (c *compiler) figures(cell *Cell, cp *lang.Checkpoint) (ids []graph.ID) {
 	for _, t := range c.about[subject{cell.Solution, cp}] {
 		on := c.task(t)
-		ids = append(ids, c.once(graph.Node{
+		ids = append(ids, c.addOnce(graph.Node{
 			Addr: address(KindFigures, t.Name), Kind: KindFigures, Labels: withKind(KindFigures, c.taskLabels(t)), Pool: inProcessPool, Kept: true,
 			Task: &command.Figures{Task: t.Block, Metrics: t.Metrics()},
 			Deps: []graph.Dep{{On: on, As: command.FromTask, Outputs: t.Metrics()}},
@@ -169,7 +167,7 @@ type subject struct {
 	checkpoint *lang.Checkpoint
 }
 
-// tasksAbout are the tasks with metrics, by what they are about.
+// tasksAbout returns the tasks with metrics, by subject.
 func tasksAbout(cfg *lang.Config) map[subject][]*lang.Task {
 	about := map[subject][]*lang.Task{}
 	for _, t := range cfg.Tasks {
@@ -223,8 +221,7 @@ func tasksOf(s *lang.Solution, about map[subject][]*lang.Task, set map[*lang.Tas
 	}
 }
 
-// Standalone are the tasks that no cell needs, and that are about none: no partition has
-// their nodes.
+// Standalone returns the tasks that no cell needs and that are about no cell: no partition has their nodes.
 func Standalone(cfg *lang.Config) []*lang.Task {
 	if len(cfg.Tasks) == 0 {
 		return nil

@@ -43,7 +43,7 @@ func (c *compiler) verifierCheckpoint(s *lang.Suite, cell *Cell, answer lang.Sol
 			task.Tests = append(task.Tests, t.As)
 		}
 		submitted := graph.Dep{On: c.submission(cell.Solution, answer), As: verifier.FromSubmission, Outputs: []string{tasks.TreeOutput}}
-		seen := c.seen(d, cell.Backend, cp.Verifier.Env, nil)
+		seen := c.readablePaths(d, cell.Backend, cp.Verifier.Env, nil)
 		task.VerifyInputs = seen.unchanged
 		run := node(KindVerify, task, slices.Concat(tests, []graph.Dep{submitted}, d.image, seen.deps))
 		run.Pool, run.Retry, run.Probes = cell.Backend.Pool, retryOf(s, cell.Backend), []string{d.addr}
@@ -82,7 +82,7 @@ func (c *compiler) verifierTests(p *lang.Problem, cp *lang.Checkpoint) []graph.D
 			parts = append(parts, "/"+strconv.Itoa(place+1)) // no checkpoint has this name
 		}
 		addr := address(KindTests, p.Name, parts...)
-		id := c.once(graph.Node{
+		id := c.addOnce(graph.Node{
 			Addr: addr, Kind: KindTests, Labels: problemLabels(KindTests, p, owner),
 			Task: tasks.NewMaterialize(tasks.Asset{Source: dir, Target: ".", Ignore: notTests(cp.Verifier, dir)}, c.sourcesOf(addr)), Pool: inProcessPool,
 		})

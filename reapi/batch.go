@@ -20,7 +20,7 @@ import (
 // calls is the number of messages and streams that a Read or Write has under way.
 const calls = 8
 
-// Messages cost something beside the bytes of blobs.
+// Messages have overhead besides the bytes of blobs.
 const (
 	digestBytes   = 100     // for each blob
 	minCompressed = 1 << 10 // smaller blobs are sent as they are

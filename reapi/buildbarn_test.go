@@ -53,8 +53,7 @@ func (b *barn) restart(name string) {
 	}
 }
 
-// run has a command executed, once it can be: daemons that were started again are not ready
-// at once.
+// run executes a command once that is possible: daemons that were restarted are not ready at once.
 func (b *barn) run(c *reapi.Client, a command) *reapi.Executed {
 	b.t.Helper()
 	var x *reapi.Executed
@@ -68,7 +67,7 @@ func (b *barn) run(c *reapi.Client, a command) *reapi.Executed {
 	return x
 }
 
-// try has a command executed once.
+// try executes a command once.
 func (b *barn) try(c *reapi.Client, a command) (*reapi.Executed, error) {
 	action, err := a.send(reapi.NewSender(c))
 	if err != nil {
@@ -237,7 +236,7 @@ func TestBuildbarnKill(t *testing.T) {
 	}
 }
 
-// TestBuildbarnLost: what a lost daemon does to an action is no result of it.
+// TestBuildbarnLost: a daemon that is lost during an action does not give it a result.
 func TestBuildbarnLost(t *testing.T) {
 	b := newBarn(t)
 	c := b.client()

@@ -13,17 +13,16 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// AwayError reports that a server is away or out of order: the same call may succeed later.
+// AwayError reports that a server is away or out of order: the same call can succeed later.
 type AwayError struct{ Err error }
 
 func (e *AwayError) Error() string { return e.Err.Error() }
 func (e *AwayError) Unwrap() error { return e.Err }
 
-// RefusedError reports that a server does not do what it is asked: now, and if it is asked
-// again.
+// RefusedError reports that a server refuses a request, and would refuse it again.
 type RefusedError struct {
 	Err    error
-	Rights bool // the caller may not
+	Rights bool // not permitted
 }
 
 func (e *RefusedError) Error() string { return e.Err.Error() }

@@ -87,12 +87,12 @@ func (a command) send(u *cache.Sender) (cache.Digest, error) {
 	return d, u.Blobs(context.Background(), blobs, slices.Collect(maps.Keys(blobs))...)
 }
 
-// answer is an engine whose actions all end so.
+// answer returns an engine whose actions all end so.
 func answer(o remotetest.Outcome) remotetest.Engine {
 	return func(context.Context, *execution.Action, *execution.Command) remotetest.Outcome { return o }
 }
 
-// ended is the outcome of an action whose status is an error.
+// ended returns the outcome of an action whose status is an error.
 func ended(code codes.Code, message string) remotetest.Outcome {
 	return remotetest.Outcome{Response: &execution.ExecuteResponse{Status: &rpc.Status{Code: int32(code), Message: message}}}
 }

@@ -163,7 +163,7 @@ func TestUploadFaults(t *testing.T) {
 	}
 }
 
-// TestFileLikeDirectory: a submission may have a file with the bytes of a Directory of its own.
+// TestFileLikeDirectory: a submission can contain a file with the bytes of a Directory.
 func TestFileLikeDirectory(t *testing.T) {
 	ctx := context.Background()
 	s := remotetest.Start(t)

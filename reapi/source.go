@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// maxQuestion limits the blobs in a message that asks for the missing ones.
+// maxQuestion limits the blobs in a query for missing ones.
 const maxQuestion = 20_000
 
 // NewSender returns a sender to the server of a client.

@@ -29,7 +29,7 @@ func (c *Client) resource(d cache.Digest, kind string) string {
 	return name
 }
 
-// readStream reads one blob. A stream that breaks off is asked for from where it ended.
+// readStream reads one blob. A broken stream is resumed where it ended.
 func (c *Client) readStream(ctx context.Context, d cache.Digest, a *Capabilities, into func(cache.Digest, io.Reader) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

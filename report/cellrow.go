@@ -12,27 +12,26 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// CellRow is what counts and the table of cells need of a cell. It is a plain value,
-// small beside the cell, so that a caller can keep the rows of cells whose results it
-// does not read again.
+// CellRow holds the data of a cell that counts and the table of cells need. It is small, so that a caller can
+// keep the rows of cells and drop their results.
 type CellRow struct {
 	Problem     string
 	Solution    string
 	Backend     string
 	Repeat      int
 	Checkpoints int     // as Listed
-	Outcome     string  // the worst of the checkpoints
-	Remark      string  // on that one
+	Outcome     string  // worst of all checkpoints
+	Remark      string  // note on the worst checkpoint
 	Seconds     float64 // of all test sessions
 	Groups      [len(verdict.Groups)]verdict.Count
 	Scored      bool
-	Named       bool        // its checkpoints have names, and groups of tests
-	Scores      [2]*float64 // bounded and unbounded, of a cell that has one verdict
-	Tally       Tally       // by each checkpoint's own policy
-	Unjudged    int         // checkpoints that have another class than judged
+	Named       bool        // whether checkpoints have names and groups of tests
+	Scores      [2]*float64 // bounded and unbounded; only for a cell with a single, nameless checkpoint
+	Tally       Tally       // each checkpoint by its own policy
+	Unjudged    int         // checkpoints with a class other than judged
 }
 
-// RowOf is the row of a cell.
+// RowOf returns the row of a cell.
 func RowOf(cell *Cell) CellRow {
 	one := &Results{Cells: []Cell{*cell}}
 	r := CellRow{Problem: cell.Problem, Solution: cell.Solution, Backend: cell.Backend, Repeat: cell.Repeat, Scored: one.scored()}
@@ -70,9 +69,8 @@ func RowOf(cell *Cell) CellRow {
 	return r
 }
 
-// WriteCellTable writes the table format from rows alone. It reports false, and
-// writes nothing, when the cells are so few that the table has a row for each
-// checkpoint, which takes the results.
+// WriteCellTable writes the table format from rows alone. It writes nothing and returns false if there are so
+// few cells that the table has a row for each checkpoint, which requires the results.
 func WriteCellTable(w io.Writer, rows []CellRow, o Options) (written bool, err error) {
 	l := layout{safe: text.Line, mark: painted(o.Color)}
 	checkpoints := 0

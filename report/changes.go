@@ -9,47 +9,46 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// ChangeKind says what became of a checkpoint from one result to another.
+// ChangeKind classifies the change of a checkpoint between two results.
 type ChangeKind string
 
-// The kinds of changes, in the order in which they are listed.
+// Kinds of changes, in the order in which they are listed.
 const (
 	ChangeLost    ChangeKind = "lost"    // its outcome or score is worse
 	ChangeBroken  ChangeKind = "broken"  // it was judged, and could not be judged
-	ChangeFlaky   ChangeKind = "flaky"   // another verdict on the same inputs; only causes can tell
+	ChangeFlaky   ChangeKind = "flaky"   // another verdict on the same inputs; set from causes
 	ChangeChanged ChangeKind = "changed" // the same outcome and score, from other tests
 	ChangeWon     ChangeKind = "won"
-	ChangeJudged  ChangeKind = "judged" // it could not be judged, and was
-	ChangeStale   ChangeKind = "stale"  // the verdict no longer holds; a run would judge it again
-	ChangeNew     ChangeKind = "new"    // the first result does not have it
-	ChangeGone    ChangeKind = "gone"   // the second one does not
+	ChangeJudged  ChangeKind = "judged" // it could not be judged before, and was judged now
+	ChangeStale   ChangeKind = "stale"  // the verdict is out of date; a run would judge it again
+	ChangeNew     ChangeKind = "new"    // missing in the first result
+	ChangeGone    ChangeKind = "gone"   // missing in the second result
 )
 
-// ChangeKinds are the kinds in their order.
+// ChangeKinds lists the kinds in order.
 var ChangeKinds = []ChangeKind{ChangeLost, ChangeBroken, ChangeFlaky, ChangeChanged, ChangeWon, ChangeJudged, ChangeStale, ChangeNew, ChangeGone}
 
-// Change is a checkpoint of which two results have another outcome, score or test.
+// Change is a checkpoint whose outcome, score or tests differ between two results.
 type Change struct {
-	Cell          *Cell       // of the second result; of the first for one that is gone
-	Was, Is       *Checkpoint // nil where a result does not have it
+	Cell          *Cell       // of the second result, or of the first if the second does not contain it
+	Was, Is       *Checkpoint // nil if that result does not contain the checkpoint
 	Name          string      // problem/checkpoint/solution@backend
-	Before, After string      // outcome, with the score where there is one; "" is absent
+	Before, After string      // outcome and score, if any; "" means absent
 	Kind          ChangeKind
-	Causes        []string // what the change comes from; empty if that is unknown
-	// TestsLost are the tests that no longer pass, or fail and did not, TestsWon those of the opposite
-	// change, where both results have the checkpoint. A test that a result lacks neither
-	// passes nor fails there.
+	Causes        []string // empty if unknown
+	// TestsLost are the tests that no longer pass, or newly fail; TestsWon is the opposite. Both are set only
+	// if both results contain the checkpoint. A test that a result lacks neither passes nor fails there.
 	TestsLost, TestsWon []Test
 }
 
-// Cause is what the change comes from, in a line; "" if that is unknown.
+// Cause returns the causes of the change in one line, or "" if they are unknown.
 func (c *Change) Cause() string { return strings.Join(c.Causes, ", ") }
 
 // Worse reports whether the checkpoint's outcome or score is worse than it was.
 func (c *Change) Worse() bool { return c.Kind == ChangeLost || c.Kind == ChangeBroken }
 
-// Changes compares two results: first what became worse, then what became better, what is
-// new and what is gone, each in the order of the results.
+// Changes compares two results. It lists what became worse, then better, then new and missing checkpoints, each
+// in the order of the results.
 func Changes(before, after *Results) []Change {
 	was, order := map[string]row{}, []string{}
 	for _, row := range rowsOf(before.inOrder(false)) {
@@ -87,8 +86,7 @@ func sortChanges(changes []Change) {
 	})
 }
 
-// compare sets the kind of a change of a checkpoint that both results have, and what became of its
-// tests. The kind is "" if nothing changed.
+// compare sets the kind of the change and the tests that changed. The kind is "" if nothing changed.
 func (c *Change) compare() {
 	c.TestsLost, c.TestsWon = worseTests(c.Was, c.Is), worseTests(c.Is, c.Was)
 	merit, had, has := compareOutcomes(c.Is, c.Was), hasVerdict(c.Was), hasVerdict(c.Is)
@@ -109,8 +107,7 @@ func (c *Change) compare() {
 	}
 }
 
-// hasVerdict reports whether a checkpoint was judged, or could not be judged for a reason of the
-// submission's.
+// hasVerdict reports whether a checkpoint was judged, or failed to be judged because of the submission.
 func hasVerdict(c *Checkpoint) bool {
 	o := outcomeOf(c)
 	return o != verdict.OutcomeBroken && o != verdict.OutcomeSkipped
@@ -151,8 +148,7 @@ func (t *Test) name() string {
 	return t.File + "::" + t.ID
 }
 
-// standing is the outcome of a checkpoint, and its score; of one whose verdict does not hold,
-// its state.
+// standing returns the outcome and score of a checkpoint or, if its verdict is out of date, its state.
 func standing(c *Checkpoint) string {
 	switch c.State {
 	case "":
@@ -174,12 +170,12 @@ func standing(c *Checkpoint) string {
 	return s
 }
 
-// outcomesByMerit are the outcomes, the worst first.
+// outcomesByMerit lists the outcomes, the worst first.
 var outcomesByMerit = []verdict.Outcome{verdict.OutcomeSkipped, verdict.OutcomeBroken, verdict.OutcomeErrored, verdict.OutcomeNotReached,
 	verdict.OutcomeFailed, verdict.OutcomeScored, verdict.OutcomePassed}
 
-// compareOutcomes is below 0 if a is worse than b. Of equal outcomes the score decides, then the one without
-// a bound.
+// compareOutcomes returns a negative number if a is worse than b. It compares outcomes, then scores, then
+// unbounded scores.
 func compareOutcomes(a, b *Checkpoint) int {
 	merit := func(c *Checkpoint) int { return slices.Index(outcomesByMerit, outcomeOf(c)) }
 	number := func(n *float64) float64 {
@@ -191,8 +187,7 @@ func compareOutcomes(a, b *Checkpoint) int {
 	return cmp.Or(cmp.Compare(merit(a), merit(b)), cmp.Compare(number(a.Score), number(b.Score)), cmp.Compare(number(a.ScoreUnbounded), number(b.ScoreUnbounded)))
 }
 
-// SameResult reports whether two results of a checkpoint are of one judging: the same
-// verdicts, which took as long.
+// SameResult reports whether a and b are the result of one execution: equal verdicts and equal durations.
 func SameResult(a, b *Checkpoint) bool {
 	return standing(a) == standing(b) && a.Class == b.Class && a.DurationMS == b.DurationMS && slices.EqualFunc(a.Tests, b.Tests, func(x, y Test) bool {
 		return x.ID == y.ID && x.File == y.File && x.Status == y.Status && x.DurationMS == y.DurationMS

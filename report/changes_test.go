@@ -65,7 +65,7 @@ func TestChangesWithinACheckpoint(t *testing.T) {
 	}
 }
 
-// Scores differ also above their bound, and when one of them is no number.
+// Scores also differ above their bound, and if one of them is not a number.
 func TestChangesOfScores(t *testing.T) {
 	one := func(bounded, unbounded float64) *Results {
 		s := verdict.NewScore(bounded, unbounded)

@@ -2,8 +2,7 @@ package report
 
 import "github.com/fevalgraph/fevalgraph/verdict"
 
-// NewCheckpoint is a verdict with what was measured, as results show it. It
-// shares the verdict's counts.
+// NewCheckpoint combines a verdict with its measurements. The result shares the verdict's counts.
 func NewCheckpoint(v *verdict.Checkpoint, m *verdict.Measurements) Checkpoint {
 	c := Checkpoint{
 		Name: v.Name, Passed: v.Passed, Policy: v.Policy, Vacuous: v.Vacuous, Class: v.Class, Message: present(m.Message),
@@ -13,8 +12,8 @@ func NewCheckpoint(v *verdict.Checkpoint, m *verdict.Measurements) Checkpoint {
 	}
 	for i, t := range v.Tests {
 		c.Tests[i].Test = t
-		// Verdicts and measurements come from the same work unless the
-		// verdicts were equal before; then the newer measurements fit, too.
+		// Verdicts and measurements are of the same execution unless equal verdicts were reused; then the newer
+		// measurements fit, too.
 		if i < len(m.Tests) {
 			of, to := &m.Tests[i], &c.Tests[i]
 			to.DurationMS, to.Message, to.CPUMS, to.MemoryBytes = of.DurationMS, present(of.Message), of.CPUMS, of.MemoryBytes
@@ -23,7 +22,7 @@ func NewCheckpoint(v *verdict.Checkpoint, m *verdict.Measurements) Checkpoint {
 	return c
 }
 
-// Verdict is the verdict of c, without its tests.
+// Verdict returns the verdict of c, without its tests.
 func (c *Checkpoint) Verdict() *verdict.Checkpoint {
 	return &verdict.Checkpoint{
 		Name: c.Name, Passed: c.Passed, Policy: c.Policy, Vacuous: c.Vacuous, Class: c.Class, Score: c.score(),
@@ -35,13 +34,13 @@ func (c *Checkpoint) score() verdict.Score {
 	return verdict.Score{Bounded: c.Score, Unbounded: c.ScoreUnbounded, BoundedText: c.ScoreText, UnboundedText: c.ScoreUnboundedText}
 }
 
-// Ruled reports whether c has a rule to pass by.
+// Ruled reports whether c has a pass rule.
 func (c *Checkpoint) Ruled() bool { return c.Policy != string(verdict.NoRule) }
 
-// Caveat is what to know about c beside that it passed; see verdict.Checkpoint.
+// Caveat returns a note on a passed checkpoint; see verdict.Checkpoint.
 func (c *Checkpoint) Caveat() string { return c.Verdict().Caveat() }
 
-// Sample is what figures over many cells take from the cell.
+// Sample returns the values of the cell that statistics over many cells need.
 func (c *Cell) Sample() verdict.Sample {
 	s := verdict.Sample{
 		Problem: c.Problem, Backend: c.Backend, Status: c.Status,
@@ -58,7 +57,7 @@ func (c *Cell) Sample() verdict.Sample {
 	return s
 }
 
-// Samples are those of cells.
+// Samples returns the samples of cells.
 func Samples(cells []Cell) []verdict.Sample {
 	samples := make([]verdict.Sample, len(cells))
 	for i := range cells {

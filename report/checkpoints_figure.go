@@ -9,8 +9,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// CheckpointsFigure draws how many problems each of the best solutions solves as checkpoints go on. It is
-// false unless some problem has several.
+// CheckpointsFigure draws how many problems each of the best solutions solves at each checkpoint. It returns
+// false unless some problem has several checkpoints.
 func CheckpointsFigure(r *Results) (f draw.Figure, ok bool) {
 	f = draw.Figure{Name: "checkpoints", Title: "Share of problems whose checkpoint passes, by checkpoint",
 		Columns: []string{"solution", "checkpoint", "share", "low", "high", "problems"}}
@@ -35,7 +35,7 @@ func CheckpointsFigure(r *Results) (f draw.Figure, ok bool) {
 			if c.Checkpoints[n].Passed {
 				passed = 1
 			}
-			at := units[k].at(u)
+			at := units[k].attemptsAt(u)
 			at.Values = append(at.Values, passed)
 		}
 	}

@@ -17,15 +17,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// Metrics are what contenders can be compared by: whether cells are solved, the share of their
-// checkpoints that passed, their scores, or their scores without a bound.
+// Metrics lists the metrics for comparisons: whether cells are solved, the share of their checkpoints that
+// passed, their scores, and their scores without a bound.
 var Metrics = []string{"solved", "checkpoints", "score", "unbounded"}
 
-// metric takes from a cell what it is compared by. A cell without a value has no verdict, unless
-// the metric means nothing for it.
+// metric extracts the compared value from a cell. No value means no verdict, unless the metric does not apply
+// to the cell.
 type metric struct {
 	value func(*verdict.Sample) (float64, bool)
-	means func(*verdict.Sample) bool // whether the metric means something for the cell
+	means func(*verdict.Sample) bool // whether the metric applies to the cell
 	scale statistics.Scale
 }
 
@@ -41,8 +41,8 @@ func metricOf(name string, r *Results) metric {
 	return metric{verdict.PassValue, (*verdict.Sample).Ruled, verdict.Passes}
 }
 
-// unboundedMetric returns the metric of problems that give scores without a bound. An attempt without one
-// counts with the lowest, which is 0 or the least that the problem gave.
+// unboundedMetric returns the metric of unbounded scores. An attempt without a score counts as the lowest: 0,
+// or the least score on its problem.
 func unboundedMetric(r *Results) metric {
 	least := map[string]float64{}
 	for i := range r.Cells {
@@ -61,44 +61,45 @@ func unboundedMetric(r *Results) metric {
 	return metric{value: value, means: given}
 }
 
-// Contenders are compared with each other, the best first.
+// Contenders is a comparison of contenders, sorted from best to worst.
 type Contenders struct {
 	Run    string
-	Of     string // whose results these are, in words; "" means those of Run
-	Stale  int    // verdicts that no longer hold
-	By     string // the axis that they are on
+	Of     string // whose results these are, for titles; "" means those of Run
+	Stale  int    // number of verdicts that are out of date
+	By     string // axis
 	Metric string
 	All    []Contender
 	Pairs  []ContenderPair // in the order of All
-	Groups [][]int         // of All, no two of a group being shown to differ; nil if not all pairs are compared
-	// Against is the place in All of the one that all others are compared with, -1 if all are with all.
+	Groups [][]int         // indices into All; members of a group do not differ significantly; nil if not all pairs are compared
+	// Against is the index in All of the contender that all others are compared with, or -1 if all pairs are
+	// compared.
 	Against int
-	// Unlabelled are the cells that are left out since their solution does not have the label By.
+	// Unlabelled is the number of cells that are left out because their solution does not have the label By.
 	Unlabelled int
-	// Notes are what is to be known of files that were compared.
+	// Notes are remarks on the files that were compared.
 	Notes []string
 }
 
-// Contender is one value on an axis, over all of its cells.
+// Contender is a value on an axis, with statistics of its cells.
 type Contender struct {
 	Name     string
-	Problems int     // with a verdict
+	Problems int     // problems with a verdict
 	Attempts int     // cells with a verdict
 	Missing  int     // cells without one
-	Mean     float64 // over problems, of the mean over their units of attempts; NaN if Problems is 0
+	Mean     float64 // mean over problems of the mean over their units; NaN if Problems is 0
 	Interval statistics.Interval
 }
 
-// ContenderPair is two contenders, by their places in Contenders.All, at the problems that both
+// ContenderPair compares two contenders, given by their indices in Contenders.All, on the problems that both
 // attempted under the same circumstances, such as on the same backend.
 type ContenderPair struct {
 	A, B int
 	statistics.Comparison
-	Corrected float64 // P, corrected for there being other pairs
-	Shown     bool    // that A and B differ
+	Corrected float64 // P, adjusted for the number of pairs
+	Shown     bool    // whether A and B differ significantly
 }
 
-// Rank orders what cells have on an axis by a metric, and compares no pairs.
+// Rank orders the values on an axis by a metric, without comparing pairs.
 func Rank(r *Results, axis, by string) *Contenders {
 	c := &Contenders{Run: r.Run, By: axis, Metric: by, Against: -1}
 	m := metricOf(by, r)
@@ -111,11 +112,11 @@ func Rank(r *Results, axis, by string) *Contenders {
 }
 
 func (c *Contenders) sort() {
-	slices.SortStableFunc(c.All, func(a, b Contender) int { return cmp.Compare(b.Mean, a.Mean) }) // NaN is last
+	slices.SortStableFunc(c.All, func(a, b Contender) int { return cmp.Compare(b.Mean, a.Mean) }) // sorts NaN last
 }
 
-// Compare compares those of the names, or all, that cells have on an axis: with each other or, if
-// against is not empty, with that one.
+// Compare compares the named values on an axis, or all of them: with each other or, if against is not empty,
+// with that value.
 func Compare(r *Results, axis, by string, names []string, against string) (*Contenders, error) {
 	if by == "" {
 		var err error
@@ -143,12 +144,12 @@ func Compare(r *Results, axis, by string, names []string, against string) (*Cont
 	}
 	for _, name := range names {
 		if attempts[name] == nil {
-			return nil, fmt.Errorf("no cell that has %s is of the %s %q; there are %s", metricWords[by], axis, name, text.Some(slices.Sorted(maps.Keys(attempts)), 8))
+			return nil, fmt.Errorf("no cell with %s has the %s %q; known are %s", metricWords[by], axis, name, text.Some(slices.Sorted(maps.Keys(attempts)), 8))
 		}
 		c.All = append(c.All, contender(name, attempts[name], m.scale))
 	}
 	if len(c.All) < 2 {
-		return nil, fmt.Errorf("there is nothing to compare: %s of cells that have %s: %s", axis, metricWords[by], cmp.Or(strings.Join(names, ", "), "none"))
+		return nil, fmt.Errorf("nothing to compare: %s of cells with %s: %s", axis, metricWords[by], cmp.Or(strings.Join(names, ", "), "none"))
 	}
 	c.sort()
 	if against != "" {
@@ -176,10 +177,10 @@ func (c *Contenders) unmatched(attempts map[string]attemptsByUnit) error {
 	return fmt.Errorf("no two attempted the same problem%s: %s", where, strings.Join(each[:min(len(each), 4)], "; "))
 }
 
-// metricWords are what a cell has that a metric means something for.
+// metricWords describes the cells that each metric applies to.
 var metricWords = map[string]string{"solved": "a rule to pass by", "checkpoints": "a rule to pass by", "score": "a score", "unbounded": "a score without a bound"}
 
-// usualMetric is the one that means something for every cell.
+// usualMetric returns the metric that applies to every cell.
 func usualMetric(r *Results) (string, error) {
 	scored := 0
 	for i := range r.Cells {
@@ -193,11 +194,10 @@ func usualMetric(r *Results) (string, error) {
 	case len(r.Cells):
 		return "score", nil
 	}
-	return "", errors.New("some problems give scores, and others pass or fail: --metric score, unbounded, solved or checkpoints says what is compared")
+	return "", errors.New("some problems give scores, and others pass or fail: choose --metric score, unbounded, solved or checkpoints")
 }
 
-// unit is what attempts of several contenders are attempts at: a problem, under the circumstances
-// that are not compared.
+// unit identifies attempts that can be compared: a problem, under the circumstances that are not compared.
 type unit struct{ problem, rest string }
 
 // attempts returns the attempts of each contender at each unit, and counts the cells without the label.
@@ -225,23 +225,23 @@ func (c *Contenders) attempts(r *Results, m metric) map[string]attemptsByUnit {
 	return all
 }
 
-// attemptsByUnit has the attempts at each unit.
+// attemptsByUnit maps units to attempts.
 type attemptsByUnit map[unit]*statistics.Attempts
 
-// at returns the attempts at a unit.
-func (a attemptsByUnit) at(u unit) *statistics.Attempts {
+// attemptsAt returns the attempts at a unit.
+func (a attemptsByUnit) attemptsAt(u unit) *statistics.Attempts {
 	if a[u] == nil {
 		a[u] = &statistics.Attempts{}
 	}
 	return a[u]
 }
 
-// add counts an attempt at a unit, also one that has no value of the metric.
+// add counts an attempt at a unit, even if the metric has no value.
 func (a attemptsByUnit) add(u unit, m metric, s *verdict.Sample) {
 	if v, ok := m.value(s); ok {
-		a.at(u).Values = append(a.at(u).Values, v)
+		a.attemptsAt(u).Values = append(a.attemptsAt(u).Values, v)
 	} else {
-		a.at(u).Missing++
+		a.attemptsAt(u).Missing++
 	}
 }
 
@@ -277,7 +277,7 @@ func problemMeans(units map[unit]*statistics.Attempts) []float64 {
 	return means
 }
 
-// problemMean returns the mean over problems and how many there are; NaN without any.
+// problemMean returns the mean over problems and the number of problems; NaN if there are none.
 func problemMean(units map[unit]*statistics.Attempts) (mean float64, problems int) {
 	means := problemMeans(units)
 	if len(means) == 0 {
@@ -286,7 +286,7 @@ func problemMean(units map[unit]*statistics.Attempts) (mean float64, problems in
 	return statistics.Mean(means), len(means)
 }
 
-// compare makes the pairs, and the groups that they leave.
+// compare computes the pairs and groups.
 func (c *Contenders) compare(attempts map[string]attemptsByUnit, scale statistics.Scale) {
 	for a := range c.All {
 		for b := a + 1; b < len(c.All); b++ {
@@ -316,7 +316,7 @@ func (c *Contenders) compare(attempts map[string]attemptsByUnit, scale statistic
 	}
 }
 
-// correct finds out what the pairs show together.
+// correct adjusts p-values for multiple comparisons and makes groups.
 func (c *Contenders) correct() {
 	if len(c.Pairs) == 1 {
 		p := &c.Pairs[0]
@@ -331,7 +331,7 @@ func (c *Contenders) correct() {
 	for i := range c.Pairs {
 		p := &c.Pairs[i]
 		p.Comparison.Correct(&family)
-		p.Corrected = max(p.P, family.P[i]) // both may be drawn
+		p.Corrected = max(p.P, family.P[i]) // both can be drawn
 		p.Shown = p.Corrected <= statistics.Level
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// CompareFormats lists the formats that WriteContenders knows.
+// CompareFormats lists the formats of WriteContenders.
 var CompareFormats = []string{"table", "json", "markdown", "svg"}
 
-// WriteContenders renders a comparison. An unknown format is an error that lists the known ones.
+// WriteContenders renders a comparison. An unknown format is an error that lists the supported ones.
 func WriteContenders(w io.Writer, format string, c *Contenders, o Options) error {
 	var b strings.Builder
 	switch format {
@@ -52,13 +52,13 @@ func (c *Contenders) groupsText() string {
 	if c.Groups == nil {
 		return ""
 	}
-	return "Those that have a letter in common are not shown to differ.\n\n"
+	return "Those that share a letter do not differ significantly.\n\n"
 }
 
-// metricTitles name metrics in titles.
+// metricTitles are the titles of metrics.
 var metricTitles = map[string]string{"solved": "Share of solved problems", "checkpoints": "Share of checkpoints that passed", "score": "Mean score", "unbounded": "Mean score without a bound"}
 
-// title names the comparison, the cells that it leaves out, and the verdicts that no longer hold.
+// title names the comparison, the cells that are left out, and the verdicts that are out of date.
 func (c *Contenders) title(safe func(string) string) string {
 	title := metricTitles[c.Metric] + ", by " + c.By
 	if c.Against >= 0 {
@@ -76,7 +76,7 @@ func (c *Contenders) title(safe func(string) string) string {
 	return title
 }
 
-// grid is the table of contenders.
+// grid returns the table of contenders.
 func (c *Contenders) grid(safe func(string, int) string) text.Grid {
 	figure := c.figures()
 	g := text.Grid{Header: []string{"group", c.By, "mean", "95 % interval", "problems", "attempts", "no verdict"}, Right: []int{2, 4, 5, 6}}
@@ -91,7 +91,7 @@ func (c *Contenders) grid(safe func(string, int) string) text.Grid {
 	return g.Without(g.Blank(0, 6)...)
 }
 
-// Letters are the groups of a contender: "a", "ab". From the 27th group on they are numbers.
+// Letters returns the groups of a contender: "a", "ab". From the 27th group on they are numbers.
 func (c *Contenders) Letters(contender int) string {
 	var all strings.Builder
 	for i, group := range c.Groups {
@@ -108,11 +108,11 @@ func (c *Contenders) Letters(contender int) string {
 	return strings.TrimSpace(all.String())
 }
 
-// mostPairs is how many pairs are listed unless all are asked for. Of more, those of neighbours are.
+// mostPairs limits the listed pairs. If there are more, only pairs of neighbours are listed by default.
 const mostPairs = 15
 
-// listed are the pairs that are listed.
-func (c *Contenders) listed(all bool) []*ContenderPair {
+// listedPairs returns the pairs to list.
+func (c *Contenders) listedPairs(all bool) []*ContenderPair {
 	var pairs []*ContenderPair
 	for i := range c.Pairs {
 		if p := &c.Pairs[i]; all || len(c.Pairs) <= mostPairs || p.B == p.A+1 {
@@ -122,7 +122,7 @@ func (c *Contenders) listed(all bool) []*ContenderPair {
 	return pairs
 }
 
-// pairGrid is the table of pairs. A difference that is not shown has a ~.
+// pairGrid returns the table of pairs. Differences that are not significant are marked by ~.
 func (c *Contenders) pairGrid(all bool, safe func(string, int) string) text.Grid {
 	p, figure := "p", c.figures()
 	if len(c.Pairs) > 1 {
@@ -130,14 +130,14 @@ func (c *Contenders) pairGrid(all bool, safe func(string, int) string) text.Grid
 	}
 	signed := signedBy(figure)
 	g := text.Grid{Header: []string{"", "better", "than", "by", "95 % interval", p, "+/=/-"}, Right: []int{3}}
-	for _, pair := range c.listed(all) {
+	for _, pair := range c.listedPairs(all) {
 		mark := "~"
 		if pair.Shown {
 			mark = ">"
 		}
 		a, b, sign := pair.A, pair.B, 1.0
 		counts := fmt.Sprintf("%d/%d/%d", pair.Better, pair.Equal, pair.Less)
-		if pair.Difference < 0 { // where they met, the other one is better
+		if pair.Difference < 0 { // on their shared problems, B is better
 			a, b, sign = b, a, -1
 			counts = fmt.Sprintf("%d/%d/%d", pair.Less, pair.Equal, pair.Better)
 		}
@@ -161,8 +161,8 @@ func turned(i statistics.Interval, sign float64) statistics.Interval {
 	return i
 }
 
-// details say what the table has no room for: of each pair, if all is asked for; else of the only
-// one, and of those whose difference attempts without a verdict could undo.
+// details returns what does not fit into the table, for each pair if all is set. Otherwise for a single pair,
+// and for pairs that attempts without a verdict could reverse.
 func (c *Contenders) details(all bool, safe func(string, int) string) []string {
 	all = all || len(c.Pairs) == 1
 	figure := c.figures()
@@ -201,7 +201,7 @@ func (c *Contenders) details(all bool, safe func(string, int) string) []string {
 	return lines
 }
 
-// tooFew reports pairs with too few problems to show any difference, and how many are enough.
+// tooFew reports the pairs with too few problems to show any difference, and how many are enough.
 func (c *Contenders) tooFew() string {
 	few, most := 0, 0
 	for i := range c.Pairs {
@@ -223,8 +223,8 @@ func (c *Contenders) tooFew() string {
 	return line + "."
 }
 
-// figures returns how numbers of the metric are written. Shares are percent; scores have as many digits as
-// tell their means apart.
+// figures returns the number format of the metric: percentages for shares, and for scores as many digits as
+// distinguish their means.
 func (c *Contenders) figures() func(float64) string {
 	if c.Metric == "solved" || c.Metric == "checkpoints" {
 		return func(v float64) string {
@@ -232,7 +232,7 @@ func (c *Contenders) figures() func(float64) string {
 				return "-"
 			}
 			v = math.Round(1000*v) / 10
-			return strconv.FormatFloat(v+0, 'f', 1, 64) + " %" // +0 makes 0 of -0
+			return strconv.FormatFloat(v+0, 'f', 1, 64) + " %" // +0 turns -0 into 0
 		}
 	}
 	var means []float64
@@ -244,7 +244,7 @@ func (c *Contenders) figures() func(float64) string {
 	return text.Figures(means)
 }
 
-// signedBy writes a difference, with "+" if it is above 0.
+// signedBy formats a difference, with "+" if it is positive.
 func signedBy(figure func(float64) string) func(float64) string {
 	zero := figure(0)
 	return func(v float64) string {
@@ -270,7 +270,7 @@ func pText(p float64) string {
 	return strconv.FormatFloat(p, 'f', 3, 64)
 }
 
-// contenderJSON and pairJSON are what compare --json prints. What is null is not known.
+// contenderJSON and pairJSON are the output of compare --json. Unknown values are null.
 type contenderJSON struct {
 	Name     string      `json:"name"`
 	Groups   []int       `json:"groups"`
@@ -308,13 +308,13 @@ type ContendersObject struct {
 	Of           string          `json:"of"`
 	Stale        int             `json:"stale"`
 	By           string          `json:"by"`
-	Against      *string         `json:"against"` // null when all are paired
+	Against      *string         `json:"against"` // null if all pairs are compared
 	WithoutLabel int             `json:"without_label"`
 	Metric       string          `json:"metric"`
 	Confidence   float64         `json:"confidence"`
 	Contenders   []contenderJSON `json:"contenders"`
 	Pairs        []pairJSON      `json:"pairs"`
-	Notes        []string        `json:"notes,omitempty"` // of files of other programs
+	Notes        []string        `json:"notes,omitempty"` // of compared files
 }
 
 func (c *Contenders) json() *ContendersObject {

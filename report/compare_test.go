@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// contest are cells of problems that solutions pass as letters say: p passes, f fails, b breaks, and
+// contest returns cells of problems that solutions pass as letters say: p passes, f fails, b breaks, and
 // a space is not attempted.
 func contest(solutions map[string]string) *Results {
 	r := &Results{Schema: Schema, Run: "r"}
@@ -68,7 +68,7 @@ func TestCompare(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Compare(r, "solution", "", []string{"good", "god"}, ""); err == nil || !strings.Contains(err.Error(), `"god"; there are fair, good, late, near`) {
+	if _, err := Compare(r, "solution", "", []string{"good", "god"}, ""); err == nil || !strings.Contains(err.Error(), `"god"; known are fair, good, late, near`) {
 		t.Errorf("an unknown name is %v", err)
 	}
 	if _, err := Compare(r, "backend", "", nil, ""); err == nil || !strings.Contains(err.Error(), "nothing to compare") {
@@ -206,7 +206,7 @@ func TestCompareTooFew(t *testing.T) {
 	}
 }
 
-// With one that all others are compared with there are fewer pairs.
+// If all others are compared with one contender, there are fewer pairs.
 func TestCompareAgainst(t *testing.T) {
 	r := contest(map[string]string{"base": "ffffff", "a": "pppppp", "b": "ppfppp", "c": "pppfpp"})
 	c, err := Compare(r, "solution", "", []string{"a", "b"}, "base")
@@ -216,7 +216,7 @@ func TestCompareAgainst(t *testing.T) {
 	if len(c.Pairs) != 2 || c.Groups != nil || c.All[c.Against].Name != "base" {
 		t.Errorf("against base: %+v", c)
 	}
-	if _, err := Compare(r, "solution", "", nil, "absent"); err == nil || !strings.Contains(err.Error(), `"absent"; there are a, b, base, c`) {
+	if _, err := Compare(r, "solution", "", nil, "absent"); err == nil || !strings.Contains(err.Error(), `"absent"; known are a, b, base, c`) {
 		t.Errorf("against a name that is not there: %v", err)
 	}
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// mostBars is how many rows a drawing has; its data has all.
+// mostBars limits the rows of a drawing; its data has all rows.
 const mostBars = 60
 
 const barHeight = 22
 
-// scaleOf returns the scale of the metric's axis: its ends, or what the values need.
+// scaleOf returns the scale of the metric's axis: fixed ends, or a range that covers the values.
 func (c *Contenders) scaleOf(values []float64, start, end float64) draw.Scale {
 	s := draw.Scale{Start: start, End: end}
 	switch c.Metric {
@@ -29,7 +29,7 @@ func (c *Contenders) scaleOf(values []float64, start, end float64) draw.Scale {
 	return s
 }
 
-// around returns ends between which all values and 0 lie.
+// around returns a range that contains all values and 0.
 func around(values []float64) (from, to float64) {
 	for _, v := range values {
 		if statistics.Finite(v) {
@@ -43,7 +43,7 @@ func around(values []float64) (from, to float64) {
 	return math.Floor(from/step) * step, math.Ceil(to/step) * step
 }
 
-// tick writes a value of the axis.
+// tick formats a value of the axis.
 func (c *Contenders) tick(v float64) string {
 	if c.Metric == "solved" || c.Metric == "checkpoints" {
 		return strconv.FormatFloat(math.Round(1000*v)/10+0, 'f', -1, 64) + " %"
@@ -51,7 +51,7 @@ func (c *Contenders) tick(v float64) string {
 	return strconv.FormatFloat(v+0, 'g', 4, 64) // not -0
 }
 
-// bottomAxis draws ticks below a plot, and lines of the grid up to its top.
+// bottomAxis draws ticks below a plot, and grid lines up to its top.
 func bottomAxis(d *draw.Drawing, s draw.Scale, top, bottom float64, tick func(float64) string) {
 	for _, v := range s.Ticks(max(2, int((s.End-s.Start)/70))) {
 		d.Line(s.At(v), top, s.At(v), bottom, "kgrid thin", "")
@@ -63,7 +63,7 @@ func bottomAxis(d *draw.Drawing, s draw.Scale, top, bottom float64, tick func(fl
 	}
 }
 
-// LeaderboardFigure draws contenders, the best first, with the intervals of their means.
+// LeaderboardFigure draws contenders from best to worst, with the intervals of their means.
 func (c *Contenders) LeaderboardFigure() draw.Figure {
 	f := draw.Figure{Name: figureName("leaderboard", c.By, c.Metric), Title: metricTitles[c.Metric] + ", by " + c.By,
 		Note:    "Means over problems with their 95 % intervals.",
@@ -118,7 +118,7 @@ func (c *Contenders) LeaderboardFigure() draw.Figure {
 	return f
 }
 
-// figureName returns the name of a figure's file; labels of solutions can hold anything.
+// figureName returns the name of a figure's file. Parts may be labels of solutions, which can contain anything.
 func figureName(parts ...string) string {
 	name := ""
 	for _, part := range parts {
@@ -134,8 +134,8 @@ func figureName(parts ...string) string {
 	return name[:len(name)-1]
 }
 
-// PairsFigure draws the differences of pairs with their intervals: all pairs if they are few, else those
-// with the first. It is false without pairs that met.
+// PairsFigure draws the differences of pairs with their intervals: all pairs if there are few, else those with
+// the first contender. It returns false if no pair shares a problem.
 func (c *Contenders) PairsFigure() (f draw.Figure, ok bool) {
 	f = draw.Figure{Name: figureName("pairs", c.By, c.Metric), Title: "Differences, problem by problem, by " + c.By,
 		Columns: []string{"a", "b", "problems", "difference", "low", "high", "p", "p_corrected", "shown", "detectable", "better", "equal", "less", "without_verdict"}}

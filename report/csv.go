@@ -12,10 +12,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// csvHeader names the columns. The first ones say which cell and checkpoint
-// was run and how that ended, the test_ ones are about one test;
-// test_checkpoint is the checkpoint that brought the test in. Columns are only
-// ever added at the end.
+// csvHeader lists the columns. The first ones describe the cell, the checkpoint and its verdict. Those with the
+// prefix test_ describe a test; test_checkpoint is the checkpoint that introduced it. New columns are only
+// added at the end.
 var csvHeader = [...]string{
 	"run", "problem", "solution", "backend", "repeat", "checkpoint", "class", "passed", "policy", "message",
 	"test_id", "test_file", "test_checkpoint", "test_group", "test_status", "test_duration_ms", "test_message",
@@ -23,9 +22,8 @@ var csvHeader = [...]string{
 	"state", "figures", "task",
 }
 
-// writeCSV writes one record per test. A checkpoint without tests has one
-// record in which the test columns are empty, so that what was not judged
-// does not disappear, and so has each task. Lines end as RFC 4180 says, also inside quoted fields.
+// writeCSV writes a record for each test. A checkpoint without tests has one record with empty test columns, so
+// that readers see what was not judged; so has a task. Lines end as RFC 4180 says, also inside quoted fields.
 func writeCSV(w io.Writer, r *Results, _ Options) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
@@ -45,7 +43,7 @@ func writeCSV(w io.Writer, r *Results, _ Options) error {
 			orName(c.Run, r.Run), cell.Problem, cell.Solution, cell.Backend, strconv.Itoa(cell.Repeat),
 			c.Name, string(c.Class), passedText(c), c.Policy, row.message(),
 		}
-		scores := []string{exact(c.Score) + c.ScoreText, exact(c.ScoreUnbounded) + c.ScoreUnboundedText} // one of each two is empty
+		scores := []string{exact(c.Score) + c.ScoreText, exact(c.ScoreUnbounded) + c.ScoreUnboundedText} // at most one of each pair is set
 		if len(c.Tests) == 0 {
 			if err := put(slices.Concat(axes, make([]string, 7), scores, make([]string, 5), []string{c.State, figuresText(c), ""})...); err != nil {
 				return err
@@ -77,7 +75,7 @@ func writeCSV(w io.Writer, r *Results, _ Options) error {
 	return out.Error()
 }
 
-// figuresText is "TASK.METRIC=VALUE" for each figure, by name, with spaces between.
+// figuresText returns "TASK.METRIC=VALUE" for each figure, sorted by name and separated by spaces.
 func figuresText(c *Checkpoint) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(c.Figures)) {
@@ -86,11 +84,11 @@ func figuresText(c *Checkpoint) string {
 	return strings.Join(all, " ")
 }
 
-// CSVField returns a text as a field of CSV that no spreadsheet runs.
+// CSVField returns text as a CSV field that no spreadsheet evaluates.
 func CSVField(s string) string { return inert(text.Document(s)) }
 
-// inert keeps a spreadsheet from running a text that begins like a formula: it gets an
-// apostrophe in front, which spreadsheets do not show. Numbers are as they are.
+// inert prefixes text that a spreadsheet would evaluate as a formula with an apostrophe, which spreadsheets do
+// not show. Numbers are unchanged.
 func inert(field string) string {
 	if field == "" || !strings.ContainsRune("=+-@\t\r", rune(field[0])) {
 		return field
@@ -101,7 +99,7 @@ func inert(field string) string {
 	return "'" + field
 }
 
-// milliseconds is a time to the microsecond; "" for none.
+// milliseconds formats a time to the microsecond; "" if it is nil.
 func milliseconds(ms *float64) string {
 	if ms == nil {
 		return ""

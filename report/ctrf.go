@@ -8,11 +8,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// ctrfVersion is the CTRF specification that this form was written against.
+// ctrfVersion is the implemented version of the CTRF specification.
 const ctrfVersion = "0.0.0"
 
-// The Common Test Report Format: one flat list of tests, durations in whole
-// milliseconds, times in milliseconds since 1970.
+// The Common Test Report Format: a flat list of tests, with durations in whole milliseconds and times in
+// milliseconds since 1970.
 type (
 	ctrfReport struct {
 		Format  string      `json:"reportFormat"`
@@ -130,8 +130,8 @@ func (r *ctrfResults) add(t ctrfTest, status string) {
 	}
 }
 
-// ctrfStatus maps a test's status. CTRF has no word for a test whose set-up
-// raised; it counts as failed and rawStatus keeps the difference.
+// ctrfStatus maps a test's status. CTRF has no status for a test whose set-up raised: it counts as failed, and
+// rawStatus keeps the difference.
 func ctrfStatus(s verdict.TestStatus) string {
 	switch s {
 	case verdict.TestPassed:
@@ -142,7 +142,7 @@ func ctrfStatus(s verdict.TestStatus) string {
 	return "failed"
 }
 
-// ctrfRemark maps a checkpoint's verdict; broken is no verdict, so "other".
+// ctrfRemark maps a checkpoint's outcome. CTRF has no status for broken, which is "other".
 func ctrfRemark(v verdict.Outcome) string {
 	switch v {
 	case verdict.OutcomeFailed, verdict.OutcomeNotReached, verdict.OutcomeErrored:

@@ -11,27 +11,27 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Difference is how two results differ.
+// Difference is the result of comparing two results.
 type Difference struct {
-	Before, After string // runs
+	Before, After string // run ids
 	Same          int    // checkpoints with the same outcome and score
-	NotAsked      int    // checkpoints that one side has and the other was not asked for
+	NotAsked      int    // checkpoints of one side that the other did not select
 	Changes       []Change
 	Metrics       []MetricChange
-	Again         []Again // of Same: judged on other inputs
+	Again         []Again // part of Same: judged on other inputs
 	// Foreign means that both sides are files of other programs, which record no inputs: an unknown cause is not
 	// reported. Differs lists labels that differ between the sides.
 	Foreign bool
 	Differs []string
 }
 
-// Again counts checkpoints that were judged on other inputs with the same verdict.
+// Again counts checkpoints whose verdict stayed the same on other inputs.
 type Again struct {
 	Causes      []string
 	Checkpoints int
 }
 
-// Differ compares two results.
+// Differ returns the difference of two results.
 func Differ(before, after *Results) *Difference {
 	d := &Difference{Before: before.Run, After: after.Run, Changes: Changes(before, after), Metrics: MetricChanges(before, after)}
 	d.Same = len(rowsOf(after))
@@ -43,8 +43,8 @@ func Differ(before, after *Results) *Difference {
 	return d
 }
 
-// LeaveOut counts what only one side has as not asked for, where the other side is of a run that
-// left out cells.
+// LeaveOut counts checkpoints that only one side has as not selected, if the run of the other side left out
+// cells.
 func (d *Difference) LeaveOut(before, after bool) {
 	all := len(d.Changes)
 	d.Changes = slices.DeleteFunc(d.Changes, func(c Change) bool { return before && c.Kind == ChangeNew || after && c.Kind == ChangeGone })
@@ -63,15 +63,15 @@ func (d *Difference) Explain(why func(*Change) string) {
 	}
 }
 
-// HasCauses reports whether there are changes whose cause manifests can tell.
+// HasCauses reports whether there are changes whose cause can be read from manifests.
 func (d *Difference) HasCauses() bool {
 	return slices.ContainsFunc(d.Changes, func(c Change) bool { return c.Was != nil && c.Is != nil && c.Kind != ChangeStale })
 }
 
-// Sort puts changes in order again whose kinds were set.
+// Sort restores the order of changes after their kinds were set.
 func (d *Difference) Sort() { sortChanges(d.Changes) }
 
-// Count is how many changes are of a kind.
+// Count returns the number of changes of a kind.
 func (d *Difference) Count(kind ChangeKind) (n int) {
 	for _, c := range d.Changes {
 		if c.Kind == kind {
@@ -81,7 +81,7 @@ func (d *Difference) Count(kind ChangeKind) (n int) {
 	return n
 }
 
-// FirstFailure is the first test that does not pass and did not fail before; nil when there is none.
+// FirstFailure returns the first failing test that did not fail before, or nil.
 func (c *Change) FirstFailure() *Test {
 	if c.Is == nil || !c.Worse() && c.Kind != ChangeFlaky && c.Kind != ChangeChanged {
 		return nil
@@ -104,12 +104,12 @@ func (c *Change) FirstFailure() *Test {
 
 // CauseCount counts the changes with the same causes.
 type CauseCount struct {
-	Cause  string             `json:"cause"` // "" if it is unknown
+	Cause  string             `json:"cause"` // "" if unknown
 	Causes []string           `json:"causes"`
 	Kinds  map[ChangeKind]int `json:"changes"`
 }
 
-// Causes sums the changes up by cause, the most frequent first.
+// Causes counts changes by cause, the most frequent first.
 func (d *Difference) Causes() []CauseCount {
 	at := map[string]int{}
 	var all []CauseCount
@@ -135,7 +135,7 @@ func (d *Difference) Causes() []CauseCount {
 	return all
 }
 
-// Summary is "2 lost, 1 won, 12 the same, 3 not asked for".
+// Summary returns a line such as "2 lost, 1 won, 12 the same, 3 not asked for".
 func (d *Difference) Summary() string {
 	counts := map[ChangeKind]int{}
 	for _, c := range d.Changes {
@@ -167,11 +167,11 @@ func kindCounts(counts map[ChangeKind]int) string {
 
 const (
 	unknownCause = "cause unknown"
-	mostCauses   = 3 // are named in a line, unless all are wanted
+	mostCauses   = 3 // shown in a line by default
 	mostTests    = 3
 )
 
-// causeText returns the causes of a change, or some of them, in a line; "" if they are not reported.
+// causeText returns the causes of a change in one line, shortened unless all is set; "" if they are not reported.
 func (d *Difference) causeText(causes []string, all bool) string {
 	if len(causes) == 0 && d.Foreign {
 		return ""
@@ -186,7 +186,7 @@ func causeText(causes []string, all bool) string {
 	return cmp.Or(strings.Join(causes, ", "), unknownCause)
 }
 
-// testText names tests in a line, or some of them.
+// testText returns the names of tests in one line, shortened unless all is set.
 func testText(tests []Test, all bool) string {
 	names := testNames(tests)
 	if len(names) > mostTests+1 && !all {
@@ -195,8 +195,7 @@ func testText(tests []Test, all bool) string {
 	return fmt.Sprintf("%d: %s", len(tests), strings.Join(names, ", "))
 }
 
-// WriteDifference writes a difference as a table does: to fit a page, and
-// with all causes and tests if o.Verbose is set.
+// WriteDifference writes a difference as text that fits a page. With o.Verbose it lists all causes and tests.
 func WriteDifference(w io.Writer, d *Difference, o Options) error {
 	var b strings.Builder
 	colors := text.NewPalette(o.Color)
@@ -255,7 +254,7 @@ func WriteDifference(w io.Writer, d *Difference, o Options) error {
 	return err
 }
 
-// move is "passed -> failed".
+// move returns a text such as "passed -> failed".
 func (c *Change) move() string {
 	switch {
 	case c.Was == nil:
@@ -266,8 +265,8 @@ func (c *Change) move() string {
 	return c.Before + " -> " + c.After
 }
 
-// WriteDifferenceMarkdown writes a difference as a page for a pull request or a README.
-// What comes from elsewhere is code, so that it mentions no user and closes no issue.
+// WriteDifferenceMarkdown writes a difference as Markdown for a pull request or a README. Text from elsewhere
+// is inline code, so that it mentions no user and closes no issue.
 func WriteDifferenceMarkdown(w io.Writer, d *Difference) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** from %s to %s\n", d.Summary(), code(d.Before), code(d.After))

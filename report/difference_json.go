@@ -9,7 +9,7 @@ type judgedAgain struct {
 	Causes      []string `json:"causes"`
 }
 
-// change is a Change in the JSON form.
+// change encodes a Change as JSON.
 type change struct {
 	Kind       ChangeKind `json:"kind"`
 	Problem    string     `json:"problem"`
@@ -41,7 +41,7 @@ type DifferenceObject struct {
 	JudgedAgain []judgedAgain      `json:"judged_again"`
 }
 
-// Object returns d for programs.
+// Object returns d in its JSON form.
 func (d *Difference) Object() *DifferenceObject {
 	counts := map[ChangeKind]int{}
 	changes := []change{}

@@ -2,18 +2,16 @@ package report
 
 import "github.com/fevalgraph/fevalgraph/verdict"
 
-// Entry is a checkpoint of a cell, or a cell that has none to show, with what pages say of
-// it in a line.
+// Entry is a checkpoint of a cell, or a cell without checkpoints, with a one-line note for pages.
 type Entry struct {
 	Cell       *Cell
 	Checkpoint *Checkpoint // never nil
 	Name       string      // problem/checkpoint/solution@backend
 	Outcome    verdict.Outcome
-	Note       string // why it is no pass, or what to know beside; "" is nothing
+	Note       string // why it did not pass, or a caveat; "" without a note
 }
 
-// Entries lists every checkpoint of r as a person reads them: numbers within names count as
-// such, so that run2 comes before run10.
+// Entries lists every checkpoint of r in natural order, in which run2 comes before run10.
 func (r *Results) Entries() []Entry {
 	rows := rowsOf(r.inOrder(false))
 	entries := make([]Entry, len(rows))
@@ -23,5 +21,5 @@ func (r *Results) Entries() []Entry {
 	return entries
 }
 
-// Said is the line of a failing test's message that says what went wrong.
+// Said returns the line of a failing test's message that describes the error.
 func (t *Test) Said() string { return testError(t) }

@@ -10,8 +10,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Unsolved returns r without the checkpoints that passed or have a score and no rule to
-// pass by, without the cells that have no others, and without the tasks that are done.
+// Unsolved returns r without checkpoints that passed or were scored without a pass rule, without cells that are
+// left empty, and without tasks that are done.
 func (r *Results) Unsolved() *Results {
 	out := &Results{Schema: r.Schema, Run: r.Run, Cells: []Cell{}, Tasks: r.undone()}
 	for _, cell := range r.Cells {
@@ -29,9 +29,8 @@ func solved(c *Checkpoint) bool {
 	return o == verdict.OutcomePassed || o == verdict.OutcomeScored
 }
 
-// WriteFailures lists the checkpoints of r that submissions have failed, with the first
-// failing test of each and the first line of what it said, and returns how many there
-// are. It writes no more than limit.
+// WriteFailures lists the checkpoints of r that submissions failed, at most limit. Each has its first failing
+// test and the first line of that test's message. It returns the number of all such checkpoints.
 func WriteFailures(w io.Writer, r *Results, limit int, o Options) (int, error) {
 	n, paint := 0, painted(o.Color)
 	var b strings.Builder
@@ -52,11 +51,12 @@ func WriteFailures(w io.Writer, r *Results, limit int, o Options) (int, error) {
 	return n, err
 }
 
-// firstSaid is the first failing test of a checkpoint and what it said, or why the
-// checkpoint was not judged.
+// firstSaid returns the first failing test of a checkpoint and its message, or why the checkpoint was not
+// judged.
 func firstSaid(r row) string { return saidBelow(r, note) }
 
-// saidBelow is the same below a line that has the word for the verdict, if note leaves that out.
+// saidBelow returns the same as firstSaid, for use below a line that shows the verdict, if note leaves that
+// out.
 func saidBelow(r row, note func(row) string) string {
 	name, t := firstFailing(r.checkpoint)
 	if t == nil || r.checkpoint.Class != verdict.Judged {
@@ -68,8 +68,8 @@ func saidBelow(r row, note func(row) string) string {
 	return name
 }
 
-// testError is the line of a failing test's message that says what went wrong: pytest
-// marks it with E, below the source that it shows.
+// testError returns the line of a failing test's message that describes the error: pytest marks it with E,
+// below the source that it shows.
 func testError(t *Test) string {
 	message := messageOr(t.Message, "")
 	for line := range strings.Lines(message) {
@@ -80,8 +80,8 @@ func testError(t *Test) string {
 	return text.FirstLine(message)
 }
 
-// rowName names a checkpoint as selectors do: problem/checkpoint/solution, and @backend
-// where it is asked for.
+// rowName names a checkpoint as selectors do: problem/checkpoint/solution, followed by @backend if backend is
+// set.
 func rowName(r row, backend bool) string {
 	name := r.cell.Problem
 	if r.checkpoint.Name != "" {

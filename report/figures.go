@@ -13,10 +13,10 @@ import (
 
 func percentTick(v float64) string { return strconv.Itoa(int(math.Round(100*v))) + " %" }
 
-// dashOf tells series apart that have similar colors.
+// dashOf distinguishes series with similar colors.
 func dashOf(series int) string { return [...]string{"", "", " dash", " dots"}[series/2%4] }
 
-// leftAxis draws ticks at the left of a plot, and lines of the grid.
+// leftAxis draws ticks at the left of a plot, and grid lines.
 func leftAxis(d *draw.Drawing, s draw.Scale, left, right float64, tick func(float64) string) {
 	for _, v := range s.Ticks(max(2, int(math.Abs(s.End-s.Start)/40))) {
 		d.Line(left, s.At(v), right, s.At(v), "kgrid thin", "")
@@ -24,7 +24,7 @@ func leftAxis(d *draw.Drawing, s draw.Scale, left, right float64, tick func(floa
 	}
 }
 
-// labelEnds writes names at the ends of lines, one below the other.
+// labelEnds writes names at the ends of lines, without overlap.
 func labelEnds(d *draw.Drawing, x float64, ends []float64, names []string, width, bottom float64) {
 	const apart = 14
 	order := make([]int, len(ends))
@@ -38,7 +38,7 @@ func labelEnds(d *draw.Drawing, x float64, ends []float64, names []string, width
 		at[i] = max(ends[i], last+apart)
 		last = at[i]
 	}
-	for n, limit := len(order)-1, bottom; n >= 0; n-- { // pushed back up from the bottom
+	for n, limit := len(order)-1, bottom; n >= 0; n-- { // move names up that are below the bottom
 		at[order[n]] = min(at[order[n]], limit)
 		limit = at[order[n]] - apart
 	}
@@ -48,7 +48,7 @@ func labelEnds(d *draw.Drawing, x float64, ends []float64, names []string, width
 	}
 }
 
-// bounds returns the ends of an interval as data; "" if it is not known.
+// bounds returns the ends of an interval as data; "" if they are unknown.
 func bounds(i statistics.Interval) (low, high string) {
 	if !i.Known {
 		return "", ""

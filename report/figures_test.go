@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// passes is a cell whose checkpoints pass where the letters are p.
+// passes returns a cell whose checkpoints pass where the letters are p.
 func passes(problem, solution string, repeat int, letters string) Cell {
 	c := Cell{Problem: problem, Solution: solution, Backend: "local.host", Repeat: repeat, Status: verdict.Success}
 	for i, letter := range letters {
@@ -29,7 +29,7 @@ func broke(problem, solution string) Cell {
 	return Cell{Problem: problem, Solution: solution, Backend: "local.host", Repeat: 2, Status: verdict.Broken}
 }
 
-// rowsWith are the rows of a figure that begin with a name, joined.
+// rowsWith returns the rows of a figure that begin with a name, joined.
 func rowsWith(f draw.Figure, name string) []string {
 	var all []string
 	for _, row := range f.Rows {
@@ -89,7 +89,7 @@ func TestFront(t *testing.T) {
 	}
 }
 
-// What a figure shows is what compare says.
+// Figures show the same values as compare.
 func TestPairsFigureIsCompare(t *testing.T) {
 	var cells []Cell
 	for i, letters := range []string{"p", "f", "p", "p", "f", "p", "p", "p"} {

@@ -8,22 +8,22 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Options are what a rendering may know beside the results. Only tables use Page.
+// Options configure a rendering. Only tables use Page.
 type Options struct {
 	text.Page
-	Verbose bool // table and markdown: every checkpoint, however many
-	// FailuresFirst orders cells by how much they ask for attention; table and markdown.
+	Verbose bool // table and markdown: list every checkpoint, regardless of their number
+	// FailuresFirst puts cells that need attention first; table and markdown.
 	FailuresFirst bool
-	// Start and Stop of the run, which CTRF wants; zero is written as 0.
+	// Start and Stop are the times of the run, for CTRF; zero is written as 0.
 	Start, Stop time.Time
-	// Of format "github": results to compare with, what a run was spared, in words, and how
-	// long the text may be, in bytes; 0 is CommentLimit.
+	// Only for format "github": the results to compare with, a description of the work that the run avoided,
+	// and the maximum length of the text in bytes; 0 means CommentLimit.
 	Before *Results
 	Served string
 	Limit  int
 }
 
-// format is one rendering. Adding one is one file and one line of formats.
+// format is a rendering. A new one is a file and a line of formats.
 type format struct {
 	name  string
 	write func(io.Writer, *Results, Options) error
@@ -45,7 +45,7 @@ func formats() []format {
 	}
 }
 
-// Formats lists the names that Write knows.
+// Formats lists the names of the formats of Write.
 func Formats() []string {
 	var names []string
 	for _, f := range formats() {
@@ -54,8 +54,8 @@ func Formats() []string {
 	return names
 }
 
-// Write renders r in the named format. It changes nothing in r. Tables order cells by
-// their names; the other formats keep the order of r. An unknown format is an error that lists the known ones.
+// Write renders r in the named format, without changing r. Tables order cells by name; other formats keep the
+// order of r. An unknown format is an error that lists the supported ones.
 func Write(w io.Writer, name string, r *Results, o Options) error {
 	for _, f := range formats() {
 		if f.name != name {

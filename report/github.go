@@ -10,19 +10,18 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// What GitHub takes, in bytes: a comment may have 65,536 characters, and the summaries of a
-// step a mebibyte.
+// Limits of GitHub in bytes: 65,536 characters for a comment, one mebibyte for the summary of a step.
 const (
 	CommentLimit = 60_000
 	SummaryLimit = 1<<20 - 1024
 )
 
-// CommentMarker begins the text of a comment, so that a later run finds and replaces it.
+// CommentMarker begins a comment's text, so that a later run finds and replaces the comment.
 const CommentMarker = "<!-- fevalgraph results -->"
 
-// writeGitHub writes Markdown for a comment or a step summary of at most o.Limit bytes:
-// what changed since o.Before, what did not pass, and all results. Everything that comes
-// from elsewhere is code, so that it mentions no user and closes no issue.
+// writeGitHub writes Markdown for a comment or a step summary of at most o.Limit bytes: changes since o.Before,
+// what did not pass, and all results. Text from elsewhere is inline code, so that it mentions no user and
+// closes no issue.
 func writeGitHub(w io.Writer, r *Results, o Options) error {
 	limit := o.Limit
 	if limit == 0 {
@@ -42,16 +41,16 @@ func writeGitHub(w io.Writer, r *Results, o Options) error {
 	return err
 }
 
-// pageReserve is room for what says that something was left out, in bytes.
+// pageReserve is the room for notes about omitted content, in bytes.
 const pageReserve = 512
 
-// page is a text that has an end.
+// page is a text of limited length.
 type page struct {
 	text strings.Builder
 	left int // bytes
 }
 
-// put adds a piece, or reports that it is too long.
+// put adds a piece if it fits, and reports whether it did.
 func (p *page) put(s string) bool {
 	if len(s) > p.left {
 		return false
@@ -61,7 +60,7 @@ func (p *page) put(s string) bool {
 	return true
 }
 
-// list adds lines as far as there is room, and says how many there would be.
+// list adds lines until the page is full, then the number of omitted ones.
 func (p *page) list(lines []string) {
 	for i, line := range lines {
 		if !p.put(line) {
@@ -113,8 +112,7 @@ func (p *page) failures(r *Results) {
 	}
 }
 
-// results adds all results, as a person sees them on a terminal, or as many cells' as
-// there is room for.
+// results adds all results as a table on a terminal shows them, or as many cells as fit.
 func (p *page) results(r *Results, o Options) {
 	var table bytes.Buffer
 	if writeTable(&table, r, Options{Verbose: o.Verbose}) != nil {
@@ -136,10 +134,10 @@ func (p *page) results(r *Results, o Options) {
 	p.text.WriteString(tail)
 }
 
-// bar keeps a text in its cell of a table.
+// bar escapes the characters that would end a table cell.
 var bar = strings.NewReplacer("|", "\\|")
 
-// code is a text as Markdown's inline code.
+// code returns a text as inline code of Markdown.
 func code(s string) string {
 	if s == "" {
 		return ""
@@ -152,11 +150,11 @@ func code(s string) string {
 	return fence + s + fence
 }
 
-// maxAnnotations is how many annotations of a kind GitHub shows for a step.
+// maxAnnotations is the number of annotations of each kind that GitHub shows for a step.
 const maxAnnotations = 10
 
-// WriteAnnotations writes workflow commands, at most ten: what became worse since before,
-// which may be nil, and then what did not pass.
+// WriteAnnotations writes at most ten workflow commands: for changes to the worse since before, which may be
+// nil, then for other failures.
 func WriteAnnotations(w io.Writer, r, before *Results) error {
 	said, names := map[string]string{}, []string{}
 	for _, row := range rowsOf(r.inOrder(false)) {
@@ -181,7 +179,7 @@ func WriteAnnotations(w io.Writer, r, before *Results) error {
 	n := 0
 	for _, name := range names {
 		message, left := said[name]
-		if !left { // it had a line
+		if !left { // already annotated as a change
 			continue
 		}
 		if n++; n > maxAnnotations {
@@ -195,7 +193,7 @@ func WriteAnnotations(w io.Writer, r, before *Results) error {
 	return nil
 }
 
-// WriteChangeAnnotations writes workflow commands for what became worse or is flaky, at most ten.
+// WriteChangeAnnotations writes at most ten workflow commands, for changes to the worse and flaky verdicts.
 func WriteChangeAnnotations(w io.Writer, d *Difference) error {
 	n := 0
 	for i := range d.Changes {
@@ -222,13 +220,13 @@ func annotate(w io.Writer, title, message string) error {
 	return err
 }
 
-// Workflow commands end with their line and have characters of their own.
+// Escapes for workflow commands, which are terminated by a line break and contain separators.
 var (
 	commandValue    = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	commandProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// verdicts are the counts in words: "4 passed, 2 failed".
+// verdicts returns the counts as text: "4 passed, 2 failed".
 func (s Summary) verdicts() string {
 	words := s.String()
 	if _, counts, ok := strings.Cut(words, ": "); ok {

@@ -9,9 +9,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// gitlabIssue is an entry of GitLab's code quality report, which a merge request compares
-// with that of its target: what is new shows as a degradation, what is gone as an
-// improvement.
+// gitlabIssue is an entry of GitLab's code quality report. A merge request compares it with the report of its
+// target: new entries show as degradations, missing ones as improvements.
 type gitlabIssue struct {
 	Description string `json:"description"`
 	CheckName   string `json:"check_name"`
@@ -25,7 +24,7 @@ type gitlabIssue struct {
 	} `json:"location"`
 }
 
-// writeGitLab writes an issue for each checkpoint that did not pass, and for each task that is not done.
+// writeGitLab writes an issue for each checkpoint that did not pass and each task that is not done.
 func writeGitLab(w io.Writer, r *Results, _ Options) error {
 	issues := []gitlabIssue{}
 	for _, row := range rowsOf(r) {

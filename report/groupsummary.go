@@ -9,8 +9,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// On is the cell's value on an axis: problem, solution, backend, or a label of
-// the solution; "" when it has no such label.
+// On returns the cell's value on an axis: problem, solution, backend, or a label of the solution; "" if it
+// lacks the label.
 func (c *Cell) On(axis string) string {
 	switch axis {
 	case "problem":
@@ -23,7 +23,7 @@ func (c *Cell) On(axis string) string {
 	return c.Labels[axis]
 }
 
-// Axes are those on which some cell has a value: three that all have, then labels in order.
+// Axes lists the axes on which some cell has a value: problem, solution and backend, then labels in order.
 func (r *Results) Axes() []string {
 	var labels []string
 	for i := range r.Cells {
@@ -33,23 +33,22 @@ func (r *Results) Axes() []string {
 	return append([]string{"problem", "solution", "backend"}, slices.Compact(labels)...)
 }
 
-// GroupSummary is the figures of a group of cells.
+// GroupSummary is the statistics of a group of cells.
 type GroupSummary struct {
 	Group     []string // its values on the axes
 	Cells     int
 	Statuses  map[verdict.Status]int
-	Ruled     int // cells with a rule to pass by
-	Solved    int // of those
-	NotFinite int // scores that are no numbers; in none of the figures
-	Judged    int // cells that were judged, or kept from it by the submission
+	Ruled     int // cells with a pass rule
+	Solved    int // part of Ruled
+	NotFinite int // scores that are NaN or infinite; excluded from all statistics
+	Judged    int // cells that were judged, or failed to be judged because of the submission
 	Score     verdict.ScoreSummaries
 	Unbounded verdict.ScoreSummaries
-	PassAt    []statistics.Estimate // for each k that was asked for
-	BestOf    []statistics.Estimate // likewise; without any score none is known
+	PassAt    []statistics.Estimate // for each requested k
+	BestOf    []statistics.Estimate // for each requested k; unknown without scores
 }
 
-// SummarizeGroups groups cells by their values on axes, sorted by those, and sums
-// each group up.
+// SummarizeGroups groups cells by their values on axes, sorts the groups and computes their statistics.
 func SummarizeGroups(r *Results, axes []string, ks []int) []GroupSummary {
 	groups := map[string][]verdict.Sample{}
 	var order [][]string

@@ -12,11 +12,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// GroupFormats lists the formats that WriteGroups knows.
+// GroupFormats lists the formats of WriteGroups.
 func GroupFormats() []string { return []string{"table", "json", "markdown"} }
 
-// WriteGroups renders the summaries of the groups of r by axes. An unknown format is an
-// error that lists the known ones.
+// WriteGroups renders the summaries of r's groups by axes. An unknown format is an error that lists the
+// supported ones.
 func WriteGroups(w io.Writer, format string, r *Results, axes []string, ks []int, o Options) error {
 	all := SummarizeGroups(r, axes, ks)
 	var err error
@@ -39,8 +39,8 @@ func WriteGroups(w io.Writer, format string, r *Results, axes []string, ks []int
 	return nil
 }
 
-// groupGrid returns the summaries for people, without empty columns. Bounds say what a mean could be if all
-// cells had a verdict.
+// groupGrid returns the summaries as a table without empty columns. With bounds, it shows the range of each
+// mean if all cells had a verdict.
 func groupGrid(all []GroupSummary, axes []string, ks []int, bounds bool, safe func(string, int) string) text.Grid {
 	header, from := slices.Clone(axes), len(axes)
 	header = append(header, "cells", "solved", "unjudged", "scored", "mean", "bounds", "min", "max", "mean of scored", "unbounded mean", "min", "max", "mean of scored")
@@ -72,7 +72,7 @@ func groupGrid(all []GroupSummary, axes []string, ks []int, bounds bool, safe fu
 	}
 	grid := text.Grid{Header: header, Rows: rows}
 	if unjudged > 0 && slices.ContainsFunc(all, func(s GroupSummary) bool { return s.Score.Missing+s.Unbounded.Missing > 0 }) {
-		grid.Footer = "*: without the cells that have no verdict; -v shows what they could change."
+		grid.Footer = "*: without cells that have no verdict; -v shows how they could change it."
 	}
 	var figures []int
 	for c := from; c < len(header); c++ {
@@ -86,8 +86,8 @@ func groupGrid(all []GroupSummary, axes []string, ks []int, bounds bool, safe fu
 	return grid
 }
 
-// spareFigures returns the columns of summaries that a narrow table does without, the first one first:
-// scores without a bound, then what says least of the others.
+// spareFigures returns the columns that a narrow table omits, the first to go first: scores without a bound,
+// then the least informative ones.
 func spareFigures(header []string, from int) (spare []int) {
 	unbounded := slices.Index(header, "unbounded mean")
 	for c := unbounded; c >= from && c < len(header) && !strings.Contains(header[c], "@"); c++ {
@@ -103,8 +103,7 @@ func spareFigures(header []string, from int) (spare []int) {
 	return spare
 }
 
-// solvedText is how many cells are solved, and of how many where some have no rule to
-// pass by; "-" where none has.
+// solvedText returns the number of solved cells, and of how many if some lack a pass rule; "-" if all do.
 func solvedText(s GroupSummary) string {
 	switch s.Ruled {
 	case 0:
@@ -115,7 +114,7 @@ func solvedText(s GroupSummary) string {
 	return fmt.Sprintf("%d of %d", s.Solved, s.Ruled)
 }
 
-// scoredText is how many cells have a score, of all that could have one: "3 of 5".
+// scoredText returns how many of the cells that could have a score have one: "3 of 5".
 func scoredText(s verdict.ScoreSummaries) string {
 	if s.All.N == 0 {
 		return "-"
@@ -123,8 +122,8 @@ func scoredText(s verdict.ScoreSummaries) string {
 	return fmt.Sprintf("%d of %d", s.Scored.N, s.All.N)
 }
 
-// meansOf are mean, minimum and maximum over all cells, and, where it is another, the
-// mean over those with a score.
+// meansOf returns mean, minimum and maximum over all cells and, if it differs, the mean over cells with a
+// score.
 func meansOf(s verdict.ScoreSummaries) []string {
 	if s.All.N == 0 {
 		return []string{"-", "-", "-", "-"}
@@ -140,7 +139,7 @@ func meansOf(s verdict.ScoreSummaries) []string {
 	return []string{mean, rounded(&s.All.Min), rounded(&s.All.Max), scored}
 }
 
-// boundsText returns the bounds of the mean if the cells without a verdict had one: "47.1 to 97.1".
+// boundsText returns the range of the mean if the cells without a verdict had one: "47.1 to 97.1".
 func boundsText(s verdict.ScoreSummaries, wanted bool) string {
 	if !wanted || s.Missing == 0 {
 		return "-"
@@ -149,8 +148,8 @@ func boundsText(s verdict.ScoreSummaries, wanted bool) string {
 	return rounded(&least) + " to " + rounded(&most)
 }
 
-// estimateText is "0.620 [0.480, 0.750]"; a star stands where some problems had
-// too few attempts.
+// estimateText returns a text such as "0.620 [0.480, 0.750]"; a star means that some problems had too few
+// attempts.
 func estimateText(e statistics.Estimate, digits int) string {
 	if !e.Known {
 		return "-"
@@ -188,10 +187,10 @@ type summaryJSON struct {
 	Mean float64 `json:"mean"`
 	Min  float64 `json:"min"`
 	Max  float64 `json:"max"`
-	// Scored are the cells of N that have a score; the others count with the lowest.
+	// Scored is the number of cells in N with a score. The others count as the lowest score.
 	Scored     int      `json:"scored"`
-	ScoredMean *float64 `json:"scored_mean"`     // over those alone
-	Missing    int      `json:"without_verdict"` // not in N
+	ScoredMean *float64 `json:"scored_mean"`     // over cells with a score
+	Missing    int      `json:"without_verdict"` // not part of N
 }
 
 type estimateJSON struct {
@@ -204,7 +203,7 @@ type estimateJSON struct {
 	Short  int      `json:"too_few_attempts"`
 }
 
-// GroupsObject encodes the summaries of groups of cells as JSON.
+// GroupsObject encodes the summaries of groups as JSON.
 type GroupsObject struct {
 	Schema     int         `json:"schema"`
 	Run        string      `json:"run"`

@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// scoredCell is a cell of a problem that gives scores.
+// scoredCell returns a cell of a problem that gives scores.
 func scoredCell(problem, model string, status verdict.Status, score float64, passed bool) Cell {
 	c := Cell{Problem: problem, Solution: model, Backend: "local.host", Repeat: 1, Labels: map[string]string{"model": model}, Status: status}
 	point := Checkpoint{Class: statusClass(status), Passed: passed}
@@ -65,7 +65,7 @@ func TestSummarizeGroups(t *testing.T) {
 	if least, most := gpt.Score.Bounds(verdict.Points); gpt.Score.Missing != 1 || least != 25 || most != 250/6.0 {
 		t.Errorf("bounded, from %v to %v", least, most)
 	}
-	// a: one of three attempts; b: none of two, as the broken one is no attempt.
+	// a: one of three attempts; b: 0 of 2, as the broken one does not count.
 	if e := gpt.PassAt[0]; math.Abs(e.Value-(1.0/3+0)/2) > 1e-12 || e.Units != 2 {
 		t.Errorf("pass@1 %+v", e)
 	}

@@ -16,14 +16,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// HistoryPoint is a run of a history. It does not keep the results.
+// HistoryPoint holds the figures of a run in a history. It does not keep the results.
 type HistoryPoint struct {
 	Name  string
-	Step  *Difference // from the point before; nil for the first, or if it is not known
+	Step  *Difference // difference from the previous point; nil for the first, or if unknown
 	means map[string]historyMeans
 }
 
-// historyMeans holds the means of a metric in a run, and those of its solutions.
+// historyMeans holds the mean of a metric in a run, overall and for each solution.
 type historyMeans struct {
 	whole     Contender
 	solutions map[string]float64
@@ -38,8 +38,8 @@ func NewHistoryPoint(name string, r *Results, step *Difference) HistoryPoint {
 	return p
 }
 
-// HistoryFigure draws a metric over runs, with what each step came from. It is false unless two runs have the
-// metric.
+// HistoryFigure draws a metric over runs, with the causes of each step. It returns false unless two runs have
+// the metric.
 func HistoryFigure(runs []HistoryPoint, metric string) (f draw.Figure, ok bool) {
 	c := &Contenders{By: "run", Metric: metric}
 	f = draw.Figure{Name: figureName("history", metric), Title: metricTitles[metric] + " over runs",
@@ -100,7 +100,8 @@ func solutionMeans(r *Results, metric string) map[string]float64 {
 	return means
 }
 
-// stepCauses returns the causes of a step, such as "12 asset:x changed; 3 tests/a.py changed", the most frequent first.
+// stepCauses returns the causes of a step, the most frequent first, such as "12 asset:x changed; 3 tests/a.py
+// changed".
 func stepCauses(d *Difference) string {
 	var all []string
 	for _, cause := range d.Causes() {
@@ -184,10 +185,10 @@ func (c *Contenders) drawHistory(width float64, runs []HistoryPoint, lines map[s
 	return d
 }
 
-// mostSteps is how many steps are all marked. Of more, those with changes are.
+// mostSteps is the number of steps up to which all are marked. Beyond it, only those with changes are.
 const mostSteps = 5
 
-// shortRun returns the day and time of a run's id, or the beginning of another name.
+// shortRun returns day and time of a run id, or the beginning of another name.
 func shortRun(name string) string {
 	if len(name) >= 15 && strings.Trim(name[:8]+name[9:15], "0123456789") == "" && name[8] == '-' {
 		return name[4:6] + "-" + name[6:8] + " " + name[9:11] + ":" + name[11:13]

@@ -6,25 +6,24 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Imported is what another tool said about a cell's solution and problem, on
-// files that are the same here as far as it says which they were. Scores are
-// as in Checkpoint.
+// Imported is the result that another tool reported for a solution and a problem. The files are the same here,
+// as far as the tool recorded them. Scores are as in Checkpoint.
 type Imported struct {
-	From               string         `json:"from"` // the file that says so
+	From               string         `json:"from"` // file that the result was read from
 	Status             verdict.Status `json:"status"`
 	Score              *float64       `json:"score"`
 	ScoreUnbounded     *float64       `json:"score_unbounded"`
-	ScoreText          string         `json:"score_text,omitempty"` // "nan", "inf" or "-inf", if that is the score
+	ScoreText          string         `json:"score_text,omitempty"` // "nan", "inf" or "-inf" if the score is not finite
 	ScoreUnboundedText string         `json:"score_unbounded_text,omitempty"`
 	Message            string         `json:"message,omitempty"`
-	When               string         `json:"when,omitempty"` // in the other tool's words
+	When               string         `json:"when,omitempty"` // as the other tool wrote it
 }
 
-// ImportedBackend stands for the backend of cells that were not judged here.
+// ImportedBackend is the backend name of cells that were not judged here.
 const ImportedBackend = "imported"
 
-// Cell is a cell that shows what was imported. It was not judged: it has the
-// class ImportedVerdict, no score, and passes nothing.
+// Cell returns a cell that shows the imported result. It was not judged: its class is ImportedVerdict, it has
+// no score, and passes nothing.
 func (i *Imported) Cell(problem, solution string) Cell {
 	told := []string{"imported, not judged here: " + string(i.Status)}
 	for _, score := range []string{exact(i.Score) + i.ScoreText, exact(i.ScoreUnbounded) + i.ScoreUnboundedText} {
@@ -42,8 +41,8 @@ func (i *Imported) Cell(problem, solution string) Cell {
 	}
 }
 
-// Counted is the cell as if what was imported had been found out here. Whether
-// it passed is for a policy to say.
+// Counted returns the cell as if the imported result had been determined here. A policy decides whether it
+// passed.
 func (i *Imported) Counted(problem, solution string) Cell {
 	cell := i.Cell(problem, solution)
 	cell.Status, cell.Score, cell.ScoreUnbounded = i.Status, i.Score, i.ScoreUnbounded

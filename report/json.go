@@ -11,20 +11,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// writeJSON writes the whole of r as one object on one line.
+// writeJSON writes r as one object on one line.
 func writeJSON(w io.Writer, r *Results, _ Options) error {
 	return encoder(w).Encode(withLists(r))
 }
 
-// encoder writes each value with one call of Write and leaves <, > and & be.
+// encoder writes each value with one call of Write and does not escape <, > and &.
 func encoder(w io.Writer) *json.Encoder {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	return e
 }
 
-// withLists is r with the current schema and with no list that would be
-// written as null.
+// withLists returns r with the current schema, and with empty lists instead of null.
 func withLists(r *Results) *Results {
 	out := &Results{Schema: Schema, Run: r.Run, Cells: make([]Cell, len(r.Cells)), Tasks: r.Tasks}
 	for i, cell := range r.Cells {
@@ -41,7 +40,7 @@ func withLists(r *Results) *Results {
 	return out
 }
 
-// EncodeCells encodes cells as they are in the json format, with commas in between.
+// EncodeCells encodes cells as in the json format, separated by commas.
 func EncodeCells(cells []Cell) ([]byte, error) {
 	var all bytes.Buffer
 	for i, cell := range withLists(&Results{Cells: cells}).Cells {
@@ -56,7 +55,7 @@ func EncodeCells(cells []Cell) ([]byte, error) {
 	return all.Bytes(), nil
 }
 
-// DecodeCells reads the result of EncodeCells.
+// DecodeCells decodes the result of EncodeCells.
 func DecodeCells(b []byte) ([]Cell, error) {
 	r, err := Decode(io.MultiReader(strings.NewReader(fmt.Sprintf(`{"schema":%d,"run":"","cells":[`, Schema)), bytes.NewReader(b), strings.NewReader("]}")))
 	if err != nil {
@@ -65,8 +64,8 @@ func DecodeCells(b []byte) ([]Cell, error) {
 	return r.Cells, nil
 }
 
-// SplitCells returns the text of each cell in the result of EncodeCells, without decoding any: several of
-// them, with commas between, can be decoded as one. Of anything else, it returns parts that do not decode.
+// SplitCells returns the text of each cell in the result of EncodeCells without decoding it. Several texts,
+// joined by commas, can be decoded at once. Other input yields parts that do not decode.
 func SplitCells(b []byte) (cells [][]byte) {
 	depth, begin, quoted := 0, 0, false
 	for i := 0; i < len(b); i++ {
@@ -91,14 +90,14 @@ func SplitCells(b []byte) (cells [][]byte) {
 	return cells
 }
 
-// taken begin the figures that equal results of two runs do not share. A quote within a text is escaped,
-// so that none of these is part of one.
-var taken = [][]byte{[]byte(`"duration_ms":`), []byte(`"cpu_ms":`), []byte(`"memory_bytes":`)}
+// measuredFields lists the fields that differ between equal results of two runs. Quotes in strings are escaped, so none
+// of these is part of a string.
+var measuredFields = [][]byte{[]byte(`"duration_ms":`), []byte(`"cpu_ms":`), []byte(`"memory_bytes":`)}
 
-// WithoutTaken is the text of a cell without the time and memory that its tests took, for comparing: it
-// does not decode.
-func WithoutTaken(cell []byte) []byte {
-	for _, name := range taken {
+// WithoutMeasurements removes time and memory of tests from the text of a cell. The result is for comparisons and does
+// not decode.
+func WithoutMeasurements(cell []byte) []byte {
+	for _, name := range measuredFields {
 		rest := make([]byte, 0, len(cell))
 		for before, after, found := bytes.Cut(cell, name); found; before, after, found = bytes.Cut(cell, name) {
 			rest = append(rest, before...)
@@ -109,9 +108,8 @@ func WithoutTaken(cell []byte) []byte {
 	return cell
 }
 
-// Decode reads what the json format wrote. Another schema, counts that cannot
-// be and anything after the object are errors; fields that are not known are
-// skipped, so that results of a later version can be read.
+// Decode reads the json format. Another schema, impossible counts and trailing content are errors. Unknown
+// fields are ignored, so that results of later versions can be read.
 func Decode(r io.Reader) (*Results, error) {
 	d := json.NewDecoder(r)
 	var out Results
@@ -132,8 +130,7 @@ func Decode(r io.Reader) (*Results, error) {
 	return withLists(&out), nil
 }
 
-// check refuses a cell that no judge can have written, and fills in groups
-// that are absent.
+// check rejects a cell that no judge can have written, and adds missing groups.
 func (cell *Cell) check() error {
 	for i := range cell.Checkpoints {
 		c := &cell.Checkpoints[i]

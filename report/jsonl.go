@@ -2,15 +2,13 @@ package report
 
 import "io"
 
-// JSONLine encodes a line of the jsonl format: a cell of the json format with one
-// checkpoint in the place of all. A cell without checkpoints has one line, in
-// which checkpoint is null.
+// JSONLine encodes a line of the jsonl format: a cell of the json format with a single checkpoint instead of
+// all. A cell without checkpoints has one line with a null checkpoint.
 type JSONLine struct {
 	Schema int    `json:"schema"`
 	Run    string `json:"run"`
 	Cell
-	// Checkpoints has the name of the embedded field and so takes its place;
-	// it is always nil and left out.
+	// Checkpoints hides the embedded field of this name; it is always nil and omitted.
 	Checkpoints *struct{}   `json:"checkpoints,omitempty"`
 	Checkpoint  *Checkpoint `json:"checkpoint"`
 }

@@ -10,12 +10,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// The JUnit form. Of format "junit", a checkpoint is a case, and the checkpoints of a
-// cell are a suite: a reporter is green where fevalgraph is, whatever tests a policy
-// does not look at. Of format "junit-tests", a checkpoint of a cell is a suite, and a
-// test is a case; what the tests do not say about their checkpoint is a case of its own,
-// see remark.
-// encoding/xml writes every character that XML 1.0 does not allow as U+FFFD.
+// The JUnit formats. In "junit", a checkpoint is a case, and the checkpoints of a cell are a suite: a reporter
+// is green if fevalgraph is, also if tests fail that the policy ignores. In "junit-tests", a checkpoint is a
+// suite, and a test is a case; what tests do not show about their checkpoint is an extra case, see remark.
+// encoding/xml writes characters that XML 1.0 does not allow as U+FFFD.
 type (
 	junitReport struct {
 		XMLName xml.Name `xml:"testsuites"`
@@ -50,9 +48,9 @@ type (
 		Skipped *junitOutcome `xml:"skipped"`
 	}
 	junitOutcome struct {
-		Message string `xml:"message,attr,omitempty"` // one line, cut
+		Message string `xml:"message,attr,omitempty"` // one line, shortened
 		Type    string `xml:"type,attr,omitempty"`
-		Text    string `xml:",chardata"` // all of it
+		Text    string `xml:",chardata"` // the whole text
 	}
 )
 
@@ -72,7 +70,7 @@ func writeJUnitTests(w io.Writer, r *Results, _ Options) error {
 	return writeSuites(w, append(suites, taskSuites(r)...), seconds(r))
 }
 
-// taskSuites returns a suite with a case for each task, if there is any.
+// taskSuites returns a suite with a case for each task, or none without tasks.
 func taskSuites(r *Results) []junitSuite {
 	if len(r.Tasks) == 0 {
 		return nil
@@ -86,7 +84,7 @@ func taskSuites(r *Results) []junitSuite {
 	return []junitSuite{suite}
 }
 
-// seconds is how long all checkpoints and tasks took.
+// seconds returns the total time of all checkpoints and tasks.
 func seconds(r *Results) (total float64) {
 	for _, row := range rowsOf(r) {
 		total += row.seconds()
@@ -118,7 +116,7 @@ func writeSuites(w io.Writer, suites []junitSuite, seconds float64) error {
 	return err
 }
 
-// cellSuite has a case for each checkpoint of a cell.
+// cellSuite returns a suite with a case for each checkpoint of a cell.
 func cellSuite(run string, cell *Cell) junitSuite {
 	one := &Results{Cells: []Cell{*cell}}
 	whole := row{cell, &Checkpoint{}}
@@ -143,7 +141,7 @@ func cellSuite(run string, cell *Cell) junitSuite {
 	return suite
 }
 
-// testSuite has a case for each test of a checkpoint.
+// testSuite returns a suite with a case for each test of a checkpoint.
 func testSuite(run string, row row) junitSuite {
 	cell, c := row.cell, row.checkpoint
 	suite := junitSuite{Name: suiteName(row)}
@@ -200,7 +198,7 @@ func (s *junitSuite) add(c junitCase, v verdict.Outcome, kind, message string) {
 		c.Failure = outcome
 	case verdict.OutcomeSkipped:
 		s.Skipped++
-		outcome.Type, outcome.Text = "", "" // <skipped> has a message only
+		outcome.Type, outcome.Text = "", "" // <skipped> has only a message
 		c.Skipped = outcome
 	default:
 		s.Errors++
@@ -209,8 +207,7 @@ func (s *junitSuite) add(c junitCase, v verdict.Outcome, kind, message string) {
 	s.Cases = append(s.Cases, c)
 }
 
-// suiteName is `problem/checkpoint [solution @ backend]`, and the number of
-// the repeat when it is not the first.
+// suiteName returns `problem/checkpoint [solution @ backend]`, followed by the repeat if it is not the first.
 func suiteName(r row) string {
 	name := r.cell.Problem
 	if r.checkpoint.Name != "" {
@@ -223,8 +220,8 @@ func suiteName(r row) string {
 	return name
 }
 
-// caseClass returns a name that no other row has, for the class of its cases: of cases with the same class
-// and name, readers such as GitLab's keep one.
+// caseClass returns a unique class name for the cases of a row: GitLab and others keep only one of the cases
+// with the same class and name.
 func caseClass(r row) string { return rowName(r, true) }
 
 func orName(name, otherwise string) string {

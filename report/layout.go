@@ -9,30 +9,27 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// manyRows is where a table of checkpoints stops being readable at a glance;
-// above it, unless all are asked for, a row is a cell.
+// manyRows is the number of checkpoints above which a table has a row for each cell by default.
 const manyRows = 40
 
-// Columns of a name and of a note, above which they are cut. The other
-// formats have them whole.
+// Columns of a name and of a note before they are shortened. Other formats are not limited.
 const (
 	nameColumns = 80
 	noteColumns = 120
 )
 
-// layout turns results into a grid for people.
+// layout renders results as a grid.
 type layout struct {
-	repeats bool                                        // some cell is a repeat, so there is a column for it
-	scored  bool                                        // likewise for scores
-	grouped bool                                        // likewise for groups of tests
-	runs    bool                                        // likewise for runs, of results that several have judged
-	states  bool                                        // likewise for whether verdicts hold
-	safe    func(s string, limit int) string            // makes a string fit for the page
-	mark    func(v verdict.Outcome, word string) string // dresses the word for a verdict
+	repeats bool                                        // show a column for repeats
+	scored  bool                                        // show a column for scores
+	grouped bool                                        // show columns for groups of tests
+	runs    bool                                        // show a column for runs, if there are several
+	states  bool                                        // show a column for the states of verdicts
+	safe    func(s string, limit int) string            // escapes and shortens a string
+	mark    func(v verdict.Outcome, word string) string // decorates the word for a verdict
 }
 
-// layOut makes a row per checkpoint or, when there are many and not all are
-// wanted, one per cell.
+// layOut makes a row for each checkpoint or, if there are many and all is not set, for each cell.
 func layOut(r *Results, all bool, safe func(string, int) string, mark func(verdict.Outcome, string) string) text.Grid {
 	l := layout{scored: r.scored(), safe: safe, mark: mark}
 	for _, cell := range r.Cells {
@@ -59,8 +56,7 @@ func layOut(r *Results, all bool, safe func(string, int) string, mark func(verdi
 	return grid
 }
 
-// staleNote says how many verdicts no longer hold, and of how many that is not known; ""
-// for none.
+// staleNote says how many verdicts are out of date, and for how many this is unknown; "" if all are current.
 func (r *Results) staleNote() string {
 	stale, unknown := 0, 0
 	for _, row := range rowsOf(r) {
@@ -68,7 +64,7 @@ func (r *Results) staleNote() string {
 		case "":
 		case StateUnknown:
 			unknown++
-		case "broken", "blocked": // of a verdict: what says whether it holds cannot be read now, such as an image
+		case "broken", "blocked": // an input of the verdict, such as an image, cannot be read now
 			if outcomeOf(c) == verdict.OutcomeBroken {
 				stale++
 			} else {
@@ -78,14 +74,14 @@ func (r *Results) staleNote() string {
 			stale++
 		}
 	}
-	const why = "; `fevalgraph status` says why"
+	const why = "; `fevalgraph status` shows why"
 	note := ""
 	switch stale {
 	case 0:
 	case 1:
-		note = "\n1 verdict no longer holds" + why
+		note = "\n1 verdict is out of date" + why
 	default:
-		note = fmt.Sprintf("\n%d verdicts no longer hold%s", stale, why)
+		note = fmt.Sprintf("\n%d verdicts are out of date%s", stale, why)
 	}
 	switch unknown {
 	case 0:
@@ -97,8 +93,8 @@ func (r *Results) staleNote() string {
 	return note
 }
 
-// spared leaves out the columns in which there is nothing. A reader can do without the backend
-// where there is but one, then without the times, and then without the runs.
+// spared removes empty columns. On a narrow page, the column for the only backend can go first, then times,
+// then runs.
 func spared(grid text.Grid) text.Grid {
 	grid = grid.WithoutBlank()
 	if at := slices.Index(grid.Header, "backend"); at >= 0 && grid.Constant(at) {
@@ -122,7 +118,7 @@ func (l layout) perCheckpoint(run string, rows []row) text.Grid {
 	}
 	grid := l.grid("verdict", names...)
 	ruled := ruledBetween(len(rows), func(i int) string { return rows[i].cell.Problem })
-	shown := map[string]bool{} // causes of what broke
+	shown := map[string]bool{} // causes of broken cells
 	for i, r := range rows {
 		if ruled(i) {
 			grid.Rows = append(grid.Rows, nil)
@@ -147,8 +143,8 @@ func (l layout) perCheckpoint(run string, rows []row) text.Grid {
 	return spared(grid)
 }
 
-// ruledBetween returns whether a rule goes above row i: between problems, if
-// any problem has more than one row; else rules would outnumber what they part.
+// ruledBetween returns whether row i is preceded by a rule. Rules separate problems, if any problem has several
+// rows.
 func ruledBetween(n int, problem func(i int) string) func(i int) bool {
 	grouped := false
 	for i := 1; i < n; i++ {
@@ -157,7 +153,7 @@ func ruledBetween(n int, problem func(i int) string) func(i int) bool {
 	return func(i int) bool { return grouped && i > 0 && problem(i) != problem(i-1) }
 }
 
-// grid returns an empty grid with columns for names, verdicts, and what row adds.
+// grid returns an empty grid with columns for names, verdicts, and the fields that row adds.
 func (l layout) grid(verdicts string, names ...string) text.Grid {
 	if l.repeats {
 		names = append(names, "repeat")
@@ -204,7 +200,7 @@ func (l layout) row(names []string, repeat int, passed string, scores [2]*float6
 	return append(cells, time, l.safe(note, noteColumns))
 }
 
-// fraction is "12/14", and "-" when the group is empty.
+// fraction returns a text such as "12/14", or "-" for an empty group.
 func fraction(c verdict.Count) string {
 	if c.Total == 0 {
 		return "-"

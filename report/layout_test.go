@@ -17,11 +17,11 @@ func TestStaleNote(t *testing.T) {
 		want       string
 	}{
 		{of("", verdict.Judged), ""},
-		{of("stale", verdict.Judged), "1 verdict no longer holds"},
+		{of("stale", verdict.Judged), "1 verdict is out of date"},
 		{of(StateUnknown, verdict.Judged), "whether 1 verdict still holds"},
 		{of("broken", verdict.Judged), "whether 1 verdict still holds"},
 		{of("blocked", verdict.Judged), "whether 1 verdict still holds"},
-		{of("broken", verdict.NotJudged), "1 verdict no longer holds"},
+		{of("broken", verdict.NotJudged), "1 verdict is out of date"},
 	} {
 		r := &Results{Cells: []Cell{{Problem: "p", Checkpoints: []Checkpoint{c.checkpoint}}}}
 		if got := strings.TrimPrefix(r.staleNote(), "\n"); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {

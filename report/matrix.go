@@ -17,16 +17,16 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// Matrix has what each solution reached at each problem: problems from easy to hard, solutions from the
-// best down.
+// Matrix holds the results of each solution at each problem: problems from easy to hard, solutions from best to
+// worst.
 type Matrix struct {
 	Problems, Solutions []string
 	pairs               map[[2]string]*MatrixPair
 }
 
-// MatrixPair is a problem and a solution.
+// MatrixPair is the result of a solution at a problem.
 type MatrixPair struct {
-	Share   float64 // of checkpoints that passed, or of 100 points: the mean over backends of attempts; NaN without a verdict
+	Share   float64 // of checkpoints that passed, or of 100 points: mean over backends of the means of attempts; NaN without a verdict
 	Scored  bool
 	Cells   int
 	Missing int // cells without a verdict
@@ -34,13 +34,12 @@ type MatrixPair struct {
 	units map[string][]float64
 }
 
-// Pair returns a pair, or nil if there is no cell of it.
+// Pair returns a pair, or nil if it has no cell.
 func (m *Matrix) Pair(problem, solution string) *MatrixPair {
 	return m.pairs[[2]string{problem, solution}]
 }
 
-// CellShare returns the share of a cell's checkpoints that passed or of 100 points that it has; false
-// without a verdict.
+// CellShare returns the share of a cell's checkpoints that passed, or of 100 points; false without a verdict.
 func CellShare(c *Cell) (share float64, ok bool) {
 	s := c.Sample()
 	if s.Scored() {
@@ -89,7 +88,7 @@ func MatrixOf(r *Results) *Matrix {
 	return m
 }
 
-// byMean orders names by the means of what they have, the greatest first; those without any are last.
+// byMean sorts names by the mean of their values, the largest first. Names without values are last.
 func byMean(values map[string][]float64) []string {
 	mean := func(name string) float64 {
 		if len(values[name]) == 0 {
@@ -102,13 +101,13 @@ func byMean(values map[string][]float64) []string {
 	})
 }
 
-// writeSVG draws the matrix of problems and solutions.
+// writeSVG draws the matrix.
 func writeSVG(w io.Writer, r *Results, _ Options) error {
 	f := MatrixOf(r).Figure()
 	return f.WriteSVG(w)
 }
 
-// The most that a drawn matrix has of each; its data has all.
+// Limits of a drawn matrix; its data has all rows and columns.
 const mostDrawnProblems, mostDrawnSolutions = 120, 60
 
 // Figure draws the matrix.
@@ -173,7 +172,7 @@ func (m *Matrix) draw(width float64, problems, solutions []string) *draw.Drawing
 	return d
 }
 
-// nameWidth returns the room in pixels that names need, up to a limit.
+// nameWidth returns the width of the longest name in pixels, up to a limit.
 func nameWidth(names []string, limit float64) float64 {
 	width := 40.0
 	for _, name := range names {
@@ -186,7 +185,7 @@ func percent(share float64) string {
 	return strconv.FormatFloat(math.Round(1000*share)/10, 'f', 1, 64) + " %"
 }
 
-// full writes a number with all of its digits, and nothing for none.
+// full formats a number with all digits, and NaN as "".
 func full(v float64) string {
 	if !statistics.Finite(v) {
 		return ""

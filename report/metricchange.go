@@ -10,19 +10,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// MetricChange is how a figure that tasks measured differs between two results, over the checkpoints
-// whose figure changed.
+// MetricChange is the change of a measured figure between two results, over the checkpoints whose figure
+// changed.
 type MetricChange struct {
 	Name       string  `json:"name"` // TASK.METRIC
 	Changed    int     `json:"changed"`
 	Up         int     `json:"up"`
 	Mean       float64 `json:"mean_change"`
-	Largest    string  `json:"largest"`        // the checkpoint that changed most
+	Largest    string  `json:"largest"`        // checkpoint with the largest change
 	LargestWas float64 `json:"largest_before"` // its figures
 	LargestIs  float64 `json:"largest_after"`
 }
 
-// MetricChanges compares the figures of checkpoints that both results have, by name.
+// MetricChanges compares the figures of checkpoints that both results contain, and sorts changes by name.
 func MetricChanges(before, after *Results) []MetricChange {
 	was := map[string]*Checkpoint{}
 	for _, row := range rowsOf(before) {
@@ -60,7 +60,7 @@ func MetricChanges(before, after *Results) []MetricChange {
 func (m *MetricChange) add(checkpoint string, was, is float64) {
 	change, largest := is-was, m.LargestIs-m.LargestWas
 	m.Changed++
-	m.Mean += change // the sum, until all are known
+	m.Mean += change // sum of the changes so far
 	if change > 0 {
 		m.Up++
 	}
@@ -69,7 +69,7 @@ func (m *MetricChange) add(checkpoint string, was, is float64) {
 	}
 }
 
-// metricLines are the figures that changed, to fit a page.
+// metricLines renders the changed figures to fit a page.
 func (d *Difference) metricLines(page text.Page) string {
 	if len(d.Metrics) == 0 {
 		return ""

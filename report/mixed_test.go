@@ -139,5 +139,5 @@ func many(n int) *Results {
 	return r
 }
 
-// megabyte is a message without a line end.
+// megabyte returns a message without a line end.
 func megabyte() string { return strings.Repeat("x\x00é", 1<<18) }

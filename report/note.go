@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// word returns the verdict on a checkpoint in a word or two; "" if it has a score without a rule to pass by.
+// word returns the verdict on a checkpoint in a word or two; "" for a score without a pass rule.
 func word(c *Checkpoint) string {
 	if c.Class == verdict.ImportedVerdict {
 		return string(verdict.ImportedVerdict)
@@ -30,11 +30,11 @@ func word(c *Checkpoint) string {
 	}
 }
 
-// note says in one line what the counts do not: what another program recorded, if that is
-// not what is so here, and what verdictNote says.
+// note returns one line about what the counts do not show: the result that another program recorded, if it
+// differs, and verdictNote.
 func note(r row) string { return withRecorded(r, verdictNote(r)) }
 
-// tableNote returns the note for a table whose column for the verdict may name the class.
+// tableNote returns the note for a table whose verdict column can name the class.
 func tableNote(r row) string {
 	rest := verdictNote(r)
 	if class := string(r.checkpoint.Class); outcomeOf(r.checkpoint) == verdict.OutcomeErrored && strings.HasPrefix(rest, class) {
@@ -51,8 +51,7 @@ func withRecorded(r row, rest string) string {
 	return recorded + rest
 }
 
-// verdictNote says why a checkpoint was not judged, what keeps it from passing, or that it passes
-// for want of tests.
+// verdictNote returns why a checkpoint was not judged or did not pass, or that it passed without tests.
 func verdictNote(r row) string {
 	c := r.checkpoint
 	switch outcomeOf(c) {
@@ -61,7 +60,7 @@ func verdictNote(r row) string {
 			return text.FirstLine(r.message())
 		}
 		if c.Score != nil {
-			return failing(c) // what the score lacks
+			return failing(c) // explains the score
 		}
 		return cmp.Or(c.Caveat(), uncounted(c))
 	case verdict.OutcomeFailed:
@@ -72,7 +71,7 @@ func verdictNote(r row) string {
 	}
 	message := text.FirstLine(r.message())
 	if c.Class == verdict.NotJudged || c.Class == verdict.Blocked || c.Class == verdict.NotReached || c.Class == verdict.NotRun || c.Class == verdict.ImportedVerdict {
-		return message // the mark says the rest
+		return message // a mark shows the rest
 	}
 	switch {
 	case message == "":
@@ -83,7 +82,8 @@ func verdictNote(r row) string {
 	return string(c.Class) + ": " + message
 }
 
-// uncounted returns how many tests of a checkpoint fail although it passes, and by which rule; "" if none does.
+// uncounted returns how many tests of a passed checkpoint fail, and the pass rule that ignores them; "" if all
+// pass.
 func uncounted(c *Checkpoint) string {
 	n := 0
 	for i := range c.Tests {
@@ -100,8 +100,8 @@ func uncounted(c *Checkpoint) string {
 	return fmt.Sprintf("%d failures do not count (%s)", n, c.Policy)
 }
 
-// failing names the first failing test of the first group that has one, as
-// most policies look at core first, and counts the others.
+// failing names the first failing test of the first group with one, since most policies look at core first, and
+// counts the others.
 func failing(c *Checkpoint) string {
 	name, t := firstFailing(c)
 	others := -1
@@ -116,7 +116,7 @@ func failing(c *Checkpoint) string {
 	return name
 }
 
-// firstFailing is the failing test that failing names; nil when none fails.
+// firstFailing returns the test that failing names, or nil if all tests pass.
 func firstFailing(c *Checkpoint) (name string, t *Test) {
 	group := len(verdict.Groups)
 	for i := range c.Tests {

@@ -7,9 +7,8 @@ import (
 	"github.com/maruel/natural"
 )
 
-// inOrder returns r as a person reads it: numbers within names count as such, so that
-// run2 comes before run10, and with failuresFirst, the cells that ask for most attention
-// come before all others.
+// inOrder returns r in natural order, in which run2 comes before run10. With failuresFirst, cells that need
+// attention come first.
 func (r *Results) inOrder(failuresFirst bool) *Results {
 	out := &Results{Schema: r.Schema, Run: r.Run, Cells: slices.Clone(r.Cells), Tasks: r.Tasks}
 	rank := func(c *Cell) (rank int) {
@@ -33,10 +32,9 @@ func (r *Results) inOrder(failuresFirst bool) *Results {
 	return out
 }
 
-// Sort brings r into its canonical order: cells by problem, solution, backend
-// and repeat; the checkpoints of a cell as order lists them for its problem,
-// any others after those in the order they have. Tests keep report order. A
-// nil order leaves checkpoints alone.
+// Sort brings r into its canonical order: cells by problem, solution, backend and repeat; the checkpoints of a
+// cell in the order of its problem, unlisted ones last in their current order. Tests keep report order. With a
+// nil order, checkpoints are not sorted.
 func (r *Results) Sort(order func(problem string) []string) {
 	slices.SortStableFunc(r.Cells, func(a, b Cell) int {
 		return cmp.Or(
@@ -55,7 +53,7 @@ func (r *Results) Sort(order func(problem string) []string) {
 		if i == 0 || r.Cells[i-1].Problem != cell.Problem {
 			clear(rank)
 			for n, name := range order(cell.Problem) {
-				rank[name] = n - 1<<30 // below the 0 of names that are not listed
+				rank[name] = n - 1<<30 // negative, so that unlisted names (0) are last
 			}
 		}
 		slices.SortStableFunc(cell.Checkpoints, func(a, b Checkpoint) int {

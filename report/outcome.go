@@ -7,12 +7,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// outcomeOf is the outcome of c.
+// outcomeOf returns the outcome of c.
 func outcomeOf(c *Checkpoint) verdict.Outcome {
 	return verdict.OutcomeOf(c.Class, c.Passed, c.Policy)
 }
 
-// passedText is "true" or "false", and empty where there is no rule to pass by.
+// passedText returns "true" or "false", or "" without a pass rule.
 func passedText(c *Checkpoint) string {
 	if outcomeOf(c) == verdict.OutcomeScored {
 		return ""
@@ -20,17 +20,16 @@ func passedText(c *Checkpoint) string {
 	return strconv.FormatBool(outcomeOf(c) == verdict.OutcomePassed)
 }
 
-// remark is a case that stands for a checkpoint as a whole in formats that
-// know only tests, so that reading the tests alone never gives a better
-// verdict than the checkpoint has.
+// remark is an extra case that represents a checkpoint in formats that only know tests. With it, the tests
+// alone never give a better verdict than the checkpoint.
 type remark struct {
 	outcome verdict.Outcome
 	kind    string // class of the checkpoint, or "policy"
 	message string
 }
 
-// remarkOn returns what c's tests do not say, or nil when they say it all: a
-// checkpoint that was not judged, or one that failed without a failing test.
+// remarkOn returns a remark for a checkpoint that was not judged or that failed without a failing test, and
+// otherwise nil: its tests show the verdict.
 func remarkOn(c *Checkpoint) *remark {
 	v := outcomeOf(c)
 	switch v {
@@ -47,8 +46,7 @@ func remarkOn(c *Checkpoint) *remark {
 	return &remark{v, string(c.Class), messageOr(c.Message, string(c.Class))}
 }
 
-// unmet says that the policy was not met, and when it had no test to look at
-// that this is why.
+// unmet says that the pass rule was not met and, if no test matched it, that this is why.
 func unmet(c *Checkpoint) string {
 	out := "pass rule not met: " + c.Policy
 	n, which := verdict.Policy(c.Policy).Scope(c.Groups)
@@ -64,7 +62,7 @@ func unmet(c *Checkpoint) string {
 	return out
 }
 
-// skipped returns the first test that a policy looks at and that was skipped, or nil.
+// skipped returns the first skipped test that matches the policy, or nil.
 func skipped(c *Checkpoint) *Test {
 	for i := range c.Tests {
 		t := &c.Tests[i]

@@ -8,26 +8,26 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Recorded is what another program recorded when a cell's solution was made: its own
-// verdict, which decides nothing here.
+// Recorded is the verdict that another program recorded when it made a cell's solution. It decides nothing
+// here.
 type Recorded struct {
 	By    string   `json:"by"`              // the program
-	Score *float64 `json:"score"`           // null is none
-	Valid bool     `json:"valid"`           // whether the program takes Score for the solution's
-	Cause string   `json:"cause,omitempty"` // class of the error that the program recorded
-	// Comparable says that Score is of the same scale as scores here. Solved says that it is 1 for a solution that
-	// passes and else 0. Last says that it is that of the last checkpoint which was reached, not their mean.
+	Score *float64 `json:"score"`           // null without a score
+	Valid bool     `json:"valid"`           // whether the program accepts Score for the solution
+	Cause string   `json:"cause,omitempty"` // class of the recorded error
+	// Comparable is true if Score has the same scale as scores here. Solved is true if it is 1 for a solution that
+	// passes and otherwise 0. Last is true if it is the score of the last reached checkpoint instead of the mean.
 	Comparable bool `json:"comparable"`
 	Solved     bool `json:"solved,omitempty"`
 	Last       bool `json:"last,omitempty"`
-	// Version is a digest of the problem that the solution answered, "" if it is not known.
-	// VersionHere is that of the problem here if it is another one: Score may differ for that reason.
+	// Version is the digest of the problem that the solution answered, or "" if unknown. VersionHere is the
+	// digest of the problem here if it differs, which can explain another score.
 	Version     string               `json:"version,omitempty"`
 	VersionHere string               `json:"version_here,omitempty"`
 	Checkpoints []RecordedCheckpoint `json:"checkpoints,omitempty"`
 }
 
-// RecordedCheckpoint is the record of a checkpoint that has a name.
+// RecordedCheckpoint is the record of a named checkpoint.
 type RecordedCheckpoint struct {
 	Name    string   `json:"name"`
 	Reached bool     `json:"reached"`
@@ -35,22 +35,21 @@ type RecordedCheckpoint struct {
 	Cause   string   `json:"cause,omitempty"`
 }
 
-// Comparison sums up scores that were recorded beside those of the same cells here. It is a
-// plain value.
+// Comparison sums up recorded scores and the scores of the same cells here.
 type Comparison struct {
 	By           string
 	Cells        int
-	There        float64 // the recorded scores together, no score as 0, as the other program counts
+	There        float64 // sum of recorded scores; a missing score counts 0, as in the other program
 	Without      int     // cells without a recorded score
-	Invalid      int     // with one that the other program does not take for the solution's
-	Outdated     int     // of another version of the problem than the one here
-	Compared     int     // cells whose scores are of the same scale
-	ThereOfThese float64 // what of There is theirs
-	Here         float64 // their scores here, no score as 0
-	HereAll      float64 // the same with checkpoints that were not reached as 0
+	Invalid      int     // with a score that the other program does not accept
+	Outdated     int     // with a recorded version that differs from the problem here
+	Compared     int     // cells whose scores have the same scale
+	ThereOfThese float64 // part of There for Compared cells
+	Here         float64 // sum of their scores here; a missing score counts 0
+	HereAll      float64 // the same, with checkpoints that were not reached as 0
 	Unjudged     int     // without a verdict here
-	Other        int     // judged here and with another score, or with a score where none was recorded
-	Unreached    int     // in which not every checkpoint was reached
+	Other        int     // judged here with another score, or with a score that was not recorded
+	Unreached    int     // in which some checkpoint was not reached
 }
 
 // add counts a cell.
@@ -91,8 +90,9 @@ func (c *Comparison) add(cell *Cell) {
 	}
 }
 
-// scoreLike returns a cell's score as a recorded one is made: the mean over the checkpoints that were reached, the last
-// of them, or 1 if all passed; nil if one of these has no verdict. all counts those that were not reached as 0.
+// scoreLike returns the mean score of the checkpoints that were reached, the score of the last one, or 1 if all
+// passed, as r.Last and r.Solved say; nil if one of them has no verdict. all counts checkpoints that were not reached
+// as 0.
 func (cell *Cell) scoreLike(r *Recorded) (score *float64, all float64, unreached bool) {
 	if r.Solved {
 		sample := cell.Sample()
@@ -130,8 +130,7 @@ func (cell *Cell) scoreLike(r *Recorded) (score *float64, all float64, unreached
 	return score, all, unreached
 }
 
-// recorded says what another program recorded of a checkpoint with another score here; "" is
-// nothing else than what is so here.
+// recorded returns the recorded result of a checkpoint if it differs from the one here; otherwise "".
 func (r row) recorded() string {
 	all := r.cell.Recorded
 	if all == nil || !all.Comparable || len(all.Checkpoints) == 0 && len(r.cell.Checkpoints) > 1 {
@@ -165,10 +164,10 @@ func (r row) recorded() string {
 	return said
 }
 
-// near allows for the last digits of sums.
+// near reports whether a and b are equal but for rounding.
 func near(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
 
-// Merge adds what o has counted.
+// Merge adds the counts of o.
 func (c *Comparison) Merge(o *Comparison) {
 	if o.By != "" {
 		c.By = o.By
@@ -187,7 +186,7 @@ func (c *Comparison) Merge(o *Comparison) {
 	c.Unreached += o.Unreached
 }
 
-// note is the comparison as lines below a table; "" if nothing was recorded.
+// note returns the comparison as lines below a table; "" if nothing was recorded.
 func (c *Comparison) note() string {
 	if c.Cells == 0 {
 		return ""
@@ -200,7 +199,7 @@ func (c *Comparison) note() string {
 		note += fmt.Sprintf("; %d with a score that %s itself does not count as valid", c.Invalid, c.By)
 	}
 	if c.Outdated > 0 {
-		note += fmt.Sprintf("; %d of another version of the problem than the one here, so scores may differ", c.Outdated)
+		note += fmt.Sprintf("; %d of another version of the problem, so scores can differ", c.Outdated)
 	}
 	if c.Compared == 0 {
 		return note + "; scores here are of another kind"

@@ -7,7 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// recordedCell is a cell of a task with a checkpoint for each score; -1 was not reached, and
+// recordedCell returns a cell of a task with a checkpoint for each score; -1 was not reached, and
 // -2 has no verdict.
 func recordedCell(r Recorded, scores ...float64) Cell {
 	r.By = "other"
@@ -60,7 +60,7 @@ func TestRecordedNote(t *testing.T) {
 		"short":    {[]Cell{short}, "recorded by other: mean 1 of 1 cell\nhere: mean 1; 1 with checkpoints that were not reached, which with these as 0 makes 0.5"},
 		"spoilt":   {[]Cell{spoilt}, "recorded by other: mean 1 of 1 cell; 1 with a score that other itself does not count as valid\nhere: mean 1; every score is the recorded one"},
 		"foreign":  {[]Cell{foreign}, "recorded by other: mean 1 of 1 cell; scores here are of another kind"},
-		"outdated": {[]Cell{outdated, same}, "recorded by other: mean 0.75 of 2 cells; 1 of another version of the problem than the one here, so scores may differ\nhere: mean 0.5; 1 with another score here"},
+		"outdated": {[]Cell{outdated, same}, "recorded by other: mean 0.75 of 2 cells; 1 of another version of the problem, so scores can differ\nhere: mean 0.5; 1 with another score here"},
 		"solved":   {[]Cell{solved, unsolved}, "recorded by other: mean 1 of 2 cells\nhere: mean 0.5; 1 with another score here"},
 		"mixed":    {[]Cell{foreign, same}, "recorded by other: mean 0.75 of 2 cells\nhere: mean 0.5 of 1 of these, recorded as 0.5; every score is the recorded one"},
 	} {

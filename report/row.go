@@ -2,10 +2,10 @@ package report
 
 import "github.com/fevalgraph/fevalgraph/verdict"
 
-// row is a checkpoint of a cell, or a cell that has none to show.
+// row is a checkpoint of a cell, or a cell without checkpoints.
 type row struct {
 	cell       *Cell
-	checkpoint *Checkpoint // never nil; of a cell that has none, its Name is empty
+	checkpoint *Checkpoint // never nil; for a cell without checkpoints, its Name is empty
 }
 
 // rowsOf lists every checkpoint of r in order.
@@ -21,9 +21,8 @@ func rowsOf(r *Results) []row {
 	return rows
 }
 
-// Listed returns the checkpoints of the cell. One that has none to show, such
-// as a cell of an invalid problem, has a nameless checkpoint made from its
-// status, so that nothing that goes over checkpoints loses it.
+// Listed returns the checkpoints of the cell. A cell without checkpoints, such as one of an invalid problem,
+// gets a nameless checkpoint made from its status, so that loops over checkpoints do not miss it.
 func (c *Cell) Listed() []Checkpoint {
 	if len(c.Checkpoints) > 0 {
 		return c.Checkpoints
@@ -31,8 +30,8 @@ func (c *Cell) Listed() []Checkpoint {
 	return []Checkpoint{{Class: statusClass(c.Status), Message: c.Message}}
 }
 
-// statusClass is the class that a checkpoint of a cell with this status would
-// have. Success without a checkpoint proves nothing and counts as skipped.
+// statusClass returns the class of a checkpoint of a cell with this status. Success without a checkpoint proves
+// nothing and counts as skipped.
 func statusClass(s verdict.Status) verdict.Class {
 	switch s {
 	case verdict.Success, verdict.Skipped:
@@ -40,13 +39,13 @@ func statusClass(s verdict.Status) verdict.Class {
 	case verdict.TimedOut:
 		return verdict.SessionTimeout
 	case verdict.Error:
-		return verdict.InputError // nothing but an unusable input ends a cell before its first checkpoint
+		return verdict.InputError // only unusable input ends a cell before its first checkpoint
 	}
 	return verdict.NotJudged
 }
 
-// message is the checkpoint's message or, for one without, its caveat or the
-// cell's message when the checkpoint is not judged.
+// message returns the checkpoint's message, or its caveat, or the cell's message if the checkpoint was not
+// judged.
 func (r row) message() string {
 	if m := messageOr(r.checkpoint.Message, r.checkpoint.Caveat()); m != "" || r.checkpoint.Class == verdict.Judged {
 		return m
@@ -54,5 +53,5 @@ func (r row) message() string {
 	return messageOr(r.cell.Message, "")
 }
 
-// seconds is how long the checkpoint's test session took.
+// seconds returns the duration of the checkpoint's test session.
 func (r row) seconds() float64 { return r.checkpoint.DurationMS / 1000 }

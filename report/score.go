@@ -7,8 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// scored reports whether any checkpoint of r has a score, so that renderings
-// for people have room for it.
+// scored reports whether any checkpoint of r has a score, so that tables have a column for it.
 func (r *Results) scored() bool {
 	for i := range r.Cells {
 		for j := range r.Cells[i].Checkpoints {
@@ -20,8 +19,7 @@ func (r *Results) scored() bool {
 	return false
 }
 
-// exact is a number as it is, in the fewest digits that read back as it; ""
-// for none.
+// exact formats a number with the fewest digits that parse back to it; "" for nil.
 func exact(n *float64) string {
 	if n == nil {
 		return ""
@@ -32,9 +30,8 @@ func exact(n *float64) string {
 	return strconv.FormatFloat(*n, 'f', -1, 64)
 }
 
-// rounded is a score for people: at most four digits after the point; "-" for
-// none. What is not quite a whole number has all of its digits, so that it does
-// not look like one.
+// rounded formats a score with at most four decimals; "-" for nil. A score that rounds to a whole number but is
+// not one keeps all digits.
 func rounded(n *float64) string {
 	if n == nil {
 		return "-"

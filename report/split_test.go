@@ -32,7 +32,8 @@ func TestSplitCells(t *testing.T) {
 	}
 }
 
-// Cells are alike without what their tests took only if nothing else differs: a text that looks like a field is none.
+// Cells are equal apart from measurements only if nothing else differs: a text that looks like a field does not
+// count.
 func TestWithoutTaken(t *testing.T) {
 	cell := func(took float64, memory int64, said string) []byte {
 		test := Test{Test: verdict.Test{ID: "t"}, DurationMS: took, Message: &said, CPUMS: &took, MemoryBytes: &memory}
@@ -40,7 +41,7 @@ func TestWithoutTaken(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return WithoutTaken(b)
+		return WithoutMeasurements(b)
 	}
 	one := cell(1.5e-7, 10, `"duration_ms":1`)
 	if same := cell(200, 99, `"duration_ms":1`); !bytes.Equal(one, same) {

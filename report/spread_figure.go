@@ -12,10 +12,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// mostBoxes is how many problems are drawn; the data has all.
+// mostBoxes limits the drawn problems; the data has all.
 const mostBoxes = 40
 
-// SpreadFigure draws what attempts reached at each problem.
+// SpreadFigure draws the results of attempts at each problem.
 func SpreadFigure(r *Results, m *Matrix) draw.Figure {
 	f := draw.Figure{Name: "spread", Title: "What attempts reached, by problem",
 		Note:    "A dot is an attempt: the share of its checkpoints that passed, or of 100 points. Boxes are quartiles with the median, lines go to the ends. Problems are from easy to hard.",
@@ -45,7 +45,7 @@ func SpreadFigure(r *Results, m *Matrix) draw.Figure {
 		f.Rows = append(f.Rows, row)
 	}
 	problems := m.Problems
-	if len(problems) > mostBoxes { // as many of each difficulty
+	if len(problems) > mostBoxes { // equally spread over difficulties
 		problems = make([]string, mostBoxes)
 		for i := range problems {
 			problems[i] = m.Problems[i*(len(m.Problems)-1)/(mostBoxes-1)]
@@ -70,7 +70,7 @@ func SpreadFigure(r *Results, m *Matrix) draw.Figure {
 			title := fmt.Sprintf("%s: median %s, quartiles %s and %s, %d attempts", problem, percent(box.Median), percent(box.Low), percent(box.High), len(attempts[problem]))
 			d.Line(s.At(box.Min), y, s.At(box.Max), y, "kdim thin", title)
 			d.Rectangle(s.At(box.Low), y-7, max(1, s.At(box.High)-s.At(box.Low)), 14, "fs0 faint ks0", title)
-			// Attempts with the same value are one dot, as large as they are many.
+			// Attempts with the same value are one dot, whose size shows their number.
 			count := map[float64]int{}
 			for _, a := range attempts[problem] {
 				count[math.Round(1000*a.value)/1000]++

@@ -6,8 +6,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Suite returns the cells of r that belong to the suite called name. They
-// share their checkpoints with r.
+// Suite returns the cells of r that belong to the named suite. They share their checkpoints with r.
 func (r *Results) Suite(name string) *Results {
 	out := &Results{Schema: r.Schema, Run: r.Run, Cells: []Cell{}}
 	for _, cell := range r.Cells {
@@ -18,8 +17,7 @@ func (r *Results) Suite(name string) *Results {
 	return out
 }
 
-// Under returns r as if p had decided which checkpoints passed. Scores stay
-// as they were given.
+// Under returns r as if p had decided which checkpoints passed. Scores do not change.
 func (r *Results) Under(p verdict.Policy) *Results {
 	out := &Results{Schema: r.Schema, Run: r.Run, Cells: slices.Clone(r.Cells), Tasks: r.Tasks}
 	for i := range out.Cells {

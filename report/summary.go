@@ -8,40 +8,37 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Summary counts the checkpoints of some results. Each is in exactly one of
-// Passed, Scored, Failed, NotReached, Errored, Broken and Skipped. A cell that has none to show
-// counts as one, by its status.
+// Summary counts the checkpoints of results. Each is counted in exactly one of Passed, Scored, Failed,
+// NotReached, Errored, Broken and Skipped. A cell without checkpoints counts as one, by its status.
 type Summary struct {
 	Cells       int `json:"cells"`
 	Checkpoints int `json:"checkpoints"`
 	Judged      int `json:"judged"` // Passed + Scored + Failed
 	Passed      int `json:"passed"`
-	Vacuous     int `json:"vacuous"`              // of Passed: with no test that the policy looks at
-	Scored      int `json:"scored"`               // judged, without a rule to pass by
-	Failed      int `json:"failed"`               // judged, and its policy says no
+	Vacuous     int `json:"vacuous"`              // part of Passed: no test matched the policy
+	Scored      int `json:"scored"`               // judged, without a pass rule
+	Failed      int `json:"failed"`               // judged, and did not meet its pass rule
 	NotJudged   int `json:"not_judged"`           // NotReached + Errored + Broken + Skipped
-	NotReached  int `json:"not_reached"`          // the submission has no source for it
-	Errored     int `json:"errored"`              // the submission kept it from being judged
-	Broken      int `json:"broken"`               // infrastructure did
-	Skipped     int `json:"skipped"`              // there was nothing to judge
-	InProcess   int `json:"in_process,omitempty"` // of Judged: by a grader that runs the submission in its own process
-	// Tasks are in none of the counts above.
+	NotReached  int `json:"not_reached"`          // no files for this checkpoint
+	Errored     int `json:"errored"`              // not judged because of the submission
+	Broken      int `json:"broken"`               // not judged because of the infrastructure
+	Skipped     int `json:"skipped"`              // nothing to judge
+	InProcess   int `json:"in_process,omitempty"` // part of Judged: by a grader that runs the submission in its process
+	// Tasks are not included in the counts above.
 	Tasks TaskCounts `json:"tasks,omitzero"`
-	// Exit is the exit code that the results alone ask for: 3 when something
-	// broke, or was skipped because the machine lacks what it needs, else 1 when something failed or errored, else 0. Results in
-	// which checkpoints were asked for and every one was skipped are 1:
-	// nothing was shown to pass.
+	// Exit is the exit code for these results: 3 if a checkpoint broke, or was skipped because the machine
+	// lacks something, else 1 if one failed or errored, else 0. If checkpoints were selected and all of them
+	// were skipped, it is 1: nothing was shown to pass.
 	Exit int `json:"exit"`
 }
 
-// Summarize counts r. A checkpoint passes by p, or by its own Passed when p
-// is nil; one that was not judged passes by neither.
+// Summarize counts r. A checkpoint passes by p, or by its own Passed if p is nil; an unjudged one never passes.
 func Summarize(r *Results, p *verdict.Policy) Summary {
 	t := TallyOf(r, p)
 	return t.Summary()
 }
 
-// TallyOf counts r, as Summarize does.
+// TallyOf counts r in the same way as Summarize.
 func TallyOf(r *Results, p *verdict.Policy) Tally {
 	t := tallyCells(r, p)
 	t.AddTasks(r.Tasks)
@@ -63,17 +60,15 @@ func (t *Tally) AddTasks(tasks []Task) {
 	}
 }
 
-// Tally is what cells add to a summary. It is a plain value, that can be kept in a
-// file.
+// Tally holds the counts of a summary for cells, without pointers, so that files can store it.
 type Tally struct {
-	Counts Summary // but for what follows from the others
-	// BrokenCells broke, or lack what the machine does not have; FailedCells ended
-	// early by themselves.
+	Counts Summary // without fields that follow from others
+	// Tally accumulates the counts of a summary over cells. Partitions store it.
 	BrokenCells, FailedCells int
 	Recorded                 Comparison
 }
 
-// Add counts a cell, as Summarize does.
+// Add counts a cell in the same way as Summarize.
 func (t *Tally) Add(cell *Cell, p *verdict.Policy) {
 	t.Counts.Cells++
 	t.Recorded.add(cell)
@@ -90,7 +85,7 @@ func (t *Tally) Add(cell *Cell, p *verdict.Policy) {
 	}
 }
 
-// Merge counts the cells that o has counted, under the same policy.
+// Merge adds the counts of o, which must have the same policy.
 func (t *Tally) Merge(o *Tally) {
 	t.BrokenCells += o.BrokenCells
 	t.FailedCells += o.FailedCells
@@ -110,7 +105,7 @@ func (t *Tally) Merge(o *Tally) {
 	c.Tasks.merge(&more.Tasks)
 }
 
-// Summary is the summary of all cells that were counted.
+// Summary returns the summary of all counted cells.
 func (t *Tally) Summary() Summary {
 	s := t.Counts
 	s.Judged = s.Passed + s.Scored + s.Failed
@@ -156,10 +151,9 @@ func (s *Summary) count(c *Checkpoint, p *verdict.Policy) {
 	}
 }
 
-// String is "4 cells, 12 checkpoints: 9 passed, 2 failed, 1 broken". Counts
-// of zero other than passed are left out, that of passed where everything judged has
-// a score and no rule; of those that passed, it says how many did so vacuously, and of those
-// that were judged, how many could change their own score.
+// String returns a line such as "4 cells, 12 checkpoints: 9 passed, 2 failed, 1 broken". It omits counts of
+// zero other than passed, and passed too if everything judged has a score without a pass rule. It tells how
+// many passed vacuously, and how many could change their own score.
 func (s Summary) String() string {
 	var parts []string
 	if s.Passed > 0 || s.Scored == 0 || s.Failed > 0 {

@@ -22,7 +22,7 @@ func writeTable(w io.Writer, r *Results, o Options) error {
 	return WriteTaskTable(w, r, o)
 }
 
-// WriteTaskTable writes what the table format says of tasks.
+// WriteTaskTable writes the part of the table format about tasks.
 func WriteTaskTable(w io.Writer, r *Results, o Options) error {
 	grid := r.taskGrid(o.Verbose, text.Line, painted(o.Color))
 	grid = grid.On(o.Page)
@@ -30,7 +30,7 @@ func WriteTaskTable(w io.Writer, r *Results, o Options) error {
 	return err
 }
 
-// painted dresses words for a terminal.
+// painted returns a function that colors words for a terminal.
 func painted(color bool) func(v verdict.Outcome, word string) string {
 	palette := text.NewPalette(color)
 	return func(v verdict.Outcome, word string) string {

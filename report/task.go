@@ -12,23 +12,23 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Task describes how the work of a task ended.
+// Task is the result of a task.
 type Task struct {
 	Name     string    `json:"name"`              // of task.NAME, such as part["a"]
-	Outcome  string    `json:"outcome"`           // TaskDone, or another state of an event.NodeDone but cached
+	Outcome  string    `json:"outcome"`           // TaskDone, or another state of event.NodeDone except cached
 	Message  string    `json:"message,omitempty"` // why it is not done
-	Cause    string    `json:"cause,omitempty"`   // why it was stale; "" if it was not
-	Seconds  float64   `json:"seconds"`           // that its work took when it ran
+	Cause    string    `json:"cause,omitempty"`   // why it was stale; "" if it was up to date
+	Seconds  float64   `json:"seconds"`           // duration of its work
 	Products []Product `json:"products,omitempty"`
-	Run      string    `json:"run,omitempty"`   // of last known results, as of a Checkpoint
-	State    string    `json:"state,omitempty"` // of last known results, as of a Checkpoint
+	Run      string    `json:"run,omitempty"`   // for last known results, as in Checkpoint
+	State    string    `json:"state,omitempty"` // for last known results, as in Checkpoint
 }
 
 // Product names a stored output of a task.
 type Product struct {
 	Name    string `json:"name"`
 	Path    string `json:"path"`              // in the workspace
-	Publish string `json:"publish,omitempty"` // the file in the project, relative to its directory
+	Publish string `json:"publish,omitempty"` // path in the project
 	Digest  string `json:"digest"`
 }
 
@@ -38,7 +38,7 @@ const TaskDone = "done"
 // Address returns the address of the task's node.
 func (t *Task) Address() string { return "task:" + t.Name }
 
-// Verdict returns the outcome of a checkpoint that asks for as much attention as the task.
+// Verdict returns the outcome of a checkpoint that needs as much attention as the task.
 func (t *Task) Verdict() verdict.Outcome {
 	switch t.Outcome {
 	case TaskDone:
@@ -51,7 +51,7 @@ func (t *Task) Verdict() verdict.Outcome {
 	return verdict.OutcomeSkipped
 }
 
-// note says in one line why the task is not done, or why its outputs do not hold.
+// note returns one line about why the task is not done or why its outputs are out of date.
 func (t *Task) note() string {
 	if t.Outcome == TaskDone && t.State != "" {
 		return text.FirstLine(t.Cause)
@@ -59,7 +59,7 @@ func (t *Task) note() string {
 	return text.FirstLine(t.Message)
 }
 
-// products names the outputs, or the files that they are published as.
+// products returns the names of the outputs, or the paths that they are published to.
 func (t *Task) products() string {
 	var names []string
 	for _, p := range t.Products {
@@ -103,7 +103,7 @@ func (c *TaskCounts) merge(more *TaskCounts) {
 	c.Skipped += more.Skipped
 }
 
-// String is "4 tasks: 2 done, 1 failed, 1 blocked".
+// String returns a line such as "4 tasks: 2 done, 1 failed, 1 blocked".
 func (c TaskCounts) String() string {
 	parts := []string{fmt.Sprintf("%d done", c.Done)}
 	for _, part := range []struct {
@@ -122,12 +122,12 @@ func (r *Results) undone() []Task {
 	return slices.DeleteFunc(slices.Clone(r.Tasks), func(t Task) bool { return t.Outcome == TaskDone })
 }
 
-// TasksInOrder sorts tasks as a human reads their names.
+// TasksInOrder sorts tasks by name in natural order.
 func TasksInOrder(tasks []Task) {
 	slices.SortFunc(tasks, func(a, b Task) int { return natural.Compare(a.Name, b.Name) })
 }
 
-// taskGrid makes a row for each task or, if there are many and not all are wanted, for each that is not done.
+// taskGrid makes a row for each task or, if there are many and all is not set, for each that is not done.
 func (r *Results) taskGrid(all bool, safe func(string, int) string, mark func(verdict.Outcome, string) string) text.Grid {
 	grid := text.Grid{Header: []string{"task", "state", "holds", "run", "time", "products", "note"}, Right: []int{4}}
 	shown, counts := r.Tasks, TaskCounts{}

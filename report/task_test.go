@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// tasks are the results of a pipeline that fails.
+// tasks returns the results of a pipeline that fails.
 func tasks() *Results {
 	return &Results{Schema: Schema, Run: "20260102-030405-abcd", Cells: []Cell{}, Tasks: []Task{
 		{Name: "data", Outcome: TaskDone, Cause: "never ran", Seconds: 1.5, Products: []Product{{Name: "data", Path: "data.csv", Digest: "00/1"}}},

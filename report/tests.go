@@ -9,12 +9,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// TestFormats lists the formats that WriteTests knows.
+// TestFormats lists the formats of WriteTests.
 func TestFormats() []string { return []string{"table", "markdown"} }
 
-// WriteTests renders a row for each test or case of r, or, with failed, for each that
-// did not pass. A checkpoint that was not judged has a row of its own. An unknown format
-// is an error that lists the known ones.
+// WriteTests renders a row for each test or case of r or, with failed, for each that did not pass. A checkpoint
+// that was not judged has its own row. An unknown format is an error that lists the supported ones.
 func WriteTests(w io.Writer, format string, r *Results, failed bool, o Options) error {
 	var err error
 	switch format {
@@ -37,7 +36,7 @@ func WriteTests(w io.Writer, format string, r *Results, failed bool, o Options) 
 func testGrid(r *Results, failed bool, safe func(string, int) string, mark func(verdict.Outcome, string) string) text.Grid {
 	grid := text.Grid{Header: []string{"cell", "test", "group", "status", "time", "memory", "message"}, Right: []int{4, 5}}
 	rows := rowsOf(r.inOrder(false))
-	// The only backend goes without saying: terminals are narrow.
+	// Omit the only backend: terminals are narrow.
 	one := !slices.ContainsFunc(rows, func(other row) bool { return other.cell.Backend != rows[0].cell.Backend })
 	for _, row := range rows {
 		name := safe(rowName(row, !one), 0)
@@ -54,7 +53,7 @@ func testGrid(r *Results, failed bool, safe func(string, int) string, mark func(
 			if !passed {
 				said = testError(t)
 			}
-			group := "-" // cases of a judge problem have none
+			group := "-" // cases of a judge problem have no group
 			if row.checkpoint.Name != "" {
 				group = orName(string(t.Group), "-")
 			}
@@ -69,7 +68,8 @@ func testGrid(r *Results, failed bool, safe func(string, int) string, mark func(
 	return grid.Without(grid.Blank(2, 5)...)
 }
 
-// seconds returns what limits are about: of a judge's case the time of the processor, else that from start to end.
+// seconds returns the processor time of a judge's case, since its limit applies to that, and otherwise the
+// duration.
 func (t *Test) seconds() float64 {
 	if t.CPUMS != nil {
 		return *t.CPUMS / 1000
@@ -77,7 +77,7 @@ func (t *Test) seconds() float64 {
 	return t.DurationMS / 1000
 }
 
-// memory returns the peak of a judge's case; "-" if it is unknown.
+// memory returns the peak of a judge's case; "-" if unknown.
 func (t *Test) memory() string {
 	if t.MemoryBytes == nil {
 		return "-"

@@ -13,11 +13,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// TradeoffFigures draw the mean of a metric against what attempts took: the time of their sessions, and each
-// figure that tasks measured of all solutions. Solutions that no other beats in both are joined.
+// TradeoffFigures draws the mean of a metric against the cost of attempts: session time, and each figure that
+// tasks measured of all solutions. It connects solutions that no other beats in both.
 func TradeoffFigures(r *Results, metric string) []draw.Figure {
 	ranked := Rank(r, "solution", metric)
-	costs := map[string]map[string]map[string][]float64{} // by what, solution and problem
+	costs := map[string]map[string]map[string][]float64{} // by cost, solution and problem
 	put := func(what string, c *Cell, v float64) {
 		if costs[what] == nil {
 			costs[what] = map[string]map[string][]float64{}
@@ -74,10 +74,10 @@ func TradeoffFigures(r *Results, metric string) []draw.Figure {
 type tradeoff struct {
 	Contender
 	cost  float64
-	front bool // no other is better in one and as good in the other
+	front bool // no other point is better in one value and at least as good in the other
 }
 
-// markFront sets which points no other one beats.
+// markFront sets front for points that no other one beats.
 func markFront(points []tradeoff) {
 	for i := range points {
 		p := &points[i]
@@ -139,7 +139,7 @@ func (c *Contenders) tradeoffFigure(what string, points []tradeoff) draw.Figure 
 				if at[0]+draw.TextWidth(name) > width {
 					at[0] = px - 9 - draw.TextWidth(name)
 				}
-				for _, t := range taken { // a name is not written over another one
+				for _, t := range taken { // skip a name that would overlap another
 					if math.Abs(t[1]-at[1]) < 11 && math.Abs(t[0]-at[0]) < draw.TextWidth(name) {
 						at[1] = t[1] + 12
 					}
@@ -156,5 +156,5 @@ func (c *Contenders) tradeoffFigure(what string, points []tradeoff) draw.Figure 
 	return f
 }
 
-// mostNamed is how many points all have their names next to them.
+// mostNamed is the number of points up to which all names are drawn.
 const mostNamed = 24

@@ -1,8 +1,8 @@
-# For scripts that run a command beside daemons of their own, which a trap on EXIT ends: runs
-# the arguments of the script that sources this, and exits as they do.
+# For scripts that run a command next to their own daemons, which a trap on EXIT ends: runs the arguments of the
+# sourcing script, and exits with their exit code.
 
-# A group of its own, which can be told to end as a whole; with it, an interrupt
-# is not ignored there, as by what a shell runs beside itself.
+# A separate process group can be ended as a whole, and does not ignore interrupts like background jobs of a
+# shell.
 set -m
 "$@" &
 command=$!
@@ -10,7 +10,7 @@ set +m
 trap 'kill -TERM -- "-$command" 2>/dev/null || true' INT TERM HUP
 code=0
 wait "$command" || code=$?
-# A signal ends the waiting, not the command.
+# A signal interrupts wait, not the command.
 while kill -0 "$command" 2>/dev/null; do
 	wait "$command" || code=$?
 done

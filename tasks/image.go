@@ -47,7 +47,7 @@ func (i *Image) Describe(ctx context.Context, m *graph.Manifest) error {
 	m.Int("recipe", imageRecipe)
 	m.String("Dockerfile", cache.SumBytes(text).String())
 	if name := i.inContext(); name != "" {
-		m.String("Dockerfile in the context", name) // COPY may bring it in
+		m.String("Dockerfile in the context", name) // COPY can add it
 	}
 	for _, f := range needed {
 		m.String(f.Label, f.Value)
@@ -90,11 +90,11 @@ func (i *Image) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	w.Phase(graph.Storing)
 	digest, err := cache.PutBytes(ctx, w.Store, content)
 	if err != nil {
-		return graph.Outcome{}, fmt.Errorf("storing what the image is: %w", err)
+		return graph.Outcome{}, fmt.Errorf("storing the identity of the image: %w", err)
 	}
 	printed, err := cache.PutBytes(ctx, w.Store, log.Bytes())
 	if err != nil {
-		return graph.Outcome{}, fmt.Errorf("storing what the build printed: %w", err)
+		return graph.Outcome{}, fmt.Errorf("storing the output of the build: %w", err)
 	}
 	return graph.Outcome{Outputs: []cache.Output{{Name: ImageOutput, Digest: digest}, {Name: graph.LogOutput, Digest: printed}}}, nil
 }

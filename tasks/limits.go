@@ -36,7 +36,7 @@ func (l Limits) check(found []file, infos []fs.FileInfo, bytes int64) error {
 	}
 	within := ""
 	if count > 1 {
-		within = fmt.Sprintf(" in %d files, of which %s has %s", count, shown(found[largest].rel), session.Size(infos[largest].Size()))
+		within = fmt.Sprintf(" in %d files; %s has %s", count, displayPath(found[largest].rel), session.Size(infos[largest].Size()))
 	}
 	return unfitf(found[largest].abs, "the submission is too large: %s%s; the limit is %s (hint: exclude files with ignore of the solution, or raise max_submission_size of the problem)",
 		session.Size(bytes), within, session.Size(l.Bytes))

@@ -23,13 +23,13 @@ func safeLink(root, rel string, observe observer) (string, error) {
 	}
 	target = filepath.ToSlash(target)
 	if !utf8.ValidString(target) {
-		return "", unfitf(root, "the target %q of symlink %s is not valid UTF-8", target, shown(rel))
+		return "", unfitf(root, "the target %q of symlink %s is not valid UTF-8", target, displayPath(rel))
 	}
 	switch err := follow(root, rel, observe); {
 	case errors.Is(err, errLoop):
-		return "", unfitf(root, "symlink %s is part of a loop", shown(rel))
+		return "", unfitf(root, "symlink %s is part of a loop", displayPath(rel))
 	case errors.Is(err, errLeaves):
-		return "", unfitf(root, "symlink %s points to %s, which leads out of the directory (ignore it?)", shown(rel), shown(target))
+		return "", unfitf(root, "symlink %s points to %s, which leads out of the directory (ignore it?)", displayPath(rel), displayPath(target))
 	case err != nil:
 		return "", err
 	}
@@ -62,7 +62,7 @@ func follow(root, rel string, observe observer) error {
 func LinksOut(links map[string]string) string {
 	for _, rel := range slices.Sorted(maps.Keys(links)) {
 		if err := resolve(rel, func(at string) (string, error) { return links[at], nil }); err != nil {
-			return fmt.Sprintf("symlink %s points to %s: %v", shown(rel), shown(links[rel]), err)
+			return fmt.Sprintf("symlink %s points to %s: %v", displayPath(rel), displayPath(links[rel]), err)
 		}
 	}
 	return ""

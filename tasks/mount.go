@@ -69,7 +69,7 @@ func (t *Mount) Predict() ([]cache.Output, error) {
 func (t *Mount) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	d, err := cache.PutBytes(ctx, w.Store, []byte(t.list))
 	if err != nil {
-		return graph.Outcome{}, fmt.Errorf("storing what is in the mount: %w", err)
+		return graph.Outcome{}, fmt.Errorf("storing the content of the mount: %w", err)
 	}
 	return graph.Outcome{Outputs: []cache.Output{{Name: MountOutput, Digest: d}}}, nil
 }
@@ -161,7 +161,7 @@ func (t *Mount) scan() ([]mounted, error) {
 		return []mounted{{".", "absent"}}, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &graph.InputError{Err: fmt.Errorf("%s: there is no %s (hint: source is a path of the daemon's machine, and has to be there before)", t.Name, t.Source)}
+		return nil, &graph.InputError{Err: fmt.Errorf("%s: %s not found (hint: source must be an existing path on the machine of the daemon)", t.Name, t.Source)}
 	}
 	if err != nil {
 		return nil, &graph.InputError{Err: fmt.Errorf("%s: %w", t.Name, err)}

@@ -21,7 +21,7 @@ func mountOf(t *testing.T, source string) *Mount {
 	return &Mount{Name: "mount /data", Hint: `content = "unhashed"`, Source: source, States: index, RemoteHost: func() string { return "" }}
 }
 
-// content is the digest of what the task's output would be.
+// content returns the digest of what the task's output would be.
 func content(t *testing.T, m *Mount) cache.Digest {
 	t.Helper()
 	if err := m.Describe(t.Context(), &graph.Manifest{}); err != nil {
@@ -150,7 +150,7 @@ func TestMountCannotBeHashed(t *testing.T) {
 		want string
 	}{
 		{mountOf(t, dir), `is a socket, which cannot be hashed (hint: content = "unhashed"`},
-		{mountOf(t, filepath.Join(dir, "absent")), "mount /data: there is no "},
+		{mountOf(t, filepath.Join(dir, "absent")), "/absent not found (hint"},
 		{far, "is on another machine, of the daemon at tcp://far:2376, and cannot be read here (hint: content = "},
 	} {
 		err := try.m.Describe(t.Context(), &graph.Manifest{})

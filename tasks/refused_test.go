@@ -60,7 +60,7 @@ func TestSubmissionRefused(t *testing.T) {
 	}
 }
 
-// What is not the submission's doing is no refusal.
+// Errors outside of the submission are not refusals.
 func TestSubmissionNotRefused(t *testing.T) {
 	root := lay(t, "a=1", "p|", "loop->loop", "dir/b=2")
 	sources := Sources{States: failing{}, Submitted: true}
@@ -79,7 +79,7 @@ func (failing) Digest(path string, _ fs.FileInfo) (cache.Digest, error) {
 	return cache.Digest{}, &fs.PathError{Op: "read", Path: path, Err: syscall.EIO}
 }
 
-// A file that may not be read is seen in the state in which it was not read.
+// A file that is not readable is seen in the state in which it was not read.
 func TestSubmissionDenied(t *testing.T) {
 	root := lay(t, "d/a=1")
 	var seen []string
@@ -132,11 +132,11 @@ func TestSubmissionLimits(t *testing.T) {
 		source string
 		limits Limits
 		plain  bool
-		want   string // of the reason; "" is none
+		want   string // of the reason; "" means none
 	}{
 		"fits":           {"", Limits{Bytes: 8, Entries: 5}, false, ""},
 		"plain fits":     {"", Limits{Bytes: 8, Entries: 5}, true, ""},
-		"bytes":          {"", Limits{Bytes: 7}, false, "8 bytes in 2 files, of which a has 5 bytes; the limit is 7 bytes"},
+		"bytes":          {"", Limits{Bytes: 7}, false, "8 bytes in 2 files; a has 5 bytes; the limit is 7 bytes"},
 		"plain, bytes":   {"", Limits{Bytes: 7}, true, `raise max_submission_size of the problem`},
 		"entries":        {"", Limits{Entries: 4}, false, "more than 4 files, links and directories (hint:"},
 		"plain, entries": {"", Limits{Entries: 4}, true, `raise max_submission_files of the problem`},

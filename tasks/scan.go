@@ -117,7 +117,7 @@ func (s *scan) faithful(abs, rel string, d fs.DirEntry) error {
 		}
 		f.Link = target
 	default:
-		return unfitf(s.root, "%s is a %s; only files, directories and links can be evaluated (ignore it?)", shown(rel), kindOf(mode))
+		return unfitf(s.root, "%s is a %s; only files, directories and links can be evaluated (ignore it?)", displayPath(rel), kindOf(mode))
 	}
 	s.found = append(s.found, f)
 	return nil

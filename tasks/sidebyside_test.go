@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// Everything is done, and of several errors that of the lowest number is returned,
-// whichever ended first.
+// Everything is done, and the error with the lowest number is returned, regardless of which ended first.
 func TestSideBySide(t *testing.T) {
 	for _, bytes := range []int64{0, worthSharing} {
 		var done [100]atomic.Int32

@@ -26,7 +26,7 @@ func unfitf(at, format string, args ...any) error {
 func denied(at, rel string, err error) error {
 	for _, kept := range []error{fs.ErrPermission, syscall.ENAMETOOLONG} {
 		if errors.Is(err, kept) {
-			return unfitf(at, "%s cannot be read: %v", shown(rel), kept)
+			return unfitf(at, "%s cannot be read: %v", displayPath(rel), kept)
 		}
 	}
 	return err
@@ -50,9 +50,9 @@ func joinUnfit(at string, errs []error) error {
 	return &unfit{at, joinSome(whys).Error()}
 }
 
-// shown formats a path within a source as a line of text, without unprintable characters. The source itself
+// displayPath formats a path within a source as a line of text, without unprintable characters. The source itself
 // is "".
-func shown(rel string) string {
+func displayPath(rel string) string {
 	if rel == "" {
 		return "the source"
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A contender that gets no number where it is bad does not rank above one that always gets
-// some: in every figure such an attempt counts as the lowest.
+// A contender without a number for bad results does not rank above a contender that always has one: in every
+// figure such an attempt counts as the lowest.
 func TestNoNumberIsLowest(t *testing.T) {
 	sample := func(problem string, score float64) Sample {
 		return Sample{Problem: problem, Status: Success, Score: NewScore(score, score), Checkpoints: []CheckpointSummary{{}}}

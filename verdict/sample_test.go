@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// scored is an attempt at a problem that gives scores.
+// scored returns an attempt at a problem that gives scores.
 func scored(problem string, class Class, score float64) Sample {
 	s := Sample{Problem: problem, Backend: "local.host", Status: class.Status(), Checkpoints: []CheckpointSummary{{Class: class, Passed: score > 50}}}
 	if class == Judged {

@@ -19,7 +19,7 @@ import (
 //	      |   ^^^^^^^
 //	  with var.models = ["small"]
 //
-//	  There is no argument named "tiemout" in a problem block.
+//	  Attribute "tiemout" is not supported in a problem block.
 //
 //	  hint: did you mean "timeout"?
 func Diagnostics(w io.Writer, l diag.List, color bool, width int) {

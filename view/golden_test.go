@@ -51,7 +51,7 @@ func (c *clock) pass(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// page is a buffer that several goroutines may write to; it counts writes.
+// page is a buffer that several goroutines can write to; it counts writes.
 type page struct {
 	mu     sync.Mutex
 	buf    bytes.Buffer

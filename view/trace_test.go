@@ -97,9 +97,8 @@ func TestTrace(t *testing.T) {
 
 func milliseconds(microseconds int64) float64 { return float64(microseconds) / 1e3 }
 
-// TestTraceNests has what viewers insist on, however the times fall: the parts of a
-// node follow one another, each takes some time, and the last ends with the node.
-// Viewers add in floating point.
+// TestTraceNests checks what viewers require, for any times: the parts of a node follow one another, each takes
+// some time, and the last ends with the node. Viewers add in floating point.
 func TestTraceNests(t *testing.T) {
 	start := time.Unix(1000, 0)
 	trace := NewTrace(start, nil)

@@ -20,7 +20,7 @@ import (
 
 const attachedVariable = "DOCKER_TEST_ATTACHED"
 
-// TestAttached is no test but what TestAttach runs.
+// TestAttached runs only as a program of TestAttach.
 func TestAttached(t *testing.T) {
 	if os.Getenv(attachedVariable) == "" {
 		t.Skip("run by TestAttach")

@@ -19,7 +19,7 @@ type Backend struct {
 	d     *Daemon
 	opt   Options
 
-	mu     sync.Mutex // guards image, facts and pulled: each is asked for once
+	mu     sync.Mutex // guards image, facts and pulled: each is queried once
 	image  *resolved
 	facts  *facts
 	pulled map[string]bool // images that a build depends on
@@ -36,7 +36,7 @@ type Backend struct {
 var _ backend.Backend = (*Backend)(nil)
 
 // New returns a backend whose containers are on d and whose inputs come from
-// store. Nothing is asked of d yet.
+// store. It does not contact d yet.
 func New(store cache.Store, d *Daemon, o Options) *Backend {
 	if o.Build != nil {
 		o.Image = "of " + o.Build.Name // for users
@@ -106,7 +106,7 @@ func (o Options) check() error {
 		return fmt.Errorf("workdir %q: want an absolute path below the root", o.Workdir)
 	}
 	if o.Network == "host" || strings.HasPrefix(o.Network, "container:") {
-		return fmt.Errorf("network %q: commands need a network of their own; want none, bridge or the name of a network", o.Network)
+		return fmt.Errorf("network %q: commands need a separate network: none, bridge or the name of a network", o.Network)
 	}
 	for _, m := range o.Mounts {
 		if m.Source == "" || !path.IsAbs(m.Target) {

@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// attributes are those of a block, beyond its lang.Container. Empty texts and zero mean the choice of the daemon or
+// attributes are the attributes of a block, besides its lang.Container. Empty texts and zero mean the choice of the daemon or
 // of the image, or no limit.
 type attributes struct {
 	Pull     string  `hcl:"pull"`     // "missing", "always", "never"
@@ -29,7 +29,7 @@ func block() lang.BackendKind {
 		Doc:  "Containers of the Docker daemon that DOCKER_HOST names, or this machine's.",
 		Attributes: slices.Concat(lang.Inheritance("[]", passthrough), []lang.AttributeSchema{
 			{Name: "image", Type: lang.TypeText, Form: lang.FormImage, Doc: "Image: a reference such as \"python:3.12-slim\", or an ID. The ID enters keys."},
-			{Name: "dockerfile", Type: lang.TypeText, Path: true, Doc: "Path of a Dockerfile to build the image from, in place of image."},
+			{Name: "dockerfile", Type: lang.TypeText, Path: true, Doc: "Path of a Dockerfile to build the image from, instead of image."},
 			{Name: "context", Type: lang.TypeText, Path: true, Doc: "Directory of the build's files, except those in .dockerignore. The default is the Dockerfile's."},
 			{Name: "build_args", Type: lang.TypeMap, Doc: "Values of the Dockerfile's ARGs. They enter keys and stay readable in the image: secrets are refused."},
 			{Name: "pull", Type: lang.TypeText, Default: `"missing"`, Values: []string{"missing", "always", "never"}, Doc: "When images are pulled: if the daemon lacks them, once per run, or never."},

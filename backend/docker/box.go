@@ -19,15 +19,15 @@ import (
 
 // box is a container, which runs one command after the other.
 type box struct {
-	d       *Daemon
-	name    string
-	id      string // "" before it exists and after remove
-	tried   bool   // it might exist
-	bridges *bridges
-	network string  // that it is on, as Options say
-	bridge  string  // name of the bridge that it is on, "" for none
-	runner  *runner // nil unless it runs
-	lost    bool    // what a command did in it is unknown
+	d            *Daemon
+	name         string
+	id           string // "" before it exists and after remove
+	maybeCreated bool   // it might exist
+	bridges      *bridges
+	network      string  // that it is on, as Options say
+	bridge       string  // name of the bridge that it is on, "" for none
+	runner       *runner // nil unless it runs
+	lost         bool    // what a command did in it is unknown
 }
 
 func (b *Backend) newBox(id string) box {
@@ -84,7 +84,7 @@ func (b *box) create(ctx context.Context, p blueprint, on string) error {
 		// means it.
 		host.Sysctls = map[string]string{loopbackIPv6: "0"}
 	}
-	b.tried = true
+	b.maybeCreated = true
 	made, err := b.d.api.ContainerCreate(ctx, config, host, &network.NetworkingConfig{}, platformOf(p.opt.Platform), b.name)
 	if err != nil {
 		return b.d.creationError(p, err)
@@ -175,13 +175,13 @@ func platformOf(text string) *ocispec.Platform {
 // creationError explains what is wrong with a blueprint, as far as that shows before a start.
 func (d *Daemon) creationError(p blueprint, err error) error {
 	switch err := d.explain(err); {
-	case errdefs.IsNotFound(err) && says(err, "no such image"):
+	case errdefs.IsNotFound(err) && mentions(err, "no such image"):
 		return fmt.Errorf("image %s (%s) is gone from the daemon: %w", p.opt.Image, p.image, err)
-	case says(err, "bind source path does not exist"):
+	case mentions(err, "bind source path does not exist"):
 		return p.missingSource(err)
-	case says(err, "minimum memory limit allowed"):
+	case mentions(err, "minimum memory limit allowed"):
 		return &backend.SettingError{Setting: "memory", Err: err, Hint: "raise it: the daemon gives containers no less"}
-	case says(err, "range of cpus is from"):
+	case mentions(err, "range of cpus is from"):
 		return &backend.SettingError{Setting: "cpus", Err: err, Hint: "the daemon's machine has no more"}
 	default:
 		return fmt.Errorf("creating a container: %w", err)
@@ -193,7 +193,7 @@ func (p blueprint) missingSource(err error) error {
 	for _, m := range p.opt.Mounts {
 		if strings.HasSuffix(strings.TrimSpace(err.Error()), "bind source path does not exist: "+m.Source) {
 			return &backend.SettingError{Setting: "mount", Err: fmt.Errorf("%w: %w", errNoSource, err),
-				Hint: "source is a path of the daemon's machine, and has to be there before"}
+				Hint: "source must be an existing path on the machine of the daemon"}
 		}
 	}
 	return fmt.Errorf("%w: %w", errNoSource, err)
@@ -201,7 +201,7 @@ func (p blueprint) missingSource(err error) error {
 
 // errNoSource is why a container cannot be made when a mount's source is not
 // there for the daemon.
-var errNoSource = errors.New("there is nothing to mount where the daemon runs")
+var errNoSource = errors.New("nothing to mount on the machine of the daemon")
 
 // discard removes the container, if it might exist, and leaves its network to
 // others. It can be called again after a failure.
@@ -210,7 +210,7 @@ func (b *box) discard(ctx context.Context) error {
 		b.runner.conn.Close()
 		b.runner = nil
 	}
-	if b.tried {
+	if b.maybeCreated {
 		if err := b.d.remove(ctx, b.name); err != nil {
 			return err
 		}
@@ -219,8 +219,8 @@ func (b *box) discard(ctx context.Context) error {
 	return nil
 }
 
-// remove ends and removes the container and its anonymous volumes, whatever
-// its state. It can be called again after a failure. A container that is not
+// remove ends and removes the container and its anonymous volumes, in any
+// state. It can be called again after a failure. A container that is not
 // there is a success.
 func (d *Daemon) remove(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.wait.remove)
@@ -229,7 +229,7 @@ func (d *Daemon) remove(ctx context.Context, name string) error {
 	if err == nil || errdefs.IsNotFound(err) {
 		return nil
 	}
-	if errdefs.IsConflict(err) && says(err, "already in progress") {
+	if errdefs.IsConflict(err) && mentions(err, "already in progress") {
 		return d.awaitRemoval(ctx, name)
 	}
 	return fmt.Errorf("removing container %s: %w", name, d.explain(err))

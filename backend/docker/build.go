@@ -133,7 +133,7 @@ func (b *Backend) build(ctx context.Context, r backend.Recipe, out io.Writer) (i
 		id, err = readBuild(answer.Body, io.MultiWriter(&said, out))
 		var failed *messageError
 		if errors.As(err, &failed) {
-			err = b.whose(ctx, failed, said.Bytes())
+			err = b.classifyFailure(ctx, failed, said.Bytes())
 		}
 		answer.Body.Close()
 	} else if errdefs.IsInvalidArgument(err) {
@@ -157,10 +157,10 @@ func (b *Backend) build(ctx context.Context, r backend.Recipe, out io.Writer) (i
 // keptOutput bounds the output of a failed build in its error, in bytes: the last of it.
 const keptOutput = 2 << 10
 
-// whose decides what a build that failed means. A daemon that is being stopped
+// classifyFailure decides what a build that failed means. A daemon that is being stopped
 // kills the build's commands first, and answers for a little longer.
-func (b *Backend) whose(ctx context.Context, failed *messageError, said []byte) error {
-	killed := says(failed, "non-zero code: 137", "non-zero code: 143")
+func (b *Backend) classifyFailure(ctx context.Context, failed *messageError, said []byte) error {
+	killed := mentions(failed, "non-zero code: 137", "non-zero code: 143")
 	for until := time.Now().Add(b.d.wait.stop); ; {
 		ask, cancel := context.WithTimeout(ctx, 10*time.Second)
 		_, err := b.d.api.Ping(ask)
@@ -175,7 +175,7 @@ func (b *Backend) whose(ctx context.Context, failed *messageError, said []byte) 
 			return err
 		}
 	}
-	if says(failed, "no space left on device") { // the machine's fault
+	if mentions(failed, "no space left on device") { // the machine's fault
 		return failed
 	}
 	lines := strings.Split(strings.TrimSpace(string(said)), "\n")

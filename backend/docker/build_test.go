@@ -31,7 +31,7 @@ func tree(t *testing.T, store cache.Store) cache.Digest {
 	return made.Root
 }
 
-// What the store has lost is what the error is about: its producer runs again.
+// The error names what the store lost: its producer runs again.
 func TestBuildContextLost(t *testing.T) {
 	f := newFakeDaemon(t)
 	f.on["POST /build"] = func(w http.ResponseWriter, r *http.Request) {
@@ -83,7 +83,7 @@ func TestBuildEndings(t *testing.T) {
 	for _, try := range []struct {
 		name   string
 		answer func(f *fakeDaemon) http.HandlerFunc
-		recipe bool // it is the recipe's fault
+		recipe bool // the recipe causes the error
 		want   string
 	}{
 		{"a command fails", func(*fakeDaemon) http.HandlerFunc {
@@ -133,7 +133,7 @@ func TestBuildCancelled(t *testing.T) {
 	}
 }
 
-// An image without its build is no image, and none is made up.
+// An image without its build is missing, and is not invented.
 func TestNotBuilt(t *testing.T) {
 	f := newFakeDaemon(t)
 	if _, err := f.builder().Identity(t.Context()); !errors.Is(err, errNotBuilt) {

@@ -10,7 +10,7 @@ import (
 )
 
 // content contains everything that commands in containers of an image can observe of it. Encoded, it names
-// the image: two builds with equal results have the same, whatever their IDs. Times are not part of it,
+// the image: two builds with equal results have the same name, regardless of their IDs. Times are not part of it,
 // neither of files nor of the image; nor are settings that sessions make.
 type content struct {
 	Recipe       int      `json:"recipe"` // raised when contents are described otherwise

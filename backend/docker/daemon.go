@@ -42,7 +42,7 @@ var usualPatience = patience{
 type Endpoint struct {
 	Host     string // "unix:///var/run/docker.sock", "tcp://host:2376"
 	CertPath string // directory of ca.pem, cert.pem and key.pem; "" means no TLS
-	// SkipVerify accepts whatever certificate the daemon shows.
+	// SkipVerify accepts any certificate of the daemon.
 	SkipVerify bool
 	// Version pins the API's version, "1.41"; empty negotiates it.
 	Version string
@@ -61,7 +61,7 @@ type Daemon struct {
 
 	noIPv6 atomic.Bool // its kernel has none
 
-	mu     sync.Mutex        // guards what is asked once
+	mu     sync.Mutex        // guards what is queried once
 	self   *about            // nil before it is
 	bridge map[string]string // options of the daemon's own bridge; nil until they are known
 }
@@ -110,7 +110,7 @@ func (d *Daemon) Version(ctx context.Context) (Version, error) {
 	if err != nil {
 		return Version{}, err
 	}
-	return Version{Engine: about.engine, API: d.api.ClientVersion(), Platform: about.platform, Rootless: about.has("rootless")}, nil
+	return Version{Engine: about.engine, API: d.api.ClientVersion(), Platform: about.platform, Rootless: about.hasSecurity("rootless")}, nil
 }
 
 // Close lets go of idle connections.

@@ -64,14 +64,14 @@ func (d *Daemon) about(ctx context.Context) (*about, error) {
 }
 
 // remaps reports whether the daemon's containers see other owners than this
-// machine does, or may not see its files without being told to. That is so
+// machine does, or cannot see its files without special settings. That is so
 // for daemons without root, with user namespaces, and under SELinux.
 func (a *about) remaps() bool {
-	return a.has("rootless") || a.has("userns") || a.has("selinux")
+	return a.hasSecurity("rootless") || a.hasSecurity("userns") || a.hasSecurity("selinux")
 }
 
-// has reports whether it has a means of security.
-func (a *about) has(name string) bool {
+// hasSecurity reports whether it has a means of security.
+func (a *about) hasSecurity(name string) bool {
 	return slices.ContainsFunc(a.security, func(option string) bool { return strings.HasPrefix(option, "name="+name) })
 }
 

@@ -30,7 +30,7 @@ func (d *Daemon) explain(err error) error {
 		return err
 	case errors.Is(err, context.DeadlineExceeded):
 		return &backend.ToolError{Tool: tool, Err: fmt.Errorf("the daemon at %s does not answer", d.host),
-			Hint: "see its log; a daemon that hangs has to be restarted"}
+			Hint: "see its log; restart a daemon that hangs"}
 	case isLost(err):
 		return &backend.ToolError{Tool: tool, Err: fmt.Errorf("lost the daemon at %s: %w", d.host, err), Hint: "see its log"}
 	case unreachable && errors.Is(err, fs.ErrPermission):
@@ -57,9 +57,9 @@ func isLost(err error) bool {
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// says reports whether an error of the daemon has one of the phrases. Its API
+// mentions reports whether an error of the daemon has one of the phrases. Its API
 // has no codes for most of what can be wrong with a container.
-func says(err error, phrases ...string) bool {
+func mentions(err error, phrases ...string) bool {
 	text := strings.ToLower(err.Error())
 	for _, phrase := range phrases {
 		if strings.Contains(text, phrase) {

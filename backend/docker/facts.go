@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// facts are what containers of an image report about themselves.
+// facts are the answers of an image's containers about themselves.
 type facts struct {
 	uid, gid int    // of the commands' user
 	python   string // path of the interpreter; "" for none
@@ -52,7 +52,7 @@ func (b *Backend) Platform(ctx context.Context) (string, error) {
 
 // probe runs a container without a workspace.
 func (b *Backend) probe(ctx context.Context, image *resolved) (found *facts, err error) {
-	asked := once{b: b, image: image, name: "probe", on: noNetwork,
+	asked := oneShotContainer{b: b, image: image, name: "probe", on: noNetwork,
 		run: func(ctx context.Context, r *runner) (err error) {
 			found, err = b.askAll(ctx, r, image)
 			return err

@@ -59,7 +59,7 @@ func newFakeDaemon(t *testing.T) *fakeDaemon {
 	return f
 }
 
-// stop is what a daemon does that dies: connections end in the middle.
+// stop imitates a daemon that dies: connections end in the middle.
 func (f *fakeDaemon) stop() {
 	f.server.Listener.Close() // first, so that no client connects again
 	f.mu.Lock()
@@ -72,7 +72,7 @@ func (f *fakeDaemon) stop() {
 	f.server.Close()
 }
 
-// end is the end of the container.
+// end ends the container.
 func (f *fakeDaemon) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -189,7 +189,7 @@ func (f *fakeDaemon) usual(call string) http.HandlerFunc {
 	return nil
 }
 
-// runs has a runner serve a session in the container.
+// runs returns a handler in which a runner serves a session of the container.
 func (f *fakeDaemon) runs(exec execFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn := f.hijack(w)
@@ -205,7 +205,7 @@ func (f *fakeDaemon) runs(exec execFunc) http.HandlerFunc {
 	}
 }
 
-// dies has a container end whose first process has something to say.
+// dies returns a handler for a container that ends with a message of its first process.
 func (f *fakeDaemon) dies(frames ...[]byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn := f.hijack(w)
@@ -218,7 +218,7 @@ func (f *fakeDaemon) dies(frames ...[]byte) http.HandlerFunc {
 
 type execFunc func(ctx context.Context, c backend.Command) (backend.Exit, error)
 
-// prints is a program that prints a text.
+// prints returns a program that prints a text.
 func prints(text string) execFunc {
 	return func(_ context.Context, c backend.Command) (backend.Exit, error) {
 		_, err := io.WriteString(c.Output, text)
@@ -226,7 +226,7 @@ func prints(text string) execFunc {
 	}
 }
 
-// fakeSession is a session in which only commands run.
+// fakeSession is a session that only runs commands.
 type fakeSession struct {
 	backend.Session
 	exec execFunc
@@ -250,7 +250,7 @@ func (f *fakeDaemon) hijack(w http.ResponseWriter) net.Conn {
 	return conn
 }
 
-// stream is a frame of the daemon's format for two outputs in one.
+// stream returns a frame in the daemon's format for two multiplexed outputs.
 func stream(kind byte, text string) []byte {
 	head := [8]byte{kind}
 	binary.BigEndian.PutUint32(head[4:], uint32(len(text)))

@@ -126,7 +126,7 @@ echo real >reports/report.json`))
 	}
 }
 
-// sorted are the words of a text in their order.
+// sorted returns the words of a text in their order.
 func sorted(text string) string {
 	words := strings.Fields(text)
 	slices.Sort(words)

@@ -107,7 +107,7 @@ func connect(host string, lookupEnv func(string) (string, bool)) (*Daemon, error
 		daemon, err = Connect(e)
 	}
 	if err != nil {
-		return nil, &backend.ToolError{Tool: Kind, Err: err, Hint: "mend or unset DOCKER_HOST, or choose another docker context"}
+		return nil, &backend.ToolError{Tool: Kind, Err: err, Hint: "fix or unset DOCKER_HOST, or choose another docker context"}
 	}
 	return daemon, nil
 }

@@ -123,7 +123,7 @@ func checkContainers(ctx context.Context, s *kind.Site, daemon *Daemon) []kind.F
 			containers++
 		}
 	}
-	said := fmt.Sprintf("%d left behind, %d kept on purpose; %s of what uv fetched, %s", containers, kept, text.Count(images, "image"), text.Bytes(bytes))
+	said := fmt.Sprintf("%d left behind, %d kept on purpose; %s of downloads of uv, %s", containers, kept, text.Count(images, "image"), text.Bytes(bytes))
 	if networks > 0 {
 		said += "; " + text.Count(networks, "network")
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// layer is an archive of files with the same content and some time.
+// layer returns an archive of files with the same content and some time.
 func layer(t *testing.T, when time.Time, change func(h *tar.Header)) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -29,7 +29,7 @@ func layer(t *testing.T, when time.Time, change func(h *tar.Header)) []byte {
 	return b.Bytes()
 }
 
-// saved is an image as a daemon saves it.
+// saved returns an image as a daemon saves it.
 func saved(t *testing.T, manifest string, files ...any) io.Reader {
 	t.Helper()
 	var b bytes.Buffer

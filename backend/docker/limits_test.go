@@ -11,8 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/docker"
 )
 
-// guard is how long what should end soon may take on a machine with much else to
-// do.
+// guard limits what must end soon, on a busy machine.
 const guard = 3 * time.Minute
 
 // hungry takes 300 MiB.
@@ -48,9 +47,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// A program that forks without end neither fills the machine nor outlives its
-// limit. The shell that waits for the limit forks once, while it still can: one
-// that cannot fork ends by itself.
+// A program that forks endlessly neither fills the machine nor outlives its limit. The shell that waits for the
+// limit forks once, while it still can: if it cannot fork, it ends by itself.
 func TestForkBomb(t *testing.T) {
 	b, _ := opener(daemon(t), docker.Options{Image: pythonImage, Network: "none", Pids: 50})(t)
 	s := open(t, b, backend.Spec{})
@@ -151,7 +149,7 @@ func TestCannotBe(t *testing.T) {
 		{"no name", docker.Options{}, "no image is named"},
 		{"bad name", docker.Options{Image: "Not An Image", Pull: docker.PullNever}, "invalid reference format"},
 		{"user", docker.Options{Image: baseImage, User: "stranger"}, "user: the image does not know it: "},
-		{"mount", docker.Options{Image: baseImage, Mounts: []docker.Mount{{Source: "/no/such/place", Target: "/x"}}}, "mount: there is nothing to mount where the daemon runs: "},
+		{"mount", docker.Options{Image: baseImage, Mounts: []docker.Mount{{Source: "/no/such/place", Target: "/x"}}}, "mount: nothing to mount on the machine of the daemon: "},
 		{"mount without a target", docker.Options{Image: baseImage, Mounts: []docker.Mount{{Source: "/tmp", Target: "x"}}}, `mount of "/tmp" at "x"`},
 		{"little memory", docker.Options{Image: baseImage, Memory: 1 << 20}, "Minimum memory limit allowed is 6MB (hint: raise it"},
 		{"many cpus", docker.Options{Image: baseImage, CPUs: 10000}, "cpus: Error response from daemon: Range of CPUs"},

@@ -49,12 +49,12 @@ type idleBridge struct {
 	since time.Time
 }
 
-// addressesAgain is the pause before a container asks again for a network.
+// addressesAgain is the pause before a container requests a network again.
 const addressesAgain = time.Second
 
-// take returns a bridge for a container, which gives it back when it has left it. If the daemon has no
+// acquire returns a bridge for a container, which gives it back when it has left it. If the daemon has no
 // addresses left, it waits for the bridge of another container of this run.
-func (s *bridges) take(ctx context.Context) (name string, err error) {
+func (s *bridges) acquire(ctx context.Context) (name string, err error) {
 	tries := retry.Tries{Patience: retry.Patience{For: s.b.d.wait.addresses, Pause: addressesAgain}}
 	for {
 		name, err = s.find(ctx)
@@ -162,7 +162,7 @@ func (s *bridges) add(ctx context.Context) (name string, err error) {
 	if err == nil {
 		return name, nil
 	}
-	if err = s.b.d.explain(err); says(err, "address pool") {
+	if err = s.b.d.explain(err); mentions(err, "address pool") {
 		err = &backend.ToolError{Tool: tool, Err: fmt.Errorf("%w: %w", errNoAddresses, err),
 			Hint: "remove unused networks with docker network prune, lower -j, or give the daemon more default-address-pools"}
 	} else {
@@ -227,7 +227,7 @@ func (b *box) join(ctx context.Context, on string) (name string, err error) {
 	if on != bridgeNetwork {
 		return on, nil
 	}
-	b.bridge, err = b.bridges.take(ctx)
+	b.bridge, err = b.bridges.acquire(ctx)
 	return b.bridge, err
 }
 

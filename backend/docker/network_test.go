@@ -82,8 +82,8 @@ func (l lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// By default there is no network. A bridge is a session's own; cells on a network
-// of the daemon's meet, which shows that the test could tell.
+// By default, containers have no network. A bridge belongs to a session; cells on a network of the daemon meet,
+// which shows that the test can detect that.
 func TestNetworks(t *testing.T) {
 	d, api := daemon(t), hands(t)
 	none, _ := opener(d, docker.Options{Image: baseImage})(t)

@@ -26,7 +26,7 @@ type Pull string
 
 const (
 	PullMissing Pull = "missing" // when the daemon has none of that name; the default
-	PullAlways  Pull = "always"  // once per Backend, whatever the daemon has
+	PullAlways  Pull = "always"  // once per Backend, regardless of the daemon's images
 	PullNever   Pull = "never"
 )
 

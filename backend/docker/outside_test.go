@@ -19,7 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// hands are those of another client of the same daemon.
+// hands returns another client of the same daemon.
 func hands(t *testing.T) *client.Client {
 	t.Helper()
 	api, err := client.NewClientWithOpts(client.WithHost(os.Getenv("DOCKER_HOST")), client.WithAPIVersionNegotiation())

@@ -32,7 +32,7 @@ const (
 	// PreparedPath is the directory that a snapshot keeps.
 	PreparedPath = "/fevalgraph/prepared"
 
-	// fetchedPath is XDG_CACHE_HOME of such a command: beside PreparedPath, so that uv
+	// fetchedPath is XDG_CACHE_HOME of such a command: next to PreparedPath, so that uv
 	// links its files there, and with room.
 	fetchedPath = "/fevalgraph/fetched"
 
@@ -45,7 +45,7 @@ const (
 )
 
 // Prepare implements backend.Backend. A snapshot that was made for the same
-// image, user and name, by whatever run, is used again. Only what cmd leaves
+// image, user and name, by any run, is used again. Only what cmd leaves
 // below PreparedPath lasts.
 func (b *Backend) Prepare(ctx context.Context, name string, cmd backend.Command) (snapshot string, exit backend.Exit, err error) {
 	snapshot, exit, err = b.prepare(ctx, name, cmd)
@@ -69,7 +69,7 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 	cmd.Env = append(append([]string{"XDG_CACHE_HOME=" + fetchedPath}, cmd.Env...), "UV_COMPILE_BYTECODE=1")
 	cmd.Dir, cmd.Env = "", environment(image, cmd.Env)
 	var exit backend.Exit
-	maker := once{
+	maker := oneShotContainer{
 		b: b, image: image, name: "prepare", on: b.opt.network(true),
 		mounts: []mount.Mount{{Type: mount.TypeTmpfs, Target: homePath}, {Type: mount.TypeTmpfs, Target: tempPath}},
 		before: func(ctx context.Context, id string) error {
@@ -86,7 +86,7 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 		if !done() {
 			return nil
 		}
-		keeper := once{
+		keeper := oneShotContainer{
 			b: b, image: image, name: "snapshot", on: noNetwork,
 			before: func(ctx context.Context, to string) error { return b.d.handOver(ctx, id, to) },
 			after:  func(ctx context.Context, id string) error { return b.commit(ctx, id, snapshot) },
@@ -145,8 +145,8 @@ func (d *Daemon) makeOwn(ctx context.Context, id, dir string, owner *facts) erro
 	return nil
 }
 
-// once is a container without a session.
-type once struct {
+// oneShotContainer is a container without a session.
+type oneShotContainer struct {
 	b      *Backend
 	image  *resolved
 	name   string // for users
@@ -157,7 +157,7 @@ type once struct {
 	after  func(ctx context.Context, id string) error // when nothing runs, before the removal; nil does nothing
 }
 
-func (o *once) do(ctx context.Context) (err error) {
+func (o *oneShotContainer) do(ctx context.Context) (err error) {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}

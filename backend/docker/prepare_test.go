@@ -89,7 +89,7 @@ func TestSnapshot(t *testing.T) {
 				t.Errorf("afterwards: %q", got)
 			}
 		}
-		// It is made once, whoever asks.
+		// It is made once, for all callers.
 		other, _ := opener(d, o)(t)
 		if again, _, err := other.Prepare(t.Context(), "fetch", sh("exit 1")); err != nil || again != snapshot {
 			t.Errorf("a second time: %q, %v", again, err)

@@ -26,7 +26,7 @@ var machines = map[string]elf.Machine{
 	"armv7l": elf.EM_ARM, "ppc64le": elf.EM_PPC64, "s390x": elf.EM_S390, "riscv64": elf.EM_RISCV,
 }
 
-// checkProgram returns an error unless the runner can run where the daemon is, whatever an image has.
+// checkProgram returns an error unless the runner can run where the daemon is, regardless of the image.
 // The architecture of an image does not matter: the kernel runs the runner.
 func (b *Backend) checkProgram(ctx context.Context) error {
 	about, err := b.d.about(ctx)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A runner that could not run where the daemon is is an error of its own.
+// A runner that cannot run on the daemon's machine is a distinct error.
 func TestCheckProgram(t *testing.T) {
 	other := map[string]string{"amd64": "aarch64"}[runtime.GOARCH]
 	if other == "" {

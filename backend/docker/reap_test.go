@@ -11,8 +11,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// A daemon that was asked for a container goes on making it when whoever asked
-// has died. A reaper that came too early would leave it for ever.
+// A daemon continues to make a requested container after its client died. A reaper that came too early would
+// leave it forever.
 func TestReapLate(t *testing.T) {
 	for _, try := range []struct {
 		name   string

@@ -31,8 +31,8 @@ func (b *Backend) remember(name string, text []byte) {
 	}
 }
 
-// known is the stored form of facts.
-type known struct {
+// storedFacts is the stored form of facts.
+type storedFacts struct {
 	UID, GID int
 	Python   string
 	Version  string
@@ -49,7 +49,7 @@ func (b *Backend) ask(ctx context.Context, image *resolved) (*facts, error) {
 	}
 	questions := []string{"by the runner", about.id, about.engine, image.id, b.user(image), b.opt.Python}
 	name := b.memory(".json", append(questions, b.opt.Env...)...)
-	var k known
+	var k storedFacts
 	if json.Unmarshal(b.recall(name), &k) == nil && k.Version != "" {
 		return &facts{uid: k.UID, gid: k.GID, python: k.Python, version: k.Version}, nil
 	}
@@ -57,7 +57,7 @@ func (b *Backend) ask(ctx context.Context, image *resolved) (*facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(known{UID: found.uid, GID: found.gid, Python: found.python, Version: found.version})
+	text, err := json.Marshal(storedFacts{UID: found.uid, GID: found.gid, Python: found.python, Version: found.version})
 	if err == nil {
 		b.remember(name, text)
 	}

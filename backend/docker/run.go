@@ -59,7 +59,7 @@ func (b *box) start(ctx context.Context, store cache.Store, spec backend.Spec, g
 	return nil
 }
 
-// abort ends the container by the daemon, and the stream whatever that does.
+// abort ends the container by the daemon, and the stream regardless of the result.
 func (r *runner) abort(ctx context.Context) {
 	if err := r.box.d.halt(ctx, r.box.id); err != nil {
 		r.conn.Close()
@@ -71,10 +71,10 @@ func (r *runner) abort(ctx context.Context) {
 // startError explains why a container does not start.
 func (d *Daemon) startError(err error) error {
 	err = d.explain(err)
-	if says(err, "could not select device driver", "nvidia-container-cli", "unresolvable cdi devices") {
+	if mentions(err, "could not select device driver", "nvidia-container-cli", "unresolvable cdi devices") {
 		return &backend.AbsentError{Device: "GPU", Err: err}
 	}
-	if says(err, "/proc/sys/net/ipv6/") {
+	if mentions(err, "/proc/sys/net/ipv6/") {
 		return fmt.Errorf("%w: %w", errNoIPv6, err)
 	}
 	return fmt.Errorf("starting the container: %w", err)
@@ -223,7 +223,7 @@ func (d *Daemon) kill(ctx context.Context, name, signal string, patience time.Du
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
 	err := d.api.ContainerKill(ctx, name, signal)
-	if err == nil || errdefs.IsConflict(err) || says(err, "is not running") {
+	if err == nil || errdefs.IsConflict(err) || mentions(err, "is not running") {
 		return nil
 	}
 	return fmt.Errorf("ending container %s: %w", name, d.explain(err))

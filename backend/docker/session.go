@@ -18,7 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Places in the container, beside the workspace.
+// Paths in the container, besides the workspace.
 const (
 	homePath   = "/fevalgraph/home"
 	tempPath   = "/fevalgraph/tmp"
@@ -162,7 +162,7 @@ func (s *session) Place(ctx context.Context, inputs ...backend.Input) error {
 		return s.work.Place(ctx, inputs...)
 	}
 	seen := map[cache.Output]bool{}
-	for _, in := range inputs { // what is lost is to be known now
+	for _, in := range inputs { // losses must be known now
 		if in.Tree.IsZero() {
 			continue
 		}
@@ -360,7 +360,7 @@ func (s *session) Close(ctx context.Context) error {
 	return nil
 }
 
-// discard removes container and files, unless they are to be kept.
+// discard removes container and files, unless they must be kept.
 func (s *session) discard(ctx context.Context) error {
 	if s.keep {
 		return s.box.stop(ctx)

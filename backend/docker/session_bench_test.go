@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// BenchmarkSession is a session with one trivial command, from nothing to nothing.
+// BenchmarkSession measures a session with one trivial command.
 func BenchmarkSession(b *testing.B) {
 	if os.Getenv("FEVALGRAPH_TEST_DOCKER") == "" {
 		b.Skip("needs a Docker daemon; make test has one")

@@ -47,8 +47,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// Each trouble of the daemon's has words of its own, breaks the command, and
-// is never an exit.
+// Each trouble of the daemon has a distinct message, breaks the command, and is never an exit.
 func TestTrouble(t *testing.T) {
 	dies := func(on map[string]http.HandlerFunc) map[string]http.HandlerFunc {
 		on["POST /containers/x/attach"] = nil // of a container that dies; see below
@@ -265,7 +264,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// newWeb serves something that is no daemon.
+// newWeb serves something other than a daemon.
 func newWeb(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -277,7 +276,7 @@ func newWeb(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// A socket that may not be used is no daemon that does not run.
+// A socket without permission differs from a daemon that is not running.
 func TestNoPermission(t *testing.T) {
 	api, err := client.NewClientWithOpts(client.WithHost("unix:///var/run/docker.sock"), client.WithAPIVersionNegotiation(),
 		client.WithDialContext(func(context.Context, string, string) (net.Conn, error) {
@@ -293,7 +292,7 @@ func TestNoPermission(t *testing.T) {
 	}
 }
 
-// Cancelling is no trouble of the daemon's.
+// Cancelling does not count as trouble of the daemon.
 func TestCancelledCalls(t *testing.T) {
 	f := newFakeDaemon(t)
 	b, _ := f.backend()
@@ -387,7 +386,7 @@ func TestIdleNetworks(t *testing.T) {
 		return says200(map[string]any{})
 	}
 	for _, refuse := range []bool{false, true} {
-		name, err := b.bridges.take(t.Context())
+		name, err := b.bridges.acquire(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -411,7 +410,8 @@ func TestIdleNetworks(t *testing.T) {
 	}
 }
 
-// Without addresses for another network, a container waits for one that another container of the run leaves.
+// Without addresses for another network, a container waits for a network that another container of the run
+// leaves.
 func TestNetworkAwaited(t *testing.T) {
 	f := newFakeDaemon(t)
 	b, _ := f.backend()
@@ -423,18 +423,18 @@ func TestNetworkAwaited(t *testing.T) {
 		}
 		return fails(404, "no such network")
 	}
-	first, err := b.bridges.take(t.Context())
+	first, err := b.bridges.acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.on["POST /networks/create"] = fails(400, "all predefined address pools have been fully subnetted")
 	time.AfterFunc(100*time.Millisecond, func() { b.bridges.give(first) })
-	if second, err := b.bridges.take(t.Context()); err != nil || second != first {
+	if second, err := b.bridges.acquire(t.Context()); err != nil || second != first {
 		t.Errorf("the second container gets %q, %v, want %q", second, err, first)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	if _, err := b.bridges.take(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := b.bridges.acquire(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("a container that waits when the run ends gets %v", err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
-// What machines are asked.
+// Questions to machines.
 const (
 	Identity    = "identity"
 	Bare        = "bare" // identity of commands that need no Python

@@ -16,8 +16,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// answering is a server that gives the answers to /run in turn, the last one
-// for ever. "500 text" and "cut" are no results.
+// answering returns a server that gives the answers to /run in turn, and then the last one. "500 text" and
+// "cut" are not results.
 func answering(t *testing.T, answers ...string) (box *gojudge.Sandbox, asked *int) {
 	asked = new(int)
 	mux := http.NewServeMux()
@@ -62,7 +62,7 @@ func TestBrokenAnswers(t *testing.T) {
 	for _, test := range []struct{ answer, want string }{
 		{busy, "text file busy"},
 		{`[{"status":"Internal Error","error":"failed to get environment"}]`, "Internal Error: failed to get environment"},
-		{`[{"status":"Internal Error"}]`, "Internal Error: it says no more"},
+		{`[{"status":"Internal Error"}]`, "Internal Error: it gives no more details"},
 		{`[{"status":"Judgement Failed"}]`, "Judgement Failed"},
 		{`[{"status":"Invalid"}]`, "Invalid"},
 		{`[{"status":"File Error","error":"copyin failed"}]`, "File Error: copyin failed"},

@@ -21,7 +21,7 @@ type client struct {
 	http  *http.Client
 }
 
-// newClient takes no proxy from the environment: an endpoint is where it says.
+// newClient takes no proxy from the environment: an endpoint is contacted directly.
 func newClient(base, token string) *client {
 	return &client{base: base, token: token, http: &http.Client{Transport: &http.Transport{
 		MaxIdleConns: 256, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute,
@@ -231,8 +231,8 @@ type lostFile struct{ id string }
 
 func (e *lostFile) Error() string { return fmt.Sprintf("the server lost file %q", e.id) }
 
-// lost reads from a refusal which file the server misses.
-func lost(err error) *lostFile {
+// lostFileOf reads from a refusal which file the server misses.
+func lostFileOf(err error) *lostFile {
 	var no *statusError
 	if !errors.As(err, &no) {
 		return nil

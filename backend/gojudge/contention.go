@@ -18,20 +18,20 @@ func (c *connection) contention() func() bool {
 	if c.process == nil {
 		return unknown
 	}
-	before, ok := waited()
+	before, ok := stallTime()
 	if !ok {
 		return unknown
 	}
 	began := time.Now()
 	return func() bool {
-		after, ok := waited()
+		after, ok := stallTime()
 		return !ok || after-before >= time.Since(began)/2
 	}
 }
 
-// waited returns the time, since the machine was started, in which at least one program has waited for a
+// stallTime returns the time, since the machine was started, in which at least one program has waited for a
 // processor.
-func waited() (time.Duration, bool) {
+func stallTime() (time.Duration, bool) {
 	text, err := os.ReadFile(pressureFile)
 	if err != nil {
 		return 0, false

@@ -67,8 +67,8 @@ func (m mirror) seal(path string) error {
 	return os.Chown(path, unmapped, unmapped)
 }
 
-// take moves a file of the same file system here.
-func (m mirror) take(from string) (string, error) {
+// moveIn moves a file of the same file system here.
+func (m mirror) moveIn(from string) (string, error) {
 	path := filepath.Join(m.dir, rand.Text())
 	if err := m.seal(from); err != nil {
 		return "", err

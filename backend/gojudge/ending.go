@@ -95,7 +95,7 @@ func (r *wireResult) fileErrors() (flooded, large bool, err error) {
 func (r *wireResult) failure(p *backend.Program) error {
 	reason := r.Error
 	if reason == "" {
-		reason = "it says no more"
+		reason = "it gives no more details"
 	}
 	switch {
 	case strings.HasSuffix(reason, errBusy.Error()):

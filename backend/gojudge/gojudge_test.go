@@ -13,8 +13,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// binary is the go-judge that tests run, which "make test" builds. There is
-// one that fails, not skips, with it.
+// binary returns the path of the go-judge for tests, which "make test" builds. One test fails, instead of
+// skipping, with it.
 func binary(t *testing.T) string {
 	t.Helper()
 	path := os.Getenv("FEVALGRAPH_TEST_GOJUDGE")

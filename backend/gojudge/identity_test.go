@@ -73,7 +73,7 @@ func TestIdentityRemembered(t *testing.T) {
 	ask(o, 1)
 }
 
-// A port that another process took meanwhile is no trouble.
+// A port that another process took in between causes no trouble.
 func TestPortTaken(t *testing.T) {
 	tried, store := filepath.Join(t.TempDir(), "tried"), newStore(t)
 	program := wrap(t, `[ -e `+tried+` ] || { echo > `+tried+`; echo '{"level":"error","msg":"Http server listen failed","error":"listen tcp: bind: address already in use"}' >&2; exit 0; }`)

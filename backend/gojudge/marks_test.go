@@ -56,7 +56,7 @@ int main(void) {
 }
 `
 
-// Programs run one after another in the same containers, whoever made them.
+// Programs run one after another in the same containers, regardless of who made these.
 func TestMarks(t *testing.T) {
 	store := newStore(t)
 	s := gojudge.New(start(t, store), gojudge.Options{})

@@ -289,7 +289,7 @@ func (p *process) startFailure() error {
 	case strings.Contains(said, "address already in use"):
 		return errPortTaken
 	case strings.Contains(said, "cgroup") && (strings.Contains(said, "permission denied") || strings.Contains(said, "read-only file system")):
-		return &backend.ToolError{Tool: p.opt.Binary, Err: fmt.Errorf("it may not make control groups: %s", said),
+		return &backend.ToolError{Tool: p.opt.Binary, Err: fmt.Errorf("it is not permitted to make control groups: %s", said),
 			Hint: "run as root, let control groups be written to, or set endpoint to a go-judge that runs elsewhere"}
 	case os.Geteuid() != 0:
 		return &backend.ToolError{Tool: p.opt.Binary, Err: fmt.Errorf("it did not start: %s", said),
@@ -320,7 +320,7 @@ func (p *process) words() string {
 	}
 	const last = 5
 	if len(words) == 0 {
-		return "it said nothing"
+		return "it printed nothing"
 	}
 	return strings.Join(words[max(0, len(words)-last):], "; ")
 }

@@ -27,7 +27,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
 
-// programOf is a script with limits that it does not reach.
+// programOf returns a script with limits that it does not reach.
 func programOf(script string) backend.Program {
 	return backend.Program{Argv: []string{"/bin/sh", "-c", script}, Env: []string{"PATH=/usr/bin:/bin"},
 		Limits: backend.Limits{CPU: 30 * time.Second, Clock: time.Minute, Memory: 256 << 20, Processes: 32, Stdout: 1 << 20, Stderr: 1 << 20, Kept: 1 << 20}}
@@ -155,7 +155,7 @@ func runs(argv ...string) bool {
 	})
 }
 
-// Whoever owns the directory controls what the server mounts and answers.
+// The owner of the directory controls what the server mounts and answers.
 func TestScratchOfAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to make a directory of another user")
@@ -351,7 +351,7 @@ func TestTroubles(t *testing.T) {
 		{gojudge.Start(store, gojudge.Process{Binary: "./go-judge", Path: "/bin"}), "it is neither a name nor an absolute path", true},
 		{gojudge.Start(store, gojudge.Process{Binary: t.TempDir()}), "it is not a program", true},
 		{gojudge.Start(store, gojudge.Process{Binary: unusable, Scratch: t.TempDir()}), "exec format error", true},
-		{gojudge.Start(store, gojudge.Process{Binary: ends, Scratch: t.TempDir()}), "it may not make control groups: create environment builder failed: failed to create cgroup: permission denied (hint: run as root", true},
+		{gojudge.Start(store, gojudge.Process{Binary: ends, Scratch: t.TempDir()}), "it is not permitted to make control groups: create environment builder failed: failed to create cgroup: permission denied (hint: run as root", true},
 		{gojudge.Connect(store, web.URL, ""), "is not a go-judge: its /version has no buildVersion", false},
 		{gojudge.Connect(store, page.URL, ""), "is not a go-judge: it has no /version", false},
 		{gojudge.Connect(store, "http://"+closed.Addr().String(), ""), "connection refused", false},

@@ -57,12 +57,12 @@ func (l *loans) content(ctx context.Context, content []byte) (wireFile, error) {
 	if len(content) <= textRoom && utf8.Valid(content) {
 		return text(string(content)), nil
 	}
-	return l.once(ctx, bytes.NewReader(content))
+	return l.uploadOnce(ctx, bytes.NewReader(content))
 }
 
 func text(s string) wireFile { return wireFile{Content: &s} }
 
-func (l *loans) once(ctx context.Context, content io.Reader) (wireFile, error) {
+func (l *loans) uploadOnce(ctx context.Context, content io.Reader) (wireFile, error) {
 	name, err := l.c.destination.put(ctx, content)
 	if err != nil {
 		return wireFile{}, err
@@ -88,7 +88,7 @@ func (l *loans) stdin(ctx context.Context, d cache.Digest) (*wireFile, error) {
 	default:
 		var r io.ReadCloser
 		if r, err = l.c.store.Open(ctx, d); err == nil {
-			f, err = l.once(ctx, r)
+			f, err = l.uploadOnce(ctx, r)
 			r.Close()
 		}
 	}
@@ -184,8 +184,8 @@ func check(programs []backend.Program) error {
 // directory uses memory, which counts against the program only where control groups exist.
 const directoryRoom = 128 << 20
 
-// fits returns a backend.ErrNoRoom if the files of a program exceed directoryRoom.
-func fits(programs []backend.Program) error {
+// checkRoom returns a backend.ErrNoRoom if the files of a program exceed directoryRoom.
+func checkRoom(programs []backend.Program) error {
 	const page = 4096
 	for i := range programs {
 		pages := int64(0)

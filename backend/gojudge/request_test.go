@@ -22,7 +22,7 @@ func TestFits(t *testing.T) {
 		{"a file of the same size", []backend.File{file(directoryRoom)}, false},
 		{"two halves", []backend.File{file(directoryRoom / 2), file(directoryRoom / 2)}, false},
 	} {
-		err := fits([]backend.Program{{}, {Files: try.files}})
+		err := checkRoom([]backend.Program{{}, {Files: try.files}})
 		if (err == nil) != try.fits || err != nil && !errors.Is(err, backend.ErrNoRoom) {
 			t.Errorf("%s: %v", try.name, err)
 		}

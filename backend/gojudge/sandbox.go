@@ -34,12 +34,12 @@ type Options struct {
 	FactsReadOnly bool
 }
 
-// Sandbox implements backend.Sandbox. Several may share a Server.
+// Sandbox implements backend.Sandbox. Several can share a Server.
 type Sandbox struct {
 	server *Server
 	opt    Options
 
-	asking sync.Mutex // one at a time asks for the identity
+	asking sync.Mutex // one at a time queries the identity
 }
 
 var _ backend.Sandbox = (*Sandbox)(nil)
@@ -66,7 +66,7 @@ func (s *Sandbox) run(ctx context.Context, into cache.Store, programs []backend.
 		return nil, fmt.Errorf("running in the sandbox: %w", err)
 	}
 	if s.server.opt != nil {
-		if err := fits(programs); err != nil {
+		if err := checkRoom(programs); err != nil {
 			return nil, fmt.Errorf("running in the sandbox: %w", err)
 		}
 	}
@@ -87,12 +87,12 @@ func (s *Sandbox) run(ctx context.Context, into cache.Store, programs []backend.
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
 		}
-		l := lost(err)
+		l := lostFileOf(err)
 		switch {
 		case errors.Is(err, errBusy) && busy.Wait(ctx, err) == nil:
 			continue
 		case l != nil && missing < lostTries:
-			// It misses one file of several, and may miss them all.
+			// It misses one file, and can miss all of them.
 			missing++
 			c.uploader.clear()
 			c.uploader.forget(l.id)
@@ -151,7 +151,7 @@ func (c *connection) run(ctx context.Context, into cache.Store, programs []backe
 	return ends, nil
 }
 
-// full returns an error if there is no room for the outputs of programs, as far as that is known.
+// full returns an error if the disk is too full for the outputs of programs, as far as that is known.
 func (c *connection) full() error {
 	if c.process == nil {
 		return nil
@@ -207,7 +207,7 @@ func (c *connection) fetch(ctx context.Context, into cache.Store, r *wireResult,
 	if err != nil {
 		return cache.Digest{}, err
 	}
-	if c.uploader.wants(digest) && f.Truncate(digest.Size) == nil && c.adopt(digest, from) {
+	if c.uploader.wantsBlob(digest) && f.Truncate(digest.Size) == nil && c.adopt(digest, from) {
 		delete(r.FileIDs, name)
 	}
 	return digest, nil
@@ -217,7 +217,7 @@ func (c *connection) fetch(ctx context.Context, into cache.Store, r *wireResult,
 // made is mostly what the next one gets.
 func (c *connection) adopt(digest cache.Digest, from string) bool {
 	m := c.destination.(mirror)
-	name, err := m.take(from)
+	name, err := m.moveIn(from)
 	if err != nil {
 		return false
 	}

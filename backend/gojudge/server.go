@@ -12,7 +12,7 @@ import (
 
 // Server is a go-judge, which Sandboxes share. Methods are safe for concurrent use.
 type Server struct {
-	// The address, or the program as it was asked for; for messages.
+	// The address, or the program as requested; for messages.
 	name    string
 	connect func(context.Context) (*connection, error)
 	opt     *Process // of a server that is started; nil for a server that runs already
@@ -67,7 +67,7 @@ func Connect(store cache.Store, endpoint, token string) *Server {
 
 // use returns the connection, and makes it first if necessary.
 func (s *Server) use(ctx context.Context) (*connection, error) {
-	if err := s.take(ctx); err != nil {
+	if err := s.acquire(ctx); err != nil {
 		return nil, err
 	}
 	defer s.give()
@@ -89,7 +89,7 @@ func (s *Server) use(ctx context.Context) (*connection, error) {
 	return c, nil
 }
 
-func (s *Server) take(ctx context.Context) error {
+func (s *Server) acquire(ctx context.Context) error {
 	select {
 	case <-s.turn:
 		return nil

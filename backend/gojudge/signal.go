@@ -2,7 +2,7 @@ package gojudge
 
 import "fmt"
 
-// signals are Linux's, whatever this machine is, in the words of the other
+// signals are Linux's, regardless of this machine, in the words of the other
 // backends.
 var signals = [...]string{
 	1: "hangup", 2: "interrupt", 3: "quit", 4: "illegal instruction", 5: "trace/breakpoint trap",

@@ -53,7 +53,7 @@ func newUploader(s destination, store cache.Store, room int64) *uploader {
 // acquire returns the blob as a file that stays until release.
 func (d *uploader) acquire(ctx context.Context, digest cache.Digest) (*lease, error) {
 	for {
-		h, mine := d.take(digest)
+		h, mine := d.reserve(digest)
 		if mine {
 			h.name, h.err = d.bring(ctx, digest)
 			if h.err != nil {
@@ -81,8 +81,8 @@ func (d *uploader) acquire(ctx context.Context, digest cache.Digest) (*lease, er
 	}
 }
 
-// take returns the lease of a blob; mine says that the caller must bring it.
-func (d *uploader) take(digest cache.Digest) (h *lease, mine bool) {
+// reserve returns the lease of a blob; mine says that the caller must bring it.
+func (d *uploader) reserve(digest cache.Digest) (h *lease, mine bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	h = d.held[digest]
@@ -133,8 +133,8 @@ func (d *uploader) release(h *lease) {
 	}
 }
 
-// wants reports whether a blob that is at hand should be adopted.
-func (d *uploader) wants(digest cache.Digest) bool {
+// wantsBlob reports whether a blob that is at hand should be adopted.
+func (d *uploader) wantsBlob(digest cache.Digest) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return digest.Size > 0 && digest.Size <= d.room/8 && d.held[digest] == nil

@@ -65,7 +65,7 @@ func keyOf(b *lang.Backend) serverKey {
 	return serverKey{j.Endpoint, b.Token, j.Binary, j.Parallelism}
 }
 
-// serverOf returns the server of a block, which other blocks may share.
+// serverOf returns the server of a block, which other blocks can share.
 func serverOf(s *kind.Site, b *lang.Backend) (*gojudge.Server, error) {
 	j := lang.AttributesOf[goJudge](b)
 	return kind.Shared(s, keyOf(b), func() (*gojudge.Server, error) {
@@ -120,7 +120,7 @@ func goJudgeBlock() lang.BackendKind {
 		Doc:  "Sandboxes of a go-judge server, for problems with a judge block.",
 		Attributes: []lang.AttributeSchema{
 			{Name: "endpoint", Type: lang.TypeText, Form: lang.FormEndpoint, Doc: "Address of a running go-judge, such as \"http://127.0.0.1:5050\". The default is to start one for the run."},
-			{Name: "token", Type: lang.TypeText, Secrets: true, Form: lang.FormToken, Doc: "What the server was started with as -auth-token."},
+			{Name: "token", Type: lang.TypeText, Secrets: true, Form: lang.FormToken, Doc: "The server's -auth-token."},
 			{Name: "binary", Type: lang.TypeText, Default: strconv.Quote(goJudgeBinary), Doc: "Program to start without endpoint: a name in PATH, or an absolute path."},
 			{Name: "parallelism", Type: lang.TypeInteger, Doc: "Parallel requests of the started server. The default is one for each processor."},
 			{Name: "versions", Type: lang.TypeOneOrTexts, Default: lang.DefaultTexts(backend.SandboxVersions), Doc: "Shell commands, run in the sandbox, whose output enters keys."},

@@ -14,7 +14,7 @@ import (
 // isolationVariable sets the level of isolation where the configuration does not.
 const isolationVariable = "FEVALGRAPH_ISOLATION"
 
-// isolate completes o with what its commands can read, and what they may not.
+// isolate completes o with what its commands can read, and what they cannot.
 func isolate(s *kind.Site, o *local.Options, readable, unhashed []string) error {
 	if o.Isolation == "" {
 		o.Isolation, _ = s.LookupEnv(isolationVariable)

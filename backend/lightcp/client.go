@@ -111,10 +111,10 @@ func (c *Client) Problems(ctx context.Context) ([]string, error) {
 		} `json:"problems"`
 	}
 	if status != http.StatusOK {
-		return nil, c.trouble(fmt.Errorf("asked for its problems it says %d: %s", status, beginning(text)))
+		return nil, c.trouble(fmt.Errorf("listing its problems, it answered %d: %s", status, beginning(text)))
 	}
 	if err := json.Unmarshal(text, &answer); err != nil || answer.Problems == nil {
-		return nil, c.trouble(fmt.Errorf("asked for its problems it says %q, which is not a list of them", beginning(text)))
+		return nil, c.trouble(fmt.Errorf("listing its problems, it answered %q, which is not a list", beginning(text)))
 	}
 	names := make([]string, len(answer.Problems))
 	for i, p := range answer.Problems {
@@ -192,13 +192,13 @@ func (c *Client) wait(ctx context.Context, sid int64) (*Result, error) {
 		case status == http.StatusNotFound:
 			return nil, c.trouble(fmt.Errorf("it lost submission %d: it was restarted, or another client fetched the result", sid))
 		case status != http.StatusOK:
-			return nil, c.trouble(fmt.Errorf("asked for submission %d it says %d: %s", sid, status, beginning(text)))
+			return nil, c.trouble(fmt.Errorf("for submission %d it answered %d: %s", sid, status, beginning(text)))
 		}
 		var state struct {
 			Status string `json:"status"`
 		}
 		if err := json.Unmarshal(text, &state); err != nil {
-			return nil, c.trouble(fmt.Errorf("asked for submission %d it says %q, which is not a result", sid, beginning(text)))
+			return nil, c.trouble(fmt.Errorf("for submission %d it answered %q, which is not a result", sid, beginning(text)))
 		}
 		if state.Status != "queued" {
 			r, err := decodeResult(text)

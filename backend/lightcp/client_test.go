@@ -181,7 +181,7 @@ func TestJudgeBroken(t *testing.T) {
 		broken(t, ask(client(t, s.URL, 100*time.Millisecond)), "no result after 100ms")
 	})
 	for _, answer := range []struct{ result, want string }{
-		{`nonsense`, `says "nonsense", which is not a result`},
+		{`nonsense`, `answered "nonsense", which is not a result`},
 		{`{"status":"flying"}`, `the status "flying" is not known`},
 		{`{"status":"error"}`, `an error without a reason`},
 		{`{"status":"done","cases":7}`, `not a JSON object of a result`},
@@ -193,10 +193,10 @@ func TestJudgeBroken(t *testing.T) {
 		})
 	}
 	for path, want := range map[string]string{
-		"/problems":  "asked for its problems it says 500: out of order",
+		"/problems":  "listing its problems, it answered 500: out of order",
 		"/submit":    "it does not take the submission: 500 out of order",
-		"/result/1":  "asked for submission 1 it says 500: out of order",
-		"/problems ": "which is not a list of them",
+		"/result/1":  "for submission 1 it answered 500: out of order",
+		"/problems ": "which is not a list",
 		"/submit ":   "not with its number",
 	} {
 		t.Run("out of order "+path, func(t *testing.T) {

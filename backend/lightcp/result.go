@@ -7,7 +7,7 @@ import (
 
 // Result is the server's answer about a submission.
 type Result struct {
-	// Status is "done" for a submission that was judged, whatever its score, and "error" for any other;
+	// Status is "done" for a submission that was judged, with any score, and "error" for any other;
 	// Error then has the reason.
 	Status         string   `json:"status"`
 	Error          string   `json:"error,omitempty"`

@@ -20,8 +20,8 @@ import (
 
 const terminalVariable = "LOCAL_TEST_TERMINAL" // scratch directory of TestOnTerminal
 
-// TestOnTerminal is no test but what TestAttach runs on a terminal: two
-// attached commands with a question of its own after each.
+// TestOnTerminal runs only as a program of TestAttach, on a terminal: two attached commands with its own
+// question after each.
 func TestOnTerminal(t *testing.T) {
 	scratch := os.Getenv(terminalVariable)
 	if scratch == "" {

@@ -20,11 +20,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// secret is what no command may find out.
+// secret must not be found by any command.
 const secret = "it-is-not-for-submissions"
 
-// attacks are scripts that print HELD, each in a session of its own. $HERE is a directory
-// of the caller with the files home/secret, scratch/other/work/file and project/test.
+// attacks are scripts that print HELD, each in a separate session. $HERE is a directory of the caller with the
+// files home/secret, scratch/other/work/file and project/test.
 var attacks = []struct {
 	name, script string
 	full         bool // level Partial does not hold it, as docs/backends/local.md says
@@ -207,7 +207,7 @@ func processesWith(t *testing.T, argument string) (found string) {
 	return found
 }
 
-// A submission has a copy of uv's cache to itself, and pytest one that no submission had.
+// A submission has a private copy of uv's cache, and pytest one without access of submissions.
 func TestOwnCache(t *testing.T) {
 	need(t, isolation.Full)
 	here := t.TempDir()

@@ -137,7 +137,7 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, out
 	if err != nil {
 		return backend.Exit{}, err
 	}
-	if !s.dirty && !p.isolated.Attends() { // else something older is to be found, too
+	if !s.dirty && !p.isolated.Attends() { // otherwise find older processes, too
 		s.dirty, s.since = true, since{pid: p.cmd.Process.Pid, forks: forksBefore}
 	}
 	release := limit(ctx, p, c.Timeout, s.b.opt.Grace)
@@ -220,7 +220,7 @@ func (s *session) launch(cmd *exec.Cmd, c backend.Command) (*process, error) {
 	return p, nil
 }
 
-// launchOn starts cmd on the network that it is to have, and with the umask of commands.
+// launchOn starts cmd on its network, and with the umask of commands.
 func (s *session) launchOn(cmd *exec.Cmd, c backend.Command, private bool) (p *process, err error) {
 	if s.b.inside != nil {
 		if p, err = s.b.inside.start(cmd); err != nil {

@@ -17,7 +17,7 @@ var managers = map[string][]string{
 	".asdf": {""}, ".bun": {""}, ".elan": {""}, ".fnm": {""}, ".ghcup": {""}, ".goenv": {""}, ".gvm": {""}, ".jenv": {""},
 	".juliaup": {""}, ".nodenv": {""}, ".nvm": {""}, ".opam": {""}, ".phpenv": {""}, ".plenv": {""}, ".proto": {""},
 	".pyenv": {""}, ".rbenv": {""}, ".rustup": {""}, ".rvm": {""}, ".sdkman": {""}, ".swiftly": {""}, ".tfenv": {""}, ".volta": {""},
-	".cargo":  {"bin", "../.rustup"},                                 // beside it are credentials.toml and config.toml
+	".cargo":  {"bin", "../.rustup"},                                 // next to credentials.toml and config.toml
 	".dotnet": {"dotnet", "host", "packs", "sdk", "shared", "tools"}, // and private keys
 	".pixi":   {"bin", "envs"},
 	".rye":    {"py", "self", "shims", "tools"}, // and credentials

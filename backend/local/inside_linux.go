@@ -158,7 +158,7 @@ func (in *inside) begin(s *session, offline bool) error {
 	return nil
 }
 
-// start starts a command as its user, with the capabilities that it is to have.
+// start starts a command as its user, with its capabilities.
 func (in *inside) start(cmd *exec.Cmd) (p *process, err error) {
 	started, pidfd := *cmd, -1
 	attr := *cmd.SysProcAttr
@@ -243,7 +243,7 @@ func containerKills() (n uint64) {
 }
 
 // errNetwork reports that a command would have had a network.
-var errNetwork = errors.New("the container has a network although it was to have none")
+var errNetwork = errors.New("the container has a network although it must not have one")
 
 // networkless returns an error where there is a route, or an address of an interface other than the loopback's.
 func networkless() error {

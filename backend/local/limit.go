@@ -22,7 +22,7 @@ type limited struct {
 	last     time.Time     // when timer was set
 	timer    *time.Timer   // nil without a limit
 	over     bool          // the process has ended
-	kill     *time.Timer   // the grace, once the end has been asked for
+	kill     *time.Timer   // the grace after the request to end
 	timedOut bool          // by the limit of time
 	stopped  bool          // a signal had stopped it when the limit ended it
 }

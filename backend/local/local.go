@@ -19,7 +19,7 @@
 // that left their process group are found and ended, also by Reap after a crash. A limit of time does not
 // count while the machine is suspended.
 //
-// In a container whose first process this program is, there is no isolation and no mark: commands run as
+// In a container whose first process this program is, neither isolation nor the mark is used: commands run as
 // another user, and everything in the container ends with the command.
 //
 // On other Unix systems only the command's own process group is ended. On Windows every use is an error.
@@ -50,7 +50,7 @@ const defaultGrace = 1500 * time.Millisecond
 
 // Options configure a Backend. The zero value works.
 type Options struct {
-	// Python is the interpreter that uv is asked for: "3.12", "pypy@3.10";
+	// Python is the interpreter to request from uv: "3.12", "pypy@3.10";
 	// empty is uv's choice.
 	Python string
 	// Versions are shell commands, run once each, whose output is part of the
@@ -147,7 +147,7 @@ func (b *Backend) Capabilities() backend.Capabilities {
 	return backend.Capabilities{Python: b, BareIdentity: b.bareIdentity, Programs: b.programs, Shown: b.shown, GPU: b.gpu, Attach: true, Places: b.places, Isolation: func() string { return string(b.isolated()) }}
 }
 
-// Prepare implements backend.Backend. Sessions share the machine's files, so there is no snapshot.
+// Prepare implements backend.Backend. Sessions share the machine's files, so it makes no snapshot.
 func (b *Backend) Prepare(ctx context.Context, _ string, cmd backend.Command) (snapshot string, exit backend.Exit, err error) {
 	exit, err = backend.PrepareShared(ctx, unisolated{b}, cmd)
 	return "", exit, err

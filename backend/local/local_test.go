@@ -113,8 +113,7 @@ func TestScratchBehindSymlink(t *testing.T) {
 	}
 }
 
-// A session that cannot be opened leaves nothing, and one that cannot be
-// listed is not made at all.
+// A session that cannot be opened leaves nothing, and a session that cannot be listed is not made.
 func TestOpenFails(t *testing.T) {
 	dir := t.TempDir()
 	registry, err := backend.OpenRegistry(filepath.Join(dir, "sessions"), "run")

@@ -71,7 +71,7 @@ func TestPrivateNetwork(t *testing.T) {
 	}
 }
 
-// There is no way out of a private network.
+// A private network has no way out.
 func TestPrivateNetworkHasNoRoutes(t *testing.T) {
 	needPrivate(t)
 	s := open(t, local.Options{Scratch: t.TempDir(), Path: backendtest.Path, Isolation: "none"}, backend.Spec{})
@@ -104,8 +104,8 @@ func TestPrivateNetworkLeavesNoThread(t *testing.T) {
 	await.Until(t, "no thread is on another network", func() bool { return len(strangeThreads(t)) == 0 })
 }
 
-// strangeThreads are those of this process whose network is not the machine's,
-// which is also the main thread's.
+// strangeThreads returns the threads of this process with another network than the machine's, which is also the
+// main thread's.
 func strangeThreads(t *testing.T) []string {
 	t.Helper()
 	main, err := os.Readlink("/proc/self/ns/net")

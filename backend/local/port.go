@@ -88,7 +88,7 @@ func awaitPort(ctx context.Context, port int, note io.Writer) error {
 		case !isInUse(err):
 			return fmt.Errorf("port %d of this machine cannot be had: %w", port, err)
 		case listened(ctx, port), time.Since(wait.began) > lingerLimit:
-			return fmt.Errorf("port %d of this machine is in use by another program; end it, or see what `fevalgraph doctor` says of private networks", port)
+			return fmt.Errorf("port %d of this machine is in use by another program; end it, or see `fevalgraph doctor` about private networks", port)
 		}
 		if err := wait.pause(ctx, "waiting for port %d, which connections that were just closed still have\n", port); err != nil {
 			return err
@@ -98,9 +98,9 @@ func awaitPort(ctx context.Context, port int, note io.Writer) error {
 
 // portWait is a wait for a port.
 type portWait struct {
-	began time.Time
-	note  io.Writer
-	told  bool
+	began    time.Time
+	note     io.Writer
+	notified bool
 }
 
 func newPortWait(note io.Writer) *portWait { return &portWait{began: time.Now(), note: note} }
@@ -108,8 +108,8 @@ func newPortWait(note io.Writer) *portWait { return &portWait{began: time.Now(),
 // pause lets a moment pass. It tells what is waited for once that is worth a
 // word.
 func (w *portWait) pause(ctx context.Context, format string, port int) error {
-	if !w.told && time.Since(w.began) > portPatience {
-		w.told = true
+	if !w.notified && time.Since(w.began) > portPatience {
+		w.notified = true
 		fmt.Fprintf(w.note, format, port)
 	}
 	return retry.Sleep(ctx, portPoll)

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// procFile is a file of /proc that is asked again and again. It is opened once,
+// procFile is a file of /proc that is read repeatedly. It is opened once,
 // and read with one system call: what the kernel makes up again for each read is
 // then of one moment, and opening takes longer than most of them do.
 type procFile struct {
@@ -17,7 +17,7 @@ type procFile struct {
 	fd   int // -1 when it cannot be opened
 }
 
-// procBuffers hold the whole of any file that is asked.
+// procBuffers are large enough for any such file.
 var procBuffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
 // ask calls answer with the file's present content, or nil if the file cannot be read. The content is

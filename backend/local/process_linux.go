@@ -43,7 +43,7 @@ func start(cmd exec.Cmd, m mark) (*process, error) {
 		if !attr.Ptrace || errors.Is(err, unix.ETXTBSY) || exhaustion.Is(err) {
 			return nil, err
 		}
-		// A sandbox or a debugger may forbid tracing.
+		// A sandbox or a debugger can forbid tracing.
 		cmd.SysProcAttr, attr.Ptrace = &attr, false
 		started = &cmd
 		if err := started.Start(); err != nil {

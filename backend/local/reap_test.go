@@ -23,7 +23,7 @@ import (
 
 const ownerVariable = "LOCAL_TEST_OWNER" // directory that TestOwner works in
 
-// TestOwner is no test but the process that TestReap kills.
+// TestOwner runs only as the process that TestReap kills.
 func TestOwner(t *testing.T) {
 	dir := os.Getenv(ownerVariable)
 	if dir == "" {

@@ -9,7 +9,7 @@ import (
 
 // scratch is the directory below which workspaces are made.
 type scratch struct {
-	dir string // as it was asked for
+	dir string // as requested
 
 	mu   sync.Mutex
 	real string // "" until it was found

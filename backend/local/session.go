@@ -67,7 +67,7 @@ func (s *session) make(ctx context.Context, spec backend.Spec) error {
 			return err
 		}
 	}
-	work, err := s.b.spares.take(s.base, s.b.opt.Registry)
+	work, err := s.b.spares.acquire(s.base, s.b.opt.Registry)
 	if err != nil {
 		return err
 	}

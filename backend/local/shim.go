@@ -19,8 +19,8 @@ const unknownTarget = "unknown"
 var managerCall = lazyregexp.New(`(?m)^\s*exec\s+"?(?:[^"\s]*/)?([a-z][a-z0-9_-]*)"?\s+exec\s`)
 
 // shimTarget returns the program that a program of PATH starts in its place if it is a shim of a
-// version manager. An interpreter behind a script whose layout is unknown is asked for its path;
-// only programs that PATH has are, which the user chose. "" means unknown.
+// version manager. An interpreter behind a script with an unknown layout is queried for its
+// path. Only programs in PATH are queried, which the user chose. "" means unknown.
 func (b *Backend) shimTarget(ctx context.Context, word, program string) (target string, found bool) {
 	if target, found = b.layoutTarget(word, program); found && target == "" && answers(word, program) {
 		target = b.askedTarget(ctx, program)

@@ -74,7 +74,7 @@ func (b *Backend) shown(lines, values []string) []backend.Shown {
 	return all
 }
 
-// isPath reports whether a whole argument is an existing path, whatever characters it has.
+// isPath reports whether a whole argument is an existing path, regardless of its characters.
 func isPath(argument string) bool {
 	return filepath.IsAbs(argument) && len(placesOf(argument)) > 0
 }

@@ -38,9 +38,9 @@ func (s *spares) keep(id string, work *workspace.Workspace, most int) bool {
 	return true
 }
 
-// take moves a spare to base, for a session that the registry lists already, and returns nil if no spare can
+// acquire moves a spare to base, for a session that the registry lists already, and returns nil if no spare can
 // be moved.
-func (s *spares) take(base string, registry *backend.Registry) (*workspace.Workspace, error) {
+func (s *spares) acquire(base string, registry *backend.Registry) (*workspace.Workspace, error) {
 	for {
 		one, ok := s.pop()
 		if !ok {
@@ -82,8 +82,8 @@ func unlist(registry *backend.Registry, id string) error {
 	return registry.Remove(id)
 }
 
-// Close removes what was kept for later sessions. There must be no session left,
-// and none is to follow.
+// Close removes what was kept for later sessions. No session may be open or
+// opened later.
 func (b *Backend) Close(context.Context) error {
 	var failed error
 	for {

@@ -158,7 +158,7 @@ func act(name string) int {
 	return 0
 }
 
-// acting runs an act in a session of its own.
+// acting runs an act in a separate session.
 func acting(t *testing.T, ctx context.Context, level isolation.Level, name string, output io.Writer) {
 	t.Helper()
 	program, err := filepath.EvalSymlinks(os.Args[0])

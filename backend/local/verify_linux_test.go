@@ -118,7 +118,7 @@ func TestLimitDoesNotCountPauses(t *testing.T) {
 	}
 }
 
-// The umask and the limits of whoever starts fevalgraph reach no command, or enter keys.
+// The umask and the limits of fevalgraph's caller either do not reach commands, or enter keys.
 func TestInherited(t *testing.T) {
 	const script = "umask; ulimit -S -n; ulimit -S -c; ulimit -S -v"
 	s := openSession(t, Options{})

@@ -237,7 +237,7 @@ func (b *Backend) tool(path string) []isolation.Place {
 		}
 		dir = filepath.Dir(dir)
 	}
-	// The interpreter of an environment can lie elsewhere, as may the target of a link.
+	// The interpreter of an environment can be elsewhere, like the target of a link.
 	for _, link := range []string{path, filepath.Join(path, "python")} {
 		if real, err := filepath.EvalSymlinks(link); err == nil && real != link {
 			found = append(found, b.tool(real)...)

@@ -47,8 +47,8 @@ type Options struct {
 	// Notice tells the user that the engine takes no more actions, and that it does again. It
 	// is called under a lock, and can be nil.
 	Notice func(text string)
-	// Facts is the file of what machines said of themselves, sealed at Place. NotAsked is the error of a
-	// question that they have not answered, where none can be asked; nil asks them.
+	// Facts is the file of the machines' answers, sealed at Place. NotAsked is the error for an
+	// unanswered question if machines cannot be queried; nil queries them.
 	Facts    string
 	Place    proof.Place
 	NotAsked error
@@ -64,7 +64,7 @@ type Backend struct {
 	facts *facts.File
 	files *files
 
-	asking sync.Mutex // one caller at a time asks the machines
+	asking sync.Mutex // one caller at a time queries the machines
 
 	confirmed atomic.Bool // a worker of this run has the known identity
 
@@ -74,7 +74,7 @@ type Backend struct {
 	snapshots map[string]*snapshot
 }
 
-// New returns a backend. Nothing is asked or sent before something runs.
+// New returns a backend. It queries and sends nothing before something runs.
 func New(o Options) *Backend {
 	if o.Notice == nil {
 		o.Notice = func(string) {}
@@ -153,7 +153,7 @@ func (b *Backend) know(ctx context.Context, what string) (facts.Fact, error) {
 	}
 	b.asking.Lock()
 	defer b.asking.Unlock()
-	if answer, ok := b.facts.Get(what); ok { // another caller asked meanwhile
+	if answer, ok := b.facts.Get(what); ok { // another caller queried them meanwhile
 		return answer, nil
 	}
 	ask := []string{what}

@@ -28,7 +28,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
-// opened is a session of a backend that knows its workers.
+// opened returns a session of a backend that knows its workers.
 func opened(t *testing.T, m *machine, change func(*remote.Options)) (*remote.Backend, backend.Session) {
 	t.Helper()
 	b, _ := m.open(t, change)
@@ -218,7 +218,7 @@ func TestAway(t *testing.T) {
 	}
 }
 
-// Workers are asked once about themselves, and not at all where nothing may be asked.
+// Workers are queried once, and not at all without permission.
 func TestAsked(t *testing.T) {
 	m := start(t)
 	known := filepath.Join(t.TempDir(), "facts.json")

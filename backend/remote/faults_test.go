@@ -43,8 +43,8 @@ func shell(script string) backend.Command {
 	return backend.Command{Argv: []string{"sh", "-c", script}, Env: []string{"PATH=" + backendtest.Path}}
 }
 
-// begun is a file that a command makes when it runs. An engine's user may not look into
-// the directory of other tests.
+// begun returns a file that a command makes when it runs. An engine's user cannot read the directory of other
+// tests.
 func begun(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "begun-")
@@ -124,7 +124,7 @@ func testOtherWorker(t *testing.T, at *site) {
 	if !errors.As(err, &other) || !strings.Contains(err.Error(), `platform was "plan9/mips" and is "linux/`) {
 		t.Errorf("got %+v, %v", exit, err)
 	}
-	// Once that was said, it is what workers are.
+	// After this report, the workers are what it says.
 	b, _ = at.open(t, func(o *remote.Options) { o.Facts = known })
 	if _, err := backend.Once(t.Context(), b, backend.Spec{Name: t.Name()}, shell("true")); err != nil {
 		t.Error(err)
@@ -188,8 +188,8 @@ func testReused(t *testing.T, at *site) {
 	t.Logf("%d files were sent; it took %v, then %v, and %v in another run", sent, first, again, another)
 }
 
-// When the server loses everything, inputs are sent again. What only it had is lost with it,
-// and so is the session: that is no fault of the command.
+// When the server loses everything, inputs are sent again. Content that only it had is lost, and so is the
+// session, without blaming the command.
 func testEvicted(t *testing.T, at *site) {
 	b, store := at.open(t, func(o *remote.Options) { o.Patience = 3 * time.Minute })
 	d, err := cache.PutBytes(t.Context(), store, []byte("from the store"))
@@ -222,7 +222,7 @@ func testEvicted(t *testing.T, at *site) {
 	}
 }
 
-// A worker that is killed with an action is no fault of the command.
+// A worker that is killed during an action does not blame the command.
 func testLostWorker(t *testing.T, at *site) {
 	b, _ := at.open(t, func(o *remote.Options) {
 		outside(o)

@@ -69,7 +69,7 @@ func (g *gate) enter(ctx context.Context) error {
 type answer int
 
 const (
-	unanswered answer = iota // the engine was not asked, or could not be reached
+	unanswered answer = iota // the engine was not queried, or could not be reached
 	taken
 	refused // the engine takes no more actions
 )

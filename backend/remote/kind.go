@@ -37,12 +37,12 @@ func asks(b *lang.Backend) []string {
 	return all
 }
 
-// inFlight limits the actions of a backend at a time, whatever -j is.
+// inFlight limits the actions of a backend at a time, regardless of -j.
 const inFlight = 4096
 
 type backendKey string
 
-// open makes the backend, and the sandbox, of a block. The engine is asked for nothing before
+// open makes the backend, and the sandbox, of a block. It does not contact the engine before
 // something runs there.
 func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 	r, err := kind.Shared(s, backendKey(b.Addr()), func() (*Backend, error) { return newBackend(s, b) })
@@ -79,8 +79,8 @@ func newBackend(s *kind.Site, b *lang.Backend) (*Backend, error) {
 		o.Platform = append(o.Platform, Property(p))
 	}
 	o.Facts, o.Place = s.MachineFacts(b.Addr(), r.Endpoint, o.Platform, o.Host, r.GoJudge), s.Place
-	if s.Registry == nil { // nothing is to run
-		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("what the workers of backend %s are is known once a run has asked one", b.Addr())}
+	if s.Registry == nil { // nothing will run
+		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("the workers of backend %s are unknown until a run has queried one", b.Addr())}
 	}
 	return New(o), nil
 }
@@ -116,7 +116,7 @@ func secure(r *attributes) (*tls.Config, error) {
 		}
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(content) {
-			return nil, &backend.SettingError{Setting: "ca", Err: fmt.Errorf("there is no certificate in %s", r.CA)}
+			return nil, &backend.SettingError{Setting: "ca", Err: fmt.Errorf("no certificate found in %s", r.CA)}
 		}
 	}
 	if r.Certificate != "" {

@@ -96,7 +96,7 @@ func (m *machine) restart() {
 	m.gone, m.lose = context.WithCancel(context.Background())
 }
 
-// execute is an engine without workers of the pool none.
+// execute returns an engine without workers of the pool none.
 func (m *machine) execute(ctx context.Context, action *execution.Action, command *execution.Command) remotetest.Outcome {
 	m.actions.Add(1)
 	defer m.actions.Done()

@@ -15,7 +15,7 @@ import (
 type OtherError struct{ Host, Backend, Difference string }
 
 func (e *OtherError) Error() string {
-	return fmt.Sprintf("worker %s is not what workers of backend %s were: %s; if all of them are so now, run again, and what depends on it is judged by it; if they differ, tell them apart by platform", e.Host, e.Backend, e.Difference)
+	return fmt.Sprintf("worker %s differs from earlier workers of backend %s: %s; if all of them changed, run again; if they differ, distinguish them by platform", e.Host, e.Backend, e.Difference)
 }
 
 // expected returns the identity that a worker must have. Only an action that brings go-judge can report that

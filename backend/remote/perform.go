@@ -27,7 +27,7 @@ type work struct {
 	expects bool           // the worker has to be what is known of workers
 	judge   bool           // the action has go-judge
 	limit   time.Duration  // of what the task runs; 0 means no limit
-	entries []cache.Entry  // of the input root, beside the program and the task
+	entries []cache.Entry  // of the input root, next to the program and the task
 	needs   []cache.Output // of the store, that the server has to have
 	blobs   reapi.Messages // likewise, in memory
 	has     []cache.Digest // that only the server has
@@ -160,7 +160,7 @@ func (b *Backend) attempt(ctx context.Context, w *work, action cache.Digest, tim
 	}
 	switch {
 	case done.TimedOut && w.limit > 0 && w.limit < timeout:
-		return nil, fmt.Errorf("the engine ended the action after %v, which its command's own limit should have done: its worker may be overloaded", timeout)
+		return nil, fmt.Errorf("the engine ended the action after %v, before the limit of its command: its worker may be overloaded", timeout)
 	case done.TimedOut:
 		return nil, fmt.Errorf("the engine ended the action after %v, before any limit of fevalgraph (hint: raise the engine's limit of actions, and max_timeout with it)", timeout)
 	}

@@ -25,11 +25,11 @@ type snapshot struct {
 	cmd  backend.Command // without writers
 
 	mu   sync.Mutex // one caller at a time makes it
-	made *made
+	made *builtSnapshot
 }
 
-// made is a snapshot that was made.
-type made struct {
+// builtSnapshot is a snapshot that was made.
+type builtSnapshot struct {
 	Snapshot wire.Snapshot
 	Text     []byte // of its index
 	Pieces   []cache.Digest
@@ -76,7 +76,7 @@ func (b *Backend) Prepare(ctx context.Context, name string, cmd backend.Command)
 
 // prepare runs a command that prepares something. What it makes is nil if it did not exit
 // with 0.
-func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command) (*made, backend.Exit, error) {
+func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command) (*builtSnapshot, backend.Exit, error) {
 	id := strings.ToLower(rand.Text()[:idLength])
 	exec := cmd
 	exec.Output, exec.Errors, exec.Notes, exec.Online = nil, nil, nil, true
@@ -95,7 +95,7 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 	if err != nil {
 		return nil, r.Exit, err
 	}
-	m := &made{Snapshot: wire.Snapshot{ID: id, Index: cache.SumBytes(text)}, Text: text, Pieces: index.Pieces}
+	m := &builtSnapshot{Snapshot: wire.Snapshot{ID: id, Index: cache.SumBytes(text)}, Text: text, Pieces: index.Pieces}
 	return m, r.Exit, b.remember(name, m)
 }
 
@@ -106,7 +106,7 @@ func (b *Backend) lacks(ctx context.Context, blobs []cache.Digest) (bool, error)
 }
 
 // current returns a snapshot as it is now. If lost turned out to be lost, it is made again.
-func (b *Backend) current(ctx context.Context, id string, lost *made) (*made, error) {
+func (b *Backend) current(ctx context.Context, id string, lost *builtSnapshot) (*builtSnapshot, error) {
 	b.mu.Lock()
 	s := b.snapshots[id]
 	b.mu.Unlock()
@@ -120,7 +120,7 @@ func (b *Backend) current(ctx context.Context, id string, lost *made) (*made, er
 	}
 	m, exit, err := b.prepare(ctx, s.name, s.cmd)
 	if err == nil && m == nil {
-		err = fmt.Errorf("preparing again what the server lost: it ended with %+v", exit)
+		err = fmt.Errorf("preparing lost content again: it ended with %+v", exit)
 	}
 	if err == nil {
 		s.made = m
@@ -133,7 +133,7 @@ func (b *Backend) remembered(name string) string {
 	return filepath.Join(strings.TrimSuffix(b.opt.Facts, ".json")+"-prepared", name)
 }
 
-func (b *Backend) remember(name string, m *made) error {
+func (b *Backend) remember(name string, m *builtSnapshot) error {
 	path := b.remembered(name)
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
@@ -143,8 +143,8 @@ func (b *Backend) remember(name string, m *made) error {
 }
 
 // recall returns what an earlier run prepared, or nil.
-func (b *Backend) recall(name string) *made {
-	m := &made{}
+func (b *Backend) recall(name string) *builtSnapshot {
+	m := &builtSnapshot{}
 	if json.Unmarshal(b.opt.Place.Read(b.remembered(name)), m) != nil {
 		return nil
 	}

@@ -75,7 +75,7 @@ func buildbarn(t *testing.T) *site {
 		lose:     func(t *testing.T) { restart(t, "worker-a") },
 		evict: func(t *testing.T) {
 			restart(t, "storage")
-			restart(t, "worker-a") // it has files of its own
+			restart(t, "worker-a") // it has separate files
 		},
 	}
 }
@@ -153,7 +153,7 @@ func suite(s *site) []part {
 		{"Files", func(t *testing.T) { backendtest.TestFiles(t, fresh) }},
 		{"Programs", func(t *testing.T) { backendtest.TestPrograms(t, fresh) }},
 		{"Endings", func(t *testing.T) { backendtest.TestEndings(t, fresh, without) }},
-		// What ends there is what the local backend ends, whose own tests are about that.
+		// It ends the same processes as the local backend, whose tests cover this.
 		{"Ports", func(t *testing.T) { backendtest.TestPorts(t, fresh, "Endings") }},
 		{"ReadOnly", func(t *testing.T) { backendtest.TestReadOnly(t, fresh) }},
 	}

@@ -116,7 +116,7 @@ func TestRights(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(b *lang.Backend, r *attributes)
-		want   string // in the error; "" is none. An engine that ends a connection may not be heard to say why.
+		want   string // in the error; "" means none. The reason of an engine that ends a connection may not arrive.
 	}{
 		{"token", func(*lang.Backend, *attributes) {}, ""},
 		{"header", func(b *lang.Backend, r *attributes) {

@@ -96,7 +96,7 @@ func (s *session) Exec(ctx context.Context, cmd backend.Command) (backend.Exit, 
 
 // step executes an action that places pending inputs and runs a command, if there is one.
 func (s *session) step(ctx context.Context, cmd *backend.Command) (r *wire.Result, err error) {
-	var base *made
+	var base *builtSnapshot
 	for range tries {
 		if s.snapshot != "" {
 			if base, err = s.b.current(ctx, s.snapshot, base); err != nil {
@@ -129,7 +129,7 @@ func (s *session) step(ctx context.Context, cmd *backend.Command) (r *wire.Resul
 }
 
 // work returns the action of a step.
-func (s *session) work(cmd *backend.Command, base *made) *work {
+func (s *session) work(cmd *backend.Command, base *builtSnapshot) *work {
 	w := &work{name: s.name, expects: true, blobs: reapi.Messages{}}
 	task := &wire.Session{ID: s.id, Inputs: s.inputs, ReadOnly: s.readOnly, Isolated: s.isolated, Limit: s.b.opt.MaxState}
 	if cmd != nil {
@@ -279,7 +279,7 @@ type source struct {
 // maxPieces limits the pieces that a session keeps in memory.
 const maxPieces = 4
 
-// Piece implements parcel.Source. Files that are collected lie beside each other, so that a
+// Piece implements parcel.Source. Collected files are adjacent, so that a
 // piece is fetched once.
 func (f source) Piece(d cache.Digest) (io.ReadCloser, error) {
 	text, ok := f.s.pieces[d]

@@ -13,15 +13,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// provider is an API server and what it is asked for.
+// provider is an API server with the request for its clusters.
 type provider struct {
 	client *api.Client
 	own    *localServer // nil if the configuration names a server
 	task   api.Task     // without commands
 }
 
-// once makes a request, for which it starts a server that can be started.
-func (p *provider) once(ctx context.Context, do func() error) error {
+// request makes a request, for which it starts a server that can be started.
+func (p *provider) request(ctx context.Context, do func() error) error {
 	err := do()
 	if p.own == nil || !api.Unreachable(err) {
 		return err
@@ -39,7 +39,7 @@ const askEvery = 2 * time.Second
 func (p *provider) patiently(ctx context.Context, do func() error) error {
 	var last error
 	err := retry.Patience{For: retry.Forever, Pause: askEvery}.Do(ctx, api.Unreachable, func() error {
-		last = p.once(ctx, do)
+		last = p.request(ctx, do)
 		return last
 	})
 	if last != nil && ctx.Err() != nil {
@@ -88,7 +88,7 @@ func (p *provider) Launch(ctx context.Context, cluster string, t Task) error {
 	}
 }
 
-// explained adds what a person can do to an error of the provider.
+// explained adds a hint for the user to an error of the provider.
 func explained(err error) error {
 	if err == nil {
 		return nil
@@ -109,7 +109,7 @@ func explained(err error) error {
 // State implements Provider.
 func (p *provider) State(ctx context.Context, cluster string) (State, error) {
 	var found []api.Cluster
-	err := p.once(ctx, func() (err error) {
+	err := p.request(ctx, func() (err error) {
 		found, err = p.client.Refresh(ctx, []string{cluster})
 		return err
 	})

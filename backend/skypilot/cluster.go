@@ -36,7 +36,7 @@ type cluster struct {
 	prepared map[string]bool
 
 	preparing chan struct{}         // has a value while something is prepared, or verified
-	told      map[string]facts.Fact // what it said of itself; guarded by preparing
+	reported  map[string]facts.Fact // what it said of itself; guarded by preparing
 }
 
 // home is the directory of the user that a cluster's jobs run as. HOME is another one on
@@ -129,8 +129,8 @@ func fileDigest(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// launch makes a cluster and connects to its worker. The lease is there whatever happens,
-// until the cluster is not.
+// launch makes a cluster and connects to its worker. The lease exists, even after errors,
+// as long as the cluster.
 func (p *Pool) launch(ctx context.Context) (*cluster, error) {
 	o := &p.opt
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Deadline, fmt.Errorf("no cluster within the backend's deadline of %v", o.Deadline))
@@ -173,11 +173,11 @@ func (p *Pool) connect(ctx context.Context, lease Lease) (*cluster, error) {
 			return nil, fmt.Errorf("sending go-judge: %w", err)
 		}
 	}
-	// The job may begin: all that it needs is there.
+	// The job can begin: all that it needs exists.
 	if _, err := o.Remote.Run(ctx, lease.Cluster, home+fmt.Sprintf(`: >"$home/.fevalgraph/%s/ready"`, lease.Cluster), nil); err != nil {
 		return nil, err
 	}
-	c := &cluster{pool: p, lease: lease, since: time.Now(), prepared: map[string]bool{}, preparing: make(chan struct{}, 1), told: map[string]facts.Fact{}}
+	c := &cluster{pool: p, lease: lease, since: time.Now(), prepared: map[string]bool{}, preparing: make(chan struct{}, 1), reported: map[string]facts.Fact{}}
 	c.asked = c.askProvider(5 * time.Second)
 	address, err := c.address(ctx)
 	if err != nil {

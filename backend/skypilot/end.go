@@ -27,7 +27,7 @@ func (o *Options) End(ctx context.Context, l Lease) error {
 // endDeadline bounds how long ending a cluster can take.
 const endDeadline = 3 * time.Minute
 
-// dropped marks a cluster that nothing is to run on any more, and has it ended. The lock is
+// dropped marks a cluster as unused, and ends it. The lock is
 // held. Close ends what it still finds.
 func (p *Pool) dropped(c *cluster) {
 	if c.lost {

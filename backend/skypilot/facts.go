@@ -26,14 +26,14 @@ func (p *Pool) know(ctx context.Context, what string) (facts.Fact, error) {
 		return facts.Fact{}, err
 	}
 	defer done()
-	if answer, ok := p.facts.Get(what); ok { // another caller asked meanwhile
+	if answer, ok := p.facts.Get(what); ok { // another caller queried it meanwhile
 		return answer, nil
 	}
 	answer, err := askMachine(ctx, c.client, what)
 	if err != nil {
 		return facts.Fact{}, err
 	}
-	c.told[what] = answer
+	c.reported[what] = answer
 	return answer, p.facts.Put(map[string]facts.Fact{what: answer})
 }
 
@@ -45,7 +45,7 @@ func askMachine(ctx context.Context, c *worker.Client, what string) (facts.Fact,
 type otherError struct{ cluster, backend, difference string }
 
 func (e *otherError) Error() string {
-	return fmt.Sprintf("cluster %s is not what clusters of backend %s were: %s; run again, and what depends on it is judged by it", e.cluster, e.backend, e.difference)
+	return fmt.Sprintf("cluster %s differs from earlier clusters of backend %s: %s; run again", e.cluster, e.backend, e.difference)
 }
 
 // verify queries a cluster for every known fact of its kind that it has not answered yet. A difference is an
@@ -70,13 +70,13 @@ func (p *Pool) verify(ctx context.Context, c *cluster, replaces bool) error {
 	first := ""
 	for _, what := range slices.Sorted(maps.Keys(known)) {
 		before := known[what]
-		now, asked := c.told[what]
+		now, asked := c.reported[what]
 		if !asked {
 			var err error
 			if now, err = askMachine(ctx, c.client, what); err != nil {
-				return fmt.Errorf("asking cluster %s what it is: %w", c.lease.Cluster, err)
+				return fmt.Errorf("identifying cluster %s: %w", c.lease.Cluster, err)
 			}
-			c.told[what] = now
+			c.reported[what] = now
 		}
 		if !reflect.DeepEqual(before, now) {
 			changed[what] = now

@@ -25,7 +25,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
-// TestMain is the program of clusters, too: jobs begin it with the word "worker".
+// TestMain is also the program of clusters: jobs call it with the word "worker".
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
 		if err := work(os.Args[2:]); err != nil {

@@ -58,7 +58,7 @@ type poolKey struct {
 	resources lang.Resources
 }
 
-// open makes the backend, and the sandbox, of a block. SkyPilot is asked for nothing
+// open makes the backend, and the sandbox, of a block. It does not contact SkyPilot
 // before something runs there.
 func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 	pool, err := kind.Shared(s, poolKey{b.Addr(), b.Machines.Resources}, func() (*Pool, error) { return newPool(s, b) })
@@ -88,8 +88,8 @@ func newPool(s *kind.Site, b *lang.Backend) (*Pool, error) {
 		Program: program, Python: b.Python, Isolation: sky.Isolation, Versions: sky.Versions,
 		GoJudge: sky.GoJudge, GoJudgeVersions: sky.GoJudgeVersions, GPUs: m.Resources.Accelerators != "",
 	}
-	if s.Registry == nil { // nothing is to run
-		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("what the machines of backend %s are is known once a run has launched some", b.Addr())}
+	if s.Registry == nil { // nothing will run
+		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("the machines of backend %s are unknown until a run has launched some", b.Addr())}
 	}
 	if s.Registry != nil {
 		o.Hourly = sync.OnceValue(func() *float64 { return hourly(context.Background(), asked, b) })
@@ -203,7 +203,7 @@ func hourly(ctx context.Context, p *provider, b *lang.Backend) *float64 {
 		return nil
 	}
 	var offers []api.Offer
-	err = p.once(ctx, func() (err error) {
+	err = p.request(ctx, func() (err error) {
 		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 		defer cancel()
 		offers, err = p.client.Offers(ctx, name, n, cloud)
@@ -302,5 +302,5 @@ func check(ctx context.Context, s *kind.Site, b *lang.Backend) kind.Finding {
 	if err != nil {
 		return finding("missing", "no API server answers at %s, and sky is not in PATH (hint: %s)", baseOf(localAPI, s.LookupEnv), skyHint)
 	}
-	return finding("ok", "%s; runs start its API server, as none answers at %s", sky, baseOf(localAPI, s.LookupEnv))
+	return finding("ok", "%s; runs start its API server, since %s does not answer", sky, baseOf(localAPI, s.LookupEnv))
 }

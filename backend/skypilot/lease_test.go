@@ -50,7 +50,7 @@ func TestLeases(t *testing.T) {
 	}
 }
 
-// TestNotReady has no provider to ask: there is nothing to end then, and no lease.
+// TestNotReady: without a provider, nothing is ended, and no lease removed.
 func TestNotReady(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -66,7 +66,7 @@ func TestNotReady(t *testing.T) {
 	closed(t, pool)
 }
 
-// TestRetire has the cluster of a dead run ended while another run would adopt it.
+// TestRetire ends the cluster of a dead run while another run would adopt it.
 func TestRetire(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -99,7 +99,7 @@ func TestRetire(t *testing.T) {
 	}
 }
 
-// TestEndedLater has a cluster that cannot be ended while a run goes on, and can at its end.
+// TestEndedLater: a cluster that cannot be ended during a run is ended at its end.
 func TestEndedLater(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -124,7 +124,7 @@ func TestEndedLater(t *testing.T) {
 	}
 }
 
-// TestForgedLease has a lease that came with the project name a cluster.
+// TestForgedLease: a lease that came with the project names a cluster.
 func TestForgedLease(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -169,7 +169,7 @@ func TestForgedLease(t *testing.T) {
 	}
 }
 
-// TestAdopt has a run find the clusters of one that was killed, and its work.
+// TestAdopt: a run finds the clusters of a killed one, and its work.
 func TestAdopt(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -233,7 +233,7 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// TestAdoptWithoutProvider takes over a cluster that serves, whoever else answers.
+// TestAdoptWithoutProvider adopts a cluster that serves, regardless of the provider.
 func TestAdoptWithoutProvider(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -271,7 +271,7 @@ func TestNotAdopted(t *testing.T) {
 	}
 }
 
-// TestKept has clusters wait for the next run.
+// TestKept: clusters wait for the next run.
 func TestKept(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

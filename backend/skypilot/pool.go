@@ -36,7 +36,7 @@ type Options struct {
 	// Waiting returns how many nodes wait for slots, besides those that have requested a slot, and the
 	// seconds that they will take; nil means that none ever wait.
 	Waiting func() (nodes int, seconds float64)
-	// Notice tells a person what the pool does; it can be nil.
+	// Notice reports the pool's actions to the user; it can be nil.
 	Notice func(text string)
 	// Serial has a value while a cluster is launched, where two at once disturb each other,
 	// and room for one; nil: they do not.
@@ -55,7 +55,7 @@ type Options struct {
 	Keep        time.Duration // how long clusters wait for another run; 0: not
 	// Hourly returns the US dollars that a cluster costs in an hour; nil: not known.
 	Hourly  func() *float64
-	MaxCost float64  // US dollars that a run may spend; 0: no limit
+	MaxCost float64  // US dollars that a run can spend; 0 means no limit
 	Setup   []string // commands on each cluster before its worker
 
 	Program         string // the file of fevalgraph for the clusters
@@ -99,7 +99,7 @@ type Pool struct {
 	work sync.WaitGroup
 }
 
-// NewPool returns a pool that has no cluster yet and asked SkyPilot for nothing.
+// NewPool returns a pool without clusters. It does not contact SkyPilot.
 func NewPool(o Options) (*Pool, error) {
 	p := &Pool{opt: o, changed: make(chan struct{})}
 	var err error
@@ -211,7 +211,7 @@ func (p *Pool) living() (n int) {
 func (p *Pool) choose(prefers func(*worker.Client) bool) *cluster {
 	var best *cluster
 	for _, c := range p.clusters {
-		if !c.lost && c.client.Gone() != nil { // whatever the provider says of it
+		if !c.lost && c.client.Gone() != nil { // regardless of the provider's report
 			p.dropped(c)
 		}
 		if c.lost || c.used >= p.opt.Slots {
@@ -227,7 +227,7 @@ func (p *Pool) choose(prefers func(*worker.Client) bool) *cluster {
 	return best
 }
 
-// wantsMore reports whether another cluster is worth its launch: there is none, or the existing clusters
+// wantsMore reports whether another cluster is worth its launch: no cluster exists, or the existing clusters
 // would need longer for the queue.
 func (p *Pool) wantsMore() bool {
 	have := p.living() + p.launching

@@ -46,7 +46,7 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-// TestSlots has many sessions at once on few clusters.
+// TestSlots opens many sessions at once on few clusters.
 func TestSlots(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -191,7 +191,7 @@ func TestMachineTakenAway(t *testing.T) {
 	}
 }
 
-// TestDifferent has a cluster be something else than the one before.
+// TestDifferent: a cluster differs from the one before.
 func TestDifferent(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -314,8 +314,7 @@ func TestMaxCost(t *testing.T) {
 	}
 }
 
-// TestCloseDuringLaunch has a run stop while clusters are being made, also those that wait
-// for others.
+// TestCloseDuringLaunch stops a run while clusters are launched, including those that wait for others.
 func TestCloseDuringLaunch(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -374,7 +373,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// TestPreparedAgain has the second cluster get what the first one was prepared with.
+// TestPreparedAgain: the second cluster gets what the first one was prepared with.
 func TestPreparedAgain(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

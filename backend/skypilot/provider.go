@@ -8,9 +8,9 @@ import (
 
 // Provider launches and ends clusters. Its errors have the provider's words.
 type Provider interface {
-	// Ready returns when the provider can be asked for clusters.
+	// Ready returns when the provider accepts requests for clusters.
 	Ready(ctx context.Context) error
-	// Launch asks for a cluster and returns when its job was started.
+	// Launch requests a cluster and returns when its job was started.
 	Launch(ctx context.Context, cluster string, t Task) error
 	// State returns what a cluster is, as the provider sees it at this moment.
 	State(ctx context.Context, cluster string) (State, error)

@@ -39,13 +39,13 @@ type localServer struct {
 	site   *kind.Site
 	base   string
 	client *api.Client
-	turn   chan struct{} // has a value while a caller looks after the server
-	began  *begun        // nil before one was started
+	turn   chan struct{}  // has a value while a caller looks after the server
+	began  *startedServer // nil before one was started
 }
 
-// begun is a server that was started: a command in a session of this machine, so that it is
+// startedServer is a server that was started: a command in a session of this machine, so that it is
 // listed before it exists, and the next start ends it if this process is killed.
-type begun struct {
+type startedServer struct {
 	session  backend.Session
 	stop     context.CancelFunc
 	answered bool          // ever
@@ -129,14 +129,14 @@ func (l *localServer) begin(ctx context.Context) error {
 	if err != nil {
 		return &backend.ToolError{Tool: "sky", Err: errors.New("it is not in PATH"), Hint: skyHint}
 	}
-	l.site.Notice(fmt.Sprintf("starting SkyPilot's API server, as none answers at %s", l.base))
+	l.site.Notice(fmt.Sprintf("starting SkyPilot's API server, since %s does not answer", l.base))
 	here := local.New(l.site.Store, local.Options{Scratch: l.site.Scratch, Registry: l.site.Registry, Isolation: "none", Grace: 5 * time.Second})
 	s, err := here.Open(ctx, backend.Spec{Name: "SkyPilot's API server"})
 	if err != nil {
 		return err
 	}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	b := &begun{session: s, stop: stop, ended: make(chan struct{})}
+	b := &startedServer{session: s, stop: stop, ended: make(chan struct{})}
 	l.began = b
 	go func() {
 		defer close(b.ended)
@@ -155,7 +155,7 @@ const (
 )
 
 // failure returns how a server that has ended failed to start; nil if it found another server.
-func (b *begun) failure() error {
+func (b *startedServer) failure() error {
 	if b.answered || b.exit.Code == 0 && b.exit.Signal == "" {
 		return b.err
 	}

@@ -198,14 +198,14 @@ func (s *site) Dial(ctx context.Context, cluster, address string) (net.Conn, err
 	return c, err
 }
 
-// names are the clusters that were launched so far.
+// names returns the clusters that were launched so far.
 func (s *site) names() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.launched)
 }
 
-// up are those that are there.
+// up returns the number of running clusters.
 func (s *site) up() (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -231,7 +231,7 @@ func newProject(t *testing.T, s *site) *project {
 	return &project{site: s, state: state, leases: skypilot.Leases{Dir: filepath.Join(state, "clusters"), Key: backend.SessionKey("secret")}, dead: map[string]bool{}}
 }
 
-// pool is a pool of a run, closed at the end of the test.
+// pool returns a pool of a run, closed at the end of the test.
 func (p *project) pool(t *testing.T, run string, change func(*skypilot.Options)) *skypilot.Pool {
 	t.Helper()
 	program := filepath.Join(p.state, "program")

@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/skypilot"
 )
 
-// TestSSHWords has ssh fail: what it says is in the error, whichever way it was used.
+// TestSSHWords: the output of a failing ssh is in the error, for every use.
 func TestSSHWords(t *testing.T) {
 	dir := t.TempDir()
 	script := "#!/bin/sh\necho 'ssh: connect to host login port 22: No route to host' >&2\nexit 255\n"

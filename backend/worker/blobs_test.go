@@ -148,7 +148,7 @@ func TestManyFiles(t *testing.T) {
 	if size := int64(files*len("file 0000")) + tree.Size; sent < size-10_000 || sent > size {
 		t.Errorf("%d bytes of blobs were sent", sent)
 	}
-	// A request for each file would be a record of its own.
+	// A request for each file would be a separate record.
 	if n := written.count() - before; n > files*2/5 {
 		t.Errorf("the client wrote %d times", n)
 	}
@@ -255,7 +255,7 @@ func (s *slowReader) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestMuchOutput has a command print a lot to a client that is slow.
+// TestMuchOutput: a command prints a lot to a slow client.
 func TestMuchOutput(t *testing.T) {
 	const size = 200 << 20
 	printed := make(chan int64, size/(64<<10)+1)
@@ -298,8 +298,7 @@ func TestMuchOutput(t *testing.T) {
 	}
 }
 
-// TestUnread has a command print a lot while its client is away. How it would have ended
-// otherwise is not known.
+// TestUnread: a command prints a lot while its client is away, so how it would have ended is unknown.
 func TestUnread(t *testing.T) {
 	t.Parallel()
 	began, goOn, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})

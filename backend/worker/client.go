@@ -91,7 +91,7 @@ func Connect(ctx context.Context, store cache.Store, o ClientOptions) (*Client, 
 	return c, nil
 }
 
-// pinned accepts only the known certificate. There is no name to verify: the server has none.
+// pinned accepts only the known certificate. It does not verify a name: the server has none.
 func (o *Access) pinned(state tls.ConnectionState) error {
 	if len(state.PeerCertificates) == 0 {
 		return errors.New("the worker sent no certificate")
@@ -103,7 +103,7 @@ func (o *Access) pinned(state tls.ConnectionState) error {
 	return nil
 }
 
-var errWrongCertificate = errors.New("what answers has another certificate than the worker")
+var errWrongCertificate = errors.New("the certificate is not that of the worker")
 
 // beat signals the server regularly that the client lives.
 func (c *Client) beat(ctx context.Context) {
@@ -112,7 +112,7 @@ func (c *Client) beat(ctx context.Context) {
 	for {
 		select {
 		case <-tick.C:
-			c.once(ctx, http.MethodPost, pathAsk, encode(askRequest{What: askAlive}), func(*http.Response) error { return nil }) // work notices what is wrong
+			c.sendBody(ctx, http.MethodPost, pathAsk, encode(askRequest{What: askAlive}), func(*http.Response) error { return nil }) // work notices what is wrong
 		case <-ctx.Done():
 			return
 		}
@@ -163,10 +163,10 @@ func (c *Client) ask(ctx context.Context, path string, request, answer any) erro
 	})
 }
 
-// do sends a request until it is answered, or the server counts as lost. Requests may
-// arrive more than once, which they are made for.
+// do sends a request until it is answered, or the server counts as lost. Requests can
+// arrive more than once, so they must be idempotent.
 func (c *Client) do(ctx context.Context, method, path string, body []byte, read func(*http.Response) error) error {
-	return c.persist(ctx, func() error { return c.once(ctx, method, path, body, read) })
+	return c.persist(ctx, func() error { return c.sendBody(ctx, method, path, body, read) })
 }
 
 // persist repeats an attempt until its error is not about the connection.
@@ -186,7 +186,7 @@ func (c *Client) persist(ctx context.Context, try func() error) error {
 			broken.Progress()
 		}
 		if cause := context.Cause(ctx); cause != nil {
-			if !c.connected { // why there is no connection
+			if !c.connected { // why connecting failed
 				return fmt.Errorf("%w (the last error: %w)", cause, err)
 			}
 			return cause
@@ -223,7 +223,7 @@ type cutError struct {
 func (e *cutError) Error() string { return fmt.Sprintf("talking to the worker: %v", e.err) }
 func (e *cutError) Unwrap() error { return e.err }
 
-func (c *Client) once(ctx context.Context, method, path string, body []byte, read func(*http.Response) error) error {
+func (c *Client) sendBody(ctx context.Context, method, path string, body []byte, read func(*http.Response) error) error {
 	return c.send(ctx, method, path, bytes.NewReader(body), read)
 }
 

@@ -24,7 +24,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
-// line is a way to a server that a test can cut.
+// line is a connection to a server that a test can cut.
 type line struct {
 	dial func(ctx context.Context) (net.Conn, error)
 
@@ -141,7 +141,7 @@ func TestCutOutput(t *testing.T) {
 	}
 }
 
-// iotestChunks is a reader that gives out a few bytes at a time.
+// iotestChunks returns a reader that gives out a few bytes at a time.
 func iotestChunks(text string) io.Reader {
 	return struct{ io.Reader }{&chunks{strings.NewReader(text)}}
 }
@@ -178,7 +178,7 @@ func newSlowly() *slowly {
 	return s
 }
 
-// TestTakenOver has a client go away while its command runs, and another one ask for the same.
+// TestTakenOver: a client goes away while its command runs, and another client requests the same.
 func TestTakenOver(t *testing.T) {
 	t.Parallel()
 	b := newSlowly()
@@ -231,7 +231,7 @@ func TestTakenOver(t *testing.T) {
 	}
 }
 
-// TestLateAnswer has a client taken over while something else than a command runs for it.
+// TestLateAnswer: a client is replaced while the server does other work for it.
 func TestLateAnswer(t *testing.T) {
 	t.Parallel()
 	there, here := cache.NewMemory(), cache.NewMemory()
@@ -256,8 +256,8 @@ func TestLateAnswer(t *testing.T) {
 	}
 }
 
-// TestOtherWork has a second client want something else than the first: it gets a session
-// of its own, and the other is ended in the end.
+// TestOtherWork: a second client with other work gets a separate session, and the first one's is ended in the
+// end.
 func TestOtherWork(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -353,7 +353,7 @@ func TestStrangers(t *testing.T) {
 		wrong      func(*worker.ClientOptions)
 	}{
 		{"token", "the token is not that of the worker", func(o *worker.ClientOptions) { o.Token = "x" }},
-		{"certificate", "another certificate", func(o *worker.ClientOptions) { o.Certificate = sha256.Sum256(nil) }},
+		{"certificate", "the certificate is not that of the worker", func(o *worker.ClientOptions) { o.Certificate = sha256.Sum256(nil) }},
 	} {
 		o, l := lineTo(o)
 		test.wrong(&o)
@@ -367,8 +367,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// TestLost is about servers that are not there any more: whatever becomes of them, their
-// machine is to blame.
+// TestLost: for servers that are gone, for any reason, the machine is to blame.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	answered := errors.New("the provider knows better")
@@ -430,7 +429,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestEnds has the server end when no client speaks to it, with what was left in it.
+// TestEnds: the server ends, with its sessions, when no client is connected.
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	b := newSlowly()

@@ -158,7 +158,7 @@ func (h *hosted) newCall(asked [sha256.Size]byte) *call {
 	return c
 }
 
-// serve does what was asked for.
+// serve executes a request.
 func (h *hosted) serve(ctx context.Context, s frames, ask callRequest) callResult {
 	var r callResult
 	var err error
@@ -176,7 +176,7 @@ func (h *hosted) serve(ctx context.Context, s frames, ask callRequest) callResul
 	case ask.Verify:
 		err = h.session.Verify(ctx)
 	default:
-		err = errors.New("the call asks for nothing")
+		err = errors.New("the call is empty")
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		r, err = callResult{}, cause // whatever is said of what was not let end

@@ -13,7 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// hosting is a session on a server, without a connection.
+// hosting returns a session on a server, without a connection.
 func hosting(t *testing.T, program fake.Program) (*hosted, *fake.Backend) {
 	b := fake.New(cache.NewMemory(), program)
 	ctx, giveUp := context.WithCancel(context.Background())
@@ -32,7 +32,7 @@ func make1(t *testing.T, h *hosted, n int) *call {
 	return c
 }
 
-// resultOf is what a call says in the end.
+// resultOf returns the final result of a call.
 func resultOf(t *testing.T, c *call) (r callResult) {
 	t.Helper()
 	var all bytes.Buffer

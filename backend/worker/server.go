@@ -260,7 +260,7 @@ func decoded[Q, A any](ctx context.Context, body []byte, do func(context.Context
 
 func (s *Server) attach(ctx context.Context, ask attachRequest) (*attachAnswer, error) {
 	if ask.Protocol != Protocol {
-		return nil, fmt.Errorf("the worker speaks protocol %d, not %d: both ends have to be the same version of fevalgraph", Protocol, ask.Protocol)
+		return nil, fmt.Errorf("the worker speaks protocol %d, not %d: both ends must have the same version of fevalgraph", Protocol, ask.Protocol)
 	}
 	can := s.host.Backend.Capabilities()
 	a := &attachAnswer{Network: s.host.Backend.Network(), Level: can.Level(), Sandbox: s.host.Sandbox != nil}

@@ -255,7 +255,7 @@ func (c *Client) call(ctx context.Context, id string, n int, ask callRequest, ha
 	body := encode(ask)
 	err := c.persist(patient, func() error {
 		before := from
-		err := c.once(patient, http.MethodPost, fmt.Sprintf("%s?from=%d", path, from), body, func(r *http.Response) error {
+		err := c.sendBody(patient, http.MethodPost, fmt.Sprintf("%s?from=%d", path, from), body, func(r *http.Response) error {
 			return readCall(r.Body, &from, &result, hand)
 		})
 		if cut := (*cutError)(nil); errors.As(err, &cut) {

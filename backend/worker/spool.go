@@ -45,7 +45,7 @@ func newSpool(ctx context.Context, dir string) *spool {
 var errUnread error = &backend.PreemptedError{Err: errors.New("the connection was lost while the command printed a lot")}
 
 // errForgotten reports that a reader requests bytes that were dropped.
-var errForgotten error = &backend.PreemptedError{Err: errors.New("the connection was lost, and what the command printed before that is not kept")}
+var errForgotten error = &backend.PreemptedError{Err: errors.New("the connection was lost, and earlier output of the command is gone")}
 
 func (s *spool) notify() {
 	close(s.changed)

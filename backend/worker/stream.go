@@ -245,7 +245,7 @@ type Stream struct {
 	store cache.Store
 	dir   string
 	busy  *streamFile // a file that is being collected
-	err   error       // why nothing can be asked any more
+	err   error       // why no more requests are possible
 	// Started is called when a command is about to run.
 	Started func()
 }

@@ -72,7 +72,7 @@ func TestStreamed(t *testing.T) { // not beside others, as it measures the memor
 	backendtest.TestPrograms(t, openStreamed)
 }
 
-// A stream that ends in the middle of a call is no answer to it.
+// A stream that ends in the middle of a call does not answer it.
 func TestStreamBreaks(t *testing.T) {
 	answers, answer := io.Pipe()
 	requests, ask := io.Pipe()

@@ -59,7 +59,7 @@ func (s server) Put(_ context.Context, blobs []cache.Digest, from cache.Source) 
 		progress := false
 		if again { // what arrived before a cut is not sent again
 			var still []cache.Digest
-			if err := s.c.once(s.c.life, http.MethodPost, pathMissing, encode(blobs), func(r *http.Response) error { return readJSON(r.Body, &still) }); err != nil {
+			if err := s.c.sendBody(s.c.life, http.MethodPost, pathMissing, encode(blobs), func(r *http.Response) error { return readJSON(r.Body, &still) }); err != nil {
 				return err
 			}
 			still = slices.DeleteFunc(still, func(d cache.Digest) bool { return failed[d] != nil })

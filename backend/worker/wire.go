@@ -44,7 +44,7 @@ type attachAnswer struct {
 	Level   string          `json:"level"`
 	GPU     *Failure        `json:"gpu,omitempty"` // why commands see none
 	Sandbox bool            `json:"sandbox"`
-	// Orphans are the sessions of an earlier client, by what was asked to open them.
+	// Orphans are the sessions of an earlier client, by the requests that opened them.
 	Orphans [][sha256.Size]byte `json:"orphans,omitempty"`
 }
 

@@ -35,8 +35,8 @@ func serve(t *testing.T, h worker.Host) (worker.ClientOptions, *worker.Server) {
 	return o, server
 }
 
-// serveFor is serve for a server that abandons its sessions after some time. end ends it,
-// and returns when it has.
+// serveFor is like serve, for a server that abandons its sessions after some time. end ends it, and returns
+// when it has.
 func serveFor(t *testing.T, h worker.Host, abandon time.Duration) (o worker.ClientOptions, _ *worker.Server, end func()) {
 	t.Helper()
 	access, certificate, err := worker.NewAccess()
@@ -66,7 +66,7 @@ func serveFor(t *testing.T, h worker.Host, abandon time.Duration) (o worker.Clie
 	return worker.ClientOptions{Access: access, Dial: dial}, server, end
 }
 
-// connect is a client that is closed at the end of the test.
+// connect returns a client that is closed at the end of the test.
 func connect(t *testing.T, store cache.Store, o worker.ClientOptions) *worker.Client {
 	t.Helper()
 	c, err := worker.Connect(t.Context(), store, o)

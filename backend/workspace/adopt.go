@@ -98,8 +98,8 @@ func (w *Workspace) adopt(dir string, owner *Owner) (inside string, isNew bool, 
 	return inside, isNew, err
 }
 
-// at returns where the input of a clean name is, relative to the root.
-func (w *Workspace) at(name string) string {
+// inputPath returns where the input of a clean name is, relative to the root.
+func (w *Workspace) inputPath(name string) string {
 	for _, p := range w.places {
 		if name == p.path {
 			return p.at
@@ -139,7 +139,7 @@ func (w *Workspace) clear(name string) error {
 		}
 	}
 	if name != "." || w.work == workDir {
-		return w.root.RemoveAll(w.at(name))
+		return w.root.RemoveAll(w.inputPath(name))
 	}
 	dir, err := w.root.Open(w.work) // which can be a mount
 	if err != nil {
@@ -209,7 +209,7 @@ func (w *Workspace) protect() error {
 	}
 	self := Owner{os.Geteuid(), os.Getegid()}
 	for _, dir := range append([]string{"."}, Above(w.kept)...) {
-		inside := w.at(dir)
+		inside := w.inputPath(dir)
 		if err := makeParents(w.root, path.Join(inside, "any")); err != nil {
 			return err
 		}
@@ -218,7 +218,7 @@ func (w *Workspace) protect() error {
 		}
 	}
 	for _, name := range w.kept {
-		inside := w.at(name)
+		inside := w.inputPath(name)
 		info, err := w.root.Lstat(inside)
 		if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
 			if err := errors.Join(w.root.RemoveAll(inside), w.root.Mkdir(inside, 0o755)); err != nil {

@@ -16,7 +16,7 @@ import (
 // directories that a program made unreadable are made readable first: they
 // are ours.
 func (w *Workspace) openRegular(name string) (*os.File, error) {
-	root, inside := w.root, w.at(name)
+	root, inside := w.root, w.inputPath(name)
 	if !fs.ValidPath(name) || name == "." {
 		return nil, fmt.Errorf("%w: not a path inside the workspace", fs.ErrInvalid)
 	}

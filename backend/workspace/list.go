@@ -21,7 +21,7 @@ func (w *Workspace) Real(name string) (at string, dir bool, err error) {
 	if name, err = Relative(name); err != nil {
 		return "", false, err
 	}
-	at = w.at(name)
+	at = w.inputPath(name)
 	inside := ""
 	for element := range strings.SplitSeq(at, "/") {
 		inside = path.Join(inside, element)
@@ -52,7 +52,7 @@ func (w *Workspace) List(ctx context.Context, dir string, most int) ([]string, e
 		return nil, fmt.Errorf("listing %q: %w", dir, err)
 	}
 	var names []string
-	top := w.at(dir)
+	top := w.inputPath(dir)
 	err = fs.WalkDir(w.root.FS(), top, func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrPermission): // a program locked it

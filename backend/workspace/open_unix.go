@@ -11,13 +11,13 @@ import (
 // and follow no symlink.
 const openFlags = os.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOFOLLOW
 
-// movable reports whether any user may move what is in a directory.
+// movable reports whether any user can move files in a directory.
 func movable(dir os.FileInfo) bool {
 	return dir.Mode().Perm()&0o002 != 0 && dir.Mode()&os.ModeSticky == 0
 }
 
-// ours reports whether a file belongs to the caller.
-func ours(info os.FileInfo) bool {
+// isOwn reports whether a file belongs to the caller.
+func isOwn(info os.FileInfo) bool {
 	state, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(state.Uid) == os.Geteuid()
 }

@@ -4,9 +4,9 @@ import "os"
 
 const openFlags = os.O_RDONLY
 
-// ours reports whether a file belongs to the caller. Directories for temporary files
+// isOwn reports whether a file belongs to the caller. Directories for temporary files
 // are the user's own.
-func ours(os.FileInfo) bool { return true }
+func isOwn(os.FileInfo) bool { return true }
 
 // movable does nothing: it needs a system with modes.
 func movable(os.FileInfo) bool { return false }

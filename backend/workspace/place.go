@@ -22,7 +22,7 @@ func (w *Workspace) place(ctx context.Context, in backend.Input) error {
 	if err != nil {
 		return err
 	}
-	target := w.at(at)
+	target := w.inputPath(at)
 	if err := makeParents(w.root, target); err != nil {
 		return err
 	}
@@ -87,8 +87,8 @@ func makeParents(root *os.Root, target string) error {
 	return nil
 }
 
-// writeFile makes a file with mode 0644, whatever the umask is, where nothing
-// is.
+// writeFile makes a file with mode 0644, regardless of the umask. The path
+// must not exist.
 func writeFile(root *os.Root, name string, content []byte) error {
 	const mode = 0o644
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)

@@ -53,7 +53,7 @@ func makeOurs(dir string, link bool) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case !ours(info):
+	case !isOwn(info):
 		return "", fmt.Errorf("%s belongs to another user, who could change what runs there; have it removed, or set TMPDIR to another directory", dir)
 	case info.Mode()&fs.ModeSymlink != 0 && link:
 		target, err := filepath.EvalSymlinks(dir)
@@ -68,7 +68,7 @@ func makeOurs(dir string, link bool) (string, error) {
 }
 
 // restrict closes a directory of the caller to other users. It works on the open directory,
-// whatever its name becomes meanwhile.
+// even if that is renamed meanwhile.
 func restrict(dir string) error {
 	f, err := os.OpenFile(dir, openFlags, 0)
 	if err != nil {
@@ -79,7 +79,7 @@ func restrict(dir string) error {
 	switch {
 	case err != nil:
 		return err
-	case !info.IsDir() || !ours(info):
+	case !info.IsDir() || !isOwn(info):
 		return fmt.Errorf("%s was replaced while it was opened", dir)
 	case isOpen(info):
 		return f.Chmod(0o700)
@@ -96,8 +96,8 @@ func fixed(path string) error {
 		switch {
 		case err != nil:
 			return err
-		case !ours(info) && !systems(info):
-			return fmt.Errorf("%s belongs to another user, who could replace what runs below it; set TMPDIR to a directory of your own", path)
+		case !isOwn(info) && !systems(info):
+			return fmt.Errorf("%s belongs to another user, who could replace what runs below it; set TMPDIR to your own directory", path)
 		case movable(info):
 			return fmt.Errorf("every user can replace what runs below %s; set its sticky bit (chmod +t), or set TMPDIR to another directory", path)
 		}

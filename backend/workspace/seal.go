@@ -49,7 +49,7 @@ func (w *Workspace) unseal() error {
 		}
 	}
 	for i, name := range w.sealed {
-		inside, outside := w.at(name), path.Join(sealedDir, strconv.Itoa(i))
+		inside, outside := w.inputPath(name), path.Join(sealedDir, strconv.Itoa(i))
 		if _, err := w.root.Lstat(outside); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -67,8 +67,8 @@ func (w *Workspace) unseal() error {
 	return nil
 }
 
-// whole does something in the workspace while nothing of it is sealed.
-func (w *Workspace) whole(do func() error) error {
+// unsealed does something in the workspace while nothing of it is sealed.
+func (w *Workspace) unsealed(do func() error) error {
 	if err := w.unseal(); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (w *Workspace) whole(do func() error) error {
 
 func (w *Workspace) seal() error {
 	for i, name := range w.sealed {
-		if err := w.sealOne(w.at(name), path.Join(sealedDir, strconv.Itoa(i))); err != nil {
+		if err := w.sealOne(w.inputPath(name), path.Join(sealedDir, strconv.Itoa(i))); err != nil {
 			return fmt.Errorf("sealing %q: %w", name, err)
 		}
 	}

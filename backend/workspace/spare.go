@@ -17,12 +17,11 @@ func (w *Workspace) Examine() error {
 	return nil
 }
 
-// Untouched reports whether the workspace is as empty as it was made, whatever
-// programs did in it, so that another session can have it. It is to be asked when
-// no process of the session is left, and is false unless the workspace was
-// examined.
+// Untouched reports whether the workspace is as empty as it was made, regardless
+// of what programs did in it, so that another session can have it. Call it when no
+// process of the session is left. It returns false unless the workspace was examined.
 func (w *Workspace) Untouched() bool {
-	return w.root != nil && w.first != nil && w.first.same(w.begun)
+	return w.root != nil && w.first != nil && w.first.unchanged(w.begun)
 }
 
 // Move moves an untouched workspace to base, where nothing must be, on the same

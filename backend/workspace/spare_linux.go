@@ -21,7 +21,7 @@ type condition struct {
 	entries       string        // names
 }
 
-// conditions are those of the directories of a workspace when it was made.
+// conditions hold the states of a workspace's directories when it was made.
 type conditions struct {
 	dirs  []*os.File // base, work, home, tmp
 	first []condition
@@ -50,13 +50,13 @@ func examine(root *os.Root) (*conditions, error) {
 	return c, nil
 }
 
-// tick is longer than the clock of any file system stands still, or is behind ours.
+// tick exceeds the clock resolution of any file system, and its lag behind ours.
 const tick = 3 * time.Second
 
-// same reports whether the directories are as they were made, and empty, when they
+// unchanged reports whether the directories are as they were made, and empty, when they
 // were so at since. What was last changed long before that and has not been since
 // needs no closer look.
-func (c *conditions) same(since time.Time) bool {
+func (c *conditions) unchanged(since time.Time) bool {
 	for i, dir := range c.dirs {
 		if first := c.first[i]; i > 0 && time.Unix(first.changed.Unix()).Add(tick).Before(since) {
 			var state unix.Stat_t

@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 )
 
-// Verify implements backend.Session.Verify for the directory: it is still the one that was made, all of it,
+// Verify implements backend.Session.Verify for the directory: it is still the created one, complete,
 // and its file system has room.
 func (w *Workspace) Verify() error {
 	if w.root == nil {

@@ -111,7 +111,7 @@ func (w *Workspace) Place(ctx context.Context, inputs ...backend.Input) error {
 	if w.root == nil {
 		return fmt.Errorf("placing inputs: workspace: %w", fs.ErrClosed)
 	}
-	return w.whole(func() error {
+	return w.unsealed(func() error {
 		for _, in := range inputs {
 			if err := w.place(ctx, in); err != nil {
 				return fmt.Errorf("placing input %q: %w", in.Path, err)
@@ -131,7 +131,7 @@ func (w *Workspace) Collect(ctx context.Context, name string) (io.ReadCloser, er
 		return nil, fmt.Errorf("collecting %q: %w", name, fs.ErrClosed)
 	}
 	var f *os.File
-	err := w.whole(func() (err error) {
+	err := w.unsealed(func() (err error) {
 		f, err = w.openRegular(name)
 		return err
 	})

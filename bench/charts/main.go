@@ -1,9 +1,9 @@
-// Command charts draws the figures that README shows:
+// Command charts draws the figures in README:
 //
 //	go run -C bench ./charts    # or: make charts
 //
-// It reads figures.json next to this file, where each chart names the machine and the command
-// that its figures come from, and writes docs/images/figures-light.svg and -dark.svg.
+// It reads figures.json next to this file, where each chart names the machine and the command of its figures, and
+// writes docs/images/figures-light.svg and -dark.svg.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 //go:embed figures.json
 var figures []byte
 
-// Chart is one group of bars, which share a scale.
+// Chart is a group of bars with a common scale.
 type Chart struct {
 	Title   string `json:"title"`
 	Machine string `json:"machine"`
@@ -26,7 +26,7 @@ type Chart struct {
 	Bars    []Bar  `json:"bars"`
 }
 
-// Bar is the median time of one program.
+// Bar is the median time of a program.
 type Bar struct {
 	Name    string  `json:"name"`
 	Seconds float64 `json:"seconds"`
@@ -48,7 +48,7 @@ func main() {
 	}
 }
 
-// write writes one file a theme into dir.
+// write writes a file for each theme into dir.
 func write(dir string) error {
 	var charts []Chart
 	if err := json.Unmarshal(figures, &charts); err != nil {
@@ -100,7 +100,7 @@ func draw(charts []Chart, t theme) string {
 		`font-family="-apple-system, 'Segoe UI', Helvetica, Arial, sans-serif" font-size="13">`+"\n", width, y) + b.String() + "</svg>\n"
 }
 
-// seconds formats a time with two or three digits that count.
+// seconds formats a time with two or three significant digits.
 func seconds(s float64) string {
 	switch {
 	case s < 1:

@@ -20,14 +20,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
-// smallAsset is what sessions with a large asset are compared with.
+// smallAsset is the comparison with a small asset.
 const smallAsset = "a hundredth"
 
-// cells share an asset.
+// number of cells that share the asset
 const cells = 100
 
-// compareAsset measures sessions that have one asset in common, each of which
-// may write to it, and does beside its files.
+// compareAsset measures sessions that share an asset, to which each may write, and in which each writes new
+// files.
 func compareAsset(o options) (*figures, error) {
 	if o.mib == 0 {
 		o.mib = 500
@@ -62,7 +62,7 @@ func compareAsset(o options) (*figures, error) {
 	return f, f.measure(o.runs, nil)
 }
 
-// assetChild runs a command that writes beside the files of the asset in each of many sessions.
+// assetChild runs a command that writes next to the files of the asset, in many sessions.
 func assetChild(args []string) (err error) {
 	flags := flag.NewFlagSet("engine-asset", flag.ExitOnError)
 	dir := flags.String("store", "", "")
@@ -83,7 +83,7 @@ func assetChild(args []string) (err error) {
 	if _, err := described(asset); err != nil {
 		return err
 	}
-	if err := asset.PutFound(ctx, store); err != nil { // costs time in the first round only, which does not count
+	if err := asset.PutFound(ctx, store); err != nil { // takes time in the first round only, which does not count
 		return err
 	}
 	tree, err := cache.BuildTree(asset.Found())

@@ -19,7 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// compareCold measures a graph of commands that do nothing, all of which run.
+// compareCold measures a graph of commands without effect, which all run.
 func compareCold(o options) (*figures, error) {
 	dir, err := os.MkdirTemp(o.work, "cold-")
 	if err != nil {
@@ -56,7 +56,7 @@ func compareCold(o options) (*figures, error) {
 		}},
 		{name: "lstat loop", run: func(int) (time.Duration, *syscall.Rusage, error) {
 			if ninja == "" {
-				return 0, nil, nil // it was its turn first, in the round that does not count
+				return 0, nil, nil // it was first in the round that does not count
 			}
 			files := make([]string, len(edges))
 			for i, e := range edges {
@@ -70,8 +70,7 @@ func compareCold(o options) (*figures, error) {
 	return f, f.measure(o.runs, nil)
 }
 
-// coldChild executes a graph of commands in an empty place, and fails unless
-// every one of them ran.
+// coldChild executes a graph of commands with an empty store, and fails unless all of them ran.
 func coldChild(args []string) error {
 	flags := flag.NewFlagSet("engine-cold", flag.ExitOnError)
 	nodes := flags.Int("nodes", 1000, "")
@@ -110,7 +109,7 @@ func coldChild(args []string) error {
 	return errors.Join(recorder.Close(), b.Close(context.Background()), registry.Close())
 }
 
-// trivial is the task of a command that does nothing, number n of many.
+// trivial is the task of a command without effect, with a number.
 type trivial struct {
 	backend backend.Backend
 	n       int

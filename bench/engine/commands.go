@@ -8,11 +8,10 @@ import (
 	"time"
 )
 
-// everyday is the size of a project of a group that evaluates a few models.
+// everyday is the size of the project of a group that evaluates a few models.
 var everyday = shape{problems: 200, checkpoints: checkpointsEach, solutions: 20}
 
-// compareCommands measures the commands that such a group uses most, beside a run to
-// which nothing is new.
+// compareCommands measures the commands that such a group uses most, next to a run without changes.
 func compareCommands(o options) (*figures, error) {
 	p, err := openShape(o, everyday)
 	if err != nil {
@@ -48,7 +47,7 @@ func compareCommands(o options) (*figures, error) {
 	return f, f.measure(o.runs, nil)
 }
 
-// addSolution adds a solution to a problem, another one each time.
+// addSolution adds a solution to a problem, a different one in each round.
 func (p *project) addSolution(round int) error {
 	dir := filepath.Join(p.dir, "solutions", problemName(round%p.problems), fmt.Sprintf("added%d", time.Now().UnixNano()))
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The graph that ninja and make get has as many edges as fevalgraph has nodes,
-// each with an output of its own, and no input that is not made.
+// The graph for ninja and make has as many edges as fevalgraph has nodes, each with a distinct output, and no
+// input that is not made.
 func TestEdges(t *testing.T) {
 	for _, nodes := range []int{1, 500, 1055, 20_000} {
 		s := shapeFor(nodes)

@@ -10,18 +10,17 @@ import (
 	"time"
 )
 
-// contender is one of those who take turns.
+// contender is a compared program.
 type contender struct {
 	name string
-	run  func(round int) (time.Duration, *syscall.Rusage, error) // nil for who takes no turns
+	run  func(round int) (time.Duration, *syscall.Rusage, error) // nil for parts of another contender
 
 	took   []time.Duration
-	cpu    []time.Duration // of the processors, where that is known
-	memory int64           // KiB, the most of any run; 0 is unknown
+	cpu    []time.Duration // processor time, where known
+	memory int64           // KiB, the maximum over runs; 0 means unknown
 }
 
-// measure lets the contenders take turns, and looks at the machine's load before
-// and after.
+// measure runs the contenders alternately, and reads the machine's load before and after.
 func (f *figures) measure(runs int, before func(round int) error) error {
 	f.load[0] = load()
 	err := takeTurns(f.contenders, runs, before)
@@ -29,8 +28,7 @@ func (f *figures) measure(runs int, before func(round int) error) error {
 	return err
 }
 
-// takeTurns runs all of them runs times, after a round that is not counted.
-// before is called ahead of each round.
+// takeTurns runs each contender runs times, after an uncounted round. It calls before ahead of each round.
 func takeTurns(all []*contender, runs int, before func(round int) error) error {
 	for round := range runs + 1 {
 		if before != nil {
@@ -53,7 +51,7 @@ func takeTurns(all []*contender, runs int, before func(round int) error) error {
 	return nil
 }
 
-// count notes the result of a round, but for the first.
+// count records the result of a round, except the first.
 func (c *contender) count(round int, took time.Duration, usage *syscall.Rusage) {
 	if round == 0 {
 		return
@@ -65,17 +63,17 @@ func (c *contender) count(round int, took time.Duration, usage *syscall.Rusage) 
 	}
 }
 
-// median is that of an odd number, or the mean of the middle two.
+// median returns the median, for an even number the mean of the middle two.
 func median(d []time.Duration) float64 {
 	d = slices.Sorted(slices.Values(d))
 	return ((d[(len(d)-1)/2] + d[len(d)/2]) / 2).Seconds()
 }
 
-// figures are the outcome.
+// figures are the results.
 type figures struct {
 	name       string
 	nodes      int
-	what       string // in words
+	what       string // description
 	contenders []*contender
 	load       [2]float64 // before and after
 }
@@ -112,7 +110,7 @@ func (f *figures) write(w io.Writer) {
 	}
 }
 
-// lastLine is what -json prints; its names are a contract with scripts.
+// lastLine is the output of -json; scripts rely on its names.
 type lastLine struct {
 	Case       string  `json:"case"`
 	Nodes      int     `json:"nodes"`

@@ -22,16 +22,16 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
-// sha256Loop is what hashing is compared with.
+// sha256Loop is the name of the comparison.
 const sha256Loop = "sha256 loop"
 
-// The files of new sources: half of the bytes are in large ones.
+// Files of new sources: large files have half of the bytes.
 const (
 	largeFile = 64 << 20
 	smallFile = 256 << 10
 )
 
-// compareHash measures the description of sources that no index knows.
+// compareHash measures the description of sources that are in no index.
 func compareHash(o options) (*figures, error) {
 	if o.mib == 0 {
 		o.mib = 2048
@@ -78,7 +78,7 @@ func compareHash(o options) (*figures, error) {
 	return f, f.measure(o.runs, nil)
 }
 
-// hashChild describes a source, or, with -store, brings it into a store.
+// hashChild describes a source or, with -store, stores it.
 func hashChild(args []string) error {
 	flags := flag.NewFlagSet("engine-hash", flag.ExitOnError)
 	dir := flags.String("store", "", "")
@@ -105,7 +105,7 @@ func hashChild(args []string) error {
 	return source.PutFound(context.Background(), store)
 }
 
-// described is the key that a node with the task gets.
+// described returns the key of a node with the task.
 func described(t graph.Task) (cache.Key, error) {
 	g := graph.New()
 	id := g.Add(graph.Node{Addr: "materialize:sources", Kind: "materialize", Task: t})
@@ -120,7 +120,7 @@ func described(t graph.Task) (cache.Key, error) {
 	return cache.Key{}, fmt.Errorf("nothing was described: %s", rep.Status(id).Message)
 }
 
-// hashLoop hashes the files, as many at once as there are jobs.
+// hashLoop hashes the files, jobs at a time.
 func hashLoop(files []string, jobs int) (time.Duration, error) {
 	began := time.Now()
 	var group errgroup.Group
@@ -141,7 +141,7 @@ func hashLoop(files []string, jobs int) (time.Duration, error) {
 	return time.Since(began), err
 }
 
-// writeNoise fills a directory with files of size bytes, total bytes in all.
+// writeNoise fills a directory with files of size bytes, total bytes together.
 func writeNoise(dir string, total, size int64) (names []string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err

@@ -1,44 +1,38 @@
-// Command engine measures what the engine costs beside ninja, make and the
-// least that any such tool could do:
+// Command engine measures the cost of the engine next to ninja, make and a lower bound for any such tool:
 //
 //	bench/engine/compare --nodes N --case noop|edit|cold|hash|asset|start|commands|remote [--json] [--runs 5] [-j N] [--mib N]
 //
-// The cases noop and edit run the real `fevalgraph run` on a project in HCL:
-// P problems with five checkpoints and S solutions of four files each, found by
-// fileset and for_each. Its tests are run by a stand-in for uv and uvx
-// that writes the report of one passed test, so that nothing but the engine takes
-// time. ninja and make get a graph of the same nodes and edges over the same
-// files. The floor is a loop of lstat over the source files, in this process,
-// without what it takes to start one and to read the list.
+// The cases noop and edit run the real `fevalgraph run` on a project in HCL: P problems with five checkpoints and S
+// solutions of four files each, found by fileset and for_each. A stand-in for uv and uvx runs its tests: it writes
+// the report of one passed test, so that only the engine takes time. ninja and make get a graph of the same nodes and
+// edges over the same files. The lower bound is a loop of lstat over the source files in this process, without
+// starting one and without reading the list.
 //
 //	noop   nothing changed
-//	edit   one file of one solution changed; beside it what it is made of: a run
-//	       right after it, to which nothing changed, and what it says its work took
-//	cold   N independent commands `true`, each in a session of backend/local,
-//	       what it prints and how it ended hashed and stored; the floor of
-//	       commands is a loop that starts and waits for the same, as many at once
+//	edit   one file of one solution changed; next to its parts: a run right after it, without changes, and the
+//	       duration of its work according to its record
+//	cold   N independent commands `true`, each in a session of backend/local, whose output and exit are hashed and
+//	       stored; the lower bound is a loop that starts the same commands and waits for them, with the same
+//	       concurrency
+//	hash   N MiB of new sources are described, next to a loop of SHA-256 over the same files with the same
+//	       concurrency, and sha256sum
+//	asset  sessions of backend/local with an asset of N MiB, next to the same with a hundredth of it
+//	commands  the usual commands of a group, on 200 problems with 20 solutions each: a solution added, a selector,
+//	       --retry, results, plan, status, gc
+//	remote a run without a state directory and with an empty store, over a bazel-remote that has all results and a
+//	       latency of -latency, next to one whose store has the results
+//	start  `fevalgraph validate` of a project of 50 files, next to `fevalgraph version`, and a process that does
+//	       nothing
 //
-//	hash   N MiB of sources that were never seen are described, beside a loop of
-//	       SHA-256 over the same files, as many at once, and sha256sum
-//	asset  sessions of backend/local with an asset of N MiB, beside the same with
-//	       a hundredth of it
-//	commands  what a group uses most, on 200 problems with 20 solutions each: a
-//	       solution added, a selector, --retry, results, plan, status, gc
-//	remote a run that knows nothing, over a bazel-remote that has all results and is
-//	       -latency away, with an empty store, beside one with a store that has them
-//	start  `fevalgraph validate` of a project of 50 files, beside `fevalgraph
-//	       version`, and a process that does nothing
-//
-// All take turns, in every round in another order, and all figures are medians.
-// The first round is not counted. With -json, the last line is one object:
+// Contenders take turns, in another order in each round, and all figures are medians. The first round does not count.
+// With -json, the last line is one object:
 //
 //	{"case":"noop","nodes":N,"fevalgraph_s":x,"ninja_s":y,"lstat_s":z,"ratio":x/y}
 //
-// in which the ratio is that to ninja, or to sha256_s or small_s where there is one.
-// That of an edit has noop_s, work_s, and what the whole is of both, too.
+// The ratio is the one to ninja, or to sha256_s or small_s if present. The object for an edit also has noop_s,
+// work_s, and in of_noop_and_work its ratio to their sum.
 //
-// It has no opinion of what the ratio should be, and exits with 1 only when
-// something fails.
+// It does not judge the ratio, and exits with 1 only if something fails.
 package main
 
 import (
@@ -53,7 +47,7 @@ import (
 	"time"
 )
 
-// options are what one comparison is about.
+// options are the options of a comparison.
 type options struct {
 	work, bin string
 	name      string // of the case
@@ -61,15 +55,15 @@ type options struct {
 	runs      int
 	jobs      int
 	mib       int
-	command   string // in place of run: plan, status ...
-	skip      string // peers to leave out
+	command   string // instead of run: plan, status ...
+	skip      string // contenders to leave out
 
 	bazelRemote string
 	latency     time.Duration
 }
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == "engine-cold" { // a process of its own, as the others are
+	if len(os.Args) > 1 && os.Args[1] == "engine-cold" { // a separate process, like the other contenders
 		fail(coldChild(os.Args[2:]))
 		return
 	}

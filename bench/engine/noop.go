@@ -11,8 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// compareProject measures a run on a whole project in which nothing, or one
-// file, changed.
+// compareProject measures a run on a whole project in which no file, or one, changed.
 func compareProject(o options) (*figures, error) {
 	p, err := openProject(o)
 	if err != nil {
@@ -50,25 +49,25 @@ func compareProject(o options) (*figures, error) {
 		if o.command == "run" {
 			f.contenders = append(f.contenders, p.parts(f.contenders[0], args)...)
 		}
-		start := int(time.Now().Unix()) // not the same files as last time
+		start := int(time.Now().Unix()) // different files in each call
 		before = func(round int) error {
 			if err := p.edit(start + round); err != nil {
 				return err
 			}
-			time.Sleep(50 * time.Millisecond) // the file's time is to be later than the last outputs'
+			time.Sleep(50 * time.Millisecond) // the file must be newer than the last outputs
 			return nil
 		}
 	}
 	return f, f.measure(o.runs, before)
 }
 
-// The parts of a run after an edit, which take no turns.
+// Parts of a run after an edit, which are not separate contenders.
 const (
-	sameAgain = "the same again" // a run right after it: nothing changed
-	itsWork   = "its work"       // from its first decision until the last node was done, by its own record
+	sameAgain = "the same again" // a run right after it, without changes
+	itsWork   = "its work"       // from its first decision to its last node, according to its record
 )
 
-// parts makes a contender of edits find out its parts, too.
+// parts makes a contender for edits measure its parts, too.
 func (p *project) parts(whole *contender, args []string) []*contender {
 	again, work := &contender{name: sameAgain}, &contender{name: itsWork}
 	run := whole.run
@@ -89,7 +88,7 @@ func (p *project) parts(whole *contender, args []string) []*contender {
 	return []*contender{again, work}
 }
 
-// lastRun is how long the last run worked, in seconds.
+// lastRun returns the duration of work in the last run, in seconds.
 func (p *project) lastRun() (seconds float64, err error) {
 	state := filepath.Join(p.dir, ".fevalgraph")
 	id, err := os.ReadFile(event.LatestFile(state))
@@ -110,8 +109,8 @@ func (f *figures) leaveOut(names string) {
 	f.contenders = left
 }
 
-// bringUpToDate brings everything up to date for everyone. The first time takes a
-// while: every command of the graph runs once for each.
+// bringUpToDate brings the project up to date for all contenders. The first time takes a while: every command
+// of the graph runs once for each.
 func (p *project) bringUpToDate(o options) error {
 	jobs := fmt.Sprint("-j", o.jobs)
 	edges := p.edges()
@@ -143,7 +142,7 @@ func (p *project) bringUpToDate(o options) error {
 		return err
 	}
 	fmt.Printf("first run: %.2fs, %d MiB\n", took.Seconds(), usage.Maxrss>>10)
-	for range 2 { // files that were just written are read again, once they are stable
+	for range 2 { // new files are read again until their times are old enough
 		time.Sleep(2500 * time.Millisecond)
 		if _, _, err := command(p.dir, p.environ(), fevalgraph, "run", jobs); err != nil {
 			return err

@@ -15,14 +15,13 @@ import (
 	"time"
 )
 
-// edge is a node as ninja and make see it.
+// edge is a node of the graph for ninja and make.
 type edge struct {
 	out string
 	in  []string
 }
 
-// edges are the project's graph: what depends on what is what fevalgraph makes
-// of the same files.
+// edges returns the project's graph, with the dependencies that fevalgraph has for the same files.
 func (s shape) edges() []edge {
 	var all []edge
 	var cells []string
@@ -51,7 +50,7 @@ func (s shape) edges() []edge {
 	return append(all, edge{"out/suite", cells})
 }
 
-// writeNinja writes the edges for ninja, which makes outputs by command.
+// writeNinja writes the edges for ninja, which makes outputs by running command.
 func writeNinja(path, command string, edges []edge) error {
 	return writeLines(path, func(w *bufio.Writer) {
 		fmt.Fprintf(w, "rule r\n  command = %s\n", command)
@@ -61,7 +60,7 @@ func writeNinja(path, command string, edges []edge) error {
 	})
 }
 
-// writeMake writes the edges for make. It makes no directories: ninja has.
+// writeMake writes the edges for make. It does not create directories, since ninja did.
 func writeMake(path string, edges []edge) error {
 	return writeLines(path, func(w *bufio.Writer) {
 		fmt.Fprintf(w, "MAKEFLAGS += -rR\nm%s:\n", edges[len(edges)-1].out)
@@ -88,7 +87,7 @@ func writeLines(path string, write func(*bufio.Writer)) error {
 	return errors.Join(w.Flush(), f.Close())
 }
 
-// command runs a program to its end; what it says is shown only when it fails.
+// command runs a program, and prints its output only if it fails.
 func command(dir string, env []string, name string, args ...string) (time.Duration, *syscall.Rusage, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Env = dir, env
@@ -104,7 +103,7 @@ func command(dir string, env []string, name string, args ...string) (time.Durati
 	return took, usage, nil
 }
 
-// limited lets only the first bytes through.
+// limited passes only the first bytes.
 type limited struct {
 	w    io.Writer
 	left int
@@ -117,7 +116,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lstatLoop is the floor of a run that has nothing to do.
+// lstatLoop measures the minimum of a run without work.
 func lstatLoop(dir string, files []string) (time.Duration, error) {
 	paths := make([]string, len(files))
 	for i, f := range files {
@@ -133,8 +132,8 @@ func lstatLoop(dir string, files []string) (time.Duration, error) {
 	return time.Since(began), nil
 }
 
-// forkLoop is the floor of a run in which everything is to be done: starting
-// as many commands and waiting for them.
+// forkLoop measures the minimum of a run in which everything is stale: starting n commands and waiting for
+// them.
 func forkLoop(n, jobs int) (time.Duration, error) {
 	program, err := exec.LookPath("true")
 	if err != nil {
@@ -158,7 +157,7 @@ func forkLoop(n, jobs int) (time.Duration, error) {
 	return time.Since(began), errors.Join(errs...)
 }
 
-// load is the machine's load average of the last minute.
+// load returns the machine's load average of the last minute.
 func load() float64 {
 	content, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// configuration of a synthetic project.
+// configuration is the configuration of a synthetic project.
 const configuration = `problem "p" {
   for_each = toset([for file in fileset("problems", "*/tests/conftest.py") : dirname(dirname(file))])
   entry    = "python main.py"
@@ -34,11 +34,11 @@ solution "s" {
 type project struct {
 	shape
 	dir  string
-	home string // HOME, and the store, are below
-	bin  string // with fevalgraph
+	home string // contains HOME and the store
+	bin  string // directory of fevalgraph
 }
 
-// openProject makes the project of a shape, or finds the one made before.
+// openProject makes the project for the options, unless it exists.
 func openProject(o options) (*project, error) { return openShape(o, shapeFor(o.nodes)) }
 
 func openShape(o options, s shape) (*project, error) {
@@ -88,16 +88,16 @@ func (p *project) make() error {
 	return os.MkdirAll(filepath.Join(p.home, "tmp"), 0o755)
 }
 
-// environ is what fevalgraph gets to see.
+// environ returns the environment of fevalgraph.
 func (p *project) environ() []string {
 	return []string{
 		"PATH=" + filepath.Join(p.dir, "tools") + ":/usr/local/bin:/usr/bin:/bin", "HOME=" + p.home,
-		"FEVALGRAPH_ISOLATION=none", // as what it is compared with
+		"FEVALGRAPH_ISOLATION=none", // as for the other contenders
 		"TMPDIR=" + filepath.Join(p.home, "tmp"), "FEVALGRAPH_CACHE_DIR=" + filepath.Join(p.home, "store"),
 	}
 }
 
-// edit changes one source file of one solution, another one each time.
+// edit changes a source file of a solution, a different one in each round.
 func (p *project) edit(round int) error {
 	name := sources(round%p.problems, (round/p.problems)%p.solutions)[0]
 	f, err := os.OpenFile(filepath.Join(p.dir, name), os.O_APPEND|os.O_WRONLY, 0)

@@ -18,9 +18,8 @@ const (
 	localStore  = "local store"
 )
 
-// compareRemote measures a run to which nothing is new and which knows nothing: there is no
-// state directory. Either the store has all results, or it is empty and a bazel-remote has them, which
-// is some time away.
+// compareRemote measures a run without changes and without a state directory. Either the store has all results,
+// or it is empty and a bazel-remote with a latency has them.
 func compareRemote(o options) (_ *figures, err error) {
 	if o.bazelRemote == "" {
 		return nil, errors.New("-case remote needs -bazel-remote PROGRAM, such as .tools/bin/bazel-remote")
@@ -69,17 +68,17 @@ func compareRemote(o options) (_ *figures, err error) {
 type remoteCase struct {
 	*project
 	dir, jobs string
-	near, far string // addresses of the server: itself, and what delays
+	near, far string // addresses of the server: directly, and with latency
 }
 
 func (r *remoteCase) program() string { return filepath.Join(r.bin, "fevalgraph") }
 
-// environ is that of a run with a store of a name.
+// environ returns the environment of a run with a named store.
 func (r *remoteCase) environ(store, address string) []string {
 	return append(r.project.environ(), "FEVALGRAPH_CACHE_DIR="+filepath.Join(r.dir, store), "FEVALGRAPH_DIR="+filepath.Join(r.dir, "state"), "FEVALGRAPH_VAR_url=grpc://"+address)
 }
 
-// run runs what is known from nowhere but a store of a name, and caches.
+// run runs without a state directory, with a named store and caches.
 func (r *remoteCase) run(store, address, caches string) (time.Duration, *syscall.Rusage, error) {
 	gone := []string{"state"}
 	if store == "empty" {
@@ -94,7 +93,7 @@ func (r *remoteCase) run(store, address, caches string) (time.Duration, *syscall
 	return took, usage, err
 }
 
-// serve starts the server, and something in front of it that delays.
+// serve starts the server, and a proxy that adds latency.
 func (r *remoteCase) serve(o options) (end func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -130,7 +129,7 @@ func (r *remoteCase) serve(o options) (end func(), err error) {
 	}, nil
 }
 
-// delay forwards connections; bytes arrive some time after they were sent.
+// delay forwards connections, and delivers bytes after a delay.
 func delay(front net.Listener, to string, by time.Duration) {
 	for {
 		from, err := front.Accept()

@@ -7,14 +7,14 @@ type shape struct {
 	problems, checkpoints, solutions int
 }
 
-// What every problem and solution of it has.
+// Sizes of every problem and solution.
 const (
 	checkpointsEach = 5
 	solutionsEach   = 50
 	filesEach       = 4 // of a solution
 )
 
-// shapeFor is about so many nodes.
+// shapeFor returns the shape with about that many nodes.
 func shapeFor(nodes int) shape {
 	s := shape{problems: 1, checkpoints: checkpointsEach, solutions: solutionsEach}
 	if one := s.nodes(); nodes < one {
@@ -25,9 +25,8 @@ func shapeFor(nodes int) shape {
 	return s
 }
 
-// nodes is how many nodes fevalgraph makes of it: per problem and checkpoint
-// the tests; per solution and checkpoint the submission, pytest, parse and
-// aggregate; per solution the cell; and the suite.
+// nodes returns how many nodes fevalgraph makes: per problem and checkpoint the tests; per solution and
+// checkpoint the submission, pytest, parse and aggregate; per solution the cell; and the suite.
 func (s shape) nodes() int {
 	return s.problems*(s.checkpoints+s.solutions*(4*s.checkpoints+1)) + 1
 }
@@ -40,7 +39,7 @@ func problemName(p int) string    { return fmt.Sprintf("p%04d", p) }
 func solutionName(s int) string   { return fmt.Sprintf("s%03d", s) }
 func checkpointName(c int) string { return fmt.Sprintf("checkpoint_%d", c+1) }
 
-// sources are the files of one solution, relative to the project.
+// sources returns the files of a solution, relative to the project.
 func sources(p, s int) []string {
 	dir := "solutions/" + problemName(p) + "/" + solutionName(s) + "/"
 	names := []string{dir + "main.py"}
@@ -50,7 +49,7 @@ func sources(p, s int) []string {
 	return names
 }
 
-// testFiles are those of one problem.
+// testFiles returns the test files of a problem.
 func (s shape) testFiles(p int) []string {
 	names := []string{"problems/" + problemName(p) + "/tests/conftest.py"}
 	for c := range s.checkpoints {
@@ -59,7 +58,7 @@ func (s shape) testFiles(p int) []string {
 	return names
 }
 
-// files are all source files, in a fixed order.
+// files returns all source files, in a fixed order.
 func (s shape) files() []string {
 	var all []string
 	for p := range s.problems {

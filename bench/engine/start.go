@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// startFiles is how many files the project of --case start has.
+// startFiles is the number of files in the project of --case start.
 const startFiles = 50
 
-// emptyProcess is what a start is compared with.
+// emptyProcess is the name of the comparison.
 const emptyProcess = "true"
 
-// compareStart measures what is always paid: the start of the program, and reading
-// a configuration of many files.
+// compareStart measures the fixed costs of a call: starting the program, and reading a configuration of many
+// files.
 func compareStart(o options) (*figures, error) {
 	dir, err := os.MkdirTemp(o.work, "start-")
 	if err != nil {
@@ -38,8 +38,7 @@ func compareStart(o options) (*figures, error) {
 	return f, f.measure(o.runs, nil)
 }
 
-// writeStartProject writes a problem with a solution into each file but the first,
-// which includes the others.
+// writeStartProject writes a problem with a solution to each file, except the first, which includes the others.
 func writeStartProject(dir string) error {
 	for i := range startFiles {
 		part := fmt.Sprintf("p%02d", i)

@@ -5,10 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// counter passes connections on and counts their bytes.
+// counter forwards connections and counts bytes.
 type counter struct {
 	address        string
-	sent, received atomic.Int64 // by clients
+	sent, received atomic.Int64 // sent and received by clients
 }
 
 func newCounter(to string) (*counter, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/remote/remotetest"
 )
 
-// engine is a stand-in for one.
+// engine stands in for an engine for remote execution.
 type engine struct {
 	server *remotetest.Server
 	front  *counter
@@ -23,10 +23,10 @@ type engine struct {
 	ends   []func()
 
 	mu    sync.Mutex
-	first map[string]*result // by the kind of action
+	first map[string]*result // by kind of action
 }
 
-// result is that of the first action of a kind.
+// result is the result of the first action of a kind.
 type result struct {
 	once sync.Once
 	got  *execution.ActionResult
@@ -46,7 +46,7 @@ func startEngine(took time.Duration) (e *engine, err error) {
 	return e, err
 }
 
-// Helper, Fatal and Cleanup make it a remotetest.Test.
+// Helper, Fatal and Cleanup implement remotetest.Test.
 func (e *engine) Helper()          {}
 func (e *engine) Fatal(why ...any) { panic(fmt.Sprint(why...)) }
 func (e *engine) Cleanup(f func()) { e.ends = append(e.ends, f) }
@@ -57,7 +57,7 @@ func (e *engine) close() {
 	}
 }
 
-// execute gives an action the result of the first of its kind.
+// execute gives an action the result of the first action of its kind.
 func (e *engine) execute(ctx context.Context, action *execution.Action, command *execution.Command) remotetest.Outcome {
 	began := time.Now()
 	kind, err := e.kind(action)
@@ -88,7 +88,7 @@ func (e *engine) execute(ctx context.Context, action *execution.Action, command 
 	return remotetest.Outcome{Response: &execution.ExecuteResponse{Result: r.got}}
 }
 
-// kind is the task of an action without what tells it from others of its kind.
+// kind returns the task of an action, without the parts that differ between actions of a kind.
 func (e *engine) kind(action *execution.Action) (string, error) {
 	root := new(execution.Directory)
 	content, _ := e.server.Blob(action.InputRootDigest.Hash)

@@ -1,16 +1,13 @@
-// Command remote measures what a run on an engine for remote execution costs the machine
-// that runs fevalgraph:
+// Command remote measures the cost of a run on an engine for remote execution to the machine that runs fevalgraph:
 //
 //	bench/remote/scale -cells 100000 -j 4096 -took 10s
 //
-// The engine is a stand-in on this machine: it keeps blobs in memory, really does what the
-// first action of each kind asks for, and gives the result of that to all others after the
-// time that commands are to take. So nothing but fevalgraph takes time, and as many workers
-// as wanted are there. Each cell is a command with a directory of -files files, which all
-// share, and an answer of its own.
+// A process on this machine stands in for the engine: it keeps blobs in memory, executes the first action of each
+// kind, and returns its result for all others after the given duration. So only fevalgraph takes time, and the number
+// of workers is not limited. Each cell is a command with a directory of -files files, which all cells share, and a
+// different answer.
 //
-// It prints one line of JSON: processor time and memory of fevalgraph, and what went to the
-// engine, for each cell.
+// It prints one line of JSON: processor time and memory of fevalgraph, and the transfers to the engine, for each cell.
 package main
 
 import (
@@ -24,14 +21,14 @@ import (
 	"time"
 )
 
-// options are what is measured.
+// options configure a measurement.
 type options struct {
 	cells, jobs, files int
 	took               time.Duration
 	work               string
 }
 
-// figures are what was measured; those of calls and bytes are per cell.
+// figures are the measured values; calls and bytes are per cell.
 type figures struct {
 	Cells     int                `json:"cells"`
 	Jobs      int                `json:"jobs"`
@@ -43,7 +40,7 @@ type figures struct {
 	Sent      int64              `json:"sent"`
 	Received  int64              `json:"received"`
 	Calls     map[string]float64 `json:"calls"`
-	Again     float64            `json:"again_s"` // a run to which nothing is new
+	Again     float64            `json:"again_s"` // a run without changes
 }
 
 func main() {
@@ -108,5 +105,5 @@ func measure(o options) (*figures, error) {
 	return f, nil
 }
 
-// methods are what clients call.
+// methods lists the methods that clients call.
 var methods = []string{"GetActionResult", "FindMissingBlobs", "BatchUpdateBlobs", "BatchReadBlobs", "Read", "Write", "Execute", "WaitExecution"}

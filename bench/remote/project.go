@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// configuration is of a project whose cells differ in the solution alone.
+// configuration describes a project whose cells differ only in the solution.
 const configuration = `variable "endpoint" {}
 
 backend "remote" "farm" {

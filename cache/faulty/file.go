@@ -77,7 +77,7 @@ func (f *file) Sync() error {
 	return err
 }
 
-// Close always closes, whatever it says.
+// Close always closes, even if it returns an error.
 func (f *file) Close() error {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()

@@ -23,7 +23,7 @@ type System interface {
 	Remove(path string) error
 	// MkdirAll makes the directory and its parents, for every user that the umask allows.
 	MkdirAll(path string) error
-	// Mkdir makes the directory with a mode, whatever the umask is. An existing directory is a success.
+	// Mkdir makes the directory with a mode, regardless of the umask. An existing directory is a success.
 	Mkdir(path string, mode fs.FileMode) error
 	// Touch sets the modification time.
 	Touch(path string, t time.Time) error

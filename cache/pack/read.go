@@ -152,7 +152,7 @@ func entry(h *tar.Header, content io.Reader, to sink, room *int64, counts *Count
 	case headName + "/":
 		all, err := small(h, content, room)
 		if err == nil && !bytes.Equal(all, []byte(head)) {
-			err = fmt.Errorf("it says %.40q, which this version cannot read", all)
+			err = fmt.Errorf("its format %.40q is not supported by this version", all)
 		}
 		return err
 	}

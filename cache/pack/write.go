@@ -25,7 +25,7 @@ const (
 	digestChars = 64 // of a name
 )
 
-// Contents are the content of an archive, besides the blobs that its records lead to.
+// Contents is the content of an archive, besides the blobs that its records lead to.
 type Contents struct {
 	Records map[cache.Key]*cache.Record
 	// Blobs are further ones, and where to read them; a nil function is the store.

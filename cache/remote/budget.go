@@ -74,7 +74,7 @@ func (b *budget) check() {
 	b.over()
 }
 
-// What answers are worth beside the work that they spare.
+// The value of answers compared with the work that they save.
 const (
 	answerWorth = time.Millisecond
 	// byteWorth is the time that each byte saves: a MiB in a second is not slow.

@@ -135,8 +135,7 @@ func TestFaultsOfWrites(t *testing.T) {
 	})
 }
 
-// TestStopsInTheMiddle: a server that was fast and stops costs no more than one that never
-// answers.
+// TestStopsInTheMiddle: a server that was fast and stops costs no more than a server that never answers.
 func TestStopsInTheMiddle(t *testing.T) {
 	longtest.Skip(t)
 	eachProtocol(t, func(t *testing.T, protocol string) {
@@ -169,7 +168,7 @@ func TestStopsInTheMiddle(t *testing.T) {
 	})
 }
 
-// TestInterrupted: whoever interrupts a run waits for no cache.
+// TestInterrupted: an interrupted run does not wait for a cache.
 func TestInterrupted(t *testing.T) {
 	s, k := remotetest.Start(t), key(t, "ci")
 	s.Fail(remotetest.Faults{Hang: true})

@@ -17,7 +17,7 @@ import (
 )
 
 // Open implements cache.Lower. The blob is kept before it is read. A blob that cannot be fetched is a
-// *cache.MissingError, whatever the reason.
+// *cache.MissingError, for any reason.
 func (s *Store) Open(ctx context.Context, d cache.Digest) (io.ReadCloser, error) {
 	r, err := s.o.Kept.Open(ctx, d)
 	var missing *cache.MissingError
@@ -111,7 +111,7 @@ func (s *Store) read(ctx context.Context, blobs []cache.Digest) error {
 		return nil
 	}
 	if !s.readable() {
-		return lost(blobs[0], errors.New("the remote cache is not in use"))
+		return lostError(blobs[0], errors.New("the remote cache is not in use"))
 	}
 	var mu sync.Mutex
 	left := make(map[cache.Digest]bool, len(blobs))
@@ -169,7 +169,7 @@ func (s *Store) read(ctx context.Context, blobs []cache.Digest) error {
 			if err == nil || errors.As(err, &missing) {
 				return &cache.MissingError{Digest: d}
 			}
-			return lost(d, err)
+			return lostError(d, err)
 		}
 	}
 	return nil
@@ -184,7 +184,7 @@ func (s *Store) keep(ctx context.Context, d cache.Digest, r *counter) error {
 	case err != nil:
 		return &localError{err}
 	case got != d:
-		return &reapi.RefusedError{Err: fmt.Errorf("it sent other bytes than those of blob %s", d)}
+		return &reapi.RefusedError{Err: fmt.Errorf("its content of blob %s has a wrong digest", d)}
 	}
 	return nil
 }

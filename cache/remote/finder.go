@@ -71,7 +71,7 @@ func (f *finder) join(blobs []cache.Digest) *question {
 	return f.next
 }
 
-// put asks a question.
+// put adds a query.
 func (f *finder) put(q *question) {
 	f.slot <- struct{}{}
 	defer func() { <-f.slot }()

@@ -111,7 +111,7 @@ func (m *machine) warned() []error {
 	return slices.Clone(m.warnings)
 }
 
-// keyOf is the key of a manifest.
+// keyOf returns the key of a manifest.
 func keyOf(manifest string) cache.Key { return sha256.Sum256([]byte(manifest)) }
 
 // store stores an answer: a blob, and a tree with files.

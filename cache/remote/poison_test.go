@@ -174,8 +174,8 @@ func attempts() map[string]poison {
 	return all
 }
 
-// TestPoisoned: whoever can write to the server, and has a key that is not trusted, has
-// nothing served but what the trusted key signed for this question.
+// TestPoisoned: an attacker who can write to the server, with an untrusted key, can only have served what the
+// trusted key signed for this question.
 func TestPoisoned(t *testing.T) {
 	s := remotetest.Start(t)
 	main, pr := key(t, "main"), key(t, "pr-184")

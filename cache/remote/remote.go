@@ -43,7 +43,7 @@ type Options struct {
 	// Limit bounds the cost of the cache to a run beyond what it saves: two thirds for reads, one for the
 	// end of writes.
 	Limit time.Duration
-	// Together is of how many blobs the server is asked at once.
+	// Together is the number of blobs in one query.
 	Together int
 	// Warn is called once with the reason why the cache, or half of it, is not used any more.
 	Warn func(error)
@@ -71,7 +71,7 @@ type Store struct {
 	sender *cache.Sender // knows what the server has, or had a moment ago
 
 	mu     sync.Mutex
-	gone   map[cache.Digest]bool // that it did not yield, whatever it says that it has
+	gone   map[cache.Digest]bool // that it did not return, regardless of its reports
 	absent map[cache.Key]bool    // keys without a record that can be served
 }
 
@@ -111,7 +111,7 @@ func (s *Store) warn(err error) { s.warned.Do(func() { s.o.Warn(err) }) }
 
 // Close ends all use of the cache.
 func (s *Store) Close() error {
-	s.warned.Do(func() {}) // whatever fails now does so because of this
+	s.warned.Do(func() {}) // all later failures are caused by this
 	s.reads.end(context.Canceled)
 	s.writes.end(context.Canceled)
 	s.endUploads()
@@ -127,7 +127,7 @@ func (s *Store) wait(ctx context.Context, call func(ctx context.Context, progres
 	return s.reads.try(ctx, call)
 }
 
-// askMissing asks the server for the finder.
+// askMissing queries the server for the finder.
 func (s *Store) askMissing(blobs []cache.Digest) (missing []cache.Digest, err error) {
 	err = s.wait(context.Background(), func(ctx context.Context, _ func(int64)) (err error) {
 		missing, err = s.transport.Missing(ctx, blobs)
@@ -247,7 +247,7 @@ func (s *Store) Unsigned() int { return int(s.uploads.unsigned.Load()) }
 // TrustsNone reports whether nothing that is read can be trusted.
 func (s *Store) TrustsNone() bool { return s.o.Read && s.trusted == nil }
 
-// lost returns the error for a blob that the cache does not yield.
-func lost(d cache.Digest, err error) error {
+// lostError returns the error for a blob that the cache does not yield.
+func lostError(d cache.Digest, err error) error {
 	return fmt.Errorf("%w: %w", &cache.MissingError{Digest: d}, err)
 }

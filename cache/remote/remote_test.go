@@ -18,7 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/remote/remotetest"
 )
 
-// random are bytes that do not compress.
+// random returns bytes that do not compress.
 func random(n int) []byte {
 	b := make([]byte, n)
 	r := rand.New(rand.NewPCG(1, uint64(n)))
@@ -229,7 +229,7 @@ func TestReplaced(t *testing.T) {
 		has("of main")
 		writes(&main, trust, "of main, forced")
 		has("of main, forced")
-		// One that is not complete serves no client.
+		// An incomplete entry serves no client.
 		s.Evict()
 		writes(&pr, trust, "of pr, last")
 		r, err := served(t, newMachine(t, s, protocol, "", remote.Options{Limit: patient, Signer: &pr}), "question")

@@ -60,7 +60,7 @@ func (s *side) try(ctx context.Context, call func(ctx context.Context, progress 
 	var own *localError
 	passes := func(err error) bool { return !errors.As(err, &own) && !errors.As(err, &refused) }
 	err := retry.Patience{Calls: attempts, Pause: 100 * time.Millisecond, Longest: 400 * time.Millisecond}.Do(either, passes, func() error {
-		return s.once(either, call)
+		return s.callOnce(either, call)
 	})
 	switch {
 	case err == nil:
@@ -84,10 +84,10 @@ func (s *side) failed(err error) {
 	}
 }
 
-func (s *side) once(ctx context.Context, call func(ctx context.Context, progress func(int64)) error) error {
+func (s *side) callOnce(ctx context.Context, call func(ctx context.Context, progress func(int64)) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	timer := time.AfterFunc(stall, func() { cancel(fmt.Errorf("nothing came for %v", stall)) })
+	timer := time.AfterFunc(stall, func() { cancel(fmt.Errorf("no data arrived for %v", stall)) })
 	defer timer.Stop()
 	err := call(ctx, func(bytes int64) {
 		timer.Reset(stall)

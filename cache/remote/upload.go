@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// uploads are the records that are to be sent, and those who send them.
+// uploads holds the records to send, and their senders.
 type uploads struct {
 	mu      sync.Mutex
 	queue   chan cache.Key
@@ -132,7 +132,7 @@ func (s *Store) Flush(ctx context.Context) (sent, left int) {
 	if why := s.writes.why(); left > 0 && why != nil {
 		s.warn(fmt.Errorf("%d of %d results were not sent to it: %w", left, sent+left, why))
 	} else if left > 0 {
-		s.warn(fmt.Errorf("%d of %d results were not sent to it, as their blobs are gone or there were too many at once", left, sent+left))
+		s.warn(fmt.Errorf("%d of %d results were not sent to it, because their blobs are gone or too many were waiting", left, sent+left))
 	}
 	return sent, left
 }

@@ -119,9 +119,8 @@ func (s attackSummary) String() string {
 // callersSecret is in the environment of the caller and in files of its project.
 const callersSecret = "canary-of-the-caller"
 
-// TestAttacks judges solutions that do everything but solve their problem. None may be
-// judged as better than one that is simply wrong, be blamed on the machine, change what
-// becomes of the others, or leave anything. With -v it prints a table.
+// TestAttacks judges solutions that do everything but solve their problem. None may be judged as better than a
+// simply wrong one, be blamed on the machine, affect the others, or leave anything. With -v it prints a table.
 func TestAttacks(t *testing.T) {
 	if os.Getenv(realVariable) == "" {
 		t.Skip("needs Python, uv, a Docker daemon and go-judge; make attack has them")
@@ -163,7 +162,7 @@ func TestAttacks(t *testing.T) {
 	c.afterAttacks(before)
 }
 
-// lastKnown are the results of every cell, whatever they are.
+// lastKnown returns the results of every cell, whatever they are.
 func (c *checkout) lastKnown() string {
 	cmd := c.command("results", "--format", "json")
 	_ = cmd.Run()
@@ -189,7 +188,7 @@ func attackOutcome(cell report.Cell, worst int) string {
 // attackClasses are what may become of a submission's own doing.
 var attackClasses = []string{"judged", "timeout", "no_report", "no_score", "killed", "pytest_failed", "setup_failed", "compile_error", "refused"}
 
-// merit is how much a cell was found to be worth.
+// merit returns how good the judgement of a cell is.
 func merit(cell report.Cell) int {
 	worth := 0
 	for _, c := range cell.Checkpoints {
@@ -285,7 +284,7 @@ func attackProject(t *testing.T) *checkout {
 	return c
 }
 
-// attackFiles are the solutions of a problem.
+// attackFiles returns the solutions of a problem.
 func attackFiles(t *testing.T, problem string) (files []txtar.File) {
 	t.Helper()
 	archives := []string{problem}
@@ -327,7 +326,7 @@ func (c *checkout) afterAttacks(before map[string]string) {
 	c.run("cache", "verify")
 }
 
-// snapshot is the content of a directory's files.
+// snapshot returns the content of a directory's files.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

@@ -17,7 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/await"
 )
 
-// backgroundCommands are those for programs that go on beside a script.
+// backgroundCommands returns the commands for programs that run next to a script.
 //
 //	signal NAME FILE       send the process whose id is in a file INT, STOP or CONT
 //	awaits FILE N REGEXP   wait until a file has so many matches

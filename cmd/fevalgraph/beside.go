@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 )
 
-// findToolsBeside adds the program's directory to the end of PATH if that is one of a
-// Python environment with uv, and PATH has no uv: a wheel brings uv, but installers of
-// tools (uv, pipx) link only the program itself to a directory in PATH.
+// findToolsBeside adds the program's directory to the end of PATH if it belongs to a Python environment with
+// uv, and PATH has no uv: a wheel depends on uv, but installers of tools (uv, pipx) link only the program
+// itself to a directory in PATH.
 func findToolsBeside() {
 	if _, err := exec.LookPath("uv"); err == nil {
 		return

@@ -20,7 +20,7 @@ const (
 	barnDirVariable   = "FEVALGRAPH_TEST_BUILDBARN_DIR"   // the directory of its scripts/buildbarn
 )
 
-// barn is a Buildbarn of the tests' own with two workers.
+// barn is a separate Buildbarn for tests with two workers.
 type barn struct {
 	t                    *testing.T
 	endpoint, state, dir string

@@ -48,7 +48,7 @@ func newFarm(t *testing.T, project string, backends string) *farm {
 	return &farm{c}
 }
 
-// verdicts are the judgements of each backend, without places and times.
+// verdicts returns the judgements of each backend, without places and times.
 func (c *farm) verdicts() map[string]string {
 	c.t.Helper()
 	cmd := c.command("results", "--format", "json")
@@ -97,7 +97,7 @@ func (c *farm) again(what string) {
 	}
 }
 
-// elsewhere is the same project in another directory.
+// elsewhere returns the same project in another directory.
 func (c *farm) elsewhere() *farm {
 	c.t.Helper()
 	other := &farm{&checkout{t: c.t, dir: c.t.TempDir(), place: c.place, env: c.env}}

@@ -107,7 +107,7 @@ func (c *checkout) mayFail(args ...string) (stdout string) {
 // records are what runs recorded, with the key of their user.
 func (c *checkout) records() event.Records { return recordsIn(c.dir, c.command().Env) }
 
-// lastRun is the record of the last run that ended.
+// lastRun returns the record of the last run that ended.
 func (c *checkout) lastRun() *runRecord {
 	c.t.Helper()
 	r, err := lastRun(c.records())
@@ -142,7 +142,7 @@ func (c *checkout) states() map[string]event.State {
 	return all
 }
 
-// results are those of the last run without what differs between runs.
+// results returns the results of the last run without what differs between runs.
 func (c *checkout) results() string {
 	c.t.Helper()
 	cmd := c.run("results", "--format", "json")
@@ -184,10 +184,9 @@ func (c *checkout) judged() int {
 	return bytes.Count(content, []byte("\n"))
 }
 
-// awaitForked waits, after a kill, until every child of the killed has become
-// another program. Until then it holds the dead one's locks, so that whoever comes
-// next takes its sessions for living ones; on a busy machine that can take longer
-// than the next start.
+// awaitForked waits, after a kill, until every child of the killed process has become another program. Until
+// then it holds the dead one's locks, so that the next process takes its sessions for living ones; on a busy
+// machine that can take longer than the next start.
 func (c *checkout) awaitForked() {
 	c.t.Helper()
 	await.Until(c.t, "every child of what was killed is another program", func() bool {

@@ -22,7 +22,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// scriptCommands are the commands of the scripts beside testscript's own. ADDR
+// scriptCommands returns the commands of the scripts beside testscript's own. ADDR
 // stands for addresses of nodes, with braces as in a shell: x:{a,b}.
 //
 //	replace OLD NEW FILE      replace what must be there, everywhere in the file; \n is a line break

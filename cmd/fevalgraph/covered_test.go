@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/cli"
 )
 
-// Every command has a script of its own, and its help is looked at.
+// Every command has a script, which also checks its help.
 func TestEveryCommandHasScript(t *testing.T) {
 	dir := filepath.Join("testdata", "script", "cmd")
 	help, err := os.ReadFile(filepath.Join(dir, "help.txtar"))

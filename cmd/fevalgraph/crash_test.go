@@ -40,7 +40,7 @@ func TestKilled(t *testing.T) {
 	s.run(t)
 }
 
-// What runs when the program is killed is ended by whoever comes next.
+// The next process ends what runs when the program is killed.
 func TestKilledLeavesOrphans(t *testing.T) {
 	t.Parallel()
 	c := newCheckout(t, t.TempDir())

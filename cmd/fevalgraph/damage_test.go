@@ -16,14 +16,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
-// flipsVariable says at how many places of each file TestBitFlips has a wrong bit
-// of its own; in files that are smaller, at every byte. Without it all blobs, and
-// all records, have theirs at once.
+// flipsVariable sets the number of places in each file at which TestBitFlips flips a separate bit; in smaller
+// files, at every byte. Without it, all blobs, and all records, are damaged at once.
 const flipsVariable = "FEVALGRAPH_TEST_FLIPS"
 
-// TestBitFlips: whatever bit of whatever file of the store and of the project's
-// state is wrong, the next run has the results of one on sound files, and so has
-// one that has to read what nodes made.
+// TestBitFlips: for any wrong bit in any file of the store and of the project's state, the next run has the
+// results of a run on sound files, and so has a run that must read outputs of nodes.
 func TestBitFlips(t *testing.T) {
 	longtest.Skip(t)
 	t.Parallel()
@@ -105,7 +103,7 @@ func TestFlippedVersion(t *testing.T) {
 	}
 }
 
-// stateFiles are the files of the state that a run may read: those of past runs
+// stateFiles returns the files of the state that a run may read: those of past runs
 // but the last are none.
 func stateFiles(t *testing.T, state string) []string {
 	t.Helper()

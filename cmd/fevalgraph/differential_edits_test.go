@@ -344,7 +344,7 @@ func diffDamage(w *diffWorld) string {
 	return "damage the store"
 }
 
-// stored are the files of the store.
+// stored returns the files of the store.
 func (w *diffWorld) stored() []string {
 	var paths []string
 	for _, dir := range []string{"cas", "ac"} {
@@ -356,7 +356,7 @@ func (w *diffWorld) stored() []string {
 	return paths
 }
 
-// stateFilesOf are the files of a project's state on which runs rely.
+// stateFilesOf returns the files of a project's state on which runs rely.
 func stateFilesOf(c *checkout) []string {
 	var paths []string
 	entries, _ := os.ReadDir(filepath.Join(c.dir, ".fevalgraph")) // there is none at first

@@ -17,7 +17,7 @@ import (
 // diffShown is what a document shows of checkpoints, by their names: each as an object.
 type diffShown map[string]map[string]any
 
-// shownBy are the checkpoints of results, or of a file that has some.
+// shownBy returns the checkpoints of results, or of a file that has some.
 func (w *diffWorld) shownBy(what string, text []byte) diffShown {
 	w.t.Helper()
 	var doc struct {
@@ -39,7 +39,7 @@ func (w *diffWorld) shownBy(what string, text []byte) diffShown {
 	return shown
 }
 
-// rowsOf are the rows of status.
+// rowsOf returns the rows of status.
 func (w *diffWorld) rowsOf(text []byte) diffShown {
 	w.t.Helper()
 	var doc struct{ Rows []map[string]any }
@@ -58,8 +58,7 @@ func (w *diffWorld) rowsOf(text []byte) diffShown {
 	return shown
 }
 
-// presents fails unless whatever is shown before a run is what a clean one shows, or says that it is
-// stale.
+// presents fails unless the output before a run equals that of a clean one, or marks it as stale.
 func (w *diffWorld) presents(want *diffOutcome) {
 	w.t.Helper()
 	if want.message != "" || diffLatest(w.c) == "" {
@@ -147,7 +146,7 @@ func diffSwitch(w *diffWorld) string {
 	return "switch to " + filepath.Base(from)
 }
 
-// diffBreak has a run break, without the programs that it takes.
+// diffBreak makes a run break, by hiding its programs.
 func diffBreak(w *diffWorld) string {
 	what := ""
 	if w.rng.IntN(2) == 0 {

@@ -19,7 +19,7 @@ type diffTree string
 
 func (d diffTree) path(name string) string { return filepath.Join(string(d), name) }
 
-// leftByRuns reports whether a name at the top is no part of the project.
+// leftByRuns reports whether a name at the top does not belong to the project.
 func leftByRuns(name string) bool { return name == ".fevalgraph" || name == "out" || name == ".git" }
 
 // walk visits everything in lexical order.
@@ -39,7 +39,7 @@ func (d diffTree) walk(visit func(name string, e fs.DirEntry) error) error {
 	})
 }
 
-// files are the regular files, sorted. None are below what does not exist.
+// files returns the regular files, sorted. None are below what does not exist.
 func (d diffTree) files() []string {
 	var names []string
 	_ = d.walk(func(name string, e fs.DirEntry) error {
@@ -118,7 +118,7 @@ func (d diffTree) write(name, content string, mode fs.FileMode) {
 	must(os.WriteFile(path, []byte(content), mode))
 }
 
-// must is for steps of a test's own making, which fail only with the machine.
+// must is for the test's own steps, which fail only with the machine.
 func must(err error) {
 	if err != nil {
 		panic(err)

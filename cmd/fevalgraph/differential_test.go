@@ -146,7 +146,7 @@ func newDiffWorld(t *testing.T, seed uint64) *diffWorld {
 	return w
 }
 
-// checkoutAt is an empty checkout below temp, with its place.
+// checkoutAt returns an empty checkout below temp, with its place.
 func (w *diffWorld) checkoutAt(dir, place string) *checkout {
 	c := &checkout{t: w.t, dir: filepath.Join(w.temp, dir), place: filepath.Join(w.temp, place)}
 	for _, dir := range []string{c.dir, c.place + "/home", c.place + "/tmp"} {
@@ -296,8 +296,8 @@ func (w *diffWorld) planned() diffPlan {
 	return p
 }
 
-// compare fails unless what ran is what was planned: nothing that was fresh, and
-// whatever was stale for a reason of its own. Of nodes with one key, one runs.
+// compare fails unless exactly the planned nodes ran: none that was fresh, and all that were stale for a reason
+// other than another node. Of nodes with one key, one runs.
 func (w *diffWorld) compare(p diffPlan, r *runRecord) {
 	w.t.Helper()
 	if w.reopened() || w.lost { // what a plan took for there may turn out to be damaged
@@ -427,7 +427,7 @@ func (w *diffWorld) outcomeIn(c *checkout, dir string) *diffOutcome {
 	return o
 }
 
-// diffLatest is the id of the last run that ended normally.
+// diffLatest returns the id of the last run that ended normally.
 func diffLatest(c *checkout) string {
 	run, err := event.FindRun(c.records(), "latest")
 	if err != nil {
@@ -439,7 +439,7 @@ func diffLatest(c *checkout) string {
 // diffVaries are ids of runs and durations in exports, and digests of files that have some.
 var diffVaries = regexp.MustCompile(`\d{8}-\d{6}-[0-9a-f]{6}|"duration(_ms)?":\s*[0-9.e+-]+|time="[0-9.]+"|,[0-9]+\.[0-9]{3},,|: "[0-9a-f]{64}"`)
 
-// diffTimeless is a document of results without ids of runs and durations.
+// diffTimeless returns a document of results without ids of runs and durations.
 func diffTimeless(t *testing.T, text []byte) string {
 	t.Helper()
 	var value any

@@ -44,7 +44,7 @@ export "json" "all" {
 const trapAssets = `asset "globbed" { source = "linked/*.txt" }
   asset "shared" { source = "shared" }`
 
-// newTrap is a world with a trapProject that has been run, and would be recognised
+// newTrap returns a world with a trapProject that has been run, and would be recognised
 // as unchanged.
 func newTrap(t *testing.T, assets string) (*diffWorld, diffTree) {
 	t.Helper()

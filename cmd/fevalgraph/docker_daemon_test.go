@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// testDaemon is one that a test may do anything to.
+// testDaemon is a daemon that tests can do anything to.
 type testDaemon struct {
 	dir, host string
 	env       []string

@@ -25,9 +25,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/coverdir"
 )
 
-// editorCommand is an editor that opens a file, waits until the language server has said all
-// that it has to say, asks for one thing about a place, line and column from 1, and ends the
-// server. The answer is in answer.json then, and all diagnostics in diagnostics.json.
+// editorCommand runs an editor that opens a file, waits for the language server's reports, makes one request
+// about a place, line and column from 1, and ends the server. It writes the answer to answer.json, and all
+// diagnostics to diagnostics.json.
 func editorCommand(ts *testscript.TestScript, args []string) error {
 	if err := want(args, 2, "METHOD FILE [LINE COLUMN]"); err != nil {
 		return err

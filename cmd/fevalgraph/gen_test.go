@@ -110,9 +110,9 @@ func TestGenerateTrust(t *testing.T) {
 	asks := "generator.small: send the environment variable LAB_KEY to " + g.url + "/v1"
 	silent(asks)
 	g.exits(0, "gen", "-n")
-	g.run("run") // whoever runs a project trusts it with much, and not with that
+	g.run("run") // running a project trusts it with much, but not with that
 	silent(asks)
-	if said := output(g.run("trust")); !strings.Contains(said, "; gen may\n  "+asks) {
+	if said := output(g.run("trust")); !strings.Contains(said, "; gen can\n  "+asks) {
 		t.Error(said)
 	}
 	g.exits(0, "gen")
@@ -260,7 +260,7 @@ func TestGenerateMaxCost(t *testing.T) {
 	g.run("trust")
 	g.edit(`model    = "small"`, "model    = \"small\"\n  parameters = { max_tokens = 4 }\n  limits { concurrency = 1 }\n  price {\n    input  = 1\n    output = 1000\n  }")
 	said := g.exits(3, "gen", "--max-cost", "0.05")
-	if n := g.model.Answered(); n == 0 || n > 12 || !strings.Contains(said, "not asked: $0.0") || !strings.Contains(said, "$0.0500") {
+	if n := g.model.Answered(); n == 0 || n > 12 || !strings.Contains(said, "not requested: $0.0") || !strings.Contains(said, "$0.0500") {
 		t.Errorf("%d answers: %s", n, said)
 	}
 	if said := output(g.run("gen")); !strings.Contains(said, "small      ") || g.model.Answered() != 20 {

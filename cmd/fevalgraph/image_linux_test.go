@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// twoImages are file systems with one file, which differ in its bytes alone.
+// twoImages returns file systems with one file, which differ in its bytes alone.
 func twoImages(t *testing.T, dir string) []string {
 	t.Helper()
 	source, first, second := filepath.Join(dir, "image"), filepath.Join(dir, "first.img"), filepath.Join(dir, "second.img")
@@ -27,7 +27,7 @@ func twoImages(t *testing.T, dir string) []string {
 	return []string{first, second}
 }
 
-// freeLoop is a loop device that is not in use.
+// freeLoop returns a loop device that is not in use.
 func freeLoop() (string, error) {
 	out, err := exec.Command("losetup", "--find").Output()
 	return strings.TrimSpace(string(out)), err

@@ -26,7 +26,7 @@ func main() {
 	os.Exit(cli.Main(os.Args[1:], world()))
 }
 
-// world returns what the program has of the outside world.
+// world returns the program's access to the outside world.
 func world() cli.IO {
 	return cli.IO{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv, Benchmarks: compat.Benchmarks(), Kinds: kinds.All()}
 }

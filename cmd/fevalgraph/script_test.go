@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(suite{m}, map[string]func(){"fevalgraph": checkedMain})
 }
 
-// suite runs the tests, with stand-ins for uv and uvx beside fevalgraph. These are
-// programs of their own: this one takes ten times as long to start.
+// suite runs the tests, with stand-ins for uv and uvx next to fevalgraph. These are separate programs: this one
+// takes ten times as long to start.
 type suite struct{ tests *testing.M }
 
 // Run implements testscript.TestingM.
@@ -98,7 +98,7 @@ func TestReal(t *testing.T) {
 // dockerVariable says that DOCKER_HOST leads to a daemon with the tests' images.
 const dockerVariable = "FEVALGRAPH_TEST_DOCKER"
 
-// What only a Docker daemon can show. Containers have a uv of their own.
+// Scripts that need a Docker daemon. Containers have a separate uv.
 func TestDocker(t *testing.T) {
 	if os.Getenv(dockerVariable) == "" {
 		t.Skip("needs a Docker daemon; make test has one")
@@ -156,7 +156,7 @@ func runScripts(t *testing.T, dir string, real bool) {
 	})
 }
 
-// subject is the first word of a script's name.
+// subject returns the first word of a script's name.
 func subject(path string) string {
 	word, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".txtar"), "_")
 	return word

@@ -80,8 +80,7 @@ func (m *machines) checkoutOf(t *testing.T, project string) *onClusters {
 	return c
 }
 
-// ownServer has runs start an API server, for which there is a home like that of the
-// tests' server.
+// ownServer makes runs start an API server, with a home like that of the tests' server.
 func (c *onClusters) ownServer() {
 	c.t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -137,7 +136,7 @@ func (c *onClusters) sums() {
 	c.write("sums/crash.cpp", "int main() { *(volatile int *)0 = 1; }\n")
 }
 
-// with is a command of the program, with variables NAME=VALUE of the configuration.
+// with returns a command of the program, with variables NAME=VALUE of the configuration.
 func (c *onClusters) with(variables []string, args ...string) *exec.Cmd {
 	cmd := c.command(args...)
 	cmd.Path, cmd.Err = c.machines.program, nil
@@ -147,7 +146,7 @@ func (c *onClusters) with(variables []string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// command is a command of the program that clusters get.
+// command returns a command of the program that clusters get.
 func (c *onClusters) command(args ...string) *exec.Cmd {
 	cmd := c.checkout.command(args...)
 	cmd.Path, cmd.Err = c.machines.program, nil
@@ -179,7 +178,7 @@ func (c *onClusters) judged(cmd *exec.Cmd, err error) string {
 
 var launching = regexp.MustCompile(`launching cluster (\S+)`)
 
-// launched are the clusters that a run says it launched.
+// launched returns the clusters that a run says it launched.
 func (c *onClusters) launched(said string) (clusters []string) {
 	c.t.Helper()
 	for _, m := range launching.FindAllStringSubmatch(said, -1) {
@@ -197,7 +196,7 @@ func (c *onClusters) prefix() string {
 	return "fg-" + hex.EncodeToString(sum[:3]) + "-"
 }
 
-// jobs are the numbers of Slurm's jobs that are clusters of the project.
+// jobs returns the numbers of Slurm's jobs that are clusters of the project.
 func (c *onClusters) jobs() (numbers []string) {
 	c.t.Helper()
 	for line := range strings.Lines(c.machines.slurm(c.t, "squeue", "--noheader", "--format=%A %j")) {
@@ -218,7 +217,7 @@ func (c *onClusters) queueIsEmpty() {
 	}
 }
 
-// leases are the files of the project's clusters.
+// leases returns the files of the project's clusters.
 func (c *onClusters) leases() []string {
 	c.t.Helper()
 	files, err := filepath.Glob(filepath.Join(c.dir, ".fevalgraph", "clusters", "*.json"))
@@ -242,7 +241,7 @@ func (c *onClusters) graded() map[string]int {
 	return times
 }
 
-// napping are variables of a run whose cells take so many seconds and note that they ran;
+// napping returns variables of a run whose cells take so many seconds and note that they ran;
 // all are stale if the number is another.
 func (c *onClusters) napping(seconds float64, more ...string) []string {
 	c.t.Helper()

@@ -95,7 +95,7 @@ func (s *clusterSoak) round(i int) {
 	trouble := clusterTroubles[s.random.IntN(len(clusterTroubles))]
 	within := 12 * time.Second // what a run takes that has clusters
 	if fresh {
-		within = 60 * time.Second // and one that has to launch both
+		within = 60 * time.Second // and a round that must launch both
 		s.c.run("clean", "--clusters")
 	}
 	at := time.Duration(s.random.Int64N(int64(within)))

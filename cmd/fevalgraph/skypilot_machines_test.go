@@ -17,7 +17,7 @@ const (
 	slurmVariable    = "FEVALGRAPH_TEST_SLURM"    // the directory of its scripts/skypilot and scripts/slurm
 )
 
-// machines are a SkyPilot of the tests' own on a Slurm of the tests' own.
+// machines is a separate SkyPilot on a separate Slurm for tests.
 type machines struct {
 	api, dir string
 	program  string // fevalgraph, which clusters get: this program would be the tests there

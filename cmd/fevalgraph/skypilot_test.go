@@ -41,7 +41,7 @@ func TestSkyPilot(t *testing.T) {
 	}
 }
 
-// What tasks make on a cluster is what they make here.
+// Tasks make the same on a cluster as here.
 func tasksOnCluster(t *testing.T, m *machines) {
 	c := m.checkoutOf(t, "tasks")
 	c.env = append(c.env, "FEVALGRAPH_ISOLATION=")
@@ -123,7 +123,7 @@ func clustersJudgeAsHere(t *testing.T, m *machines) {
 	clusters.queueIsEmpty()
 }
 
-// ran are the nodes that the last run executed, without their backends.
+// ran returns the nodes that the last run executed, without their backends.
 func (c *onClusters) ran() (addrs []string) {
 	for _, addr := range c.lastRun().executed {
 		name, _, _ := strings.Cut(addr, "@")
@@ -150,7 +150,7 @@ func (m *machines) received(t *testing.T) (files int, size int64) {
 	return files, size
 }
 
-// judgements are the results of the last run without what differs between machines.
+// judgements returns the results of the last run without what differs between machines.
 func (c *onClusters) judgements() string {
 	c.t.Helper()
 	cmd := c.command("results", "--format", "json")
@@ -224,8 +224,8 @@ func killedLeavesCluster(t *testing.T, m *machines) {
 	c.noLeftovers()
 }
 
-// onceEach fails if a solution was not graded, or was recorded twice. Those of before had
-// begun when something was killed: one that had ended but was not recorded is graded again.
+// onceEach fails if a solution was not graded, or was recorded twice. A solution in before had begun when a
+// process was killed: if it had ended without being recorded, it is graded again.
 func (c *onClusters) onceEach(solutions int, before map[string]int) {
 	c.t.Helper()
 	graded := c.graded()
@@ -241,7 +241,7 @@ func (c *onClusters) onceEach(solutions int, before map[string]int) {
 	c.t.Logf("%d of %d had begun when it happened", len(before), solutions)
 }
 
-// A job that Slurm ends is no verdict.
+// A job that Slurm ends has no verdict.
 func clusterIsCancelled(c *onClusters, nap float64) {
 	run := c.runUntil(6, c.napping(nap, "keep=30m")...)
 	jobs := c.jobs()
@@ -274,7 +274,7 @@ func serverIsKilled(c *onClusters, nap float64) {
 	c.onceEach(24, before)
 }
 
-// What is edited while a run goes on is what the next one runs: this one has what there was.
+// The next run sees edits during a run; this one uses the earlier files.
 func batchIsEdited(c *onClusters, nap float64) {
 	variables := c.napping(nap, "keep=30m")
 	run := c.runUntil(6, variables...)

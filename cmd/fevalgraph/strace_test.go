@@ -22,7 +22,7 @@ type systemCalls struct {
 // tracedCalls are the calls that a trace is of.
 const tracedCalls = "execve,execveat,connect,openat,open,creat,mkdir,mkdirat,unlink,unlinkat,rename,renameat,renameat2,link,linkat,symlink,symlinkat,mknod,mknodat,truncate,fchmodat,fchownat"
 
-// withStrace has a command run under strace. The file is read when it has ended.
+// withStrace runs a command under strace. The file can be read after its end.
 func withStrace(t *testing.T, cmd *exec.Cmd) (file string) {
 	t.Helper()
 	strace, err := exec.LookPath("strace")

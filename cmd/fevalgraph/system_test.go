@@ -13,7 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// systemCommands are the commands that change more than files. A script that
+// systemCommands returns the commands that change more than files. A script that
 // cannot have what it asks for ends there, and its log says so.
 //
 //	mountfull DIR SIZE      a file system of that size, such as 1m (root only)

@@ -49,7 +49,7 @@ func tasksAgree(t *testing.T, dir string, command func(args ...string) *exec.Cmd
 	}
 }
 
-// complaints are the messages of the failed nodes of the last run, by the two groups of their
+// complaints returns the messages of the failed nodes of the last run, by the two groups of their
 // addresses.
 func complaints(t *testing.T, dir string, env []string, addr *regexp.Regexp) map[string]map[string]string {
 	t.Helper()

@@ -32,7 +32,7 @@ func parseTOML(text string) (*yaml.Node, *diag.Diagnostic) {
 		return d
 	}
 	var all map[string]any
-	if err := toml.Unmarshal([]byte(text), &all); err != nil { // it knows what may not stand twice
+	if err := toml.Unmarshal([]byte(text), &all); err != nil { // it knows what must not occur twice
 		return nil, bad(err)
 	}
 	t := &tree{root: &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: 1, Column: 1}}

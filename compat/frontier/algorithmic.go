@@ -61,10 +61,10 @@ func readAlgorithmic(files *lang.ReaderFiles, given map[string]string) (*lang.Ma
 	}
 	subtasks := c.subtasks()
 	if len(subtasks) == 0 && len(c.Mistakes) == 0 {
-		c.Fail(document.At(c.Root, "subtasks"), "there is no subtask, so there is nothing to judge")
+		c.Fail(document.At(c.Root, "subtasks"), "no subtasks, so nothing can be judged")
 	}
 	if absent := c.absent(subtasks); len(absent) > 0 {
-		c.Fail(document.At(c.Root, "subtasks"), "testdata lacks what is named: "+strings.Join(absent, ", "))
+		c.Fail(document.At(c.Root, "subtasks"), "testdata lacks the files "+strings.Join(absent, ", "))
 	}
 	for i := range subtasks {
 		judge.Blocks = append(judge.Blocks, subtasks[i].block(c))
@@ -73,7 +73,7 @@ func readAlgorithmic(files *lang.ReaderFiles, given map[string]string) (*lang.Ma
 	if tool == nil {
 		tool = judge.Attributes["checker"]
 	}
-	made.Blocks = append(made.Blocks, judge, seen(c.File, nil, "testdata/**", lang.EscapeGlob(tool.(string))))
+	made.Blocks = append(made.Blocks, judge, seenBlock(c.File, nil, "testdata/**", lang.EscapeGlob(tool.(string))))
 	for _, file := range []string{"reference.cpp", "examples/reference.cpp"} { // few problems ship one
 		if path := filepath.Join(c.dir, file); files.Exists(path) {
 			made.Blocks = append(made.Blocks, lang.MadeBlock{Kind: "reference", Made: lang.Made{Attributes: map[string]any{"source": path, "score": earns}}})
@@ -195,7 +195,7 @@ func (s *subtask) block(c *algorithmic) lang.MadeBlock {
 			"input": one.input, "output": one.output, "time": c.limit(time, "1s"), "memory": c.size(memory, "256MiB"),
 		}}})
 	}
-	if len(s.cases) == 0 { // limits are looked at, whatever is under them
+	if len(s.cases) == 0 { // limits are checked, regardless of their content
 		c.limit(s.time, "")
 		c.size(s.memory, "")
 	}

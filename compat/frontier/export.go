@@ -117,7 +117,7 @@ func resultOf(cell *plan.Cell, rc *report.Cell, hashes *hashes) (batch.Result, e
 		r.Status, r.Message = batch.Pending, "broken: "+r.Message
 	}
 	var err error
-	r.SolutionHash, r.ProblemHash, err = hashes.of(cell.Solution, batch.Second)
+	r.SolutionHash, r.ProblemHash, err = hashes.hashesOf(cell.Solution, batch.Second)
 	return r, err
 }
 

@@ -18,9 +18,9 @@ type treeOf struct {
 	generation batch.Generation
 }
 
-// of returns the hashes that batches compute of a solution's file and its problem's directory. A solution
+// hashesOf returns the hashes that batches compute of a solution's file and its problem's directory. A solution
 // without a file, and an invalid problem, have the hash "".
-func (h *hashes) of(s *lang.Solution, g batch.Generation) (solution, problem string, err error) {
+func (h *hashes) hashesOf(s *lang.Solution, g batch.Generation) (solution, problem string, err error) {
 	if source := answerOf(s); source != "" && isFile(source) {
 		if solution, err = batch.HashFile(source); err != nil {
 			return "", "", err

@@ -27,8 +27,8 @@ func importer() *plan.Importer {
 }
 
 const help = `With --import the results in a .state.<track>.json of Frontier-CS's batches are
-shown, too, if its hashes are those of the files here. They are no verdicts of
-this project: they have the class imported, and scores count nowhere unless
+also shown, if its hashes match the files here. They are not verdicts of this
+project: they have the class imported, and scores count nowhere unless
 --count-imported says so. Nothing is stored.`
 
 func decode(text []byte) (plan.Foreign, error) {
@@ -44,7 +44,7 @@ type foreign struct{ state *batch.State }
 
 func (f foreign) Len() int { return len(f.state.Results) }
 
-// Cells returns the results whose hashes are those of the files here.
+// Cells returns the results whose hashes match the files here.
 func (f foreign) Cells(p *plan.Plan, from string, counted bool) (plan.Imported, error) {
 	solutions := map[batch.Pair]*lang.Solution{}
 	for _, c := range p.Cells {
@@ -81,7 +81,7 @@ func skipped(s *lang.Solution, r batch.Result, hashes *hashes) string {
 		return skippedUnproven
 	}
 	for _, g := range batch.Generations {
-		solution, problem, err := hashes.of(s, g)
+		solution, problem, err := hashes.hashesOf(s, g)
 		switch {
 		case err != nil:
 			return err.Error()

@@ -44,7 +44,7 @@ func load(t *testing.T, hcl string, files map[string]string) (*lang.Config, diag
 	return lang.Load(plan.WithBenchmarks(lang.Options{Dir: root, Extensions: lang.Extensions{Kinds: []lang.BackendKind{{Schema: lang.BlockSchema{Name: "gojudge"}, NoCommands: "It judges"}}}}, []plan.Benchmark{Benchmark()}))
 }
 
-// algorithmicFiles are those of a problem with data for three cases.
+// algorithmicFiles returns the files of a problem with data for three cases.
 func algorithmicFiles(config string) map[string]string {
 	files := map[string]string{"algorithmic/problems/7/config.yaml": config, "algorithmic/problems/7/chk.cc": "", "algorithmic/problems/7/interactor.cc": "", "algorithmic/problems/7/statement.txt": ""}
 	for _, name := range []string{"1.in", "1.ans", "2.in", "2.ans", "3.in", "3.ans", "in1.txt", "out1.txt"} {
@@ -107,7 +107,7 @@ func TestAlgorithmicMistakes(t *testing.T) {
 	for config, want := range map[string]string{
 		"type: batch\nsubtasks: [{n_cases: 1}]":        "the type batch cannot be judged",
 		"time: 1s":                                     "it needs a list of subtasks",
-		"subtasks: []":                                 "there is no subtask",
+		"subtasks: []":                                 "no subtasks",
 		"subtasks: [{}]":                               "it needs a list of subtasks, each with n_cases or cases",
 		"subtasks: [{n_cases: 1, time: soon}]":         "the time soon cannot be read",
 		"subtasks: [{n_cases: 1, memory_limit: lots}]": "the memory lots cannot be read",
@@ -172,7 +172,7 @@ func TestResearchProblem(t *testing.T) {
 	}
 }
 
-// A file that says that there is no answer counts only where there is no other.
+// A file for a missing answer counts only without another file.
 func TestFindSolutions(t *testing.T) {
 	files := algorithmicFiles("subtasks: [{n_cases: 1}]")
 	for _, name := range []string{"7/m.cpp", "7/m.FAILED", "7/m_1.FAILED", "7/deep/n.py", "7/notes.md"} {

@@ -70,11 +70,11 @@ func readResearch(files *lang.ReaderFiles, given map[string]string) (*lang.Made,
 	if tag := document.Scalar(document.At(r.Root, "tag"), ""); tag != "" {
 		made.Attributes["tags"] = []string{tag}
 	}
-	made.Blocks = append(made.Blocks, r.command(given), r.resources(), seen(r.File, prompted(), "*.py", "*.sh", "*.toml", "*.txt", "resources/**"))
+	made.Blocks = append(made.Blocks, r.command(given), r.resources(), seenBlock(r.File, prompted(), "*.py", "*.sh", "*.toml", "*.txt", "resources/**"))
 	if shipped := filepath.Join(r.dir, "reference.py"); files.Exists(shipped) {
 		made.Blocks = append(made.Blocks, lang.MadeBlock{Kind: "reference", Made: lang.Made{Attributes: map[string]any{"source": shipped, "score": earns}}})
 	}
-	for _, parent := range r.parents { // files for all problems below it, laid beside them as there
+	for _, parent := range r.parents { // files for all problems below it, placed next to them as there
 		common := filepath.Join(r.problems, filepath.FromSlash(parent), "common")
 		if !files.Exists(common) {
 			continue
@@ -95,7 +95,7 @@ func (r *research) unheeded() {
 		}
 		for _, key := range document.Keys(n) {
 			if !slices.Contains(heeded[of], key) {
-				r.Warn(document.At(n, key), strings.TrimPrefix(of+"."+key, ".")+" is a setting that nothing here heeds")
+				r.Warn(document.At(n, key), strings.TrimPrefix(of+"."+key, ".")+" is a setting that is not supported")
 			}
 		}
 	}

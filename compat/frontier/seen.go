@@ -11,9 +11,9 @@ import (
 // prompted are the values of a research problem's config.yaml that prompts have.
 var prompted = lazyregexp.New(`^runtime\.(environment|requires_gpu|docker\.gpu|resources\b.*)$`)
 
-// seen separates what models see of a problem, its text and the values of config.yaml that prompts have, from files for
+// seenBlock separates what models see of a problem, its text and the values of config.yaml that prompts have, from files for
 // grading. What nodes have of config.yaml is in rules only if the problem has errors, as it has no nodes then.
-func seen(config *document.File, prompted *regexp.Regexp, grading ...string) lang.MadeBlock {
+func seenBlock(config *document.File, prompted *regexp.Regexp, grading ...string) lang.MadeBlock {
 	settings, rules := map[string]string{}, map[string]string{}
 	for _, leaf := range document.Leaves(config.Root) {
 		name := "config.yaml " + leaf.Path

@@ -18,9 +18,9 @@ type answers struct {
 	others map[string]*answer // by their own names
 }
 
-// of returns the problem whose task has a name or, for problems of other kinds, whose own name is the task's
+// find returns the problem whose task has a name or, for problems of other kinds, whose own name is the task's
 // without its organization. It returns nil if no problem fits.
-func (a *answers) of(task string) *answer {
+func (a *answers) find(task string) *answer {
 	if one := a.tasks[task]; one != nil {
 		return one
 	}
@@ -103,7 +103,7 @@ func (a *answer) mismatch(t *trial) error {
 		names = append(names, s.Name)
 	}
 	if len(names) > len(a.steps) || !slices.Equal(names, a.steps[:len(names)]) {
-		return fmt.Errorf("its steps are %s, and those of the problem are %s", some(names), some(a.steps))
+		return fmt.Errorf("its steps are %s, but the problem's steps are %s", some(names), some(a.steps))
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (a *answer) checkpoint(files *lang.ReaderFiles, t *trial, step string) (c l
 	case err != nil:
 	case a.task == nil:
 		var only string
-		if only, err = r.only(); err == nil {
+		if only, err = r.singleArtifact(); err == nil {
 			c.Source = only
 		}
 	default:

@@ -226,7 +226,7 @@ func (j *job) result(ctx context.Context, one exported, source *trial) (*trialRe
 	}
 	t.TrialName = fileName(t.TrialName) + "__" + t.ID[:7]
 	if source != nil {
-		t.from(source, rc.Solution)
+		t.copySource(source, rc.Solution)
 	}
 	for n := 7; j.named[t.TrialName] || !filepath.IsLocal(t.TrialName); n++ {
 		t.TrialName += "_" + t.ID[n:n+1]
@@ -246,8 +246,8 @@ func (j *job) result(ctx context.Context, one exported, source *trial) (*trialRe
 	return t, j.judge(ctx, one, source, t)
 }
 
-// from fills in what a trial that was graded again has from its source.
-func (t *trialResult) from(source *trial, name string) {
+// copySource fills in what a trial that was graded again has from its source.
+func (t *trialResult) copySource(source *trial, name string) {
 	t.TaskName, t.TrialName = source.TaskName, name
 	for to, from := range map[*json.RawMessage]json.RawMessage{&t.TaskID: source.TaskID, &t.AgentInfo: source.AgentInfo} {
 		if len(from) > 0 && string(from) != "null" { // Harbor reads no trial without these

@@ -9,7 +9,7 @@ import (
 // failure describes how Harbor treats exceptions of a name.
 type failure struct {
 	group string
-	// valid reports that Harbor takes a reward that was recorded beside one.
+	// valid reports that Harbor accepts a reward that was recorded next to one.
 	valid bool
 	// own reports that the agent itself ended so: what it did not reach is its doing.
 	own bool

@@ -78,7 +78,7 @@ func (g *ignores) excluded(name string, dir bool) bool {
 	for n := from + 1; n <= len(parts); n++ {
 		left := false
 		for at := from; at < n; at++ {
-			if said := ruled(g.of(strings.Join(parts[:at], "/")), strings.Join(parts[at:n], "/"), dir || n < len(parts)); said != nil {
+			if said := ruled(g.rulesIn(strings.Join(parts[:at], "/")), strings.Join(parts[at:n], "/"), dir || n < len(parts)); said != nil {
 				left = *said
 			}
 		}
@@ -89,7 +89,7 @@ func (g *ignores) excluded(name string, dir bool) bool {
 	return false
 }
 
-func (g *ignores) of(dir string) []ignoreRule {
+func (g *ignores) rulesIn(dir string) []ignoreRule {
 	rules, known := g.rules[dir]
 	if !known {
 		rules = ignoreRules(g.read(path.Join(dir, harborignored)))

@@ -32,7 +32,7 @@ func collect(files *lang.ReaderFiles, dir string, problems []lang.Candidate) ([]
 	var all []lang.Collected
 	unknown, ambiguous := map[string]int{}, map[string]*answer{}
 	for _, t := range trials {
-		switch a := answers.of(t.TaskName); {
+		switch a := answers.find(t.TaskName); {
 		case a == nil:
 			unknown[t.TaskName]++
 		case len(a.names) > 1:
@@ -88,7 +88,7 @@ func readJob(files *lang.ReaderFiles, dir string) ([]*trial, diag.List) {
 	}
 	if len(unfinished) > 0 {
 		told = append(told, warning("unfinished-trial", "Trials that are not finished",
-			fmt.Sprintf("Of %s, %s left out, because no result says that they ended: %s.", filepath.Base(dir), are(len(unfinished), "trial"), some(unfinished)),
+			fmt.Sprintf("Of %s, %s left out, because they did not end: %s.", filepath.Base(dir), are(len(unfinished), "trial"), some(unfinished)),
 			"they are taken once Harbor has written their result.json"))
 	}
 	return trials, told

@@ -102,9 +102,9 @@ func TestTrialsLeftOut(t *testing.T) {
 		"word__linked is left out: its result.json: ", `is outside of the project.`,
 		"word__loop is left out: its result.json: ", "in a loop of symbolic links", "word__gone",
 		"word__nameless is left out: its result.json names no task",
-		"word__many is left out: its result.json: bad JSON: there are more than 8 MiB",
+		"word__many is left out: its result.json: bad JSON: it exceeds 8 MiB",
 		`" word__space" cannot be the name`, `"word__\x1b[31m" cannot be the name`,
-		"Of j, 3 trials are left out, because no result says that they ended: word__gone, word__running, word__unended.",
+		"Of j, 3 trials are left out, because they did not end: word__gone, word__running, word__unended.",
 		"No problem here is the task of 1 trial of j: org/strange.",
 	} {
 		if !strings.Contains(all, want) {
@@ -113,7 +113,7 @@ func TestTrialsLeftOut(t *testing.T) {
 	}
 }
 
-// A reward that is recorded and no finite number is none, and never 0.
+// A recorded reward that is not a finite number counts as missing, and never as 0.
 func TestRecordedRewards(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"rewards": {"reward": 0.5}}`: "0.5 true", `{"rewards": {"reward": 1, "other": null}}`: "1 true", `{"rewards": {"other": 1}}`: "- true",
@@ -135,15 +135,15 @@ func TestRecordedRewards(t *testing.T) {
 
 func TestJobsThatAreNone(t *testing.T) {
 	for config, want := range map[string]string{
-		`solution "s" { harbor_job = "jobs/none" }`:                                                      "There is no",
+		`solution "s" { harbor_job = "jobs/none" }`:                                                      "not found",
 		`solution "s" { harbor_job = "grade" }`:                                                          "No directory in",
 		`solution "s" { harbor_job = "/proc" }`:                                                          "outside of the project",
-		"solution \"s\" {\n  harbor_job = \"jobs/j\"\n  source = \"x\"\n}":                               "What is recorded says it",
-		"solution \"s\" {\n  harbor_job = \"jobs/j\"\n  problem = problem.any[\"word\"]\n}":              "What is recorded says it",
-		`solution "s" { harbor_job = 3 > 2 ? "jobs/none" : "jobs/j" }`:                                   "There is no",
+		"solution \"s\" {\n  harbor_job = \"jobs/j\"\n  source = \"x\"\n}":                               "The recorded result contains it",
+		"solution \"s\" {\n  harbor_job = \"jobs/j\"\n  problem = problem.any[\"word\"]\n}":              "The recorded result contains it",
+		`solution "s" { harbor_job = 3 > 2 ? "jobs/none" : "jobs/j" }`:                                   "not found",
 		"locals {\n  s = solution.s\n}\nsolution \"s\" { harbor_job = local.s }":                         "Cycle",
 		"solution \"s\" {\n  for_each = {}\n  harbor_job = each.value\n}\n# no job, no solution":         "",
-		"solution \"s\" {\n  for_each = { a = \"jobs/none\" }\n  harbor_job = each.value\n}\n# of a key": "There is no",
+		"solution \"s\" {\n  for_each = { a = \"jobs/none\" }\n  harbor_job = each.value\n}\n# of a key": "not found",
 	} {
 		problems, _, _ := strings.Cut(commandProblems, "\nsolution")
 		_, found, _ := load(t, problems+"\n"+config, nil)

@@ -34,7 +34,7 @@ func (j *job) judge(ctx context.Context, one exported, source *trial, t *trialRe
 		}
 		from := ended
 		ended = later(ended, c.DurationMS)
-		left, err := j.left(ctx, one.cell, c.Name, t.TrialName, stepped)
+		left, err := j.writeJudged(ctx, one.cell, c.Name, t.TrialName, stepped)
 		if err != nil {
 			return err
 		}
@@ -62,8 +62,8 @@ func (j *job) judge(ctx context.Context, one exported, source *trial, t *trialRe
 	return nil
 }
 
-// left returns what the verifier of a checkpoint left, and writes what it judged.
-func (j *job) left(ctx context.Context, cell *plan.Cell, name, trial string, stepped bool) (left plan.VerifierOutput, err error) {
+// writeJudged returns what the verifier of a checkpoint left, and writes what it judged.
+func (j *job) writeJudged(ctx context.Context, cell *plan.Cell, name, trial string, stepped bool) (left plan.VerifierOutput, err error) {
 	for i := range cell.Checkpoints {
 		cc := &cell.Checkpoints[i]
 		if cc.Checkpoint.Name != name || cc.Checkpoint.Verifier == nil {

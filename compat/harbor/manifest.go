@@ -170,9 +170,9 @@ func (d *taskArtifact) serviceName() string {
 	return d.Service
 }
 
-// only returns the artifact of a trial for a problem without declared artifacts: the one next to
+// singleArtifact returns the artifact of a trial for a problem without declared artifacts: the one next to
 // collectedAlways, or collectedAlways.
-func (r *record) only() (string, error) {
+func (r *record) singleArtifact() (string, error) {
 	var found []*entry
 	for i := range r.entries {
 		if e := &r.entries[i]; e.Status == "ok" {
@@ -189,7 +189,7 @@ func (r *record) only() (string, error) {
 	case 1:
 		return r.place(filepath.FromSlash(found[0].Destination))
 	}
-	return "", fmt.Errorf("%d artifacts were collected, and nothing says which of them is the solution", len(found))
+	return "", fmt.Errorf("%d artifacts were collected, and the solution is not specified", len(found))
 }
 
 func sameSet(a, b []string) bool {

@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// readerFiles are those of a configuration in dir.
+// readerFiles returns the files of a configuration in dir.
 func readerFiles(t *testing.T, dir string) *lang.ReaderFiles {
 	t.Helper()
 	lay(t, dir, map[string]string{"fevalgraph.hcl": `solution "s" { job = "." }`})
@@ -132,7 +132,7 @@ func TestOnlyArtifact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := r.only()
+		got, err := r.singleArtifact()
 		if err != nil {
 			got = err.Error()
 		} else if got, err = filepath.Rel(filepath.Join(dir, "t"), got); err != nil {
@@ -158,7 +158,7 @@ func TestManifestsThatAreNone(t *testing.T) {
 	files := readerFiles(t, dir)
 	for trial, want := range map[string]string{
 		"none": "it has no artifacts/manifest.json", "gone": "not there any more", "torn": "unexpected EOF", "object": "the whole is of type object",
-		"number": "source is of type number", "huge": "more than 8 MiB", "linked": "leads out of the trial", "folder": "its artifacts/manifest.json: ",
+		"number": "source is of type number", "huge": "exceeds 8 MiB", "linked": "leads out of the trial", "folder": "its artifacts/manifest.json: ",
 	} {
 		step := ""
 		if trial == "linked" {
@@ -240,7 +240,7 @@ func TestStepsOfTrials(t *testing.T) {
 	for _, s := range cfg.Solutions {
 		want := map[string]string{
 			"broken": "the trial broken, step three, cannot be graded again: it was never begun; Harbor recorded RewardFileNotFoundError (verifier_failed): none",
-			"other":  "the trial other cannot be graded again: its steps are one, zwei, and those of the problem are one, two, three",
+			"other":  "the trial other cannot be graded again: its steps are one, zwei, but the problem's steps are one, two, three",
 			"single": "the trial single cannot be graded again: it has no steps, and the problem has 3",
 		}[s.Name]
 		if got := s.Checkpoints[2].Unusable; want != "" && got != want {

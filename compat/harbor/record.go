@@ -76,7 +76,7 @@ func (c *condenser) write(keep bool, b ...byte) error {
 		return nil
 	}
 	if c.out.Len()+len(b) > maxRecord {
-		return fmt.Errorf("there are more than %d MiB", maxRecord>>20)
+		return fmt.Errorf("it exceeds %d MiB", maxRecord>>20)
 	}
 	c.out.Write(b)
 	return nil

@@ -43,7 +43,7 @@ func (o object) String() string {
 	return string(text)
 }
 
-// resultOf is the result.json of a finished trial of task; more replaces members.
+// resultOf returns the result.json of a finished trial of task; more replaces members.
 func resultOf(name, task string, more object) string {
 	o := object{
 		"id": "00000000-0000-4000-8000-000000000001", "task_name": task, "trial_name": name, "trial_uri": "file:///jobs/j/" + name,
@@ -60,7 +60,7 @@ func resultOf(name, task string, more object) string {
 	return o.String()
 }
 
-// manifestOf is a manifest of artifacts that were collected, as source = type.
+// manifestOf returns a manifest of artifacts that were collected, as source = type.
 func manifestOf(collected ...string) string {
 	text := `[{"source":"/logs/artifacts","destination":"artifacts/logs/artifacts","type":"directory","status":"ok","service":null,"exclude":[]}`
 	for i := 0; i < len(collected); i += 2 {
@@ -102,7 +102,7 @@ func load(t *testing.T, config string, files map[string]string, links ...map[str
 	return cfg, found, job
 }
 
-// texts are the details of findings, a line each.
+// texts returns the details of findings, a line each.
 func texts(found diag.List) string {
 	var all strings.Builder
 	for _, d := range found {

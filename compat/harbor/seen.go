@@ -18,9 +18,9 @@ var (
 	verifies  = lazyregexp.New(`^(steps\[\d+\]\.)?(verifier|artifacts)\b|^multi_step_reward_(strategy|mode)$`)
 )
 
-// seen separates what agents see from what verifies. What a task's nodes have is in rules only if the task has errors, as
+// seenBlock separates what agents see from what verifies. What a task's nodes have is in rules only if the task has errors, as
 // it has no nodes then.
-func (t *task) seen() lang.MadeBlock {
+func (t *task) seenBlock() lang.MadeBlock {
 	settings, rules := map[string]string{}, map[string]string{}
 	for _, leaf := range document.Leaves(t.Root) {
 		name := "task.toml " + leaf.Path

@@ -12,8 +12,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// task is a directory of a task as Harbor's own loader reads it: keys that it does not know
-// are ignored, whatever the version of the schema, and what it refuses is an error.
+// task is a directory of a task as Harbor's own loader reads it: unknown keys are ignored,
+// for any version of the schema, and what it refuses is an error.
 type task struct {
 	*document.File
 	files *lang.ReaderFiles
@@ -105,7 +105,7 @@ func openTask(files *lang.ReaderFiles, dir string) *task {
 			continue
 		}
 		if slices.Contains(known, strings.ToLower(name)) {
-			t.Fail(n, fmt.Sprintf("there are two steps called %q", name))
+			t.Fail(n, fmt.Sprintf("two steps are called %q", name))
 			continue
 		}
 		known = append(known, strings.ToLower(name))

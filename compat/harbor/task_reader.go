@@ -58,9 +58,9 @@ func readTask(files *lang.ReaderFiles, given map[string]string) (*lang.Made, dia
 	// What is the same in all steps is the problem's, so that it is written once to override it.
 	var all []lang.Made
 	for i := range t.Steps {
-		all = append(all, t.made(&t.Steps[i]))
+		all = append(all, t.madeVerifier(&t.Steps[i]))
 	}
-	made.Blocks = append(made.Blocks, t.seen())
+	made.Blocks = append(made.Blocks, t.seenBlock())
 	if len(all) == 0 {
 		return made, t.Mistakes
 	}
@@ -108,8 +108,8 @@ func (t *task) refuse(s *taskStep) {
 	}
 }
 
-// made returns a step's verifier as a block.
-func (t *task) made(s *taskStep) lang.Made {
+// madeVerifier returns a step's verifier as a block.
+func (t *task) madeVerifier(s *taskStep) lang.Made {
 	v := &s.Verifier
 	m := lang.Made{Attributes: map[string]any{
 		"tests": v.Tests, "user": v.User, "workdir": v.Workdir, "timeout": v.Timeout, "env": v.Env, "inherit": v.Inherit,

@@ -105,11 +105,11 @@ func (t *task) image(v *taskVerifier, levels []*yaml.Node, dir string) {
 		}
 	}
 	if !found {
-		t.Fail(v.At, fmt.Sprintf("there is no %s in %s", script, t.inside(places[0])))
+		t.Fail(v.At, fmt.Sprintf("%s not found in %s", script, t.inside(places[0])))
 	}
 	if v.Image = t.text(t.table(t.Root, "environment"), "docker_image"); v.Image == "" {
 		if !t.build(v, filepath.Join(t.dir, "environment")) {
-			t.Fail(nil, "nothing says which image the task has: environment/Dockerfile is missing, and [environment] has no docker_image")
+			t.Fail(nil, "the task has no image: environment/Dockerfile is missing, and [environment] has no docker_image")
 		}
 	} else if compose := filepath.Join(t.dir, "environment", composeFile); t.files.Exists(compose) {
 		v.Compose = t.inside(compose)

@@ -68,7 +68,7 @@ type policy struct {
 	ValidReward *bool `json:"has_valid_reward,omitempty"`
 }
 
-// valid reports whether Harbor takes a reward that was recorded beside e.
+// valid reports whether Harbor accepts a reward that was recorded next to e.
 func (e *exception) valid() bool {
 	for _, p := range []*policy{e.Override, e.Policy} {
 		if p != nil && p.ValidReward != nil {

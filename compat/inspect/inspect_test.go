@@ -33,7 +33,7 @@ func readFile(t *testing.T, path string) (*plan.Log, error) {
 	return logs[0], nil
 }
 
-// What is read of a log is what inspect_ai's own reader says of it.
+// The reader's result equals that of inspect_ai's own reader.
 func TestRecorded(t *testing.T) {
 	text, err := os.ReadFile("testdata/expected.json")
 	if err != nil {

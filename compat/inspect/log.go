@@ -224,7 +224,7 @@ func number(value json.RawMessage) (float64, bool) {
 	return 0, false
 }
 
-// finish returns what was read, with what is to be known about it.
+// finish returns what was read, with notes about it.
 func (l *log) finish() (*plan.Log, error) {
 	if len(l.attempts) == 0 {
 		return nil, errors.New("it has no samples; inspect_ai writes none with --no-log-samples")

@@ -23,7 +23,7 @@ func said(l *plan.Log) string {
 	return strings.Join(append(all, l.Notes...), "\n")
 }
 
-// What is read of pytest's file is what pytest's own reports said.
+// The result for pytest's file equals pytest's own reports.
 func TestRecorded(t *testing.T) {
 	logs, err := read(textfile.OpenAt(t, "testdata/pytest.xml"))
 	if err != nil {

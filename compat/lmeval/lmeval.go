@@ -1,5 +1,5 @@
 // Package lmeval reads the samples that lm-evaluation-harness writes with --log_samples: documents are problems, and
-// what each metric gave is its value. The results beside them name the model.
+// what each metric gave is its value. The results next to them name the model.
 package lmeval
 
 import (
@@ -119,7 +119,7 @@ func (l *reader) value(r *jsonfile.Reader, at int, metric, filter string, value 
 	}
 	var v any
 	if len(value) > 0 && json.Unmarshal(value, &v) != nil {
-		return r.Fail("%s is no JSON", text.Line(metric, 80))
+		return r.Fail("%s is not JSON", text.Line(metric, 80))
 	}
 	switch v := v.(type) {
 	case bool:

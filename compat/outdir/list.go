@@ -91,7 +91,7 @@ func (d *Dir) finish() error {
 	d.lists[d.writer] = d.wrote
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(old)) {
-		if d.listed(name) || !filepath.IsLocal(filepath.FromSlash(name)) {
+		if d.isListed(name) || !filepath.IsLocal(filepath.FromSlash(name)) {
 			continue
 		}
 		errs = append(errs, d.remove(name, old[name]))
@@ -107,8 +107,8 @@ func (d *Dir) save() error {
 	return Write(filepath.Join(d.path, ListName), append(text, '\n'))
 }
 
-// listed reports whether a writer's export wrote a file.
-func (d *Dir) listed(name string) bool {
+// isListed reports whether a writer's export wrote a file.
+func (d *Dir) isListed(name string) bool {
 	for _, list := range d.lists {
 		if _, has := list[name]; has {
 			return true

@@ -21,7 +21,7 @@ func WriteMode(path string, content []byte, mode fs.FileMode) error {
 	if err := setExecutable(path, mode); err != nil {
 		return err
 	}
-	if same(path, content, mode) {
+	if hasContent(path, content, mode) {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -55,7 +55,7 @@ func Remove(path string) error {
 	return nil
 }
 
-func same(path string, content []byte, mode fs.FileMode) bool {
+func hasContent(path string, content []byte, mode fs.FileMode) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || (info.Mode()^mode)&executable != 0 || info.Size() != int64(len(content)) {
 		return false

@@ -162,8 +162,8 @@ func (c *config) checkpoints(conversion conversion) []lang.MadeBlock {
 	return all
 }
 
-// from returns the environment that a file describes.
-func (e environment) from(root *yaml.Node) *environment {
+// merged returns the environment that a file describes.
+func (e environment) merged(root *yaml.Node) *environment {
 	setup, _ := document.Texts(document.At(root, "setup", "commands"))
 	eval, _ := document.Texts(document.At(root, "setup", "eval_commands"))
 	e.kind, e.setup, e.env = document.Scalar(document.At(root, "type"), ""), append(setup, eval...), map[string]string{}

@@ -10,7 +10,7 @@ import (
 // schemaVersion is the version of evaluation.json that is written.
 const schemaVersion = 1
 
-// Checkpoint is a checkpoint of a run with what the files say beside its
+// Checkpoint is a checkpoint of a run with the data of files besides its
 // results. One without an exit code was not judged: it has a row, so that no
 // rate looks better for it, and no evaluation.json.
 type Checkpoint struct {

@@ -93,7 +93,7 @@ func readProblem(files *lang.ReaderFiles, given map[string]string) (*lang.Made, 
 		checkpoint.Attributes["spec"] = filepath.Join(dir, checkpoint.Labels[0]+".md")
 		made.Blocks = append(made.Blocks, checkpoint)
 	}
-	made.Blocks = append(made.Blocks, c.seen(), lang.MadeBlock{Kind: "pass", Made: lang.Made{Attributes: map[string]any{"policy": "core-cases"}}})
+	made.Blocks = append(made.Blocks, c.seenBlock(), lang.MadeBlock{Kind: "pass", Made: lang.Made{Attributes: map[string]any{"policy": "core-cases"}}})
 	return made, c.Mistakes
 }
 
@@ -112,7 +112,7 @@ func skippedTests(dir string) string {
 func readSolution(files *lang.ReaderFiles, given map[string]string) (*lang.Made, diag.List) {
 	dir := given["path"]
 	if dir == "" {
-		return nil, diag.List{{Code: "missing-attribute", Summary: "Missing attribute", Detail: "Nothing says which problem is read.",
+		return nil, diag.List{{Code: "missing-attribute", Summary: "Missing attribute", Detail: "The problem to read is not specified.",
 			Hint: "its path is that of the " + block + " block of the problem, or written here"}}
 	}
 	c := openConfig(files, filepath.Join(dir, "config.yaml"))
@@ -192,7 +192,7 @@ func readEnvironment(files *lang.ReaderFiles, given map[string]string) (*environ
 		if f.Root == nil {
 			return nil, &f.Mistakes[0]
 		}
-		return e.from(f.Root), nil
+		return e.merged(f.Root), nil
 	}
 	return e, nil
 }

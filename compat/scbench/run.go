@@ -57,6 +57,6 @@ func writeCheckpoint(out *outdir.Dir, dir string, c *Checkpoint) error {
 	if err != nil {
 		return err
 	}
-	// Last: a reader that finds it may rely on the others.
+	// Last: a reader that finds it can rely on the others.
 	return out.Write(filepath.Join(dir, "evaluation.json"), evaluation)
 }

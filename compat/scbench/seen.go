@@ -13,9 +13,9 @@ var (
 	tests     = lazyregexp.New(`^(timeout|(test_dependencies|markers|env)\b.*|checkpoints\.[^.]+\.(timeout|include_prior_tests|env\b.*))$`)
 )
 
-// seen separates what agents see from what grades. A checkpoint's spec is seen from it on. What nodes have of the tests is
+// seenBlock separates what agents see from what grades. A checkpoint's spec is seen from it on. What nodes have of the tests is
 // in rules only if the problem has errors, as it has no nodes then.
-func (c *config) seen() lang.MadeBlock {
+func (c *config) seenBlock() lang.MadeBlock {
 	settings, rules := map[string]string{}, map[string]string{}
 	for _, leaf := range document.Leaves(c.Root) {
 		name := "config.yaml " + leaf.Path

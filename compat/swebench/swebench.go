@@ -127,7 +127,7 @@ func (s *reader) add(r *jsonfile.Reader, id, list string, class verdict.Class, v
 	case id == "":
 		return r.Fail("an instance without a name")
 	case twice:
-		return r.Fail("the instance %s is in %s, too", text.Line(id, 80), known)
+		return r.Fail("the instance %s is also in %s", text.Line(id, 80), known)
 	case len(s.seen) == maxInstances:
 		return r.Fail("more than %d instances", maxInstances)
 	}

@@ -20,7 +20,7 @@ func readText(t *testing.T, text string) (*plan.Log, error) {
 	return logs[0], nil
 }
 
-// outcomes are values as "1" and "0", and otherwise classes, by instance.
+// outcomes returns values as "1" and "0", and otherwise classes, by instance.
 func outcomes(l *plan.Log) map[string]string {
 	out := map[string]string{}
 	for _, a := range l.Attempts {
@@ -68,7 +68,7 @@ func TestInstances(t *testing.T) {
 	}
 }
 
-// What the harness takes for a failure of infrastructure is no verdict.
+// What the harness treats as infrastructure failure has no verdict.
 func TestInfrastructure(t *testing.T) {
 	l, err := readText(t, `{"infra_failure_ids": ["b", "c"], "unresolved_ids": ["a", "b"], "error_ids": ["c"]}`)
 	if err != nil {
@@ -103,7 +103,7 @@ func TestPredictions(t *testing.T) {
 
 func TestBroken(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"resolved_ids": ["a"], "unresolved_ids": ["a"]}`: `at "unresolved_ids.0": the instance a is in resolved_ids, too`,
+		`{"resolved_ids": ["a"], "unresolved_ids": ["a"]}`: `at "unresolved_ids.0": the instance a is also in resolved_ids`,
 		`{"resolved_ids": [3]}`:                            `at "resolved_ids.0": `,
 		`{"resolved_ids": ["a"`:                            "the file ends too early",
 		`{"a": {"patch_exists": true}}`:                    `at "a": want resolved`,

@@ -1,16 +1,16 @@
-// Starts `fevalgraph lsp`, and runs what its code lenses offer.
+// Starts `fevalgraph lsp`, and runs the commands of its code lenses.
 const vscode = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
 
 let client;
-let settled = Promise.resolve(); // when the last start, or stop, has ended
+let settled = Promise.resolve(); // settles after the last start or stop
 
 function settings() {
   const all = vscode.workspace.getConfiguration("fevalgraph");
   return { program: all.get("path"), words: all.get("arguments") };
 }
 
-// A lens's command runs the program as a task: it gets its words as they are, through no shell.
+// A lens's command runs the program as a task, with its arguments unchanged and without a shell.
 function task(verb) {
   return (target) => {
     if (!vscode.workspace.isTrusted) {
@@ -26,14 +26,14 @@ function task(verb) {
 }
 
 async function start() {
-  await client?.stop().catch(() => {}); // it may never have run
+  await client?.stop().catch(() => {}); // it may not be running
   const { program, words } = settings();
   const server = { command: program, args: ["lsp", ...words] };
   client = new LanguageClient("fevalgraph", "fevalgraph", server, { documentSelector: [{ language: "fevalgraph" }] });
   try {
     await client.start();
   } catch (wrong) {
-    const why = wrong?.message ?? wrong; // the library throws texts, too
+    const why = wrong?.message ?? wrong; // the library also throws strings
     vscode.window.showErrorMessage(`fevalgraph: ${why} (The setting fevalgraph.path says where the program is.)`);
   }
 }

@@ -17,7 +17,7 @@ type keys struct{ was, is cache.Key }
 // differences collects the changes between two nodes as text.
 type differences struct {
 	all     []difference
-	unknown bool // further ones are possible
+	unknown bool // other, unknown changes are possible
 }
 
 // difference describes a change. The text for a file lacks the name of its source, which the node
@@ -46,9 +46,9 @@ func (d *differences) texts() (all []string) {
 	return all
 }
 
-// between lists what differs between two nodes. Where a node below made the difference, it lists
-// what differs there in its place. A nil node, and one without a record, is unknown.
-func (f *Finder) between(ctx context.Context, was, is *node) (differences, error) {
+// compareNodes lists the differences between two nodes. If a dependency caused a difference, it lists the
+// differences of the dependency instead. A nil node, or one without a record, is unknown.
+func (f *Finder) compareNodes(ctx context.Context, was, is *node) (differences, error) {
 	switch {
 	case was == nil || is == nil || was.Key.IsZero() || is.Key.IsZero():
 		return differences{unknown: true}, nil
@@ -104,11 +104,11 @@ func (f *Finder) change(ctx context.Context, was, is *node, c event.Change) (fou
 		case plan.KindTestData:
 			label = "test data " + strings.TrimPrefix(maker[1].Addr, plan.KindTestData+":")
 		}
-		if len(maker[1].deps) == 0 && f.isTree(ctx, old, now) { // what of a source reaches the node
+		if len(maker[1].deps) == 0 && f.isTree(ctx, old, now) { // the part of a source that reaches the node
 			found.add(differences{all: f.content(ctx, label, old, now)})
 			continue
 		}
-		more, err := f.between(ctx, maker[0], maker[1])
+		more, err := f.compareNodes(ctx, maker[0], maker[1])
 		if err != nil {
 			return found, err
 		}
@@ -131,13 +131,13 @@ func (f *Finder) makers(was, is *node, old, now cache.Digest) (makers [][2]*node
 	var before, after []*node
 	places := map[string]int{}
 	for at, addr := range was.deps {
-		if n := f.nodes[0][addr]; n.made(old) {
+		if n := f.nodes[0][addr]; n.producedOutput(old) {
 			before, places[addr] = append(before, n), at
 		}
 	}
 	for at, addr := range is.deps {
 		n := f.nodes[1][addr]
-		if !n.made(now) {
+		if !n.producedOutput(now) {
 			continue
 		}
 		after = append(after, n)
@@ -160,7 +160,7 @@ func (f *Finder) makers(was, is *node, old, now cache.Digest) (makers [][2]*node
 	return makers, len(before)+len(after) > 0
 }
 
-func (n *node) made(content cache.Digest) bool {
+func (n *node) producedOutput(content cache.Digest) bool {
 	return n != nil && slices.ContainsFunc(n.Outputs, func(o cache.Output) bool { return o.Digest == content })
 }
 
@@ -181,7 +181,7 @@ func (f *Finder) content(ctx context.Context, label string, old, now cache.Diges
 func contentTexts(ctx context.Context, before, after reader, label string, old, now cache.Digest) (all []string) {
 	was, oldErr := before.files(ctx, old)
 	is, newErr := after.files(ctx, now)
-	if oldErr != nil || newErr != nil { // a file, or a tree that is gone
+	if oldErr != nil || newErr != nil { // a file, or a tree that is missing
 		return []string{label + " changed"}
 	}
 	for _, change := range graph.Diff(was, is) {
@@ -190,7 +190,7 @@ func contentTexts(ctx context.Context, before, after reader, label string, old, 
 	return all
 }
 
-// Texts describes a change in words: the files, if it is a change of a tree in the store.
+// Texts describes a change as text: the files, for a changed tree that is in the store.
 func Texts(ctx context.Context, store cache.Store, c event.Change) []string {
 	old, oldErr := cache.ParseDigest(c.Old)
 	now, newErr := cache.ParseDigest(c.New)

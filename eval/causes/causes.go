@@ -1,5 +1,5 @@
-// Package causes finds out why two results differ, from the manifests of the nodes that made
-// the verdicts. It evaluates nothing.
+// Package causes determines why two results differ, from the manifests of the nodes that produced the verdicts.
+// It evaluates nothing.
 package causes
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// same is the cause of a verdict that changed while nothing changed that it depends on.
+// same is the cause of a changed verdict whose inputs did not change.
 const same = "no input changed"
 
 // Row is a node of a run.
@@ -30,12 +30,12 @@ type node struct {
 	deps []string
 }
 
-// Side is one of the results that are compared, as far as it is known how they were made.
+// Side is one of the compared results, with the records of its nodes, as far as they are known.
 type Side struct {
-	// Nodes calls fn for the nodes that made the results, with the addresses of their dependencies. Their
-	// outputs are those of that run: the store has those of the key's last execution.
+	// Nodes calls fn for the nodes that produced the results, with the addresses of their dependencies. Their
+	// outputs must be those of that run: the store contains those of the key's last execution.
 	Nodes func(fn func(row *Row, deps []string)) error
-	Store cache.Store // with their records
+	Store cache.Store // contains the records of Nodes
 	// Solution is the solution of the results, for comparing two solutions under one name. "" means each
 	// result's own.
 	Solution string
@@ -76,7 +76,7 @@ func (f *Finder) Changes(ctx context.Context, d *report.Difference) error {
 		if c.Was == nil || c.Is == nil || c.Kind == report.ChangeStale {
 			continue
 		}
-		found, err := f.between(ctx, f.grader(0, c), f.grader(1, c))
+		found, err := f.compareNodes(ctx, f.grader(0, c), f.grader(1, c))
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.Name, err)
 		}
@@ -173,7 +173,7 @@ func (f *Finder) judged(ctx context.Context, addr string) (found differences, ra
 			continue
 		}
 		if was != nil && was.Key != is.Key {
-			more, err := f.between(ctx, was, is)
+			more, err := f.compareNodes(ctx, was, is)
 			if err != nil {
 				return differences{}, false, err
 			}

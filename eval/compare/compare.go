@@ -1,6 +1,5 @@
-// Package compare compares two results, wherever they are: of runs of this project, of other
-// projects, in packs, in files, or of the tree as it is. It finds out what differs and, by
-// package causes, why. It evaluates nothing.
+// Package compare compares two results from any source: runs of this or other projects, packs, files, or the
+// current state of the project. It determines what differs and, with package causes, why. It evaluates nothing.
 package compare
 
 import (
@@ -18,20 +17,20 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// Now is the name of the tree as it is, in place of a run.
+// Now names the current state of the project instead of a run.
 const Now = "now"
 
 // Comparison compares results for a project.
 type Comparison struct {
 	Options *options.Options
-	// Now decides what the project would have as it is: the verdicts that hold, and the checkpoints
-	// that a run would judge, with why they no longer hold, by the names of checkpoints.
+	// Now returns the results for the current state of the project: verdicts that are up to date, and
+	// checkpoints that a run would judge, with the reason by checkpoint name.
 	Now func(ctx context.Context) (results *report.Results, stale map[string]string, err error)
 }
 
-// Runs compares two results, or the parts of them that selectors pick, and finds out what
-// each change comes from. A side is Now, a run, a project's directory, DIR or DIR@RUN, a pack
-// with a run, or a file of results in JSON, of which no causes are known.
+// Runs compares two results, or the parts that selectors match, and determines the causes of changes. A side is
+// Now, a run, a project's directory as DIR or DIR@RUN, a pack with a run, or a file of results in JSON, for
+// which causes are unknown.
 func (c *Comparison) Runs(ctx context.Context, before, after string, selectors []string) (*report.Difference, error) {
 	a, b, shared, err := c.openSides(ctx, before, after, len(selectors) == 0)
 	if err != nil {
@@ -60,8 +59,8 @@ func (c *Comparison) Runs(ctx context.Context, before, after string, selectors [
 	return d, nil
 }
 
-// Solutions compares what two solutions have in one run, or in another of the sides that
-// Runs knows, as the difference from the first to the second.
+// Solutions compares the results of two solutions in one run, or another side as for Runs. It returns the
+// difference from the first to the second.
 func (c *Comparison) Solutions(ctx context.Context, run, before, after string, selectors []string) (*report.Difference, error) {
 	whole, err := c.openSide(ctx, run)
 	if err != nil {
@@ -89,8 +88,8 @@ func (c *Comparison) Solutions(ctx context.Context, run, before, after string, s
 	return sides[0].differ(ctx, sides[1], nil)
 }
 
-// openSides reads both sides. Of two runs of this project, what they share is left out unless
-// all is wanted; shared is how many checkpoints that is.
+// openSides reads both sides. If brief is set, it omits checkpoints that two runs of this project share, and
+// returns their number.
 func (c *Comparison) openSides(ctx context.Context, before, after string, brief bool) (a, b *side, shared int, err error) {
 	o := c.Options
 	if brief && isRun(o, before) && isRun(o, after) {
@@ -107,8 +106,8 @@ func (c *Comparison) openSides(ctx context.Context, before, after string, brief 
 	return a, b, 0, err
 }
 
-// differ compares two sides. Of checkpoints for which again is true, it also finds out whether they
-// were judged again; nil means none.
+// differ compares two sides. For checkpoints where again returns true, it also determines whether they were
+// judged again; nil means none.
 func (s *side) differ(ctx context.Context, after *side, again func(name string) bool) (*report.Difference, error) {
 	d := report.Differ(s.results, after.results)
 	if s.name != "" {
@@ -122,7 +121,7 @@ func (s *side) differ(ctx context.Context, after *side, again func(name string) 
 		name := plan.ResultCell(c.Cell).At(c.Is.Name).String()
 		return cmp.Or(after.stale[name], s.stale[name])
 	})
-	if s.name == Now || after.name == Now { // no run judged anything again
+	if s.name == Now || after.name == Now { // only runs judge again
 		again = nil
 	}
 	if again == nil && !d.HasCauses() {
@@ -157,7 +156,7 @@ func (s *side) differ(ctx context.Context, after *side, again func(name string) 
 	return d, nil
 }
 
-// openStore opens the store that has the records of the side's nodes.
+// openStore opens the store with the records of the side's nodes.
 func (s *side) openStore() (end func(), err error) {
 	switch {
 	case s.name == Now:

@@ -17,7 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// results are those of a run in which some solutions passed and others failed.
+// results returns the results of a run in which some solutions passed and others failed.
 func results(run string, passed map[string]bool) *report.Results {
 	r := &report.Results{Schema: report.Schema, Run: run}
 	for _, solution := range []string{"a", "b"} {
@@ -29,7 +29,7 @@ func results(run string, passed map[string]bool) *report.Results {
 	return r
 }
 
-// project is one whose directory has files of results; now is what holds there.
+// project returns a comparison in a directory with files of results; now is its current state.
 func project(t *testing.T, now *report.Results, stale map[string]string, files map[string]*report.Results) *Comparison {
 	t.Helper()
 	dir := t.TempDir()
@@ -112,9 +112,9 @@ func TestNoSide(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"absent.json": "absent.json",
-		"text.json":   "it is not what `fevalgraph results --format json` prints",
-		"folder":      "is no project with recorded runs",
-		"folder@1":    "is no project with recorded runs",
+		"text.json":   "not an output of `fevalgraph results --format json`",
+		"folder":      "is not a project with recorded runs",
+		"folder@1":    "is not a project with recorded runs",
 	} {
 		_, err := c.Runs(t.Context(), name, "run.json", nil)
 		var coded *exit.Error

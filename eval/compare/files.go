@@ -17,18 +17,18 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Logs are files of other programs. Each contender in them is a solution of the problems that it has.
+// Logs contains the results in files of other programs. Each contender is a solution to its problems.
 type Logs struct {
 	Results *report.Results
-	Metric  string   // of report.Compare, that means what was asked for
-	Of      string   // what the results are, in words
-	Notes   []string // how many problems they share, and what each file says of itself
+	Metric  string   // metric for report.Compare that corresponds to the requested one
+	Of      string   // description of the results
+	Notes   []string // number of shared problems, and notes from each file
 	files   *logReader
 	scale   scale
 	metric  string
 }
 
-// LogFormats returns the names of the formats that ReadLogs knows.
+// LogFormats returns the names of the formats of ReadLogs.
 func LogFormats(o *options.Options) []string {
 	var names []string
 	for _, f := range plan.LogFormats(o.Benchmarks) {
@@ -37,8 +37,8 @@ func LogFormats(o *options.Options) []string {
 	return names
 }
 
-// ReadLogs reads files of other programs, and directories of such files. as is the name of their format; "" takes
-// the format that each looks like. metric is a metric of all files; "" selects the first of these.
+// ReadLogs reads files of other programs, and directories of such files. as is the name of their format; ""
+// detects it for each file. metric is a metric that all files contain; "" selects the first of these.
 func ReadLogs(o *options.Options, names []string, as, metric string) (*Logs, error) {
 	r := logReader{options: o, as: as}
 	for _, name := range names {
@@ -59,12 +59,12 @@ func ReadLogs(o *options.Options, names []string, as, metric string) (*Logs, err
 	return out, nil
 }
 
-// Matches returns an error unless a problem is in two logs: without one nothing can be compared.
+// Matches returns an error if no problem is in two logs, since nothing can be compared then.
 func (l *Logs) Matches() error { return l.files.matches() }
 
-// Difference returns the difference from the first of two files or directories to the second, or from one of two
-// solutions to the other, in any. If each side has one contender, these are compared, under the name of the second;
-// otherwise, those of equal names are.
+// Difference returns the difference between two files or directories, or between two solutions in any of them.
+// If each side has one contender, these are compared, under the name of the second. Otherwise, contenders with
+// equal names are.
 func (l *Logs) Difference(solutions, selectors []string) (*report.Difference, error) {
 	logs := l.files.logs
 	sides := [2][]*sideLog{logs[:l.files.begin], logs[l.files.begin:]}
@@ -120,7 +120,7 @@ func labelChanges(before, after map[string]string) (changes []string) {
 	return changes
 }
 
-// sharedMetric returns the metric that was asked for, or the first one that all logs have.
+// sharedMetric returns the requested metric, or the first metric in all logs.
 func (r *logReader) sharedMetric(asked string) (string, error) {
 	shared := slices.Clone(r.logs[0].Metrics)
 	for _, l := range r.logs[1:] {
@@ -160,7 +160,7 @@ func (r *logReader) matches() error {
 		}
 	}
 	if len(r.logs) < 2 {
-		return exit.Unmatched("%s has results of one contender, %s: there is nothing to compare", r.logs[0].side, text.Line(r.logs[0].Name, 80))
+		return exit.Unmatched("%s has results of only one contender, %s, so nothing can be compared", r.logs[0].side, text.Line(r.logs[0].Name, 80))
 	}
 	var each []string
 	for _, l := range r.logs[:min(len(r.logs), mostNamed)] {
@@ -169,7 +169,7 @@ func (r *logReader) matches() error {
 	return exit.Unmatched("no two files have a problem in common: %s", strings.Join(each, "; "))
 }
 
-// matched says how many problems all logs have, and which are left out of pairs.
+// matched describes how many problems all logs share, and which are left out of pairs.
 func (r *logReader) matched() string {
 	in := r.shares()
 	var left []string
@@ -196,7 +196,7 @@ func (r *logReader) matched() string {
 	return line
 }
 
-// scale is what values of a metric are.
+// scale is the range of a metric's values.
 type scale int
 
 const (
@@ -221,7 +221,7 @@ func scaleOf(logs []*sideLog, metric string) scale {
 	return s
 }
 
-// metric returns what cells are compared by.
+// metric returns the metric for comparisons of cells.
 func (s scale) metric() string { return [...]string{"solved", "score", "unbounded"}[s] }
 
 // results returns the attempts of logs as cells.
@@ -235,7 +235,7 @@ func (s scale) results(logs []*sideLog, metric string) *report.Results {
 	return out
 }
 
-// cell returns an attempt as a cell. One without a value has no verdict, unless it is lost.
+// cell returns an attempt as a cell. An attempt without a value has no verdict, unless it is lost.
 func (s scale) cell(l *plan.Log, a *plan.LogAttempt, metric string) report.Cell {
 	value, ok := a.Values[metric]
 	c := report.Checkpoint{Class: a.Class, Groups: verdict.NoTestCounts(), Tests: []report.Test{}}
@@ -250,7 +250,7 @@ func (s scale) cell(l *plan.Log, a *plan.LogAttempt, metric string) report.Cell 
 	switch {
 	case s == binary:
 		c.Name, c.Passed = metric, ok && value == 1
-		if ok && value == 0 && c.Message == nil { // there is no pass rule to name
+		if ok && value == 0 && c.Message == nil { // without a pass rule to name
 			message := metric + " is 0"
 			c.Message = &message
 		}

@@ -16,40 +16,40 @@ import (
 )
 
 const (
-	mostWalked = 200_000   // entries of a directory that are looked at
+	mostWalked = 200_000   // visited entries of a directory
 	mostRead   = 2_000_000 // attempts of all files
-	mostNamed  = 8         // sides that an error names
-	mostNotes  = 20        // that are shown
+	mostNamed  = 8         // sides listed in an error
+	mostNotes  = 20        // listed notes
 )
 
 // logReader reads files of other programs, as sides of a comparison.
 type logReader struct {
 	options *options.Options
-	as      string // the format of all files; "" detects that of each
+	as      string // format of all files; "" detects it for each
 	logs    []*sideLog
-	sides   int // arguments
-	begin   int // of the last side, in logs
+	sides   int // number of arguments
+	begin   int // index of the last side in logs
 	files   int
-	sum     int // attempts
+	sum     int // number of attempts
 	notes   []note
 }
 
 // note is a remark of a file's reader.
 type note struct{ side, file, text string }
 
-// sideLog holds the attempts of one contender on a side.
+// sideLog holds the attempts of a contender on a side.
 type sideLog struct {
 	*plan.Log
-	side    string         // the argument
+	side    string         // argument
 	own     string         // the contender's name in its files
 	repeats map[string]int // attempts at each problem
-	again   int            // attempts at problems that an earlier file has
+	again   int            // attempts at problems that an earlier file contains
 	unnamed bool           // own is made of the name of a file
 }
 
-// AreLogs reports whether a name is that of a file that looks like a log of another program, or of a directory with
-// any. A directory that has a project is not one. In a project, a plain name of a directory is one of a problem or a
-// solution; ./NAME is the directory.
+// AreLogs reports whether a name denotes a file that looks like a log of another program, or a directory with
+// such files but without a project. In a project, a plain name denotes a problem or a solution even if a
+// directory has the same name; ./NAME denotes the directory.
 func AreLogs(o *options.Options, names []string) bool {
 	inProject := o.InProject()
 	r := logReader{options: o}
@@ -70,7 +70,8 @@ type logFile struct {
 	format *plan.LogFormat
 }
 
-// find returns the files of a name that are of a format: that file, or those in that directory, at most so many.
+// find returns the files of a name in a supported format: the file itself, or up to most files in the
+// directory.
 func (r *logReader) find(name string, most int) (files []logFile, err error) {
 	info, err := os.Stat(r.options.Path(name))
 	if err != nil {
@@ -105,8 +106,8 @@ func (r *logReader) find(name string, most int) (files []logFile, err error) {
 	return files, err
 }
 
-// open opens a regular file: opening a pipe would wait for who writes it.
-func (r *logReader) open(name string) (*os.File, error) {
+// openFile opens a regular file. Opening a pipe would wait for a writer.
+func (r *logReader) openFile(name string) (*os.File, error) {
 	path := r.options.Path(name)
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -118,9 +119,9 @@ func (r *logReader) open(name string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// format returns the format that a file looks like, of those that are asked for.
+// format returns the format that a file looks like, among the requested ones.
 func (r *logReader) format(name string) (*plan.LogFormat, error) {
-	file, err := r.open(name)
+	file, err := r.openFile(name)
 	if err != nil {
 		return nil, err
 	}
@@ -158,15 +159,15 @@ func (r *logReader) side(name string) error {
 	r.joinUnjudged()
 	for _, l := range r.logs[r.begin:] {
 		if l.again > 0 {
-			r.notes = append(r.notes, note{name, name, fmt.Sprintf("%s at problems that another of its files has, too, which count as further ones", text.Count(l.again, "attempt"))})
+			r.notes = append(r.notes, note{name, name, fmt.Sprintf("%s at problems that another of its files also contains; they count as additional attempts", text.Count(l.again, "attempt"))})
 		}
 	}
 	return nil
 }
 
-// read adds what a file has to its side.
+// read adds the attempts in a file to its side.
 func (r *logReader) read(side, name string, format *plan.LogFormat) error {
-	file, err := r.open(name)
+	file, err := r.openFile(name)
 	if err != nil {
 		return err
 	}
@@ -180,7 +181,7 @@ func (r *logReader) read(side, name string, format *plan.LogFormat) error {
 		unnamed := l.Name == ""
 		if unnamed && side == name {
 			l.Name = plan.DefaultName(name)
-		} else if unnamed { // several files can be of one contender
+		} else if unnamed { // several files can belong to the same contender
 			l.Name = filepath.Base(side)
 		}
 		if r.sum += len(l.Attempts); r.sum > mostRead {
@@ -214,7 +215,7 @@ func (r *logReader) joinUnjudged() {
 	r.logs = append(r.logs[:r.begin], verdicts)
 }
 
-// add joins a log with what its side has of the contender already.
+// add merges a log with the attempts of the same contender on its side.
 func (r *logReader) add(side, name string, l *plan.Log) *sideLog {
 	at := r.begin + slices.IndexFunc(r.logs[r.begin:], func(o *sideLog) bool { return o.Name == l.Name })
 	if at < r.begin {
@@ -248,7 +249,7 @@ func (r *logReader) add(side, name string, l *plan.Log) *sideLog {
 	return to
 }
 
-// remarks returns the notes as lines. Those that several files of a side have are one.
+// remarks returns the notes as lines. Equal notes of a side are merged.
 func (r *logReader) remarks() []string {
 	var lines []string
 	files := map[[2]string][]string{}
@@ -271,8 +272,8 @@ func (r *logReader) remarks() []string {
 	return lines
 }
 
-// name makes names of logs unique: where two are of one contender, each is called as its side or, where these names
-// are not unique either, by its path.
+// name makes names of logs unique: equal names of contenders are replaced by the names of their sides or, if
+// these are not unique either, by paths.
 func (r *logReader) name() {
 	unique := func() bool {
 		seen := map[string]bool{}

@@ -18,19 +18,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// side is one of two results that are compared.
+// side is one of the compared results.
 type side struct {
 	results *report.Results
-	name    string // in place of the run's id; "" is that
+	name    string // used instead of the run's id; "" means the id
 	record  *history.Record
 	options *options.Options
 	causes  causes.Side
 	partial bool              // a selection left out cells
-	stale   map[string]string // of Now, why verdicts no longer hold, by the names of checkpoints
+	stale   map[string]string // for Now: causes of stale verdicts, by checkpoint name
 }
 
-// openSide reads the results that a name means: Now, a run of this project, a project's directory,
-// DIR or DIR@RUN, a file of results in JSON, or a pack with a run.
+// openSide reads the results that a name denotes: Now, a run of this project, a project's directory as DIR or
+// DIR@RUN, a file of results in JSON, or a pack with a run.
 func (c *Comparison) openSide(ctx context.Context, name string) (*side, error) {
 	o := c.Options
 	if name == Now {
@@ -59,8 +59,7 @@ func sideOf(o *options.Options, record *history.Record, name string) *side {
 	return &side{results: record.Results, name: name, record: record, options: o, partial: start.Partial}
 }
 
-// isRun reports whether a name is that of a run, as far as that shows: it is not a file, and would
-// be no usual name of one that is not there.
+// isRun reports whether a name looks like a run: no file has the name, and it does not look like a path.
 func isRun(o *options.Options, name string) bool {
 	_, err := os.Stat(o.Path(name))
 	return name != Now && errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "/@") && filepath.Ext(name) == ""
@@ -74,7 +73,7 @@ func sideOfProject(o *options.Options, name, dir, run string) (*side, error) {
 		return nil, err
 	}
 	if _, err := os.Stat(other.StateDir()); err != nil {
-		return nil, exit.With(exit.Usage, fmt.Errorf("%s is no project with recorded runs: %w", name, err))
+		return nil, exit.With(exit.Usage, fmt.Errorf("%s is not a project with recorded runs: %w", name, err))
 	}
 	record, err := history.Open(other.Records(), run)
 	if err != nil {
@@ -90,7 +89,7 @@ func dirName(dir string) string {
 	return dir
 }
 
-// sideOfFile is a file of results, or a pack.
+// sideOfFile opens a file of results, or a pack.
 func sideOfFile(ctx context.Context, o *options.Options, name string) (*side, error) {
 	file, err := os.Open(o.Path(name))
 	if err != nil {
@@ -105,7 +104,7 @@ func sideOfFile(ctx context.Context, o *options.Options, name string) (*side, er
 			results, err = report.Decode(file)
 		}
 		if err != nil {
-			return nil, exit.With(exit.Usage, fmt.Errorf("%s: it is not what `fevalgraph results --format json` prints: %w", name, err))
+			return nil, exit.With(exit.Usage, fmt.Errorf("%s: not an output of `fevalgraph results --format json`: %w", name, err))
 		}
 		return &side{results: results, options: o}, nil
 	}

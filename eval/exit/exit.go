@@ -1,5 +1,4 @@
-// Package exit classifies how a call of the application ends. It knows only the exit codes of the program's
-// contract.
+// Package exit classifies the results of calls by the exit codes of the program.
 package exit
 
 import (
@@ -11,25 +10,25 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// Class is the class of an ending. The numbers are the exit codes of the program.
+// Class is the class of a result. Its values are the exit codes of the program.
 type Class int
 
-// The classes.
+// Exit classes.
 const (
 	Passed      Class = 0
-	Failed      Class = 1   // judged, something fails its policy
+	Failed      Class = 1   // judged, and some pass rule was not met
 	Usage       Class = 2   // usage or configuration error
 	NotJudged   Class = 3   // something could not be judged
-	NoMatch     Class = 4   // nothing was selected that could be judged
-	Stale       Class = 5   // a plan was to find nothing stale
+	NoMatch     Class = 4   // nothing to judge was selected
+	Stale       Class = 5   // a plan was expected to find nothing stale
 	Bug         Class = 70  // a bug in fevalgraph
 	Interrupted Class = 130 // the context ended first
 )
 
-// Error is an error and the class of exit code that it calls for.
+// Error is an error with a class of exit code.
 type Error struct {
 	Class Class
-	Err   error // nil if all has been reported
+	Err   error // nil if everything was reported
 }
 
 func (e *Error) Error() string {
@@ -41,14 +40,14 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// With gives an error a class.
+// With adds a class to an error.
 func With(class Class, err error) error { return &Error{class, err} }
 
-// Unmatched returns the error of a selector that picks nothing.
+// Unmatched returns the error for a selector without a match.
 func Unmatched(format string, args ...any) error { return With(NoMatch, fmt.Errorf(format, args...)) }
 
-// OfExecution returns the class of the worst failure in an execution, or Passed. err is the reason why the
-// execution has no outcome.
+// OfExecution returns the class of the worst failure in an execution, or Passed. err is set if the execution
+// has no outcome.
 func OfExecution(ctx context.Context, rep *graph.Report, err error) Class {
 	switch {
 	case context.Cause(ctx) != nil:
@@ -63,8 +62,7 @@ func OfExecution(ctx context.Context, rep *graph.Report, err error) Class {
 	return Passed
 }
 
-// Past classifies the error of a past run that cannot be shown: the request can be wrong, or the record
-// damaged.
+// Past classifies an error of reading a past run: an invalid request, or a damaged record.
 func Past(err error) error {
 	var damaged *event.DamagedError
 	if errors.As(err, &damaged) {

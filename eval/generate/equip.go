@@ -45,11 +45,11 @@ func slots(g *lang.Generator) int {
 	return min(max(len(g.Keys), 1)*atOnce(g), mostAtOnce)
 }
 
-// unready is the model of generators that nothing has to be asked of.
+// unready is the model of a generator without missing requests.
 type unready struct{}
 
 func (unready) Ask(context.Context, string, model.Question) (model.Answer, error) {
-	return model.Answer{}, errors.New("what is asked has changed since the call began; call it again")
+	return model.Answer{}, errors.New("the request changed since the call began; call it again")
 }
 
 func noKeys() *keypool.Pool { return keypool.New([]keypool.Key{{}}, keypool.Limits{}) }
@@ -106,12 +106,12 @@ func (c *call) equip(all []*gen.Generator) error {
 	var hidden []string
 	for _, s := range c.cfg.Secrets {
 		if s.Value != "" {
-			hidden = append(append(hidden, s.Value), strings.Fields(s.Value)...) // each can be a key
+			hidden = append(append(hidden, s.Value), strings.Fields(s.Value)...) // each word can be a key
 		}
 	}
 	for _, g := range all {
 		for _, v := range g.Env {
-			if v.Secret != "" && v.Value != "" { // a sensitive variable, or more than a secret
+			if v.Secret != "" && v.Value != "" { // a sensitive variable, or text that contains more than a secret
 				hidden = append(hidden, v.Value)
 			}
 		}
@@ -183,7 +183,7 @@ func (c *call) keys(g *lang.Generator) ([]keypool.Key, error) {
 				called = fmt.Sprintf("%s (number %d)", called, i+1)
 			}
 			if strings.ContainsFunc(line, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-				return nil, fmt.Errorf("%s is no API key: it has characters that none has", called)
+				return nil, fmt.Errorf("%s is not an API key: it contains invalid characters", called)
 			}
 			keys = append(keys, keypool.Key{Name: called, Value: line})
 		}

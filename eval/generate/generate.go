@@ -25,11 +25,11 @@ import (
 
 // Request specifies what to make. The zero value means everything without an answer.
 type Request struct {
-	Selectors []string // of what to make; empty means everything
-	Missing   bool     // keep existing files, whatever they were made from
-	Again     bool     // ask again what has been answered
+	Selectors []string // selectors of solutions to make; empty means all
+	Missing   bool     // keep existing files, regardless of what they were made from
+	Again     bool     // request again what is answered
 	MaxCost   float64  // dollars; 0 means no limit
-	DryRun    bool     // ask nothing, and write nothing
+	DryRun    bool     // send and write nothing
 	Progress  event.Sink
 }
 
@@ -37,13 +37,13 @@ type Request struct {
 type Outcome struct {
 	Exit   exit.Class
 	Root   string       // directory of the configuration
-	Placed []gen.Placed // what became of each step that was selected, in order
-	Asked  gen.Usage    // what this call has asked
-	Priced bool         // every generator that was asked has a price
+	Placed []gen.Placed // results of the selected steps, in order
+	Asked  gen.Usage    // usage of this call
+	Priced bool         // whether every used generator has a price
 	End    event.RunEnd
-	// Planned lists the requests that a call would send. Only a dry run has it, with Known.
+	// Planned lists the requests that a call would send. Only a dry run sets it and Known.
 	Planned []Planned
-	Known   int // steps that have been answered
+	Known   int // answered steps
 }
 
 // call is one call of the package.
@@ -55,16 +55,16 @@ type call struct {
 	batch   *gen.Batch
 	targets []graph.ID
 	store   *cache.Disk
-	last    partition.Lasts // what earlier calls left of nodes
+	last    partition.Lasts // last answers of nodes
 	run     string
 }
 
 // Run makes solutions. The Outcome is nil if nothing was done. An error with an Outcome explains why it is
-// incomplete; missing answers of models are only in the Outcome.
+// incomplete; missing answers of models are reported only in the Outcome.
 func Run(ctx context.Context, o options.Options, r Request) (out *Outcome, err error) {
 	c := &call{o: o, r: r, run: event.NewRunID(time.Now(), uint16(rand.Uint32()))}
 	loading := o
-	loading.Notify = nil // of warnings, which are about evaluation: there is nothing to grade yet
+	loading.Notify = nil // warnings are about evaluation, and there is nothing to evaluate yet
 	if c.cfg, err = loading.Load(); err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (c *call) choose() error {
 	matched, unanswered := false, map[*gen.Step]bool{}
 	for _, s := range c.batch.Steps {
 		if _, failed := s.Present(); c.r.Missing && (failed && s.Answer >= 0 || unanswered[s.Before]) {
-			unanswered[s] = true // no model has reported anything useful here
+			unanswered[s] = true // the model gave no useful answer
 		}
 		n := c.batch.Graph.Node(s.Files)
 		if !selector.Empty() && !selector.Match(n.Addr, func(axis string) []string { return []string{n.Label(axis)} }) && !selector.Match(s.Name(), func(axis string) []string { return []string{n.Label(axis)} }) {
@@ -123,7 +123,7 @@ func (c *call) choose() error {
 		for _, g := range c.cfg.Generators {
 			names = append(names, g.Name)
 		}
-		return exit.Unmatched("%s selects no solution of a generator; there are the generators %s", strings.Join(c.r.Selectors, " "), strings.Join(names, ", "))
+		return exit.Unmatched("%s selects no solution of a generator; generators are %s", strings.Join(c.r.Selectors, " "), strings.Join(names, ", "))
 	}
 	return nil
 }

@@ -19,10 +19,10 @@ import (
 type Past struct {
 	Start     event.RunStart
 	End       event.RunEnd
-	Ended     bool // otherwise it goes on, or was killed
+	Ended     bool // otherwise it is running, or was killed
 	Decisions []Decision
-	// Later is the last call, which goes on or was killed, when that is not this one: the latest
-	// is the last that has ended.
+	// Later is the id of the last call if that is running or was killed, and this call is the last ended
+	// one.
 	Later string
 }
 
@@ -30,9 +30,9 @@ type Past struct {
 // queued or running when the call was killed has the state Queued or Running.
 type Decision struct {
 	Name   string
-	Node   event.NodeDone   // of the answer, or of the files that were there
-	Prompt event.NodeDone   // zero for files that were there
-	Made   *event.Generated // what became of the files; nil when the call ended before
+	Node   event.NodeDone   // for the answer, or for existing files
+	Prompt event.NodeDone   // zero for existing files
+	Made   *event.Generated // result of writing the files; nil if the call ended before
 }
 
 // States of requests without an answer.
@@ -43,9 +43,9 @@ const (
 
 var errNoCalls = errors.New("no call of gen has been recorded here yet")
 
-// ReadPast reads the record of a call: its id, a part of it, "latest" or "latest~1". Selectors pick
-// decisions, like those of a Request. The model of a request is not recorded; for a call that wrote no
-// files, selectors can only use names.
+// ReadPast reads the record of a call, given by its id, a part of it, "latest" or "latest~1". Selectors select
+// decisions as in a Request. The model of a request is not recorded; for a call that wrote no files, selectors
+// can only use names.
 func ReadPast(o options.Options, id string, selectors []string) (*Past, error) {
 	selector, err := graph.ParseSelector(selectors, []string{"generator", "problem", "checkpoint", "attempt"})
 	if err != nil {
@@ -64,7 +64,7 @@ func ReadPast(o options.Options, id string, selectors []string) (*Past, error) {
 		return nil, exit.Past(err)
 	}
 	p, steps := &Past{}, map[string]*Decision{}
-	if err := run.Each(func(e event.Event) bool { p.take(e, steps); return true }); err != nil {
+	if err := run.Each(func(e event.Event) bool { p.apply(e, steps); return true }); err != nil {
 		return nil, exit.Past(err)
 	}
 	last := event.OpenRun(state, ids[len(ids)-1])
@@ -83,8 +83,8 @@ func ReadPast(o options.Options, id string, selectors []string) (*Past, error) {
 	return p, nil
 }
 
-// take notes an event, of which a step has several.
-func (p *Past) take(e event.Event, steps map[string]*Decision) {
+// apply applies an event; a step has several.
+func (p *Past) apply(e event.Event, steps map[string]*Decision) {
 	step := func(name string) *Decision {
 		if steps[name] == nil {
 			steps[name] = &Decision{Name: name}

@@ -8,14 +8,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 )
 
-// Planned is a request that a call would send, or cannot.
+// Planned is a request that a call would send, or that it cannot send.
 type Planned struct {
 	Step  *gen.Step
 	Cause string    // why it would be sent
-	After string    // for a request whose prompt depends on an earlier one, the kind of that; else ""
-	Wrong string    // why it cannot be sent; "" if it can
-	About gen.Usage // its expected usage
-	Whole bool      // its prompt is known; otherwise it is longer than About
+	After string    // kind of an earlier request that the prompt depends on; "" if it depends on none
+	Wrong string    // why it cannot be sent; otherwise ""
+	About gen.Usage // expected usage
+	Whole bool      // whether the prompt is known; otherwise it is longer than About
 }
 
 // plan returns the outcome of a dry run.
@@ -41,7 +41,7 @@ func (c *call) plan(rep *graph.Report) *Outcome {
 		case rep.Status(s.Prompt).Message != "":
 			p.Wrong = rep.Status(s.Prompt).Message
 			out.Exit = exit.Usage
-		default: // it was not selected, or follows what cannot be
+		default: // not selected, or it depends on a request that cannot be sent
 			continue
 		}
 		out.Planned = append(out.Planned, p)

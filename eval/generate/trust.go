@@ -17,7 +17,7 @@ import (
 // key and its destination, and covers only that pair. A generator without secrets can do nothing that
 // running the project could not.
 
-// Asks returns the rights that a generator needs. secrets reports whether it uses any, so that it needs
+// Asks returns the permissions that a generator needs. secrets reports whether it uses secrets, and so needs
 // trust.
 func Asks(cfg *lang.Config, g *lang.Generator) (asks []string, secrets bool) {
 	if g.Endpoint != "" {
@@ -32,7 +32,7 @@ func Asks(cfg *lang.Config, g *lang.Generator) (asks []string, secrets bool) {
 	argv := append([]string(nil), g.Command...)
 	for i, path := range projectFiles(cfg.Root, argv) {
 		if path != "" {
-			argv[i] = path // its content counts
+			argv[i] = path // identified by its content
 		}
 	}
 	run := "run " + shellquote.Join(argv...)
@@ -52,7 +52,7 @@ func Asks(cfg *lang.Config, g *lang.Generator) (asks []string, secrets bool) {
 	return []string{run + " with " + strings.Join(with, " and ")}, true
 }
 
-// secretText identifies a secret by its variable or file: a project can rename it at will.
+// secretText identifies a secret by its variable or file, since a project can rename it.
 func secretText(cfg *lang.Config, name string) string {
 	for _, s := range cfg.Secrets {
 		switch {
@@ -80,7 +80,7 @@ func secretsOf(cfg *lang.Config, v lang.EnvVar) []string {
 	return found
 }
 
-// Trusted returns the rights of the generators in a configuration, for `fevalgraph trust`.
+// Trusted returns the permissions for the generators of a configuration, for `fevalgraph trust`.
 func Trusted(cfg *lang.Config) []user.Trusted {
 	var all []user.Trusted
 	for _, g := range cfg.Generators {
@@ -91,7 +91,7 @@ func Trusted(cfg *lang.Config) []user.Trusted {
 	return all
 }
 
-// trusted reports what of some generators the project is not trusted with.
+// trusted returns an error that lists the missing permissions of generators.
 func (c *call) trusted(all []*gen.Generator) error {
 	t := c.o.OpenTrust()
 	var lines []string

@@ -12,9 +12,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// readDifferent reads the results of two runs without some partitions, and without cells whose results are
-// equal but for their measurements: decoding takes most of the time. shared is the number of checkpoints in
-// these.
+// readDifferent reads the results of two runs, except some partitions and cells whose results are equal but for
+// measurements, since decoding takes most of the time. shared is the number of omitted checkpoints.
 func (r *Record) readDifferent(after *Record, files [2][]string, both []string) (shared int, err error) {
 	skip := map[string]bool{}
 	for _, name := range both {
@@ -23,7 +22,7 @@ func (r *Record) readDifferent(after *Record, files [2][]string, both []string) 
 	for i := range files {
 		files[i] = slices.DeleteFunc(slices.Clone(files[i]), func(name string) bool { return skip[name] })
 	}
-	if len(files[0]) != len(files[1]) { // which belong together does not show
+	if len(files[0]) != len(files[1]) { // cannot be paired
 		if err = r.read(both); err == nil {
 			err = after.read(both)
 		}
@@ -51,10 +50,10 @@ func (r *Record) readDifferent(after *Record, files [2][]string, both []string) 
 	return shared, nil
 }
 
-// filePair contains two partition files, usually of the same partition, whose different cells are read.
+// filePair is two partition files, usually of the same partition, whose differing cells are read.
 type filePair struct {
 	cells  [2][]report.Cell
-	shared int // checkpoints of the others
+	shared int // checkpoints of equal cells
 }
 
 func (p *filePair) read(records [2]*Record, files [2]string) error {
@@ -84,16 +83,16 @@ func (p *filePair) read(records [2]*Record, files [2]string) error {
 	return nil
 }
 
-// dropShared removes the cells that are equal on both sides, but for their measurements, and returns how
-// many checkpoints they have, counted on the first side.
+// dropShared removes cells that are equal on both sides but for measurements, and returns the number of their
+// checkpoints, counted on the first side.
 func dropShared(texts *[2][][]byte, checkpoints []int) (shared int) {
 	first := make(map[string]int, len(texts[0]))
 	for i, text := range texts[0] {
-		first[string(report.WithoutTaken(text))] = i
+		first[string(report.WithoutMeasurements(text))] = i
 	}
 	same := map[int]bool{}
 	texts[1] = slices.DeleteFunc(texts[1], func(text []byte) bool {
-		i, found := first[string(report.WithoutTaken(text))]
+		i, found := first[string(report.WithoutMeasurements(text))]
 		if found = found && !same[i]; found {
 			same[i] = true
 			shared += checkpoints[i]

@@ -1,4 +1,3 @@
-// Package history reads what runs recorded: their results, the nodes that they decided
-// about or served, and how they ended. It needs no valid configuration, and evaluates
-// nothing.
+// Package history reads the records of runs: results, nodes that were decided or served, and exit states. It
+// needs no valid configuration, and evaluates nothing.
 package history

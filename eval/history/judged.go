@@ -15,7 +15,7 @@ import (
 // Judged finds the runs that judged results, such as those of the current project.
 type Judged struct {
 	results *report.Results
-	runs    map[string]string // by the names of cells and checkpoints
+	runs    map[string]string // by name of cell or checkpoint
 }
 
 // JudgedIn finds the runs of some results. A cell belongs to the last run of its checkpoints.
@@ -33,18 +33,18 @@ func JudgedIn(results *report.Results) Judged {
 	return j
 }
 
-// Run returns the run that judged the cell or checkpoint of a name, or "".
+// Run returns the run that judged the named cell or checkpoint, or "".
 func (j Judged) Run(name string) string { return j.runs[name] }
 
-// Runs lists the runs from the latest on.
+// Runs lists the runs, the latest first.
 func (j Judged) Runs() []string {
 	runs := slices.Compact(slices.Sorted(maps.Values(j.runs)))
 	slices.Reverse(runs)
 	return runs
 }
 
-// Owner finds the name of the cell or checkpoint that a node belongs to: what follows the kind in
-// its address, without a part of a checkpoint at the end, or a case after the problem.
+// Owner returns the name of the cell or checkpoint that a node belongs to: the part of its address after the
+// kind, without a part of a checkpoint at the end, or a case after the problem.
 func (j Judged) Owner(addr string) (string, bool) {
 	_, name, _ := strings.Cut(addr, ":")
 	for whole := name; strings.Contains(whole, "@"); {
@@ -64,9 +64,8 @@ func (j Judged) Owner(addr string) (string, bool) {
 	return name, ok && solution != ""
 }
 
-// Nodes calls fn for the nodes that made the results, with the addresses of their dependencies. Of nodes
-// that cells share, those of the latest run come first. A verdict whose run has lost its record has no
-// nodes.
+// Nodes calls fn for the nodes that produced the results, with the addresses of their dependencies. Nodes
+// shared by cells are those of the latest run. A verdict whose run has no record has no nodes.
 func (j Judged) Nodes(state event.Records, fn func(row *graph.Row, deps []string)) error {
 	for _, run := range j.Runs() {
 		record, err := Open(state, run)
@@ -86,7 +85,7 @@ func (j Judged) Nodes(state event.Records, fn func(row *graph.Row, deps []string
 	return nil
 }
 
-// differing finds the names whose verdict differs from the recorded verdict of their run.
+// differing returns the names whose verdict differs from the recorded verdict of their run.
 func (j Judged) differing(recorded *report.Results, run string) map[string]bool {
 	had := map[string]*report.Checkpoint{}
 	each(recorded, func(name string, c *report.Checkpoint) { had[name] = c })

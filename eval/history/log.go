@@ -17,8 +17,8 @@ import (
 // ErrNoLog means that a node's work printed nothing.
 var ErrNoLog = errors.New("printed nothing")
 
-// Log returns the output of a node's work in a recorded run, or in the run that made its answer; or the
-// output of a broken attempt; or its message. The error wraps ErrNoLog if it has none of these.
+// Log returns the output of a node's work in a recorded run, or in the run that made its answer; or the output
+// of a broken attempt; or its message. The error wraps ErrNoLog if all are missing.
 func Log(ctx context.Context, store cache.Store, run *event.Run, done *event.NodeDone) ([]byte, error) {
 	if attempted(done) {
 		content, err := run.Log(done.Addr)
@@ -45,7 +45,7 @@ func Log(ctx context.Context, store cache.Store, run *event.Run, done *event.Nod
 	return nil, exit.With(exit.Usage, fmt.Errorf("%s %w in run %s (%s)", done.Addr, ErrNoLog, run.ID, done.State))
 }
 
-// attempted reports whether a run ended with an attempt that made no answer.
+// attempted reports whether a run ended with an attempt without an answer.
 func attempted(done *event.NodeDone) bool {
 	return done.State == event.Broken || done.State == event.Failed
 }
@@ -63,7 +63,7 @@ func SetupLog(ctx context.Context, store cache.Store, done *event.NodeDone) ([]b
 	return said, nil
 }
 
-// programLog returns the output of the program of a judge's case, and how it ended.
+// programLog returns the output and the result of the program of a judge's case.
 func programLog(ctx context.Context, store cache.Store, done *event.NodeDone) ([]byte, error) {
 	outputs, err := outputs(ctx, store, done, judge.OutputStdout, judge.OutputExit, graph.LogOutput)
 	if err != nil {
@@ -76,7 +76,7 @@ func programLog(ctx context.Context, store cache.Store, done *event.NodeDone) ([
 	return log, nil
 }
 
-// Outputs returns the outputs of a node in a recorded run, as far as it has any.
+// Outputs returns the outputs of a node in a recorded run, if it has any.
 func Outputs(ctx context.Context, store cache.Store, done *event.NodeDone) ([]cache.Output, error) {
 	if done.Key == "" {
 		return nil, nil
@@ -137,5 +137,5 @@ func readLog(ctx context.Context, store cache.Store, d cache.Digest, done *event
 }
 
 func logGone(done *event.NodeDone) error {
-	return exit.With(exit.Usage, fmt.Errorf("what %s left is no longer in the store; `fevalgraph run --force '%s'` makes it again", done.Addr, done.Addr))
+	return exit.With(exit.Usage, fmt.Errorf("the outputs of %s are no longer in the store; `fevalgraph run --force '%s'` makes them again", done.Addr, done.Addr))
 }

@@ -41,7 +41,7 @@ func Each(state event.Records, run *event.Run, fn func(event.NodeDone) bool) err
 	return errors.Join(err, failed)
 }
 
-// Maker returns the address of the node whose work made the answer to a key in a recorded run, or "".
+// Maker returns the address of the node whose work produced the answer for a key in a recorded run, or "".
 func Maker(run *event.Run, key string) (addr string, err error) {
 	err = run.Each(func(e event.Event) bool {
 		if done, ok := e.(event.NodeDone); ok && done.Key == key && done.State != event.Cached {
@@ -52,8 +52,8 @@ func Maker(run *event.Run, key string) (addr string, err error) {
 	return addr, err
 }
 
-// Node finds a node in a run's record by its address, by a selector that fits just one, or by the name of a
-// cell, of which it returns the node with the highest rank above 0.
+// Node finds a node in a run's record by its address, by a selector that matches one node, or by the name of a
+// cell, for which it returns the node with the highest rank above 0.
 func Node(state event.Records, run *event.Run, arg string, rank func(event.NodeDone) int) (*event.NodeDone, error) {
 	byAddr, order, err := nodes(state, run, arg)
 	if err != nil {
@@ -92,7 +92,7 @@ func Node(state event.Records, run *event.Run, arg string, rank func(event.NodeD
 	return nil, exit.Unmatched("%q fits %d nodes of run %s; name one of them:\n  %s", arg, len(order), run.ID, strings.Join(listed, "\n  "))
 }
 
-// nodes returns the last events of a run's nodes that fit a selector, and their addresses in order.
+// nodes returns the last events of the nodes that match a selector, and their sorted addresses.
 func nodes(state event.Records, run *event.Run, arg string) (map[string]event.NodeDone, []string, error) {
 	selector, err := graph.ParseSelector([]string{arg}, nil)
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 
 // Record is the record of a run, with its results or a part of them.
 type Record struct {
-	State   event.Records // the project's
+	State   event.Records // records of the project
 	Run     *event.Run
 	Results *report.Results
-	files   []string // partitions that Results has
+	files   []string // partitions in Results
 }
 
-// Open reads a whole record: of a run's id, a part of it, or "latest".
+// Open reads the whole record of a run, given by its id, a part of it, or "latest".
 func Open(state event.Records, name string) (*Record, error) {
 	r, err := find(state, name)
 	if err == nil {
@@ -29,9 +29,8 @@ func Open(state event.Records, name string) (*Record, error) {
 	return r, err
 }
 
-// OpenPair reads the records of two runs of a project, without the partitions and cells that they share,
-// which makes a comparison of two runs of a large project quick. shared is the number of checkpoints in
-// these.
+// OpenPair reads the records of two runs of a project, without the partitions and cells that they share, so
+// that comparing runs of a large project is quick. shared is the number of omitted checkpoints.
 func OpenPair(state event.Records, before, after string) (a, b *Record, shared int, err error) {
 	if a, err = find(state, before); err != nil {
 		return nil, nil, 0, err
@@ -43,7 +42,7 @@ func OpenPair(state event.Records, before, after string) (a, b *Record, shared i
 	for i, r := range []*Record{a, b} {
 		manifest, err := r.Run.Manifest()
 		if err != nil {
-			return nil, nil, 0, r.read(nil) // which reports the error
+			return nil, nil, 0, r.read(nil) // read reports the error
 		}
 		files[i] = manifest.Partitions
 	}
@@ -66,7 +65,7 @@ func OpenPair(state event.Records, before, after string) (a, b *Record, shared i
 	return a, b, shared + more, err
 }
 
-// readBoth reads a run for two records of it.
+// readBoth reads a run for two records.
 func (r *Record) readBoth(other *Record) error {
 	err := r.read(nil)
 	*other = *r
@@ -81,7 +80,7 @@ func find(state event.Records, name string) (*Record, error) {
 	return &Record{State: state, Run: run}, nil
 }
 
-// read reads the results, without some partitions.
+// read reads the results, except some partitions.
 func (r *Record) read(without []string) error {
 	known := map[string]bool{}
 	for _, name := range without {
@@ -117,8 +116,8 @@ func checkpoints(state event.Records, files []string) (n int, err error) {
 	return n, nil
 }
 
-// Nodes calls fn for the nodes that made the results, with the addresses of their dependencies, as far as
-// the run recorded them: their keys, and their outputs then.
+// Nodes calls fn for the recorded nodes that produced the results, with the addresses of their dependencies,
+// their keys, and their outputs at that time.
 func (r *Record) Nodes(fn func(row *graph.Row, deps []string)) error {
 	store, seen, whole := partition.StoreIn(r.State.Dir), map[string]bool{}, true
 	for _, file := range r.files {
@@ -151,7 +150,7 @@ func (r *Record) Nodes(fn func(row *graph.Row, deps []string)) error {
 	return Each(r.State, r.Run, func(done event.NodeDone) bool { // nodes without an answer
 		if !seen[done.Addr] {
 			row := graph.Row{Addr: done.Addr, Kind: done.Kind}
-			row.Key, _ = cache.ParseKey(done.Key) // a broken node can lack one
+			row.Key, _ = cache.ParseKey(done.Key) // a broken node can lack a key
 			fn(&row, nil)
 		}
 		return true

@@ -49,7 +49,7 @@ func record(t testing.TB, state event.Records, number, partitions, changed int) 
 	return run
 }
 
-// cellsOf are a hundred cells; one in fifty depends on the version, and so does how long all of them took.
+// cellsOf returns a hundred cells; one in fifty depends on the version, and so does how long all of them took.
 func cellsOf(problem, version int) []report.Cell {
 	cells := make([]report.Cell, 100)
 	for i := range cells {

@@ -16,8 +16,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// Results reads the results of a recorded run: its id, a part of it that no other run has, or
-// "latest". Nothing is evaluated. The error wraps event.ErrNoRuns when nothing was recorded.
+// Results reads the results of a recorded run, given by its id, a unique part of it, or "latest". It evaluates
+// nothing. The error wraps event.ErrNoRuns if there are no records.
 func Results(state event.Records, name string) (*report.Results, error) {
 	run, err := event.FindRun(state, name)
 	if err != nil {
@@ -46,8 +46,8 @@ func Tasks(run *event.Run) (tasks []report.Task, err error) {
 	return tasks, nil
 }
 
-// Cells reads the results of a run, without the partition files in known, and adds the files that it has
-// read to known.
+// Cells reads the results of a run, except the partition files in known, and adds the files that it read to
+// known.
 func Cells(state event.Records, run *event.Run, known map[string]bool) ([]report.Cell, error) {
 	manifest, err := run.Manifest()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,7 +76,7 @@ func Cells(state event.Records, run *event.Run, known map[string]bool) ([]report
 	return slices.Concat(all...), nil
 }
 
-// damaged returns an error of reading a partition file of a run.
+// damaged returns the error for a partition file of a run that cannot be read.
 func damaged(run *event.Run, file string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, partition.ErrDamaged) {
 		return &event.DamagedError{Run: run.ID, File: filepath.Join("..", "..", "partitions", file)}

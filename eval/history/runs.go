@@ -11,8 +11,8 @@ import (
 // Run is one recorded run.
 type Run struct {
 	Run       string    `json:"run"`
-	Start     time.Time `json:"start"`               // zero if its record has no beginning
-	Selection string    `json:"selection,omitempty"` // the selection, in the words of the command line; "" means everything
+	Start     time.Time `json:"start"`               // zero if the record has no beginning
+	Selection string    `json:"selection,omitempty"` // selection as on the command line; "" means everything
 	Ended     bool      `json:"ended"`
 	Seconds   float64   `json:"seconds"`
 	Executed  int       `json:"executed"` // nodes
@@ -21,8 +21,8 @@ type Run struct {
 	Verdicts  string    `json:"verdicts"` // "2 cells, 6 checkpoints: 4 passed, 2 failed"; "" without results
 }
 
-// Runs lists the recorded runs of a project, without unproven ones, the latest first, and no more than
-// limit; 0 means all.
+// Runs lists the recorded runs of a project, except unproven ones, the latest first, at most limit; 0 means no
+// limit.
 func Runs(state event.Records, limit int) ([]Run, error) {
 	ids, err := event.Runs(state)
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Sources returns the runs, among some from the latest on, that have the last result of a checkpoint, or its
-// last verdict if a later run never began it. It includes unreadable and unproven runs: they may have one.
+// Sources returns the runs, among ids in order from the latest, that contain the last result of a checkpoint,
+// or its last verdict if a later run did not begin it. It includes unreadable and unproven runs, which can
+// contain one.
 func Sources(state event.Records, ids []string) (map[string]bool, error) {
 	type result struct {
 		of    plan.CellID
@@ -20,7 +21,7 @@ func Sources(state event.Records, ids []string) (map[string]bool, error) {
 	for _, id := range ids {
 		run := event.OpenRun(state, id)
 		if _, err := run.Manifest(); errors.Is(err, fs.ErrNotExist) {
-			continue // it has no results
+			continue // no results
 		}
 		cells, err := Cells(state, run, files)
 		var damaged *event.DamagedError

@@ -18,27 +18,27 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// Use is a verdict whose nodes, or what they depend on, used something.
+// Use is a verdict whose nodes or their dependencies used the searched object.
 type Use struct {
 	Cell   plan.CellID // with its checkpoint
 	Result report.Checkpoint
-	Runs   []string // that judged the verdict or served it, the latest first
-	Node   string   // address of a node that used it itself
-	Field  string   // of that node's manifest, or output
+	Runs   []string // runs that judged the verdict or served it, the latest first
+	Node   string   // address of the node that used it directly
+	Field  string   // field of that node's manifest, or its output
 }
 
-// Uses are the verdicts of some recorded runs that used something.
+// Uses is the result of a search in recorded runs.
 type Uses struct {
-	Found    []Use // the order of the latest run comes first
-	Runs     int   // that were searched
-	Verdicts int   // of these, each once
-	Unknown  int   // nodes whose records the store no longer has, so that what they used is not known
+	Found    []Use // in the order of the latest run, then of earlier ones
+	Runs     int   // searched runs
+	Verdicts int   // distinct verdicts in them
+	Unknown  int   // nodes whose use is unknown since the store no longer contains their records
 }
 
-// Matcher reports in which field of its manifest, or as which output, a node used something; "" if it did not.
+// Matcher returns the field of a node's manifest, or the output, by which it used the searched object, or "".
 type Matcher func(fields []graph.Field, outputs []cache.Output) string
 
-// FindUses searches all recorded runs, the latest first. Runs without results, or that are damaged, are left out.
+// FindUses searches all recorded runs, the latest first. It ignores runs that are damaged or have no results.
 func FindUses(ctx context.Context, state event.Records, store cache.Store, match Matcher) (*Uses, error) {
 	ids, err := event.Runs(state)
 	if err != nil {
@@ -88,7 +88,7 @@ type partitionUses struct {
 	verdicts int
 }
 
-// usesSearch remembers what is known of keys: partitions and runs share them.
+// usesSearch caches the uses of keys, which partitions and runs share.
 type usesSearch struct {
 	store cache.Store
 	match Matcher
@@ -98,7 +98,7 @@ type usesSearch struct {
 	unknown map[cache.Key]bool
 }
 
-// read searches the partition files that are not known yet.
+// read searches partition files that are not in known.
 func (s *usesSearch) read(ctx context.Context, from partition.Store, names []string, known map[string]*partitionUses) error {
 	var group errgroup.Group
 	group.SetLimit(2 * runtime.GOMAXPROCS(0)) // they mostly wait for files
@@ -123,7 +123,7 @@ func (s *usesSearch) read(ctx context.Context, from partition.Store, names []str
 	return group.Wait()
 }
 
-// where is the use of a node: its own, or that of a node that it depends on.
+// where locates the use of a node: in itself, or in a dependency.
 type where struct{ node, field string }
 
 func (s *usesSearch) partition(ctx context.Context, from partition.Store, name partition.Name, into *partitionUses) error {
@@ -136,7 +136,7 @@ func (s *usesSearch) partition(ctx context.Context, from partition.Store, name p
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		field, err := s.own(ctx, &rows[i])
+		field, err := s.fieldOf(ctx, &rows[i])
 		if err != nil {
 			return err
 		}
@@ -171,8 +171,8 @@ func (s *usesSearch) partition(ctx context.Context, from partition.Store, name p
 	return nil
 }
 
-// own returns how a node itself used it.
-func (s *usesSearch) own(ctx context.Context, row *graph.Row) (string, error) {
+// fieldOf returns the field of the node itself, if any.
+func (s *usesSearch) fieldOf(ctx context.Context, row *graph.Row) (string, error) {
 	s.mu.Lock()
 	field, known := s.keys[row.Key]
 	s.mu.Unlock()
@@ -186,7 +186,7 @@ func (s *usesSearch) own(ctx context.Context, row *graph.Row) (string, error) {
 	}
 	var fields []graph.Field
 	if record != nil && err == nil {
-		fields, _ = graph.DecodeManifest(record.Manifest) // of another version, none
+		fields, _ = graph.DecodeManifest(record.Manifest) // another version has no fields
 	}
 	field = s.match(fields, row.Outputs)
 	s.mu.Lock()

@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Cluster is one that a project has on machines that a backend launched.
+// Cluster is a cluster of a project on machines that a backend launched.
 type Cluster struct {
 	Name     string    `json:"name"`
-	Backend  string    `json:"backend"`  // the address of the block
-	Machines string    `json:"machines"` // what it is made of
-	Run      string    `json:"run"`      // that has it, or had it last
-	Living   bool      `json:"living"`   // whether that run is going on
+	Backend  string    `json:"backend"`  // address of the block
+	Machines string    `json:"machines"` // description of its machines
+	Run      string    `json:"run"`      // id of the run that has or last had it
+	Living   bool      `json:"living"`   // whether that run is running
 	Since    time.Time `json:"since"`
-	Kept     time.Time `json:"kept,omitzero"` // until when it waits for another run
-	Cost     *float64  `json:"cost"`          // so far, in US dollars; nil is not known
+	Kept     time.Time `json:"kept,omitzero"` // how long it waits for another run
+	Cost     *float64  `json:"cost"`          // so far, in US dollars; nil if unknown
 }
 
-// Orphaned reports whether no run has the cluster and none is waited for.
+// Orphaned reports whether no run has the cluster and its waiting time is over.
 func (c *Cluster) Orphaned(now time.Time) bool { return !c.Living && !c.Kept.After(now) }
 
-// String describes the cluster to a person, with what it has cost so far.
+// String describes the cluster and its cost so far.
 func (c *Cluster) String() string {
 	state := "of run " + c.Run
 	switch {
@@ -36,10 +36,10 @@ func (c *Cluster) String() string {
 	return fmt.Sprintf("%s: %s, since %s, %s, %s", c.Name, c.Machines, c.Since.Local().Format("15:04"), cost, state)
 }
 
-// Launch is what a run would ask a backend for.
+// Launch describes what a run would request from a backend.
 type Launch struct {
 	Backend  string   `json:"backend"`
-	Machines string   `json:"machines"` // what each cluster is made of
-	Clusters int      `json:"clusters"` // about so many
-	Hourly   *float64 `json:"hourly"`   // US dollars of each; nil is not known
+	Machines string   `json:"machines"` // description of a cluster's machines
+	Clusters int      `json:"clusters"` // expected number
+	Hourly   *float64 `json:"hourly"`   // US dollars of each; nil if unknown
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Declared returns an executor that consists of the declarations of a block. It runs nothing and contacts no server: an image is
-// its name, an interpreter the version that is asked for. attributes are those of lang.Extensions.Attributes. Shown may be nil; see
-// backend.Capabilities.
+// Declared returns an executor that is derived from a block. It runs nothing and contacts no server: an image
+// is identified by its name, an interpreter by the requested version. attributes are
+// lang.Extensions.Attributes. shown can be nil; see backend.Capabilities.
 func Declared(b *lang.Backend, attributes any, shown func(lines, values []string) []backend.Shown) plan.Executor {
 	d := declared{b: b, identity: identityOf(b, attributes), shown: shown}
 	e := plan.Executor{}
@@ -29,7 +29,7 @@ func Declared(b *lang.Backend, attributes any, shown func(lines, values []string
 	return e
 }
 
-var errDeclared = errors.New("the backend is declared only, and runs nothing")
+var errDeclared = errors.New("the backend is only declared and cannot run anything")
 
 type declared struct {
 	b        *lang.Backend
@@ -83,7 +83,8 @@ func (d declaredSandbox) Run(context.Context, ...backend.Program) ([]backend.End
 	return nil, errDeclared
 }
 
-// identityOf has a field for each setting of a block, but for what tasks say themselves and what changes no verdict.
+// identityOf has a field for each setting of a block, except settings that tasks contain themselves or that do
+// not change verdicts.
 func identityOf(b *lang.Backend, attributes any) backend.Identity {
 	id := backend.Identity{{Label: "kind", Value: b.Kind}, {Label: "python", Value: b.Python}}
 	var add func(v reflect.Value, at string)
@@ -111,8 +112,8 @@ func identityOf(b *lang.Backend, attributes any) backend.Identity {
 	return id
 }
 
-// indifferent are names of settings that change no verdict, that are secret, or that other nodes have: images that are
-// built, and mounts.
+// indifferent lists settings that change no verdict, are secret, or belong to other nodes, such as built images
+// and mounts.
 var indifferent = func() map[string]bool {
 	names := map[string]bool{}
 	for name := range strings.FieldsSeq(`Range Build Mounts Keep Pull Slots MaxClusters Pool Endpoint Parallelism State Headers CA Certificate Key

@@ -11,13 +11,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// WorkerName is the name of the small program that runs on other machines and in containers. It
-// is for Linux, and next to fevalgraph's program on every system.
+// WorkerName is the name of the small program that runs on other machines and in containers. It is for Linux,
+// and installed next to fevalgraph on every system.
 const WorkerName = "fevalgraph-worker"
 
-// WorkerProgram returns the file of the program to run there: named, if the configuration names
-// one, else the small program if it was built with this one, else this program, which can do the
-// same. what is who runs it, in the plural, for errors.
+// WorkerProgram returns the file of the program to run there: the file that the configuration names, or else the
+// small program if it was built with this one, or else this program, which can do the same. what names the
+// users of the program, in the plural, for errors.
 func WorkerProgram(named, what string) (string, error) {
 	if named != "" {
 		return named, nil
@@ -38,8 +38,8 @@ func WorkerProgram(named, what string) (string, error) {
 	return self, nil
 }
 
-// builtWithThis reports whether a program is of the same commit, module version and Go as this one:
-// a file that an earlier build left must not stand in for what this program says it runs.
+// builtWithThis reports whether a program was built from the same commit, module version and Go version as this
+// one, so that a file of an earlier build is not used.
 func builtWithThis(program string) bool {
 	own, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -15,28 +15,27 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
-// Site is what backends of one project share. It is for one goroutine at a time, except
+// Site is the shared environment of a project's backends. It must be used by one goroutine at a time, except
 // for Backlog.
 type Site struct {
 	Store     cache.Store
-	Registry  *backend.Registry  // nil for a site that starts no sessions
+	Registry  *backend.Registry  // nil if the site starts no sessions
 	Root      string             // directory of the configuration
 	State     string             // the project's state directory
-	UserState string             // the user's; "" when there is no place for it
+	UserState string             // the user's state directory; "" if it is missing
 	Scratch   string             // directory below which workspaces are made
-	Run       string             // id of the run that sessions belong to
-	ReadOnly  bool               // write no facts about backends
-	Key       backend.SessionKey // proves what is found of earlier runs
-	Place     proof.Place        // seals what backends keep in State
-	// Notice tells a person what happens to machines; it is safe for concurrent use.
+	Run       string             // run id of sessions
+	ReadOnly  bool               // do not write facts about backends
+	Key       backend.SessionKey // authenticates data of earlier runs
+	Place     proof.Place        // seals files of backends in State
+	// Notice reports changes of machines to the user. It is safe for concurrent use.
 	Notice func(text string)
-	// Leftover tells a person of a cluster that could not be ended.
+	// Leftover reports a cluster that could not be ended to the user.
 	Leftover  func(err error)
 	LookupEnv func(string) (string, bool)
-	// Trusts reports whether the project is trusted with some of what a Kind Asks; nil
-	// trusts it with everything.
+	// Trusts reports whether the project is trusted with some of a Kind's Asks; nil trusts it with everything.
 	Trusts func(asks []string) bool
-	// Digest is that of a file whose state the caller has just read. It may be nil.
+	// Digest returns the digest of a file whose state the caller just read. It can be nil.
 	Digest func(path string, state fs.FileInfo) (cache.Digest, error)
 
 	backlog graph.Backlog
@@ -44,8 +43,8 @@ type Site struct {
 	closers []func() error
 }
 
-// Shared returns what a site has under a key; create makes it when there is nothing
-// yet. A kind chooses keys of a type of its own.
+// Shared returns the value under a key; create makes it on first use. A kind must use a key type of its
+// package.
 func Shared[T any](s *Site, key any, create func() (T, error)) (T, error) {
 	if known, ok := s.shared[key]; ok {
 		return known.(T), nil
@@ -61,15 +60,14 @@ func Shared[T any](s *Site, key any, create func() (T, error)) (T, error) {
 	return made, nil
 }
 
-// Backlog returns how many nodes of a pool wait for a slot at this moment, and the seconds
-// that they are expected to take together; see graph.Backlog. It is safe for concurrent use,
-// and 0 outside of a run.
+// Backlog returns how many nodes of a pool wait for a slot, and their expected total seconds; see
+// graph.Backlog. It is safe for concurrent use, and returns 0 outside of a run.
 func (s *Site) Backlog(pool string) (nodes int, seconds float64) { return s.backlog.Waiting(pool) }
 
-// Queue is what the engine tells of a run to those that ask for its Backlog.
+// Queue returns the backlog that the engine updates.
 func (s *Site) Queue() *graph.Backlog { return &s.backlog }
 
-// OnClose has the site call a function when it is closed: the last one first.
+// OnClose registers a function to call when the site is closed, in reverse order.
 func (s *Site) OnClose(f func() error) { s.closers = append(s.closers, f) }
 
 // Close ends what backends keep between sessions.
@@ -82,11 +80,11 @@ func (s *Site) Close() error {
 	return errors.Join(errs...)
 }
 
-// Living reports whether a run of the project, by its id, is going on.
+// Living reports whether a run of the project is running.
 func (s *Site) Living(run string) (bool, error) { return backend.Living(SessionsDir(s.State), run) }
 
-// Project returns n bytes in hexadecimal digits that tell projects apart: they are made of the state directory, which
-// no two projects share.
+// Project returns n hexadecimal bytes that identify the project. They are derived from the state directory,
+// which no two projects share.
 func (s *Site) Project(n int) string {
 	state := s.State
 	if absolute, err := filepath.Abs(state); err == nil {
@@ -96,11 +94,11 @@ func (s *Site) Project(n int) string {
 	return hex.EncodeToString(sum[:n])
 }
 
-// MachineFacts returns the file of facts about machines, which backends share if about is equal.
+// MachineFacts returns the file of facts about machines. Backends with equal about share it.
 func (s *Site) MachineFacts(about ...any) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", about))
 	return filepath.Join(s.State, "machines", hex.EncodeToString(sum[:8])+".json")
 }
 
-// SessionsDir is where a project with a state has the registry of its sessions.
+// SessionsDir returns the directory of the session registry in a state directory.
 func SessionsDir(state string) string { return filepath.Join(state, "sessions") }

@@ -9,8 +9,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Withheld is an executor as far as nothing has to be run or talked to for it: whatever
-// else is asked of it is the error that because returns.
+// Withheld returns an executor that answers only what requires no program and no server. Everything else
+// returns the error of because.
 func Withheld(e plan.Executor, because func() error) plan.Executor {
 	switch {
 	case e.Backend != nil:
@@ -42,7 +42,7 @@ func (w withheldBackend) Open(context.Context, backend.Spec) (backend.Session, e
 	return nil, w.because()
 }
 
-// Capabilities are those of the backend, as far as a plan is made by them.
+// Capabilities returns the capabilities of the backend that plans need.
 func (w withheldBackend) Capabilities() backend.Capabilities {
 	can := w.made.Capabilities()
 	if can.Python != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// HasProject reports whether a name, relative to Dir, is that of a directory with a configuration.
+// HasProject reports whether a name, relative to Dir, is a directory with a configuration.
 func (o *Options) HasProject(name string) bool { return mainFile(o.Path(name)) != nil }
 
-// mainFile returns what a directory has as its configuration, or nil.
+// mainFile returns the main file of the configuration in a directory, or nil.
 func mainFile(dir string) fs.FileInfo {
 	info, err := os.Stat(filepath.Join(dir, lang.MainFile))
 	if err != nil || info.IsDir() {
@@ -20,7 +20,7 @@ func mainFile(dir string) fs.FileInfo {
 	return info
 }
 
-// InProject reports whether there is a configuration, in Dir or above it.
+// InProject reports whether Dir or a parent contains a configuration.
 func (o *Options) InProject() bool {
 	dir, err := filepath.Abs(o.Path("."))
 	if err != nil || o.File != "" {

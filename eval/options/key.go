@@ -16,8 +16,8 @@ import (
 // SessionKey returns the user's key for entries of session registries.
 func (o *Options) SessionKey() (backend.SessionKey, error) { return o.UserKey(true) }
 
-// RecordKey returns the key that signs records. A call that only reads creates no key; without a key it
-// trusts no records. A run that cannot create one works, too.
+// RecordKey returns the key that signs records. A call with read access creates no key; without a key it trusts
+// no records. A run that cannot create a key continues without one.
 func (o *Options) RecordKey(create bool) (cache.RecordKey, error) {
 	secret, err := o.RecordSecret(create)
 	if wrong := (*exit.Error)(nil); errors.As(err, &wrong) {
@@ -32,7 +32,7 @@ func (o *Options) RecordKey(create bool) (cache.RecordKey, error) {
 	return cache.NewRecordKey(secret)
 }
 
-// noSecret returns a secret that has proven and will prove nothing.
+// noSecret returns a random secret that proves nothing.
 func noSecret() []byte {
 	secret := make([]byte, user.KeySize)
 	rand.Read(secret) // never fails
@@ -53,7 +53,7 @@ func (o *Options) stateKey(create bool, use string) proof.Key {
 	return key
 }
 
-// Place seals the files of a state directory that decide something, see proof.Place. A call that only reads
+// Place returns the proof.Place that seals important files of a state directory. A call with read access
 // creates no key.
 func (o *Options) Place(state string, create bool) proof.Place {
 	return proof.At(o.stateKey(create, "fevalgraph state"), state, o.noteForeign)
@@ -83,7 +83,7 @@ func (o *Options) RecordSecret(create bool) ([]byte, error) {
 	return secret, nil
 }
 
-// StoreKeyVariable names the file with the key of a group.
+// StoreKeyVariable is the variable that names the file with a group's key.
 const StoreKeyVariable = "FEVALGRAPH_STORE_KEY"
 
 // UserKey returns the user's key. With create, it creates a missing one.

@@ -49,7 +49,7 @@ type (
 	SessionsEnded struct{ Count int }
 	// SessionLeft means that sessions of earlier runs could not be ended.
 	SessionLeft struct{ Err error }
-	// KeyMissing means that no later run will trust the results, because there is no key to sign them with.
+	// KeyMissing means that no later run will trust the results, because a key to sign them with is missing.
 	KeyMissing struct{ Err error }
 	// SessionsUnknown means that sessions of earlier runs could not be listed.
 	SessionsUnknown struct{ Err error }
@@ -57,7 +57,7 @@ type (
 	// is not trusted with; or, by its name, that a remote cache is not trusted for its results.
 	Untrusted struct {
 		Cache string
-		Asks  []string // all that was not done, each with its backend
+		Asks  []string // everything that was not done, with its backend
 	}
 	// Polling means that changes are only checked at intervals, and why.
 	Polling struct {

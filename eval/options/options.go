@@ -18,7 +18,7 @@ type Options struct {
 	File     string   // replaces fevalgraph.hcl, relative to Dir
 	Vars     []string // NAME=VALUE, in order
 	VarFiles []string // relative to Dir, in order
-	Within   []string // directories that count as the project's, besides its own
+	Within   []string // directories that count as part of the project, besides its own
 	// LookupEnv reads the caller's environment; nil means an empty one. FEVALGRAPH_DIR and
 	// FEVALGRAPH_CACHE_DIR move the state and the store.
 	LookupEnv func(name string) (string, bool)
@@ -69,7 +69,7 @@ func (o *Options) RunJobs() int {
 }
 
 // AddsSolutions reports whether the call is about solutions that no block declares, which later ones
-// do not ask for.
+// do not request.
 func (o *Options) AddsSolutions() bool { return o.AdHoc != nil || o.References > 0 }
 
 func (o *Options) WantedJobs() int {

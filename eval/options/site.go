@@ -55,13 +55,13 @@ func ScratchDir() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("fevalgraph-%d", os.Getuid()))
 }
 
-// sumReaped counts the sessions that were ended, and returns why others were not;
-// a reason that several of them share, once.
+// SumReaped counts the sessions that were ended, and returns why others were not; a reason that several share
+// is returned once.
 func SumReaped(reaped []backend.Reaped) (ended int, left []error) {
 	said := map[string]bool{}
 	for _, r := range reaped {
 		switch {
-		case r.Err == nil && r.Entry.Network: // it goes with sessions
+		case r.Err == nil && r.Entry.Network: // ended with its sessions
 		case r.Err == nil:
 			ended++
 		case !said[r.Err.Error()]:
@@ -72,8 +72,8 @@ func SumReaped(reaped []backend.Reaped) (ended int, left []error) {
 	return ended, left
 }
 
-// EndClusters ends the clusters that no living run uses: those without pending work or, with all, also those
-// that are kept.
+// EndClusters ends the clusters that no living run uses and that are not kept for another run or, with all,
+// also the kept ones.
 func (o *Options) EndClusters(ctx context.Context, site *kind.Site, all bool) (ended []string, err error) {
 	var errs []error
 	for _, k := range o.Kinds {

@@ -15,9 +15,9 @@ import (
 // StateName is the usual name of a state directory.
 const StateName = ".fevalgraph"
 
-// AnswersDir returns the directory of answers, and of the records of gen's calls, in a state directory. They
-// have a separate store, as they have cost money: cleaning the shared store of results that can be computed
-// again must not remove them.
+// AnswersDir returns the directory of answers, and of the records of gen's calls, in a state directory. Answers
+// cost money, so they have a separate store: cleaning the shared store of results, which can be computed again,
+// must not remove them.
 func AnswersDir(state string) string { return filepath.Join(state, "answers") }
 
 // CheckState returns an error if the state directory in a project is a link, or contains anything but files
@@ -143,7 +143,7 @@ func IsDenied(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// HintStateDir adds the way out to an error about the state directory.
+// HintStateDir adds a solution to an error about the state directory.
 func HintStateDir(err error) error {
 	if !IsDenied(err) {
 		return err

@@ -24,7 +24,7 @@ func (o *Options) CacheDir(cfg *lang.Config) (string, error) {
 	return filepath.Join(dir, "fevalgraph"), nil
 }
 
-// OwnStoreDir returns the directory for results that a project must not store in the shared store.
+// OwnStoreDir returns the directory for results that a project must not write to the shared store.
 func OwnStoreDir(state string) string { return filepath.Join(state, "store") }
 
 // Configured returns the configuration if it loads, for its cache block; calls that need only the store work

@@ -1,5 +1,5 @@
-// Package packs writes stored answers, and the record of a run, into one file, and reads it on another
-// machine: an archive of cache/pack, with additional files of the application. The caller selects the nodes.
+// Package packs writes stored answers, and the record of a run, into one file, and reads it on another machine:
+// an archive of cache/pack with additional files. The caller selects the nodes.
 package packs
 
 import (
@@ -36,7 +36,7 @@ type Answered struct {
 	Key  cache.Key
 }
 
-// Files of the application's in a pack.
+// Additional files of a pack.
 const (
 	nodesFile   = "nodes.jsonl"
 	eventsFile  = "run/events.jsonl"
@@ -46,7 +46,7 @@ const (
 	proofFile   = "run/proof" // of eventsFile and logsFile
 )
 
-// nodeLine is a line of nodesFile: how long a node took, for another machine.
+// nodeLine is a line of nodesFile: the duration of a node, for other machines.
 type nodeLine struct {
 	Addr    string  `json:"addr"`
 	Seconds float64 `json:"seconds"`
@@ -62,7 +62,7 @@ type keyLine struct {
 	Deps []string `json:"deps,omitempty"`
 }
 
-// Write writes the answers of nodes in a store, and everything that they refer to, into a file, with the
+// Write writes the answers of nodes in a store, with all referenced content, into a file, together with the
 // record of a run: an id, "latest", or "" for no record.
 func Write(ctx context.Context, o *options.Options, file string, store cache.Store, nodes []Answered, state event.Records, run string) (*Packed, error) {
 	signer, err := o.RecordKey(false)
@@ -173,7 +173,7 @@ func addResults(ctx context.Context, into *pack.Contents, store cache.Store, sta
 	return err
 }
 
-// addRecord adds the record of a key, if the store has it and all that it leads to.
+// addRecord adds the record of a key, if the store contains it and all referenced content.
 func addRecord(ctx context.Context, into *pack.Contents, store cache.Store, key cache.Key) error {
 	record, err := store.Record(ctx, key)
 	var foreign *cache.ForeignError

@@ -21,8 +21,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// Unpack puts what packs have into the store, so that the next plan finds it. Records that
-// neither the user nor the group signed stay out unless they are adopted.
+// Unpack adds the content of packs to the store, so that the next plan finds it. Records that neither the user
+// nor the group signed are ignored, unless they are adopted.
 func Unpack(ctx context.Context, o options.Options, files []string, adopt bool) (*Packed, error) {
 	u, err := unpack(ctx, &o, files, adopt)
 	if err != nil {
@@ -31,7 +31,7 @@ func Unpack(ctx context.Context, o options.Options, files []string, adopt bool) 
 	return &u.total, learn(&o, u.seconds)
 }
 
-// unpacked describes packs, without the answers that are now in the store.
+// unpacked describes packs, without the answers, which are now in the store.
 type unpacked struct {
 	total   Packed
 	seconds map[string]float64 // of nodes, by their addresses

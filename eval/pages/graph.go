@@ -11,13 +11,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/draw"
 )
 
-// mostBoxes is how many nodes of a cell have a box each. Of more, those of a kind share one.
+// mostBoxes is the number of nodes up to which each has a box. Beyond it, nodes of a kind share one.
 const mostBoxes = 40
 
-// mostDrawn bounds the nodes of a cell that are drawn at all.
+// mostDrawn limits the drawn nodes of a cell.
 const mostDrawn = 20_000
 
-// roles are the roles of colors for states, of plan and of events.
+// roles maps states, of plans and events, to roles of colors.
 var roles = map[string]string{
 	"fresh": "good", string(event.Done): "good", string(event.Cached): "s0", string(event.Failed): "bad", "error": "bad", string(event.Timeout): "bad",
 	string(event.Broken): "fault", string(event.Blocked): "fault", "stale": "odd", "new": "s0",
@@ -28,7 +28,7 @@ func Flow(d *graph.Drawing) *draw.Drawing {
 	return flow(d, func(name string) string { return name })
 }
 
-// flow lays out a drawing with other names of boxes.
+// flow lays out a drawing with renamed boxes.
 func flow(d *graph.Drawing, nameOf func(string) string) *draw.Drawing {
 	boxes := make([]draw.Box, len(d.Boxes))
 	for i := range d.Boxes {
@@ -38,7 +38,7 @@ func flow(d *graph.Drawing, nameOf func(string) string) *draw.Drawing {
 	return draw.Flow(boxes, d.Edges)
 }
 
-// linked is a node that made results, and the addresses of what it depends on.
+// linked is a node that produced results, with the addresses of its dependencies.
 type linked struct {
 	graph.Row
 	deps []string
@@ -53,7 +53,7 @@ func (n *nodes) closure(cell *report.Cell) []graph.Row {
 		if _, seen := place[addr]; seen || node == nil || len(place) >= mostDrawn {
 			return
 		}
-		place[addr] = -1 // records are from elsewhere: they may have a circle
+		place[addr] = -1 // records are from elsewhere: they can contain a cycle
 		row := node.Row
 		row.Deps = nil
 		for _, dep := range node.deps {
@@ -73,7 +73,7 @@ func (n *nodes) closure(cell *report.Cell) []graph.Row {
 	return rows
 }
 
-// graph draws the nodes of a cell and what they depend on.
+// graph draws the nodes of a cell and their dependencies.
 func (n *nodes) graph(cell *report.Cell) *draw.Drawing {
 	rows := n.closure(cell)
 	if len(rows) < 2 {
@@ -88,7 +88,7 @@ func (n *nodes) graph(cell *report.Cell) *draw.Drawing {
 	}
 	g := graph.New()
 	g.AddRows(rows)
-	ids := make([]graph.ID, len(rows)) // as the graph has them: no address occurs twice
+	ids := make([]graph.ID, len(rows)) // as in a graph: addresses are unique
 	for i := range ids {
 		ids[i] = graph.ID(i)
 	}
@@ -109,11 +109,11 @@ func (n *nodes) graph(cell *report.Cell) *draw.Drawing {
 		}
 		return ""
 	})
-	return flow(drawing, func(name string) string { return within(name, cell) })
+	return flow(drawing, func(name string) string { return shortAddress(name, cell) })
 }
 
-// within shortens the address of a node to its part within a cell, such as "pytest checkpoint_1".
-func within(addr string, cell *report.Cell) string {
+// shortAddress shortens the address of a node to its part within a cell, such as "pytest checkpoint_1".
+func shortAddress(addr string, cell *report.Cell) string {
 	kind, rest, isAddr := strings.Cut(addr, ":")
 	if !isAddr {
 		return addr

@@ -16,26 +16,26 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/page"
 )
 
-// mostFields and mostFiles bound what a page has of a node's manifest, and of its changes.
+// Limits of a node's manifest and changes in a page.
 const (
 	mostFields = 200
 	mostFiles  = 100
 )
 
-// nodes indexes the nodes that made results by the names of their cells and checkpoints.
+// nodes indexes the nodes that produced results by the names of their cells and checkpoints.
 type nodes struct {
 	history.Judged
 	source *Source
 	byName map[string][]event.NodeDone
-	linked map[string]*linked // by address, shared nodes included
+	linked map[string]*linked // by address, including shared nodes
 	trees  map[string]*page.Tree
 }
 
-// nodesOf reads the nodes that made results once.
+// nodesOf returns the nodes that produced the results of a run, which it reads once.
 func (s *Source) nodesOf(of *page.Run) (*nodes, error) {
 	n := &nodes{Judged: history.JudgedIn(of.Results), source: s, byName: map[string][]event.NodeDone{}, linked: map[string]*linked{}, trees: map[string]*page.Tree{}}
 	for _, run := range n.Runs() {
-		last := map[string]int{} // the place in byName of an address's event
+		last := map[string]int{} // index in byName of the event for an address
 		err := history.Each(s.State, event.OpenRun(s.State, run), func(done event.NodeDone) bool {
 			name, ok := n.Owner(done.Addr)
 			if !ok || n.Run(name) != run {
@@ -65,7 +65,7 @@ func (s *Source) nodesOf(of *page.Run) (*nodes, error) {
 				known = &linked{Row: graph.Row{Addr: all[i].Addr, Kind: all[i].Kind}}
 				n.linked[all[i].Addr] = known
 			}
-			if len(known.deps) == 0 { // it has no answer
+			if len(known.deps) == 0 { // no answer
 				known.deps = all[i].Needs
 			}
 		}
@@ -73,7 +73,7 @@ func (s *Source) nodesOf(of *page.Run) (*nodes, error) {
 	return n, err
 }
 
-// namesOf are the names that addresses of a cell's nodes have after their kind.
+// namesOf returns the part after the kind in addresses of a cell's nodes.
 func namesOf(cell *report.Cell) []string {
 	id := plan.ResultCell(cell)
 	names := []string{id.String()}
@@ -85,8 +85,8 @@ func namesOf(cell *report.Cell) []string {
 	return names
 }
 
-// of are the nodes of a cell, as a page shows them.
-func (n *nodes) of(ctx context.Context, cell *report.Cell) ([]page.Node, error) {
+// ofCell returns the nodes of a cell for a page.
+func (n *nodes) ofCell(ctx context.Context, cell *report.Cell) ([]page.Node, error) {
 	var all []page.Node
 	for _, name := range slices.Backward(namesOf(cell)) {
 		for i := range n.byName[name] {
@@ -113,7 +113,7 @@ func (n *nodes) node(ctx context.Context, run string, done *event.NodeDone) (*pa
 	case err == nil:
 		node.Log = string(log)
 	case errors.Is(err, history.ErrNoLog):
-	case errors.As(err, &said) && said.Class == exit.Usage: // it is no longer in the store
+	case errors.As(err, &said) && said.Class == exit.Usage: // no longer in the store
 		node.Log = err.Error()
 	default:
 		return nil, err
@@ -121,7 +121,7 @@ func (n *nodes) node(ctx context.Context, run string, done *event.NodeDone) (*pa
 	return node, n.manifest(ctx, done, node)
 }
 
-// manifest adds the fields of a node's manifest, if the store has it.
+// manifest adds the fields of a node's manifest, if the store contains it.
 func (n *nodes) manifest(ctx context.Context, done *event.NodeDone, node *page.Node) error {
 	key, err := cache.ParseKey(done.Key)
 	if done.Key == "" || err != nil {
@@ -145,7 +145,7 @@ func (n *nodes) manifest(ctx context.Context, done *event.NodeDone, node *page.N
 	return nil
 }
 
-// workOf are the attempts of a run whose begin it recorded.
+// workOf returns the attempts of a run whose begin is recorded.
 func workOf(run *event.Run) ([]page.Work, error) {
 	begin, ok := run.Start()
 	if !ok {

@@ -1,6 +1,5 @@
-// Package pages gathers what runs recorded for a report: results, what became of them, and
-// for each cell the nodes that made it, with manifests, logs and causes. Nothing is
-// evaluated.
+// Package pages collects recorded data for a report: results, changes, and for each cell the nodes that
+// produced it, with manifests, logs and causes. It evaluates nothing.
 package pages
 
 import (
@@ -22,35 +21,35 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/page"
 )
 
-// Compared is how many runs before the latest a report has that names none.
+// Compared is the number of earlier runs in a report without named runs.
 const Compared = 4
 
-// Remembered is how many runs before those the figures over runs have. mostRemembered bounds their cells together.
+// Remembered is the number of runs before those for figures over runs. mostRemembered limits their total number
+// of cells.
 const (
 	Remembered     = 20
 	mostRemembered = 200_000
 )
 
-// Source is where a report comes from.
+// Source is the origin of a report.
 type Source struct {
-	State   event.Records // of the project
+	State   event.Records // records of the project
 	Store   cache.Store
-	Project string // its name for people
-	Version string // of the program
+	Project string // display name
+	Version string // version of fevalgraph
 }
 
-// Now is the name of the project as it is, in place of a run.
+// Now names the current state of the project instead of a run.
 const Now = "now"
 
 // Present holds the known results of the project in its current state.
 type Present struct {
-	Results *report.Results   // named after the latest run; checkpoints that another one judged name it
-	Stale   map[string]string // why verdicts no longer hold, by the names of checkpoints
+	Results *report.Results   // named after the latest run; checkpoints judged by another run name it
+	Stale   map[string]string // causes of stale verdicts, by checkpoint name
 }
 
-// Gather reads the named runs, the last of which the report is about. Without names it is about
-// the project as it is, or, where that is not known, about the latest run with results, and has
-// up to Compared runs before it.
+// Gather reads the named runs; the report is about the last one. Without names it is about the current project
+// or, if present is nil, about the latest run with results, and includes up to Compared runs before it.
 func (s *Source) Gather(ctx context.Context, names []string, present *Present) (*page.Page, error) {
 	runs, err := s.runs(names)
 	if err != nil {
@@ -91,7 +90,7 @@ func (s *Source) Gather(ctx context.Context, names []string, present *Present) (
 	if p.Work, err = workOf(event.OpenRun(s.State, latest)); err != nil {
 		return nil, exit.Past(err)
 	}
-	p.Nodes = func(cell *report.Cell) ([]page.Node, error) { return made.of(ctx, cell) }
+	p.Nodes = func(cell *report.Cell) ([]page.Node, error) { return made.ofCell(ctx, cell) }
 	p.Graph, p.Sources = made.graph, made.sources
 	p.Tree = func(id string) (*page.Tree, error) { return made.tree(ctx, id) }
 	return p, nil
@@ -103,7 +102,7 @@ func OfResults(name, version string, results *report.Results, notes []string) *p
 		Nodes: func(*report.Cell) ([]page.Node, error) { return nil, nil }}
 }
 
-// step returns what became of the results of a run in the next one, with causes.
+// step returns the difference from a run to the next one, with causes.
 func (s *Source) step(ctx context.Context, before, after *page.Run) (*report.Difference, error) {
 	if before.Difference != nil && before.Difference.After == after.ID {
 		return before.Difference, nil
@@ -114,7 +113,7 @@ func (s *Source) step(ctx context.Context, before, after *page.Run) (*report.Dif
 	return d, s.explain(ctx, before, after, d)
 }
 
-// is reports whether a run judged or served every verdict of the present, and all of them hold.
+// is reports whether a run judged or served every verdict of the present results, and all are up to date.
 func (p *Present) is(run *report.Results) bool {
 	if run.Run != p.Results.Run || len(run.Cells) != len(p.Results.Cells) || len(run.Tasks) != len(p.Results.Tasks) ||
 		slices.ContainsFunc(p.Results.Tasks, func(t report.Task) bool { return t.Run != "" || t.State != "" }) {
@@ -130,7 +129,7 @@ func (p *Present) is(run *report.Results) bool {
 	return true
 }
 
-// explain finds the causes of a difference, if there is one.
+// explain determines the causes of a difference, if d is not nil.
 func (s *Source) explain(ctx context.Context, before, after *page.Run, d *report.Difference) error {
 	if !d.HasCauses() {
 		return nil
@@ -142,7 +141,7 @@ func (s *Source) explain(ctx context.Context, before, after *page.Run, d *report
 	return f.Changes(ctx, d)
 }
 
-// side returns the nodes of a run, or of the present, for finding causes.
+// side returns the nodes of a run, or of the present results, for finding causes.
 func (s *Source) side(of *page.Run) causes.Side {
 	return causes.Side{Store: s.Store, Nodes: func(fn func(*graph.Row, []string)) error {
 		return history.JudgedIn(of.Results).Nodes(s.State, fn)
@@ -168,7 +167,7 @@ func (s *Source) runs(names []string) ([]page.Run, error) {
 	return all, nil
 }
 
-// before returns the runs with results before a run, for figures over runs, and sets its step.
+// before returns the runs with results before a run, for figures over runs, and sets the run's step.
 func (s *Source) before(ctx context.Context, first *page.Run) ([]report.HistoryPoint, error) {
 	ids, err := event.Runs(s.State)
 	if err != nil {
@@ -186,7 +185,7 @@ func (s *Source) before(ctx context.Context, first *page.Run) ([]report.HistoryP
 			continue
 		}
 		r, err := s.run(found)
-		if err != nil { // it ended without results, or is damaged
+		if err != nil { // ended without results, or damaged
 			continue
 		}
 		if *step, err = s.step(ctx, r, after); err != nil {
@@ -199,7 +198,7 @@ func (s *Source) before(ctx context.Context, first *page.Run) ([]report.HistoryP
 	return all, nil
 }
 
-// latest are the latest run with results and those before it.
+// latest returns the latest run with results and those before it.
 func (s *Source) latest() ([]page.Run, error) {
 	ids, err := event.Runs(s.State)
 	if err != nil {
@@ -216,7 +215,7 @@ func (s *Source) latest() ([]page.Run, error) {
 			continue
 		}
 		r, err := s.run(found)
-		if err != nil { // it goes on, ended without results, or is damaged
+		if err != nil { // running, ended without results, or damaged
 			first = cmp.Or(first, err)
 			continue
 		}

@@ -18,16 +18,16 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/page"
 )
 
-// What a page has of a tree. A submission can have files of any number and size.
+// Limits of a tree in a page: a submission can have files of any number and size.
 const (
-	mostText   = 128 << 10 // bytes of a file
-	mostInTree = 512 << 10 // bytes of all files
+	mostText   = 128 << 10 // size of a file
+	mostInTree = 512 << 10 // size of all files
 	mostInDir  = 200       // files
-	mostWalked = 20_000    // entries that are looked at
-	mostTrees  = 16        // that are kept in memory
+	mostWalked = 20_000    // visited entries
+	mostTrees  = 16        // trees kept in memory
 )
 
-// sources returns the trees that each checkpoint of a cell was judged by.
+// sources returns the trees that each checkpoint of a cell was judged on.
 func (n *nodes) sources(cell *report.Cell) []page.Trees {
 	all := make([]page.Trees, len(cell.Checkpoints))
 	for i := range cell.Checkpoints {
@@ -42,8 +42,8 @@ func (n *nodes) sources(cell *report.Cell) []page.Trees {
 	return all
 }
 
-// treesBelow returns the trees that nodes of a kind gave to a node, as an id of trees; those of other checkpoints are
-// left out.
+// treesBelow returns the trees that a node got from nodes of a kind, as an id of trees, without those of other
+// checkpoints.
 func (n *nodes) treesBelow(addr, kind, checkpoint string) string {
 	var found []string
 	seen, open := map[string]bool{addr: true}, []string{addr}
@@ -70,7 +70,7 @@ func (n *nodes) treesBelow(addr, kind, checkpoint string) string {
 	return strings.Join(found, " ")
 }
 
-// tree reads trees as one; nil if the store lacks some of them.
+// tree reads trees as one, or returns nil if the store lacks some of them.
 func (n *nodes) tree(ctx context.Context, id string) (*page.Tree, error) {
 	if known, ok := n.trees[id]; ok {
 		return known, nil
@@ -108,7 +108,7 @@ func readTree(ctx context.Context, store cache.Store, id string) (*page.Tree, er
 		case e.Digest.Size > mostText:
 			f.Note = fmt.Sprintf("%d bytes, which is too long to show", e.Digest.Size)
 		case size+e.Digest.Size > mostInTree:
-			f.Note = fmt.Sprintf("%d bytes, for which there is no room after the files before", e.Digest.Size)
+			f.Note = fmt.Sprintf("%d bytes, which exceed the limit for all files", e.Digest.Size)
 		default:
 			content, err := cache.ReadBlob(ctx, store, e.Digest, mostText)
 			if err != nil {

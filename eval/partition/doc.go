@@ -27,7 +27,7 @@
 // them from gc, and finds those that gc has removed.
 //
 // A recorded state can be trusted because a path is sighted before it is read and compared at the end of the
-// call (cache.Snapshot): a file that was replaced in between is never recorded as the one that was read. A
+// call (cache.Snapshot): a file that was replaced in between is never recorded as the file that was read. A
 // fileset records each directory that its search lists and each link that it follows.
 //
 // # Nodes of several partitions

@@ -47,7 +47,7 @@ type Name [sha256.Size]byte
 
 func (n Name) String() string { return hex.EncodeToString(n[:]) }
 
-// ParseName reads what Name.String returned.
+// ParseName parses the result of Name.String.
 func ParseName(text string) (n Name, err error) {
 	b, err := hex.DecodeString(text)
 	if err != nil || len(b) != len(n) {
@@ -65,15 +65,15 @@ func StoreIn(state string) Store { return Store{filepath.Join(state, "partitions
 // ErrDamaged means that a partition file was changed after it was written.
 var ErrDamaged = errors.New("malformed partition file")
 
-// largestSection bounds a section that is unpacked, in bytes.
+// largestSection limits the size of an uncompressed section, in bytes.
 const largestSection = 1 << 30
 
-// encodings are used again, as compressors are: a run writes one partition after the other when it has
-// most in memory.
+// encodings are reused, like compressors: a run writes the partitions one after another while its memory use is
+// highest.
 var encodings = sync.Pool{New: func() any { return new([]byte) }}
 
-// Put writes a partition file, unless it is there. Without facts no run relies on it: it has
-// results, and the nodes that made them.
+// Put writes a partition file, unless it exists. Without facts no run relies on it: it contains only results
+// and the nodes that produced them.
 func (s Store) Put(facts *Facts, rows []graph.Row, results []report.Cell) (name Name, err error) {
 	cells, err := report.EncodeCells(results)
 	buffer := encodings.Get().(*[]byte)
@@ -103,8 +103,8 @@ func (s Store) Facts(name Name) (*Facts, error) {
 	return f, frozen.Decode(string(content), f)
 }
 
-// Rows reads the nodes of a partition, as far as they have answers. As with Results, an error other than
-// fs.ErrNotExist means that the file cannot be read or is damaged.
+// Rows reads the nodes of a partition that have answers. As with Results, an error other than fs.ErrNotExist
+// means that the file cannot be read or is damaged.
 func (s Store) Rows(name Name) (rows []graph.Row, err error) {
 	content, err := s.read(name, sectionRows)
 	if err != nil || len(content) == 0 {
@@ -128,7 +128,7 @@ func (s Store) Results(name Name) ([]report.Cell, error) {
 	return report.DecodeCells(content)
 }
 
-// Texts returns the results of a partition's cells as they are stored, see report.SplitCells.
+// Texts returns the stored results of a partition's cells; see report.SplitCells.
 func (s Store) Texts(name Name) ([][]byte, error) {
 	content, err := s.read(name, sectionResults)
 	return report.SplitCells(content), err
@@ -141,7 +141,7 @@ func (s Store) Checkpoints(name Name) (ofCells []int, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(content) == 0 { // it has no facts
+	if len(content) == 0 { // no facts
 		cells, err := s.Results(name)
 		for i := range cells {
 			ofCells = append(ofCells, len(cells[i].Listed()))
@@ -201,12 +201,12 @@ type section struct {
 	sum          [sha256.Size]byte
 }
 
-// holds reports whether content is the section's.
+// holds reports whether content is that of the section.
 func (s section) holds(content []byte) bool {
 	return uint64(len(content)) == s.size && sha256.Sum256(content) == s.sum
 }
 
-// sectionsOf reads the beginning of a file of size bytes, which has to have the name.
+// sectionsOf parses the beginning of a file of size bytes, which must have the name.
 func sectionsOf(head []byte, size int64, name Name) (all [sections]section, err error) {
 	if len(head) < headSize || string(head[:len(fileMagic)]) != fileMagic || Name(sha256.Sum256(head[len(fileMagic):headSize])) != name {
 		return all, ErrDamaged
@@ -249,7 +249,7 @@ func (s Store) read(name Name, at int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(content)), largestSection))
 }
 
-// verified returns the facts of a partition file that is whole.
+// verified returns the facts of an undamaged partition file.
 func (s Store) verified(name Name) ([]byte, error) {
 	f, info, err := s.open(name)
 	if err != nil {
@@ -281,8 +281,8 @@ func (s Store) verified(name Name) ([]byte, error) {
 	return file[facts.offset : facts.offset+facts.size], nil
 }
 
-// compressors are used again: each has a megabyte of tables. They are fast rather than small: keys do
-// not compress, and text does so well.
+// compressors are reused: each has a megabyte of tables. They are fast rather than small: keys do not compress,
+// and text compresses well anyway.
 var compressors = sync.Pool{New: func() any {
 	w, err := flate.NewWriter(nil, flate.BestSpeed)
 	if err != nil {
@@ -300,8 +300,8 @@ func compress(to *bytes.Buffer, b []byte) {
 	w.Close()
 }
 
-// Sweep removes the partition files that are not in use and were written before a time, and returns
-// how many bytes they have; a dry run only that. Other files in the directory stay.
+// Sweep removes unused partition files that were written before a time, and returns their size in bytes. A dry
+// run only returns the size. Other files in the directory stay.
 func (s Store) Sweep(used map[Name]bool, before time.Time, dryRun bool) (bytes int64, err error) {
 	entries, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -61,7 +61,7 @@ type Indexed struct {
 type Suites struct {
 	Sum   []byte // of the suites and their cells, salted; nil unless each node has an answer
 	Nodes int    // with those of problems that cannot be evaluated
-	// What serving them saves; see event.RunEnd.
+	// Savings of serving them; see event.RunEnd.
 	Bytes   int64
 	Seconds float64
 }
@@ -78,8 +78,8 @@ type SharedRef struct {
 	Sum  [sha256.Size]byte
 }
 
-// CommonRef names a node that several partitions have, and the outputs that this one was decided with: a
-// task that is not reproducible can have others by now.
+// CommonRef names a shared node, and its outputs when this partition was decided: a task that is not
+// reproducible can have other outputs now.
 type CommonRef struct {
 	Addr    string
 	Outputs [sha256.Size]byte
@@ -100,21 +100,21 @@ type Ref struct {
 	First    string
 	Backends []string
 	ID       []byte // its fingerprint, salted; nil if it has none
-	File     Name   // zero when it is not fresh
+	File     Name   // zero if the partition is not fresh
 }
 
 // Facts are the first section of a partition file.
 type Facts struct {
-	Run      string      // that decided about the partition
-	Used     int64       // seconds since 1970 when the uses of stored outputs were noted
+	Run      string      // run that decided the partition
+	Used     int64       // seconds since 1970 of the last recorded use of stored outputs
 	Snapshot []byte      // cache.Snapshot of the paths that only its own nodes read
-	Shared   []SharedRef // nodes that others have, too, and that read paths
+	Shared   []SharedRef // shared nodes that read paths
 	Own      int         // nodes that no other partition has
-	Common   []CommonRef // nodes that others have, too
+	Common   []CommonRef // shared nodes
 	Cells    []graph.Row
 	Summary  []report.CellRow
-	Tasks    []report.Task // that its cells need
-	// What serving every node saves; see event.RunEnd.
+	Tasks    []report.Task // tasks that its cells need
+	// Savings of serving every node; see event.RunEnd.
 	SavedBytes   int64
 	SavedSeconds float64
 }
@@ -122,10 +122,10 @@ type Facts struct {
 func indexPath(state string) string  { return filepath.Join(StoreIn(state).Dir, "index") }
 func configPath(state string) string { return filepath.Join(StoreIn(state).Dir, "configuration") }
 
-// ReadIndex reads the index. It returns nil if the index is missing, damaged or not proven at the place, or
-// if the program or the lock file has changed. The proof covers everything that it names by digest:
-// partition files and the configuration. Its values have no names, so that only the program that wrote them
-// can read them: a snapshot of the program comes before them.
+// ReadIndex reads the index. It returns nil if the index is missing, damaged or not proven at the place, or if
+// the program or the lock file has changed. The proof covers everything that it names by digest: partition
+// files and the configuration. Its encoding has no field names, so only the program that wrote it can read it:
+// a snapshot of the program comes first.
 func ReadIndex(state string, place proof.Place) *Index {
 	content := place.Read(indexPath(state))
 	if len(content) < 8 {
@@ -156,10 +156,10 @@ func (i *Index) Write(state string, place proof.Place) error {
 // must be evaluated each time, because it has secrets or waits for results.
 func WriteConfig(state string, cfg *lang.Config) ([]byte, error) {
 	if HasSecrets(cfg) {
-		return nil, os.RemoveAll(configPath(state)) // of before it had any
+		return nil, os.RemoveAll(configPath(state)) // a stored configuration from before it had secrets
 	}
 	evaluated := *cfg
-	evaluated.Generators = nil // evaluation does without, and what they ask waits for answers
+	evaluated.Generators = nil // evaluation ignores them, and their requests wait for answers
 	content, err := lang.Archive(&evaluated)
 	if err != nil {
 		return nil, nil //nolint:nilerr // it cannot be encoded
@@ -192,7 +192,7 @@ func (i *Index) SameEnvironment(lookup func(string) (string, bool)) bool {
 	return true
 }
 
-// Unchanged reports whether nothing in an encoded snapshot is different by now.
+// Unchanged reports whether all paths of an encoded snapshot are unchanged.
 func Unchanged(snapshot []byte) bool {
 	s, err := cache.DecodeSnapshot(snapshot)
 	return err == nil && s.Changed() == ""
@@ -215,7 +215,7 @@ func NewSalt() []byte {
 	return salt
 }
 
-// HasSecrets reports whether any value of a configuration must not be written down.
+// HasSecrets reports whether a configuration contains values that must not be stored.
 func HasSecrets(cfg *lang.Config) bool {
 	if len(cfg.Secrets) > 0 {
 		return true

@@ -23,14 +23,14 @@ type Last struct {
 	Nodes []graph.Last
 }
 
-// LastFile is a partition file whose rows are last answers, in a store of this ID.
+// LastFile is a partition file whose rows are last answers, in the store with this ID.
 type LastFile struct {
-	Problem, First string // as of a Ref
+	Problem, First string // as in Ref
 	File           Name
 	Store          string
 }
 
-// lastForm is raised when a reader would misread a Last.
+// lastForm must be incremented if old readers would misread a Last.
 const lastForm = 2
 
 func lastPath(dir string) string { return filepath.Join(dir, "nodes") }
@@ -73,7 +73,7 @@ func (l *Last) ByAddress(s Store, reads func(LastFile) bool) Lasts {
 		if !reads(f) {
 			continue
 		}
-		rows, _ := s.Rows(f.File) // of a damaged file nothing is known
+		rows, _ := s.Rows(f.File) // ignore a damaged file
 		lasts := make([]graph.Last, len(rows))
 		for i := range rows {
 			lasts[i] = graph.Last{Addr: rows[i].Addr, Answer: rows[i].Answer, Store: f.Store}
@@ -89,7 +89,7 @@ func (l *Last) ByAddress(s Store, reads func(LastFile) bool) Lasts {
 	return all
 }
 
-// Expect notes how many seconds nodes take, by address, unless something is known of them.
+// Expect records the duration of nodes, by address, unless one is known.
 func (l *Last) Expect(seconds map[string]float64) {
 	seconds = maps.Clone(seconds)
 	for _, n := range l.Nodes {

@@ -37,13 +37,13 @@ func NewTrace() *Trace {
 	return &Trace{nodes: map[string]*nodeTrace{}, env: map[string]envValue{}}
 }
 
-// nodeTrace records what one node has read.
+// nodeTrace records the reads of a node.
 type nodeTrace struct {
 	mu        sync.Mutex
 	sightings []cache.Sighting
 }
 
-// Sources returns sources that record in the trace what a node reads.
+// Sources returns sources that record the reads of a node in the trace.
 func (t *Trace) Sources(addr string, states tasks.FileStates, store tasks.FilePutter) tasks.Sources {
 	n := t.node(addr)
 	return tasks.Sources{States: tracedStates{states, n}, Store: store, Observe: n.observe}
@@ -71,7 +71,7 @@ func (t *Trace) Of(addr string) []cache.Sighting {
 	return nil
 }
 
-// All returns what every node has read.
+// All returns the reads of all nodes.
 func (t *Trace) All() []cache.Sighting {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -95,8 +95,7 @@ func (t *Trace) LookupEnv(lookup func(string) (string, bool)) func(string) (stri
 	}
 }
 
-// observe implements tasks.Sources.Observe: the state of a path is taken before the
-// task reads it.
+// observe implements tasks.Sources.Observe. It takes the state of a path before the task reads it.
 func (n *nodeTrace) observe(kind, name string) {
 	seen := sightings(kind, name)
 	n.mu.Lock()
@@ -225,11 +224,11 @@ func (r *recordingFS) Stat(name string) (fs.FileInfo, error) {
 	return os.Stat(path)
 }
 
-// EnvSum is enough of a variable to see that its value is another one.
+// EnvSum detects changes of a variable.
 type EnvSum struct {
 	Name string
 	Set  bool
-	Sum  []byte // Salted, as values can be sensitive
+	Sum  []byte // salted, since values can be sensitive
 }
 
 // Environment returns the sums of all variables that were read, by name.

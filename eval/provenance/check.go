@@ -24,15 +24,15 @@ import (
 type Checked struct {
 	About
 	Entries  *Entries
-	Root     string // of the tree over the entries that the bundle has, in hexadecimal digits
-	Signed   bool   // by one of the keys
-	Proven   int    // verdicts that follow from their results and manifests
-	Imported int    // verdicts of another tool, which nothing proves
-	Unjudged int    // verdicts without judging, such as of a checkpoint that broke or was not reached
+	Root     string // root of the tree over the bundle's entries, in hexadecimal
+	Signed   bool   // whether one of the keys signed it
+	Proven   int    // verdicts proven by results and manifests
+	Imported int    // verdicts of another tool, without proof
+	Unjudged int    // verdicts of checkpoints that were not judged, such as broken ones
 	Findings []Finding
 }
 
-// Finding is something that is wrong with a bundle.
+// Finding is an error in a bundle.
 type Finding struct {
 	What    string `json:"what"`           // signature, root, node, verdict, manifest, result or log
 	Name    string `json:"name,omitempty"` // of the cell, or the node's address
@@ -46,15 +46,15 @@ const (
 	maxResult   = 64 << 20
 )
 
-// judged is the needed part of a result: all results could be larger than memory.
-type judged struct {
-	sum  [sha256.Size]byte // of its JSON
+// judgement holds the needed part of a result: all results together could exceed memory.
+type judgement struct {
+	sum  [sha256.Size]byte // digest of its JSON
 	says string
 }
 
-func judgedBy(v *verdict.Checkpoint) (judged, error) {
+func judgedBy(v *verdict.Checkpoint) (judgement, error) {
 	text, err := json.Marshal(v)
-	return judged{sha256.Sum256(text), fmt.Sprintf("%s (%.40s)", v.Outcome(), v.Class)}, err
+	return judgement{sha256.Sum256(text), fmt.Sprintf("%s (%.40s)", v.Outcome(), v.Class)}, err
 }
 
 // Check checks a bundle. Its statement must be signed by one of the keys. An error wraps pack.ErrNoArchive
@@ -95,14 +95,14 @@ type checker struct {
 	found  *Checked
 	byKey  map[cache.Key]*Node
 	broken map[cache.Key]bool // nodes with an error
-	judged map[cache.Digest]judged
+	judged map[cache.Digest]judgement
 }
 
 func (c *checker) find(what, name, format string, args ...any) {
 	c.found.Findings = append(c.found.Findings, Finding{what, name, fmt.Sprintf(format, args...)})
 }
 
-// tree compares the entries with the signed statement about them.
+// tree compares the entries with the signed statement.
 func (c *checker) tree(s *statement, text []byte) error {
 	entries, lines, err := decode(text)
 	if err != nil {
@@ -117,7 +117,7 @@ func (c *checker) tree(s *statement, text []byte) error {
 	f.Entries, f.Root = entries, root
 	f.About = About{Run: about.Run, Version: s.Predicate.Configuration[0].Annotations.Version, Withheld: about.Withheld}
 	if !f.Signed {
-		c.find("signature", "", "none of the keys that were named has signed this")
+		c.find("signature", "", "not signed by one of the given keys")
 	}
 	if want := s.Subject[0].Digest["sha256"]; want != root {
 		c.find("root", "", "signed is %s, the entries have %s: a line was changed, moved, added or taken away", want, root)
@@ -127,12 +127,12 @@ func (c *checker) tree(s *statement, text []byte) error {
 			is.Result, len(is.Passed), len(is.Warned), len(is.Failed))
 	}
 	if about.Nodes != len(entries.Nodes) || about.Verdicts != len(entries.Verdicts) {
-		c.find("root", "", "signed are %d nodes and %d verdicts, and there are %d and %d", about.Nodes, about.Verdicts, len(entries.Nodes), len(entries.Verdicts))
+		c.find("root", "", "the signature covers %d nodes and %d verdicts, but the bundle has %d and %d", about.Nodes, about.Verdicts, len(entries.Nodes), len(entries.Verdicts))
 	}
 	return nil
 }
 
-// nodes checks that what each node used was made by a node of the bundle.
+// nodes checks that a node of the bundle made every input of each node.
 func (c *checker) nodes() {
 	c.byKey, c.broken = map[cache.Key]*Node{}, map[cache.Key]bool{}
 	for i := range c.found.Entries.Nodes {
@@ -144,15 +144,15 @@ func (c *checker) nodes() {
 		for _, input := range n.Inputs {
 			if c.byKey[input] == nil {
 				c.broken[n.Key] = true
-				c.find("node", n.Addr, "the node %s, whose output it used, is not there", input)
+				c.find("node", n.Addr, "the node %s, whose output it used, is missing", input)
 			}
 		}
 	}
 }
 
-// blobs checks the content that the bundle has to have.
+// blobs checks the content that the bundle must contain.
 func (c *checker) blobs(ctx context.Context, file string) error {
-	c.judged = map[cache.Digest]judged{}
+	c.judged = map[cache.Digest]judgement{}
 	wanted := map[[sha256.Size]byte][]part{}
 	for _, p := range c.found.Entries.parts(c.found.Withheld) {
 		wanted[p.Hash] = append(wanted[p.Hash], p)
@@ -200,7 +200,7 @@ func (c *checker) wrong(p part, message string) {
 	c.find(p.what, p.of, "%s", message)
 }
 
-// content checks one blob in one of its roles.
+// content checks a blob in one of its roles.
 func (c *checker) content(p part, same bool, content []byte) {
 	if !same {
 		c.wrong(p, "it was changed")
@@ -246,7 +246,7 @@ func (c *checker) manifest(n *Node, content []byte) error {
 		if f.Digest {
 			named[f.Value] = true
 			if !made[f.Value] {
-				return fmt.Errorf("%s, %s, is of no node that it is said to rest on", f.Label, f.Value)
+				return fmt.Errorf("%s, %s, is not an output of its inputs", f.Label, f.Value)
 			}
 		}
 		if f.Label == "kind" && f.Value != n.Kind {
@@ -256,7 +256,7 @@ func (c *checker) manifest(n *Node, content []byte) error {
 	for _, input := range n.Inputs {
 		maker := c.byKey[input]
 		if maker != nil && !slices.ContainsFunc(maker.Outputs, func(o cache.Output) bool { return named[o.Digest.String()] }) {
-			return fmt.Errorf("it names nothing that %s made", maker.Addr)
+			return fmt.Errorf("it names no output of %s", maker.Addr)
 		}
 	}
 	return nil
@@ -264,7 +264,7 @@ func (c *checker) manifest(n *Node, content []byte) error {
 
 // verdicts checks that each verdict equals the output of its node.
 func (c *checker) verdicts() {
-	whole := map[cache.Key]bool{} // nodes that rest on nothing that is broken
+	whole := map[cache.Key]bool{} // nodes without broken dependencies
 	withheld := slices.Contains(c.found.Withheld, "tests")
 	for i := range c.found.Entries.Verdicts {
 		v := &c.found.Entries.Verdicts[i]
@@ -278,9 +278,9 @@ func (c *checker) verdicts() {
 		}
 		switch {
 		case withheld:
-		case c.rests(*v.Node, whole):
+		case c.isIntact(*v.Node, whole):
 			c.found.Proven++
-		case len(c.broken) == 0: // no node that it rests on is wrong by itself
+		case len(c.broken) == 0: // no dependency is broken itself
 			c.find("verdict", v.Name(), "it rests on itself")
 		}
 	}
@@ -319,23 +319,23 @@ func (c *checker) verdict(v *Verdict, withheld bool) error {
 		return err
 	}
 	if signed.sum != is.sum {
-		return fmt.Errorf("it is not what its result says, which is %s", is.says)
+		return fmt.Errorf("it differs from its result, %s", is.says)
 	}
 	return nil
 }
 
-// rests reports whether a node and all of its dependencies are without an error.
-func (c *checker) rests(key cache.Key, whole map[cache.Key]bool) bool {
+// isIntact reports whether a node and all of its dependencies are free of errors.
+func (c *checker) isIntact(key cache.Key, whole map[cache.Key]bool) bool {
 	if known, ok := whole[key]; ok {
 		return known
 	}
 	n := c.byKey[key]
-	whole[key] = false // until all that it rests on is
+	whole[key] = false // until all dependencies are checked
 	if n == nil || c.broken[key] {
 		return false
 	}
 	for _, input := range n.Inputs {
-		if !c.rests(input, whole) {
+		if !c.isIntact(input, whole) {
 			return false
 		}
 	}

@@ -18,7 +18,7 @@ import (
 type GoneError struct{ Name string }
 
 func (e *GoneError) Error() string {
-	return fmt.Sprintf("the store no longer has what the verdict on %s rests on", e.Name)
+	return fmt.Sprintf("the store no longer contains the evidence for the verdict on %s", e.Name)
 }
 
 // Answered is a node of a run.
@@ -35,7 +35,7 @@ func Collect(ctx context.Context, store cache.Store, answered []Answered, result
 	keys := make(map[string]cache.Key, len(answered))
 	for i, a := range answered {
 		keys[a.Addr] = a.Key
-		if _, ok := c.places[a.Key]; !ok && !a.Key.IsZero() { // equal nodes are one
+		if _, ok := c.places[a.Key]; !ok && !a.Key.IsZero() { // equal nodes count once
 			c.places[a.Key] = i
 		}
 	}
@@ -73,12 +73,12 @@ type collector struct {
 	ctx      context.Context
 	store    cache.Store
 	answered []Answered
-	places   map[cache.Key]int   // where a key is first among these
-	makers   map[string][]int    // of outputs, by their digests: places in order
+	places   map[cache.Key]int   // index of the first node with a key
+	makers   map[string][]int    // indices of nodes by output digest, in order
 	nodes    map[cache.Key]*Node // the evidence for verdicts
 }
 
-// readMakers finds out which nodes made what.
+// readMakers indexes nodes by their outputs.
 func (c *collector) readMakers() error {
 	for i, a := range c.answered {
 		if a.Key.IsZero() || c.places[a.Key] != i {
@@ -89,7 +89,7 @@ func (c *collector) readMakers() error {
 			return err
 		}
 		if r == nil {
-			continue // prove reports it if a verdict depends on it
+			continue // prove reports the error if a verdict depends on it
 		}
 		for _, o := range r.Outputs {
 			digest := o.Digest.String()
@@ -110,7 +110,7 @@ func (c *collector) maker(digest string, of cache.Key) (cache.Key, bool) {
 	return c.answered[all[at-1]].Key, true
 }
 
-// prove adds the node of a verdict, and all that it rests on.
+// prove adds the node of a verdict and its dependencies.
 func (c *collector) prove(v *Verdict, addr string, key cache.Key) error {
 	for stack := []cache.Key{key}; len(stack) > 0; {
 		at := stack[len(stack)-1]
@@ -138,7 +138,8 @@ func (c *collector) prove(v *Verdict, addr string, key cache.Key) error {
 	return &GoneError{Name: v.Name()}
 }
 
-// node reads the record of a key, or returns nil if it, or that of a node whose output it used, is gone.
+// node reads the record of a key. It returns nil if that record, or the record of a node whose output it used,
+// is gone.
 func (c *collector) node(key cache.Key) (*Node, error) {
 	r, err := c.store.Record(c.ctx, key)
 	if err != nil || r == nil {

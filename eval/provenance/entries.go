@@ -17,25 +17,25 @@ type Entries struct {
 	Verdicts []Verdict
 }
 
-// Node is one piece of work that a verdict rests on.
+// Node is a node that a verdict depends on.
 type Node struct {
 	Key     cache.Key      `json:"key"` // SHA-256 of its manifest
 	Addr    string         `json:"addr"`
 	Kind    string         `json:"kind"`
-	Run     string         `json:"run"` // that did the work
+	Run     string         `json:"run"` // run that did the work
 	Class   cache.Class    `json:"class"`
 	Outputs []cache.Output `json:"outputs"`
 	Inputs  []cache.Key    `json:"inputs,omitempty"` // nodes whose outputs the manifest names
 }
 
-// Verdict is the verdict on one checkpoint of a cell, or on a cell that has only one.
+// Verdict is the verdict on a checkpoint of a cell, or on a cell with only one.
 type Verdict struct {
 	Problem    string `json:"problem"`
 	Checkpoint string `json:"checkpoint,omitempty"`
 	Solution   string `json:"solution"`
 	Backend    string `json:"backend"`
 	Repeat     int    `json:"repeat"`
-	// Imported means that another tool judged it, and that nothing proves it here.
+	// Imported means that another tool judged it, without proof here.
 	Imported bool `json:"imported,omitempty"`
 	// Node made Result, whose content is Verdict without the tests; the node's address in the run is Addr.
 	// All three are empty for a checkpoint that was not judged.
@@ -50,7 +50,7 @@ func (v *Verdict) Name() string {
 	return plan.CellID{Problem: v.Problem, Checkpoint: v.Checkpoint, Solution: v.Solution, Backend: v.Backend, Repeat: v.Repeat}.String()
 }
 
-// line is the content of a line of the entries: one of the two.
+// line is a line of the entries: a node or a verdict.
 type line struct {
 	Node    *Node    `json:"node,omitempty"`
 	Verdict *Verdict `json:"verdict,omitempty"`
@@ -79,7 +79,7 @@ func (e *Entries) encode() ([][]byte, error) {
 
 var errOrder = errors.New("nodes come by key, and before verdicts, each once")
 
-// decode reads what encode wrote.
+// decode parses the result of encode.
 func decode(text []byte) (*Entries, [][]byte, error) {
 	e, lines := &Entries{}, [][]byte(nil)
 	names := map[string]bool{}

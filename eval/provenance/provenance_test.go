@@ -39,7 +39,7 @@ func (s step) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	return graph.Outcome{Outputs: []cache.Output{{Name: s.output, Digest: d}}}, err
 }
 
-// project is a store after a run of three solutions, of which the last could not be judged,
+// project returns a store after a run of three solutions, of which the last could not be judged,
 // and what Collect needs.
 func project(t *testing.T) (cache.Store, []Answered, *report.Results) {
 	t.Helper()
@@ -344,29 +344,29 @@ func TestSignedContradictions(t *testing.T) {
 		change func(*Entries)
 		want   string
 	}{
-		{"better verdict", func(e *Entries) { e.Verdicts[0].Verdict.Passed = true }, "verdict p/one/bad@local.host: it is not what its result says, which is failed (judged)"},
+		{"better verdict", func(e *Entries) { e.Verdicts[0].Verdict.Passed = true }, "verdict p/one/bad@local.host: it differs from its result, failed (judged)"},
 		{"result of another", func(e *Entries) {
 			e.Verdicts[0].Result, e.Verdicts[0].Verdict = e.Verdicts[1].Result, e.Verdicts[1].Verdict
 		}, "did not make the result"},
 		{"verdict without a node", func(e *Entries) { e.Verdicts[0].Node, e.Verdicts[0].Result = nil, nil }, "verdict p/one/bad@local.host: nothing proves it"},
 		{"node of another kind", func(e *Entries) { node(e, "submission").Kind = "tests" }, "it is of a node of kind submission, and not tests"},
-		{"other output", func(e *Entries) { node(e, "submission").Outputs[0].Digest = cache.SumBytes([]byte("better")) }, "is of no node that it is said to rest on"},
+		{"other output", func(e *Entries) { node(e, "submission").Outputs[0].Digest = cache.SumBytes([]byte("better")) }, "is not an output of its inputs"},
 		{"node that rests on itself", func(e *Entries) {
 			pytest := node(e, "pytest")
 			pytest.Outputs = append(pytest.Outputs, node(e, "submission").Outputs...)
 			pytest.Inputs = append(pytest.Inputs, pytest.Key)
 		}, "it rests on itself"},
-		{"input left out", func(e *Entries) { node(e, "pytest").Inputs = node(e, "pytest").Inputs[:1] }, "is of no node that it is said to rest on"},
+		{"input left out", func(e *Entries) { node(e, "pytest").Inputs = node(e, "pytest").Inputs[:1] }, "is not an output of its inputs"},
 		{"node left out with its edges", func(e *Entries) {
 			gone := node(e, "tests").Key
 			e.Nodes = slices.DeleteFunc(e.Nodes, func(n Node) bool { return n.Key == gone })
 			for i := range e.Nodes {
 				e.Nodes[i].Inputs = slices.DeleteFunc(e.Nodes[i].Inputs, func(k cache.Key) bool { return k == gone })
 			}
-		}, "is of no node that it is said to rest on"},
+		}, "is not an output of its inputs"},
 		{"node left out", func(e *Entries) {
 			e.Nodes = slices.DeleteFunc(e.Nodes, func(n Node) bool { return n.Kind == "tests" })
-		}, "whose output it used, is not there"},
+		}, "whose output it used, is missing"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			store, answered, results := project(t)
@@ -409,7 +409,7 @@ func TestSignedSummary(t *testing.T) {
 	}
 }
 
-// A verdict whose grading node has no answer differs from one that the store lost.
+// A verdict whose grading node has no answer differs from a verdict that the store lost.
 func TestUnansweredGrader(t *testing.T) {
 	k := key(t)
 	store, answered, results := project(t)
@@ -443,8 +443,8 @@ func TestNoBundle(t *testing.T) {
 	}
 }
 
-// Nodes of different cells make equal outputs, such as an empty log, and a program may print what it was
-// made of: each node rests on one that was there before it, of its own cell where that made the same.
+// Nodes of different cells make equal outputs, such as an empty log, and a program can print its input: each
+// node depends on an earlier node, of its own cell if that made the same output.
 func TestEqualOutputs(t *testing.T) {
 	store := cache.NewMemory()
 	g := graph.New()

@@ -32,9 +32,8 @@ func rootOf(lines [][]byte) (string, error) {
 	return hex.EncodeToString(root[:]), err
 }
 
-// Draw picks up to n verdicts that can be made again. They follow from the root and a seed, so that every
-// verifier draws the same: the signer of a bundle cannot predict them if the seed was unknown when the
-// bundle was signed.
+// Draw selects up to n verdicts at random. The choice depends on the root and a seed, so that every verifier
+// selects the same; the signer cannot predict it if the seed was unknown when the bundle was signed.
 func (c *Checked) Draw(n int, seed string) []Verdict {
 	type ticket struct {
 		number [sha256.Size]byte

@@ -11,8 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// The types of in-toto that a bundle is made of; see the specifications of Statement v1 and
-// of the predicate "test result" v0.1.
+// Types of in-toto in a bundle; see the specifications of Statement v1 and of the predicate "test result" v0.1.
 const (
 	payloadType   = "application/vnd.in-toto+json"
 	statementType = "https://in-toto.io/Statement/v1"
@@ -28,7 +27,7 @@ type statement struct {
 }
 
 type predicate struct {
-	Result        string     `json:"result"` // PASSED, WARNED when something was not judged, FAILED
+	Result        string     `json:"result"` // PASSED, WARNED if a checkpoint was not judged, or FAILED
 	Configuration []resource `json:"configuration"`
 	Passed        []string   `json:"passedTests"`
 	Warned        []string   `json:"warnedTests"` // not judged
@@ -53,7 +52,7 @@ type annotations struct {
 type About struct {
 	Run      string   // its id
 	Version  string   // of fevalgraph
-	Withheld []string // the omitted content; see the variable Withheld
+	Withheld []string // omitted content; see the variable Withheld
 }
 
 func newStatement(a About, e *Entries, root string) *statement {
@@ -101,15 +100,15 @@ func (s *statement) sign(ctx context.Context, signer dsse.Signer) ([]byte, error
 	return json.Marshal(envelope)
 }
 
-// openStatement reads a signed statement. It is signed if one of the keys signed it.
+// openStatement parses a signed statement. signed reports whether one of the keys signed it.
 func openStatement(ctx context.Context, text []byte, keys []dsse.Verifier) (s *statement, signed bool, err error) {
 	var envelope dsse.Envelope
 	if err := json.Unmarshal(text, &envelope); err != nil {
-		return nil, false, fmt.Errorf("the statement is no DSSE envelope: %w", err)
+		return nil, false, fmt.Errorf("the statement is not a DSSE envelope: %w", err)
 	}
 	body, err := envelope.DecodeB64Payload()
 	if err != nil {
-		return nil, false, fmt.Errorf("the statement is no DSSE envelope: %w", err)
+		return nil, false, fmt.Errorf("the statement is not a DSSE envelope: %w", err)
 	}
 	if err := json.Unmarshal(body, &s); err != nil {
 		return nil, false, fmt.Errorf("the statement is not an in-toto statement: %w", err)

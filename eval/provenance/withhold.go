@@ -8,11 +8,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Withheld are the sorts of content that a bundle can be without.
+// Withheld lists the kinds of content that a bundle can omit.
 var Withheld = []string{"logs", "tests"}
 
-// openKinds are the kinds of nodes whose manifests reveal nothing about tests, not even the names of their
-// files.
+// openKinds lists kinds of nodes whose manifests reveal nothing about tests, not even the names of their files.
 var openKinds = []string{plan.KindSubmission, plan.KindAggregate, plan.KindContext, plan.KindImage}
 
 // Kinds of blobs in a bundle.
@@ -22,7 +21,7 @@ const (
 	isLog      = "log"
 )
 
-// part is a blob that a bundle has.
+// part is a blob in a bundle.
 type part struct {
 	what string // isManifest ...
 	of   string // the node's address
@@ -30,8 +29,8 @@ type part struct {
 	cache.Digest
 }
 
-// parts returns the blobs that a bundle contains for entries when some content is withheld. Manifests have
-// the size 0. Tests and submissions are not among them, only their digests.
+// parts returns the blobs of a bundle for entries if some content is withheld. Manifests have the size 0. Tests
+// and submissions are not included, only their digests.
 func (e *Entries) parts(withhold []string) []part {
 	noTests, noLogs := slices.Contains(withhold, "tests"), slices.Contains(withhold, "logs")
 	var all []part

@@ -20,20 +20,20 @@ import (
 // Reads are the reads of a call. While they are unchanged, another call would have the same result.
 type Reads struct {
 	Sightings []cache.Sighting  // by the call itself
-	Snapshots []*cache.Snapshot // of what earlier runs read for the answers that it took over
-	Own       []string          // what calls write, with all below it
+	Snapshots []*cache.Snapshot // reads of earlier runs for reused answers
+	Own       []string          // paths that calls write, including everything below
 	Config    []byte            // digest of the configuration, or nil
 }
 
-// Seen are the states of paths as a call read them, but for what calls write themselves. It is for
+// Seen holds the states of paths that a call read, except paths that calls write themselves. It must be used by
 // one goroutine at a time.
 type Seen struct {
 	snapshots []*cache.Snapshot
-	asked     *cache.Snapshot     // of the request's files, by any writer
-	failed    []cache.Probe       // paths that could not be looked at
-	folders   map[string][]string // directories that calls write into: the names of what others have there
+	asked     *cache.Snapshot     // request's files, regardless of who wrote them
+	failed    []cache.Probe       // paths whose state could not be read
+	folders   map[string][]string // directories that calls write into, with the names of other files there
 	changed   string              // a path that has changed since it was read, or ""
-	doubtful  string              // a path that can have changed: where calls write, or within a tick of the clock that stamps files
+	doubtful  string              // a path that may have changed: where calls write, or within a clock tick of file times
 	own       []string
 }
 
@@ -58,12 +58,12 @@ func Begin(root string, last *Seen, asked []cache.Probe) *Begun {
 	return b
 }
 
-// See records the reads of a call since it began.
+// See returns the states of a call's reads.
 func (b *Begun) See(r Reads) *Seen {
 	s := &Seen{snapshots: r.Snapshots, own: r.Own, folders: map[string][]string{}}
-	for _, dir := range r.written() {
-		s.folders[dir] = s.others(dir, names(dir))
-		if was, known := b.folders[dir]; known && !slices.Equal(s.others(dir, was), s.folders[dir]) {
+	for _, dir := range r.writtenDirs() {
+		s.folders[dir] = s.otherNames(dir, names(dir))
+		if was, known := b.folders[dir]; known && !slices.Equal(s.otherNames(dir, was), s.folders[dir]) {
 			s.doubtful = dir
 		}
 	}
@@ -94,8 +94,8 @@ func (b *Begun) See(r Reads) *Seen {
 	return s
 }
 
-// written returns the directories that calls both read and write files in.
-func (r *Reads) written() (dirs []string) {
+// writtenDirs returns the directories that calls both read and write files in.
+func (r *Reads) writtenDirs() (dirs []string) {
 	in := map[string]bool{}
 	for _, path := range r.Own {
 		in[filepath.Dir(path)] = true
@@ -133,12 +133,12 @@ func (s *Seen) isOwn(path string) bool {
 	})
 }
 
-// others returns the names in a directory that calls do not make.
-func (s *Seen) others(dir string, names []string) []string {
+// otherNames returns the names in a directory that calls do not create.
+func (s *Seen) otherNames(dir string, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return s.isOwn(filepath.Join(dir, name)) })
 }
 
-// names returns the names in a directory, in order; none if it cannot be read.
+// names returns the sorted names in a directory, or none if it cannot be read.
 func names(dir string) (all []string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
@@ -150,7 +150,7 @@ func names(dir string) (all []string) {
 // Disturb marks a path as changed since it was read.
 func (s *Seen) Disturb(path string) { s.changed = path }
 
-// Difference returns a path that has changed, or can have, or "".
+// Difference returns a path that has changed or may have changed, or "".
 func (s *Seen) Difference() string {
 	if s.changed != "" {
 		return s.changed
@@ -164,7 +164,7 @@ func (s *Seen) Difference() string {
 		return path
 	}
 	for dir, was := range s.folders {
-		if !slices.Equal(was, s.others(dir, names(dir))) {
+		if !slices.Equal(was, s.otherNames(dir, names(dir))) {
 			return dir
 		}
 	}
@@ -192,8 +192,8 @@ func (s *Seen) Paths() (all []wake.Path) {
 	return all
 }
 
-// OfMistake returns the reads of a configuration that does not load. It loads it once more; mended reports
-// whether it has no errors any more.
+// OfMistake returns the reads of a configuration with errors. It loads the configuration once more; mended
+// reports whether it is now free of errors.
 func OfMistake(o *options.Options) (r Reads, mended bool) {
 	began := time.Now()
 	cfg, diags := lang.Load(o.Lang())

@@ -87,7 +87,7 @@ func (v *Version) compare(before, after number, whole bool) {
 		v.Bump = Major
 	}
 	if v.Wrong == "" && v.Bump.size() < v.Needs.size() {
-		v.Wrong = fmt.Sprintf("its version is raised by a %s one, and what changed needs a %s one", v.Bump, v.Needs)
+		v.Wrong = fmt.Sprintf("its version has a %s increment, but the changes need a %s one", v.Bump, v.Needs)
 	}
 }
 

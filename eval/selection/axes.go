@@ -9,20 +9,20 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// LabelPrefix begins the axes that are labels of solutions.
+// LabelPrefix is the prefix of axes that are labels of solutions.
 const LabelPrefix = "label."
 
-// ModelAxis is another name of the axis label.model.
+// ModelAxis is an alias of the axis label.model.
 const ModelAxis = "model"
 
-// Axes are the axes of selectors: the labels of nodes, and the labels of the solutions that they belong to,
-// which nodes do not repeat.
+// Axes are the axes of selectors: the labels of nodes, and the labels of their solutions, which nodes do not
+// repeat.
 type Axes struct {
 	Names     []string
 	solutions map[plan.CellID]map[string]string // by problem and solution: label to value
 }
 
-// AxesOf returns the axes of a configuration, sorted but for the plan's own.
+// AxesOf returns the axes of a configuration: those of the plan, then the others, sorted.
 func AxesOf(cfg *lang.Config) Axes {
 	x := Axes{solutions: map[plan.CellID]map[string]string{}}
 	for _, s := range cfg.Solutions {
@@ -41,7 +41,7 @@ func AxesOf(cfg *lang.Config) Axes {
 	return x
 }
 
-// Values returns the values of a node on an axis, without its verdicts.
+// Values returns the values of a node on an axis, except its verdicts.
 func (x Axes) Values(n *graph.Node, axis string) []string {
 	label, ok := strings.CutPrefix(axis, LabelPrefix)
 	if axis == ModelAxis {

@@ -10,11 +10,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// changeAxes are the axes of selectors of changes, besides the axes of results.
+// changeAxes lists the axes of selectors for changes, besides the axes of results.
 var changeAxes = []string{"change", "cause"}
 
-// Changes returns a function that picks changes by arguments: each is a list of kinds with commas between,
-// or a selector, which has a =. Without arguments it picks none.
+// Changes returns a predicate for changes. Each argument is a comma-separated list of kinds, or a selector,
+// which contains a =. Without arguments it matches no change.
 func Changes(args []string) (func(*report.Change) bool, error) {
 	var kinds, selectors []string
 	for _, arg := range args {
@@ -41,7 +41,7 @@ func Changes(args []string) (func(*report.Change) bool, error) {
 	}, nil
 }
 
-// knownKinds returns an error for a term of a selector that is about no kind of change.
+// knownKinds returns an error if a term of a selector matches no kind of change.
 func knownKinds(arg string) error {
 	for term := range strings.SplitSeq(arg, ",") {
 		axis, kind, _ := strings.Cut(term, "=")
@@ -67,7 +67,7 @@ func ChangeNames() (names []string) {
 	return names
 }
 
-// changeValues returns the values of a change on an axis; its verdict is the new one.
+// changeValues returns the values of a change on an axis; verdict is the new verdict.
 func changeValues(c *report.Change, axis string) []string {
 	switch axis {
 	case "change":

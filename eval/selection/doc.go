@@ -1,3 +1,3 @@
-// Package selection implements selectors for results: their axes, the names on each, and the results that
-// they pick. Package eval applies selectors to a graph, since it knows the last verdicts.
+// Package selection implements selectors for results: axes, their names, and the results that match. Package
+// eval applies selectors to a graph, since it knows the last verdicts.
 package selection

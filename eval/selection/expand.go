@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// referenceAxes are the axes on which a reference of the language, such as suite.nightly, names a value.
+// referenceAxes lists the axes that references of the language, such as suite.nightly, can name.
 var referenceAxes = []string{"problem", "solution", "backend", "suite"}
 
-// Expander returns a function that replaces names and references in terms by what they mean: the
-// name of a solution that nothing else has becomes solution=NAME, solution.NAME and its like
-// solution=NAME, and task.NAME task:NAME. Addresses begin with problems, so their names stay. It calls
-// known at most once, and only if a term could be one of these.
+// Expander returns a function that expands names and references in terms: the name of a solution that is unique
+// becomes solution=NAME, solution.NAME and similar references become solution=NAME, and task.NAME becomes
+// task:NAME. Addresses begin with problems, so names of problems stay. It calls known at most once, and only if
+// a term could be one of these.
 func Expander(known func() Known) func(term string) string {
 	names := sync.OnceValue(known)
 	return func(term string) string {
@@ -27,15 +27,15 @@ func Expander(known func() Known) func(term string) string {
 				return axis + ":" + name
 			}
 		}
-		if names().only("solution", term) {
+		if names().isUnique("solution", term) {
 			return "solution=" + term
 		}
 		return term
 	}
 }
 
-// only reports whether a name is one of an axis and of no other.
-func (k Known) only(axis, name string) bool {
+// isUnique reports whether a name is a value of this axis alone.
+func (k Known) isUnique(axis, name string) bool {
 	for of, names := range k {
 		if of != axis && of != "task" && names[name] {
 			return false

@@ -8,10 +8,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Known are the names that selectors can speak of, by axis.
+// Known holds the names that selectors can use, by axis.
 type Known map[string]map[string]bool
 
-// Add adds a name of an axis, unless it is "".
+// Add adds a name to an axis, unless it is "".
 func (k Known) Add(axis, name string) {
 	if k[axis] == nil {
 		k[axis] = map[string]bool{}
@@ -21,7 +21,7 @@ func (k Known) Add(axis, name string) {
 	}
 }
 
-// Names returns the names of an axis, or of all axes, in order.
+// Names returns the sorted names of an axis, or of all axes.
 func (k Known) Names(axis string) []string {
 	var all []string
 	for of, names := range k {
@@ -65,7 +65,7 @@ func (k Known) DidYouMean(args []string) string {
 					return fmt.Sprintf("; did you mean %q?", near)
 				}
 			}
-			// A name alone is a problem's, with which addresses begin.
+			// A name alone denotes a problem, since addresses begin with it.
 			for _, of := range []string{"solution", "backend", "suite", "tag"} {
 				if !found && slices.ContainsFunc(k.Names(of), func(n string) bool { return sameName(value, n) }) {
 					return fmt.Sprintf("; did you mean %s=%s?", of, value)
@@ -76,7 +76,7 @@ func (k Known) DidYouMean(args []string) string {
 	return ""
 }
 
-// sameName reports whether a name is meant, with or without its instance key.
+// sameName reports whether got equals name, with or without its instance key.
 func sameName(got, name string) bool {
 	plain := strings.ReplaceAll(name, `"`, "")
 	base, _, _ := strings.Cut(plain, "[")

@@ -6,7 +6,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Highest returns the items of the highest rank above 0.
+// Highest returns the items with the highest rank above 0.
 func Highest[T any](all []T, rank func(T) int) (found []T) {
 	best := 1
 	for _, one := range all {
@@ -20,16 +20,16 @@ func Highest[T any](all []T, rank func(T) int) (found []T) {
 	return found
 }
 
-// PartsOfCell returns a selector of the checkpoints or cases of a cell, PROBLEM/SOLUTION, whose names come
-// between in addresses.
+// PartsOfCell returns a selector for the checkpoints or cases of a cell PROBLEM/SOLUTION, whose addresses have
+// their names in between.
 func PartsOfCell(arg string) (string, bool) {
 	problem, solution, ok := strings.Cut(arg, "/")
 	return problem + "/*/" + solution, ok
 }
 
-// NamesCells reports whether an argument is the name of something and no kind of node.
+// NamesCells reports whether an argument is a plain name, without a kind of node or an axis.
 func NamesCells(arg string) bool { return !strings.ContainsAny(arg, ":=,") }
 
-// Graders are the kinds of nodes that have verdicts. What has a score is graded by
-// that, and not by the sum of its one checkpoint.
+// Graders lists the kinds of nodes with verdicts. A score is graded by its node, and not by the sum of its one
+// checkpoint.
 var Graders = []string{plan.KindAggregate, plan.KindScore}

@@ -13,11 +13,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// resultAxes are the axes of selectors of results, besides labels.
+// resultAxes lists the axes of selectors for results, besides labels.
 var resultAxes = []string{"problem", "checkpoint", "solution", "backend", "suite", "repeat", "verdict", "task", ModelAxis}
 
-// Pick returns the checkpoints and tasks of results that selectors pick: by the names of cells and
-// their nodes that grade, by the addresses of tasks, or by axis. Results know no tags and no kinds of nodes.
+// Pick returns the checkpoints and tasks that selectors match: by names of cells and their grading nodes, by
+// addresses of tasks, or by axis. Results contain no tags and no kinds of nodes.
 func Pick(r *report.Results, args []string) (*report.Results, error) {
 	if len(args) == 0 {
 		return r, nil
@@ -56,7 +56,7 @@ func Pick(r *report.Results, args []string) (*report.Results, error) {
 		}
 	}
 	if len(r.Cells)+len(r.Tasks) == 0 {
-		return nil, exit.Unmatched("run %s has no results, as it selected nothing that has a verdict", r.Run)
+		return nil, exit.Unmatched("run %s has no results, since it selected nothing with a verdict", r.Run)
 	}
 	if len(picked.Cells)+len(picked.Tasks) == 0 {
 		known := knownOf(r)
@@ -64,7 +64,7 @@ func Pick(r *report.Results, args []string) (*report.Results, error) {
 		if r.Run != "" {
 			of = " of run " + r.Run
 		}
-		return nil, exit.Unmatched("%s matches no result%s%s; there are %s", strings.Join(args, " "), of, known.DidYouMean(args), known.Summary())
+		return nil, exit.Unmatched("%s matches no result%s%s; known are %s", strings.Join(args, " "), of, known.DidYouMean(args), known.Summary())
 	}
 	return picked, nil
 }
@@ -132,8 +132,8 @@ func resultValues(cell *report.Cell, c *report.Checkpoint, axis string) []string
 	return VerdictWords(*c)
 }
 
-// VerdictWords returns the words of selectors for the verdict on a checkpoint: passed or failed, pass or
-// fail for short, or scored without a rule to pass by, and the class and status if it was not judged.
+// VerdictWords returns the words of selectors for a verdict: passed or failed, with the short forms pass and
+// fail; scored without a pass rule; and the class and status of a checkpoint that was not judged.
 func VerdictWords(c report.Checkpoint) []string {
 	words := []string{"failed", "fail"}
 	switch {

@@ -12,33 +12,33 @@ import (
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// Division assigns the stale cells of a plan to machines that have this one's store and do not communicate.
-// `plan --shards` prints it, and `run --cells` and `merge` read it.
+// Division assigns the stale cells of a plan to machines that share this machine's store but do not
+// communicate. `plan --shards` prints it; `run --cells` and `merge` read it.
 type Division struct {
 	Schema  int                 `json:"schema"`
-	Asked   selection.Selection `json:"asked"`            // the cells that it is about, stale or not
-	Target  float64             `json:"target_seconds"`   // target of a shard with so many jobs
-	Jobs    int                 `json:"jobs"`             // of each machine
-	Seconds float64             `json:"expected_seconds"` // of all stale work, one after another
+	Asked   selection.Selection `json:"asked"`            // selected cells, stale or not
+	Target  float64             `json:"target_seconds"`   // target duration of a shard with this many jobs
+	Jobs    int                 `json:"jobs"`             // per machine
+	Seconds float64             `json:"expected_seconds"` // sequential duration of all stale work
 	Fresh   int                 `json:"fresh_cells"`
 	// Guessed are stale cells without a known duration. The median of the others is used instead.
 	Guessed int     `json:"guessed_cells"`
-	Shards  []Shard `json:"shards"` // empty when nothing is stale
-	// Shared are the stale tasks that cells of several shards need, by address. A task that is not
-	// reproducible has another output in each shard, unless `run --shard shared` has made one.
+	Shards  []Shard `json:"shards"` // empty if nothing is stale
+	// Shared lists the stale tasks that cells of several shards need, by address. A task that is not
+	// reproducible has different outputs in each shard, unless `run --shard shared` runs it first.
 	Shared []string `json:"shared_tasks,omitempty"`
 }
 
-// divisionSchema is raised when a reader of a Division would misread it.
+// divisionSchema must be incremented if old readers would misread a Division.
 const divisionSchema = 1
 
-// NewDivision returns a division without shards, in which all cells are fresh. target is in seconds.
+// NewDivision returns a division without shards, as if all cells were fresh. target is in seconds.
 func NewDivision(asked selection.Selection, target float64, jobs, cells int) *Division {
 	return &Division{Schema: divisionSchema, Asked: asked, Target: target, Jobs: jobs, Fresh: cells, Shards: []Shard{}}
 }
 
-// Divide divides the stale cells among some nodes, by a dry run, into count shards or, if that is 0,
-// into as many as it takes for each to take the target.
+// Divide divides the stale cells among targets, found by a dry run, into count shards or, if count is 0, into
+// as many as needed for each to take the target.
 func (d *Division) Divide(p *plan.Plan, targets []graph.ID, rep *graph.Report, count int) {
 	cells, common := staleCells(p, targets, rep)
 	d.Fresh -= len(cells)
@@ -62,13 +62,13 @@ func sharedTasks(p *plan.Plan, shards []Shard, rep *graph.Report) (addrs []strin
 			shard[name] = s.Shard
 		}
 	}
-	users, several := map[graph.ID]int{}, map[graph.ID]bool{} // the first shard that needs a task
+	users, several := map[graph.ID]int{}, map[graph.ID]bool{} // first shard that needs a task
 	for _, cell := range p.Cells {
 		at := shard[cell.ID().String()]
 		if at == 0 {
 			continue
 		}
-		for _, id := range needs(p, cell.Node) {
+		for _, id := range dependencies(p, cell.Node) {
 			if p.Graph.Node(id).Kind != plan.KindTask || rep.Status(id).State == event.Cached {
 				continue
 			}
@@ -86,9 +86,8 @@ func sharedTasks(p *plan.Plan, shards []Shard, rep *graph.Report) (addrs []strin
 	return addrs
 }
 
-// needs lists a node and everything that it depends on. Graph.Closure would look at every
-// node of the graph, for each cell.
-func needs(p *plan.Plan, id graph.ID) []graph.ID {
+// dependencies returns a node and its dependencies. Graph.Closure would visit every node of the graph, for each cell.
+func dependencies(p *plan.Plan, id graph.ID) []graph.ID {
 	all, seen := []graph.ID{id}, map[graph.ID]bool{id: true}
 	for at := 0; at < len(all); at++ {
 		for _, d := range p.Graph.Node(all[at]).Deps {
@@ -101,7 +100,7 @@ func needs(p *plan.Plan, id graph.ID) []graph.ID {
 	return all
 }
 
-// staleCells returns the cells with work that a merge does not do anyway, and the seconds of the works that
+// staleCells returns the cells with work other than what a merge does anyway, and the seconds of work that
 // several cells share.
 func staleCells(p *plan.Plan, targets []graph.ID, rep *graph.Report) (cells []Cell, common []float64) {
 	asked, shared := make([]bool, p.Graph.Len()), map[graph.ID]int{}
@@ -111,7 +110,7 @@ func staleCells(p *plan.Plan, targets []graph.ID, rep *graph.Report) (cells []Ce
 	for _, cell := range p.Cells {
 		one := Cell{Name: cell.ID().String(), Problem: cell.Problem.Name}
 		stale := false
-		for _, id := range needs(p, cell.Node) {
+		for _, id := range dependencies(p, cell.Node) {
 			n := p.Graph.Node(id)
 			if !asked[id] || n.Pinned != nil || plan.InProcess(n) || rep.Status(id).State == event.Cached {
 				continue
@@ -148,7 +147,7 @@ func ReadDivision(file string) (*Division, error) {
 func parseDivision(content []byte) (*Division, error) {
 	d := new(Division)
 	if err := json.Unmarshal(content, d); err != nil {
-		return nil, fmt.Errorf("it is not what `fevalgraph plan --shards auto --json` prints: %w", err)
+		return nil, fmt.Errorf("not an output of `fevalgraph plan --shards auto --json`: %w", err)
 	}
 	if d.Schema != divisionSchema {
 		return nil, fmt.Errorf("it has schema %d, and this version reads %d", d.Schema, divisionSchema)

@@ -17,10 +17,10 @@ import (
 // merge.
 type Merged struct {
 	runs     []run
-	ended    map[string]event.NodeDone // the nodes that a run worked on
+	ended    map[string]event.NodeDone // nodes that a run worked on
 	divided  []Shard                   // nil without a division
-	reported map[int]bool              // shards, from 1
-	of       int                       // shards; 0 if unknown
+	reported map[int]bool              // shards that reported, from 1
+	of       int                       // number of shards; 0 if unknown
 }
 
 // run is the record of a run.
@@ -28,7 +28,7 @@ type run struct {
 	input  string
 	start  event.RunStart
 	events []event.Event
-	logs   map[string][]byte // of broken attempts, by address
+	logs   map[string][]byte // logs of broken attempts, by address
 }
 
 // NewMerged returns a merge without runs.
@@ -36,7 +36,7 @@ func NewMerged() *Merged {
 	return &Merged{ended: map[string]event.NodeDone{}, reported: map[int]bool{}}
 }
 
-// Divided specifies which shards the runs belong to.
+// Divided sets the shards of the runs.
 func (m *Merged) Divided(shards []Shard) { m.divided, m.of = shards, len(shards) }
 
 // Len returns the number of runs; 0 for nil.
@@ -64,7 +64,7 @@ func (m *Merged) Add(input string, events, logs []byte) error {
 	return m.add(r)
 }
 
-// add keeps an event of the run's work. The merge itself finds what was served.
+// add applies an event of the run's work. The merge itself determines what was served.
 func (r *run) add(e event.Event) {
 	switch e := e.(type) {
 	case event.RunStart:
@@ -89,7 +89,7 @@ func (m *Merged) add(r run) error {
 		case err != nil:
 			return fmt.Errorf("%s: %w", r.input, err)
 		case m.of == 0 && r.start.Divided:
-			return fmt.Errorf("%s is a part of what `fevalgraph plan --shards` divided: name the file that it printed with --shards", r.input)
+			return fmt.Errorf("%s is a shard of `fevalgraph plan --shards`: pass the printed file with --shards", r.input)
 		case m.of != 0 && m.of != count:
 			return fmt.Errorf("%s is shard %s, and the others are of %d", r.input, text, m.of)
 		}
@@ -121,7 +121,8 @@ func (m *Merged) Ran() map[string]bool {
 	return ran
 }
 
-// Refusal returns a function that explains why a stale node is not run here; nil without a merge.
+// Refusal returns a function that returns the error for a stale node, which is not run here; nil without a
+// merge.
 func (m *Merged) Refusal(cfg *lang.Config) func(*graph.Node) error {
 	if m == nil {
 		return nil
@@ -150,7 +151,7 @@ func (m *Merged) Refusal(cfg *lang.Config) func(*graph.Node) error {
 	}
 }
 
-// missing maps the cells of shards that did not report to these.
+// missing maps the cells of missing shards to the number of their shard.
 func (m *Merged) missing(cfg *lang.Config) map[plan.CellID]int {
 	named, missing := map[string]int{}, map[plan.CellID]int{}
 	for _, s := range m.divided {
@@ -171,7 +172,7 @@ func (m *Merged) missing(cfg *lang.Config) map[plan.CellID]int {
 	return missing
 }
 
-// Replay writes the events of the shards into the record of the merge, in the order of the shards.
+// Replay writes the events of the shards to the record of the merge, in the order of shards.
 func (m *Merged) Replay(rec *event.Recorder) {
 	runs := slices.Clone(m.runs)
 	slices.SortStableFunc(runs, func(a, b run) int {
@@ -190,15 +191,15 @@ func (m *Merged) Replay(rec *event.Recorder) {
 }
 
 // Sink passes on the events of the merge itself to a recorder.
-func (m *Merged) Sink(rec *event.Recorder) event.Sink { return told{rec, m.Ran()} }
+func (m *Merged) Sink(rec *event.Recorder) event.Sink { return replayedFilter{rec, m.Ran()} }
 
-// told drops the merge's own events about nodes that were served because a shard worked on them.
-type told struct {
+// replayedFilter drops the merge's own events about nodes that were served because a shard worked on them.
+type replayedFilter struct {
 	event.Sink
 	ran map[string]bool
 }
 
-func (t told) Emit(e event.Event) {
+func (t replayedFilter) Emit(e event.Event) {
 	if done, ok := e.(event.NodeDone); ok && done.State == event.Cached && t.ran[done.Addr] {
 		return
 	}

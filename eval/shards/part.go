@@ -13,19 +13,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Part is the part of all cells that one machine evaluates.
+// Part is the part of all cells for one machine.
 type Part struct {
-	Shard string // I/N: the Ith of N parts of the cells; Shared; "" means all of them
-	Cells string // a file that lists cells, as users name it, of which Shard can take a part; "" means all
-	Path  string // where that file is
+	Shard string // I/N selects the Ith of N parts of the cells; or Shared; "" means all
+	Cells string // file that lists cells, as named by the user, of which Shard can take a part; "" means all
+	Path  string // path of that file
 }
 
-// Shared is the Shard of a part with the works that several shards of a Division need, instead of cells.
+// Shared is the Shard of the tasks that several shards of a Division need, instead of cells.
 const Shared = "shared"
 
-// Keep keeps the targets of the part's cells; targets that belong to no cell are included as dependencies.
-// An invalid problem without cells is in every part, and a task that no cell needs in the first one: they
-// must not be lost between parts.
+// Keep returns the targets for the part's cells; targets outside of cells are included as dependencies. An
+// invalid problem without cells is in every part, and a task that no cell needs is in the first one, so that
+// none is lost between parts.
 func (part Part) Keep(p *plan.Plan, targets []graph.ID) ([]graph.ID, error) {
 	if part.Shard == Shared {
 		return part.shared(p)
@@ -77,7 +77,7 @@ func (part Part) shared(p *plan.Plan) (kept []graph.ID, err error) {
 	return kept, nil
 }
 
-// picks returns what picks the part's cells: by a file of cells, or by hash.
+// picks returns the predicate for the part's cells: by a file of cells, or by hash.
 func (part Part) picks(cfg *lang.Config) (func(lang.Cell) bool, error) {
 	if part.Cells == "" {
 		index, count, err := Parse(part.Shard)
@@ -111,8 +111,8 @@ func (part Part) picks(cfg *lang.Config) (func(lang.Cell) bool, error) {
 	return func(c lang.Cell) bool { return wanted[plan.IDOf(c).String()] }, nil
 }
 
-// readCells reads the names of cells from a file: one on each line, with comments after "#" and empty lines
-// ignored; or from a Division, all of them or those of shard I/N.
+// readCells reads the names of cells from a file with one name in each line, where comments begin with "#"; or
+// from a Division: all cells, or those of shard I/N.
 func readCells(file, shard string) ([]string, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -120,7 +120,7 @@ func readCells(file, shard string) ([]string, error) {
 	}
 	if !bytes.HasPrefix(bytes.TrimSpace(content), []byte("{")) {
 		if shard != "" {
-			return nil, fmt.Errorf("it has no shards, so --shard %s means nothing; `fevalgraph plan --shards auto --json` prints some", shard)
+			return nil, fmt.Errorf("it has no shards, so --shard %s has no effect; `fevalgraph plan --shards auto --json` prints some", shard)
 		}
 		var listed []string
 		for line := range strings.Lines(string(content)) {
@@ -146,7 +146,7 @@ func readCells(file, shard string) ([]string, error) {
 		return nil, err
 	}
 	if count != len(d.Shards) {
-		return nil, fmt.Errorf("it has %s, so none is %s", text.Count(len(d.Shards), "shard"), shard)
+		return nil, fmt.Errorf("it has %s, so %s does not exist", text.Count(len(d.Shards), "shard"), shard)
 	}
 	return d.Shards[index-1].Cells, nil
 }

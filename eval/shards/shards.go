@@ -1,5 +1,5 @@
-// Package shards divides cells among machines that do not talk to each other while they
-// work, such as the jobs of a CI pipeline.
+// Package shards divides cells among machines that do not communicate while they work, such as the jobs of a CI
+// pipeline.
 package shards
 
 import (
@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// Cell is one cell with work to do.
+// Cell is a cell with work to do.
 type Cell struct {
 	Name    string
 	Problem string
 	Seconds float64 // without shared work; 0 if unknown
-	// Common are the works that it shares with other cells, as indexes into the argument of Divide. Each
-	// shard with one of the cells does them once.
+	// Common lists its shared work, as indices into the argument of Divide. Each shard with one of the cells
+	// does it once.
 	Common []int
 }
 
@@ -25,11 +25,11 @@ type Cell struct {
 type Shard struct {
 	Shard   int      `json:"shard"` // from 1
 	Of      int      `json:"of"`
-	Seconds float64  `json:"expected_seconds"` // of all its work, one after another
+	Seconds float64  `json:"expected_seconds"` // sequential duration of its work
 	Cells   []string `json:"cells"`            // see plan.CellID.String
 }
 
-// Parse reads the name of one of N shards, I/N.
+// Parse parses the name of a shard, I/N.
 func Parse(text string) (index, count int, err error) {
 	i, n, found := strings.Cut(text, "/")
 	index, err1 := strconv.Atoi(i)
@@ -40,18 +40,18 @@ func Parse(text string) (index, count int, err error) {
 	return index, count, nil
 }
 
-// unknown is the expected time of a cell if no cell's time is known.
+// unknown is the expected duration of a cell if no duration is known.
 const unknown = 30
 
-// Divide returns at most count shards, each with a cell, whose work takes about equally long. A count of 0
-// means as many as necessary for each to stay below limit seconds. common contains the seconds of works that
-// several cells share. Cells keep their order within a shard. The longest are divided first, each to the
-// shard that would finish first with it, and, among shards that would finish at about the same time, to one
-// with cells of the same problem.
+// Divide returns at most count shards, each with a cell, with about equally long work. A count of 0 means as
+// many as needed for each to stay below limit seconds. common contains the seconds of work that several cells
+// share. Cells keep their order within a shard. The longest cells are assigned first, each to the shard that
+// would finish first with it or, if shards would finish at about the same time, to a shard with cells of the
+// same problem.
 func Divide(cells []Cell, common []float64, count int, limit float64) []Shard {
 	cells = estimated(cells)
 	if count == 0 {
-		count = needed(cells, common, limit)
+		count = shardCount(cells, common, limit)
 	}
 	shards := make([]load, min(count, len(cells)))
 	order := make([]int, len(cells))
@@ -77,7 +77,7 @@ func Divide(cells []Cell, common []float64, count int, limit float64) []Shard {
 	return found
 }
 
-// even is the part of a shard's work by which shards can differ so that the cells of a problem stay
+// even is the share of a shard's work by which shards can differ in order to keep the cells of a problem
 // together.
 const even = 0.05
 
@@ -89,8 +89,8 @@ type load struct {
 	common   map[int]bool
 }
 
-// with returns the time of the shard with one more cell.
-func (l *load) with(c *Cell, common []float64) float64 {
+// secondsWith returns the duration of the shard with another cell.
+func (l *load) secondsWith(c *Cell, common []float64) float64 {
 	seconds := l.seconds + c.Seconds
 	for _, w := range c.Common {
 		if !l.common[w] {
@@ -104,7 +104,7 @@ func (l *load) add(i int, c *Cell, common []float64) {
 	if l.problems == nil {
 		l.problems, l.common = map[string]bool{}, map[int]bool{}
 	}
-	l.seconds = l.with(c, common)
+	l.seconds = l.secondsWith(c, common)
 	l.cells = append(l.cells, i)
 	l.problems[c.Problem] = true
 	for _, w := range c.Common {
@@ -116,11 +116,11 @@ func (l *load) add(i int, c *Cell, common []float64) {
 func choose(shards []load, c *Cell, common []float64, slack float64) int {
 	earliest := math.Inf(1)
 	for i := range shards {
-		earliest = min(earliest, shards[i].with(c, common))
+		earliest = min(earliest, shards[i].secondsWith(c, common))
 	}
 	best := -1
 	for i := range shards {
-		if shards[i].with(c, common) > earliest+slack {
+		if shards[i].secondsWith(c, common) > earliest+slack {
 			continue
 		}
 		if best < 0 || shards[i].problems[c.Problem] && !shards[best].problems[c.Problem] ||
@@ -131,8 +131,8 @@ func choose(shards []load, c *Cell, common []float64, slack float64) int {
 	return best
 }
 
-// needed returns how many shards stay below a limit if all are filled equally.
-func needed(cells []Cell, common []float64, limit float64) int {
+// shardCount returns the number of shards that stay below a limit if all are filled equally.
+func shardCount(cells []Cell, common []float64, limit float64) int {
 	total := 0.0
 	for i := range cells {
 		total += cells[i].Seconds
@@ -143,7 +143,7 @@ func needed(cells []Cell, common []float64, limit float64) int {
 	return max(1, int(math.Ceil(total/limit)))
 }
 
-// estimated sets the median of the others for cells without a known duration.
+// estimated sets the median of known durations for cells without one.
 func estimated(cells []Cell) []Cell {
 	var known []float64
 	for _, c := range cells {

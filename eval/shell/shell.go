@@ -1,6 +1,6 @@
-// Package shell opens a shell in the workspace of a node: it creates the workspace with the node's inputs,
-// adds a script that does the node's work, and starts the program. The caller brings the inputs up to date,
-// and no result is stored.
+// Package shell opens a shell in the workspace of a node: it creates the workspace with the node's inputs, adds
+// a script that does the node's work, and starts the program. The caller must bring the inputs up to date. It
+// stores no result.
 package shell
 
 import (
@@ -31,17 +31,17 @@ const RunTests = "run-tests"
 // Request specifies the program to run in a workspace.
 type Request struct {
 	Command string    // for /bin/sh; "" means an interactive shell on the caller's terminal
-	Out     io.Writer // receives what Command prints
-	Notes   io.Writer // receives what set-up commands print
-	// Ready is called when the workspace is made; nil ignores that.
+	Out     io.Writer // receives the output of Command
+	Notes   io.Writer // receives the output of set-up commands
+	// Ready is called when the workspace exists; it can be nil.
 	Ready func(Workspace)
 }
 
 // Workspace is the workspace of a shell.
 type Workspace struct {
-	Dir     string   // where the shell sees it
+	Dir     string   // path inside the shell
 	Tests   []string // the command that RunTests starts; nil for a case of a judge problem
-	Outside bool     // what runs is not in the sandbox that judges it
+	Outside bool     // programs run outside of the sandbox that judges them
 }
 
 // inside contains the session of a shell, its script, and how to run programs there.
@@ -53,7 +53,7 @@ type inside struct {
 	command func(argv []string) backend.Command
 }
 
-// HasWorkspace reports whether a shell can be opened where a node of a kind does its work.
+// HasWorkspace reports whether nodes of a kind have a workspace for a shell.
 func HasWorkspace(kind string) bool {
 	return slices.Contains([]string{plan.KindPytest, plan.KindCommand, plan.KindCheck, plan.KindInteract, plan.KindTask}, kind)
 }
@@ -66,12 +66,12 @@ func NoWorkspace(addr string) error {
 // Maker creates workspaces of the nodes of a plan, from the outputs of their inputs.
 type Maker struct {
 	Plan        *plan.Plan
-	Report      *graph.Report    // the run in which the inputs are up to date
-	Environment plan.Environment // that the plan was compiled in
+	Report      *graph.Report    // of the run that brought the inputs up to date
+	Environment plan.Environment // as the plan was compiled
 }
 
-// Open makes the workspace of a node, runs a shell in it, and removes it. A case of a judge problem
-// gets a workspace of this machine.
+// Open makes the workspace of a node, runs a shell in it, and removes it. A case of a judge problem gets a
+// workspace on this machine.
 func (m *Maker) Open(ctx context.Context, id graph.ID, r Request) error {
 	err := m.inWorkspace(ctx, id, r.Notes, func(w inside) error {
 		if err := m.leaveScript(ctx, w); err != nil {
@@ -164,7 +164,7 @@ func (m *Maker) place(ctx context.Context, s backend.Session, files []cache.Entr
 	return s.Place(ctx, backend.Input{Path: ".", Tree: tree.Root})
 }
 
-// caseScript runs a solution on its case. Arguments are the solution's.
+// caseScript returns a script that runs a solution on its case. Arguments are passed to the solution.
 func caseScript(c judge.ByHand) string {
 	solution, tool := shellquote.Join(c.Solution...), shellquote.Join(c.Tool...)
 	if c.Talks {
@@ -181,7 +181,7 @@ echo "[checker: exit status $?]"
 `, solution, judge.FileIn, judge.FileOut, tool)
 }
 
-// start runs the shell: the caller's own, or, where that may be missing, bash if it exists.
+// start runs the shell: the caller's own or, on machines where it may be missing, bash or sh.
 func (m *Maker) start(ctx context.Context, r Request, w inside) error {
 	argv := []string{"/bin/sh", "-c", "command -v bash >/dev/null && exec bash -i; exec sh -i"}
 	own, _ := m.Environment.LookupEnv("SHELL")
@@ -191,7 +191,7 @@ func (m *Maker) start(ctx context.Context, r Request, w inside) error {
 	case !w.on.Attach:
 		return exit.With(exit.Usage, errors.New("the backend cannot be attached to a terminal; --command runs a command there"))
 	case usable && filepath.Base(own) == "zsh":
-		argv = []string{own, "-f", "-i"} // in a home directory without its files it asks what to write into them
+		argv = []string{own, "-f", "-i"} // without startup files in the home directory, it asks what to write into them
 	case usable:
 		argv = []string{own, "-i"}
 	}

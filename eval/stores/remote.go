@@ -24,24 +24,24 @@ import (
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
-// remoteCache is a remote cache that is used.
+// remoteCache is a remote cache in use.
 type remoteCache struct {
 	*remote.Store
 	name     string
-	lookups  int  // records that can be requested at once
-	unsigned bool // nothing is sent for lack of a key
+	lookups  int  // records that can be requested concurrently
+	unsigned bool // nothing is sent, for lack of a key
 }
 
-// remoteLimit bounds the net cost of all remote caches to a run: less than 5 s, with overhead.
+// remoteLimit limits the net cost of all remote caches to a run: less than 5 s, with overhead.
 const remoteLimit = 4500 * time.Millisecond
 
-// Asks returns the right that a remote cache needs.
+// Asks returns the permission that a remote cache needs.
 func Asks(r *lang.RemoteCache) user.Trusted {
 	return user.Trusted{Addr: "remote." + r.Name, Asks: []string{"ask " + r.URL + " for results"}}
 }
 
-// openRemotes puts the remote caches of a configuration below the other stores. Nothing is sent to a cache
-// before its first use. A cache with unusable variables in the environment is left out, with a warning.
+// openRemotes adds the remote caches of a configuration below the other stores. It sends nothing before a cache
+// is used. A cache whose environment variables are invalid is omitted with a warning.
 func (s *Stores) openRemotes(layers *cache.Layered, cfg *lang.Config) error {
 	known := cfg.Settings.Remotes
 	names := make([]string, len(known))
@@ -50,7 +50,7 @@ func (s *Stores) openRemotes(layers *cache.Layered, cfg *lang.Config) error {
 	}
 	for name := range s.options.Remotes {
 		if !slices.Contains(names, name) {
-			return exit.With(exit.Usage, fmt.Errorf("--cache: there is no remote cache %q in the configuration; there is %s", name, strings.Join(append(names, "local"), ", ")))
+			return exit.With(exit.Usage, fmt.Errorf("--cache: the configuration has no remote cache %q; known are %s", name, strings.Join(append(names, "local"), ", ")))
 		}
 	}
 	if len(known) == 0 {
@@ -87,7 +87,7 @@ func (s *Stores) openRemotes(layers *cache.Layered, cfg *lang.Config) error {
 	return nil
 }
 
-// openRemote puts one cache below the others; local are those on this machine, and limit bounds its cost.
+// openRemote adds a cache below the others. local are those on this machine, and limit bounds its cost.
 func (s *Stores) openRemote(layers, local *cache.Layered, r *lang.RemoteCache, mode string, limit time.Duration, signer *remote.PrivateKey) {
 	var once sync.Once
 	warn := func(err error) { once.Do(func() { s.options.Note(options.RemoteTrouble{Name: r.Name, Err: err}) }) }
@@ -103,14 +103,14 @@ func (s *Stores) openRemote(layers, local *cache.Layered, r *lang.RemoteCache, m
 	}
 	for _, text := range r.Trust {
 		k, err := remote.ParsePublicKey(text)
-		if err != nil { // the configuration was checked
+		if err != nil { // the configuration was validated
 			warn(err)
 			continue
 		}
 		o.Trust = append(o.Trust, k)
 	}
 	one := remoteCache{name: r.Name, lookups: 4096, unsigned: o.Write && signer == nil}
-	if strings.HasPrefix(r.URL, "http") { // a connection for each
+	if strings.HasPrefix(r.URL, "http") { // connections are limited
 		o.Together, one.lookups = 256, 64
 	}
 	one.Store = remote.Open(transport, o)
@@ -126,8 +126,8 @@ func (s *Stores) openRemote(layers, local *cache.Layered, r *lang.RemoteCache, m
 	}
 }
 
-// transport connects to a cache. Credentials come from the environment, which also names their host: no
-// project can have them sent elsewhere.
+// transport connects to a cache. Credentials come from the environment, which also names their host, so that a
+// project cannot redirect them.
 func (s *Stores) transport(r *lang.RemoteCache) (remote.Transport, error) {
 	u, err := url.Parse(r.URL)
 	if err != nil {
@@ -161,7 +161,7 @@ func (s *Stores) transport(r *lang.RemoteCache) (remote.Transport, error) {
 			}
 			config.RootCAs = x509.NewCertPool()
 			if !config.RootCAs.AppendCertsFromPEM(content) {
-				return nil, fmt.Errorf("FEVALGRAPH_CACHE_CA_%s: there is no certificate in %s", suffix, file)
+				return nil, fmt.Errorf("FEVALGRAPH_CACHE_CA_%s: no certificate found in %s", suffix, file)
 			}
 		}
 	}

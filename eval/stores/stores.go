@@ -1,6 +1,6 @@
 // Package stores opens the stores of a call: the store of this machine, the project's own if the shared one
-// must not be changed, and the remote caches of the configuration below them. It handles records and blobs
-// by their keys and digests, and knows neither nodes nor whether an answer is fresh.
+// must not be changed, and the remote caches of the configuration below them. It handles records and blobs by
+// their keys and digests, and does not know about nodes and freshness.
 package stores
 
 import (
@@ -26,21 +26,21 @@ type Store interface {
 type Use struct {
 	ReadOnly bool // nothing is stored or sent
 	MakeKey  bool // a missing key of records is created
-	// Trust is the trust in the project. Without trust in it, a remote cache is not asked for results.
+	// Trust is the trust in the project. A remote cache is queried only with it.
 	Trust *user.Trust
-	// LookupEnv reads the credentials of remote caches from the environment. They are in no result.
+	// LookupEnv reads the credentials of remote caches, which are in no result.
 	LookupEnv func(name string) (string, bool)
 }
 
-// Stores are the open stores of a call. The caller closes them. They are not safe for concurrent use, but
+// Stores are the open stores of a call. The caller must close them. They are not safe for concurrent use, but
 // the Store is.
 type Stores struct {
-	Store Store // all of them, as one
+	Store Store // all stores combined
 	// IDs are the IDs of the stores of this machine: another ID means another store at the same path.
 	IDs     []string
 	options *options.Options
 	use     Use
-	local   cache.Store   // what of the Store is on this machine; nil without remote caches
+	local   cache.Store   // part of Store on this machine; nil without remote caches
 	remotes []remoteCache // in reading order
 }
 
@@ -68,8 +68,8 @@ func Open(o *options.Options, cfg *lang.Config, use Use) (*Stores, error) {
 	return s, nil
 }
 
-// open opens the shared store, and the remote caches behind it. A call that executes without the right to
-// change the shared store writes into the project's own directory.
+// open opens the shared store, and the remote caches behind it. A call that executes but must not change the
+// shared store writes to the project's own directory.
 func (s *Stores) open(dir string, cfg *lang.Config, signer cache.RecordKey) error {
 	reads, readOnly := s.use.ReadOnly, s.options.StoreReadOnly
 	disk, err := cache.OpenDisk(dir, cache.Options{ReadOnly: reads || readOnly, Signer: signer})
@@ -95,8 +95,8 @@ func (s *Stores) open(dir string, cfg *lang.Config, signer cache.RecordKey) erro
 	return nil
 }
 
-// Past reads results of any run of a project: in the shared store, or, for runs that could not change that,
-// in the project's own; and results from remote caches. The caller closes it.
+// Past opens the results of all runs of a project: in the shared store, in the project's own for runs that
+// could not write there, and from remote caches. The caller must close it.
 func Past(o *options.Options) (_ cache.Store, end func(), err error) {
 	cfg := o.Configured()
 	dir, err := o.CacheDir(cfg)
@@ -123,7 +123,7 @@ func Past(o *options.Options) (_ cache.Store, end func(), err error) {
 	return layers, func() { s.Close() }, s.openRemotes(layers, cfg)
 }
 
-// Close ends what goes on with remote caches.
+// Close ends transfers from and to remote caches.
 func (s *Stores) Close() error {
 	var errs []error
 	for _, r := range s.remotes {

@@ -182,7 +182,7 @@ func TestRemotesAsked(t *testing.T) {
 		{name: "another mode", asked: map[string]string{"other": "rw", "our-cache": "r"}, key: true, want: []string{"our-cache", "other+w"}},
 		{name: "none", asked: map[string]string{}, key: true},
 		{name: "call that only reads", readOnly: true, key: true, want: []string{"our-cache", "other"}},
-		{name: "unknown", asked: map[string]string{"theirs": "r"}, err: `there is no remote cache "theirs"`},
+		{name: "unknown", asked: map[string]string{"theirs": "r"}, err: `the configuration has no remote cache "theirs"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := newProject(t, ours, read)
@@ -235,7 +235,7 @@ func TestTransportRights(t *testing.T) {
 		{url: "http://example.test/x", token: "t", host: "example.test:80", err: "not sent in the clear"},
 		{url: "grpc://example.test/x", token: "t", host: "example.test:80", err: "not sent in the clear"},
 		{url: "https://example.test/x", ca: "absent.pem", err: "FEVALGRAPH_CACHE_CA_OUR_CACHE"},
-		{url: "https://example.test/x", ca: "stores_test.go", err: "there is no certificate in"},
+		{url: "https://example.test/x", ca: "stores_test.go", err: "no certificate found in"},
 	} {
 		env := map[string]string{"FEVALGRAPH_CACHE_TOKEN_OUR_CACHE": test.token, "FEVALGRAPH_CACHE_HOST_OUR_CACHE": test.host, "FEVALGRAPH_CACHE_CA_OUR_CACHE": test.ca}
 		s := &Stores{use: Use{LookupEnv: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}}

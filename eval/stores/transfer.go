@@ -10,8 +10,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/user"
 )
 
-// Push sends the records of some keys to the writable remote caches. It returns how many were sent, and how
-// many were not.
+// Push sends the records of keys to the writable remote caches. It returns how many were sent, and how many
+// were not.
 func (s *Stores) Push(ctx context.Context, keys []cache.Key) (sent, left int, err error) {
 	writable, unsigned := false, false
 	for _, one := range s.remotes {
@@ -33,17 +33,17 @@ func (s *Stores) Push(ctx context.Context, keys []cache.Key) (sent, left int, er
 		return 0, 0, exit.With(exit.Usage, fmt.Errorf("results are signed before they are sent, and %s is not set; `fevalgraph keygen` makes a key", user.SigningKeyVariable))
 	}
 	if !writable {
-		return 0, 0, exit.With(exit.Usage, errors.New(`there is no remote cache to send anything to: give the configuration one with mode = "rw"`))
+		return 0, 0, exit.With(exit.Usage, errors.New(`no remote cache to send to: give the configuration one with mode = "rw"`))
 	}
 	return sent, left, context.Cause(ctx)
 }
 
-// Pull copies the records of some keys, with all that they lead to, from remote caches to the
-// store of this machine. It returns how many are there now, and how many are not.
+// Pull copies the records of keys, with all referenced content, from remote caches to the store of this
+// machine. It returns how many are there now, and how many are missing.
 func (s *Stores) Pull(ctx context.Context, keys []cache.Key) (copied, left int, err error) {
 	layers, ok := s.Store.(*cache.Layered)
 	if !ok || len(s.remotes) == 0 {
-		return 0, 0, exit.With(exit.Usage, errors.New("there is no remote cache to copy anything from"))
+		return 0, 0, exit.With(exit.Usage, errors.New("no remote cache to copy from"))
 	}
 	records := map[cache.Key]*cache.Record{}
 	var outputs []cache.Output

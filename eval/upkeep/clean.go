@@ -29,15 +29,15 @@ type CleanRequest struct {
 // Cleaned counts what was removed.
 type Cleaned struct {
 	Containers []kind.RemovedContainers // from each reachable daemon, if requested
-	Clusters   []string                 // that were ended
-	State      string                   // the state directory, when it was removed
-	Sessions   int                      // of earlier runs, that were ended
+	Clusters   []string                 // ended clusters
+	State      string                   // the state directory if it was removed
+	Sessions   int                      // ended sessions of earlier runs
 	Removed    int                      // run records
-	Runs       int                      // that there were
+	Runs       int                      // run records before
 }
 
-// Clean ends the sessions of crashed runs and removes old run records, or more. It leaves the shared store
-// alone. Cleaned counts removals before an error, too.
+// Clean ends the sessions of crashed runs and removes old run records, or more. It does not touch the shared
+// store. Cleaned also counts removals before an error.
 func Clean(ctx context.Context, o options.Options, r CleanRequest) (*Cleaned, error) {
 	c, state := &Cleaned{}, o.StateDir()
 	if err := options.CheckOwner(state); err != nil {
@@ -51,7 +51,7 @@ func Clean(ctx context.Context, o options.Options, r CleanRequest) (*Cleaned, er
 		return c, exit.With(exit.NotJudged, err)
 	}
 	ended, left := options.SumReaped(reaped)
-	if len(left) > 0 { // All would forget them
+	if len(left) > 0 { // All would lose their records
 		return c, exit.With(exit.NotJudged, fmt.Errorf("ending leftover sessions: %w", errors.Join(left...)))
 	}
 	c.Sessions = ended
@@ -60,7 +60,7 @@ func Clean(ctx context.Context, o options.Options, r CleanRequest) (*Cleaned, er
 			return c, exit.With(exit.NotJudged, err)
 		}
 	}
-	if r.Clusters || r.All { // which would forget them
+	if r.Clusters || r.All { // which would lose their records
 		if err := cleanClusters(&o, ctx, c); err != nil {
 			return c, exit.With(exit.NotJudged, err)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/options"
 )
 
-// Whoever looks for what costs money finds it, with what it cost.
+// Users who look for costs find clusters, with their cost.
 func TestClusters(t *testing.T) {
 	cost := 1.5
 	now := time.Now()

@@ -1,3 +1,3 @@
-// Package upkeep looks after what projects leave on a machine: it checks what runs need,
-// counts and trims the store, and ends and removes what crashed or old runs left.
+// Package upkeep maintains the data of projects on a machine: it checks what runs need, counts and trims the
+// store, and removes what crashed and old runs left.
 package upkeep

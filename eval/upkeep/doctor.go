@@ -18,8 +18,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Doctor checks the programs, directories and leftovers that matter to a run.
-// Containers asks daemons for containers whether or not the configuration needs them.
+// Doctor checks the programs, directories and leftovers that matter to a run. With containers, it queries
+// container daemons even if the configuration does not need them.
 func Doctor(ctx context.Context, o options.Options, containers bool) []kind.Finding {
 	cfg, diags := lang.Load(o.Lang())
 	findings := []kind.Finding{checkConfig(cfg, diags)}
@@ -55,7 +55,7 @@ func Unidentified(o *options.Options, cfg *lang.Config) (texts []string) {
 	return texts
 }
 
-// checkClusters lists the project's clusters of machines, with what they cost so far.
+// checkClusters lists the project's clusters of machines with their cost so far.
 func checkClusters(o *options.Options) (found []kind.Finding) {
 	clusters, err := Clusters(*o)
 	if err != nil {
@@ -119,7 +119,7 @@ func checkLeftovers(o *options.Options) kind.Finding {
 	}
 	key, _ := o.SessionKey() // without a key, no record is proved
 	if slices.ContainsFunc(left, func(e backend.Entry) bool { return key.Check(e) != nil }) {
-		return finding("leftovers", "warning", fmt.Sprintf("sessions in %s that this user did not list on this machine; nothing ends them; remove the directory if they are not yours", dir))
+		return finding("leftovers", "warning", fmt.Sprintf("sessions in %s that this user did not list on this machine; they are not ended; remove the directory if they are not yours", dir))
 	}
 	left = slices.DeleteFunc(left, func(e backend.Entry) bool { return e.Network })
 	what := fmt.Sprintf("%d sessions", len(left))

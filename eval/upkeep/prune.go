@@ -27,9 +27,9 @@ type PruneRequest struct {
 // Pruned counts what was removed, or would be.
 type Pruned struct {
 	Removed []string `json:"removed"` // runs, from the latest on
-	Needed  []string `json:"needed"`  // runs in the selection that stay: they have the last results of some checkpoints, or go on
-	Runs    int      `json:"runs"`    // that there were
-	Bytes   int64    `json:"bytes"`   // of records and of partition files that nothing else uses
+	Needed  []string `json:"needed"`  // selected runs that stay: they are running, or contain the last results of some checkpoints
+	Runs    int      `json:"runs"`    // run records before
+	Bytes   int64    `json:"bytes"`   // size of records, and of partition files that nothing else uses
 }
 
 // Prune removes records of old runs, except runs with the last result of a checkpoint, and files that only
@@ -116,7 +116,7 @@ func pruneCalls(ctx context.Context, answers event.Records, r PruneRequest, now 
 	return p.remove(ctx, answers.Dir, old, r.DryRun)
 }
 
-// mayGo divides runs, from the latest on: keep are those that stay.
+// mayGo divides runs, given the latest first, into those to remove and those to keep.
 func mayGo(state event.Records, ids []string, r PruneRequest, now time.Time, p *Pruned) (keep []string, err error) {
 	var old []string
 	for i, id := range ids {
@@ -155,7 +155,7 @@ func mayGo(state event.Records, ids []string, r PruneRequest, now time.Time, p *
 func sizeOf(dir string) (bytes int64) {
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
-			return nil // what cannot be read is not counted
+			return nil // ignore unreadable files
 		}
 		if info, err := d.Info(); err == nil {
 			bytes += info.Size()

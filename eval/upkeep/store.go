@@ -47,7 +47,7 @@ func Stats(ctx context.Context, o options.Options) (*StoreStats, error) {
 	return s, nil
 }
 
-// GCLimits bound the content of the store after garbage collection.
+// GCLimits limits the content of the store after garbage collection.
 type GCLimits struct {
 	MaxBytes int64         // -1 means no limit
 	MaxAge   time.Duration // since the last use; 0 means no limit
@@ -80,8 +80,8 @@ func Verify(ctx context.Context, o options.Options, repair bool) (cache.VerifyRe
 	return r, nil
 }
 
-// SignRecords makes the records of the store count as written by the user, and returns how
-// many did not before.
+// SignRecords signs the records of the store as written by the user, and returns how many were not signed
+// before.
 func SignRecords(ctx context.Context, o options.Options) (int64, error) {
 	secret, err := o.RecordSecret(true)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"runtime"
 )
 
-// ReadGroupKey reads a key that a user made, with any content of sufficient length. It rejects a file that
-// every user can read.
+// ReadGroupKey reads a group key: a file of any content of sufficient length. It rejects a file that every user
+// can read.
 func ReadGroupKey(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -21,7 +21,7 @@ func ReadGroupKey(path string) ([]byte, error) {
 	case !info.Mode().IsRegular() || info.Size() < KeySize || info.Size() > largestKey:
 		return nil, fmt.Errorf("%s is not a key: it must be a file of %d to %d bytes", path, KeySize, largestKey)
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o007 != 0:
-		return nil, fmt.Errorf("%s is open to everybody, so it proves nothing (hint: chmod 640)", path)
+		return nil, fmt.Errorf("%s is readable by all users, so it proves nothing (hint: chmod 640)", path)
 	}
 	return os.ReadFile(path)
 }
@@ -30,7 +30,7 @@ func ReadGroupKey(path string) ([]byte, error) {
 // missing one.
 func Key(dir string, create bool) ([]byte, error) {
 	path := filepath.Join(dir, "key")
-	for range 2 { // another process can create it meanwhile
+	for range 2 { // another process can create it in between
 		key, err := os.ReadFile(path)
 		switch {
 		case err == nil && len(key) == KeySize:
@@ -47,13 +47,13 @@ func Key(dir string, create bool) ([]byte, error) {
 	return nil, fmt.Errorf("the user's key, %s, does not stay where it is made", path)
 }
 
-// In bytes.
+// Sizes in bytes.
 const (
 	KeySize    = 32
 	largestKey = 4096
 )
 
-// makeKey puts a key in place, whole, unless there is one.
+// makeKey creates a key atomically, unless it exists.
 func makeKey(dir, path string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

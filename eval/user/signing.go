@@ -10,11 +10,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 )
 
-// SigningKeyVariable contains the key that signs bundles and uploads to remote caches, or the name of its
-// file.
+// SigningKeyVariable is the variable with the key that signs bundles and uploads to remote caches, or with the
+// name of its file.
 const SigningKeyVariable = "FEVALGRAPH_SIGNING_KEY"
 
-// SigningKey returns the signing key in an environment, or nil.
+// SigningKey returns the signing key from the environment, or nil.
 func SigningKey(lookup func(string) (string, bool)) (*remote.PrivateKey, error) {
 	text, _ := lookup(SigningKeyVariable)
 	if text == "" {
@@ -34,8 +34,8 @@ func SigningKey(lookup func(string) (string, bool)) (*remote.PrivateKey, error) 
 	return &k, nil
 }
 
-// GenerateSigningKey creates a signing key with a display name, which can be "", writes the private part to
-// a new file, and returns the public part in the form of configurations.
+// GenerateSigningKey creates a signing key with a display name, which can be "". It writes the private part to
+// a new file, and returns the public part in the form for configurations.
 func GenerateSigningKey(path, name string) (public string, err error) {
 	k, err := remote.GenerateKey(name)
 	if err != nil {

@@ -28,13 +28,13 @@ type Trust struct {
 	// Adding means that the user executes or trusts the project in this call.
 	Adding bool
 
-	path  string // of the file with the trust; "" without a directory for it
-	all   bool   // on the caller's word, for this call
+	path  string // file with the trust; "" without a directory for it
+	all   bool   // everything is trusted for this call
 	known map[string]bool
 
 	added  bool
-	asked  []Trusted       // that were added, or known before
-	listed map[string]bool // among these
+	asked  []Trusted       // added or already known
+	listed map[string]bool // addresses in asked
 }
 
 // trustFile is the content of a file about a project.
@@ -59,7 +59,7 @@ func OpenTrust(state, project string, all bool) *Trust {
 	return t
 }
 
-// trustDir has a file for each project with trust.
+// trustDir returns the directory with a file for each trusted project.
 func trustDir(state string) string { return filepath.Join(state, "trust") }
 
 func readTrust(path string) (f trustFile, err error) {
@@ -70,7 +70,7 @@ func readTrust(path string) (f trustFile, err error) {
 	return f, json.Unmarshal(text, &f)
 }
 
-// Allows reports whether a backend can be sent all of some queries.
+// Allows reports whether the project is trusted with all of the queries.
 func (t *Trust) Allows(asks []string) bool {
 	return t.all || !slices.ContainsFunc(asks, func(ask string) bool { return !t.known[t.digest(ask)] })
 }
@@ -111,7 +111,8 @@ func digestOf(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Save stores the added trust. Of two concurrent calls, one can be lost, and its trust is asked for again.
+// Save stores the added trust. If two calls save at the same time, the trust of one can be lost, and the user
+// is asked again.
 func (t *Trust) Save() error {
 	if !t.added {
 		return nil
@@ -170,12 +171,13 @@ func (t *Trust) Revoke() (any bool, err error) {
 	return true, nil
 }
 
-// TrustedProjects returns the directories of the projects that the user with a state trusts, sorted.
+// TrustedProjects returns the sorted directories of the projects that the user with this state directory
+// trusts.
 func TrustedProjects(state string) ([]string, error) {
 	dir := trustDir(state)
 	files, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("listing what is trusted: %w", err)
+		return nil, fmt.Errorf("listing trusted projects: %w", err)
 	}
 	var roots []string
 	for _, f := range files {

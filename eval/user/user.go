@@ -1,5 +1,5 @@
-// Package user stores data of a user that belong to no project: the key, which proves the user's files, and
-// the trust in projects.
+// Package user stores data of a user that belongs to no project: the key that authenticates the user's files,
+// and the trust in projects.
 package user
 
 import (
@@ -13,8 +13,8 @@ func StateDir(lookupEnv func(string) (string, bool)) (string, error) {
 	return directory(lookupEnv, "XDG_STATE_HOME", ".local/state")
 }
 
-// CacheDir returns the directory of what fevalgraph makes for a user again when it is lost, and trusts
-// without proof. A store can be in a project that comes from elsewhere, or be shared with others.
+// CacheDir returns the user's cache directory for files that fevalgraph trusts without proof and recreates if
+// they are lost. A store, in contrast, can be in a project from elsewhere or be shared with others.
 func CacheDir(lookupEnv func(string) (string, bool)) (string, error) {
 	return directory(lookupEnv, "XDG_CACHE_HOME", ".cache")
 }

@@ -86,7 +86,7 @@ func noDirectories(cfg *lang.Config) (found diag.List) {
 			name = dir
 		}
 		d := diag.Diagnostic{Severity: diag.Warning, Code: "no-directory", Summary: "Directory of a solution not found",
-			Detail: fmt.Sprintf("There is no %q, so that no checkpoint of solution %q on problem %q has a submission.", name, s.Name, s.Problem.Name),
+			Detail: fmt.Sprintf("%q not found, so that no checkpoint of solution %q on problem %q has a submission.", name, s.Name, s.Problem.Name),
 			Range:  &s.Range, Context: s.Ref}
 		if _, err := os.Stat(name); err == nil && !filepath.IsAbs(name) {
 			d.Hint = "there is one in the current directory, but paths are relative to the file that has them, also when a --var gives them; pass an absolute path"
@@ -108,7 +108,7 @@ func shortSecrets(cfg *lang.Config) (found diag.List) {
 		if n := len(s.Value); n > 0 && n < backend.MinSecret {
 			found = append(found, diag.Diagnostic{
 				Severity: diag.Warning, Code: "short-secret", Summary: "Secret too short to mask",
-				Detail: fmt.Sprintf("The value of the secret %q has %s. Logs and results show it as it is.", s.Name, text.Count(n, "byte")),
+				Detail: fmt.Sprintf("The value of the secret %q has %s. It is visible in logs and results.", s.Name, text.Count(n, "byte")),
 				Hint:   fmt.Sprintf("use one of at least %d bytes", backend.MinSecret),
 				Range:  &s.Range, Context: fmt.Sprintf("secret %q", s.Name),
 			})

@@ -88,7 +88,7 @@ func missingModules(cfg *lang.Config, imports *Imports) (found diag.List) {
 		at := p.Pytest.Range
 		found = append(found, diag.Diagnostic{
 			Severity: diag.Warning, Code: "missing-module", Summary: "Module not required", Range: &at, Context: p.Ref,
-			Detail: fmt.Sprintf("The tests import what neither Python nor a requirement provides: %s.", seen.places(missing)),
+			Detail: fmt.Sprintf("The tests import modules that neither Python nor a requirement provides: %s.", seen.places(missing)),
 			Hint:   fmt.Sprintf("write requires = [%s] in the pytest block", quoted(append(slices.Clone(p.Pytest.Requires), missing...))),
 		})
 	}

@@ -1,4 +1,3 @@
-// Package wake says when something may have changed at paths: by what the system tells of the
-// directories that they lie in, and by time where it tells nothing. It is a hint, and not the judge
-// of whether anything is different.
+// Package wake reports when paths may have changed: by events of the system for their directories, or at
+// intervals if there are no events. It is only a hint: callers must check whether anything changed.
 package wake

@@ -6,17 +6,17 @@ import (
 	"runtime"
 )
 
-// Path is one of interest.
+// Path is a watched path.
 type Path struct {
 	Name string // absolute
-	List bool   // the names in a directory matter
+	List bool   // watch the names in the directory
 }
 
-// entries are the directory entries on which the meaning of paths depends, by real directory:
-// each component of a path, also behind symbolic links, as far as there is anything.
+// entries holds the directory entries that the meaning of paths depends on, by real directory: each component
+// of a path, also behind symbolic links, up to the first missing one.
 type entries struct {
 	names map[string]map[string]bool
-	lists map[string]bool // directories of which each entry matters
+	lists map[string]bool // directories in which every entry matters
 	real  map[string]string
 }
 
@@ -30,10 +30,10 @@ func entriesOf(paths []Path) *entries {
 	return e
 }
 
-// mostLinks is how many symbolic links a path may lead through.
+// mostLinks limits the symbolic links in a path.
 const mostLinks = 40
 
-// resolve returns the real path of a path; "" when there is nothing.
+// resolve returns the real path, or "" if it does not exist.
 func (e *entries) resolve(path string, last bool, links int) string {
 	dir := filepath.Dir(path)
 	if dir == path {
@@ -73,11 +73,11 @@ func (e *entries) resolve(path string, last bool, links int) string {
 	return real
 }
 
-// watchesAbove says that it costs little to watch the directories above those that files lie in:
-// elsewhere that takes a descriptor for each of their files.
+// watchesAbove reports whether watching parent directories is cheap: on other systems it takes a descriptor for
+// each file in them.
 const watchesAbove = runtime.GOOS == "linux" || runtime.GOOS == "windows"
 
-// matter reports whether an event about a path, in a real directory, is of interest.
+// matter reports whether an event for a path in a real directory is relevant.
 func (e *entries) matter(path string) bool {
 	dir := filepath.Dir(path)
 	return e.lists[dir] || e.names[dir][filepath.Base(path)] || e.lists[path] || e.names[path] != nil

@@ -6,19 +6,18 @@ import (
 )
 
 const (
-	// still is how long nothing may happen before a burst of changes is over. It is longer than
-	// a tick of the clock that stamps files, so that a state tells what changed then from later changes.
-	still = 250 * time.Millisecond
-	// longest is how long a burst may last: something that never stops, such as a log, does not
-	// keep a caller waiting for ever.
-	longest = 5 * time.Second
+	// still is the pause that ends a burst of changes. It is longer than a tick of the clock for file times, so
+	// that later changes can be distinguished by their time.
+	quietPeriod = 250 * time.Millisecond
+	// maxBurst limits a burst: changes that never stop, such as those of a log, must not block the caller.
+	maxBurst = 5 * time.Second
 )
 
-// quiet returns when no event has come for a while, or when ctx ends, whose cause it returns.
+// quiet waits until no event has arrived for a while, or until ctx ends, and returns its cause then.
 func quiet(ctx context.Context, events <-chan struct{}) error {
-	end := time.NewTimer(longest)
+	end := time.NewTimer(maxBurst)
 	defer end.Stop()
-	calm := time.NewTimer(still)
+	calm := time.NewTimer(quietPeriod)
 	defer calm.Stop()
 	for {
 		select {
@@ -29,7 +28,7 @@ func quiet(ctx context.Context, events <-chan struct{}) error {
 		case <-calm.C:
 			return nil
 		case <-events:
-			calm.Reset(still)
+			calm.Reset(quietPeriod)
 		}
 	}
 }

@@ -14,14 +14,14 @@ func TestQuietWaitsForTheEndOfABurst(t *testing.T) {
 		events, began := make(chan struct{}), time.Now()
 		go func() {
 			for range 10 {
-				time.Sleep(still - time.Millisecond)
+				time.Sleep(quietPeriod - time.Millisecond)
 				events <- struct{}{}
 			}
 		}()
 		if err := quiet(t.Context(), events); err != nil {
 			t.Fatal(err)
 		}
-		if took, want := time.Since(began), 10*(still-time.Millisecond)+still; took != want {
+		if took, want := time.Since(began), 10*(quietPeriod-time.Millisecond)+quietPeriod; took != want {
 			t.Errorf("it took %v, want %v", took, want)
 		}
 	})
@@ -34,7 +34,7 @@ func TestQuietEnds(t *testing.T) {
 		events, began := make(chan struct{}), time.Now()
 		go func() {
 			for ctx.Err() == nil {
-				time.Sleep(still / 2)
+				time.Sleep(quietPeriod / 2)
 				select {
 				case events <- struct{}{}:
 				case <-ctx.Done():
@@ -44,8 +44,8 @@ func TestQuietEnds(t *testing.T) {
 		if err := quiet(ctx, events); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(began); took != longest {
-			t.Errorf("it took %v, want %v", took, longest)
+		if took := time.Since(began); took != maxBurst {
+			t.Errorf("it took %v, want %v", took, maxBurst)
 		}
 		cancel()
 		synctest.Wait()

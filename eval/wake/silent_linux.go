@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kinds of file systems that other machines, or programs, change without this kernel's knowing.
+// Kinds of file systems that other machines or programs change without events of this kernel.
 var elsewhere = map[int64]string{
 	unix.NFS_SUPER_MAGIC:  "NFS",
 	unix.SMB_SUPER_MAGIC:  "SMB",

@@ -13,23 +13,22 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// How often a caller looks by itself: where the system tells of changes, in case it missed one,
-// and where it does not.
+// Intervals for checking: with events, in case one was missed, and without events.
 const (
 	seldom = 30 * time.Second
 	Often  = 2 * time.Second
 )
 
-// Source wakes one caller. It is used until something changed, and closed then: another takes its
-// place, for the paths and directories that there are by then.
+// Source wakes a caller once. It must be closed after a change, and replaced by a new one for the paths and
+// directories that exist then.
 type Source struct {
 	notify *fsnotify.Watcher // nil without events
-	events chan struct{}     // has one while there is something to look at
+	events chan struct{}     // holds an element if there may be a change
 	every  time.Duration
 	why    error
 }
 
-// Open begins to listen for changes at paths. What happened before it returned may be missed.
+// Open begins to listen for changes at paths. Changes before it returns can be missed.
 func Open(paths []Path) *Source {
 	s := &Source{events: make(chan struct{}, 1), every: seldom}
 	known := entriesOf(paths)
@@ -50,15 +49,15 @@ func Open(paths []Path) *Source {
 	return s
 }
 
-// add listens for changes in directories. One that is gone by now, or may not be read, is left to
-// the caller's own looks.
+// add listens for changes in directories. Directories that are missing or not readable are left to the caller's
+// checks.
 func (s *Source) add(dirs []string) {
 	for _, dir := range dirs {
 		err := s.notify.Add(dir)
 		switch {
 		case err == nil:
 			if err = silent(dir); err != nil {
-				s.why = err // of the others the system tells
+				s.why = err // the others still have events
 			}
 			continue
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOTDIR):
@@ -73,7 +72,7 @@ func (s *Source) add(dirs []string) {
 	}
 }
 
-// Polls says why the source wakes by time alone; nil when it need not.
+// Polls returns why the source wakes at short intervals, or nil if it receives events.
 func (s *Source) Polls() error { return s.why }
 
 func (s *Source) listen(w *fsnotify.Watcher, known *entries) {
@@ -86,7 +85,7 @@ func (s *Source) listen(w *fsnotify.Watcher, known *entries) {
 			if known.matter(e.Name) {
 				s.wake()
 			}
-		case _, ok := <-w.Errors: // events were lost, or a directory with them
+		case _, ok := <-w.Errors: // events were lost, or the directory was
 			if !ok {
 				return
 			}
@@ -98,12 +97,12 @@ func (s *Source) listen(w *fsnotify.Watcher, known *entries) {
 func (s *Source) wake() {
 	select {
 	case s.events <- struct{}{}:
-	default: // the caller has yet to look
+	default: // the caller has not checked yet
 	}
 }
 
-// Next returns when something may have changed and a burst of changes is over, or when it is time to
-// look; or when ctx ends, whose cause it returns.
+// Next waits until something may have changed and the burst of changes is over, or until it is time to check.
+// If ctx ends, it returns its cause.
 func (s *Source) Next(ctx context.Context) error {
 	look := time.NewTimer(s.every)
 	defer look.Stop()
@@ -117,10 +116,10 @@ func (s *Source) Next(ctx context.Context) error {
 	}
 }
 
-// Quiet returns when nothing has changed for a moment, or when ctx ends, whose cause it returns.
+// Quiet waits until nothing has changed for a moment. If ctx ends, it returns its cause.
 func (s *Source) Quiet(ctx context.Context) error { return quiet(ctx, s.events) }
 
-// Close ends the source.
+// Close stops listening.
 func (s *Source) Close() error {
 	if s.notify == nil {
 		return nil

@@ -78,7 +78,7 @@ func TestSourceWakes(t *testing.T) {
 	}
 }
 
-// What lies beside paths of interest is none of it.
+// Files next to watched paths are ignored.
 func TestSourceLeavesOthersAlone(t *testing.T) {
 	known := entriesOf([]Path{{Name: tree(t, "sub/file") + "/sub/file"}})
 	for dir := range known.names {

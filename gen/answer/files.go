@@ -68,7 +68,7 @@ func Only(text, path string) ([]File, error) {
 // solution is the files so far.
 type solution struct{ files map[string]string }
 
-var errDiff = errors.New("the answer has a diff in place of whole files")
+var errDiff = errors.New("the answer has a diff instead of whole files")
 
 func (s *solution) addBlocks(blocks []block, unnamed string) error {
 	var rest []block

@@ -15,7 +15,7 @@ const (
 	maxDepth = 20
 )
 
-// CheckPath reports why a file of a solution may not have a path. An accepted path is relative, clean, with
+// CheckPath returns an error if a file of a solution must not have the path. An accepted path is relative, clean, with
 // slashes, and means the same file on every system.
 func CheckPath(p string) error {
 	why := ""
@@ -33,7 +33,7 @@ func CheckPath(p string) error {
 	case path.Clean(p) != p || p == ".." || p == "." || strings.HasPrefix(p, "../"):
 		why = "it is not clean, or leads out of the solution"
 	case strings.Count(p, "/") >= maxDepth:
-		why = "it is too deep"
+		why = "it is nested too deeply"
 	default:
 		for name := range strings.SplitSeq(p, "/") {
 			if why = badName(name); why != "" {

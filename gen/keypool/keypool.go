@@ -25,7 +25,7 @@ type Limits struct {
 
 // Key is an API key.
 type Key struct {
-	Name  string // what people call it: "secret.lab"
+	Name  string // display name: "secret.lab"
 	Value string
 }
 

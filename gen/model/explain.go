@@ -32,7 +32,7 @@ func (c *HTTP) explain(ctx context.Context, key string, err error) error {
 	var name *net.DNSError
 	switch {
 	case errors.As(err, &certificate), errors.As(err, &authority):
-		return &WrongError{Reason: fmt.Sprintf("%s has no certificate that this machine trusts: %s", c.o.Endpoint, c.said(key, err.Error())), Hint: "SSL_CERT_FILE may name a file with further certificates"}
+		return &WrongError{Reason: fmt.Sprintf("%s has no certificate that this machine trusts: %s", c.o.Endpoint, c.cleanText(key, err.Error())), Hint: "SSL_CERT_FILE can name a file with additional certificates"}
 	case errors.As(err, &redirect):
 		return c.redirected(key, redirect.to)
 	case errors.Is(err, http.ErrSchemeMismatch):
@@ -40,16 +40,16 @@ func (c *HTTP) explain(ctx context.Context, key string, err error) error {
 	case errors.As(err, &name) && name.IsNotFound:
 		return &WrongError{Reason: fmt.Sprintf("host %q not found", name.Name), Hint: "look at the endpoint of the generator"}
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("nothing listens at %s: connection refused", c.o.Endpoint)
+		return fmt.Errorf("connection refused at %s", c.o.Endpoint)
 	}
-	return errors.New(c.said(key, err.Error()))
+	return errors.New(c.cleanText(key, err.Error()))
 }
 
 // ofStatus explains a status.
 func (c *HTTP) ofStatus(ctx context.Context, key string, e *statusError) error {
 	said := fmt.Sprintf("%d %s", e.status, http.StatusText(e.status))
 	if e.message != "" {
-		said += ": " + c.said(key, e.message)
+		said += ": " + c.cleanText(key, e.message)
 	}
 	switch code := e.status; {
 	case code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusPaymentRequired:
@@ -70,7 +70,7 @@ func (c *HTTP) ofStatus(ctx context.Context, key string, e *statusError) error {
 func (c *HTTP) redirected(key string, to *url.URL) error {
 	plain := url.URL{Scheme: to.Scheme, Host: to.Host, Path: strings.TrimSuffix(to.Path, "/chat/completions")}
 	return &WrongError{Reason: fmt.Sprintf("%s leads elsewhere, where no key is sent", c.o.Endpoint),
-		Hint: fmt.Sprintf("if that is where it is, write endpoint = %q", c.said(key, plain.String()))}
+		Hint: fmt.Sprintf("if that is where it is, write endpoint = %q", c.cleanText(key, plain.String()))}
 }
 
 // notFound finds out whether it is the model that is not there, or the endpoint.
@@ -88,7 +88,7 @@ func (c *HTTP) notFound(ctx context.Context, key, said string) error {
 		if id == c.o.Model {
 			return &WrongError{Reason: fmt.Sprintf("%s refuses the model %q, which it lists: %s", c.o.Endpoint, c.o.Model, said)}
 		}
-		names = append(names, c.said(key, id))
+		names = append(names, c.cleanText(key, id))
 	}
 	return &WrongError{Reason: fmt.Sprintf("%s has no model %q", c.o.Endpoint, c.o.Model), Hint: "it has " + some(names)}
 }
@@ -121,8 +121,8 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// said returns a text of the other side in one line, without secrets, cut to a readable length.
-func (c *HTTP) said(key, text string) string {
+// cleanText returns a text of the other side in one line, without secrets, cut to a readable length.
+func (c *HTTP) cleanText(key, text string) string {
 	const longest = 300
 	text = strings.Join(strings.Fields(c.masked(key, text)), " ")
 	if r := []rune(text); len(r) > longest {

@@ -51,7 +51,7 @@ type message struct {
 func (c *HTTP) Ask(ctx context.Context, key string, q Question) (Answer, error) {
 	if c.o.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, c.o.Timeout, fmt.Errorf("there was no answer within %v", c.o.Timeout))
+		ctx, cancel = context.WithTimeoutCause(ctx, c.o.Timeout, fmt.Errorf("no answer within %v", c.o.Timeout))
 		defer cancel()
 	}
 	var messages []message

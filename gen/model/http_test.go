@@ -74,14 +74,14 @@ func TestErrors(t *testing.T) {
 		"429":           {always(modeltest.Throttle), nil, "throttled 2s", "429 Too Many Requests: Too many requests"},
 		"500":           {always(modeltest.Fail), nil, "again", "500 Internal Server Error: The server had an error"},
 		"cut":           {always(modeltest.Cut), nil, "again", "EOF"},
-		"slow":          {always(modeltest.Hang), func(o *HTTPOptions) { o.Timeout = 50 * time.Millisecond }, "again", "there was no answer within 50ms"},
+		"slow":          {always(modeltest.Hang), func(o *HTTPOptions) { o.Timeout = 50 * time.Millisecond }, "again", "no answer within 50ms"},
 		"redirect":      {always(modeltest.Moved), nil, "wrong", `write endpoint = "http://elsewhere.invalid/v1"`},
 		"401":           {&modeltest.Server{Refuse: map[string]int{key: 401}}, nil, "refused", "401 Unauthorized: Incorrect API key provided: ***"},
 		"403":           {&modeltest.Server{Refuse: map[string]int{key: 403}}, nil, "refused", "403 Forbidden"},
 		"400":           {&modeltest.Server{Refuse: map[string]int{key: 400}}, nil, "wrong", "refuses the request: 400 Bad Request"},
 		"no such model": {&modeltest.Server{Models: []string{"smaller", "large"}}, nil, "wrong", `has no model "small" (hint: it has smaller, large)`},
 		"no such place": {&modeltest.Server{}, func(o *HTTPOptions) { o.Endpoint = strings.TrimSuffix(o.Endpoint, "/v1") }, "wrong", "as a rule a URL that ends in /v1"},
-		"no server":     {&modeltest.Server{}, func(o *HTTPOptions) { o.Endpoint = "http://127.0.0.1:1/v1" }, "again", "nothing listens at http://127.0.0.1:1/v1"},
+		"no server":     {&modeltest.Server{}, func(o *HTTPOptions) { o.Endpoint = "http://127.0.0.1:1/v1" }, "again", "connection refused at http://127.0.0.1:1/v1"},
 		"no TLS":        {&modeltest.Server{}, func(o *HTTPOptions) { o.Endpoint = strings.Replace(o.Endpoint, "http://", "https://", 1) }, "wrong", "does not speak TLS"},
 	} {
 		t.Run(name, func(t *testing.T) {

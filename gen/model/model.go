@@ -18,8 +18,8 @@ import (
 
 // Model answers prompts. It is safe for concurrent use.
 type Model interface {
-	// Ask asks once, with an API key, which is "" if none is needed. An error is a *ThrottledError, a
-	// *RefusedError, a *WrongError, or the error of a request that may succeed when it is sent again. No
+	// Ask sends a request once, with an API key, which is "" if none is needed. An error is a *ThrottledError, a
+	// *RefusedError, a *WrongError, or the error of a request that can succeed when it is sent again. No
 	// error contains the key, even if the other side's message does.
 	Ask(ctx context.Context, key string, q Question) (Answer, error)
 }

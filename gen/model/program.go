@@ -30,7 +30,7 @@ const shownStderr = 2 << 10
 func (p *Program) Ask(ctx context.Context, _ string, q Question) (Answer, error) {
 	if p.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, p.Timeout, fmt.Errorf("there was no answer within %v", p.Timeout))
+		ctx, cancel = context.WithTimeoutCause(ctx, p.Timeout, fmt.Errorf("no answer within %v", p.Timeout))
 		defer cancel()
 	}
 	prompt := q.Prompt

@@ -25,7 +25,7 @@ func TestAsk(t *testing.T) {
 	if err != nil || a.Text != "me ***\nbrief\n\nwhat?" || a.Finish != "stop" {
 		t.Errorf("%+v, %v", a, err)
 	}
-	// One that does not read its prompt answers, too.
+	// A program that does not read its prompt can answer, too.
 	if a, err := shell("echo done").Ask(t.Context(), "", Question{Prompt: strings.Repeat("x", 1<<20)}); err != nil || a.Text != "done\n" {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -46,7 +46,7 @@ func TestFailures(t *testing.T) {
 	}
 	slow := shell("exec sleep 600")
 	slow.Timeout = 20 * time.Millisecond
-	if _, err := slow.Ask(t.Context(), "", Question{}); err == nil || err.Error() != "there was no answer within 20ms" {
+	if _, err := slow.Ask(t.Context(), "", Question{}); err == nil || err.Error() != "no answer within 20ms" {
 		t.Error(err)
 	}
 }

@@ -1,5 +1,5 @@
-// Package atomicfile writes whole files: a reader sees the content from before or
-// all of the new one, and a writer that fails leaves what was there.
+// Package atomicfile writes files atomically: readers see the whole old content or the whole new one, and a
+// failed write keeps the old one.
 package atomicfile
 
 import (
@@ -12,12 +12,11 @@ import (
 	"strconv"
 )
 
-// Write makes the parts, one after the other, the content of the file at path. A
-// file that is there keeps its permissions, a new one gets mode as far as the
-// umask allows, and a symlink is replaced.
+// Write replaces the content of the file at path with the concatenation of parts. An existing file keeps its
+// permissions, a new one gets mode before the umask, and a symlink is replaced.
 //
-// Write does not wait for the disk: after a loss of power within seconds the file
-// may be empty or torn. It is for files that save time and have a checksum.
+// Write does not wait for the disk: after a loss of power within seconds, the file can be empty or torn. It is for
+// files that save time and have a checksum.
 func Write(path string, mode fs.FileMode, parts ...[]byte) error {
 	return write(path, mode, func(w io.Writer) error {
 		for _, part := range parts {
@@ -29,8 +28,7 @@ func Write(path string, mode fs.FileMode, parts ...[]byte) error {
 	}, (*os.File).Close)
 }
 
-// WriteDurable is like Write, and survives a loss of power: the file then has its old content or the new
-// one.
+// WriteDurable is like Write, but survives a loss of power: the file then has its old content or the new one.
 func WriteDurable(path string, mode fs.FileMode, content []byte) error {
 	return WriteFrom(path, mode, func(w io.Writer) error {
 		_, err := w.Write(content)
@@ -38,7 +36,7 @@ func WriteDurable(path string, mode fs.FileMode, content []byte) error {
 	})
 }
 
-// WriteFrom is like WriteDurable, with the output of fill. An error of fill keeps the old content.
+// WriteFrom is like WriteDurable, with the output of fill. If fill fails, the old content stays.
 func WriteFrom(path string, mode fs.FileMode, fill func(io.Writer) error) error {
 	return write(path, mode, fill, func(f *os.File) error {
 		return errors.Join(f.Sync(), f.Close())

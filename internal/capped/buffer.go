@@ -1,6 +1,6 @@
-// Package capped bounds input and output of any length. A Buffer keeps the beginning and the end of output, so
-// that a program which prints without end costs neither memory nor disk; it cannot be read while it is written. A
-// Reader fails at a part of its input that is too large.
+// Package capped limits input and output of any length. A Buffer keeps the beginning and the end of output, so
+// that a program which prints endlessly needs neither memory nor disk space; it cannot be read while it is
+// written. A Reader fails if a part of its input is too large.
 package capped
 
 import (
@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// Buffer is an io.Writer that keeps the first Head and the last Tail bytes of
-// what is written. It is safe for concurrent use.
+// Buffer is an io.Writer that keeps the first Head and the last Tail bytes of its input. It is safe for
+// concurrent use.
 type Buffer struct {
-	Head, Tail int // bytes; 0 is DefaultKept
+	Head, Tail int // bytes; 0 means DefaultKept
 
 	mu      sync.Mutex
 	head    []byte
@@ -19,7 +19,7 @@ type Buffer struct {
 	dropped int64
 }
 
-// DefaultKept is enough for any log that a person reads.
+// DefaultKept is enough for any log that a human reads.
 const DefaultKept = 4 << 20
 
 // Write never fails.
@@ -33,7 +33,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 		p = p[k:]
 	}
 	b.tail = append(b.tail, p...)
-	// Trimmed only at twice its size: copying at every write would be quadratic.
+	// Trim only at twice the size: copying at every write would be quadratic.
 	if keep := orDefault(b.Tail); len(b.tail) > 2*keep {
 		over := len(b.tail) - keep
 		b.dropped += int64(over)
@@ -42,8 +42,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Bytes returns a copy of what was kept, with a line that says how much was
-// not.
+// Bytes returns a copy of what was kept, with a line that states how much was dropped.
 func (b *Buffer) Bytes() []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()

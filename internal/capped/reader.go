@@ -5,12 +5,12 @@ import (
 	"io"
 )
 
-// Reader is an io.Reader of parts, such as rows or tags, that are at most so large. Its user reads ahead, which
-// counts for the part that it reads ahead in.
+// Reader is an io.Reader that limits the size of parts, such as rows or tags. Bytes that its user reads ahead
+// count for the current part.
 type Reader struct {
 	In   io.Reader
-	Most int    // bytes of a part, whole MiB
-	What string // "a row", for the error
+	Most int    // bytes of a part; whole MiB
+	What string // "a row", for errors
 
 	read int
 }
@@ -18,7 +18,7 @@ type Reader struct {
 // Next begins another part.
 func (r *Reader) Next() { r.read = 0 }
 
-// Read implements io.Reader. It fails once a part has more than Most.
+// Read implements io.Reader. It fails once a part exceeds Most.
 func (r *Reader) Read(p []byte) (int, error) {
 	if r.read > r.Most {
 		return 0, fmt.Errorf("%s has more than %d MiB", r.What, r.Most>>20)

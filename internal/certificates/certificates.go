@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// bundles are where distributions keep the certificates that the machine trusts.
-// Asking for the files takes microseconds; crypto/x509 would read all of them.
+// bundles lists where distributions store the certificates that the machine trusts. Checking for the files
+// takes microseconds; crypto/x509 would read all of them.
 var bundles = []string{
 	"/etc/ssl/certs/ca-certificates.crt", // Debian, Arch, Alpine
 	"/etc/pki/tls/certs/ca-bundle.crt",   // Fedora
@@ -16,11 +16,10 @@ var bundles = []string{
 	"/etc/ssl/cert.pem",                  // BSD
 }
 
-// System returns variables, KEY=value, that make uv trust what this
-// machine trusts, as pip and curl do: behind a proxy that inspects TLS, only the
-// system's store knows the proxy's certificate authority. There are none where the
-// system has no store, or where the caller's environment, which lookup reads,
-// decides for itself. Older releases of uv know the second name alone.
+// System returns environment variables, KEY=value, that make uv trust the certificates of this machine, like
+// pip and curl: behind a proxy that inspects TLS, only the system's store contains the proxy's certificate
+// authority. It returns none if the system has no store, or if the caller's environment, which lookup reads,
+// sets them. Older releases of uv only know the second name.
 func System(lookup func(string) (string, bool)) []string {
 	names := []string{"UV_SYSTEM_CERTS", "UV_NATIVE_TLS"}
 	var variables []string

@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 )
 
-// actionCommand is what an engine for remote execution starts on its workers.
+// actionCommand returns the command that an engine for remote execution starts on its workers.
 func (a *app) actionCommand() *cobra.Command {
 	cmd := command(wire.Command, "Do the task of an action of an engine for remote execution",
 		`Action does the task in the current directory, the input root of an action, and

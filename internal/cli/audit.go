@@ -15,11 +15,11 @@ import (
 
 func (a *app) cacheAuditCommand() *cobra.Command {
 	var sample int
-	cmd := command("audit", "Make stored results again and compare",
-		`Audit takes a random sample of the results of checkpoints that a run would
-serve, from the store or a remote cache, and makes them again in an empty store.
-A result that differs is named: its tests depend on something that is in no key,
-such as chance or time, or someone who is trusted stored what is not true.`,
+	cmd := command("audit", "Execute stored results again and compare",
+		`Audit takes a random sample of the checkpoint results that a run would serve,
+from the store or a remote cache, and executes them again in an empty store. It
+names results that differ: their tests depend on something that is not in a key,
+such as chance or time, or a trusted user stored a false result.`,
 		"  fevalgraph cache audit --sample 20",
 		func(cmd *cobra.Command, args []string) error {
 			if sample < 1 {
@@ -32,7 +32,7 @@ such as chance or time, or someone who is trusted stored what is not true.`,
 			if a.flags.json {
 				err = a.writeJSON(auditObject{1, r.Stored, r.Checked, view.OrEmpty(r.Different), view.OrEmpty(r.Unjudged)})
 			} else {
-				_, err = io.WriteString(a.io.Out, a.shown(describe.Audited(r)))
+				_, err = io.WriteString(a.io.Out, a.escape(describe.Audited(r)))
 			}
 			switch {
 			case err != nil:
@@ -44,6 +44,6 @@ such as chance or time, or someone who is trusted stored what is not true.`,
 			}
 			return nil
 		})
-	cmd.Flags().IntVar(&sample, "sample", 10, "make `N` results again, or all if there are fewer")
+	cmd.Flags().IntVar(&sample, "sample", 10, "execute `N` results again, or all if there are fewer")
 	return cmd
 }

@@ -16,14 +16,14 @@ import (
 
 func (a *app) bundleCommand() *cobra.Command {
 	r := eval.BundleRequest{Run: "latest"}
-	cmd := command("bundle [RUN] -o FILE", "Put what a run's verdicts rest on into a signed file",
-		`Bundle writes one file that anybody can check with verify: for each verdict of a
-run the keys, manifests and digests of all that it rests on, its result and its
-logs. One signature, by the key in FEVALGRAPH_SIGNING_KEY, covers everything.
+	cmd := command("bundle [RUN] -o FILE", "Export the evidence for a run's verdicts as a signed file",
+		`Bundle writes a file that anyone can check with verify. For each verdict of a
+run it contains the result, its logs, and the keys, manifests and digests of all
+its inputs. One signature, by the key in FEVALGRAPH_SIGNING_KEY, covers it all.
 
-Tests and submissions themselves stay out; only their digests are in the file.
---withhold tests also leaves out what names tests: results with their tests,
-logs, and the manifests of tests.`,
+The file contains only digests of tests and submissions. --withhold tests also
+omits everything that names tests: results with their tests, logs, and the
+manifests of tests.`,
 		`  fevalgraph keygen -o ~/.config/fevalgraph.key --name lab
   export FEVALGRAPH_SIGNING_KEY=~/.config/fevalgraph.key
   fevalgraph bundle -o leaderboard.bundle
@@ -54,6 +54,6 @@ logs, and the manifests of tests.`,
 		})
 	cmd.Args = arguments(0, 1, "RUN")
 	cmd.Flags().StringVarP(&r.File, "output", "o", "", "`FILE` to write")
-	cmd.Flags().StringSliceVar(&r.Withhold, "withhold", nil, "leave out `CONTENT`: "+strings.Join(provenance.Withheld, ", "))
+	cmd.Flags().StringSliceVar(&r.Withhold, "withhold", nil, "omit `CONTENT`: "+strings.Join(provenance.Withheld, ", "))
 	return cmd
 }

@@ -17,8 +17,8 @@ import (
 )
 
 func (a *app) cacheCommand() *cobra.Command {
-	cmd := command("cache", "Look after the content store", `Cache shows, trims and checks the content store, which projects share, and
-carries parts of it to other machines.`,
+	cmd := command("cache", "Manage the content store", `Cache shows, trims and checks the content store, which projects share, and
+transfers parts of it to other machines.`,
 		`  fevalgraph cache stats
   fevalgraph cache gc --max-size 5GiB --max-age 30d
   fevalgraph cache verify --repair
@@ -32,9 +32,9 @@ carries parts of it to other machines.`,
 }
 
 func (a *app) cacheStatsCommand() *cobra.Command {
-	return command("stats", "Show what the store holds", `Stats counts what the store holds, and what it spared the recorded runs of this
-project: how many nodes were served and how many ran, what the served ones had
-made, and how long that took when they ran.`, "  fevalgraph cache stats --json",
+	return command("stats", "Show the content of the store", `Stats counts the content of the store, and the work that it saved the recorded
+runs of this project: how many nodes were served and how many ran, the outputs
+of the served ones, and how long these took when they ran.`, "  fevalgraph cache stats --json",
 		func(cmd *cobra.Command, args []string) error {
 			s, err := upkeep.Stats(cmd.Context(), a.options())
 			if err != nil {
@@ -51,10 +51,10 @@ made, and how long that took when they ran.`, "  fevalgraph cache stats --json",
 func (a *app) cacheGCCommand() *cobra.Command {
 	var maxSize, maxAge string
 	var dryRun bool
-	cmd := command("gc", "Remove what was not used for long",
+	cmd := command("gc", "Remove the least recently used entries",
 		`Gc removes blobs and records, least recently used first, until the store meets
-the limits. What is removed and needed again is made again. It is safe beside a
-run.`,
+the limits. Removed entries are produced again when they are needed. It is safe
+during a run.`,
 		`  fevalgraph cache gc --max-size 5GiB
   fevalgraph cache gc --max-age 30d --dry-run`,
 		func(cmd *cobra.Command, args []string) error {
@@ -86,17 +86,17 @@ run.`,
 			}
 			fmt.Fprintf(a.io.Out, "%s %d blobs and %d records, %s; %s remain\n", verb, r.Blobs, r.Records, text.Bytes(r.Bytes), text.Bytes(r.KeptBytes))
 			if r.Unreadable > 0 && !a.flags.quiet {
-				fmt.Fprintf(a.io.Err, "warning: %d entries could not be read or removed and were left alone; `fevalgraph cache verify --repair` drops what the disk does not yield\n", r.Unreadable)
+				fmt.Fprintf(a.io.Err, "warning: %d entries could not be read or removed; `fevalgraph cache verify --repair` drops unreadable entries\n", r.Unreadable)
 			}
 			return nil
 		})
 	cmd.Flags().StringVar(&maxSize, "max-size", "", "keep at most this much: `SIZE` such as 5GiB")
-	cmd.Flags().StringVar(&maxAge, "max-age", "", "remove what was not used for this long: `AGE` such as 30d or 12h")
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "remove nothing, say what would be")
+	cmd.Flags().StringVar(&maxAge, "max-age", "", "remove entries that were not used for this long: `AGE` such as 30d or 12h")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "remove nothing, only show what would be removed")
 	return cmd
 }
 
-// parseAge reads a duration that may be in days.
+// parseAge parses a duration that can be in days.
 func parseAge(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseFloat(days, 64)
@@ -111,9 +111,9 @@ func parseAge(text string) (time.Duration, error) {
 func (a *app) cacheVerifyCommand() *cobra.Command {
 	var repair bool
 	cmd := command("verify", "Check every blob and record of the store",
-		`Verify hashes every blob and decodes every record. It exits with 1 when
-something is damaged. With --repair damaged entries are dropped; their nodes
-become stale.`,
+		`Verify hashes every blob and decodes every record. It exits with 1 if anything
+is damaged. With --repair, damaged entries are dropped; their nodes become
+stale.`,
 		"  fevalgraph cache verify --repair",
 		func(cmd *cobra.Command, args []string) error {
 			r, err := upkeep.Verify(cmd.Context(), a.options(), repair)
@@ -138,17 +138,16 @@ become stale.`,
 			}
 			return nil
 		})
-	cmd.Flags().BoolVar(&repair, "repair", false, "drop what is damaged")
+	cmd.Flags().BoolVar(&repair, "repair", false, "drop damaged entries")
 	return cmd
 }
 
 func (a *app) cacheSignCommand() *cobra.Command {
 	return command("sign", "Trust the records of the store",
-		`Sign makes every sound record of the store count as written by you, so that
-its results are served. Records are signed when they are written, with your own
-key or that of a group (FEVALGRAPH_STORE_KEY), and no others are trusted. Sign
-those of a store that no one else could write to, such as one that an earlier
-version filled.`,
+		`Sign signs every intact record of the store as yours, so that its results are
+served. Records are signed when they are written, with your own key or that of a
+group (FEVALGRAPH_STORE_KEY), and no others are trusted. Use it only for a store
+that no other user could write to, such as a store of an earlier version.`,
 		`  fevalgraph cache sign
   FEVALGRAPH_STORE_KEY=/etc/evals.key fevalgraph cache sign`,
 		func(cmd *cobra.Command, args []string) error {

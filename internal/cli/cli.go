@@ -1,7 +1,6 @@
-// Package cli is the command line: one file per command, each turning flags
-// into options, calling package eval once, and handing the values that it returns
-// to view or report, where need be in the words of package describe. Commands decide
-// nothing, open no store and start no backend.
+// Package cli implements the command line, one file per command. Each turns flags into options, calls package
+// eval once, and passes the result to view or report, or to package describe. Commands decide nothing, open no
+// store and start no backend.
 package cli
 
 import (
@@ -25,14 +24,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
-// IO is what the program has of the outside world.
+// IO holds the program's access to the outside world.
 type IO struct {
 	In        io.Reader
 	Out, Err  io.Writer
 	LookupEnv func(string) (string, bool)
-	// Benchmarks are those whose rules and files commands know.
+	// Benchmarks lists the benchmarks that commands know.
 	Benchmarks []plan.Benchmark
-	Kinds      []kind.Kind // of backends
+	Kinds      []kind.Kind // kinds of backends
 }
 
 // errInterrupted is the cause of a context cancelled by a signal.
@@ -50,7 +49,7 @@ func Main(args []string, stdio IO) (code int) {
 	defer stop()
 	app.done = ctx.Done()
 	root := app.rootCommand()
-	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) { // a shell's question: only that needs the answers
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) { // a shell requests completions: only that needs them
 		app.complete(root)
 	}
 	root.SetArgs(args)
@@ -62,15 +61,14 @@ func Main(args []string, stdio IO) (code int) {
 		return int(exit.Interrupted)
 	}
 	failed := app.complain(err)
-	if failed == exit.Usage && context.Cause(ctx) != nil { // the configuration was not evaluated to its end
+	if failed == exit.Usage && context.Cause(ctx) != nil { // the configuration was not evaluated completely
 		failed = exit.Interrupted
 	}
 	return int(failed)
 }
 
-// interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP
-// cancels; the second one ends the program at once. What then still runs is
-// ended by the next start.
+// interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP cancels. The second one ends the
+// program at once; the next start then ends what is still running.
 func (a *app) interruptible() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -96,12 +94,12 @@ func (a *app) interruptible() (context.Context, func()) {
 	}
 }
 
-// complain shows an error and returns its exit code.
+// complain prints an error and returns its exit code.
 func (a *app) complain(err error) exit.Class {
 	if err == nil {
 		return exit.Passed
 	}
-	code := exit.Usage // what cobra says is about usage
+	code := exit.Usage // errors of cobra are usage errors
 	var e *exit.Error
 	if errors.As(err, &e) {
 		code = e.Class
@@ -118,10 +116,10 @@ func (a *app) complain(err error) exit.Class {
 		view.Diagnostics(a.io.Err, list, a.colorErr(), a.columns(a.io.Err))
 		return code
 	}
-	a.tell("%s\n", text.Hang(fmt.Sprintf("fevalgraph: %v", err), a.columns(a.io.Err)))
+	a.printRemark("%s\n", text.Hang(fmt.Sprintf("fevalgraph: %v", err), a.columns(a.io.Err)))
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
-		fmt.Fprintln(a.io.Err, "  hint: the disk is full; `fevalgraph cache gc --max-size 5GiB` frees what the store holds")
+		fmt.Fprintln(a.io.Err, "  hint: the disk is full; `fevalgraph cache gc --max-size 5GiB` frees space of the store")
 	case errors.Is(err, event.ErrNoRuns):
 	case e == nil:
 		fmt.Fprintln(a.io.Err, "  hint: `fevalgraph --help` shows the commands")
@@ -137,7 +135,7 @@ func (a *app) reportBug(p any) exit.Class {
 	return exit.Bug
 }
 
-// command makes a cobra command whose usage errors stay short.
+// command returns a cobra command with short usage errors.
 func command(use, short, long, example string, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Long: long, Example: example, RunE: run, Args: arguments(0, 0, "")}
 }

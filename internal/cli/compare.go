@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// compareFlags are those of compare.
+// compareFlags are the flags of compare.
 type compareFlags struct {
 	logFlags
 	by, format, run, against string
@@ -22,17 +22,17 @@ type compareFlags struct {
 
 func (a *app) compareCommand() *cobra.Command {
 	var f compareFlags
-	cmd := command("compare [NAME...] [SELECTOR...]", "Which solutions, models or backends are better, if shown",
-		`Compare puts solutions beside each other, or models, backends, or what other
-labels of solutions say, problem by problem: the difference of the means over
-problems, the interval that it is in, and how likely chance alone makes it as
-large. A difference that is not shown has a ~, and those that are not shown to
-differ have a letter in common, in place of places in a ranking.
+	cmd := command("compare [NAME...] [SELECTOR...]", "Compare solutions, models or backends, with significance tests",
+		`Compare compares solutions, models, backends, or the values of other labels of
+solutions, problem by problem. It prints the difference of the means over
+problems, its confidence interval, and the probability of such a difference by
+chance. Differences that are not significant are marked by ~. Solutions that
+share a letter do not differ significantly.
 
-Names pick what is compared; without any it is all. Arguments with = are
-selectors. What is compared are the last known results, or those of a run; or,
-where all names are files that other programs wrote, or directories of them,
-what these say, with or without a project. --metric then names one of theirs.`,
+Names select what is compared; the default is everything. Arguments with = are
+selectors. It compares the last known results, or those of a run, or, if all
+names are files or directories of other programs, the results in these, with or
+without a project. --metric then names one of their metrics.`,
 		`  fevalgraph compare
   fevalgraph compare reference agent
   fevalgraph compare --by model --metric checkpoints
@@ -44,11 +44,11 @@ what these say, with or without a project. --metric then names one of theirs.`,
   fevalgraph compare scores.csv --by model`,
 		func(cmd *cobra.Command, args []string) error { return a.runCompare(cmd.Context(), &f, args) })
 	cmd.Args = cobra.ArbitraryArgs
-	cmd.Flags().StringVar(&f.by, "by", "solution", "what is compared, an `AXIS`: solution, backend, or a label of solutions, such as model")
+	cmd.Flags().StringVar(&f.by, "by", "solution", "compare the values on this `AXIS`: solution, backend, or a label of solutions, such as model")
 	cmd.Flags().StringVar(&f.metric, "metric", "", "what counts: "+strings.Join(report.Metrics, ", ")+" (default: score where all problems give scores, else solved)")
-	cmd.Flags().StringVar(&f.against, "against", "", "compare all others with this one alone, a `NAME`: fewer pairs show smaller differences")
+	cmd.Flags().StringVar(&f.against, "against", "", "compare all others only with this `NAME`: fewer pairs show smaller differences")
 	cmd.Flags().StringVar(&f.format, "format", "table", strings.Join(report.CompareFormats, ", "))
-	cmd.Flags().StringVar(&f.run, "run", "", "the results of this run: its `ID`, a part of it, latest, or latest~1; or a file of results --format json")
+	cmd.Flags().StringVar(&f.run, "run", "", "the results of a run: its `ID`, a part of it, latest, or latest~1; or a file of results --format json")
 	f.addAs(cmd, a)
 	return cmd
 }
@@ -95,16 +95,16 @@ func (a *app) runCompare(ctx context.Context, f *compareFlags, args []string) er
 	return report.WriteContenders(a.io.Out, f.format, contenders, a.tableOptions())
 }
 
-// compared are results, and what of them is compared.
+// compared selects results for a comparison.
 type compared struct {
 	results *report.Results
 	of      string // their origin
 	metric  string
-	names   []string // on the axis; none is all
+	names   []string // on the axis; empty means all
 	notes   []string
 }
 
-// compareLogs reads the files of other programs that c.names are.
+// compareLogs reads the files of other programs in c.names.
 func (a *app) compareLogs(c *compared, f *compareFlags) error {
 	if f.run != "" {
 		return exit.With(exit.Usage, errors.New("--as is for files of other programs, and --run for results of this one"))
@@ -120,8 +120,8 @@ func (a *app) compareLogs(c *compared, f *compareFlags) error {
 	return nil
 }
 
-// resultsToCompare returns the results of a run or a file or, without a name, the last known ones. of
-// describes their origin.
+// resultsToCompare returns the results of a run or a file or, without a name, the last known ones. of describes
+// their origin.
 func (a *app) resultsToCompare(ctx context.Context, name string) (results *report.Results, of string, err error) {
 	present, isFile := false, false
 	if name == "" {

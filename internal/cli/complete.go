@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// complete registers what arguments and flags of all commands can be.
+// complete registers the completions for arguments and flags of all commands.
 func (a *app) complete(root *cobra.Command) {
 	project := complete.Project(func(cmd *cobra.Command) eval.Options {
 		a.findConfig(cmd)

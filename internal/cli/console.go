@@ -18,9 +18,9 @@ import (
 )
 
 func (a *app) consoleCommand() *cobra.Command {
-	return command("console", "Evaluate expressions against the configuration",
+	return command("console", "Evaluate expressions in the configuration",
 		`Console reads expressions from stdin, one a line, and prints their values. All
-references and functions of the configuration are there.`,
+references and functions of the configuration are available.`,
 		`  echo 'keys(problem)' | fevalgraph console
   fevalgraph console`,
 		func(cmd *cobra.Command, args []string) error {
@@ -35,8 +35,7 @@ references and functions of the configuration are there.`,
 		})
 }
 
-// answerLines answers a file of expressions; an error in one line does not
-// keep the others from being answered.
+// answerLines evaluates a file of expressions. An error in one line does not stop the others.
 func (a *app) answerLines(console *lang.Console, in *bufio.Reader) error {
 	failed := false
 	for {
@@ -47,7 +46,7 @@ func (a *app) answerLines(console *lang.Console, in *bufio.Reader) error {
 				failed = true
 				view.Diagnostics(a.io.Err, diags, a.colorErr(), a.columns(a.io.Err))
 			} else {
-				fmt.Fprintln(a.io.Out, a.shown(value))
+				fmt.Fprintln(a.io.Out, a.escape(value))
 			}
 		}
 		if errors.Is(err, io.EOF) {
@@ -63,7 +62,7 @@ func (a *app) answerLines(console *lang.Console, in *bufio.Reader) error {
 	return nil
 }
 
-// converse is the console on a terminal, with line editing and history.
+// converse runs the console on a terminal, with line editing and history.
 func (a *app) converse(console *lang.Console, terminal *os.File) error {
 	state, err := term.MakeRaw(int(terminal.Fd()))
 	if err != nil {

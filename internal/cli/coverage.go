@@ -8,8 +8,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
-// listCoverage prints the coverage of each problem that anything is expected of:
-// the pairs of a file or, without one, the solutions of the configuration.
+// listCoverage prints the coverage of each problem with expected solutions: the pairs of a file or, without
+// one, the solutions of the configuration.
 func (a *app) listCoverage(p *eval.Project, pairs string) error {
 	expected := &lang.Paired{Solutions: p.Config.Solutions}
 	if pairs != "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// diffFlags are those of diff.
+// diffFlags are the flags of diff.
 type diffFlags struct {
 	logFlags
 	format    string
@@ -27,18 +27,18 @@ var diffFormats = []string{"table", "markdown", "json", githubFormat}
 
 func (a *app) diffCommand() *cobra.Command {
 	var f diffFlags
-	cmd := command("diff [BEFORE [AFTER [SELECTOR...]]]", "What changed from one run to another, and why",
+	cmd := command("diff [BEFORE [AFTER [SELECTOR...]]]", "Show what changed from one run to another, and why",
 		`Diff compares two results, checkpoint by checkpoint: verdicts that were lost or
 won, that broke or could be judged again, that are flaky (another verdict on the
-same inputs), or that are the same from other tests, and checkpoints that only
-one side has. Each change is shown with its cause: the files and settings that
-differ between the manifests of the two sides. With it is the first test that
-fails now and did not before. What was judged on other inputs and has the same
-verdict is counted by cause. With --verbose no cause is cut.
+same inputs), or that are the same with other tests, and checkpoints that only
+one side has. Each change is shown with its cause, the files and settings that
+differ between the manifests of the two sides, and with the first newly failing
+test. Checkpoints with the same verdict on other inputs are counted by cause.
+With --verbose causes are not shortened.
 
-A side is a run; now, the project as it is, with what a run would judge again; a
-project's directory, or DIRECTORY@RUN; a pack that has a run; or a file of
-`+"`fevalgraph results --format json`"+`, of which no causes are known; or both are
+A side is a run; now, the current project, with what a run would judge again; a
+project's directory, or DIRECTORY@RUN; a pack with a run; or a file of
+`+"`fevalgraph results --format json`"+`, whose causes are unknown; or both are
 files that other programs wrote, or directories of them. Without arguments the
 latest run is compared with the one before. With --solutions two solutions are
 compared in one run, the latest or the first argument.
@@ -56,7 +56,7 @@ and cause beside those of results.`,
 		func(cmd *cobra.Command, args []string) error { return a.runDiff(cmd, &f, args) })
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().StringVar(&f.format, "format", "table", strings.Join(diffFormats, ", "))
-	cmd.Flags().StringArrayVar(&f.failOn, "fail-on", nil, "exit with 1 when there are changes of a `KIND` (lost, broken, flaky, changed, won, judged, stale, new or gone; or several, with commas), or that a selector picks (repeatable)")
+	cmd.Flags().StringArrayVar(&f.failOn, "fail-on", nil, "exit with 1 if there are changes of a `KIND` (lost, broken, flaky, changed, won, judged, stale, new or gone; or several, with commas), or changes that a selector matches (repeatable)")
 	f.logFlags.add(cmd, a)
 	cmd.Flags().StringSliceVar(&f.solutions, "solutions", nil, "compare these two solutions, `A,B`, in one run")
 	return cmd
@@ -99,7 +99,7 @@ func (a *app) runDiff(cmd *cobra.Command, f *diffFlags, args []string) error {
 	return nil
 }
 
-// difference compares what the arguments name.
+// difference compares the sides that the arguments name.
 func (a *app) difference(cmd *cobra.Command, f *diffFlags, args []string) (*report.Difference, error) {
 	ctx, solutions := cmd.Context(), f.solutions
 	if n := len(solutions); n != 0 && n != 2 {

@@ -14,13 +14,12 @@ func (a *app) doctorCommand() *cobra.Command {
 	containers := false
 	cmd := command("doctor", "Check what evaluation needs on this machine",
 		`Doctor checks the programs, directories and leftovers that matter to a run, and
-says how to mend what is not right. It asks the Docker daemon when a backend of
-the configuration needs one, or with --containers, and the go-judge servers that
-it needs. It exits with 3 when a run
-could not work.`,
+describes how to fix problems. It contacts the Docker daemon if a backend of the
+configuration needs one, or with --containers, and the go-judge servers of
+backends. It exits with 3 if a run could not work.`,
 		"  fevalgraph doctor",
 		func(cmd *cobra.Command, args []string) error { return a.runDoctor(cmd.Context(), containers) })
-	cmd.Flags().BoolVar(&containers, "containers", false, "ask the Docker daemon, whatever the configuration says")
+	cmd.Flags().BoolVar(&containers, "containers", false, "check the Docker daemon even if the configuration does not need it")
 	return cmd
 }
 

@@ -11,10 +11,9 @@ func (a *app) evalCommand() *cobra.Command {
 	var checkpoint, on string
 	cmd := command("eval PROBLEM PATH", "Evaluate one solution, once",
 		`Eval evaluates the solution at PATH for a problem of the configuration, without
-a solution block: the same graph, the same cache, so that what was judged before
-is not run again. When PATH has sub-directories named like checkpoints, each
-answers its checkpoint; otherwise PATH answers --checkpoint, or the last
-checkpoint.
+a solution block, with the same graph and the same cache, so that nothing is
+judged twice. If PATH has sub-directories named like checkpoints, each answers
+its checkpoint; otherwise PATH answers --checkpoint, or the last checkpoint.
 
 `+policyHelp(),
 		`  fevalgraph eval kvstore ./my-solution
@@ -28,7 +27,7 @@ checkpoint.
 	cmd.Args = arguments(2, 2, "a problem and the path of a submission")
 	cmd.Flags().StringVar(&checkpoint, "checkpoint", "", "the checkpoint that PATH answers")
 	cmd.Flags().StringVar(&on, "backend", "", "backend to run on, such as local.host")
-	f.policy.add(cmd, "pass policy for the exit code, in place of the problem's own")
+	f.policy.add(cmd, "pass policy for the exit code, instead of the problem's own")
 	cmd.Flags().BoolVarP(&f.failFast, "fail-fast", "x", false, "start nothing new after the first failure")
 	return cmd
 }

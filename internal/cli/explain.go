@@ -9,12 +9,12 @@ import (
 
 func (a *app) explainCommand() *cobra.Command {
 	var run string
-	cmd := command("explain ADDR", "Why a node ran, would run, or was cached",
+	cmd := command("explain ADDR", "Show why a node ran, would run, or was cached",
 		`Explain shows, field by field and file by file, what changed since the last
-answer for a node and so makes it stale, or that nothing did. With --run it says
-why the node ran, or was served, in a past run, from that run's record.
+answer for a node and makes it stale, or that nothing did. With --run it shows
+why the node ran or was served in a past run, from that run's record.
 
-ADDR is a node's address, or a selector that fits just one.`,
+ADDR is a node's address, or a selector that matches one node.`,
 		`  fevalgraph explain 'pytest:kvstore/basic/reference@local.host'
   fevalgraph explain 'pytest:kvstore/basic/*' -v
   fevalgraph explain 'parse:kvstore/*' --run latest`,

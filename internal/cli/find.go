@@ -9,8 +9,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/options"
 )
 
-// findConfig looks for the configuration in the directories above the current one, if
-// it is not there and no flag says where it is.
+// findConfig looks for the configuration in parent directories, if the current one has none and no flag
+// specifies it.
 func (a *app) findConfig(cmd *cobra.Command) {
 	if a.flags.dir != "" || a.flags.file != "" || !relevant(cmd, "chdir") || cmd.Name() == "init" {
 		return

@@ -14,8 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// flagUsers are the commands for which a global flag means something; those that are
-// not listed mean something to all.
+// flagUsers lists the commands that a global flag applies to; flags that are not listed apply to all.
 var flagUsers = map[string][]string{
 	"chdir":    {"run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "init", "validate", "fmt", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "bundle", "verify", "diff", "compare", "report", "gen", "mcp"},
 	"file":     {"run", "watch", "plan", "eval", "merge", "shell", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "console", "variables", "lock", "trust", "cache", "clean", "doctor", "bundle", "verify", "diff", "compare", "report", "gen", "mcp"},
@@ -30,8 +29,7 @@ var flagUsers = map[string][]string{
 	"json":     {"run", "watch", "plan", "eval", "merge", "explain", "status", "list", "show", "results", "runs", "log", "graph", "validate", "variables", "trust", "keygen", "cache", "doctor", "version", "bundle", "verify", "diff", "compare", "report", "gen", "schema"},
 }
 
-// relevant reports whether a global flag means something for a command. The program
-// without a command is run.
+// relevant reports whether a global flag applies to a command. The program without a command is run.
 func relevant(cmd *cobra.Command, flag string) bool {
 	users, listed := flagUsers[flag]
 	for ; listed && cmd.HasParent() && cmd.Parent().HasParent(); cmd = cmd.Parent() {
@@ -39,20 +37,20 @@ func relevant(cmd *cobra.Command, flag string) bool {
 	return !listed || !cmd.HasParent() || slices.Contains(users, cmd.Name())
 }
 
-// focus leaves the global flags that mean nothing for a command out of its help.
+// focus hides global flags that do not apply to a command from its help.
 func focus(cmd *cobra.Command) {
 	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) {
 		f.Hidden = f.Hidden || !relevant(cmd, f.Name)
 	})
 }
 
-// argumentError is what pflag says of a value that it cannot read.
+// argumentError matches pflag's error for an invalid value.
 var argumentError = lazyregexp.New(`^invalid argument (".*") for "(?:-\w, )?(--[\w-]+)" flag: (?s)(.*)$`)
 
-// shorthand is how pflag names a flag of one letter.
+// shorthand matches how pflag names a flag of one letter.
 var shorthand = lazyregexp.New(`'(\w)' in -\w+`)
 
-// flagError says in plain words what is wrong with the flags of a command.
+// flagError rewords an error about the flags of a command.
 func flagError(cmd *cobra.Command, err error) error {
 	said := shorthand().ReplaceAllString(err.Error(), "-$1")
 	switch m := argumentError().FindStringSubmatch(said); {
@@ -83,12 +81,12 @@ func nearFlag(cmd *cobra.Command, name string) string {
 	return text.Nearest(name, names)
 }
 
-// usageError is a mistake in how a command is called, with a hint at its help.
+// usageError returns an error about how a command was called, with a hint at its help.
 func usageError(cmd *cobra.Command, err error) error {
 	return exit.With(exit.Usage, fmt.Errorf("%w\n  hint: `%s --help` shows how it is called", err, cmd.CommandPath()))
 }
 
-// arguments wants at least and at most so many arguments, which are what.
+// arguments checks the number of arguments; what describes them.
 func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {

@@ -18,10 +18,10 @@ import (
 
 func (a *app) fmtCommand() *cobra.Command {
 	var check bool
-	cmd := command("fmt [FILE...]", "Rewrite configuration files in the usual layout",
-		`Fmt formats the given files, or all HCL files of the configuration's directory,
-and prints the names of those that changed. With --check nothing is written and
-the exit code is 1 when a file would change. "-" formats stdin to stdout.`,
+	cmd := command("fmt [FILE...]", "Rewrite configuration files in the canonical format",
+		`Fmt formats the given files, or all HCL files in the configuration's directory,
+and prints the names of changed files. With --check it writes nothing and exits
+with 1 if a file would change. "-" formats stdin to stdout.`,
 		`  fevalgraph fmt
   fevalgraph fmt --check
   fevalgraph fmt - < fevalgraph.hcl`,
@@ -53,7 +53,7 @@ func (a *app) runFmt(files []string, check bool) error {
 			files = append(files, found...)
 		}
 		if len(files) == 0 {
-			return exit.With(exit.Usage, fmt.Errorf("there are no *.hcl files in %s", filepath.Join(".", a.flags.dir)))
+			return exit.With(exit.Usage, fmt.Errorf("no *.hcl files in %s", filepath.Join(".", a.flags.dir)))
 		}
 	}
 	var all diag.List
@@ -72,7 +72,7 @@ func (a *app) runFmt(files []string, check bool) error {
 			continue
 		}
 		changed++
-		fmt.Fprintln(a.io.Out, a.shown(file))
+		fmt.Fprintln(a.io.Out, a.escape(file))
 		if !check {
 			if err := atomicfile.WriteDurable(file, 0o644, out); err != nil {
 				return exit.With(exit.Usage, fmt.Errorf("writing %s: %w", file, err))

@@ -19,21 +19,22 @@ func (a *app) genCommand() *cobra.Command {
 	var r generate.Request
 	var past string
 	cmd := command("gen [SELECTOR...]", "Have models write solutions",
-		`Gen asks the models of generator blocks for solutions, and writes the answers as
-files where the blocks say. Run grades them as any others; it asks no model.
+		`Gen requests solutions from the models of generator blocks, and writes the
+answers to the files that the blocks name. Run grades them like any others, and
+contacts no model.
 
-What has been answered is not asked again, whoever interrupts or kills gen: an
-answer is kept by all of its request. A prompt that changed is another request.
-An answer without usable code leaves a file .FAILED with the reason.
+Answers are saved as they arrive, so that an interrupted gen resumes where it
+stopped. An answer belongs to its whole request: a changed prompt is another
+request. An answer without usable code leaves a file .FAILED with the reason.
 
 API keys are used only after `+"`fevalgraph trust`"+` has shown which are sent where.
 
 A selector is a glob over PROBLEM/CHECKPOINT/GENERATOR#ATTEMPT, or AXIS=GLOB
 with the axes generator, problem, checkpoint, attempt and model. Commas mean
-and, several arguments mean or. Earlier checkpoints are asked first.
+and, several arguments mean or. Earlier checkpoints come first.
 
-Exit codes: 0 all is there, 1 an answer had no usable code, 2 usage or
-configuration error, also a wrong endpoint, model or key, 3 something was not
+Exit codes: 0 all answers are present, 1 an answer had no usable code, 2 usage
+or configuration error, or a wrong endpoint, model or key, 3 a request was not
 answered, or --max-cost was reached, 4 nothing selected, 130 interrupted.`,
 		`  fevalgraph gen --dry-run
   fevalgraph gen --max-cost 5
@@ -46,7 +47,7 @@ answered, or --max-cost was reached, 4 nothing selected, 130 interrupted.`,
 			explain := cmd.Flags().Changed("explain")
 			switch {
 			case explain && (r.DryRun || r.Missing || r.Again || r.MaxCost != 0):
-				return usageError(cmd, errors.New("--explain shows a past call and asks nothing, so it goes with no other flag of gen"))
+				return usageError(cmd, errors.New("--explain shows a past call, so it excludes other flags of gen"))
 			case explain:
 				return a.runGenExplain(past, args)
 			case cmd.Flags().Changed("max-cost") && !(r.MaxCost > 0):
@@ -58,10 +59,10 @@ answered, or --max-cost was reached, 4 nothing selected, 130 interrupted.`,
 		})
 	cmd.Args = cobra.ArbitraryArgs
 	flags := cmd.Flags()
-	flags.BoolVarP(&r.DryRun, "dry-run", "n", false, "show what would be asked, and about what it takes; ask and write nothing")
-	flags.BoolVar(&r.Missing, "missing", false, "leave alone what has files or a .FAILED, whatever it was made from")
-	flags.BoolVar(&r.Again, "again", false, "ask again what has been answered; the new answer replaces the old one")
-	flags.StringVar(&past, "explain", "", "show what a past call asked and why, and ask nothing: `ID`, a part of it, latest, or latest~1")
+	flags.BoolVarP(&r.DryRun, "dry-run", "n", false, "show the requests and their expected usage, without sending or writing anything")
+	flags.BoolVar(&r.Missing, "missing", false, "keep existing files and .FAILED, regardless of what they were made from")
+	flags.BoolVar(&r.Again, "again", false, "repeat answered requests; the new answer replaces the old one")
+	flags.StringVar(&past, "explain", "", "show the requests of a past call and why it sent them: `ID`, a part of it, latest, or latest~1")
 	flags.Lookup("explain").NoOptDefVal = "latest"
 	flags.Float64Var(&r.MaxCost, "max-cost", 0, "start no request that could bring the cost of this call above so many `DOLLARS`")
 	return cmd
@@ -102,14 +103,14 @@ func (a *app) runGen(ctx context.Context, r generate.Request) error {
 	return exit.With(class, err)
 }
 
-// showGenerated prints what became of the solutions.
+// showGenerated prints the results for solutions.
 func (a *app) showGenerated(out *generate.Outcome) {
 	if a.flags.quiet {
 		view.Reasons(a.io.Err, describe.Unanswered(out.Placed), "solution")
 	} else if header, rows := describe.Generated(out.Placed); len(rows) > 0 {
 		view.Table(a.io.Out, header, rows, a.page())
 	}
-	a.tell("%s", describe.Remarks(out.Placed, !a.flags.quiet))
+	a.printRemark("%s", describe.Remarks(out.Placed, !a.flags.quiet))
 	if a.flags.quiet {
 		return
 	}
@@ -119,7 +120,7 @@ func (a *app) showGenerated(out *generate.Outcome) {
 	}
 }
 
-// runGenExplain shows what a recorded call of gen asked, what it had the answer of, and why.
+// runGenExplain shows what a recorded call of gen requested, what was answered already, and why.
 func (a *app) runGenExplain(id string, selectors []string) error {
 	past, err := generate.ReadPast(a.options(), id, selectors)
 	if err != nil {
@@ -136,7 +137,7 @@ func (a *app) runGenExplain(id string, selectors []string) error {
 	asked, served := describe.PastCounts(past)
 	fmt.Fprintf(a.io.Out, "asked %d, %d answered before\n", asked, served)
 	if past.Later != "" {
-		a.tell("a later call goes on, or was killed: --explain=%s\n", past.Later)
+		a.printRemark("a later call is running, or was killed: --explain=%s\n", past.Later)
 	}
 	return nil
 }

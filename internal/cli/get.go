@@ -11,11 +11,11 @@ import (
 func (a *app) getCommand() *cobra.Command {
 	r := eval.GetRequest{}
 	cmd := command("get ADDR", "Write the outputs of a node into a directory",
-		`Get writes the stored outputs of a node: what a task makes, a submission as it
-was judged, reports and logs. Outputs of a task have the paths that it declares,
-the files of a tree that is the only output lie in the directory itself, and all
-others have the names of the outputs. The node must be fresh; with --run, the
-outputs are those that a recorded run had.`,
+		`Get writes the stored outputs of a node: outputs of a task, a submission as it
+was judged, reports and logs. Outputs of a task have their declared paths. The
+files of a tree that is the only output are in the directory itself, and other
+outputs have their names. The node must be fresh; with --run, the outputs are
+those of a recorded run.`,
 		`  fevalgraph get task.plot
   fevalgraph get 'submission:kvstore/basic/agent' -o judged
   fevalgraph get build/plot.svg --run latest~1 -o before`,
@@ -35,7 +35,7 @@ outputs are those that a recorded run had.`,
 		})
 	cmd.Args = arguments(1, 1, "whose outputs to write")
 	cmd.Flags().StringVarP(&r.Dir, "output", "o", ".", "write into `DIR`")
-	cmd.Flags().StringVar(&r.Run, "run", "", "the outputs that a `RUN` had: its id, latest or latest~N")
+	cmd.Flags().StringVar(&r.Run, "run", "", "the outputs of a `RUN`: its id, latest or latest~N")
 	cmd.Flags().BoolVar(&r.Force, "force", false, "replace files that differ")
 	return cmd
 }

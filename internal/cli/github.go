@@ -18,21 +18,21 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// githubFlags are those of results for format github.
+// githubFlags are the flags of results for format github.
 type githubFlags struct {
 	comment, against string
 }
 
-// githubFormat is for GitHub's pages.
+// githubFormat is the format for GitHub's pages.
 const githubFormat = "github"
 
 func (f *githubFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.comment, "comment", "", "with --format github: write the text of a comment to a `FILE`")
-	cmd.Flags().StringVar(&f.against, "against", "", "with --format github: say what changed since a `RUN`, or a file of --format json")
+	cmd.Flags().StringVar(&f.against, "against", "", "with --format github: show changes since a `RUN`, or a file of --format json")
 }
 
-// writeGitHub writes the step summary where GitHub Actions wants it, or else to stdout, and
-// annotations to stdout where Actions reads that.
+// writeGitHub writes the step summary to the file of GitHub Actions, or else to stdout, and annotations to
+// stdout if Actions reads it.
 func (a *app) writeGitHub(f githubFlags, results *report.Results, o report.Options) error {
 	var err error
 	project := a.options()
@@ -56,8 +56,8 @@ func (a *app) writeGitHub(f githubFlags, results *report.Results, o report.Optio
 		func(w io.Writer) error { return report.WriteAnnotations(w, results, o.Before) })
 }
 
-// onGitHub writes a step summary where GitHub Actions wants it, or else to stdout, and
-// annotations to stdout where Actions reads that.
+// onGitHub writes a step summary to the file of GitHub Actions, or else to stdout, and annotations to stdout if
+// Actions reads it.
 func (a *app) onGitHub(summary, annotations func(io.Writer) error) error {
 	if name, ok := a.io.LookupEnv("GITHUB_STEP_SUMMARY"); ok && name != "" {
 		if err := appendFile(name, summary); err != nil {
@@ -72,7 +72,7 @@ func (a *app) onGitHub(summary, annotations func(io.Writer) error) error {
 	return nil
 }
 
-// resultsOf are those of a file, or of a run.
+// resultsOf returns the results of a file or a run.
 func (a *app) resultsOf(name string) (_ *report.Results, isFile bool, err error) {
 	project := a.options()
 	file, err := os.Open(project.Path(name))
@@ -86,12 +86,12 @@ func (a *app) resultsOf(name string) (_ *report.Results, isFile bool, err error)
 	defer file.Close()
 	results, err := report.Decode(file)
 	if err != nil {
-		return nil, true, exit.With(exit.Usage, fmt.Errorf("%s: it is not what `fevalgraph results --format json` prints: %w", name, err))
+		return nil, true, exit.With(exit.Usage, fmt.Errorf("%s: not an output of `fevalgraph results --format json`: %w", name, err))
 	}
 	return results, true, nil
 }
 
-// served says what a run was spared; "" without a record of it.
+// served describes the work that a run avoided; "" without a record of it.
 func served(records event.Records, run string) string {
 	past, err := event.FindRun(records, run)
 	if err != nil {

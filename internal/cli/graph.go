@@ -13,7 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// graphFormats are those of graph: drawings, and the nodes themselves.
+// graphFormats lists the formats of graph: drawings, and a list of nodes.
 var (
 	drawings     = append(slices.Clone(graph.Formats), "svg")
 	graphFormats = append(slices.Clone(drawings), "json")
@@ -23,10 +23,10 @@ func (a *app) graphCommand() *cobra.Command {
 	var format, fold string
 	short := map[string]*bool{}
 	cmd := command("graph [SELECTOR...]", "Draw the graph",
-		`Graph draws what the selectors pick with all that it needs, or everything. Nodes
-have the colour of the state that plan finds, and the duration of their work.
-With --fold, all nodes of a kind or of a cell are one box, with the state that
-needs attention most and the sum of the durations.`,
+		`Graph draws the nodes that selectors match, with their dependencies, or all.
+Nodes have the colour of their state in the plan, and the duration of their
+work. With --fold, all nodes of a kind or of a cell are one box, with the state
+that needs attention most and the sum of the durations.`,
 		`  fevalgraph graph --svg >graph.svg
   fevalgraph graph kvstore/reference --mermaid
   fevalgraph graph --fold kind --dot | dot -Tpng >graph.png`,

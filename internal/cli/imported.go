@@ -13,11 +13,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// importFlags say which results of another tool are shown, and as what. Without
-// an importer there are no such flags.
+// importFlags select results of another tool to show. They do not exist without an importer.
 type importFlags struct {
 	importer *plan.Importer
-	file     string // "" is none
+	file     string // "" means none
 	counted  bool
 }
 
@@ -25,11 +24,11 @@ func (f *importFlags) add(cmd *cobra.Command) {
 	if f.importer == nil {
 		return
 	}
-	cmd.Flags().StringVar(&f.file, "import", "", "show what "+f.importer.Source+" says of the same files, too")
-	cmd.Flags().BoolVar(&f.counted, "count-imported", false, "believe what is imported: its scores and statuses count")
+	cmd.Flags().StringVar(&f.file, "import", "", "also show the results in "+f.importer.Source+" for the same files")
+	cmd.Flags().BoolVar(&f.counted, "count-imported", false, "count imported scores and statuses")
 }
 
-// help is a paragraph of the command's help.
+// help returns a paragraph for the command's help.
 func (f *importFlags) help() string {
 	if f.importer == nil {
 		return ""
@@ -39,12 +38,12 @@ func (f *importFlags) help() string {
 
 func (f *importFlags) check() error {
 	if f.counted && f.file == "" {
-		return errors.New("--count-imported: nothing is imported; name a state with --import")
+		return errors.New("--count-imported needs --import")
 	}
 	return nil
 }
 
-// addImported adds cells for what a state says, and tells what it leaves out.
+// addImported adds cells for imported results, and reports omitted ones.
 func (a *app) addImported(ctx context.Context, results *report.Results, f *importFlags) error {
 	if f.file == "" {
 		return nil
@@ -56,14 +55,14 @@ func (a *app) addImported(ctx context.Context, results *report.Results, f *impor
 	if a.flags.quiet {
 		return nil
 	}
-	told := fmt.Sprintf("%s: %d of %d results are of the files as they are here", f.file, len(imported.Cells), imported.All)
+	told := fmt.Sprintf("%s: %d of %d results are for files that are equal here", f.file, len(imported.Cells), imported.All)
 	if skipped := imported.Count(); len(skipped) > 0 {
 		told += "; left out: " + strings.Join(skipped, ", ")
 	}
-	a.tell("%s\n", told)
+	a.printRemark("%s\n", told)
 	if a.flags.verbose {
 		for _, s := range imported.Skipped {
-			a.tell("  %s: %s\n", s.Name, s.Why)
+			a.printRemark("  %s: %s\n", s.Name, s.Why)
 		}
 	}
 	return nil

@@ -34,9 +34,9 @@ func (a *app) initCommand() *cobra.Command {
 		about += fmt.Sprintf("  %-21s %s\n", s.Kind, s.About)
 	}
 	cmd := command("init [DIR]", "Write a small project to start from",
-		`Init writes a configuration with all that it needs into DIR (the current
-directory by default), and a .gitignore for what runs leave there. Files that
-exist are never overwritten. Values of --var, such as the path of a checkout,
+		`Init writes a configuration with its files into DIR (by default the current
+directory), and a .gitignore for the files of runs. It never overwrites existing
+files. Values of --var, such as the path of a checkout,
 are kept in `+varsFile+`, which --var-file reads. The kinds of projects are
 
 `+about,
@@ -75,8 +75,8 @@ func (a *app) runInit(dir, kind string) error {
 		}
 		return err
 	}
-	// The embedded time of files is none; CopyFS refuses to overwrite, but
-	// only after it has written others, so look first.
+	// Embedded files have no time. CopyFS does not overwrite, but fails only after writing other files, so
+	// check first.
 	var err error
 	for _, part := range made.Parts() {
 		err = cmp.Or(err, fs.WalkDir(part.Files, ".", func(name string, d fs.DirEntry, err error) error {
@@ -122,7 +122,7 @@ func (a *app) runInit(dir, kind string) error {
 	return nil
 }
 
-// copyPart writes files, and makes scripts executable, which embedding forgets.
+// copyPart writes files, and makes scripts executable, since embedding loses modes.
 func copyPart(dir string, files fs.FS) error {
 	if err := os.CopyFS(dir, files); err != nil {
 		return err
@@ -149,12 +149,12 @@ func create(file, text string) error {
 	return err
 }
 
-// varsFile keeps the values that init was given. It is not read on its own: a path outside of the project
-// counts only if the user passes it on.
+// varsFile stores the values given to init. It is not read by default: a path outside of the project only
+// counts if the user passes it.
 const varsFile = "local.vars.hcl"
 
-// varsText returns NAME=VALUE arguments as attributes. Relative paths to what exists here become absolute,
-// since the project may be in another directory.
+// varsText returns NAME=VALUE arguments as attributes. Relative paths of existing files become absolute, since
+// the project can be in another directory.
 func varsText(vars []string) string {
 	var b strings.Builder
 	for _, v := range vars {
@@ -169,8 +169,7 @@ func varsText(vars []string) string {
 	return b.String()
 }
 
-// gitIgnore keeps run records and partitions out of a repository. The lock file
-// belongs there.
+// gitIgnore excludes run records and partitions from a repository, but not the lock file.
 const gitIgnore = "/.fevalgraph/\n"
 
 func orDot(dir string) string {

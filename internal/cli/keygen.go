@@ -11,11 +11,10 @@ import (
 func (a *app) keygenCommand() *cobra.Command {
 	var file, name string
 	cmd := command("keygen", "Make a key that signs bundles, and results for remote caches",
-		`Keygen makes an Ed25519 key. The private part goes into a new file that only you
-can read, for FEVALGRAPH_SIGNING_KEY; bundles, and results that are sent to
-remote caches, are signed with it. The public part is printed: publish it beside
-your bundles, and name it in trust of the remote blocks of those who are to use
-your results.`,
+		`Keygen makes an Ed25519 key. The private key is written to a new file that only
+you can read, for FEVALGRAPH_SIGNING_KEY; it signs bundles, and results that are
+sent to remote caches. The public key is printed: publish it next to your
+bundles, and add it to trust in the remote blocks of users of your results.`,
 		`  fevalgraph keygen -o ~/.config/fevalgraph.key --name ci
   FEVALGRAPH_SIGNING_KEY=~/.config/fevalgraph.key fevalgraph run`,
 		func(cmd *cobra.Command, args []string) error {
@@ -30,6 +29,6 @@ your results.`,
 			return nil
 		})
 	cmd.Flags().StringVarP(&file, "output", "o", "fevalgraph.key", "new `FILE` for the private key")
-	cmd.Flags().StringVar(&name, "name", "", "how explain calls who has the key: `NAME`")
+	cmd.Flags().StringVar(&name, "name", "", "`NAME` of the key's owner, which explain shows")
 	return cmd
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
-// coverageKind is what list takes for what is there of what is expected.
+// coverageKind is the argument of list for present and missing solutions.
 const coverageKind = "coverage"
 
 func listKinds() []string { return append(slices.Clone(describe.Lists), coverageKind) }
@@ -23,13 +23,13 @@ func listKinds() []string { return append(slices.Clone(describe.Lists), coverage
 func (a *app) listCommand() *cobra.Command {
 	var pairs string
 	cmd := command("list [THING] [SELECTOR...]", "List what the configuration describes",
-		`List prints one kind of THING; without one, the cells. There are
+		`List prints all objects of a kind, by default the cells. Kinds are
 `+strings.Replace(strings.Join(listKinds(), ", "), "cells, ", "cells,\n", 1)+`.
-Selectors keep a part of problems, solutions, cells or nodes.
+Selectors select a part of problems, solutions, cells or nodes.
 
-Coverage is, for each problem, how many of the expected solutions are present,
-missing, failed, or empty files. Expected are the solutions of the configuration
-or, with --pairs, those of the file.`,
+Coverage counts, for each problem, how many expected solutions are present,
+missing, failed, or empty files. The configuration lists the expected solutions
+or, with --pairs, the file.`,
 		`  fevalgraph list problems
   fevalgraph list tag=web
   fevalgraph list nodes --json
@@ -41,7 +41,7 @@ or, with --pairs, those of the file.`,
 			}
 			return a.runList(cmd.Context(), kind, pairs, args)
 		})
-	addPairs(cmd, &pairs, "with coverage: the expected solutions are those that a `FILE` of pairs names")
+	addPairs(cmd, &pairs, "with coverage: `FILE` of pairs with the expected solutions")
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.ValidArgs = listKinds()
 	return cmd
@@ -77,7 +77,7 @@ func (a *app) runList(ctx context.Context, kind, pairs string, selectors []strin
 	return nil
 }
 
-// notListed returns the usage error for a word that neither names a thing to list nor selects anything.
+// notListed returns the usage error for a word that is neither a kind for list nor a selector with a match.
 func notListed(err error, word string) error {
 	var unmatched *exit.Error
 	if !errors.As(err, &unmatched) || unmatched.Class != exit.NoMatch || strings.ContainsAny(word, "=/:*") {

@@ -14,20 +14,19 @@ import (
 func (a *app) lockCommand() *cobra.Command {
 	var how eval.LockOptions
 	cmd := command("lock", "Pin the requirements of every problem",
-		`Lock resolves requirements that `+eval.LockFile+` does not hold yet. Keep the
-file with the configuration: it is part of every key. With --upgrade everything
-is resolved again.
+		`Lock resolves requirements that `+eval.LockFile+` does not contain. Keep
+the file with the configuration: it is part of every key. With --upgrade all
+requirements are resolved again.
 
-What nothing asks for stays: with other variables it may be needed. --prune
-drops it and says what it was. While a problem is invalid nothing is dropped:
-what it asks for is not known.`,
+Unused requirements stay: other variables may need them. --prune removes and
+lists them, unless a problem is invalid: its requirements are unknown.`,
 		`  fevalgraph lock
   fevalgraph lock --upgrade
   fevalgraph lock --prune`,
 		func(cmd *cobra.Command, args []string) error { return a.runLock(cmd.Context(), how) })
-	cmd.Flags().BoolVarP(&how.DryRun, "dry-run", "n", false, "change nothing, say what would be")
+	cmd.Flags().BoolVarP(&how.DryRun, "dry-run", "n", false, "change nothing, only show what would change")
 	cmd.Flags().BoolVar(&how.Upgrade, "upgrade", false, "resolve everything again, to the newest versions")
-	cmd.Flags().BoolVar(&how.Prune, "prune", false, "drop requirements that nothing asks for")
+	cmd.Flags().BoolVar(&how.Prune, "prune", false, "drop unused requirements")
 	return cmd
 }
 

@@ -11,11 +11,11 @@ import (
 func (a *app) logCommand() *cobra.Command {
 	var run string
 	var setup bool
-	cmd := command("log ADDR", "Show the output of one node, of any past run",
-		`Log prints what a node's work printed: pytest's own log, what a compiler, a
-program or a checker printed and how it ended, or what a broken attempt said.
-The name of a cell means its node that printed something. A node that was cached
-in the run shows the log of the run that made it.`,
+	cmd := command("log ADDR", "Show the output of a node, in any past run",
+		`Log prints the output of a node's work: pytest's log, the output and exit code
+of a compiler, a program or a checker, or the error of a broken attempt. The
+name of a cell means its node with output. For a node that was cached in the
+run, it prints the log of the run that executed it.`,
 		`  fevalgraph log kvstore/basic/reference
   fevalgraph log 'check:knapsack/3/greedy@gojudge.box'
   fevalgraph log 'pytest:kvstore/basic/*' --run 20260102`,
@@ -27,11 +27,11 @@ in the run shows the log of the run that made it.`,
 			if a.flags.json {
 				return a.writeJSON(logObject{1, string(content)})
 			}
-			_, err = io.WriteString(a.io.Out, a.shown(string(content)))
+			_, err = io.WriteString(a.io.Out, a.escape(string(content)))
 			return err
 		})
 	cmd.Args = arguments(1, 1, "the node")
-	cmd.Flags().StringVar(&run, "run", "latest", "the run: its `ID`, a part of it, latest, or latest~1 for the one before")
-	cmd.Flags().BoolVar(&setup, "setup", false, "show the set-up commands' output instead")
+	cmd.Flags().StringVar(&run, "run", "latest", "the run: its `ID`, a part of it, latest, or latest~1")
+	cmd.Flags().BoolVar(&setup, "setup", false, "show the output of the set-up commands instead")
 	return cmd
 }

@@ -15,21 +15,21 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/page"
 )
 
-// logFlags choose what files of other programs are read as.
+// logFlags select the format of files of other programs.
 type logFlags struct{ as, metric string }
 
 func (f *logFlags) add(cmd *cobra.Command, a *app) {
 	f.addAs(cmd, a)
-	cmd.Flags().StringVar(&f.metric, "metric", "", "which `METRIC` of files of other programs counts (default: the first that all have)")
+	cmd.Flags().StringVar(&f.metric, "metric", "", "`METRIC` of files of other programs (default: the first that all contain)")
 }
 
-// addAs leaves --metric to the command.
+// addAs adds --as; the command adds --metric.
 func (f *logFlags) addAs(cmd *cobra.Command, a *app) {
 	options := a.options()
-	cmd.Flags().StringVar(&f.as, "as", "", "the names are files of this `FORMAT`, not what they look like: "+strings.Join(compare.LogFormats(&options), ", "))
+	cmd.Flags().StringVar(&f.as, "as", "", "read the files in this `FORMAT` instead of detecting it: "+strings.Join(compare.LogFormats(&options), ", "))
 }
 
-// split separates names from selectors, which have a =. With --as all are names.
+// split separates names from selectors, which contain a =. With --as, all are names.
 func (f *logFlags) split(args []string) (names, selectors []string) {
 	for _, arg := range args {
 		if strings.Contains(arg, "=") && f.as == "" {
@@ -41,8 +41,8 @@ func (f *logFlags) split(args []string) (names, selectors []string) {
 	return names, selectors
 }
 
-// areLogs reports whether names are files of other programs. Where is no project, each file must be one, unless own
-// reports that the command reads files of fevalgraph as well.
+// areLogs reports whether names are files of other programs. Without a project, each file must be one, unless
+// own is set, which means that the command also reads files of fevalgraph.
 func (a *app) areLogs(f *logFlags, names []string, own bool) bool {
 	options := a.logOptions()
 	if f.as != "" || compare.AreLogs(&options, names) {
@@ -54,7 +54,7 @@ func (a *app) areLogs(f *logFlags, names []string, own bool) bool {
 	})
 }
 
-// logOptions returns options that resolve names of files against the working directory, in a project, too.
+// logOptions returns options that resolve file names relative to the working directory, also in a project.
 func (a *app) logOptions() eval.Options {
 	options := a.options()
 	if a.flags.found {
@@ -66,14 +66,14 @@ func (a *app) logOptions() eval.Options {
 // readLogs reads files of other programs.
 func (a *app) readLogs(f *logFlags, names []string) (*compare.Logs, error) {
 	if len(names) == 0 {
-		return nil, exit.With(exit.Usage, errors.New("--as has nothing to read: want files, or directories of them"))
+		return nil, exit.With(exit.Usage, errors.New("--as needs files, or directories of them"))
 	}
 	options := a.logOptions()
 	return compare.ReadLogs(&options, names, f.as, f.metric)
 }
 
-// logsOf reads the files of other programs that args are, if they are, and prints notes on them. The flags that are
-// refused mean nothing for such files.
+// logsOf reads args if they are files of other programs, and prints notes on them. It rejects the refused
+// flags, which do not apply to such files.
 func (a *app) logsOf(cmd *cobra.Command, f *logFlags, args []string, refused ...string) (logs *compare.Logs, selectors []string, err error) {
 	names, selectors := f.split(args)
 	if !a.areLogs(f, names, cmd.Name() == "diff") {
@@ -89,13 +89,13 @@ func (a *app) logsOf(cmd *cobra.Command, f *logFlags, args []string, refused ...
 	}
 	if logs, err = a.readLogs(f, names); err == nil && !a.flags.quiet {
 		for _, note := range logs.Notes {
-			a.tell("%s\n", note)
+			a.printRemark("%s\n", note)
 		}
 	}
 	return logs, selectors, err
 }
 
-// reportOf returns what gives the page of a report: of runs or of files of other programs.
+// reportOf returns a source for the page of a report: of runs or of files of other programs.
 func (a *app) reportOf(cmd *cobra.Command, f *logFlags, args []string) (pageSource, error) {
 	logs, selectors, err := a.logsOf(cmd, f, args, "serve", "port")
 	if err != nil || logs == nil {
@@ -108,5 +108,5 @@ func (a *app) reportOf(cmd *cobra.Command, f *logFlags, args []string) (pageSour
 	}, nil
 }
 
-// pageSource gathers a page, which is complete only within show.
+// pageSource calls show with a page, which is valid until show returns.
 type pageSource func(ctx context.Context, show func(*page.Page) error) error

@@ -14,27 +14,27 @@ import (
 
 func (a *app) lspCommand() *cobra.Command {
 	cmd := command("lsp", "Help editors with configurations",
-		`Lsp is a language server: an editor starts it and speaks the Language Server
-Protocol with it over stdin and stdout. It shows what validate finds in texts as
-they are typed, completes, explains, renames, formats, and shows last verdicts.
-It executes nothing that a project names.`,
+		`Lsp is a language server: an editor starts it and uses the Language Server
+Protocol over stdin and stdout. It shows the findings of validate during typing,
+completes, explains, renames, formats, and shows last verdicts. It executes
+nothing that a project names.`,
 		`  fevalgraph lsp
   fevalgraph lsp --var root=/data/checkout`,
 		func(cmd *cobra.Command, args []string) error {
 			if _, ok := view.Terminal(a.io.In); ok {
 				return usageError(cmd, errors.New("lsp is for an editor to start, and this is a terminal"))
 			}
-			debug.SetGCPercent(300) // who types waits for every collection, and there is little to keep
+			debug.SetGCPercent(300) // users wait for garbage collections while they type, and the heap is small
 			if !lsp.Serve(cmd.Context(), stdio{a.io.In, a.io.Out}, lsp.Options{Project: a.options()}) {
 				return exit.With(exit.Failed, nil)
 			}
 			return nil
 		})
-	cmd.Flags().Bool("stdio", false, "accepted because many editors pass it: there is no other way than stdin and stdout")
+	cmd.Flags().Bool("stdio", false, "accepted because many editors pass it: stdin and stdout are always used")
 	return cmd
 }
 
-// stdio are the program's own streams, which end with it.
+// stdio are the program's own streams, which are closed when it ends.
 type stdio struct {
 	io.Reader
 	io.Writer

@@ -16,9 +16,9 @@ import (
 
 func (a *app) mcpCommand() *cobra.Command {
 	return command("mcp", "Answer coding agents about plans and verdicts",
-		`Mcp is a server of the Model Context Protocol: an agent starts it and asks over
-stdin and stdout. Its tools are plan, explain, results, diff and log, which only
-read. It executes only what the project is trusted with.`,
+		`Mcp is a server of the Model Context Protocol: an agent starts it and sends
+requests over stdin and stdout. Its tools are plan, explain, results, diff and
+log, which only read. It executes only what the project is trusted with.`,
 		`  fevalgraph mcp
   fevalgraph mcp -C evals`,
 		func(cmd *cobra.Command, args []string) error {
@@ -33,7 +33,7 @@ read. It executes only what the project is trusted with.`,
 		})
 }
 
-// asker returns a function that executes a command on the project of this call, one at a time.
+// asker returns a function that executes commands on the project of this call, one at a time.
 func (a *app) asker() func(ctx context.Context, args []string) (string, bool) {
 	var one sync.Mutex
 	return func(ctx context.Context, args []string) (string, bool) {
@@ -53,7 +53,7 @@ func (a *app) asker() func(ctx context.Context, args []string) (string, bool) {
 	}
 }
 
-// projectArgs returns the flags that name the project of this call.
+// projectArgs returns the flags that select the project of this call.
 func (a *app) projectArgs() []string {
 	args := []string{"--chdir=" + a.flags.dir, "--file=" + a.flags.file}
 	for _, v := range a.flags.vars {

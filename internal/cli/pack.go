@@ -12,18 +12,18 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// signUsage is of the flag that has records of others count.
-const signUsage = "take all records as written by you, whoever signed them: for files that only you or your own jobs could write"
+// signUsage describes the flag that accepts records of others.
+const signUsage = "accept all records as if you had signed them: for files that only you or your own jobs could write"
 
 func (a *app) cachePackCommand() *cobra.Command {
 	var r eval.PackRequest
-	cmd := command("pack [SELECTOR...] -o FILE", "Put what the store has of cells into a file",
-		`Pack writes one file with the stored answers of what the selectors pick, or of
-everything, and all that they lead to. Unpack puts it into another store, on a
-machine that shares nothing with this one but the file: a cache of a CI system,
-an artifact, a bucket. What is stale has no answer and stays out.
+	cmd := command("pack [SELECTOR...] -o FILE", "Write the stored answers of cells into a file",
+		`Pack writes one file with the stored answers of the nodes that selectors match,
+or of all nodes, and the content that they refer to. Unpack adds it to another
+store, on a machine that shares only the file with this one: by a cache of a CI
+system, an artifact, a bucket. Stale nodes have no answers and are omitted.
 
-With --run it has the record of a run, too, which merge reads.`,
+With --run it also contains the record of a run, which merge reads.`,
 		`  fevalgraph cache pack -o cells.pack
   fevalgraph cache pack problem=kvstore -o kvstore.pack
   fevalgraph cache pack --cells shards.json --shard 2/4 --run latest -o 2.pack`,
@@ -58,12 +58,12 @@ With --run it has the record of a run, too, which merge reads.`,
 
 func (a *app) cacheUnpackCommand() *cobra.Command {
 	var sign bool
-	cmd := command("unpack FILE...", "Put what packs have into the store",
-		`Unpack puts what pack wrote into the store, so that the next run finds it.
-Several files may be given, in any order. Nothing of a damaged file gets in.
+	cmd := command("unpack FILE...", "Add the content of packs to the store",
+		`Unpack adds the content of packs to the store, so that the next run finds it.
+Several files can be given, in any order. It adds nothing of a damaged file.
 
 A record counts only if you, or your group (FEVALGRAPH_STORE_KEY), signed it. In
-a CI system each machine has a key of its own: give all of them the group's, or
+a CI system each machine has a separate key: give all of them the group's, or
 use --sign.`,
 		`  fevalgraph cache unpack cells.pack
   fevalgraph cache unpack --sign shard-*.pack`,
@@ -78,7 +78,7 @@ use --sign.`,
 			if !a.flags.quiet {
 				fmt.Fprintf(a.io.Out, "unpacked %s and %s (%s)\n", text.Count(p.Records, "record"), text.Count(p.Blobs, "blob"), text.Bytes(p.Bytes))
 			}
-			a.tell("%s", describe.ForeignRecords(p.Foreign))
+			a.printRemark("%s", describe.ForeignRecords(p.Foreign))
 			return nil
 		})
 	cmd.Args = arguments(1, 1<<20, "a FILE")
@@ -89,14 +89,14 @@ use --sign.`,
 func (a *app) mergeCommand() *cobra.Command {
 	var m eval.MergeRequest
 	var policy policyFlag
-	cmd := command("merge [DIR|FILE...]", "Make one run of those that evaluated shards",
-		`Merge makes one run of those that evaluated parts of the cells elsewhere. A FILE
-is what cache pack --run latest wrote, a DIR the directory of a project, whose
-store this one has to share. The rest, what was fresh when the work was divided,
-comes from the store.
+	cmd := command("merge [DIR|FILE...]", "Merge shard runs into one",
+		`Merge merges runs that evaluated parts of the cells elsewhere into one. A FILE
+is written by cache pack --run latest, a DIR is the directory of a project whose
+store this one must share. Results that were fresh when the work was divided
+come from the store.
 
-Merge runs nothing but sums. A cell that no shard evaluated is broken, and so is
-every cell of a shard that did not report, which exits with 3.
+Merge executes only sums. A cell that no shard evaluated is broken, and so is
+every cell of a missing shard, which exits with 3.
 
 `+policyHelp(),
 		`  fevalgraph merge --shards shards.json shard-*.pack
@@ -110,8 +110,8 @@ every cell of a shard that did not report, which exits with 3.
 			return err
 		})
 	cmd.Args = cobra.ArbitraryArgs
-	cmd.Flags().StringVar(&m.Division, "shards", "", "`FILE` that plan --shards --json printed, which says what each shard had to do")
+	cmd.Flags().StringVar(&m.Division, "shards", "", "`FILE` printed by plan --shards --json, which lists the cells of each shard")
 	cmd.Flags().BoolVar(&m.Adopt, "sign", false, signUsage)
-	policy.add(cmd, "pass policy for the exit code, in place of the problems' own")
+	policy.add(cmd, "pass policy for the exit code, instead of the problems' own")
 	return cmd
 }

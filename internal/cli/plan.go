@@ -20,17 +20,18 @@ func (a *app) planCommand() *cobra.Command {
 	var since string
 	var divide shardFlags
 	cmd := command("plan [SELECTOR...]", "Show what a run would do, and why",
-		`Plan decides like run, with the same code, and executes and writes nothing. With
---check it exits with 5 when something is stale, and with 3 when that is not
-known, because the project is not trusted (see trust).
+		`Plan makes the decisions of run, with the same code, without executing or
+writing anything. With --check it exits with 5 if anything is stale, and with 3
+if that is unknown because the project is not trusted (see trust).
 
 With --since, it shows what the commits after a git commit affect: what would be
-stale if that one had been run. That takes no store, and no uncommitted changes.
+stale if that commit had been run. It needs no store. Uncommitted changes are an
+error.
 
 With --shards it divides the stale cells among machines, such as jobs of a CI
-system; `+"`run --cells FILE --shard I/N`"+` evaluates one part. With auto there are
-as many as it takes for each to be done after --target with -j jobs, as far as
-earlier runs tell, and none when nothing is stale.`,
+system; `+"`run --cells FILE --shard I/N`"+` evaluates one part. With auto it makes
+as many shards as needed for each to end within --target with -j jobs, according
+to earlier runs, and none if nothing is stale.`,
 		`  fevalgraph plan
   fevalgraph plan problem=kvstore
   fevalgraph plan --check --quiet
@@ -45,13 +46,13 @@ earlier runs tell, and none when nothing is stale.`,
 	cmd.Args = cobra.ArbitraryArgs
 	f.add(cmd)
 	f.addDryRun(cmd)
-	cmd.Flags().BoolVar(&check, "check", false, "exit with 5 when something is stale")
-	cmd.Flags().StringVar(&since, "since", "", "what the commits after git's `REF` affect, without a store")
+	cmd.Flags().BoolVar(&check, "check", false, "exit with 5 if anything is stale")
+	cmd.Flags().StringVar(&since, "since", "", "show what the commits after git's `REF` affect, without a store")
 	divide.add(cmd)
 	return cmd
 }
 
-// runPlan shows a plan; since is the commit after which it takes all work as done, or "".
+// runPlan shows a plan. since is the commit whose results count as present, or "".
 func (a *app) runPlan(ctx context.Context, r eval.Request, since string, check bool) error {
 	r.EachNode = a.flags.json || a.flags.verbose
 	var d *eval.Decisions
@@ -72,23 +73,23 @@ func (a *app) runPlan(ctx context.Context, r eval.Request, since string, check b
 		return exit.With(exit.Usage, nil)
 	case check && slices.ContainsFunc(d.Nodes, func(n eval.Decision) bool { return n.Runs }):
 		return exit.With(exit.Stale, nil)
-	case check && d.Unknown > 0: // it may be stale
+	case check && d.Unknown > 0: // may be stale
 		return exit.With(exit.NotJudged, nil)
 	}
 	return nil
 }
 
-// planTail is what follows the nodes in the object that plan --json prints.
+// planTail holds the fields after the nodes in the output of plan --json.
 type planTail struct {
 	Stale   int     `json:"stale"`
 	Fresh   int     `json:"fresh"`
 	Unknown int     `json:"unknown,omitempty"`
 	Seconds float64 `json:"expected_seconds"`
-	// Diagnostics are the mistakes of invalid problems.
+	// Diagnostics lists the errors of invalid problems.
 	Diagnostics diag.List `json:"diagnostics,omitempty"`
-	// Resources are the problems by what machines they ask for.
+	// Resources groups problems by requested machines.
 	Resources []eval.ResourceGroup `json:"resources,omitempty"`
-	// Launches are the clusters that a run would ask for.
+	// Launches lists the clusters that a run would request.
 	Launches []kind.Launch `json:"launches,omitempty"`
 }
 

@@ -10,11 +10,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// policyFlag is the value of --policy. Its policy is nil when the flag is not
-// given: each checkpoint's own decides.
+// policyFlag is the value of --policy. A nil policy means that the flag is not set: each checkpoint's own
+// applies.
 type policyFlag struct{ policy *verdict.Policy }
 
-// add gives cmd the flag, and its values to shells that complete.
+// add adds the flag and its completions to cmd.
 func (f *policyFlag) add(cmd *cobra.Command, usage string) {
 	cmd.Flags().Var(f, "policy", usage)
 	var values []cobra.Completion
@@ -22,7 +22,7 @@ func (f *policyFlag) add(cmd *cobra.Command, usage string) {
 		values = append(values, cobra.CompletionWithDesc(string(p), p.Meaning()))
 	}
 	if err := cmd.RegisterFlagCompletionFunc("policy", cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag was just added, so only a second call of add comes here
+		panic(err) // reached only if add is called twice
 	}
 }
 
@@ -50,13 +50,13 @@ func (f *policyFlag) String() string {
 // Type implements pflag.Value.
 func (f *policyFlag) Type() string { return "name" }
 
-// policyHelp is the part of a command's help about the values of --policy.
+// policyHelp is the part of help texts about the values of --policy.
 func policyHelp() string {
 	var b strings.Builder
 	b.WriteString("A judged checkpoint passes a policy when\n")
 	for _, p := range verdict.Policies() {
 		fmt.Fprintf(&b, "  %-27s %s\n", p, p.Meaning())
 	}
-	fmt.Fprintf(&b, "One that was not judged passes none. Without a pass block it is\n%s; what gives scores then neither passes nor fails.", verdict.DefaultPolicy)
+	fmt.Fprintf(&b, "A checkpoint that was not judged passes none. Without a pass block it is\n%s; what gives scores then neither passes nor fails.", verdict.DefaultPolicy)
 	return b.String()
 }

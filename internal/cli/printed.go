@@ -27,8 +27,8 @@ func SchemaName(command string) string {
 	return strings.ReplaceAll(command, " ", "-")
 }
 
-// Printed returns a value of each type that commands encode as JSON, by SchemaName. The flags of a command
-// choose among several. Besides them there are the events, lines of streams.
+// Printed returns a value of each type that commands print as JSON, by SchemaName. A command's flags select
+// among several. It does not include events, which are lines of streams.
 func Printed() map[string][]any {
 	return map[string][]any{
 		"bundle":       {bundleObject{}},
@@ -146,11 +146,11 @@ type (
 		File   string `json:"file"`
 		Public string `json:"public"`
 	}
-	// listObject names one kind of thing and lists its rows, beside the schema.
+	// listObject holds one kind of object under its name, and the schema.
 	listObject map[string]any
 	logObject  struct {
 		Schema int    `json:"schema"`
-		Log    string `json:"log"` // bytes that are no UTF-8 replaced
+		Log    string `json:"log"` // invalid UTF-8 is replaced
 	}
 	packObject struct {
 		Schema    int    `json:"schema"`
@@ -164,7 +164,7 @@ type (
 		Schema int    `json:"schema"`
 		Run    string `json:"run"`
 		File   string `json:"file"`
-		Data   string `json:"data"` // directory, "" without one
+		Data   string `json:"data"` // directory; "" without one
 		Bytes  int64  `json:"bytes"`
 	}
 	figuresObject struct {

@@ -20,16 +20,16 @@ import (
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
-// timing names the places that the times of a run go to; "" is nowhere.
+// timing names the destinations for the timings of a run; "" means none.
 type timing struct{ profile, otlp string }
 
 func (t *timing) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&t.profile, "profile", "", "write when each node waited and worked to a `FILE` in Chrome's trace format")
-	cmd.Flags().StringVar(&t.otlp, "otlp", "", "send the run, its cells and the nodes that worked as spans to the OpenTelemetry endpoint `URL`")
+	cmd.Flags().StringVar(&t.profile, "profile", "", "write a profile of waiting and working nodes to a `FILE` in Chrome's trace format")
+	cmd.Flags().StringVar(&t.otlp, "otlp", "", "send spans of the run, its cells and executed nodes to the OpenTelemetry endpoint `URL`")
 }
 
-// observe has a request observed. write writes what was seen, once the run has ended; that an endpoint
-// is away is a warning.
+// observe attaches a trace to a request. write writes it when the run has ended; an unreachable endpoint is a
+// warning.
 func (t timing) observe(r *eval.Request) (write func(*app, *eval.Outcome) error, err error) {
 	trace := view.NewTrace(time.Now(), nil)
 	if t.profile != "" {
@@ -44,9 +44,9 @@ func (t timing) observe(r *eval.Request) (write func(*app, *eval.Outcome) error,
 	}
 	return func(a *app, out *eval.Outcome) error {
 		if spans != nil {
-			// An interrupted run is sent, too.
+			// Spans of an interrupted run are sent, too.
 			if err := spans.Send(context.Background(), spanCells(out)); err != nil {
-				a.tell("warning: %v\n", err)
+				a.printRemark("warning: %v\n", err)
 			}
 		}
 		return writeProfile(t.profile, trace)
@@ -64,7 +64,7 @@ func spanCells(out *eval.Outcome) []otlp.Cell {
 	return cells
 }
 
-// tracer is a view.Trace as an eval.Trace.
+// tracer implements eval.Trace by a view.Trace.
 type tracer struct{ *view.Trace }
 
 // Decided implements graph.Profile.
@@ -85,7 +85,7 @@ func spans(marks []graph.Mark) []view.Span {
 	return all
 }
 
-// writeProfile writes a trace where --profile asks for it.
+// writeProfile writes a trace to the file of --profile.
 func writeProfile(path string, trace *view.Trace) error {
 	if path == "" {
 		return nil

@@ -11,15 +11,15 @@ import (
 
 func (a *app) queryCommand() *cobra.Command {
 	var cells, files bool
-	cmd := command("query [SELECTOR...]", "List the nodes, cells or files that selectors pick",
-		`Query prints the addresses of the nodes that the selectors pick, one a line:
+	cmd := command("query [SELECTOR...]", "List the nodes, cells or files that selectors match",
+		`Query prints the addresses of the nodes that the selectors match, one a line:
 what depends on a file, what a cell needs, what is stale. With --cells it prints
 the cells that the nodes belong to, and with --files the files that the nodes
-read. Nothing is evaluated.
+read. It evaluates nothing.
 
-Besides names and axes, selectors have deps(X), what X needs; rdeps(X), what
-needs X; path(A, B), what lies between A and B; file:PATH, the nodes that read a
-file or something in a directory; and not X.`,
+Besides names and axes, selectors have deps(X), the dependencies of X; rdeps(X),
+its dependents; path(A, B), the nodes between A and B; file:PATH, the nodes that
+read a file or a file in a directory; and not X.`,
 		`  fevalgraph query 'rdeps(file:tests/test_b.py)'
   fevalgraph query 'deps(kvstore/reference)' --files
   fevalgraph query 'state=stale,not problem=kvstore' --cells
@@ -38,7 +38,7 @@ file or something in a directory; and not X.`,
 			return nil
 		})
 	cmd.Args = cobra.ArbitraryArgs
-	cmd.Flags().BoolVar(&cells, "cells", false, "print the cells that the nodes belong to")
+	cmd.Flags().BoolVar(&cells, "cells", false, "print the cells of the nodes")
 	cmd.Flags().BoolVar(&files, "files", false, "print the files that the nodes read")
 	cmd.MarkFlagsMutuallyExclusive("cells", "files")
 	return cmd

@@ -15,8 +15,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
-// validateReferences judges what problems ship; each so often, whatever is stored, or, if
-// repeat is 0, once.
+// validateReferences judges the solutions that problems ship. Each is executed repeat times, even if results
+// are stored; 0 judges each once, and uses stored results.
 func (a *app) validateReferences(ctx context.Context, cfg *lang.Config, repeat int) error {
 	var results *report.Results
 	var judged error
@@ -32,9 +32,9 @@ func (a *app) validateReferences(ctx context.Context, cfg *lang.Config, repeat i
 			return err
 		}
 	} else {
-		a.tell("%s", describe.References(rows))
+		a.printRemark("%s", describe.References(rows))
 		if !a.flags.quiet {
-			fmt.Fprintf(a.io.Out, "%d of %d references reach what they must", len(rows)-missed, len(rows))
+			fmt.Fprintf(a.io.Out, "%d of %d references have the expected result", len(rows)-missed, len(rows))
 			if repeat > 0 {
 				fmt.Fprintf(a.io.Out, " in each of %s; %d flaky", text.Count(repeat, "repeat"), flaky)
 			}
@@ -47,8 +47,7 @@ func (a *app) validateReferences(ctx context.Context, cfg *lang.Config, repeat i
 	return judged
 }
 
-// judgeReferences evaluates the suite of them. With --json one object is printed, and
-// no events.
+// judgeReferences evaluates the suite of references. With --json it prints one object, without events.
 func (a *app) judgeReferences(ctx context.Context, repeat int) (*report.Results, error) {
 	asJSON, quiet := a.flags.json, a.flags.quiet
 	if asJSON {

@@ -20,19 +20,19 @@ func (a *app) releaseCommand() *cobra.Command {
 	var format string
 	var jobs []string
 	var check bool
-	cmd := command("release OLD NEW", "Compare versions of a problem set: what holds, what runs again",
+	cmd := command("release OLD NEW", "Compare versions of a problem set: what to reuse, what to rerun",
 		`Release compares two versions of a set of problems. Each is a directory, with a
-configuration or with tasks of Harbor, or a commit of the repository that the
-current directory is in. It says of each problem, and of each checkpoint:
+configuration or with tasks of Harbor, or a commit of the repository around the
+current directory. It prints for each problem, and for each checkpoint:
 
   reuse    nothing that a verdict depends on changed
-  regrade  only what grades changed: tests, their image, limits, rules
+  regrade  only the grading changed: tests, their image, limits, rules
   rerun    what solvers see changed: instructions, files, their environment
 
-with the file that decides, and the smallest version that says so. With --job,
-it lists what becomes of recorded trials, and what those cost that must run again.
-With --check it exits with 1 if a version does not say what changed. Nothing is
-run, and nothing that the problems name is contacted.`,
+with the file that decides, and the smallest version increment that reflects it.
+With --job, it classifies recorded trials, and adds the cost of those that must
+run again. With --check it exits with 1 if a version does not reflect a change.
+It runs nothing, and contacts nothing that the problems name.`,
 		`  fevalgraph release v1.2 HEAD
   fevalgraph release origin/main . --check
   fevalgraph release tasks-1.0 tasks-1.1 --job jobs/june --format markdown`,
@@ -48,7 +48,7 @@ run, and nothing that the problems name is contacted.`,
 	cmd.Args = arguments(2, 2, "two versions of a set of problems")
 	cmd.Flags().StringVar(&format, "format", "table", "table, markdown or json")
 	cmd.Flags().StringArrayVar(&jobs, "job", nil, "a `DIR` with trials that Harbor recorded (repeatable)")
-	cmd.Flags().BoolVar(&check, "check", false, "exit with 1 if a version does not say what changed")
+	cmd.Flags().BoolVar(&check, "check", false, "exit with 1 if a version does not reflect a change")
 	return cmd
 }
 

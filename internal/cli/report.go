@@ -18,10 +18,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// reportFormats are what report writes: a page, or its figures.
+// reportFormats lists the formats of report: a page, or its figures.
 var reportFormats = []string{"html", "svg"}
 
-// reportFlags are those of report.
+// reportFlags are the flags of report.
 type reportFlags struct {
 	logFlags
 	output   string
@@ -31,31 +31,31 @@ type reportFlags struct {
 	port     int
 }
 
-// withheldFromReport lists what a page can be written without.
+// withheldFromReport lists what a page can omit.
 var withheldFromReport = []string{"sources"}
 
 func (a *app) reportCommand() *cobra.Command {
 	f := reportFlags{format: "html"}
 	cmd := command("report [RUN...] | FILE... [SELECTOR...]", "Write results as a page for a browser",
-		`Report writes a page that shows results in a browser: a ranking with intervals
-and what changed by its causes, a matrix of problems and solutions, figures, a
-table of all cells with filters, each cell with its tests, source, logs,
-manifests and why it ran, and a timeline. It is about the last RUN, compared
-with the others. Without any it is about the last known results of all cells,
-compared with the last four runs. Or it is about FILES that other programs
-wrote, or directories of them.
+		`Report writes a page that shows results in a browser: a ranking with intervals,
+changes by their causes, a matrix of problems and solutions, figures, a table of
+all cells with filters, each cell with its tests, source, logs, manifests and
+causes, and a timeline. It is about the last RUN, compared with the others.
+Without arguments it is about the last known results of all cells, compared with
+the last four runs. It can also be about FILES of other programs, or directories
+of them.
 
 The page is one file that needs no server and no network. What exceeds 8 MiB is
-in a directory beside it, from which the page loads what it shows.
+in a directory next to it, from which the page loads what it shows.
 
 With --format svg, the figures of the page are written into a directory without
-any browser, each with its data as CSV.
+a browser, each with its data as CSV.
 
 The page has the source of submissions, and lines of the tests that they fail:
---withhold sources writes one that can be published when these cannot.
+--withhold sources omits these, for publishing the page.
 
 With --serve, nothing is written: the page is served to browsers on this machine
-that know its address, which is printed, and follows a run that goes on.`,
+that know its address, which is printed, and follows a running run.`,
 		`  fevalgraph report
   fevalgraph report -o public --withhold sources
   fevalgraph report --format svg -o figures
@@ -89,12 +89,12 @@ that know its address, which is printed, and follows a run that goes on.`,
 			return a.runReport(cmd.Context(), gather, cmp.Or(f.output, "report.html"), len(f.withhold) > 0)
 		})
 	cmd.Args = cobra.ArbitraryArgs
-	cmd.Flags().StringVarP(&f.output, "output", "o", "", "what to write: a `FILE` whose name ends in .html, or a directory (default: report.html, or figures)")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "output: a `FILE` whose name ends in .html, or a directory (default: report.html, or figures)")
 	cmd.Flags().StringVar(&f.format, "format", f.format, strings.Join(reportFormats, ", "))
-	cmd.Flags().StringSliceVar(&f.withhold, "withhold", nil, "leave out `CONTENT`: "+strings.Join(withheldFromReport, ", "))
+	cmd.Flags().StringSliceVar(&f.withhold, "withhold", nil, "omit `CONTENT`: "+strings.Join(withheldFromReport, ", "))
 	f.logFlags.add(cmd, a)
-	cmd.Flags().BoolVar(&f.serve, "serve", false, "serve the page on 127.0.0.1, and follow a run that goes on")
-	cmd.Flags().IntVar(&f.port, "port", 0, "with --serve: the port; 0 is one that is free")
+	cmd.Flags().BoolVar(&f.serve, "serve", false, "serve the page on 127.0.0.1, and follow a running run")
+	cmd.Flags().IntVar(&f.port, "port", 0, "with --serve: the port; 0 chooses a free one")
 	return cmd
 }
 
@@ -119,7 +119,7 @@ func (a *app) runReport(ctx context.Context, gather pageSource, output string, w
 	})
 }
 
-// writeFigures writes the figures of a report into a directory.
+// writeFigures writes the figures of a report to a directory.
 func (a *app) writeFigures(ctx context.Context, gather pageSource, dir string) error {
 	return gather(ctx, func(p *page.Page) error {
 		files, err := p.WriteFigures(dir)
@@ -138,7 +138,7 @@ func (a *app) writeFigures(ctx context.Context, gather pageSource, dir string) e
 	})
 }
 
-// followed is what a server of reports shows.
+// followed is the source of a report server.
 type followed struct {
 	options eval.Options
 	runs    []string

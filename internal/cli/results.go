@@ -18,7 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// resultsFlags are those of the command results.
+// resultsFlags are the flags of results.
 type resultsFlags struct {
 	logs               logFlags
 	format, run, order string
@@ -32,20 +32,20 @@ type resultsFlags struct {
 
 func (a *app) resultsCommand() *cobra.Command {
 	f := &resultsFlags{imports: importFlags{importer: eval.Importer(a.options())}}
-	cmd := command("results [FILE...] [SELECTOR...]", "Last known results, or those of one run",
+	cmd := command("results [FILE...] [SELECTOR...]", "Show last known results, or those of one run",
 		`Results prints the last known result of every checkpoint that the configuration
-has, whichever run judged it, and says which of them no longer hold; or, with
---run, the results of that run alone. Nothing is evaluated. Selectors pick some
-of them. With --failed, only what did not pass is shown; with --tests, each test
-or case has a row with the first line of its message. Of files that other
-programs wrote, or directories of them, it prints what these say.
+has, from any run, and marks those that are out of date; or, with --run, only
+the results of that run. It evaluates nothing. Selectors select a part. With
+--failed, only what did not pass is shown; with --tests, each test or case has a
+row with the first line of its message. For files of other programs, or
+directories of them, it prints their results.
 
 Formats: `+strings.Join(text.Fold(strings.Join(report.Formats(), ", "), 70), "\n")+`.
 
-`+f.imports.help()+`With --by, cells are summed up by what they have on some axes: how many are
-solved, and mean, minimum and maximum of their scores; what k attempts at a
-problem are expected to give, for each k of --at. Axes are problem, solution,
-backend and labels of solutions. Formats are then `+strings.Join(report.GroupFormats(), ", ")+`.
+`+f.imports.help()+`With --by, cells are summed up by their values on axes: how many are solved,
+mean, minimum and maximum of their scores, and the expected best of k attempts
+at a problem, for each k of --at. Axes are problem, solution, backend and labels
+of solutions. Formats are then `+strings.Join(report.GroupFormats(), ", ")+`.
 
 `+policyHelp(),
 		`  fevalgraph results
@@ -71,19 +71,19 @@ backend and labels of solutions. Formats are then `+strings.Join(report.GroupFor
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.Flags().BoolVar(&f.failed, "failed", false, "only what did not pass")
 	cmd.Flags().BoolVar(&f.tests, "tests", false, "a row for each test or case, with its message ("+strings.Join(report.TestFormats(), ", ")+")")
-	cmd.Flags().StringVar(&f.order, "sort", "name", "order of tables: name, or failed, what failed first")
+	cmd.Flags().StringVar(&f.order, "sort", "name", "order of tables: name, or failed (failures first)")
 	cmd.Flags().StringVar(&f.format, "format", "table", strings.Join(report.Formats(), ", "))
-	cmd.Flags().StringVar(&f.run, "run", "", "only the results of this run: its `ID`, a part of it, latest, or latest~1 for the one before")
+	cmd.Flags().StringVar(&f.run, "run", "", "only the results of a run: its `ID`, a part of it, latest, or latest~1 for the one before")
 	cmd.Flags().StringSliceVar(&f.by, "by", nil, "sum up by `AXES`: problem, solution, backend, or labels (with commas, or repeated)")
 	cmd.Flags().IntSliceVar(&f.at, "at", []int{1}, "with --by: numbers of attempts `K` for pass@k and best of k")
 	f.logs.add(cmd, a)
 	f.github.add(cmd)
-	f.policy.add(cmd, "decide what passed by this policy")
+	f.policy.add(cmd, "decide by this policy what passed")
 	f.imports.add(cmd)
 	return cmd
 }
 
-// wantedResults reads the results that flags and selectors ask for.
+// wantedResults reads the results that flags and selectors select.
 func (a *app) wantedResults(cmd *cobra.Command, f *resultsFlags, args []string) (*report.Results, error) {
 	var results *report.Results
 	logs, selectors, err := a.logsOf(cmd, &f.logs, args, "run", "import", "count-imported", "policy", "against")
@@ -103,13 +103,13 @@ func (a *app) wantedResults(cmd *cobra.Command, f *resultsFlags, args []string) 
 	if results, err = selection.Pick(results, args); err != nil {
 		return nil, err
 	}
-	if f.failed && !f.tests { // one that passes may have tests that do not
+	if f.failed && !f.tests { // a checkpoint can pass with failing tests
 		results = results.Unsolved()
 	}
 	return results, nil
 }
 
-// ownResults reads results of runs, with those that are imported.
+// ownResults reads results of runs, and adds imported ones.
 func (a *app) ownResults(ctx context.Context, f *resultsFlags) (*report.Results, error) {
 	if err := f.imports.check(); err != nil {
 		return nil, exit.With(exit.Usage, err)
@@ -124,7 +124,7 @@ func (a *app) ownResults(ctx context.Context, f *resultsFlags) (*report.Results,
 	return results, a.addImported(ctx, results, &f.imports)
 }
 
-// writeResults prints results as flags say.
+// writeResults prints results in the selected format.
 func (a *app) writeResults(f *resultsFlags, results *report.Results) error {
 	if len(f.by) > 0 {
 		return a.groups(results, f.by, f.at, f.format)
@@ -152,7 +152,7 @@ func (a *app) writeResults(f *resultsFlags, results *report.Results) error {
 	return nil
 }
 
-// results are those of a run, or without one the last known.
+// results returns the results of a run, or the last known ones without a run.
 func (a *app) results(ctx context.Context, run string) (*report.Results, error) {
 	if run != "" {
 		return eval.Results(a.options(), run)
@@ -161,8 +161,8 @@ func (a *app) results(ctx context.Context, run string) (*report.Results, error) 
 	return results, err
 }
 
-// lastKnown returns the last known results. Of a configuration with errors it returns those of
-// the latest run, and present is false.
+// lastKnown returns the last known results. If the configuration has errors, it returns the results of the
+// latest run, and present is false.
 func (a *app) lastKnown(ctx context.Context) (results *report.Results, present bool, err error) {
 	results, err = eval.Present(ctx, a.options())
 	var mistakes diag.List
@@ -170,12 +170,12 @@ func (a *app) lastKnown(ctx context.Context) (results *report.Results, present b
 		return results, true, err
 	}
 	if results, err = eval.Results(a.options(), "latest"); err == nil {
-		fmt.Fprintf(a.io.Err, "warning: the configuration has mistakes, see `fevalgraph validate`; these are the results of run %s\n", results.Run)
+		fmt.Fprintf(a.io.Err, "warning: the configuration has errors, see `fevalgraph validate`; these are the results of run %s\n", results.Run)
 	}
 	return results, false, err
 }
 
-// groups prints results summed up by axes, which some cell must have.
+// groups prints summaries of results by axes. Some cell must have a value on each axis.
 func (a *app) groups(results *report.Results, by []string, at []int, format string) error {
 	for _, axis := range by {
 		if err := checkAxis(results, axis); err != nil {
@@ -193,10 +193,10 @@ func (a *app) groups(results *report.Results, by []string, at []int, format stri
 	return nil
 }
 
-// checkAxis refuses an axis that no cell has.
+// checkAxis returns an error if no cell has a value on an axis.
 func checkAxis(results *report.Results, axis string) error {
 	if known := results.Axes(); len(results.Cells) > 0 && !slices.Contains(known, axis) {
-		return exit.With(exit.Usage, fmt.Errorf("--by %s: no cell has that; there are %s", axis, strings.Join(known, ", ")))
+		return exit.With(exit.Usage, fmt.Errorf("--by %s: no cell has this axis; known are %s", axis, strings.Join(known, ", ")))
 	}
 	return nil
 }

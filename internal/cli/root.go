@@ -28,16 +28,16 @@ type app struct {
 	io    IO
 	flags globalFlags
 	rule  Rule
-	said  sync.Once       // that files of the state directory are ignored
-	above io.Writer       // receives remarks during a run; nil before
-	idle  atomic.Bool     // nothing runs that an interruption would stop
+	said  sync.Once       // whether ignored files of the state directory were reported
+	above io.Writer       // receives notices during a run; otherwise nil
+	idle  atomic.Bool     // an interruption has nothing to stop
 	done  <-chan struct{} // closed by an interruption
 }
 
-// globalFlags are those that every command takes.
+// globalFlags are the flags of all commands.
 type globalFlags struct {
 	file, dir      string
-	found          bool // dir was not given: it is that of a project around
+	found          bool // dir was found in a parent directory, not given
 	vars, varFiles []string
 	quiet, verbose bool
 	color          string
@@ -59,7 +59,7 @@ func (a *app) rootCommand() *cobra.Command {
 to a graph of content-hashed tasks and executes only what is stale. Without a
 command it runs.`,
 		Example: `  fevalgraph                          evaluate what is stale
-  fevalgraph plan                     see what a run would do, and why
+  fevalgraph plan                     show what a run would do, and why
   fevalgraph explain ADDR             why a node ran, would run, or was cached
   fevalgraph results --format csv     results of the last run`,
 		Args: cobra.ArbitraryArgs,
@@ -83,7 +83,7 @@ command it runs.`,
 		},
 	}
 	help := root.HelpFunc()
-	// Flags are described within the terminal's columns, or the usual 80.
+	// Flag descriptions are wrapped at the terminal's width, or at 80 columns.
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", cmp.Or(a.columns(a.io.Out), 80))))
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		focus(cmd)
@@ -116,8 +116,7 @@ command it runs.`,
 	return root
 }
 
-// hintAtCommand adds to the complaint about a selector that fits nothing when
-// it may be a mistyped command.
+// hintAtCommand adds a hint to the error about a selector without a match if it looks like a mistyped command.
 func hintAtCommand(root *cobra.Command, args []string, err error) error {
 	var coded *exit.Error
 	if !errors.As(err, &coded) || coded.Class != exit.NoMatch || len(args) == 0 {
@@ -132,23 +131,22 @@ func hintAtCommand(root *cobra.Command, args []string, err error) error {
 func (a *app) addGlobalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.StringVarP(&a.flags.dir, "chdir", "C", "", "directory of the configuration")
-	f.StringVarP(&a.flags.file, "file", "f", "", "configuration file to use in place of fevalgraph.hcl")
+	f.StringVarP(&a.flags.file, "file", "f", "", "configuration file to use instead of fevalgraph.hcl")
 	f.StringArrayVar(&a.flags.vars, "var", nil, "set a variable: `NAME=VALUE` (repeatable)")
 	f.StringArrayVar(&a.flags.varFiles, "var-file", nil, "read variables from a `FILE` (repeatable)")
 	f.BoolVarP(&a.flags.quiet, "quiet", "q", false, "show errors only")
 	f.BoolVarP(&a.flags.verbose, "verbose", "v", false, "show more")
 	f.StringVar(&a.flags.color, "color", "auto", "auto, always or never")
-	f.StringVar(&a.flags.cache, "cache", "", "which caches to use, and how: local:rw or local:r, and remote ones by name, such as local:rw,team:r (default: local:rw and all remote ones)")
-	f.BoolVar(&a.flags.offline, "offline", false, "use uv's cache alone for requirements and pytest")
+	f.StringVar(&a.flags.cache, "cache", "", "caches to use, with their modes: local:rw or local:r, and remote ones by name, such as local:rw,team:r (default: local:rw and all remote ones)")
+	f.BoolVar(&a.flags.offline, "offline", false, "use only uv's cache for requirements and pytest")
 	f.BoolVar(&a.flags.json, "json", false, "print JSON: the event stream for run, one object for commands that read")
-	f.IntVarP(&a.flags.jobs, "jobs", "j", 0, "nodes that run at once (default: the processors)")
+	f.IntVarP(&a.flags.jobs, "jobs", "j", 0, "nodes that run at once (default: the number of processors)")
 	f.StringVar(&a.flags.progress, "progress", "", "auto, live, plain, json or none")
-	f.BoolVar(&a.flags.trust, "trust", false, "trust the project of this call: ask its backends who they are")
-	f.BoolVar(&a.flags.locked, "locked", false, "fail when requirements are not locked, instead of locking them")
+	f.BoolVar(&a.flags.trust, "trust", false, "trust the project of this call: query its backends")
+	f.BoolVar(&a.flags.locked, "locked", false, "fail if requirements are not locked, instead of locking them")
 }
 
-// checkFlags refuses values of global flags that mean nothing, whether or not
-// the command looks at them.
+// checkFlags returns an error for invalid values of global flags, even if the command does not use them.
 func (a *app) checkFlags() error {
 	_, jobsErr := a.jobs()
 	_, modeErr := a.progressMode()
@@ -160,7 +158,7 @@ func (a *app) checkFlags() error {
 	return nil
 }
 
-// jobs is how many nodes run at once; 0 is the default.
+// jobs returns how many nodes run at once; 0 means the default.
 func (a *app) jobs() (int, error) {
 	if a.flags.jobs < 0 {
 		return 0, exit.With(exit.Usage, fmt.Errorf("-j %d: want at least 1", a.flags.jobs))
@@ -178,8 +176,8 @@ func (a *app) jobs() (int, error) {
 	return 0, nil
 }
 
-// caches reads --cache: whether the store may not be changed, and which remote caches are
-// used, nil for all. Whether there are such is not known yet.
+// caches parses --cache: whether the store is read-only, and which remote caches are used; nil means all.
+// Whether these exist is checked later.
 func (a *app) caches() (readOnly bool, remotes map[string]string, err error) {
 	if a.flags.cache == "" {
 		return false, nil, nil
@@ -199,27 +197,27 @@ func (a *app) caches() (readOnly bool, remotes map[string]string, err error) {
 	return readOnly, remotes, nil
 }
 
-// load reads the configuration alone.
+// load reads the configuration, without opening the project.
 func (a *app) load() (*lang.Config, error) {
 	o := a.options()
 	return o.Load()
 }
 
-// options are what the global flags say, which checkFlags has found in order.
+// options returns the options in the global flags, which checkFlags has validated.
 func (a *app) options() eval.Options {
 	jobs, _ := a.jobs()
 	readOnly, remotes, _ := a.caches()
 	return eval.Options{Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles, LookupEnv: a.io.LookupEnv,
-		Version: Version(), Done: a.done, Jobs: jobs, StoreReadOnly: readOnly, Remotes: remotes, Offline: a.flags.offline, Locked: a.flags.locked, Trusted: a.trusted(), Restricted: a.rule.Executes != ReachProject, Benchmarks: a.io.Benchmarks, Kinds: a.io.Kinds, Notify: a.notice}
+		Version: Version(), Done: a.done, Jobs: jobs, StoreReadOnly: readOnly, Remotes: remotes, Offline: a.flags.offline, Locked: a.flags.locked, Trusted: a.trustsProject(), Restricted: a.rule.Executes != ReachProject, Benchmarks: a.io.Benchmarks, Kinds: a.io.Kinds, Notify: a.notice}
 }
 
-// langOptions are those of commands that only read the configuration.
+// langOptions returns the options of commands that only read the configuration.
 func (a *app) langOptions() lang.Options {
 	o := a.options()
 	return o.Lang()
 }
 
-// notice shows a remark. Quiet commands show only what may cost something.
+// notice prints a notice. Quiet commands print only those that can cost something.
 func (a *app) notice(n options.Notice) {
 	switch n := n.(type) {
 	case options.Warnings:
@@ -227,27 +225,26 @@ func (a *app) notice(n options.Notice) {
 	case options.StateForeign:
 		a.said.Do(func() {
 			said, _ := describe.Notice(n)
-			a.tell("%s", said)
+			a.printRemark("%s", said)
 		})
-	case options.InvalidProblems: // quiet runs say it once, when they have ended
+	case options.InvalidProblems: // quiet runs report it once, at the end
 		a.findings(n.Diagnostics)
 	default:
 		if said, always := describe.Notice(n); always || !a.flags.quiet {
-			a.tell("%s", said)
+			a.printRemark("%s", said)
 		}
 	}
 }
 
-// writeJSON prints one object, as commands that read do with --json.
+// writeJSON prints an object for --json.
 func (a *app) writeJSON(v any) error { return view.WriteJSON(a.io.Out, v) }
 
-// tell prints a remark that may hold what a submission, or a project, says: none of that
-// may steer a terminal.
-func (a *app) tell(format string, args ...any) {
+// printRemark prints a remark, and escapes text of submissions and projects, which could control the terminal.
+func (a *app) printRemark(format string, args ...any) {
 	io.WriteString(a.remarks(), text.Block(fmt.Sprintf(format, args...)))
 }
 
-// remarks returns where remarks are written, whole lines at a time: stderr, above what a live view redraws there.
+// remarks returns a writer for remarks, which writes whole lines to stderr, above a live view.
 func (a *app) remarks() io.Writer {
 	if a.above != nil {
 		return a.above
@@ -255,9 +252,8 @@ func (a *app) remarks() io.Writer {
 	return a.io.Err
 }
 
-// shown is what a person gets to see on stdout of a text from elsewhere: on a terminal,
-// one that steers nothing.
-func (a *app) shown(s string) string {
+// escape returns text from elsewhere for stdout. On a terminal it is escaped.
+func (a *app) escape(s string) string {
 	if _, ok := view.Terminal(a.io.Out); ok {
 		return text.Block(s)
 	}
@@ -272,7 +268,7 @@ func (a *app) findings(list diag.List) {
 	}
 }
 
-// progressMode is how a run is shown.
+// progressMode returns how a run is shown.
 func (a *app) progressMode() (view.Mode, error) {
 	text := a.flags.progress
 	if text == "" {
@@ -291,7 +287,7 @@ func (a *app) progressMode() (view.Mode, error) {
 	return mode, nil
 }
 
-// progress shows the events of a run, or of a call of gen.
+// progress returns the view for the events of a run, or of a call of gen.
 func (a *app) progress() (*view.Deferred, error) {
 	mode, err := a.progressMode()
 	progress := view.NewDeferred(mode, view.Options{Out: a.io.Out, Err: a.io.Err, Color: a.colorErr(),
@@ -300,7 +296,7 @@ func (a *app) progress() (*view.Deferred, error) {
 	return progress, err
 }
 
-// color decides about colour on stdout; colorErr on stderr.
+// color reports whether stdout is colored; colorErr does so for stderr.
 func (a *app) color() bool {
 	on, err := view.UseColor(a.flags.color, a.io.Out, a.io.LookupEnv)
 	return err == nil && on
@@ -311,12 +307,12 @@ func (a *app) colorErr() bool {
 	return err == nil && on
 }
 
-// tableOptions are how tables of results are shown on stdout.
+// tableOptions returns the options for tables of results on stdout.
 func (a *app) tableOptions() report.Options {
 	return report.Options{Page: a.page(), Verbose: a.flags.verbose}
 }
 
-// columns are those that what goes to w should fit in: of the terminal, or else COLUMNS; 0 is no limit.
+// columns returns the width for output to w: that of the terminal, or else COLUMNS; 0 means no limit.
 func (a *app) columns(w io.Writer) int {
 	if n := view.Columns(w); n > 0 {
 		return n
@@ -326,15 +322,15 @@ func (a *app) columns(w io.Writer) int {
 	return max(n, 0)
 }
 
-// lines is what texts of lines on stdout are to fit: the terminal, or else COLUMNS if that is set.
+// lines returns the page for lines of text on stdout: the width of the terminal, or else COLUMNS if set.
 func (a *app) lines() text.Page {
 	p := a.page()
 	p.Width = a.columns(a.io.Out)
 	return p
 }
 
-// page is what tables on stdout are to fit. A terminal's reader can ask for more, so there it is cut;
-// whatever reads a pipe gets all of it.
+// page returns the page for tables on stdout. Tables on a terminal are shortened, since the user can request
+// more; readers of a pipe get everything.
 func (a *app) page() text.Page {
 	_, terminal := view.Terminal(a.io.Out)
 	return text.Page{Color: a.color(), Width: cmp.Or(a.columns(a.io.Out), 80), Fold: !terminal}

@@ -7,24 +7,23 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Reach says how far a command goes in what a project names: programs to execute, and servers to
-// talk to.
+// Reach limits which programs and servers that a project names a command can use.
 type Reach string
 
 const (
 	ReachNothing Reach = "nothing"
-	ReachTrusted Reach = "what is trusted"        // what a person trusted the project with
-	ReachProject Reach = "what the project names" // whatever the project names, and trusts it with that
+	ReachTrusted Reach = "what is trusted"        // what the user trusts the project with
+	ReachProject Reach = "what the project names" // everything that the project names, which the command then trusts
 )
 
-// Rule says what a command may do for a project that could come from anybody.
+// Rule limits what a command can do in a project from an unknown source.
 type Rule struct {
 	Executes, Contacts Reach
-	// Writes says where, beside the user's own state and the store.
+	// Writes says where the command writes, besides the user's own state and the store.
 	Writes string
 }
 
-// Where commands write.
+// Values of Rule.Writes.
 const (
 	WritesNothing = "nothing"
 	WritesState   = "`.fevalgraph`"
@@ -33,10 +32,9 @@ const (
 	WritesTemp    = "temporary files"
 )
 
-// Rules has the rule of each command, by its name after fevalgraph, and of a flag that makes another one
-// of it. Commands get their rights from
-// it: one whose Executes is not ReachProject executes and contacts for a project only what the
-// project is trusted with, whatever it does beside.
+// Rules maps commands, by their name after fevalgraph, to their rules; a flag that changes a command's rule has
+// an entry with it. Commands get their permissions from it: if Executes is not ReachProject, the command
+// executes and contacts for a project only what the project is trusted with.
 var Rules = map[string]Rule{
 	"":                     {ReachProject, ReachProject, WritesProject},
 	"run":                  {ReachProject, ReachProject, WritesProject},
@@ -91,11 +89,11 @@ var Rules = map[string]Rule{
 	"version":              {ReachNothing, ReachNothing, WritesNothing},
 }
 
-// notOfProjects lists the commands that are about no project: servers that execute what their client
-// says, and help.
+// notOfProjects lists commands that do not work on a project: servers, which execute what their client
+// requests, and help.
 var notOfProjects = []string{"worker", "action", "cache", "help"}
 
-// ruleOf finds the rule of a command as it was called. One that has none may do nothing.
+// ruleOf returns the rule of a command as called. A command without a rule has no permissions.
 func ruleOf(cmd *cobra.Command) Rule {
 	_, path, _ := strings.Cut(cmd.CommandPath(), " ")
 	rule, ok := Rules[path]

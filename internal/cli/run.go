@@ -25,24 +25,24 @@ type runFlags struct {
 
 func (f *runFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVarP(&f.keepGoing, "keep-going", "k", true, "go on after failures; --keep-going=false is --fail-fast")
+	flags.BoolVarP(&f.keepGoing, "keep-going", "k", true, "continue after failures; --keep-going=false means --fail-fast")
 	flags.BoolVarP(&f.failFast, "fail-fast", "x", false, "start nothing new after the first failure")
 	cmd.MarkFlagsMutuallyExclusive("keep-going", "fail-fast")
-	flags.StringArrayVar(&f.only, "only", nil, "keep only what a `SELECTOR` picks (repeatable)")
-	flags.StringArrayVar(&f.not, "not", nil, "leave out what a `SELECTOR` picks, and what needs it (repeatable)")
-	flags.StringArrayVar(&f.force, "force", nil, "run nodes that a `SELECTOR` picks even when they are fresh (repeatable)")
-	flags.StringSliceVar(&f.retry, "retry", nil, "run again what has a `STATUS` in its last result: broken, timeout, error (with commas, or repeated)")
-	f.policy.add(cmd, "pass policy for the exit code, in place of the problems' own")
+	flags.StringArrayVar(&f.only, "only", nil, "keep only what a `SELECTOR` matches (repeatable)")
+	flags.StringArrayVar(&f.not, "not", nil, "omit what a `SELECTOR` matches, and what needs it (repeatable)")
+	flags.StringArrayVar(&f.force, "force", nil, "run nodes that a `SELECTOR` matches even if they are fresh (repeatable)")
+	flags.StringSliceVar(&f.retry, "retry", nil, "run cells again whose last result has a `STATUS`: broken, timeout, error (with commas, or repeated)")
+	f.policy.add(cmd, "pass policy for the exit code, instead of the problems' own")
 	flags.StringVar(&f.shard, "shard", "", "evaluate the `I/N`th part of every suite, or of --cells; shared runs the tasks that several parts of --cells need")
-	flags.StringVar(&f.cells, "cells", "", "keep only the cells that a `FILE` lists: one on each line, or what plan --shards --json printed")
+	flags.StringVar(&f.cells, "cells", "", "keep only the cells that a `FILE` lists: one on each line, or printed by plan --shards --json")
 	addPairs(cmd, &f.pairs, "keep only the solutions that a `FILE` of pairs names")
 }
 
 func (f *runFlags) addDryRun(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "the same as plan")
+	cmd.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "same as plan")
 }
 
-// request is what the flags and arguments ask for.
+// request returns the request of flags and arguments.
 func (f *runFlags) request(args []string) eval.Request {
 	return eval.Request{
 		Selection: eval.Selection{Targets: args, Only: f.only, Not: f.not, Pairs: f.pairs},
@@ -50,12 +50,12 @@ func (f *runFlags) request(args []string) eval.Request {
 	}
 }
 
-// pairsHelp is the part of a command's help about --pairs.
+// pairsHelp is the part of help texts about --pairs.
 const pairsHelp = `A file of pairs has a line SOLUTION:PROBLEM for each solution, by its name or by
 the end of its source's path, as in flash/gpt5.py:flash. Empty lines, and lines
 that begin with #, are ignored.`
 
-// addPairs gives a command the flag --pairs.
+// addPairs adds the flag --pairs to a command.
 func addPairs(cmd *cobra.Command, into *string, usage string) {
 	cmd.Flags().StringVar(into, "pairs", "", usage)
 }
@@ -63,8 +63,8 @@ func addPairs(cmd *cobra.Command, into *string, usage string) {
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	cmd := command("run [SELECTOR...]", "Evaluate; only stale nodes execute",
-		`Run evaluates what the selectors pick, or everything, and executes only stale
-nodes. Results are shown, recorded, and exported.
+		`Run evaluates what the selectors match, or everything, and executes only stale
+nodes. It shows, records and exports results.
 
 A selector is a glob over node addresses or AXIS=GLOB with the axes problem,
 checkpoint, solution, backend, suite, tag, kind, repeat, verdict (of the last
@@ -73,15 +73,15 @@ labels. Commas mean and, several arguments mean or.
 
 `+pairsHelp+`
 
-With --retry, cells whose last result has one of the statuses are asked again
-although an answer is stored, which the new one replaces. Other cells are
-evaluated as ever.
+With --retry, cells whose last result has one of the statuses run again, even if
+an answer is stored, which the new one replaces. Other cells are evaluated as
+usual.
 
 `+policyHelp()+`
 
 Exit codes: 0 all judged and passed, 1 something fails its policy, 2 usage or
-configuration error, also of one problem among those asked for, 3 something
-could not be judged, 4 nothing selected that has a verdict, 130 interrupted.`,
+configuration error, also in one of the selected problems, 3 something could not
+be judged, 4 nothing selected that has a verdict, 130 interrupted.`,
 		`  fevalgraph run
   fevalgraph run problem=kvstore,solution=agent
   fevalgraph run verdict=failed
@@ -103,19 +103,18 @@ could not be judged, 4 nothing selected that has a verdict, 130 interrupted.`,
 	return cmd
 }
 
-// evaluate runs and shows progress and outcome.
+// evaluate executes a request, and shows progress and outcome.
 func (a *app) evaluate(ctx context.Context, o eval.Options, r eval.Request, to timing) error {
 	_, err := a.run(ctx, o, r, to)
 	return err
 }
 
-// run is evaluate and returns the outcome; nil when there is none. The error is how
-// the outcome ends.
+// run does the same as evaluate and returns the outcome, which can be nil. The error contains the exit class.
 func (a *app) run(ctx context.Context, o eval.Options, r eval.Request, to timing) (*eval.Outcome, error) {
 	return a.present(r, to, func(r eval.Request) (*eval.Outcome, error) { return eval.Run(ctx, o, r) })
 }
 
-// present shows progress and outcome of what runs a request.
+// present shows the progress and outcome of run.
 func (a *app) present(r eval.Request, to timing, run func(eval.Request) (*eval.Outcome, error)) (*eval.Outcome, error) {
 	progress, err := a.progress()
 	if err != nil {
@@ -144,8 +143,8 @@ func (a *app) present(r eval.Request, to timing, run func(eval.Request) (*eval.O
 	return out, exit.With(out.Exit, err)
 }
 
-// showOutcome prints results and the closing line; in quiet runs only what
-// could not be judged, which otherwise progress has shown.
+// showOutcome prints results and the final line. Quiet runs print only what could not be judged, which is
+// otherwise part of the progress.
 func (a *app) showOutcome(r eval.Request, out *eval.Outcome) {
 	switch {
 	case a.flags.json:
@@ -159,12 +158,12 @@ func (a *app) showOutcome(r eval.Request, out *eval.Outcome) {
 		return
 	}
 	if err := a.showResults(r, out); err != nil {
-		a.tell("warning: %v\n", err)
+		a.printRemark("warning: %v\n", err)
 	}
 	switch {
 	case out.Exit != exit.NoMatch:
 	case out.Cells == 0:
-		fmt.Fprintln(a.io.Err, "no verdict: the configuration has no solution on any backend; `fevalgraph validate` says more")
+		fmt.Fprintln(a.io.Err, "no verdict: the configuration has no solution on any backend; see `fevalgraph validate`")
 	default:
 		fmt.Fprintln(a.io.Err, "no verdict: the selection has no node that grades; PROBLEM, PROBLEM/SOLUTION or PROBLEM/CHECKPOINT/SOLUTION selects cells")
 	}
@@ -219,7 +218,7 @@ func (a *app) showResults(r eval.Request, out *eval.Outcome) error {
 		}
 	}
 	if out.BoardsErr != nil {
-		a.tell("warning: %v\n", out.BoardsErr)
+		a.printRemark("warning: %v\n", out.BoardsErr)
 	}
 	for _, b := range out.Boards {
 		fmt.Fprintf(a.io.Out, "\n%s\n", text.Line(b.Name, 0))
@@ -228,7 +227,7 @@ func (a *app) showResults(r eval.Request, out *eval.Outcome) error {
 	return nil
 }
 
-// slowest are the longest nodes of a run, with -v only.
+// slowest returns the longest nodes of a run; nil without -v.
 func (a *app) slowest(out *eval.Outcome) []view.NodeTime {
 	if !a.flags.verbose {
 		return nil

@@ -17,15 +17,15 @@ import (
 func (a *app) runsCommand() *cobra.Command {
 	limit := 20
 	cmd := command("runs", "List the recorded runs",
-		`Runs lists the recorded runs, the latest first: when each began, how long it
-took, what it was asked for, and its verdicts. Their ids are what --run of other
-commands takes, beside latest and latest~1.`,
+		`Runs lists the recorded runs, the latest first: the beginning, duration,
+selection and verdicts of each. --run of other commands takes their ids, besides
+latest and latest~1.`,
 		`  fevalgraph runs
   fevalgraph runs --limit 0 --json
   fevalgraph runs prune --keep 20
   fevalgraph results --run latest~1`,
 		func(*cobra.Command, []string) error { return a.runRuns(limit) })
-	cmd.Flags().IntVarP(&limit, "limit", "n", limit, "how many are shown; 0 is all")
+	cmd.Flags().IntVarP(&limit, "limit", "n", limit, "number of runs to show; 0 means all")
 	cmd.AddCommand(a.runsPruneCommand())
 	return cmd
 }
@@ -35,16 +35,16 @@ func (a *app) runsPruneCommand() *cobra.Command {
 	var age string
 	cmd := command("prune", "Remove the records of old runs",
 		`Prune removes the records of runs that are not among the last ones, or that are
-older than an age; with both flags, those of which both is true. The latest run,
-runs that go on, and those that have the last result of a checkpoint stay. What
-the store holds stays, so that nothing runs again; see cache gc.`,
+older than an age; with both flags, those to which both apply. It keeps the
+latest run, running ones, and runs with the last result of a checkpoint. The
+store does not change, so that nothing runs again; see cache gc.`,
 		`  fevalgraph runs prune --keep 20
   fevalgraph runs prune --older-than 30d --dry-run
   fevalgraph runs prune --keep 20 --older-than 30d`,
 		func(cmd *cobra.Command, args []string) error {
 			kept := cmd.Flags().Changed("keep")
 			if !kept && age == "" {
-				return usageError(cmd, errors.New("prune needs to know what goes: --keep 20, --older-than 30d, or both"))
+				return usageError(cmd, errors.New("prune needs --keep, such as --keep 20, or --older-than, such as --older-than 30d, or both"))
 			}
 			var err error
 			if age != "" {
@@ -58,8 +58,8 @@ the store holds stays, so that nothing runs again; see cache gc.`,
 			return a.runRunsPrune(cmd.Context(), r)
 		})
 	cmd.Flags().IntVar(&r.Keep, "keep", 0, "keep the last `N` runs")
-	cmd.Flags().StringVar(&age, "older-than", "", "remove only runs that began longer ago: `AGE` such as 30d or 12h")
-	cmd.Flags().BoolVar(&r.DryRun, "dry-run", false, "remove nothing, say what would be")
+	cmd.Flags().StringVar(&age, "older-than", "", "remove only runs that began longer ago than `AGE`, such as 30d or 12h")
+	cmd.Flags().BoolVar(&r.DryRun, "dry-run", false, "remove nothing, only show what would be removed")
 	return cmd
 }
 
@@ -82,7 +82,7 @@ func (a *app) runRunsPrune(ctx context.Context, r upkeep.PruneRequest) error {
 	}
 	fmt.Fprintf(a.io.Out, "%s %d of %s, %s\n", verb, len(p.Removed), text.Count(p.Runs, "run record"), text.Bytes(p.Bytes))
 	if n := len(p.Needed); n > 0 {
-		fmt.Fprintf(a.io.Out, "kept %s that would go, but have the last results of some checkpoints, or go on\n", text.Count(n, "more"))
+		fmt.Fprintf(a.io.Out, "kept %s that contain the last results of some checkpoints, or are running\n", text.Count(n, "more"))
 	}
 	return nil
 }

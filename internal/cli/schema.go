@@ -6,7 +6,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// schemaObject describes the language.
+// schemaObject describes the schema of the language.
 type schemaObject struct {
 	Schema  int    `json:"schema"`
 	Version string `json:"version"`
@@ -15,9 +15,9 @@ type schemaObject struct {
 
 func (a *app) schemaCommand() *cobra.Command {
 	return command("schema", "Print the language's schema as JSON",
-		`Schema prints what a configuration may hold, as one JSON object: blocks with
-their labels, attributes and nested blocks, references, and functions. Reading
-configurations, the documentation and the language server use the same table.`,
+		`Schema prints the language of configurations as one JSON object: blocks with
+their labels, attributes and nested blocks, references, and functions. The
+loader, the documentation and the language server use the same table.`,
 		`  fevalgraph schema
   fevalgraph schema | jq '.blocks[] | select(.name == "suite").attributes'`,
 		func(cmd *cobra.Command, args []string) error {

@@ -21,12 +21,12 @@ type shardFlags struct {
 }
 
 func (f *shardFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.shards, "shards", "", "divide the stale cells into `N` shards, or auto for as many as --target takes")
-	cmd.Flags().DurationVar(&f.target, "target", 10*time.Minute, "with --shards auto: how long a shard is to take")
+	cmd.Flags().StringVar(&f.shards, "shards", "", "divide the stale cells into `N` shards, or auto for as many as --target needs")
+	cmd.Flags().DurationVar(&f.target, "target", 10*time.Minute, "with --shards auto: target duration of a shard")
 	cmd.MarkFlagsMutuallyExclusive("shards", "check")
 }
 
-// autoShards asks for as many shards as it takes.
+// autoShards requests as many shards as needed.
 const autoShards = "auto"
 
 func (a *app) runDivide(ctx context.Context, r eval.Request, f shardFlags) error {

@@ -17,10 +17,10 @@ func (a *app) shellCommand() *cobra.Command {
 workspace, runs the set-up commands, and opens your shell there. The script
 run-tests in the workspace runs the tests, the problem's program, a judge
 problem's program and checker, or the task's command; arguments are added to
-those of pytest or the program. Nothing that happens is stored, and the
-workspace is removed in the end.
+those of pytest or the program. It stores nothing, and removes the workspace at
+the end.
 
-A case of a judge problem gets a directory of this machine, outside of the
+A case of a judge problem gets a directory on this machine, outside of the
 sandbox, with the program, its input and the answer.`,
 		`  fevalgraph shell kvstore/basic/reference
   fevalgraph shell kvstore/basic/reference --command './run-tests -k expiry -x'
@@ -28,14 +28,14 @@ sandbox, with the program, its input and the answer.`,
   fevalgraph shell check:knapsack/3/greedy@gojudge.box`,
 		func(cmd *cobra.Command, args []string) error {
 			return eval.Shell(cmd.Context(), a.options(), args[0], shell.Request{Command: run, Out: a.io.Out, Notes: a.io.Err, Ready: func(w shell.Workspace) {
-				a.tell("workspace %s\n", w.Dir)
+				a.printRemark("workspace %s\n", w.Dir)
 				if w.Outside {
 					fmt.Fprintf(a.io.Err, "./%s runs the solution and judges it, here and in no sandbox\n", shell.RunTests)
 					return
 				}
-				a.tell("./%s runs what the cell runs; it passes arguments on\n", shell.RunTests)
+				a.printRemark("./%s runs what the cell runs; it passes arguments on\n", shell.RunTests)
 				if a.flags.verbose {
-					a.tell("  %s\n", shellquote.Join(w.Tests...))
+					a.printRemark("  %s\n", shellquote.Join(w.Tests...))
 				}
 			}})
 		})

@@ -12,7 +12,7 @@ import (
 
 func (a *app) showCommand() *cobra.Command {
 	cmd := command("show ADDR", "Show one problem, solution, task, or node",
-		`Show prints what is known of a problem (problem.kvstore or kvstore), a solution
+		`Show describes a problem (problem.kvstore or kvstore), a solution
 (solution.agent), a task (task.data), or a node (its address).`,
 		`  fevalgraph show kvstore
   fevalgraph show 'pytest:kvstore/basic/reference@local.host'`,

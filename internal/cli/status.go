@@ -15,10 +15,10 @@ import (
 func (a *app) statusCommand() *cobra.Command {
 	var pairs string
 	var watch bool
-	cmd := command("status [SELECTOR...]", "Last known verdicts, and whether they still hold",
+	cmd := command("status [SELECTOR...]", "Show last known verdicts, and whether they are up to date",
 		`Status shows every checkpoint of every cell with its last known verdict, the run
 that judged it or served it last, and whether a run would judge it again. With
---watch it shows that again whenever it may be different: when a file that was
+--watch it repeats that when the output can have changed: when a file that was
 read changes, and when a run ends.`,
 		`  fevalgraph status
   fevalgraph status problem=kvstore
@@ -35,11 +35,11 @@ read changes, and when a run ends.`,
 		})
 	cmd.Args = cobra.ArbitraryArgs
 	addPairs(cmd, &pairs, "keep only the solutions that a `FILE` of pairs names")
-	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "show it again whenever it may be different, until interrupted")
+	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "repeat when the output can have changed, until interrupted")
 	return cmd
 }
 
-// runStatus shows what a call of eval finds out.
+// runStatus prints what find returns.
 func (a *app) runStatus(find func() ([]eval.CheckpointStatus, []eval.Decision, error)) error {
 	all, tasks, err := find()
 	if err != nil {

@@ -21,11 +21,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
-// trustVariable trusts the project of a call, as --trust does.
+// trustVariable is the variable that trusts the project of a call, as --trust does.
 const trustVariable = "FEVALGRAPH_TRUST"
 
-// trusted reports whether the caller trusts the project of this call.
-func (a *app) trusted() bool {
+// trustsProject reports whether the caller trusts the project of this call.
+func (a *app) trustsProject() bool {
 	value, _ := a.io.LookupEnv(trustVariable)
 	yes, err := strconv.ParseBool(value)
 	return a.flags.trust || err == nil && yes
@@ -33,17 +33,17 @@ func (a *app) trusted() bool {
 
 func (a *app) trustCommand() *cobra.Command {
 	revoke, list := false, false
-	cmd := command("trust [DIR]", "Let commands that only read ask a project's backends",
-		`Trust lets plan, status, explain, results and doctor run what the configuration
-in DIR names to find out who its backends are: commands of versions, programs,
-images and servers. It shows them and runs none; on a terminal it asks first.
-Trust is in each of them alone: one that is added or changed later is asked for
-again; other edits are not.
+	cmd := command("trust [DIR]", "Permit read-only commands to query a project's backends",
+		`Trust permits plan, status, explain, results and doctor to run what the
+configuration in DIR names to identify its backends: commands of versions,
+programs, images and servers. It lists them and runs none; on a terminal it asks
+first. Each of them is trusted separately: added or changed ones need trust
+again, and other edits do not.
 
 Run, watch, eval, lock, shell and cache audit trust the project that they
-execute. Without trust commands that only read execute nothing of it, and show
-as unknown what depends on it; merge, cache pull and cache push refuse it. In
-CI, --trust or FEVALGRAPH_TRUST=1 trusts the project of one call.`,
+execute. Without trust, read-only commands execute nothing of it, and show what
+depends on it as unknown; merge, cache pull and cache push refuse it. In CI,
+--trust or FEVALGRAPH_TRUST=1 trusts the project of one call.`,
 		`  fevalgraph trust
   fevalgraph trust --revoke evals
   fevalgraph trust --list`,
@@ -65,13 +65,13 @@ CI, --trust or FEVALGRAPH_TRUST=1 trusts the project of one call.`,
 			return a.runTrust(cmd.Context())
 		})
 	cmd.Args = arguments(0, 1, "DIR")
-	cmd.Flags().BoolVar(&revoke, "revoke", false, "trust the project with nothing any more")
-	cmd.Flags().BoolVar(&list, "list", false, "list the projects that are trusted")
+	cmd.Flags().BoolVar(&revoke, "revoke", false, "revoke the trust in the project")
+	cmd.Flags().BoolVar(&list, "list", false, "list the trusted projects")
 	return cmd
 }
 
 func (a *app) runTrust(ctx context.Context) error {
-	root, backends, err := eval.Trust(ctx, a.options(), generate.Trusted, a.agree)
+	root, backends, err := eval.Trust(ctx, a.options(), generate.Trusted, a.confirmTrust)
 	if err != nil {
 		return err
 	}
@@ -85,8 +85,8 @@ func (a *app) runTrust(ctx context.Context) error {
 	return err
 }
 
-// agree shows on a terminal what a project would be trusted with, and asks.
-func (a *app) agree(root string, all []user.Trusted) error {
+// confirmTrust shows what a project would be trusted with on a terminal, and asks the user.
+func (a *app) confirmTrust(root string, all []user.Trusted) error {
 	terminal, ok := view.Terminal(a.io.In)
 	if !ok || len(all) == 0 {
 		return nil

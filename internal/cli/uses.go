@@ -14,11 +14,11 @@ import (
 
 func (a *app) findCommand() *cobra.Command {
 	cmd := command("find DIGEST|FILE|IMAGE|REQUIREMENT", "List the verdicts that used something, in all recorded runs",
-		`Find lists each verdict that used a file, as it is now; some content, by its
-SHA-256 or the beginning of it; an image that a backend of the configuration
+		`Find lists each verdict that used a file with its current content; content, by
+its SHA-256 or the beginning of it; an image that a backend of the configuration
 names; or a locked requirement, with or without a version. It searches the
-manifests of all recorded runs, and says which verdicts still hold. Nothing is
-evaluated. It exits with 4 if no verdict used it.`,
+manifests of all recorded runs, and shows which verdicts are up to date. It
+evaluates nothing. It exits with 4 if no verdict used it.`,
 		`  fevalgraph find deepdiff==8.6.0
   fevalgraph find 'deepdiff 8.6.0' --json
   fevalgraph find data/words.txt
@@ -30,7 +30,7 @@ evaluated. It exits with 4 if no verdict used it.`,
 				return err
 			}
 			if found.Unknown > 0 {
-				a.tell("warning: the store no longer has the records of %s, so what these used is not known\n", text.Count(found.Unknown, "node"))
+				a.printRemark("warning: the store no longer has the records of %s, so their inputs are unknown\n", text.Count(found.Unknown, "node"))
 			}
 			if len(found.Found) == 0 {
 				return exit.Unmatched("no verdict used %s; searched %s of %s", args[0], text.Count(found.Verdicts, "verdict"), text.Count(found.Runs, "run"))

@@ -19,12 +19,12 @@ func (a *app) validateCommand() *cobra.Command {
 	reference, repeat := false, 0
 	cmd := command("validate", "Check the configuration",
 		`Validate loads and expands the configuration and reports every finding with its
-place. Nothing is evaluated. With --json the findings are one object.
+location. It evaluates nothing. With --json the findings are one object.
 
 With --reference the solutions that problems ship in reference blocks are
 judged, each on the first backend that can; each must reach its stated score, or
-pass every checkpoint. With --repeat each is judged N times, whatever is stored,
-and those whose verdicts differ between repeats are reported as flaky.`,
+pass every checkpoint. With --repeat each is judged N times, even if results are
+stored, and those whose verdicts differ between repeats are reported as flaky.`,
 		`  fevalgraph validate
   fevalgraph validate -C evals --json
   fevalgraph validate --reference --repeat 5`,
@@ -66,6 +66,6 @@ and those whose verdicts differ between repeats are reported as flaky.`,
 			return nil
 		})
 	cmd.Flags().BoolVar(&reference, "reference", false, "judge the solutions that problems ship")
-	cmd.Flags().IntVar(&repeat, "repeat", 0, "with --reference: judge each `N` times, and report those whose verdicts differ")
+	cmd.Flags().IntVar(&repeat, "repeat", 0, "with --reference: judge each `N` times, and report differing verdicts")
 	return cmd
 }

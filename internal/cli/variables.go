@@ -7,7 +7,7 @@ import (
 )
 
 func (a *app) variablesCommand() *cobra.Command {
-	return command("variables", "Show every variable, its value and where that came from",
+	return command("variables", "Show every variable, its value and origin",
 		`Variables lists the declared variables. A value comes from --var, --var-file,
 FEVALGRAPH_VAR_<name>, *.auto.vars.hcl, or the default, in this order.`,
 		`  fevalgraph variables

@@ -14,15 +14,15 @@ import (
 
 func (a *app) verifyCommand() *cobra.Command {
 	var r eval.VerifyRequest
-	cmd := command("verify FILE --key KEY", "Check a file that bundle made",
-		`Verify checks that a bundle is signed by a key that you name, and that all of
-it holds together: each manifest and result is what its digest says, each
-verdict is what its result says, and each result was made from what its
-manifests name. It needs neither the project nor its store.
+	cmd := command("verify FILE --key KEY", "Check a bundle",
+		`Verify checks that a bundle is signed by a key that you name, and that it is
+consistent: each manifest and result matches its digest, each verdict matches
+its result, and each result was made from the inputs in its manifests. It needs
+neither the project nor its store.
 
 With --rerun N, in a directory with the project and its tests, N verdicts are
-made again in an empty store and compared. Which ones follows from the bundle
-and from --seed: choose a seed that the signer could not know.`,
+produced again in an empty store and compared. The choice depends on the bundle
+and on --seed: choose a seed that the signer could not know.`,
 		`  fevalgraph verify leaderboard.bundle --key 'ed25519:pQk… lab'
   fevalgraph verify leaderboard.bundle --key lab.pub --rerun 20 --seed "$(date)"`,
 		func(cmd *cobra.Command, args []string) error {
@@ -40,7 +40,7 @@ and from --seed: choose a seed that the signer could not know.`,
 			if a.flags.json {
 				err = a.writeJSON(describe.VerifiedJSON(v))
 			} else {
-				_, err = io.WriteString(a.io.Out, a.shown(describe.Verified(v)))
+				_, err = io.WriteString(a.io.Out, a.escape(describe.Verified(v)))
 			}
 			switch {
 			case err != nil:
@@ -53,8 +53,8 @@ and from --seed: choose a seed that the signer could not know.`,
 			return nil
 		})
 	cmd.Args = arguments(1, 1, "FILE")
-	cmd.Flags().StringArrayVar(&r.Keys, "key", nil, "public `KEY` that has to have signed, or a file with it; of several, one")
-	cmd.Flags().IntVar(&r.Rerun, "rerun", 0, "make `N` verdicts that are drawn again, in the project of this directory")
-	cmd.Flags().StringVar(&r.Seed, "seed", "", "`TEXT` that the draw depends on, beside the bundle")
+	cmd.Flags().StringArrayVar(&r.Keys, "key", nil, "public `KEY` of the required signature, or a file with it; of several, one must match")
+	cmd.Flags().IntVar(&r.Rerun, "rerun", 0, "produce `N` random verdicts again, in the project of this directory")
+	cmd.Flags().StringVar(&r.Seed, "seed", "", "`TEXT` that the choice depends on, besides the bundle")
 	return cmd
 }

@@ -11,12 +11,12 @@ import (
 // release is the version of the source tree.
 const release = "0.1.0"
 
-// built is what the Go toolchain wrote into the program: what it was built from.
-// Fields are empty where it knew nothing, as without a checkout.
+// built describes what the program was built from, as recorded by the Go toolchain. Fields are empty if they
+// are unknown, such as without a checkout.
 type built struct {
 	Revision string `json:"revision,omitempty"` // commit
 	Time     string `json:"time,omitempty"`     // of the commit, RFC 3339
-	Modified bool   `json:"modified,omitempty"` // the checkout had changes that were not committed
+	Modified bool   `json:"modified,omitempty"` // the checkout had uncommitted changes
 
 	deps []*debug.Module
 }
@@ -41,7 +41,7 @@ func readBuilt() built {
 	return b
 }
 
-// version is the release, with the revision when it is known.
+// version returns the release, and the revision if known.
 func (b *built) version() string {
 	if b.Revision == "" {
 		return release
@@ -53,7 +53,7 @@ func (b *built) version() string {
 	return version
 }
 
-// modules are the versions of the modules that are in the program, by path.
+// modules returns the versions of the modules in the program, by path.
 func (b *built) modules() map[string]string {
 	versions := make(map[string]string, len(b.deps))
 	for _, m := range b.deps {
@@ -65,15 +65,15 @@ func (b *built) modules() map[string]string {
 	return versions
 }
 
-// Version is the release, with the revision it was built from when known.
+// Version returns the release, and the revision if known.
 func Version() string {
 	b := readBuilt()
 	return b.version()
 }
 
 func (a *app) versionCommand() *cobra.Command {
-	return command("version", "Print the version", `Version prints the version of fevalgraph and of the Go that it was built with;
-as JSON, also the commit, and the version of each module that is in it.`, "  fevalgraph version --json",
+	return command("version", "Print the version", `Version prints the version of fevalgraph and of the Go that built it; as JSON,
+also the commit, and the version of each included module.`, "  fevalgraph version --json",
 		func(cmd *cobra.Command, args []string) error {
 			platform := runtime.GOOS + "/" + runtime.GOARCH
 			b := readBuilt()

@@ -18,19 +18,18 @@ import (
 
 func (a *app) watchCommand() *cobra.Command {
 	var f runFlags
-	cmd := command("watch [SELECTOR...]", "Evaluate whenever something changes",
-		`Watch evaluates what the selectors pick, or everything, as run does, and then
-again whenever a change makes something stale: in the configuration, in tests,
+	cmd := command("watch [SELECTOR...]", "Evaluate after every change",
+		`Watch evaluates what the selectors match, or everything, as run does, and again
+after each change that makes something stale: in the configuration, in tests,
 solutions and assets, or in any other file that was read. Changes at short
-intervals are one, and changes during a run lead to one more. A mistake in the
-configuration is shown, and what was watched goes on when it is mended.
+intervals count as one, and changes during a run lead to another one. An error
+in the configuration is shown, and watch continues when it is fixed.
 
-It takes the flags of run. What --force and --retry pick is forced or retried
-once. Where the system does not tell of changes, files are looked at every two
-seconds.
+It takes the flags of run. What --force and --retry match is forced or retried
+once. Without notifications of the system, files are checked every two seconds.
 
-Interrupt it (Ctrl-C) to end it: what runs is stopped, finished work is kept.
-Exit codes: 130 interrupted, 2 or 4 if the first call makes no sense.`,
+Interrupt it (Ctrl-C) to end it: running work is stopped, finished work is kept.
+Exit codes: 130 interrupted, 2 or 4 if the first call is invalid.`,
 		`  fevalgraph watch
   fevalgraph watch problem=kvstore,solution=agent
   fevalgraph watch --fail-fast -j 4
@@ -49,14 +48,14 @@ func (a *app) runWatch(ctx context.Context, r eval.Request) error {
 	})
 }
 
-// whenever makes a call, and makes it again when it may find out something else, until ctx ends. An
-// error of a call is shown; one that says of the first call that it makes no sense ends it all.
+// whenever makes a call, and repeats it when it can have another result, until ctx ends. It prints errors of
+// calls. If the first call fails because it was wrong, it returns that error.
 func (a *app) whenever(ctx context.Context, w *eval.Watch, call func() error) error {
 	screen := view.NewScreen(a.io.Out, a.io.Err, a.io.LookupEnv)
 	switch {
 	case a.flags.quiet:
 		screen = view.NewScreen(io.Discard, io.Discard, a.io.LookupEnv)
-	case a.flags.json: // objects on a terminal stay one below the other
+	case a.flags.json: // one object below another on a terminal
 		screen = view.NewScreen(io.Discard, a.io.Err, a.io.LookupEnv)
 	}
 	for first, title := true, ""; ; first = false {
@@ -80,8 +79,8 @@ func (a *app) whenever(ctx context.Context, w *eval.Watch, call func() error) er
 	}
 }
 
-// senseless reports whether an error is about how a command was called, rather than about the
-// configuration, which may be mended.
+// senseless reports whether an error is about how a command was called, and not about the configuration, which
+// the user may fix meanwhile.
 func senseless(err error) bool {
 	var e *exit.Error
 	var mistakes diag.List
@@ -95,7 +94,7 @@ func senseless(err error) bool {
 	return e.Class == exit.Usage || e.Class == exit.NoMatch
 }
 
-// titleOf says when and why a call is made again.
+// titleOf returns when and why a call is repeated.
 func titleOf(c eval.Change) string {
 	said := "a run has ended"
 	if !c.Run {

@@ -14,9 +14,9 @@ func (a *app) workerCommand() *cobra.Command {
 	o := workerhost.Options{LookupEnv: a.io.LookupEnv}
 	cmd := command("worker", "Run commands for fevalgraph on another machine",
 		`Worker runs commands for fevalgraph on another machine. A backend that launches
-machines starts it there; a person rarely has to. It writes how to reach it to
-worker.json in its directory, which only its owner can read. It serves one run
-at a time, and ends when no run was connected for as long as --idle.`,
+machines starts it there; users rarely need it. It writes its address and keys
+to worker.json in its directory, which only its owner can read. It serves one
+run at a time, and ends when no run was connected for as long as --idle.`,
 		"  fevalgraph worker --dir /var/tmp/worker --listen 10.0.0.5:0",
 		func(cmd *cobra.Command, args []string) error {
 			err := workerhost.Run(cmd.Context(), o, func(at workerhost.Address) { fmt.Fprintln(a.io.Out, "worker at", at.Address) })
@@ -29,7 +29,7 @@ at a time, and ends when no run was connected for as long as --idle.`,
 	o.Flags(flags)
 	cmd.Flags().AddGoFlagSet(flags)
 	if err := cmd.MarkFlagRequired("dir"); err != nil {
-		panic(err) // it is defined above
+		panic(err) // the flag is defined above
 	}
 	return cmd
 }

@@ -10,16 +10,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
-// breakWorkflowCommands keeps output from being read as commands where GitHub Actions reads
-// it: names and logs come from submissions. A file, a terminal and the protocols of other
-// commands are left alone.
+// breakWorkflowCommands keeps GitHub Actions from interpreting output as commands: names and logs come from
+// submissions. It does not change output to files and terminals, and the protocols of other commands.
 func (a *app) breakWorkflowCommands(cmd *cobra.Command) {
 	if actions, _ := a.io.LookupEnv("GITHUB_ACTIONS"); actions != "true" || !relevant(cmd, "chdir") {
 		return
 	}
 	bracket := " ["
 	if format := cmd.Flags().Lookup("format"); a.flags.json || format != nil && format.Value.String() == "json" {
-		bracket = `\u005b` // "##" is in strings of JSON alone
+		bracket = `\u005b` // "##" only occurs in JSON strings
 	}
 	if isRead(a.io.Out) {
 		a.io.Out = &commandBreaker{w: a.io.Out, bracket: bracket, start: true}
@@ -29,7 +28,7 @@ func (a *app) breakWorkflowCommands(cmd *cobra.Command) {
 	}
 }
 
-// isRead reports whether Actions may read what is written to w.
+// isRead reports whether Actions reads output to w.
 func isRead(w io.Writer) bool {
 	if _, terminal := view.Terminal(w); terminal {
 		return false
@@ -46,13 +45,13 @@ func isRead(w io.Writer) bool {
 type commandBreaker struct {
 	mu      sync.Mutex // an interrupt is reported while other output is written
 	w       io.Writer
-	bracket string // in place of "[" after "##"
-	hashes  int    // that were just written
-	start   bool   // only white space of the line was written
-	colon   bool   // and then a colon
+	bracket string // replaces "[" after "##"
+	hashes  int    // number of "#" just written
+	start   bool   // only white space was written in this line
+	colon   bool   // followed by a colon
 }
 
-// Write implements io.Writer. The text may be cut anywhere.
+// Write implements io.Writer. Text can be split anywhere.
 func (b *commandBreaker) Write(text []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -79,7 +78,7 @@ func (b *commandBreaker) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// unbroken returns the writer below, for commands of our own.
+// unbroken returns the writer below w, for our own commands.
 func unbroken(w io.Writer) io.Writer {
 	if b, ok := w.(*commandBreaker); ok {
 		return b.w

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The least room that a file system needs so that a failure on it is not its own. A smaller file
-// system needs a hundredth of its size.
+// A file system with less room than this counts as full. For smaller file systems, it is a hundredth of their
+// size.
 const (
 	leastBytes  = 16 << 20
 	leastInodes = 64
@@ -23,10 +23,10 @@ func Room(dir string) error {
 	return RoomIn(dir, &fs)
 }
 
-// RoomIn does what Room does with the state of a file system.
+// RoomIn is like Room, given the state of the file system.
 func RoomIn(dir string, fs *unix.Statfs_t) error {
 	free := fs.Bavail
-	if os.Geteuid() == 0 { // may use what is reserved
+	if os.Geteuid() == 0 { // root can use reserved blocks
 		free = fs.Bfree
 	}
 	size := uint64(fs.Bsize)
@@ -39,7 +39,7 @@ func RoomIn(dir string, fs *unix.Statfs_t) error {
 	return nil
 }
 
-// fullError reports a full file system. The system reports the same with an error that it wraps.
+// fullError reports a full file system, and wraps the corresponding system error.
 type fullError struct{ text string }
 
 func (e *fullError) Error() string { return e.text }

@@ -2,5 +2,5 @@
 
 package exhaustion
 
-// Room returns nil: it can tell on Linux alone whether a file system is full.
+// Room returns nil: only Linux is supported.
 func Room(string) error { return nil }

@@ -3,14 +3,14 @@ package exhaustion
 import "time"
 
 const (
-	// lookEvery must be shorter than filling most file systems takes, and emptying them again.
+	// lookEvery must be shorter than it takes to fill most file systems and empty them again.
 	lookEvery = 20 * time.Millisecond
-	// rest bounds the share of time that looks take to a twentieth.
+	// rest limits the share of time for checks to a twentieth.
 	rest = 20
 )
 
-// Watch calls look again and again, until it returns an error or the caller calls stop, which returns
-// that error. What a machine had too little of for a moment can have changed what programs did.
+// Watch calls look repeatedly until it returns an error, or until the caller calls stop, which returns that
+// error. A resource that was exhausted only for a moment can have changed the results of programs.
 func Watch(look func() error) (stop func() error) {
 	ended, result := make(chan struct{}), make(chan error, 1)
 	go func() {

@@ -10,15 +10,14 @@ import (
 
 var errMalformed = errors.New("malformed frozen value")
 
-// Decode reads what Append wrote into what v points to, which is of the same
-// type. Texts share memory with b.
+// Decode decodes the output of Append into v, which must point to the same type. Strings share memory with b.
 func Decode(b string, v any) error {
 	if len(b) < headSize {
 		return fmt.Errorf("reading %T: %w", v, errMalformed)
 	}
 	head := []byte(b[:headSize])
 	r := reader{rest: b[headSize:]}
-	// Each text and each pointer takes a byte at least.
+	// Each string and each pointer takes at least one byte.
 	room := func(n uint64) int { return int(min(n, uint64(len(r.rest)))) }
 	r.texts = make([]string, 0, room(binary.LittleEndian.Uint64(head)))
 	r.pointers = make([]reflect.Value, 0, room(binary.LittleEndian.Uint64(head[8:])))
@@ -29,8 +28,7 @@ func Decode(b string, v any) error {
 	return nil
 }
 
-// reader takes frozen bytes apart. After the first that cannot be it is bad, and
-// yields zeros.
+// reader decodes frozen bytes. After the first invalid part it is bad, and returns zeros.
 type reader struct {
 	rest     string
 	bad      bool
@@ -53,7 +51,7 @@ func (r *reader) take(n uint64) string {
 }
 
 func (r *reader) number() uint64 {
-	if r.rest != "" && r.rest[0] < 0x80 { // as most are
+	if r.rest != "" && r.rest[0] < 0x80 { // the usual case
 		x := uint64(r.rest[0])
 		r.rest = r.rest[1:]
 		return x
@@ -75,7 +73,7 @@ func (r *reader) longNumber() uint64 {
 	return 0
 }
 
-// length returns how many elements follow; each takes a byte at least, or nothing at all.
+// length returns the number of elements that follow; each takes at least one byte, or none at all.
 func (r *reader) length() (n int, isNil bool) {
 	switch x := r.number(); {
 	case x == 0:
@@ -94,7 +92,7 @@ func (r *reader) value(v reflect.Value) {
 		v.SetBool(r.number() == 1)
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		x := r.number()
-		v.SetInt(int64(x>>1) ^ -int64(x&1)) // zigzag, as binary.AppendVarint writes it
+		v.SetInt(int64(x>>1) ^ -int64(x&1)) // zigzag, as in binary.AppendVarint
 	case reflect.Uint8:
 		if b := r.take(1); b != "" {
 			v.SetUint(uint64(b[0]))

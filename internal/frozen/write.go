@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Append appends the frozen form of what v points to. A value that cannot be
-// written down, such as a struct with fields that are not exported, is an error.
+// Append appends the frozen form of what v points to. It returns an error for unsupported values, such as
+// structs with unexported fields.
 func Append(b []byte, v any) ([]byte, error) {
 	head := len(b)
 	w := writer{b: append(b, make([]byte, headSize)...), texts: map[string]uint64{}, pointers: map[pointer]uint64{}}
@@ -22,9 +22,9 @@ func Append(b []byte, v any) ([]byte, error) {
 	return w.b, nil
 }
 
-// Fingerprint appends a form of what v points to that only serves comparison: equal
-// values have equal forms. In it, structs of the types in omit are left out, and a
-// pointer with a method Source is the text that the method returns.
+// Fingerprint appends a form of what v points to that serves only for comparison: equal values have equal
+// forms. It skips structs of the types in omit, and represents a pointer with a method Source by the string
+// that the method returns.
 func Fingerprint(b []byte, v any, omit ...reflect.Type) ([]byte, error) {
 	w := writer{b: b, texts: map[string]uint64{}, pointers: map[pointer]uint64{}, compares: true, omit: omit}
 	if err := w.value(reflect.ValueOf(v).Elem()); err != nil {
@@ -33,12 +33,11 @@ func Fingerprint(b []byte, v any, omit ...reflect.Type) ([]byte, error) {
 	return w.b, nil
 }
 
-// headSize is how many bytes of the frozen form say how many texts and pointers there
-// are, so that a reader makes room for them once.
+// headSize is the size of the header, which contains the numbers of strings and pointers, so that a reader can
+// allocate them once.
 const headSize = 2 * 8
 
-// pointer is one by where it leads and to what: the first field of a struct has
-// the struct's address.
+// pointer identifies a pointer by address and type: the first field of a struct has the struct's address.
 type pointer struct {
 	at uintptr
 	to reflect.Type
@@ -49,7 +48,7 @@ type writer struct {
 	texts    map[string]uint64
 	pointers map[pointer]uint64
 	compares bool           // see Fingerprint
-	omit     []reflect.Type // likewise
+	omit     []reflect.Type // see Fingerprint
 }
 
 func (w *writer) number(n uint64) { w.b = binary.AppendUvarint(w.b, n) }
@@ -105,8 +104,7 @@ func (w *writer) value(v reflect.Value) error {
 	return nil
 }
 
-// text writes a text the first time, and later its number. Number 0 begins a new
-// one.
+// text writes a string the first time, and later its number. Number 0 begins a new one.
 func (w *writer) text(s string) {
 	if n, known := w.texts[s]; known {
 		w.number(n)
@@ -163,8 +161,7 @@ func (w *writer) mapping(v reflect.Value) error {
 	return nil
 }
 
-// pointer writes 0 for nil, 1 and what it leads to the first time, and later the
-// number of that, from 2.
+// pointer writes 0 for nil; 1 and the value the first time; and later the value's number, from 2.
 func (w *writer) pointer(v reflect.Value) error {
 	if v.IsNil() {
 		w.number(0)

@@ -19,7 +19,7 @@ import (
 
 const module = "github.com/fevalgraph/fevalgraph/"
 
-// room is a folder with all below it, unless a deeper one has a room of its own.
+// room is a folder with everything below it, except folders with their own room.
 type room struct {
 	folder string
 	may    []string // rooms that its code may import

@@ -49,7 +49,7 @@ func (l layers) check(packages []listed) (problems []string) {
 	return problems
 }
 
-// outsideLayers reports whether a package is no part of the program.
+// outsideLayers reports whether a package does not belong to the program.
 func outsideLayers(folder string) bool {
 	return slices.ContainsFunc([]string{"bench", "docs", "internal/importmap"}, func(f string) bool { return within(folder, f) })
 }

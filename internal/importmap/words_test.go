@@ -19,12 +19,12 @@ import (
 type retired struct {
 	word    string // spaces between words
 	instead string
-	but     string // what the paths of files begin with that may have it; "" is none
+	but     string // prefix of the paths that can contain it; "" means none
 }
 
-// retiredNames must not be, or be part of, an identifier: "give back" is giveBack. One
-// with an upper-case letter must not be a whole identifier. Words with a plain meaning
-// of their own, such as take, left and again, are not here.
+// retiredNames must not be, or be part of, an identifier: "give back" is giveBack. A name with an upper-case
+// letter must not be a whole identifier. Words with another plain meaning, such as take, left and again, are
+// not here.
 var retiredNames = []retired{
 	{"shelves", "no word: trees are copied", ""},
 	{"shelver", "no word: trees are copied", ""},
@@ -196,7 +196,7 @@ func readTexts(t *testing.T, root string) (all []text) {
 	return all
 }
 
-// inlineCode is what a page quotes within a line.
+// inlineCode matches what a page quotes within a line.
 var inlineCode = regexp.MustCompile("`[^`\n]*`")
 
 // readPage leaves the blocks of a page out, and what it quotes: they are the words of

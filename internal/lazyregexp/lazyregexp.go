@@ -1,6 +1,5 @@
-// Package lazyregexp compiles regular expressions when they are first used. The program
-// starts for each command that it isolates and for each action of an engine, and those
-// need none of them: compiling all took a fifth of such a start.
+// Package lazyregexp compiles regular expressions on first use. The program starts for each command that it
+// isolates and for each action of an engine, which use none: compiling all took a fifth of such a start.
 package lazyregexp
 
 import (
@@ -8,8 +7,8 @@ import (
 	"sync"
 )
 
-// New returns a function that compiles the expression once and returns it. It panics when
-// the expression is wrong. It is for variables of packages.
+// New returns a function that compiles the expression once and returns it. The function panics if the
+// expression is invalid. It is for package variables.
 func New(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

@@ -9,16 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// byteLocks are the bytes of a file that this process has locked. Two keys share a
-// byte once in 2^63; then one waits for the other.
+// byteLocks are locks on bytes of a file. Two keys share a byte once in 2^63; then one waits for the other.
 type byteLocks struct {
 	mu   sync.Mutex
-	file *os.File           // nil until the first lock
-	held map[int64]struct{} // the kernel does not keep the holders of one open file apart
+	file *os.File           // nil before the first lock
+	held map[int64]struct{} // the kernel does not distinguish holders within one open file
 }
 
-// try locks the byte of a key; ok is false when another holds it. The error is
-// errors.ErrUnsupported on a file system that cannot.
+// try locks the byte of a key; ok is false if another holder has it. The error is errors.ErrUnsupported if the
+// file system does not support it.
 func (l *byteLocks) try(path string, key [32]byte) (release func(), ok bool, err error) {
 	at := int64(binary.BigEndian.Uint64(key[:]) >> 1)
 	l.mu.Lock()
@@ -46,19 +45,19 @@ func (l *byteLocks) try(path string, key [32]byte) (release func(), ok bool, err
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		_ = setByte(file, at, unix.F_UNLCK) // what cannot be unlocked goes with the process
+		_ = setByte(file, at, unix.F_UNLCK) // if it fails, the lock ends with the process
 		delete(l.held, at)
 	}, true, nil
 }
 
-// open opens the file at path, unless it is open and has not been removed.
+// open opens the file at path, unless it is open and still exists.
 func (l *byteLocks) open(path string) (err error) {
 	if l.file != nil {
 		if named, err := stillNamed(l.file, path); named || err != nil {
 			return err
 		}
 	}
-	l.file, err = openOrMake(path) // a removed file stays open for the locks in it
+	l.file, err = openOrMake(path) // a removed file stays open for its locks
 	return err
 }
 

@@ -4,7 +4,7 @@ package lockedfile
 
 import "errors"
 
-// byteLocks are of use where locks belong to an open file.
+// byteLocks is not supported: on these systems, locks on bytes belong to processes.
 type byteLocks struct{}
 
 func (*byteLocks) try(string, [32]byte) (release func(), ok bool, err error) {

@@ -1,10 +1,9 @@
-// Package lockedfile has the locks that processes share: kernel locks on files,
-// which the kernel releases when their holder ends, however it ends.
+// Package lockedfile implements locks between processes: kernel locks on files, which the kernel releases when
+// their holder ends, for whatever reason.
 //
-// A Lock is held for long and tried for; a Mutex is locked for moments, again and
-// again; Keys are many locks by name. All of them exclude goroutines of one
-// process as they exclude processes, and survive that the lock file is removed:
-// a lock counts only while its path still names the locked file.
+// A Lock is held for long and tried; a Mutex is locked briefly and often; Keys are many locks by name. All of them
+// also exclude goroutines of the same process, and work if the lock file is removed: a lock counts only while its
+// path still names the locked file.
 package lockedfile
 
 import (
@@ -17,14 +16,14 @@ import (
 	"time"
 )
 
-// Lock is an exclusive lock that is held.
+// Lock is a held exclusive lock.
 type Lock struct{ file *os.File }
 
-// waitPause is how long Wait waits between two attempts.
+// waitPause is the time between attempts of Wait.
 const waitPause = 50 * time.Millisecond
 
-// Try locks the file at path, which it makes if needed, without waiting. The lock
-// is nil when another holds it.
+// Try locks the file at path without waiting, and creates it if needed. It returns nil if another holder has
+// the lock.
 func Try(path string) (*Lock, error) {
 	return try(path, func() (*os.File, error) { return openOrMake(path) })
 }
@@ -79,7 +78,7 @@ func (l *Lock) Remove() error {
 	return errors.Join(os.Remove(l.file.Name()), l.file.Close())
 }
 
-// openOrMake opens a lock file and makes it, and its directory, if needed.
+// openOrMake opens a lock file. It creates the file and its directory if needed.
 func openOrMake(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|noFollow, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -93,9 +92,9 @@ func openOrMake(path string) (*os.File, error) {
 	return f, nil
 }
 
-// makeFile makes a lock file, unless another process has, and opens it. It is its owner's,
-// as who can open a file can hold a lock on it; in a directory that is a group's, the
-// group's. Such a file appears with its mode, whatever the umask is.
+// makeFile creates a lock file, unless another process did, and opens it. Its mode permits only its owner to
+// open it, since opening it permits locking; in the directory of a group, also the group. The file appears with
+// its mode, regardless of the umask.
 func makeFile(path string) (*os.File, error) {
 	const flag = os.O_RDWR | os.O_CREATE | noFollow
 	dir := filepath.Dir(path)
@@ -125,11 +124,10 @@ func makeFile(path string) (*os.File, error) {
 	if err = errors.Join(err, os.Remove(next.Name())); err != nil {
 		return nil, err
 	}
-	return openOrMake(path) // it may have been removed meanwhile
+	return openOrMake(path) // another process may have removed it in between
 }
 
-// stillNamed reports whether path names the open file f: it may have been removed,
-// and another been made, since f was opened.
+// stillNamed reports whether path still names the open file f: it can have been removed and replaced since.
 func stillNamed(f *os.File, path string) (bool, error) {
 	mine, err := f.Stat()
 	if err != nil {

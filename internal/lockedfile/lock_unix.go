@@ -19,11 +19,10 @@ const (
 	noWait = unix.LOCK_NB
 )
 
-// noFollow refuses a link: its path never names the locked file. It opens a pipe without
-// waiting for a writer.
+// noFollow rejects links, whose path never names the locked file, and opens pipes without waiting for a writer.
 const noFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
-// lockFile locks an open file; ok is false when another holds it.
+// lockFile locks an open file; ok is false if another holder has it.
 func lockFile(f *os.File, how mode, patience int) (ok bool, err error) {
 	for {
 		err := unix.Flock(int(f.Fd()), int(how)|patience)

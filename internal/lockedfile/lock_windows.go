@@ -17,13 +17,13 @@ const (
 	noWait = windows.LOCKFILE_FAIL_IMMEDIATELY
 )
 
-// noFollow is for systems on which links are rare.
+// noFollow is 0: links are rare on Windows.
 const noFollow = 0
 
-// lockedRange is a byte that no file has: locks keep nothing from being read.
+// lockedRange is a byte beyond any file, so that locks do not prevent reading.
 func lockedRange() *windows.Overlapped { return &windows.Overlapped{OffsetHigh: 1 << 30} }
 
-// lockFile locks an open file; ok is false when another holds it.
+// lockFile locks an open file; ok is false if another holder has it.
 func lockFile(f *os.File, how mode, patience uint32) (ok bool, err error) {
 	err = windows.LockFileEx(windows.Handle(f.Fd()), uint32(how)|patience, 0, 1, 0, lockedRange())
 	switch {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Mutex is a lock that is held for moments, again and again, by one holder or
-// shared by many. Its file stays open between; the zero value with a Path works.
+// Mutex is a lock that is held briefly and often, exclusively or shared. Its file stays open in between; the
+// zero value with a Path is ready to use.
 type Mutex struct {
 	Path string
 
@@ -22,8 +22,7 @@ type Mutex struct {
 	}
 }
 
-// Exclusive calls fn while no other holder, of this process or another, has the
-// lock in any way.
+// Exclusive calls fn while no other holder in this or another process has the lock, exclusively or shared.
 func (m *Mutex) Exclusive(fn func() error) (err error) {
 	e := &m.exclusive
 	e.Lock()
@@ -33,15 +32,15 @@ func (m *Mutex) Exclusive(fn func() error) (err error) {
 	}
 	defer func() {
 		if unlockFile(e.file) != nil {
-			e.file.Close() // that unlocks it, too
+			e.file.Close() // also unlocks it
 			e.file = nil
 		}
 	}()
 	return fn()
 }
 
-// Shared calls fn while no holder has the lock for itself. The first of this
-// process takes the kernel's lock, and the last releases it.
+// Shared calls fn while no holder has the lock exclusively. The first holder in this process takes the kernel's
+// lock, and the last one releases it.
 func (m *Mutex) Shared(fn func() error) error {
 	if err := m.join(); err != nil {
 		return err
@@ -73,8 +72,8 @@ func (m *Mutex) leave() {
 	}
 }
 
-// acquire locks f, or the file that the path names if f is nil or another one, and
-// returns it; nil after an error.
+// acquire locks f, or the file at the path if f is nil or another file. It returns the file, or nil after an
+// error.
 func (m *Mutex) acquire(f *os.File, how mode) (_ *os.File, err error) {
 	for {
 		if f == nil {

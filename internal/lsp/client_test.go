@@ -37,7 +37,7 @@ type client struct {
 	versions map[string]int
 }
 
-// projectOptions are those of the program.
+// projectOptions returns the options of the program.
 func projectOptions(t testing.TB) eval.Options {
 	cache := t.TempDir()
 	env := map[string]string{"FEVALGRAPH_CACHE_DIR": cache, "XDG_STATE_HOME": cache, "HOME": cache}
@@ -60,7 +60,7 @@ func dial(t testing.TB, o Options) *client {
 	return c
 }
 
-// start is a client of an initialized server.
+// start returns a client of an initialized server.
 func start(t testing.TB, capabilities string) *client {
 	t.Helper()
 	c := dial(t, Options{Project: projectOptions(t), Pause: time.Millisecond})
@@ -161,7 +161,7 @@ func (c *client) edit(uri string, r Range, with string) {
 	c.notify("textDocument/didChange", map[string]any{"textDocument": map[string]any{"uri": uri, "version": c.versions[uri]}, "contentChanges": []any{map[string]any{"range": r, "text": with}}})
 }
 
-// diagnostics are those of the text of an open file as it is now.
+// diagnostics returns the diagnostics of an open file's current text.
 func (c *client) diagnostics(uri string) []diagnostic {
 	c.t.Helper()
 	version := c.versions[uri]

@@ -45,7 +45,7 @@ type completer struct {
 
 // complete offers blocks and attributes that are missing in the body, kinds of blocks, values, references by
 // kind, functions, and names of files.
-func (s *server) complete(ctx context.Context, now *snapshot, p at) (any, error) {
+func (s *server) complete(ctx context.Context, now *snapshot, p positionParams) (any, error) {
 	in, release := s.find(ctx, now, p.TextDocument.URI, p.Position)
 	defer release()
 	if in == nil {

@@ -40,7 +40,7 @@ func (p *place) location(s lang.Span) location {
 
 // definition returns the location of the declaration that is named at a position, or of the file that a path
 // names.
-func (s *server) definition(ctx context.Context, now *snapshot, p at) (any, error) {
+func (s *server) definition(ctx context.Context, now *snapshot, p positionParams) (any, error) {
 	in, release := s.find(ctx, now, p.TextDocument.URI, p.Position)
 	defer release()
 	if in == nil {
@@ -57,7 +57,7 @@ func (s *server) definition(ctx context.Context, now *snapshot, p at) (any, erro
 }
 
 func (s *server) references(ctx context.Context, now *snapshot, p struct {
-	at
+	positionParams
 	Context struct {
 		IncludeDeclaration bool `json:"includeDeclaration"`
 	} `json:"context"`

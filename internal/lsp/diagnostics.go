@@ -20,7 +20,7 @@ func (p *project) publish(now *snapshot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	until := now.latest
-	if p.whole == nil { // later requests may need values
+	if p.whole == nil { // later requests can need values
 		until = p.s.ctx
 	}
 	a, err := p.analyze(until, now)
@@ -30,7 +30,7 @@ func (p *project) publish(now *snapshot) {
 	}
 	found := map[string][]diagnostic{}
 	for _, path := range a.Files() {
-		if d := now.file(path); now.open[d.uri] != nil { // a client may wait for an empty list, too
+		if d := now.file(path); now.open[d.uri] != nil { // clients can also wait for an empty list
 			found[d.uri] = []diagnostic{}
 		}
 	}

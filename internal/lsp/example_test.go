@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// exampleFiles are the examples, copied beside each other, and their files of HCL.
+// exampleFiles returns the examples, copied beside each other, and their files of HCL.
 func exampleFiles(t *testing.T) map[string][]string {
 	t.Helper()
 	mains, err := filepath.Glob("../../examples/*/fevalgraph.hcl")

@@ -16,7 +16,7 @@ const (
 )
 
 // hover returns the documentation of the name at a position, its declaration, and its value.
-func (s *server) hover(ctx context.Context, now *snapshot, p at) (any, error) {
+func (s *server) hover(ctx context.Context, now *snapshot, p positionParams) (any, error) {
 	in, release := s.find(ctx, now, p.TextDocument.URI, p.Position)
 	defer release()
 	if in == nil {
@@ -101,7 +101,7 @@ func (p *place) declared(symbol lang.Symbol) string {
 	said := inline(symbol.Title)
 	if symbol.NameSpan.File != "" {
 		d := p.now.file(symbol.NameSpan.File)
-		said += fmt.Sprintf(" at %s:%d", inline(p.of.shown(d.path)), d.position(symbol.NameSpan.Start).Line+1)
+		said += fmt.Sprintf(" at %s:%d", inline(p.of.displayPath(d.path)), d.position(symbol.NameSpan.Start).Line+1)
 	}
 	return said
 }

@@ -50,8 +50,8 @@ func (s *server) inlayHints(ctx context.Context, now *snapshot, p struct {
 	return hints, nil
 }
 
-// written is a block of the text with its instances: several with for_each.
-type written struct {
+// writtenBlock is a block of the text with its instances: several with for_each.
+type writtenBlock struct {
 	kind, base string // "problem", "problem.tally"
 	at         diag.Range
 	refs       []string
@@ -60,7 +60,7 @@ type written struct {
 }
 
 // keys returns the keys of for_each.
-func (w *written) keys() []string {
+func (w *writtenBlock) keys() []string {
 	keys := make([]string, len(w.refs))
 	for i, ref := range w.refs {
 		_, key, _ := strings.Cut(ref, `["`)
@@ -70,11 +70,11 @@ func (w *written) keys() []string {
 }
 
 // blocks returns the blocks of problems, solutions and tasks in a configuration that have instances.
-func blocks(cfg *lang.Config) []*written {
-	var all []*written
-	last := func(kind, ref string, at diag.Range) *written {
+func blocks(cfg *lang.Config) []*writtenBlock {
+	var all []*writtenBlock
+	last := func(kind, ref string, at diag.Range) *writtenBlock {
 		if n := len(all); n == 0 || all[n-1].at != at || all[n-1].kind != kind {
-			all = append(all, &written{kind: kind, base: baseOf(ref), at: at})
+			all = append(all, &writtenBlock{kind: kind, base: baseOf(ref), at: at})
 		}
 		w := all[len(all)-1]
 		w.refs = append(w.refs, ref)

@@ -43,9 +43,9 @@ func (s *server) initialize(raw json.RawMessage) (any, error) {
 	}, nil
 }
 
-// begun asks to be notified of files that others write: sources of cells, tests, and records
+// watchFiles requests notifications about files that others write: sources of cells, tests, and records
 // of runs.
-func (s *server) begun(struct{}) error {
+func (s *server) watchFiles(struct{}) error {
 	if !s.client.Workspace.DidChangeWatchedFiles.DynamicRegistration {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (s *server) begun(struct{}) error {
 	return nil
 }
 
-// call asks the client for something, and does not wait until it answers.
+// call sends a request to the client, without waiting for the answer.
 func (s *server) call(method string, params any) {
 	s.spawn(func() {
 		var ignored json.RawMessage

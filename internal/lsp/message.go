@@ -7,8 +7,8 @@ type textDocument struct {
 	Version int    `json:"version,omitempty"`
 }
 
-// at contains the parameters of requests about a position.
-type at struct {
+// positionParams contains the parameters of requests about a position.
+type positionParams struct {
 	TextDocument textDocument `json:"textDocument"`
 	Position     Position     `json:"position"`
 }

@@ -13,7 +13,7 @@ var requests map[string]func(context.Context, *server, *snapshot, json.RawMessag
 
 func init() { // in init: the handlers refer to the maps
 	notifications = map[string]func(*server, json.RawMessage) error{
-		"initialized":                     notified((*server).begun),
+		"initialized":                     notified((*server).watchFiles),
 		"exit":                            notified((*server).exit),
 		"$/cancelRequest":                 notified((*server).cancel),
 		"textDocument/didOpen":            notified((*server).opened),

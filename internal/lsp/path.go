@@ -63,8 +63,8 @@ func (p *place) writtenPath() string {
 	return path
 }
 
-// shown returns the name of a file for messages.
-func (p *project) shown(path string) string {
+// displayPath returns the name of a file for messages.
+func (p *project) displayPath(path string) string {
 	dir := p.options.ProjectDir()
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)

@@ -7,8 +7,8 @@ import (
 	"unicode/utf16"
 )
 
-// hard are texts whose characters have several bytes, several units, or none of their own
-// column, and lines that end in every way.
+// hard lists texts whose characters have several bytes, several units, or no column, and lines with every kind
+// of end.
 var hard = []string{"", "\n", "\r\n", "\r", "a", "\t", "é", "e\u0301", "🗄️", "𝒳", "家", "\u200d", "\ufeff", "\"", "{", "}", "=", " ", "${", "a.b", "\u2028"}
 
 func TestPositions(t *testing.T) {

@@ -95,13 +95,13 @@ func (p *project) values(now *snapshot) *lang.Analysis {
 	return p.whole
 }
 
-// delayed is something that is done in a moment, once for all that ask for it until then.
+// delayed is an action that runs after a pause, once for all requests until then.
 type delayed struct {
 	mu      sync.Mutex
 	pending bool
 }
 
-func (d *delayed) in(pause time.Duration, s *server, do func()) {
+func (d *delayed) schedule(pause time.Duration, s *server, do func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.pending {
@@ -114,7 +114,7 @@ func (d *delayed) in(pause time.Duration, s *server, do func()) {
 		d.mu.Unlock()
 		s.spawn(func() {
 			if _, err := s.guard("diagnostics", func() (any, error) { do(); return nil, nil }); err != nil {
-				s.say(err)
+				s.logError(err)
 			}
 		})
 	})
@@ -122,7 +122,7 @@ func (d *delayed) in(pause time.Duration, s *server, do func()) {
 
 // lookAtTexts schedules publishing the diagnostics of the texts.
 func (p *project) lookAtTexts() {
-	p.texts.in(p.s.options.Pause, p.s, func() { p.publish(p.s.snapshot()) })
+	p.texts.schedule(p.s.options.Pause, p.s, func() { p.publish(p.s.snapshot()) })
 }
 
 // diskPauses is the delay before verdicts are read, in pauses after an edit: files on disk often change in
@@ -132,7 +132,7 @@ const diskPauses = 20
 // lookAtDisk schedules reading verdicts, too.
 func (p *project) lookAtDisk() {
 	p.lookAtTexts()
-	p.disk.in(diskPauses*p.s.options.Pause, p.s, func() {
+	p.disk.schedule(diskPauses*p.s.options.Pause, p.s, func() {
 		if !p.isOpen() {
 			p.forget()
 			return

@@ -6,7 +6,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-func (s *server) prepareRename(ctx context.Context, now *snapshot, p at) (any, error) {
+func (s *server) prepareRename(ctx context.Context, now *snapshot, p positionParams) (any, error) {
 	in, release := s.find(ctx, now, p.TextDocument.URI, p.Position)
 	defer release()
 	if in == nil {
@@ -22,7 +22,7 @@ func (s *server) prepareRename(ctx context.Context, now *snapshot, p at) (any, e
 // rename changes a name where it is declared and wherever it is referred to. That it can be
 // done everywhere is known before anything is changed.
 func (s *server) rename(ctx context.Context, now *snapshot, p struct {
-	at
+	positionParams
 	NewName string `json:"newName"`
 }) (any, error) {
 	in, release := s.find(ctx, now, p.TextDocument.URI, p.Position)

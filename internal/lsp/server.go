@@ -83,7 +83,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, o Options) (orderly b
 	ready := make(chan struct{}) // conn is set before the first message is taken
 	handler := handlerFunc(func(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) {
 		<-ready
-		s.take(r)
+		s.handle(r)
 	})
 	s.conn = jsonrpc2.NewConn(ctx, jsonrpc2.NewBufferedStream(stream, jsonrpc2.VSCodeObjectCodec{}), handler, jsonrpc2.SetLogger(silent{}))
 	close(ready)
@@ -118,12 +118,12 @@ type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 
-// take handles one message: a notification is finished when it returns, a request is started.
-func (s *server) take(r *jsonrpc2.Request) {
+// handle handles one message: a notification is finished when it returns, a request is started.
+func (s *server) handle(r *jsonrpc2.Request) {
 	if r.Notif {
 		if handle := notifications[r.Method]; handle != nil && (s.stage == initialized || r.Method == "exit") {
 			if _, err := s.guard(r.Method, func() (any, error) { return nil, handle(s, params(r)) }); err != nil {
-				s.say(err)
+				s.logError(err)
 			}
 		}
 		return
@@ -143,7 +143,7 @@ func (s *server) take(r *jsonrpc2.Request) {
 	case s.stage == shutDown || r.Method == "initialize":
 		s.reply(r.ID, nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: r.Method + " is not possible now"})
 	case requests[r.Method] == nil:
-		s.reply(r.ID, nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "there is no " + r.Method})
+		s.reply(r.ID, nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "unknown method " + r.Method})
 	default:
 		s.begin(r)
 	}
@@ -196,8 +196,8 @@ func (s *server) reply(id jsonrpc2.ID, result any, err error) {
 	_ = s.conn.ReplyWithError(s.ctx, id, coded)
 }
 
-// say writes an error to the client's log.
-func (s *server) say(err error) {
+// logError writes an error to the client's log.
+func (s *server) logError(err error) {
 	_ = s.conn.Notify(s.ctx, "window/logMessage", map[string]any{"type": severityError, "message": err.Error()})
 }
 

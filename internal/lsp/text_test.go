@@ -9,7 +9,7 @@ import (
 	"unicode/utf16"
 )
 
-// units is a text as clients count it, and the index of each line's first unit.
+// units returns a text as clients count it, and the index of each line's first unit.
 func units(text string) (all []uint16, starts []int) {
 	all, starts = utf16.Encode([]rune(text)), []int{0}
 	for i, u := range all {
@@ -20,7 +20,7 @@ func units(text string) (all []uint16, starts []int) {
 	return all, starts
 }
 
-// applied is a text with edits that do not overlap, by code units.
+// applied returns a text with edits that do not overlap, by code units.
 func applied(text string, edits []textEdit) string {
 	all, starts := units(text)
 	index := func(p Position) int {
@@ -51,7 +51,7 @@ func within(text string, r Range) string {
 	return strings.TrimSuffix(strings.TrimPrefix(rest, before), strings.TrimPrefix(whole, before))
 }
 
-// placeOf is where the n-th occurrence of a text begins, from 0.
+// placeOf returns where the n-th occurrence of a text begins, from 0.
 func placeOf(t testing.TB, text, part string, n int) Position {
 	t.Helper()
 	at := -1

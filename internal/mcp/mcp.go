@@ -1,6 +1,6 @@
 // Package mcp answers questions of coding agents about a project, by the Model Context Protocol over two
-// streams. Each tool is a command that only reads, whose output is the answer: it decides nothing and runs
-// nothing itself.
+// streams. Each tool is a command with read access, whose output is the answer; the package itself decides and
+// runs nothing.
 package mcp
 
 import (
@@ -18,22 +18,22 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Options of a server.
+// Options are the options of a server.
 type Options struct {
 	Version string
-	// Call executes a command with its arguments, and returns what it printed and whether it could answer.
+	// Call executes a command with its arguments, and returns its output and whether it succeeded.
 	Call func(ctx context.Context, args []string) (printed string, ok bool)
 }
 
-// tool is a command as agents see it.
+// tool is a command that agents can call.
 type tool struct {
 	name, about string
 	command     []string
-	// arguments are those of the command, in order, by name, with what they mean; those from the first
-	// that is not given are left out.
+	// arguments are the command's arguments in order, as pairs of name and description. The first missing one
+	// ends the list.
 	arguments [][2]string
-	required  int  // of them
-	list      bool // the last is a list
+	required  int  // number of required arguments
+	list      bool // whether the last is a list
 }
 
 var tools = []tool{
@@ -49,7 +49,7 @@ var tools = []tool{
 		[][2]string{{"node", "PROBLEM/CHECKPOINT/SOLUTION, or the address of a node"}}, 1, false},
 }
 
-// most bounds an answer in bytes: an agent reads all of it.
+// most limits an answer in bytes, since an agent reads all of it.
 const most = 256 << 10
 
 // Serve answers requests until the input ends or ctx is done.
@@ -73,13 +73,13 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Options)
 	return err
 }
 
-// conversation is the one connection of a transport. It ends, as its input does when an agent stops a server,
-// only once all requests have been answered.
+// conversation is the only connection of a transport. Agents stop a server by ending its input; the connection then
+// ends once all requests have been answered.
 type conversation struct {
 	mcp.Transport
 	mcp.Connection
-	asked  sync.Map       // by jsonrpc.ID, the requests that await an answer
-	open   sync.WaitGroup // as many
+	asked  sync.Map       // pending requests by jsonrpc.ID
+	open   sync.WaitGroup // counts asked
 	ended  atomic.Bool
 	close  sync.Once
 	closed chan struct{}
@@ -150,7 +150,7 @@ func (t *tool) schema() map[string]any {
 	return map[string]any{"type": "object", "properties": properties, "required": required}
 }
 
-// args returns the command with the arguments of a request, none of which can be a flag.
+// args returns the command line for a request. No argument can be a flag, since they follow "--".
 func (t *tool) args(request json.RawMessage) ([]string, error) {
 	given := map[string]json.RawMessage{}
 	if len(request) > 0 {

@@ -1,6 +1,6 @@
-// Package otlp sends a run as spans of OpenTelemetry to an OTLP endpoint over HTTP: the run, its cells,
-// and the nodes that did work. A Recorder is an event.Sink, which keeps what spans are made of; Send
-// sends them once the run has ended, so an endpoint that is slow or away never holds up a run.
+// Package otlp sends a run as spans of OpenTelemetry to an OTLP endpoint over HTTP: the run, its cells, and the nodes
+// that did work. A Recorder is an event.Sink that collects the data of spans. Send sends them after the run, so that
+// a slow or unreachable endpoint does not delay it.
 //
 // Headers, certificates and compression follow the variables OTEL_EXPORTER_OTLP_* of the process.
 package otlp
@@ -28,12 +28,13 @@ import (
 )
 
 const (
-	tracesPath = "/v1/traces"     // of an endpoint without a path
-	patience   = 10 * time.Second // with an endpoint, in all
-	perRequest = 512              // spans
+	tracesPath = "/v1/traces"     // for an endpoint without a path
+	patience   = 10 * time.Second // total time for sending
+	perRequest = 512              // number of spans
 )
 
-// Cell is a cell of the run, and the two ends of the addresses of its nodes after their kind.
+// Cell is a cell of the run. The addresses of its nodes, after their kind, begin with Prefix and end with
+// Suffix.
 type Cell struct {
 	Problem, Solution, Backend string
 	Repeat                     int
@@ -48,15 +49,15 @@ type Recorder struct {
 	mu     sync.Mutex
 	start  event.RunStart
 	end    event.RunEnd
-	starts map[string]event.NodeStart // by address, of the last attempt
+	starts map[string]event.NodeStart // last attempt by address
 	nodes  []event.NodeDone
 }
 
-// New returns a Recorder for an endpoint, such as "http://127.0.0.1:4318". A URL with a path is used as it is.
+// New returns a Recorder for an endpoint, such as "http://127.0.0.1:4318". A URL with a path is used unchanged.
 func New(endpoint string) (*Recorder, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("%q is no URL of an OTLP endpoint (hint: http://127.0.0.1:4318)", endpoint)
+		return nil, fmt.Errorf("%q is not the URL of an OTLP endpoint (hint: http://127.0.0.1:4318)", endpoint)
 	}
 	if u.Path == "" || u.Path == "/" {
 		u.Path = tracesPath
@@ -82,12 +83,12 @@ func (r *Recorder) Emit(e event.Event) {
 	}
 }
 
-// Send sends the spans. The error names the endpoint, and does not mean that the run has failed.
+// Send sends the spans. An error names the endpoint; it does not mean that the run failed.
 func (r *Recorder) Send(ctx context.Context, cells []Cell) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.start.Time.IsZero() {
-		return nil // no run began
+		return nil // no run started
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -111,7 +112,7 @@ func (r *Recorder) failed(err error) error {
 	return fmt.Errorf("sending spans to %s: %w", r.endpoint, err)
 }
 
-// exporter keeps the first error, and sends nothing more after it.
+// exporter keeps the first error, and then sends nothing more.
 type exporter struct {
 	*otlptrace.Exporter
 	mu  sync.Mutex
@@ -125,7 +126,7 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpa
 	if e.err == nil {
 		e.err = e.Exporter.ExportSpans(ctx, spans)
 	}
-	return nil // Send returns first
+	return nil // Send returns the first one
 }
 
 func (e *exporter) first() error {
@@ -134,10 +135,10 @@ func (e *exporter) first() error {
 	return e.err
 }
 
-// period is when something began and ended.
+// period is a span of time.
 type period struct{ from, to time.Time }
 
-// cover extends a period by another.
+// cover extends a period to contain another.
 func (p *period) cover(q period) {
 	if p.from.IsZero() || q.from.Before(p.from) {
 		p.from = q.from
@@ -154,11 +155,11 @@ func (r *Recorder) periodOf(n *event.NodeDone) period {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// spans makes the spans of the run.
+// spans creates the spans of the run.
 func (r *Recorder) spans(ctx context.Context, t trace.Tracer, cells []Cell) {
 	e := &r.end
 	whole := period{r.start.Time, r.start.Time.Add(seconds(e.Seconds))}
-	for i := range r.nodes { // also of a run without an end
+	for i := range r.nodes { // also for a run without an end
 		whole.cover(r.periodOf(&r.nodes[i]))
 	}
 	ctx, run := begin(ctx, t, "run", whole, attribute.String("fevalgraph.run", r.start.Run), attribute.String("fevalgraph.selection", r.start.Selection),
@@ -191,7 +192,7 @@ func begin(ctx context.Context, t trace.Tracer, name string, of period, about ..
 	return t.Start(ctx, name, trace.WithTimestamp(of.from), trace.WithAttributes(about...))
 }
 
-// node makes the span of a node's last attempt.
+// node creates the span of a node's last attempt.
 func (r *Recorder) node(ctx context.Context, t trace.Tracer, n *event.NodeDone) {
 	of := r.periodOf(n)
 	_, span := begin(ctx, t, n.Addr, of, attribute.String("fevalgraph.kind", n.Kind), attribute.String("fevalgraph.state", string(n.State)),
@@ -203,7 +204,7 @@ func (r *Recorder) node(ctx context.Context, t trace.Tracer, n *event.NodeDone) 
 	span.End(trace.WithTimestamp(of.to))
 }
 
-// divide returns the numbers of nodes by the numbers of the cells they belong to, and those of the others.
+// divide returns the indices of nodes by the indices of their cells, and those of other nodes.
 func (r *Recorder) divide(cells []Cell) (byCell map[int][]int, shared []int) {
 	type ends struct{ problem, suffix string }
 	known := make(map[ends]int, len(cells))

@@ -4,5 +4,5 @@ package procgroup
 
 import "os/exec"
 
-// Set does nothing here.
+// Set does nothing on this system.
 func Set(*exec.Cmd) {}

@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package procgroup has commands that are no session's, such as uv, be ended with all that they start.
+// Package procgroup ends commands outside of sessions, such as uv, with all their descendants.
 package procgroup
 
 import (
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Set makes the end of its context end the command, which has not started, and its descendants, and takes
-// the caller's terminal from them. On other systems than Unix it ends only the command itself.
+// Set configures a command that has not started: the end of its context ends it and its descendants, and it
+// does not get the caller's terminal. On systems other than Unix, only the command itself ends.
 func Set(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -1,6 +1,6 @@
-// Package proof proves who wrote a file. A project can come from elsewhere with everything that
-// fevalgraph would keep in it: only files count that a key proves which no project has. It knows
-// neither where keys are kept nor what files mean.
+// Package proof proves who wrote a file. A project can come from elsewhere with all files that fevalgraph would
+// keep in it, so only files that are proven by a key outside of the project count. The package does not know
+// where keys are stored and what files mean.
 package proof
 
 import (
@@ -22,7 +22,7 @@ import (
 // Key makes and checks proofs.
 type Key []byte
 
-// NewKey derives the key for one use from a secret, whose proofs for other uses it does not accept.
+// NewKey derives a key for one use from a secret. It rejects proofs for other uses.
 func NewKey(secret []byte, use string) (Key, error) {
 	key, err := hkdf.Key(sha256.New, secret, nil, use, sha256.Size)
 	if err != nil {
@@ -31,7 +31,7 @@ func NewKey(secret []byte, use string) (Key, error) {
 	return key, nil
 }
 
-// Of returns the proof of a text, in parts that the caller keeps apart.
+// Of returns the proof of a text, given in parts whose boundaries count.
 func (k Key) Of(parts ...[]byte) []byte {
 	mac := hmac.New(sha256.New, k)
 	for _, part := range parts {
@@ -40,21 +40,20 @@ func (k Key) Of(parts ...[]byte) []byte {
 	return mac.Sum(nil)
 }
 
-// Proves reports whether a proof is that of a text.
+// Proves reports whether proof is the proof of a text.
 func (k Key) Proves(proof []byte, parts ...[]byte) bool { return hmac.Equal(proof, k.Of(parts...)) }
 
-// Place seals the files of a directory, such as a project's state directory. What was sealed at
-// another place, under another name or with another key is as good as not there. The zero Place
-// has no key: anyone can write what it accepts, and it finds damage only. It is for directories
-// that are the user's own.
+// Place seals the files of a directory, such as a project's state directory. Files that were sealed at another
+// place, under another name or with another key are treated as missing. The zero Place has no key: it only
+// detects damage, and accepts what anyone writes. It is for directories that only the user can write.
 type Place struct {
 	dir     string // absolute
 	key     Key
 	foreign func(path string)
 }
 
-// At returns the Place of a directory, whose real path is bound into the key. foreign is called
-// for files that are whole and not proven.
+// At returns the Place of a directory, whose real path is part of the key. foreign is called for undamaged
+// files without a valid proof.
 func At(key Key, dir string, foreign func(path string)) Place {
 	dir = absolute(dir)
 	real := dir
@@ -71,10 +70,10 @@ func At(key Key, dir string, foreign func(path string)) Place {
 	return Place{dir: dir, key: key.Of([]byte("place\x00" + real)), foreign: foreign}
 }
 
-// Key returns the key for the parts of a file that is sealed in parts.
+// Key returns the key for a file whose parts are sealed separately.
 func (p Place) Key(path string) Key { return p.key.Of(p.name(path)) }
 
-// Foreign reports a file to whom the place was made for.
+// Foreign reports a file to the callback of At.
 func (p Place) Foreign(path string) {
 	if p.foreign != nil {
 		p.foreign(path)
@@ -97,14 +96,14 @@ func absolute(path string) string {
 	return path
 }
 
-// A sealed file is a line and its content. The line is magic, the content's length in decimal,
-// its SHA-256 and the proof of both. What is not proven is not read.
+// A sealed file is a line and its content. The line consists of magic, the content's length in decimal, its
+// SHA-256 and the proof of both. Content without proof is not read.
 const (
 	magic   = "fevalgraph-sealed 2 "
 	longest = len(magic) + 20 + 1 + 2*sha256.Size + 1 + 2*sha256.Size + 1 // of the line
 )
 
-// Seal returns content with a line before it by which Unseal recognizes it.
+// Seal returns content after a line by which Unseal recognizes it.
 func (p Place) Seal(path string, content []byte) []byte {
 	sum := sha256.Sum256(content)
 	b := make([]byte, 0, longest+len(content))
@@ -115,15 +114,15 @@ func (p Place) Seal(path string, content []byte) []byte {
 	return append(append(b, '\n'), content...)
 }
 
-// Unseal returns what was sealed; ok is false when b is anything else.
+// Unseal returns the sealed content; ok is false if b is not validly sealed.
 func (p Place) Unseal(path string, b []byte) (content []byte, ok bool) {
 	content = p.unseal(path, bytes.NewReader(b), int64(len(b)))
 	return content, content != nil
 }
 
-// Read returns what was sealed into a file; nil when the file is missing or anything else.
+// Read returns the content of a sealed file, or nil if the file is missing or invalid.
 func (p Place) Read(path string) []byte {
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() { // opening a pipe waits
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() { // opening a pipe would block
 		return nil
 	}
 	f, err := os.Open(path)
@@ -138,12 +137,12 @@ func (p Place) Read(path string) []byte {
 	return p.unseal(path, f, info.Size())
 }
 
-// Write writes a sealed file, whole or not at all.
+// Write writes a sealed file atomically.
 func (p Place) Write(path string, mode fs.FileMode, content []byte) error {
 	return atomicfile.Write(path, mode, p.Seal(path, content))
 }
 
-// unseal reads a sealed file of a size, or returns nil. It reports an unproven one.
+// unseal reads a sealed file of a size, or returns nil. It reports a foreign file.
 func (p Place) unseal(path string, r io.ReaderAt, size int64) []byte {
 	head := make([]byte, min(size, int64(longest)))
 	if _, err := r.ReadAt(head, 0); err != nil && err != io.EOF {

@@ -1,6 +1,6 @@
-// Package pyjson formats values like Python's json module where that differs from Go, or goes beyond JSON:
-// the words NaN, Infinity and -Infinity, and numbers as their repr. It does not decode: Quote makes a text
-// that encoding/json reads.
+// Package pyjson formats values like Python's json module where that differs from Go or goes beyond JSON: the
+// words NaN, Infinity and -Infinity, and numbers as their repr. It does not decode: Quote makes a text that
+// encoding/json can read.
 package pyjson
 
 import (
@@ -10,21 +10,20 @@ import (
 	"strings"
 )
 
-// prefix begins a text that stands for a number which JSON lacks. No file can
-// have it by chance: one would have to mean it.
+// prefix marks a string that represents a number which JSON lacks. It does not occur in files by chance.
 const prefix = "\x00number:"
 
-// words are Python's for numbers that JSON lacks.
+// words are Python's words for numbers that JSON lacks.
 var words = []string{"NaN", "-Infinity", "Infinity"}
 
-// Quote returns a JSON text with Python's words for numbers that JSON lacks as
-// strings that Word knows. Everything else, also what is no JSON, stays.
+// Quote replaces Python's words for numbers in JSON with strings for Word. Everything else, even invalid JSON,
+// stays.
 func Quote(text []byte) []byte {
 	if !bytes.Contains(text, []byte("NaN")) && !bytes.Contains(text, []byte("Infinity")) {
 		return text
 	}
 	var out bytes.Buffer
-	inside := false // of a text
+	inside := false // in a string
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
@@ -55,10 +54,10 @@ func wordAt(text []byte) string {
 	return ""
 }
 
-// Word returns the word that a decoded string of Quote's stands for.
+// Word returns the word that a decoded string represents.
 func Word(s string) (word string, ok bool) { return strings.CutPrefix(s, prefix) }
 
-// Float returns Python's repr of a float: the shortest digits that read back as f, always with a point or an
+// Float returns Python's repr of a float: the fewest digits that parse back to f, always with a point or an
 // exponent, which is used from 1e16 up and below 1e-4; nan, inf and -inf for other values.
 func Float(f float64) string {
 	switch a := math.Abs(f); {

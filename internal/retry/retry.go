@@ -1,8 +1,7 @@
-// Package retry makes calls again that failed for a reason that may pass.
+// Package retry repeats calls that failed for a reason that can pass.
 //
-// Which errors may pass is the caller's to know; how long to be patient, and the pauses between
-// calls, are the same everywhere. A caller that counts different failures of one call uses a Tries
-// for each.
+// The caller decides which errors can pass; patience and pauses are the same everywhere. A caller that counts
+// different failures of a call uses a Tries for each.
 package retry
 
 import (
@@ -11,23 +10,23 @@ import (
 	"time"
 )
 
-// Patience bounds how often a call is made again. It is used up if both of its limits are reached;
-// a limit of 0 is always reached, so a Patience without limits allows no second call.
+// Patience limits how often a call is repeated. It is exhausted if both limits are reached; a limit of 0 is
+// always reached, so a Patience without limits permits no second call.
 type Patience struct {
-	For   time.Duration // since the first failure without progress since
-	Calls int           // that failed without progress
-	// Pause is the time before the second call. Each further pause is twice as long, up to Longest,
-	// which is Pause if it is 0. Half of each pause is random.
+	For   time.Duration // time since the first failure without progress
+	Calls int           // failed calls without progress
+	// Pause is the time before the second call. Each further pause is twice as long, up to Longest; 0 means
+	// Pause. Half of each pause is random.
 	Pause, Longest time.Duration
-	// Note learns the error that the first pause is for; nil ignores it.
+	// Note gets the error before the first pause; it can be nil.
 	Note func(error)
 }
 
-// Forever is a Patience.For that only the end of a context bounds.
+// Forever is a Patience.For without a limit.
 const Forever = time.Duration(1<<63 - 1)
 
-// Do makes a call, and again while its error may pass and patience is left. It returns the last
-// error, or the cause of ctx if ctx ends after a failure.
+// Do makes a call, and repeats it while its error can pass and patience remains. It returns the last error, or
+// the cause of ctx if ctx ends after a failure.
 func (p Patience) Do(ctx context.Context, passes func(error) bool, call func() error) error {
 	t := Tries{Patience: p}
 	for {
@@ -47,7 +46,7 @@ func (p Patience) Do(ctx context.Context, passes func(error) bool, call func() e
 	}
 }
 
-// Tries counts the failures of one call.
+// Tries counts the failures of a call.
 type Tries struct {
 	Patience
 	failed int
@@ -58,11 +57,11 @@ type Tries struct {
 // Failed returns the number of failures since the last progress.
 func (t *Tries) Failed() int { return t.failed }
 
-// Progress forgets the failures so far.
+// Progress resets the count and the pause.
 func (t *Tries) Progress() { t.failed, t.pause = 0, 0 }
 
-// Wait counts a failure, and pauses. It returns err if patience is used up, the cause of ctx if ctx
-// ends first, and nil if the call may be made again.
+// Wait counts a failure, and pauses. It returns err if patience is exhausted, the cause of ctx if ctx ends
+// first, and nil if the call can be repeated.
 func (t *Tries) Wait(ctx context.Context, err error) error {
 	if t.failed++; t.failed == 1 {
 		t.since = time.Now()

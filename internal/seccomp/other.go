@@ -4,10 +4,10 @@ package seccomp
 
 import "errors"
 
-// Filter is a set of denied system calls. It takes Linux on an architecture with releases.
+// Filter is a set of denied system calls. It is supported on Linux, for the architectures of releases.
 type Filter int
 
-// The filters.
+// Filters.
 const (
 	Reach Filter = 1 << iota
 	Namespaces

@@ -1,11 +1,11 @@
 //go:build linux && (amd64 || arm64)
 
-// Package seccomp denies a thread, and everything that it starts, system calls that honest
-// programs do without: calls that reach into other programs, that leave something in the kernel
-// for the next program to find, and those in which the kernel had most of its errors.
+// Package seccomp denies a thread, and everything that it starts, system calls that honest programs do not
+// need: calls that access other programs, that leave traces in the kernel for the next program, or in which the
+// kernel had most of its vulnerabilities.
 //
-// A filter compares numbers and arguments, and cannot follow pointers. It does not keep a program
-// from opening /proc/PID/mem, and does not separate users, files or networks.
+// A filter compares numbers and arguments, and cannot follow pointers. It does not prevent a program from
+// opening /proc/PID/mem, and does not separate users, files or networks.
 package seccomp
 
 import (
@@ -21,9 +21,9 @@ import (
 type Filter int
 
 const (
-	// Reach denies what neither programs nor servers of sandboxes need: keyrings, io_uring,
-	// other processes' memory and descriptors, modules, families of sockets besides those of
-	// files and the Internet, typing into terminals, and the calls of another architecture.
+	// Reach denies what neither programs nor servers in sandboxes need: keyrings, io_uring, memory and
+	// descriptors of other processes, modules, socket families other than files and the Internet, typing into
+	// terminals, and the calls of another architecture.
 	Reach Filter = 1 << iota
 	// Namespaces denies mounts and namespaces.
 	Namespaces
@@ -31,25 +31,25 @@ const (
 	IPC
 )
 
-// rule denies a system call or, if it has values, some arguments of one.
+// rule denies a system call or, if it has values, certain arguments of it.
 type rule struct {
 	number uintptr
 	errno  unix.Errno
-	// argument is the position of the argument. Its lower half counts, as it does for the kernel.
+	// argument is the position of the argument. Only its lower half counts, as in the kernel.
 	argument int
 	values   []uint32
-	except   bool // deny everything but the values
-	bits     bool // deny arguments that have a bit of the values
+	except   bool // deny everything except the values
+	bits     bool // deny arguments that contain a bit of the values
 }
 
 const newNamespaces = unix.CLONE_NEWCGROUP | unix.CLONE_NEWIPC | unix.CLONE_NEWNET | unix.CLONE_NEWNS |
 	unix.CLONE_NEWPID | unix.CLONE_NEWTIME | unix.CLONE_NEWUSER | unix.CLONE_NEWUTS
 
-// families lists the allowed families of sockets. Netlink lists the interfaces of a machine.
+// families lists the allowed socket families. Netlink lists the interfaces of a machine.
 var families = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
 
-// stopping lists the allowed requests of ptrace, which stop a process and read its registers.
-// LeakSanitizer, a part of AddressSanitizer, needs these; none of them changes memory.
+// stopping lists the allowed ptrace requests, which stop a process and read its registers. LeakSanitizer, a
+// part of AddressSanitizer, needs them; none changes memory.
 var stopping = []uint32{unix.PTRACE_ATTACH, unix.PTRACE_DETACH, unix.PTRACE_CONT, getRegisters, getFloats, unix.PTRACE_GETREGSET}
 
 // rules returns the rules of f.
@@ -67,7 +67,7 @@ func (f Filter) rules() []rule {
 			unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE,
 			unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_REBOOT, unix.SYS_ACCT, unix.SYS_SYSLOG, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD)
 		rules = append(rules,
-			// Programs that would use it go on without it if the kernel does not have it.
+			// Programs continue without it if the kernel does not have it.
 			rule{number: unix.SYS_IO_URING_SETUP, errno: unix.ENOSYS},
 			rule{number: unix.SYS_IO_URING_ENTER, errno: unix.ENOSYS},
 			rule{number: unix.SYS_IO_URING_REGISTER, errno: unix.ENOSYS},
@@ -82,7 +82,7 @@ func (f Filter) rules() []rule {
 		rules = append(rules,
 			rule{number: unix.SYS_UNSHARE, errno: unix.EPERM, values: []uint32{newNamespaces}, bits: true},
 			rule{number: unix.SYS_CLONE, errno: unix.EPERM, values: []uint32{newNamespaces}, bits: true},
-			rule{number: unix.SYS_CLONE3, errno: unix.ENOSYS}) // its flags are in memory; libraries call clone then
+			rule{number: unix.SYS_CLONE3, errno: unix.ENOSYS}) // its flags are in memory; libraries fall back to clone
 	}
 	if f&IPC != 0 {
 		deny(unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL,
@@ -93,18 +93,18 @@ func (f Filter) rules() []rule {
 
 const tioclinux = 0x541c // pastes into a console
 
-// Offsets in the data that the kernel gives to a filter.
+// Offsets in the data of a filter.
 const (
 	numberAt       = 0
 	architectureAt = 4
-	argumentsAt    = 16 // eight bytes each, of which the first four are the lower half
+	argumentsAt    = 16 // eight bytes each; the lower half comes first
 )
 
 func load(at int) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: uint32(at)}
 }
 
-// jump skips the given numbers of instructions if a test of the loaded value holds, or if it does not.
+// jump skips holds instructions if a test of the loaded value is true, else not instructions.
 func jump(test uint16, value uint32, holds, not int) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_JMP | test | unix.BPF_K, Jt: uint8(holds), Jf: uint8(not), K: value}
 }
@@ -129,7 +129,7 @@ func (f Filter) program() []unix.SockFilter {
 	return append(program, allow)
 }
 
-// program compiles r. It ends, or goes on with what follows it if the number is another.
+// program compiles r. For other system calls, execution continues after it.
 func (r rule) program() []unix.SockFilter {
 	then := []unix.SockFilter{refuse(r.errno)}
 	if len(r.values) > 0 {
@@ -149,8 +149,8 @@ func (r rule) program() []unix.SockFilter {
 	return append([]unix.SockFilter{jump(unix.BPF_JEQ, uint32(r.number), 0, len(then))}, then...)
 }
 
-// Install applies f to the calling thread, and to all that it starts, for good. Programs started
-// by it gain no privileges any more. The caller must have locked the thread.
+// Install applies f to the calling thread, and to everything that it starts, permanently. Programs that it
+// starts gain no privileges. The caller must have locked the thread.
 func (f Filter) Install() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("giving up new privileges: %w", err)

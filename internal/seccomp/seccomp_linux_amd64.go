@@ -4,7 +4,7 @@ import "golang.org/x/sys/unix"
 
 const (
 	architecture = unix.AUDIT_ARCH_X86_64
-	otherNumbers = 0x40000000 // those of the x32 ABI
+	otherNumbers = 0x40000000 // numbers of the x32 ABI
 	getRegisters = unix.PTRACE_GETREGS
 	getFloats    = unix.PTRACE_GETFPREGS
 )

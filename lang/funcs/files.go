@@ -25,11 +25,11 @@ type Files struct {
 	Read func(kind, name string)
 	// Overlay, when set, returns the text of a file that an editor has open, by its absolute path.
 	Overlay func(path string) (text []byte, open bool)
-	// Allowed, when set, reports whether a function may read an absolute path.
+	// Allowed, if set, reports whether a function can read an absolute path.
 	Allowed func(path string) bool
 }
 
-// OutsideError means that a function may not read a path.
+// OutsideError means that a function is not permitted to read a path.
 type OutsideError struct {
 	Path string // as it was written
 }
@@ -73,7 +73,7 @@ func (f Files) file() function.Function {
 }
 
 // ReadFile returns the text of a file, like the function file. An error wraps fs.ErrNotExist if the file is
-// missing, and is an *OutsideError if it may not be read.
+// missing, and is an *OutsideError if reading it is not permitted.
 func (f Files) ReadFile(written string) (string, error) {
 	text, err := f.bytes(written)
 	if err != nil {
@@ -286,7 +286,7 @@ func (f Files) read(kind, name string) {
 // missingError is fs.ErrNotExist in the words of a configuration's author.
 type missingError struct{ written string }
 
-func (e *missingError) Error() string        { return fmt.Sprintf("there is no %q", e.written) }
+func (e *missingError) Error() string        { return fmt.Sprintf("%q not found", e.written) }
 func (e *missingError) Is(target error) bool { return target == fs.ErrNotExist }
 
 // reason describes an error of a path as its author wrote it.
@@ -297,7 +297,7 @@ func reason(written string, err error) error {
 	case errors.Is(err, syscall.ELOOP):
 		return fmt.Errorf("%q runs in a loop of symbolic links", written)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%q may not be read", written)
+		return fmt.Errorf("%q is not readable", written)
 	}
 	var failed *fs.PathError
 	if errors.As(err, &failed) {

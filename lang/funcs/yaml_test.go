@@ -8,7 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// laughs is a YAML text of levels that each hold the one before nine times.
+// laughs returns a YAML text of levels that each hold the one before nine times.
 func laughs(levels int) string {
 	text := "l0: &l0 x\n"
 	for i := range levels {

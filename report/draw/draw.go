@@ -21,30 +21,30 @@ const (
 	Text      = "text"
 )
 
-// Shape is a mark of a drawing, in pixels from its upper left corner. Its JSON is read by pages.
+// Shape is a mark of a drawing. Coordinates are pixels from its upper left corner. Pages read its JSON.
 type Shape struct {
 	Kind   string  `json:"k"`
-	Class  string  `json:"c,omitempty"` // roles, with blanks between
+	Class  string  `json:"c,omitempty"` // roles, separated by spaces
 	X      float64 `json:"x,omitempty"` // left edge, center, or anchor
 	Y      float64 `json:"y,omitempty"` // upper edge, center, or middle of the text
-	W      float64 `json:"w,omitempty"` // width; for lines the end less X
-	H      float64 `json:"h,omitempty"` // height; for lines the end less Y
+	W      float64 `json:"w,omitempty"` // width; for lines the end minus X
+	H      float64 `json:"h,omitempty"` // height; for lines the end minus Y
 	R      float64 `json:"r,omitempty"` // radius
 	Path   string  `json:"d,omitempty"`
-	Anchor string  `json:"a,omitempty"` // of text: start by default, middle, end
+	Anchor string  `json:"a,omitempty"` // for text: start (default), middle or end
 	Text   string  `json:"s,omitempty"`
 	Turned bool    `json:"t,omitempty"` // text runs upwards
-	Title  string  `json:"o,omitempty"` // shown when pointed at
+	Title  string  `json:"o,omitempty"` // tooltip
 }
 
-// Drawing is a figure at one width.
+// Drawing is a figure at a certain width.
 type Drawing struct {
 	Width  float64 `json:"w"`
 	Height float64 `json:"h"`
 	Shapes []Shape `json:"shapes"`
 }
 
-// round keeps positions to a tenth of a pixel.
+// round rounds positions to a tenth of a pixel.
 func round(v float64) float64 { return math.Round(10*v) / 10 }
 
 func (d *Drawing) add(s Shape) {
@@ -77,7 +77,7 @@ func (d *Drawing) Polyline(points [][2]float64, class, title string) {
 	d.add(Shape{Kind: Path, Path: b.String(), Class: class, Title: title})
 }
 
-// Text adds a line of text whose middle is at y. Characters that steer text are escaped.
+// Text adds a line of text whose middle is at y. Control characters are escaped.
 func (d *Drawing) Text(x, y float64, anchor, class, s string) {
 	if anchor == "start" {
 		anchor = ""
@@ -93,10 +93,10 @@ func (d *Drawing) TurnedText(x, y float64, class, s string) {
 // letter is the mean width of a letter in pixels, at the size of the style's text.
 const letter = 6.6
 
-// TextWidth estimates the width of a text in pixels. No font is known here.
+// TextWidth estimates the width of a text in pixels, without knowing the font.
 func TextWidth(s string) float64 { return letter * float64(text.Width(s)) }
 
-// Fit cuts a text to a width in pixels.
+// Fit shortens a text to a width in pixels.
 func Fit(s string, width float64) string { return text.Line(s, max(1, int(width/letter))) }
 
 // Scale maps values to pixels.
@@ -106,7 +106,7 @@ type Scale struct {
 	Log        bool
 }
 
-// At returns the pixel of a value, which lies within the ends.
+// At returns the pixel of a value, limited to the ends.
 func (s Scale) At(v float64) float64 {
 	from, to := s.From, s.To
 	if s.Log {
@@ -119,8 +119,8 @@ func (s Scale) At(v float64) float64 {
 	return s.Start + share*(s.End-s.Start)
 }
 
-// Ticks returns round values within the ends, at most most of them for a linear scale; of a logarithmic one,
-// powers of ten with their doubles and fives while there is room.
+// Ticks returns round values within the ends: at most most for a linear scale; for a logarithmic one, powers of
+// ten, with their doubles and fives if they fit.
 func (s Scale) Ticks(most int) []float64 {
 	if !s.Log {
 		return s.linearTicks(most)
@@ -151,7 +151,7 @@ func (s Scale) linearTicks(most int) []float64 {
 	return thinned(all, most)
 }
 
-// thinned keeps every second value until there are few enough.
+// thinned keeps every second value until there are at most most.
 func thinned(all []float64, most int) []float64 {
 	for len(all) > max(2, most) {
 		var half []float64
@@ -163,7 +163,7 @@ func thinned(all []float64, most int) []float64 {
 	return all
 }
 
-// Step returns the least of 1, 2, 5, 10 times a power of ten that is at least a length.
+// Step returns the smallest of 1, 2, 5 and 10 times a power of ten that is at least a length.
 func Step(length float64) float64 {
 	if !(length > 0) || math.IsInf(length, 0) {
 		return 1

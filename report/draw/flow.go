@@ -9,22 +9,22 @@ import (
 type Box struct {
 	Name   string
 	Note   string // below the name
-	Role   string // of its color, such as "good"; "" is none
-	Title  string // shown when pointed at
+	Role   string // role of its color, such as "good"; "" means default
+	Title  string // tooltip
 	Column int
 }
 
-// The sizes of a flow, in pixels.
+// Sizes of a flow, in pixels.
 const (
 	flowHeight  = 38
-	flowGap     = 12 // between boxes of a column
+	flowGap     = 12 // between the boxes of a column
 	flowBetween = 56 // between columns
 	flowMargin  = 8
-	flowLongest = 44 // letters of a name that is not shortened
+	flowLongest = 44 // letters of a name before it is shortened
 )
 
-// Flow draws boxes in columns, in their order, and edges between them from left to right. Its width is what the boxes
-// take.
+// Flow draws boxes in columns, in their order, and edges between them from left to right. Its width depends on
+// the boxes.
 func Flow(boxes []Box, edges [][2]int) *Drawing {
 	d := &Drawing{}
 	type place struct{ x, y, width float64 }
@@ -64,7 +64,7 @@ func Flow(boxes []Box, edges [][2]int) *Drawing {
 		class := "fback kdim"
 		if b.Role != "" {
 			class = "f" + b.Role + " faint k" + b.Role
-			d.add(Shape{Kind: Rectangle, X: at.x, Y: at.y, W: at.width, H: flowHeight, R: 4, Class: "fback"}) // hides edges
+			d.add(Shape{Kind: Rectangle, X: at.x, Y: at.y, W: at.width, H: flowHeight, R: 4, Class: "fback"}) // hides edges behind the box
 		}
 		d.add(Shape{Kind: Rectangle, X: at.x, Y: at.y, W: at.width, H: flowHeight, R: 4, Class: class, Title: b.Title})
 		d.Text(at.x+8, at.y+12, "", "ftext", names[i])
@@ -73,13 +73,13 @@ func Flow(boxes []Box, edges [][2]int) *Drawing {
 	return d
 }
 
-// curve adds a line between two points that leaves and arrives level.
+// curve adds a line between two points that starts and ends horizontally.
 func (d *Drawing) curve(x1, y1, x2, y2, bend float64) {
 	d.add(Shape{Kind: Path, Class: "kdim thin", Path: "M" + number(x1) + " " + number(y1) +
 		"C" + number(x1+bend) + " " + number(y1) + " " + number(x2-bend) + " " + number(y2) + " " + number(x2) + " " + number(y2)})
 }
 
-// WriteSVG writes the drawing as a file.
+// WriteSVG writes the drawing as an SVG file.
 func (d *Drawing) WriteSVG(w io.Writer, title string) error {
 	var b strings.Builder
 	open(&b, d.Width, d.Height, title)

@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// Series is how many colors tell series apart.
+// Series is the number of colors for series.
 const Series = 8
 
-// Shades is how many shades there are from none to all.
+// Shades is the number of shades from none to all.
 const Shades = 11
 
-// role is the purpose of a color, in light and dark. The class "fNAME" fills with it, "kNAME" draws lines.
+// role is the purpose of a color, with its light and dark values. Class "fNAME" fills with it, "kNAME" draws
+// lines.
 type role struct{ name, light, dark string }
 
 var roles = append([]role{
@@ -34,7 +35,7 @@ var roles = append([]role{
 	{"s7", "#5b6670", "#98a3ad"},
 }, shades()...)
 
-// shades returns shades of one hue, which differ without colors, too.
+// shades returns shades of a single hue, which can also be distinguished without colors.
 func shades() []role {
 	light, dark := [2][3]float64{{238, 243, 248}, {8, 69, 128}}, [2][3]float64{{31, 38, 46}, {126, 190, 247}}
 	mix := func(ends [2][3]float64, share float64) string {
@@ -55,11 +56,11 @@ func shades() []role {
 	return all
 }
 
-// readable returns the color of text that has more contrast with a color, black or white.
+// readable returns black or white, whichever has more contrast with a background color.
 func readable(back string) string {
 	var c [3]int
 	fmt.Sscanf(back, "#%02x%02x%02x", &c[0], &c[1], &c[2])
-	luminance := 0.0 // of WCAG 2
+	luminance := 0.0 // according to WCAG 2
 	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
 		v := float64(c[i]) / 255
 		if v <= 0.04045 {
@@ -75,10 +76,10 @@ func readable(back string) string {
 	return "#000000"
 }
 
-// ShadeOf returns the number of the shade of a share. Text on shade 3 has the role "on3".
+// ShadeOf returns the number of the shade for a share. Text on shade 3 has the role "on3".
 func ShadeOf(share float64) int { return min(max(int(share*(Shades-1)+0.5), 0), Shades-1) }
 
-// The rules without colors. font is for files alone: a page has its own.
+// CSS rules without colors. font is for files only: a page sets its own.
 const (
 	font   = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;"
 	shared = "svg.figure text{font-size:12px}svg.figure text.small{font-size:10.5px}svg.figure text.strong{font-weight:600}" +
@@ -86,7 +87,7 @@ const (
 		"svg.figure .dash{stroke-dasharray:5 3}svg.figure .dots{stroke-dasharray:2 3}svg.figure .faint{fill-opacity:.3}svg.figure .pale{stroke-opacity:.45}svg.figure .clear{fill-opacity:0}"
 )
 
-// Style returns the style of files, which is light or dark as the viewer is.
+// Style returns the style of files, which follows the viewer's preference for light or dark.
 func Style() string {
 	var light, dark strings.Builder
 	for _, r := range roles {
@@ -96,8 +97,8 @@ func Style() string {
 	return "svg.figure{" + font + "}" + shared + light.String() + "@media (prefers-color-scheme:dark){" + dark.String() + "}"
 }
 
-// PageStyle returns the style of a page, whose own switch between light and dark it follows. The shades are
-// variables, too.
+// PageStyle returns the style of a page, which follows the page's switch between light and dark. Shades are
+// also defined as variables.
 func PageStyle() string {
 	var vars, rules strings.Builder
 	for _, r := range roles {

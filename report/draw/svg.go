@@ -10,20 +10,20 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Figure is a figure with the data that it shows.
+// Figure is a figure and its data.
 type Figure struct {
-	Name    string // of files, without an extension
+	Name    string // for file names, without an extension
 	Title   string
-	Note    string // how to read it, and what is left out
+	Note    string // how to read it, and what is omitted
 	Columns []string
-	Rows    [][]string // all of the data, with numbers in full
+	Rows    [][]string // all data, with unrounded numbers
 	Plot    func(width float64) *Drawing
 }
 
-// Width is that of figures in files.
+// Width is the width of figures in files.
 const Width = 880
 
-// WriteSVG writes the figure with its title and note as a separate file.
+// WriteSVG writes the figure as a separate file, with its title and note.
 func (f *Figure) WriteSVG(w io.Writer) error {
 	const top, line, columns = 34, 17, 146
 	d := f.Plot(Width)
@@ -47,7 +47,7 @@ func (f *Figure) WriteSVG(w io.Writer) error {
 	return err
 }
 
-// open begins a file with its background.
+// open writes the beginning of a file, with its background.
 func open(b *strings.Builder, width, height float64, title string) {
 	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" class="figure" width="` + number(width) + `" height="` + number(height) +
 		`" viewBox="0 0 ` + number(width) + " " + number(height) + `" role="img"><title>` + escaped(title) + "</title><style>" + Style() + "</style>\n")
@@ -56,7 +56,7 @@ func open(b *strings.Builder, width, height float64, title string) {
 	back.write(b)
 }
 
-// WriteCSV writes the data of the figure. field makes a text fit for a field.
+// WriteCSV writes the data of the figure. field escapes a field.
 func (f *Figure) WriteCSV(w io.Writer, field func(string) string) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
@@ -75,14 +75,14 @@ func (f *Figure) WriteCSV(w io.Writer, field func(string) string) error {
 
 func number(v float64) string { return strconv.FormatFloat(round(v), 'f', -1, 64) }
 
-// escaped returns a text for XML, without characters that steer text.
+// escaped escapes text for XML, including control characters.
 func escaped(s string) string {
 	var b strings.Builder
 	xml.EscapeText(&b, []byte(text.Line(s, 0)))
 	return b.String()
 }
 
-// write writes the shapes as elements.
+// write writes the shapes as SVG elements.
 func (d *Drawing) write(b *strings.Builder) {
 	for i := range d.Shapes {
 		s := &d.Shapes[i]

@@ -40,7 +40,7 @@ func esbuild(t *testing.T) string {
 	return path
 }
 
-// TestRebuilt builds web/ again: dist/ is what is built of it, byte for byte.
+// TestRebuilt builds web/ again and compares the result with dist/, byte for byte.
 func TestRebuilt(t *testing.T) {
 	dir := t.TempDir()
 	if out, err := exec.Command("../../scripts/build-web", esbuild(t), dir).CombinedOutput(); err != nil {

@@ -15,35 +15,35 @@ import (
 )
 
 const (
-	chunkBytes  = 256 << 10 // of JSON, after which a chunk ends
-	keptMessage = 16 << 10  // of a message's beginning and end, together
-	keptLog     = 64 << 10  // likewise
-	keptField   = 512       // likewise, of a manifest's values
+	chunkBytes  = 256 << 10 // JSON bytes after which a chunk ends
+	keptMessage = 16 << 10  // of a message: its beginning and end together
+	keptLog     = 64 << 10  // of a log: its beginning and end together
+	keptField   = 512       // of a manifest's value: its beginning and end together
 	keptNodes   = 64        // of a cell
 )
 
-// chunk is part of the details: those of cells from First on.
+// chunk is a part of the details, for the cells from First on.
 type chunk struct {
-	ID    string `json:"id"` // SHA-256 of what the page decompresses, in hex
+	ID    string `json:"id"` // hex SHA-256 of the uncompressed data
 	First int    `json:"first"`
 }
 
-// details are what the page shows of one cell alone.
+// details is the page's data about a single cell.
 type details struct {
 	Cell  *report.Cell `json:"cell"`
 	Nodes []Node       `json:"nodes"`
-	// More is how many nodes are left out.
+	// More is the number of omitted nodes.
 	More  int           `json:"more,omitempty"`
 	Graph *draw.Drawing `json:"graph,omitempty"`
-	// Trees are the places of the submissions in the chunks of trees, by checkpoint: -1 if it is unknown, -2 if it
-	// has no room. Empty if all are unknown.
+	// Trees are the indices of the submissions in the chunks of trees, by checkpoint: -1 if unknown, -2 if it
+	// did not fit. Empty if all are unknown.
 	Trees    []int     `json:"trees,omitempty"`
 	Excerpts []excerpt `json:"excerpts,omitempty"`
-	// Shown has the places in Excerpts for tests, by checkpoint and place of the test.
+	// Shown lists indices in Excerpts for tests, by checkpoint and index of the test.
 	Shown map[int]map[int][]int `json:"shown,omitempty"`
 }
 
-// index is the index of the page. It hands the rest to put, piece by piece.
+// index returns the index of the page. It passes the other data to put, piece by piece.
 func (p *Page) index(put func(id, data string) error) (*index, error) {
 	entries := p.Runs[len(p.Runs)-1].Results.Entries()
 	contenders := contendersOf(p.Runs[len(p.Runs)-1].Results)
@@ -99,7 +99,7 @@ func (p *Page) index(put func(id, data string) error) (*index, error) {
 	return x, err
 }
 
-// sendGrids sends the grids of problems, some at a time.
+// sendGrids sends the grids of problems in chunks.
 func sendGrids(problems []string, grids map[string]*grid, send func(any) (string, error)) ([]chunk, error) {
 	chunks, held, size, first := []chunk{}, []json.RawMessage(nil), 0, 0
 	for i, problem := range problems {
@@ -119,8 +119,7 @@ func sendGrids(problems []string, grids map[string]*grid, send func(any) (string
 	return chunks, nil
 }
 
-// packed is data as the page carries it: compressed, and in letters that mean nothing to a
-// browser.
+// packed returns data as the page contains it: compressed, and in an encoding that means nothing to a browser.
 func packed(v any) (id, data string, err error) {
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.DefaultCompression)
@@ -134,7 +133,7 @@ func packed(v any) (id, data string, err error) {
 	return hex.EncodeToString(sum[:]), base64.StdEncoding.EncodeToString(b.Bytes()), nil
 }
 
-// detailsOf are the details of a cell, with texts of any length cut.
+// detailsOf returns the details of a cell, with long texts shortened.
 func detailsOf(cell *report.Cell, nodes []Node) details {
 	shown := *cell
 	shown.Checkpoints = make([]report.Checkpoint, len(cell.Checkpoints))
@@ -173,7 +172,7 @@ func cutMessage(s *string) *string {
 	return &short
 }
 
-// cut keeps the beginning and the end of a text, and says in between how much is missing.
+// cut keeps the beginning and the end of a text, and notes in between how much is missing.
 func cut(s string, keep int) string {
 	if len(s) <= keep {
 		return s
@@ -183,7 +182,7 @@ func cut(s string, keep int) string {
 	return string(b.Bytes())
 }
 
-// work is the timeline.
+// work encodes the timeline.
 type work struct {
 	Addr    []string  `json:"addr"`
 	Kind    *column   `json:"kind"`

@@ -1,8 +1,7 @@
 package page
 
-// column is strings as a table of those that differ, and numbers of them: names repeat a
-// lot, and the page compares numbers faster.
-// A row without any has the number -1.
+// column stores strings as a table of distinct values and an index for each row: names repeat often, and the
+// page compares numbers faster. A missing value has the index -1.
 type column struct {
 	Values []string `json:"values"`
 	At     []int    `json:"at"`
@@ -32,7 +31,7 @@ func (c *column) addIf(s string, has bool) {
 	}
 }
 
-// numbers is a column of numbers that may be absent; nil where all are.
+// numbers is a column of optional numbers; nil if all are missing.
 type numbers []*float64
 
 func (n numbers) orNil() numbers {

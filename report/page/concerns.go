@@ -11,21 +11,21 @@ import (
 
 // concern groups checkpoints with the same trouble.
 type concern struct {
-	Kind        string `json:"kind"` // an outcome, "stale", "flaky", "vacuous", "in process"
+	Kind        string `json:"kind"` // an outcome, "stale", "flaky", "vacuous" or "in process"
 	Text        string `json:"text"`
 	Checkpoints int    `json:"checkpoints"`
-	Cells       []int  `json:"cells"` // that have it, at most mostConcerned
+	Cells       []int  `json:"cells"` // affected cells, at most mostConcerned
 	More        int    `json:"more,omitempty"`
 }
 
-// mostConcerned bounds the cells that a concern names.
+// mostConcerned limits the cells of a concern.
 const mostConcerned = 200
 
-// concernKinds are in the order in which they are shown.
+// concernKinds lists kinds in display order.
 var concernKinds = []string{string(verdict.OutcomeBroken), string(verdict.OutcomeErrored), string(verdict.OutcomeNotReached), string(verdict.OutcomeSkipped), "stale", "flaky", "vacuous", "in process"}
 
-// concernsOf returns all that asks for attention besides verdicts of failed tests: what has no verdict by
-// its reason, and verdicts to be careful with.
+// concernsOf returns what needs attention besides failed tests: missing verdicts by reason, and verdicts to be
+// careful with.
 func concernsOf(entries []report.Entry) []concern {
 	at, all, cell := map[[2]string]int{}, []concern{}, -1
 	add := func(kind, text string) {
@@ -56,7 +56,7 @@ func concernsOf(entries []report.Entry) []concern {
 			add(string(e.Outcome), text.Line(text.FirstLine(cmp.Or(e.Checkpoint.Trouble(), e.Note, string(e.Checkpoint.Class))), noteColumns))
 		}
 		if e.Checkpoint.State != "" {
-			add("stale", "The verdict is of an earlier run and no longer holds: "+text.Line(e.Checkpoint.State, noteColumns))
+			add("stale", "The verdict of an earlier run is out of date: "+text.Line(e.Checkpoint.State, noteColumns))
 		}
 		if e.Checkpoint.Vacuous {
 			add("vacuous", "It passed with no test that its policy looks at.")
@@ -74,12 +74,12 @@ func concernsOf(entries []report.Entry) []concern {
 	return all
 }
 
-// repeatOf names what an entry is a repeat of.
+// repeatOf returns a key that the repeats of an entry share.
 func repeatOf(e *report.Entry) [4]string {
 	return [4]string{e.Cell.Problem, e.Cell.Solution, e.Cell.Backend, e.Checkpoint.Name}
 }
 
-// flakyOf returns what has repeats that passed and repeats that failed.
+// flakyOf returns the keys of entries that passed in some repeats and failed in others.
 func flakyOf(entries []report.Entry) map[[4]string]bool {
 	first, flaky := map[[4]string]verdict.Outcome{}, map[[4]string]bool{}
 	for i := range entries {
@@ -96,8 +96,8 @@ func flakyOf(entries []report.Entry) map[[4]string]bool {
 	return flaky
 }
 
-// sinceOf returns the place of the latest earlier run that was asked for the same cells as the last one, or
-// for all; without any, the one before; -1 if there is only one run.
+// sinceOf returns the index of the latest earlier run that selected the same cells as the last one, or all
+// cells. Otherwise it returns the previous run, or -1 if there is only one run.
 func sinceOf(runs []Run) int {
 	last := len(runs) - 1
 	for i := last - 1; i >= 0; i-- {

@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// What web/ is built into; `make web` builds it, and `make test` compares.
+// The output of building web/: `make web` builds it, and `make test` checks that it is current.
 var (
 	//go:embed dist/app.js
 	program string
@@ -24,8 +24,8 @@ var (
 // inline is a piece of data within the document.
 type inline struct{ id, data string }
 
-// document is the file that a browser opens, with some pieces of data in it. The others
-// are in a directory beside it.
+// document returns the file that a browser opens, with some pieces of data inside. The others are in a
+// directory next to it.
 func (x *index) document(dir string, pieces []inline) (string, error) {
 	_, data, err := packed(x)
 	if err != nil {
@@ -39,7 +39,7 @@ func (x *index) document(dir string, pieces []inline) (string, error) {
 		`<meta name="color-scheme" content="light dark">` + "\n" +
 		"<title>" + html.EscapeString(text.Line("fevalgraph: "+x.Project, 0)) + "</title>\n" +
 		"<style>" + style + "</style>\n</head>\n<body>\n" +
-		"<noscript>This report is shown by a program within it, and this browser runs none.</noscript>\n" +
+		"<noscript>This report needs JavaScript.</noscript>\n" +
 		`<div id="app" data-directory="` + html.EscapeString(dir) + "\"></div>\n")
 	for _, p := range append([]inline{{"index", data}}, pieces...) {
 		b.WriteString(`<script type="text/plain" id="data-` + p.id + `">` + p.data + "</script>\n")
@@ -48,8 +48,8 @@ func (x *index) document(dir string, pieces []inline) (string, error) {
 	return b.String(), nil
 }
 
-// policy allows the page's own program and style by their hashes, the scripts that this
-// program asks for, which are its data, and nothing else.
+// policy allows the page's own program and style by their hashes, its data, which are loaded as scripts, and
+// nothing else.
 func policy(live bool) string {
 	p := "default-src 'none'; script-src '" + hash(program) + "' 'strict-dynamic'; style-src '" + hash(style) + "'; base-uri 'none'; form-action 'none'"
 	if live {

@@ -16,18 +16,18 @@ import (
 // narrow is the width of figures on a phone, in pixels.
 const narrow = 358
 
-// sheet is the figures of a page, which it reads when it shows some.
+// sheet holds the figures of a page, which loads it when it shows the first one.
 type sheet struct {
-	Style   string   `json:"style"` // of files
+	Style   string   `json:"style"` // of figures in files
 	Figures []figure `json:"figures"`
 }
 
-// figure is drawn for two widths. web/src/data.ts has the same names.
+// figure is a figure drawn at two widths. web/src/data.ts has the same names.
 type figure struct {
 	Name    string        `json:"name"`
 	Kind    string        `json:"kind"`             // such as "leaderboard"
-	Axis    string        `json:"axis,omitempty"`   // what it compares; "" if it is not about contenders
-	Metric  string        `json:"metric,omitempty"` // "" if it is of any
+	Axis    string        `json:"axis,omitempty"`   // axis of contenders; "" if it does not compare any
+	Metric  string        `json:"metric,omitempty"` // "" if it depends on no metric
 	Title   string        `json:"title"`
 	Note    string        `json:"note"`
 	Columns []string      `json:"columns"`
@@ -36,7 +36,7 @@ type figure struct {
 	Narrow  *draw.Drawing `json:"narrow"`
 }
 
-// mostRows bounds the data that a page has of a figure; `report --format svg` writes all.
+// mostRows limits the data of a figure in the page; `report --format svg` writes all.
 const mostRows = 5000
 
 func sheetOf(all []plotted) sheet {
@@ -56,18 +56,18 @@ func sheetOf(all []plotted) sheet {
 	return s
 }
 
-// plotted is a figure and what it is about.
+// plotted is a figure with its subject.
 type plotted struct {
 	draw.Figure
 	kind, axis, metric string
 }
 
-// figures returns every figure that the runs have data for. boards are those of the last run.
+// figures returns every figure that the runs have data for. boards are the contenders of the last run.
 func (p *Page) figures(boards []*report.Contenders) []plotted {
 	var all []plotted
 	used := map[string]bool{}
 	add := func(kind, axis, metric string, f draw.Figure, ok bool) {
-		for base, n := f.Name, 2; used[f.Name]; n++ { // labels can differ in what names of files leave out
+		for base, n := f.Name, 2; used[f.Name]; n++ { // file names omit characters, so different labels can collide
 			f.Name = fmt.Sprintf("%s-%d", base, n)
 		}
 		if ok {
@@ -116,7 +116,7 @@ func (p *Page) figures(boards []*report.Contenders) []plotted {
 }
 
 // WriteFigures writes every figure into a directory, as NAME.svg, with its data as NAME.csv. It returns the
-// names of the files.
+// file names.
 func (p *Page) WriteFigures(dir string) ([]string, error) {
 	var names []string
 	write := func(name string, render func(io.Writer) error) error {

@@ -50,7 +50,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// Labels whose names differ in characters that files do not have are figures of their own.
+// Labels that differ only in characters that file names omit have separate figures.
 func TestFigureNames(t *testing.T) {
 	p := gallery(4, 1)
 	last := p.Runs[len(p.Runs)-1].Results
@@ -101,7 +101,7 @@ func TestConcerns(t *testing.T) {
 	}
 }
 
-// A selective run is compared with one that was asked for as much, or for all.
+// A selective run is compared with a run of the same selection, or of all.
 func TestSince(t *testing.T) {
 	whole, some, other := Run{}, Run{Partial: true, Selection: "a"}, Run{Partial: true, Selection: "b"}
 	for _, test := range []struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// gallery is a page as a benchmark has: problems in checkpoints and problems that give scores, solutions
+// gallery returns a page as a benchmark has: problems in checkpoints and problems that give scores, solutions
 // of different skill with repeats, several runs, regressions with causes, and cells that broke.
 func gallery(problems, repeats int) *Page {
 	p := &Page{Project: "coding-bench", Version: "0.1.0",

@@ -5,10 +5,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// grid has what each solution made of each test of a problem.
+// grid holds the result of each solution at each test of a problem.
 type grid struct {
-	Solutions []string   `json:"solutions"` // that attempted the problem, as in heat
-	Tests     []gridTest `json:"tests"`     // by checkpoint and group, as reports have them
+	Solutions []string   `json:"solutions"` // those that attempted the problem, sorted as in heat
+	Tests     []gridTest `json:"tests"`     // by checkpoint and group, in the order of reports
 }
 
 // gridTest is a test of a checkpoint.
@@ -17,18 +17,18 @@ type gridTest struct {
 	File       string `json:"file"`
 	ID         string `json:"id"`
 	Group      string `json:"group"`
-	// States has a letter for each solution: p passed, f failed, x both over its cells, s was skipped, and - has no
-	// such test or no verdict.
+	// States has a letter for each solution: p passed, f failed, x both, over its cells, s skipped, - missing
+	// test or verdict.
 	States string `json:"states"`
-	Passed int    `json:"passed"` // solutions that always pass it
+	Passed int    `json:"passed"` // solutions that pass it in all cells
 	Judged int    `json:"judged"` // solutions with a verdict on it
 	Kind   string `json:"kind"`   // "flaky", "none", "all", "separates", or "" without a verdict
 }
 
-// mostGridTests bounds the tests of a problem's grid.
+// mostGridTests limits the tests of a grid.
 const mostGridTests = 2000
 
-// gridsOf returns the grids of problems, with solutions in an order.
+// gridsOf returns the grids of problems, with solutions in the given order.
 func gridsOf(cells []*report.Cell, solutions []string) map[string]*grid {
 	type key struct{ problem, checkpoint, file, id string }
 	type seen struct{ passed, failed, skipped bool }

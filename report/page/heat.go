@@ -5,14 +5,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// heat is the matrix of problems and solutions, in the order in which it is shown.
+// heat is the matrix of problems and solutions, in display order.
 type heat struct {
 	Problems  []string `json:"problems"`  // from easy to hard
-	Solutions []string `json:"solutions"` // from the best down
-	// Share is of each pair, row by row, and null without a verdict. It is absent if each pair has one cell at
-	// most, whose share it is.
+	Solutions []string `json:"solutions"` // from best to worst
+	// Share is the share of each pair, row by row, null without a verdict. It is omitted if each pair has at
+	// most one cell, whose share it would be.
 	Share numbers `json:"share"`
-	// Missing has the number of cells without a verdict by the place of a pair in Share, where there are any.
+	// Missing is the number of cells without a verdict, by the pair's index in Share; pairs without such cells
+	// are omitted.
 	Missing map[int]int `json:"missing"`
 }
 

@@ -11,11 +11,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// noteColumns bounds remarks in tables, in columns of text.
+// noteColumns limits notes in tables, in columns of text.
 const noteColumns = 200
 
-// index is what the page reads first: all that its tables show. web/src/data.ts has the
-// same names.
+// index is the data that the page reads first: everything that its tables show. web/src/data.ts has the same
+// names.
 type index struct {
 	Schema      int               `json:"schema"`
 	Project     string            `json:"project"`
@@ -26,20 +26,20 @@ type index struct {
 	Runs        []runHead         `json:"runs"`
 	Cells       cellColumns       `json:"cells"`
 	Checkpoints checkpointColumns `json:"checkpoints"`
-	Past        []past            `json:"past"`        // of the runs but the last
-	Differences []difference      `json:"differences"` // likewise
+	Past        []past            `json:"past"`        // all runs but the last
+	Differences []difference      `json:"differences"` // all runs but the last
 	Leaders     []board           `json:"leaders"`
 	Matrix      heat              `json:"matrix"`
-	Since       int               `json:"since"` // the place in Differences of the last run that is comparable, -1 without any
+	Since       int               `json:"since"` // index in Differences of the latest run that is comparable with the last, or -1
 	Concerns    []concern         `json:"concerns"`
 	Summary     report.Summary    `json:"summary"`
 	Tasks       []report.Task     `json:"tasks,omitempty"`
 	Chunks      []chunk           `json:"chunks"`
-	Work        string            `json:"work,omitempty"` // the chunk of the timeline
-	Figures     string            `json:"figures"`        // the chunk of the figures
-	Trees       []chunk           `json:"trees"`          // of submissions
-	Grids       []chunk           `json:"grids"`          // of tests and solutions, problem by problem as in Matrix
-	Outcomes    []verdict.Outcome `json:"outcomes"`       // by how much they ask for attention
+	Work        string            `json:"work,omitempty"` // chunk of the timeline
+	Figures     string            `json:"figures"`        // chunk of the figures
+	Trees       []chunk           `json:"trees"`          // submissions
+	Grids       []chunk           `json:"grids"`          // tests and solutions, by problem, in the order of Matrix
+	Outcomes    []verdict.Outcome `json:"outcomes"`       // sorted by how much attention they need
 	Groups      []verdict.Group   `json:"groups"`
 }
 
@@ -61,32 +61,32 @@ type cellColumns struct {
 	Solution *column            `json:"solution"`
 	Backend  *column            `json:"backend"`
 	Repeat   []int              `json:"repeat"`
-	Suites   *column            `json:"suites"` // names, a line each
+	Suites   *column            `json:"suites"` // names, one a line
 	Labels   map[string]*column `json:"labels"`
 	Outcome  *column            `json:"outcome"`
 	Remark   *column            `json:"remark"`
 	Seconds  []float64          `json:"seconds"`
 	Score    numbers            `json:"score"`
-	Share    numbers            `json:"share"` // of checkpoints that passed, or of 100 points; null without a verdict
-	From     []int              `json:"from"`  // the first of its checkpoints; one element more
+	Share    numbers            `json:"share"` // share of checkpoints that passed, or of 100 points; null without a verdict
+	From     []int              `json:"from"`  // index of the first checkpoint; has an additional last element
 }
 
 // checkpointColumns has an element for each checkpoint, cell by cell.
 type checkpointColumns struct {
 	Name    *column   `json:"name"`
 	Outcome *column   `json:"outcome"`
-	Words   *column   `json:"words"` // what selectors may call the verdict, with blanks; none for a cell without checkpoints
+	Words   *column   `json:"words"` // the words for the verdict in selectors, separated by spaces; empty for a cell without checkpoints
 	Note    *column   `json:"note"`
 	Seconds []float64 `json:"seconds"`
 	Score   numbers   `json:"score"`
-	Scope   *column   `json:"scope"`  // the groups of tests that the policy looks at, with blanks
-	Passed  [][]int   `json:"passed"` // tests, for each group
+	Scope   *column   `json:"scope"`  // groups of tests that the policy looks at, separated by spaces
+	Passed  [][]int   `json:"passed"` // tests by group
 	Total   [][]int   `json:"total"`
 }
 
-// past is what the checkpoints were in another run, in the order of checkpointColumns.
+// past holds the verdicts on checkpoints in another run, in the order of checkpointColumns.
 type past struct {
-	Outcome *column `json:"outcome"` // none where that run does not have it
+	Outcome *column `json:"outcome"` // missing if that run does not contain the checkpoint
 	Score   numbers `json:"score"`
 }
 
@@ -100,15 +100,15 @@ type difference struct {
 type change struct {
 	Kind   report.ChangeKind `json:"kind"`
 	Name   string            `json:"name"`
-	Cell   int               `json:"cell"` // -1 of one that is gone
+	Cell   int               `json:"cell"` // -1 if the cell is gone
 	Before string            `json:"before,omitempty"`
 	After  string            `json:"after,omitempty"`
 	Cause  string            `json:"cause,omitempty"`
-	Test   string            `json:"test,omitempty"` // that fails now and did not
+	Test   string            `json:"test,omitempty"` // newly failing test
 	Said   string            `json:"said,omitempty"`
 }
 
-// newIndex returns the index of a page, whose last run has these entries and contenders, without its chunks.
+// newIndex returns the index of a page, without chunks. entries and contenders are those of its last run.
 func newIndex(p *Page, entries []report.Entry, contenders []*report.Contenders) *index {
 	last := &p.Runs[len(p.Runs)-1]
 	x := &index{Schema: 1, Project: p.Project, Version: p.Version, Foreign: p.Foreign, Notes: p.Notes, Past: []past{}, Differences: []difference{}, Chunks: []chunk{}, Leaders: []board{}, Grids: []chunk{}, Trees: []chunk{},
@@ -146,7 +146,7 @@ func headOf(r *Run) runHead {
 	return h
 }
 
-// fillCells fills the columns of cells. The entries of a cell are one after the other.
+// fillCells fills the columns of cells. Entries of a cell must be adjacent.
 func (x *index) fillCells(entries []report.Entry) {
 	c := &x.Cells
 	c.Problem, c.Solution, c.Backend, c.Suites, c.Outcome, c.Remark = newColumn(0), newColumn(0), newColumn(0), newColumn(0), newColumn(0), newColumn(0)
@@ -191,7 +191,7 @@ func thousandths(v float64) *float64 {
 	return &v
 }
 
-// milliseconds rounds seconds to such: more digits only take room.
+// milliseconds rounds seconds to milliseconds, to save space.
 func milliseconds(seconds float64) float64 { return math.Round(seconds*1000) / 1000 }
 
 func (x *index) fillCheckpoints(entries []report.Entry, words func(report.Checkpoint) []string) {
@@ -268,7 +268,7 @@ func differenceOf(d *report.Difference, entries []report.Entry) difference {
 	return out
 }
 
-// cellsOf are the cells of entries.
+// cellsOf returns the cells of entries.
 func cellsOf(entries []report.Entry) []*report.Cell {
 	var cells []*report.Cell
 	for i := range entries {

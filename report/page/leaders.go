@@ -8,32 +8,34 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// mostCompared is how many contenders are compared in pairs: the work grows with their square.
+// mostCompared limits the contenders that are compared in pairs: the work grows with their square.
 const mostCompared = 24
 
-// board orders what cells have on an axis by a metric, the best first.
+// board ranks the values on an axis by a metric, from best to worst.
 type board struct {
 	Axis   string      `json:"axis"`
 	Metric string      `json:"metric"`
 	Rows   []boardLine `json:"rows"`
-	At     []int       `json:"at,omitempty"` // numbers of attempts that Best of the rows is about
+	At     []int       `json:"at,omitempty"` // numbers of attempts for Best of the rows
 }
 
 type boardLine struct {
 	Name     string   `json:"name"`
-	Mean     *float64 `json:"mean"` // over problems; null without a verdict
+	Mean     *float64 `json:"mean"` // mean over problems; null without a verdict
 	Low      *float64 `json:"low,omitempty"`
 	High     *float64 `json:"high,omitempty"`
 	Problems int      `json:"problems"` // with a verdict
 	Attempts int      `json:"attempts"` // cells with one
 	Missing  int      `json:"missing"`  // cells without
-	// Groups are letters. Rows without one in common are shown to differ; "" is not compared.
+	// Groups are letters. Rows that share no letter differ significantly; "" means not compared.
 	Groups string `json:"groups,omitempty"`
-	// Best is pass@k, or the expected best score of k, for each k of At; null where problems have too few attempts.
+	// Best is pass@k, or the expected best score of k attempts, for each k of At; null if problems have too few
+	// attempts.
 	Best []*float64 `json:"best,omitempty"`
 }
 
-// contendersOf ranks each axis on which cells differ by each metric, and compares the pairs where they are few.
+// contendersOf ranks the values on each axis on which cells differ, by each metric. If there are few, it also
+// compares pairs.
 func contendersOf(r *report.Results) []*report.Contenders {
 	labels := map[string]bool{}
 	for i := range r.Cells {
@@ -48,7 +50,7 @@ func contendersOf(r *report.Results) []*report.Contenders {
 			if len(ranked.All) < 2 {
 				continue
 			}
-			// Problems have none in common to be compared at.
+			// Two problems share no problem to compare them on.
 			if axis != "problem" && len(ranked.All) <= mostCompared {
 				if compared, err := report.Compare(r, axis, metric, nil, ""); err == nil {
 					ranked = compared
@@ -60,10 +62,10 @@ func contendersOf(r *report.Results) []*report.Contenders {
 	return all
 }
 
-// attemptsAt are the numbers of attempts that boards estimate the best of.
+// attemptsAt lists the k of the best of k attempts in boards.
 var attemptsAt = []int{1, 2, 3, 5, 10, 20, 50, 100}
 
-// addAttempts adds what k attempts give to boards by "solved" and "score", if there are repeats.
+// addAttempts adds the best of k attempts to boards by "solved" and "score", if there are repeats.
 func addAttempts(r *report.Results, boards []board) {
 	most := 0
 	for i := range r.Cells {

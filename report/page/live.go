@@ -6,28 +6,28 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// How much of a run that goes on the page gets.
+// Limits of the data about a running run.
 const (
 	mostRunning = 64
 	mostLately  = 100
 )
 
-// live is where a run is. Its JSON is what the page gets, again and again.
+// live is the progress of a run. Its JSON is sent to the page after each change.
 type live struct {
 	Run     string         `json:"run"`
 	Start   string         `json:"start,omitempty"`
 	Nodes   int            `json:"nodes"`
 	Ended   bool           `json:"ended"`
-	States  map[string]int `json:"states"`  // of nodes that are done
-	Queued  int            `json:"queued"`  // nodes that are stale and have not begun
-	Running []running      `json:"running"` // some of them, the earliest first
-	Busy    int            `json:"busy"`    // how many there are
-	Lately  []lately       `json:"lately"`  // what was judged or went wrong, the last first
-	Counts  map[string]int `json:"counts"`  // of verdicts that are not served
+	States  map[string]int `json:"states"`  // states of nodes that are done
+	Queued  int            `json:"queued"`  // stale nodes that have not begun
+	Running []running      `json:"running"` // running nodes, the earliest first, at most mostRunning
+	Busy    int            `json:"busy"`    // number of all running nodes
+	Lately  []recentEvent  `json:"lately"`  // recent verdicts and errors, the latest first
+	Counts  map[string]int `json:"counts"`  // verdicts, by outcome
 
-	states map[string]event.State // of each node that is done
+	states map[string]event.State // state of each node that is done
 	queued map[string]bool
-	began  map[string]int // the place in order of each node that runs
+	began  map[string]int // index in order of each running node
 	order  []running
 }
 
@@ -36,18 +36,18 @@ type running struct {
 	Start string `json:"start,omitempty"`
 }
 
-type lately struct {
+type recentEvent struct {
 	Addr    string `json:"addr"`
-	Outcome string `json:"outcome"` // of a verdict, or a node's state
+	Outcome string `json:"outcome"` // outcome of a verdict, or state of a node
 	Said    string `json:"said,omitempty"`
 }
 
 func newLive(run string) *live {
-	return &live{Run: run, States: map[string]int{}, Running: []running{}, Lately: []lately{}, Counts: map[string]int{},
+	return &live{Run: run, States: map[string]int{}, Running: []running{}, Lately: []recentEvent{}, Counts: map[string]int{},
 		states: map[string]event.State{}, queued: map[string]bool{}, began: map[string]int{}}
 }
 
-// add is one more event of the run.
+// add applies an event of the run.
 func (l *live) add(e event.Event) {
 	switch e := e.(type) {
 	case event.RunStart:
@@ -61,7 +61,7 @@ func (l *live) add(e event.Event) {
 	case event.NodeRetry:
 		l.end(e.Addr)
 		l.queued[e.Addr] = true
-		l.tell(lately{e.Addr, string(event.Broken), e.Reason})
+		l.addRecent(recentEvent{e.Addr, string(event.Broken), e.Reason})
 	case event.NodeReopened:
 		l.forget(e.Addr)
 	case event.NodeDone:
@@ -71,13 +71,13 @@ func (l *live) add(e event.Event) {
 		l.states[e.Addr] = e.State
 		l.States[string(e.State)]++
 		if e.State == event.Failed || e.State == event.Broken || e.State == event.Timeout {
-			l.tell(lately{e.Addr, string(e.State), e.Message})
+			l.addRecent(recentEvent{e.Addr, string(e.State), e.Message})
 		}
 	case event.NodesSame:
 		l.States[string(event.Cached)] += e.Nodes
 	case event.Verdict:
 		l.Counts[e.Outcome]++
-		l.tell(lately{e.Addr, e.Outcome, e.Detail})
+		l.addRecent(recentEvent{e.Addr, e.Outcome, e.Detail})
 	case event.RunEnd:
 		l.Ended = true
 	}
@@ -90,7 +90,7 @@ func timeText(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// end is the end of an attempt.
+// end records the end of an attempt.
 func (l *live) end(addr string) {
 	if at, ok := l.began[addr]; ok {
 		l.order[at].Addr = ""
@@ -98,7 +98,7 @@ func (l *live) end(addr string) {
 	}
 }
 
-// forget takes the end of a node back.
+// forget removes the state of a node that was done.
 func (l *live) forget(addr string) {
 	if was, ok := l.states[addr]; ok {
 		l.States[string(was)]--
@@ -106,12 +106,12 @@ func (l *live) forget(addr string) {
 	}
 }
 
-func (l *live) tell(what lately) {
+func (l *live) addRecent(what recentEvent) {
 	what.Said = cut(what.Said, keptMessage/16)
-	l.Lately = append([]lately{what}, l.Lately[:min(len(l.Lately), mostLately-1)]...)
+	l.Lately = append([]recentEvent{what}, l.Lately[:min(len(l.Lately), mostLately-1)]...)
 }
 
-// snapshot is what the page gets.
+// snapshot returns a copy for the page.
 func (l *live) snapshot() *live {
 	kept := l.order[:0]
 	for _, r := range l.order {

@@ -1,11 +1,9 @@
-// Package page writes recorded runs as a page for a browser: one file that opens by double
-// click, or, beyond a size, a file and a directory of data beside it, which the page loads
-// as it needs them. It also serves such a page while a run goes on.
+// Package page writes recorded runs as a page for a browser: one file that opens by double click or, beyond a size,
+// a file with a directory of data next to it, which the page loads as needed. It can also serve the page during a run.
 //
-// The page shows what it was handed, and judges nothing. What a page consists of is data,
-// compressed, and one program (web/), which is compiled into dist/ and embedded. All that
-// comes from submissions reaches the page as text of elements, never as markup, and the
-// page's policy allows no code but that program.
+// The page shows its input and judges nothing. It consists of compressed data and one program (web/), which is
+// compiled into dist/ and embedded. Text from submissions only becomes the text of elements, never markup, and the
+// page's policy allows no other code.
 package page
 
 import (
@@ -17,73 +15,72 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/draw"
 )
 
-// ErrNoResults says that no run has any.
+// ErrNoResults means that no run has results.
 var ErrNoResults = errors.New("no run has results yet")
 
-// Page is what a report shows.
+// Page is the input of a report.
 type Page struct {
-	Project string // its name for people
-	Version string // of the program
+	Project string // display name
+	Version string // version of fevalgraph
 	// Foreign means that the only run is of files of other programs: it has results alone. Notes are remarks on them.
 	Foreign bool
 	Notes   []string
-	// Runs are the earliest first. The report is about the last one; those before it are
-	// what it is compared with.
+	// Runs are sorted by time. The report is about the last one; the earlier ones are for comparison.
 	Runs []Run
-	// Before are the runs before those, for figures over runs.
+	// Before are the runs before Runs, for figures over runs.
 	Before []report.HistoryPoint
-	// Words are what selectors may call a verdict.
+	// Words returns the words for a verdict in selectors.
 	Words func(report.Checkpoint) []string
-	// Nodes returns the nodes that made a cell of the last run. It is called once for each
-	// cell, by one goroutine at a time.
+	// Nodes returns the nodes of a cell of the last run. It is called once for each cell, from one goroutine at
+	// a time.
 	Nodes func(*report.Cell) ([]Node, error)
-	// Graph draws the nodes of a cell with those that it shares. nil, of the function or of what it returns, means
-	// that no edge is known.
+	// Graph draws the nodes of a cell, including those that it shares. If Graph or its result is nil, edges are
+	// unknown.
 	Graph func(*report.Cell) *draw.Drawing
-	// Sources returns the trees that each checkpoint of a cell was judged by. nil means that none is known.
+	// Sources returns the trees that each checkpoint of a cell was judged on. nil means unknown.
 	Sources func(*report.Cell) []Trees
 	// Tree reads a tree of Sources. It returns nil if the tree is gone.
 	Tree func(id string) (*Tree, error)
-	// Work is what ran in the last run, in order of its begin.
+	// Work lists the work of the last run, sorted by start.
 	Work []Work
 }
 
 // Run is a recorded run.
 type Run struct {
 	ID        string
-	Start     time.Time // zero when it is not known
-	Partial   bool      // Selection left cells out
-	Selection string    // in the words of the command line; "" is everything
+	Start     time.Time // zero if unknown
+	Partial   bool      // whether Selection left cells out
+	Selection string    // as on the command line; "" means everything
 	Seconds   float64
 	Executed  int // nodes
 	Cached    int
 	Ended     bool
 	Exit      int
 	Results   *report.Results
-	// Difference is what became of its results in the last run; nil for the last.
+	// Difference compares its results with the last run; nil for the last run.
 	Difference *report.Difference
-	// Step is what became of the results of the run before in this one; nil for the first of all.
+	// Step compares its results with the run before; nil for the first run.
 	Step *report.Difference
 }
 
-// Node is a piece of work that a cell needed. Its JSON is what the page reads.
+// Node is a node that a cell needed. The page reads its JSON.
 type Node struct {
 	Addr    string         `json:"addr"`
 	Kind    string         `json:"kind"`
 	State   string         `json:"state"`
-	Cause   string         `json:"cause"` // why it ran, or was served
+	Cause   string         `json:"cause"` // why it ran or was served
 	Changes []event.Change `json:"changes,omitempty"`
-	Files   []string       `json:"files,omitempty"` // that are behind the changes
+	Files   []string       `json:"files,omitempty"` // files behind the changes
 	Key     string         `json:"key,omitempty"`
-	Fields  [][2]string    `json:"fields,omitempty"` // of the manifest: label and value
+	Fields  [][2]string    `json:"fields,omitempty"` // manifest: label and value
 	Seconds float64        `json:"seconds"`
 	Attempt int            `json:"attempt"`
 	Message string         `json:"message,omitempty"`
 	Log     string         `json:"log,omitempty"`
 }
 
-// Work is an attempt at a node's work.
+// Work is an attempt to execute a node.
 type Work struct {
 	Addr, Kind, Pool, State string
-	Start, Seconds          float64 // since the run began; of the work
+	Start, Seconds          float64 // since the start of the run; duration
 }

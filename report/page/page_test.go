@@ -22,7 +22,7 @@ const hostile = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\
 
 func ptr[T any](v T) *T { return &v }
 
-// sample is a page about a run of some cells, with hostile texts wherever one fits.
+// sample returns a page about a run of some cells, with hostile texts wherever one fits.
 func sample(cells int) *Page {
 	r := &report.Results{Schema: report.Schema, Run: "20260102-030405-000001"}
 	for i := range cells {
@@ -171,7 +171,7 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// random is text that does not compress, of so many bytes.
+// random returns text that does not compress, of so many bytes.
 func random(seed, n int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < n; i++ {

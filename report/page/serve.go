@@ -17,29 +17,28 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// pause is how often a server looks whether a run has gone on.
+// pause is the interval at which the server polls a run for events.
 const pause = 500 * time.Millisecond
 
-// Source is where a server takes what it shows. Its methods are called by several
-// goroutines at the same time.
+// Source provides the data of a server. Its methods are called concurrently.
 type Source interface {
-	// Page hands what runs recorded to show, which is done with it when it returns.
+	// Page calls show with the page of the recorded runs, which is valid until show returns.
 	Page(ctx context.Context, show func(*Page) error) error
-	// Latest is the run that began last, which may go on; nil is none.
+	// Latest returns the run that began last, which may be running, or nil.
 	Latest() (*event.Run, error)
 }
 
-// Server shows runs to a browser on this machine, and follows the one that goes on.
+// Server shows runs to a browser on this machine, and follows the running one.
 type Server struct {
 	source   Source
 	listener net.Listener
 	token    string
 
 	mu    sync.Mutex
-	pages map[string]string // pieces of data of the last document, as scripts
+	pages map[string]string // data of the last document, as scripts
 }
 
-// NewServer listens on a port of 127.0.0.1; 0 is one that is free.
+// NewServer listens on a port of 127.0.0.1; 0 chooses a free one.
 func NewServer(source Source, port int) (*Server, error) {
 	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", fmt.Sprint(port)))
 	if err != nil {
@@ -48,7 +47,8 @@ func NewServer(source Source, port int) (*Server, error) {
 	return &Server{source: source, listener: l, token: rand.Text(), pages: map[string]string{}}, nil
 }
 
-// URL is what a browser opens. Who knows it may read everything that the server shows.
+// URL returns the address for a browser. It contains the token that permits reading everything that the server
+// shows.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/" + s.token + "/" }
 
 // Serve serves until the context ends.
@@ -62,8 +62,8 @@ func (s *Server) Serve(ctx context.Context) error {
 	return nil
 }
 
-// ServeHTTP answers who has the token, calls the server by its own name and comes from no
-// other site: a page of another site can have a browser send requests here, too.
+// ServeHTTP serves requests that carry the token, our Host header and a same-origin Origin: pages of other
+// sites can make a browser send requests here.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
@@ -108,7 +108,7 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) {
 		return err
 	}
 	err := s.source.Page(r.Context(), render)
-	if errors.Is(err, event.ErrNoRuns) || errors.Is(err, ErrNoResults) { // the first one may go on
+	if errors.Is(err, event.ErrNoRuns) || errors.Is(err, ErrNoResults) { // the first run may still be running
 		err = render(&Page{Project: "no results yet", Runs: []Run{{Results: &report.Results{Schema: report.Schema}}}})
 	}
 	if err != nil {
@@ -134,8 +134,8 @@ func (s *Server) script(w http.ResponseWriter, r *http.Request, path string) {
 	w.Write([]byte(content))
 }
 
-// follow sends where the run that began last is, as often as that changes, until the
-// browser goes away. The events of the transport are those of EventSource.
+// follow sends the progress of the latest run after each change, as server-sent events, until the browser
+// disconnects.
 func (s *Server) follow(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	var state *live
@@ -152,7 +152,7 @@ func (s *Server) follow(w http.ResponseWriter, r *http.Request) {
 			}
 			for {
 				next, err := run.Since(place, state.add)
-				if err != nil || next == place { // it has not begun to record
+				if err != nil || next == place { // no events recorded yet
 					break
 				}
 				place, changed = next, true

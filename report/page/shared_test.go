@@ -40,7 +40,7 @@ type durationCase struct {
 	Text    string  `json:"text"`
 }
 
-// selected are cells with names of all kinds.
+// selected returns cells with names of all kinds.
 func selected() *report.Results {
 	r := &report.Results{Schema: report.Schema, Run: "r"}
 	checkpoint := func(name string, passed bool, class verdict.Class, policy string) report.Checkpoint {

@@ -13,37 +13,37 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Trees names the trees that a checkpoint was judged by. "" is unknown.
+// Trees identifies the trees that a checkpoint was judged on. "" means unknown.
 type Trees struct {
 	Submission string
 	Tests      string
 }
 
-// Tree holds the files of a directory as text. Its JSON is what the page reads.
+// Tree holds the files of a directory as text. The page reads its JSON.
 type Tree struct {
 	Files []File `json:"files"`          // sorted by path
-	More  int    `json:"more,omitempty"` // files that are left out
+	More  int    `json:"more,omitempty"` // number of omitted files
 }
 
 // File is a file of a tree.
 type File struct {
 	Path string `json:"path"`
 	Text string `json:"text,omitempty"`
-	Note string `json:"note,omitempty"` // why there is no text
+	Note string `json:"note,omitempty"` // why the text is missing
 }
 
-// MostSources bounds the text of the submissions in a page, in bytes. It compresses to less than half of what fits
+// MostSources limits the text of submissions in a page, in bytes. It compresses to less than half of what fits
 // into one file.
 const MostSources = 12 << 20
 
-// The places of trees that a page does not have.
+// Indices of trees that a page lacks.
 const (
 	treeUnknown = -1
 	treeNoRoom  = -2
 )
 
-// sendTrees sends the submissions that cells were judged by, those of cells that did not pass first, as far as there
-// is room. It returns their chunks and the place of each.
+// sendTrees sends the submissions of cells until the limit is reached, failed cells first. It returns their
+// chunks, and the index of each.
 func (p *Page) sendTrees(cells []*report.Cell, send func(any) (string, error)) ([]chunk, map[string]int, error) {
 	places, chunks := map[string]int{}, []chunk{}
 	if p.Sources == nil {
@@ -97,8 +97,8 @@ func (p *Page) sendTrees(cells []*report.Cell, send func(any) (string, error)) (
 	return chunks, places, flush()
 }
 
-// addSources adds to the details of a cell what it was judged by: the places of its submissions, and the excerpts of
-// checkpoints whose submission the page has.
+// addSources adds the sources of a cell to its details: the indices of its submissions, and excerpts for
+// checkpoints whose submission is in the page.
 func (p *Page) addSources(d *details, cell *report.Cell, places map[string]int) error {
 	if p.Graph != nil {
 		d.Graph = p.Graph(cell)
@@ -137,7 +137,7 @@ func (p *Page) addSources(d *details, cell *report.Cell, places map[string]int) 
 	return nil
 }
 
-// rankOf is 0 for a cell that did not pass.
+// rankOf returns 0 for a cell that did not pass, else 1.
 func rankOf(c *report.Cell) int {
 	if slices.ContainsFunc(c.Checkpoints, func(c report.Checkpoint) bool { return !c.Passed }) {
 		return 0
@@ -145,28 +145,29 @@ func rankOf(c *report.Cell) int {
 	return 1
 }
 
-// excerpt is the lines around one that a test's message names.
+// excerpt is a line that a test's message names, with the lines around it.
 type excerpt struct {
-	Path  string   `json:"path"`            // as it is in the workspace
-	Tests bool     `json:"tests,omitempty"` // of the tests; otherwise of the submission
-	At    int      `json:"at"`              // number of the line
-	First int      `json:"first"`           // number of the first of Lines
+	Path  string   `json:"path"`            // path in the workspace
+	Tests bool     `json:"tests,omitempty"` // a file of the tests; otherwise of the submission
+	At    int      `json:"at"`              // number of the named line
+	First int      `json:"first"`           // number of the first line in Lines
 	Lines []string `json:"lines"`
 }
 
 const (
-	excerptAround  = 5   // lines before and after the one that is named
+	excerptAround  = 5   // lines before and after the named line
 	excerptColumns = 400 // of a line
-	mostExcerpts   = 100 // tests of a checkpoint that have any
-	mostMentions   = 400 // of lines in a message that are looked up, the last ones
-	mostOfTests    = 1   // excerpts of a test from the tests
-	mostOfAnswer   = 2   // excerpts of a test from the submission
+	mostExcerpts   = 100 // tests with excerpts in a checkpoint
+	mostMentions   = 400 // considered line references in a message, from its end
+	mostOfTests    = 1   // excerpts for a test from the tests
+	mostOfAnswer   = 2   // excerpts for a test from the submission
 )
 
-// mention matches a line of a file as interpreters, compilers and test runners name it.
+// mention matches references to a line of a file, as interpreters, compilers and test runners print them.
 var mention = regexp.MustCompile(`File "([^"\n]+)", line (\d+)|([^\s"'(),:]+):(\d+)\b`)
 
-// excerpts finds the excerpts of a checkpoint for its tests that failed: all of them, and those of a test by its place.
+// excerpts returns the excerpts for the failed tests of a checkpoint, and for each test, by index, the indices
+// of its excerpts.
 func (p *Page) excerpts(c *report.Checkpoint, source Trees) (all []excerpt, of map[int][]int, err error) {
 	var answer, tests *Tree
 	of = map[int][]int{}
@@ -195,7 +196,7 @@ func (p *Page) excerpts(c *report.Checkpoint, source Trees) (all []excerpt, of m
 	return all, of, nil
 }
 
-// treeOf reads a tree; it is empty if it is unknown or gone.
+// treeOf reads a tree. It returns an empty tree if the tree is unknown or gone.
 func (p *Page) treeOf(id string) (*Tree, error) {
 	if id == "" {
 		return &Tree{}, nil
@@ -207,9 +208,10 @@ func (p *Page) treeOf(id string) (*Tree, error) {
 	return tree, err
 }
 
-// excerptsOf returns the lines that a message of a test in a file names last: of the tests, then of the submission.
+// excerptsOf returns the last lines that the message of a test in file refers to: first of the tests, then of
+// the submission.
 func excerptsOf(message, file string, answer, tests *Tree) []excerpt {
-	prefix := "" // of the tests in the workspace
+	prefix := "" // directory of the tests in the workspace
 	if at := longest(file, "", tests); at >= 0 {
 		prefix = strings.TrimSuffix(strings.ReplaceAll(file, `\`, "/"), tests.Files[at].Path)
 	}
@@ -241,7 +243,7 @@ func excerptsOf(message, file string, answer, tests *Tree) []excerpt {
 	return all
 }
 
-// longest returns the place of the longest file below a prefix that a path ends with; -1 without one.
+// longest returns the index of the longest file name that path ends with, after prefix; -1 if no file matches.
 func longest(path, prefix string, tree *Tree) int {
 	path, found := strings.ReplaceAll(path, `\`, "/"), -1
 	for i := range tree.Files {
@@ -254,7 +256,7 @@ func longest(path, prefix string, tree *Tree) int {
 	return found
 }
 
-// cut sets the lines of an excerpt, if the text has the line.
+// cut sets the lines of an excerpt. It returns false if the text is shorter.
 func (e *excerpt) cut(content string) bool {
 	lines := strings.Split(strings.TrimSuffix(content, "\n"), "\n")
 	if e.At < 1 || e.At > len(lines) || content == "" {

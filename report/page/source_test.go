@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// numbered is a text whose lines are their numbers.
+// numbered returns a text whose lines are their numbers.
 func numbered(lines int) string {
 	var b strings.Builder
 	for i := range lines {

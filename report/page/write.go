@@ -12,20 +12,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
 
-// MostInFile is how large a report in one file may be, in bytes.
+// MostInFile is the maximum size of a report in one file, in bytes.
 const MostInFile = 8 << 20
 
-// Written says where a report is.
+// Written describes a written report.
 type Written struct {
-	File  string // to open
-	Data  string // the directory of what does not fit into it; "" is none
-	Bytes int64  // of all of it
+	File  string // file to open
+	Data  string // directory of the remaining data; "" if all data is in File
+	Bytes int64  // total size
 }
 
-// Write writes a page to a path: to that file if its name ends in .html, otherwise to
-// index.html of that directory. What exceeds MostInFile is in a directory beside the file,
-// which has its name with "-data" in place of ".html"; of a directory, it is "data". Files
-// that an earlier report left there are removed.
+// Write writes a page to path: to that file if it ends in .html, otherwise to index.html in that directory.
+// What exceeds MostInFile goes into a directory next to the file, named like the file with "-data" instead of
+// ".html", or "data" in a directory. Files of an earlier report are removed there.
 func (p *Page) Write(path string) (*Written, error) {
 	w := &writer{file: path, data: strings.TrimSuffix(path, ".html") + "-data"}
 	if !strings.HasSuffix(path, ".html") {
@@ -41,13 +40,13 @@ func (p *Page) Write(path string) (*Written, error) {
 	return out, nil
 }
 
-// writer keeps data until there is more than fits into one file, and then writes files.
+// writer keeps data until its size exceeds a file, and then writes scripts.
 type writer struct {
 	file, data string
 	kept       []inline
-	size       int      // of kept
-	names      []string // of the files
-	bytes      int64    // of all files
+	size       int      // size of kept
+	names      []string // names of scripts
+	bytes      int64    // size of all files
 }
 
 func (w *writer) write(p *Page) error {
@@ -85,7 +84,7 @@ func (w *writer) put(id, data string) error {
 	return nil
 }
 
-// spill writes what was kept.
+// spill writes the kept data as scripts.
 func (w *writer) spill() error {
 	if err := os.MkdirAll(w.data, 0o755); err != nil {
 		return err
@@ -103,15 +102,15 @@ const scriptSuffix = ".js"
 
 func scriptOf(id, data string) string { return `fevalgraph("` + id + `","` + data + `")` + "\n" }
 
-// script writes a piece of data as a script, which is what a page from a file may load.
+// script writes data as a script, which a page can load from disk.
 func (w *writer) script(id, data string) error {
 	content := []byte(scriptOf(id, data))
 	w.names, w.bytes = append(w.names, id+scriptSuffix), w.bytes+int64(len(content))
 	return atomicfile.Write(filepath.Join(w.data, id+scriptSuffix), 0o644, content)
 }
 
-// clean removes the scripts of an earlier report from the directory of data, and that if
-// nothing else is in it.
+// clean removes the scripts of an earlier report from the data directory, and the directory if it is empty
+// then.
 func (w *writer) clean() error {
 	entries, err := os.ReadDir(w.data)
 	if errors.Is(err, fs.ErrNotExist) {

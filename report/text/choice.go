@@ -21,7 +21,7 @@ func Unknown(kind, got string, known []string) error {
 
 // Nearest returns the known word that was probably meant, or "".
 func Nearest(got string, known []string) (best string) {
-	distance := len(got)/3 + 2 // more edits than this is another word
+	distance := len(got)/3 + 2 // beyond this number of edits, it is another word
 	for _, k := range known {
 		if d := levenshtein.Distance(strings.ToLower(got), strings.ToLower(k), nil); d < distance {
 			best, distance = k, d

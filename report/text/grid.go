@@ -10,19 +10,19 @@ import (
 
 const (
 	gap       = 2  // spaces between columns
-	least     = 12 // columns that a last column keeps
-	roomy     = 24 // columns that a last column of prose needs beside the others
-	leastName = 8  // and any other of text
+	least     = 12 // minimum width of the last column
+	roomy     = 24 // minimum width of a last column of prose next to the others
+	leastName = 8  // minimum width of other columns of text
 )
 
 // Page describes the output of a table.
 type Page struct {
 	Color bool
 	Width int  // columns; 0 means no limit
-	Fold  bool // what is wider goes on on the next line; otherwise it is cut
+	Fold  bool // wrap long lines; otherwise shorten them
 }
 
-// Line wraps a text of one line that begins behind so many columns. Further lines are indented by them.
+// Line wraps one line of text that begins at a column. Further lines are indented to it.
 func (p Page) Line(s string, columns int) string {
 	const fewest = 20
 	switch room := max(p.Width-columns, fewest); {
@@ -35,24 +35,23 @@ func (p Page) Line(s string, columns int) string {
 	}
 }
 
-// Grid is a table for people. Cells must be safe lines already, see Line;
-// they may hold colour.
+// Grid is a table. Cells must be safe lines already, see Line; they can contain color.
 type Grid struct {
 	Header []string
 	Rows   [][]string // a nil row draws a line between groups
-	Right  []int      // columns, from 0, that hold numbers
+	Right  []int      // indices of columns that hold numbers
 	Footer string     // a line under the table
-	// Spare are columns that are left out, one by one, while the table is wider than
-	// Width: the reader can do without them.
+	// Spare lists columns that are removed, one by one, while the table is wider than Width.
 	Spare []int
-	// Width is the width of the table, 0 means no limit. The last column is cut to fit, then the widest
-	// others of text. All keep some columns, so that a narrow terminal wraps rather than hides.
+	// Width is the maximum width of the table; 0 means no limit. The last column is shortened to fit, then the
+	// widest other columns of text. All have a minimum width: a narrow terminal wraps lines rather than hiding
+	// text.
 	Width int
-	// Fold continues cells on further lines in place of cutting them.
+	// Fold wraps cells instead of shortening them.
 	Fold bool
 }
 
-// On returns the grid cut to fit a page.
+// On returns the grid, fit to a page.
 func (g Grid) On(p Page) Grid {
 	g.Width, g.Fold = p.Width, p.Fold
 	return g
@@ -62,7 +61,7 @@ func (g Grid) On(p Page) Grid {
 // header. It ends in a newline.
 func (g Grid) Text() string {
 	for ; g.Width > 0 && len(g.Spare) > 0 && sum(g.columns())+g.last() > g.Width; g.Spare = g.Spare[1:] {
-		g = g.without(g.Spare[0])
+		g = g.withoutColumn(g.Spare[0])
 	}
 	if rest, notes, crowded := g.crowded(); crowded {
 		return rest.above(notes) + g.footer()
@@ -70,8 +69,8 @@ func (g Grid) Text() string {
 	return g.draw(g.writer(g.Rows, g.limits())) + g.footer()
 }
 
-// crowded returns the grid without its last column, and that, if its texts would be folded to a few words
-// a line.
+// crowded returns the grid without its last column, and that column separately, if it would be wrapped after
+// every few words.
 func (g Grid) crowded() (rest Grid, notes []string, ok bool) {
 	last := len(g.Header) - 1
 	if !g.Fold || g.Width <= 0 || last < 1 || slices.Contains(g.Right, last) {
@@ -87,10 +86,10 @@ func (g Grid) crowded() (rest Grid, notes []string, ok bool) {
 		}
 		notes = append(notes, note)
 	}
-	return g.without(last), notes, true
+	return g.withoutColumn(last), notes, true
 }
 
-// above draws the grid with a note below each row that has one.
+// above draws the grid with each note below its row.
 func (g Grid) above(notes []string) string {
 	limits := g.limits()
 	widths := make([]int, len(g.Header))
@@ -107,7 +106,7 @@ func (g Grid) above(notes []string) string {
 		b.WriteString(strings.Join(lines[:n], ""))
 		lines = lines[n:]
 	}
-	take(height(g.Header, widths) + 1) // with the rule below it
+	take(height(g.Header, widths) + 1) // including the rule below it
 	for i, row := range g.Rows {
 		take(height(row, widths))
 		if notes[i] != "" {
@@ -119,7 +118,7 @@ func (g Grid) above(notes []string) string {
 	return b.String()
 }
 
-// height returns the number of lines that a row takes in columns of some widths; a rule takes one.
+// height returns the number of lines of a row in columns of these widths. A rule is one line.
 func height(row []string, widths []int) int {
 	lines := 1
 	for i, cell := range row {
@@ -141,7 +140,7 @@ func (g Grid) draw(w table.Writer) string {
 	for line := range strings.Lines(w.Render() + "\n") {
 		line = strings.TrimRight(line, " \n")
 		if rule := strings.Trim(line, "-") == ""; rule {
-			line = line[:max(len(line)-gap, 0)] // the gap after the last column
+			line = line[:max(len(line)-gap, 0)] // remove the gap after the last column
 		}
 		b.WriteString(line + "\n")
 	}
@@ -156,15 +155,15 @@ func (g Grid) footer() string {
 	return "\n" + Hang(g.Footer, g.Width) + "\n"
 }
 
-// Markdown draws the grid as a GitHub-flavoured Markdown table. Cells must
-// have gone through Markdown and hold no colour.
+// Markdown draws the grid as a table in GitHub-flavoured Markdown. Cells must be escaped by Markdown and
+// contain no color.
 func (g Grid) Markdown() string {
 	g.Rows = withoutRules(g.Rows)
 	out := g.writer(g.Rows, nil).RenderMarkdown() + "\n"
 	return out + g.footer()
 }
 
-// writer returns the table, whose columns have limits if those are not 0.
+// writer returns the table. A limit of 0 does not limit a column.
 func (g Grid) writer(rows [][]string, limits []int) table.Writer {
 	w := table.NewWriter()
 	columns := make([]table.ColumnConfig, len(g.Header))
@@ -189,8 +188,8 @@ func (g Grid) writer(rows [][]string, limits []int) table.Writer {
 	return w
 }
 
-// enforcer makes the cells of a column fit. Of a name that is cut, both ends stay: names often
-// differ in the last letters.
+// enforcer returns a function that fits the cells of a column. It shortens names in the middle, since names
+// often differ in the last letters.
 func (g Grid) enforcer(column int) func(cell string, limit int) string {
 	switch {
 	case g.Fold:
@@ -231,7 +230,7 @@ func (g Grid) columns() []int {
 	return widths
 }
 
-// last returns the minimum width of the last column. Numbers are not cut.
+// last returns the minimum width of the last column. Numbers are not shortened.
 func (g Grid) last() int {
 	column := len(g.Header) - 1
 	switch {
@@ -243,7 +242,7 @@ func (g Grid) last() int {
 	return min(g.width(column), least)
 }
 
-// limits returns the widths of columns that have to shrink for the table to fit, and 0 for others.
+// limits returns the widths of columns that must shrink for the table to fit, and 0 for others.
 func (g Grid) limits() []int {
 	last := len(g.Header) - 1
 	if g.Width <= 0 || last < 0 {
@@ -277,17 +276,17 @@ func sum(widths []int) (n int) {
 	return n
 }
 
-// Without returns the grid without some columns.
+// Without returns the grid without the given columns.
 func (g Grid) Without(columns ...int) Grid {
 	slices.Sort(columns)
 	for _, c := range slices.Backward(columns) {
-		g = g.without(c)
+		g = g.withoutColumn(c)
 	}
 	return g
 }
 
-// without returns the grid without a column. In Right and Spare, the numbers of later columns decrease.
-func (g Grid) without(column int) Grid {
+// withoutColumn returns the grid without a column, and adjusts Right and Spare.
+func (g Grid) withoutColumn(column int) Grid {
 	cut := func(row []string) []string {
 		if column >= len(row) {
 			return row
@@ -329,14 +328,14 @@ func (g Grid) WithoutBlank() Grid {
 	return g.Without(g.Blank(all...)...)
 }
 
-// Blank returns those of some columns that are empty, or "-", in all rows.
+// Blank returns those of the given columns that are empty or "-" in all rows.
 func (g Grid) Blank(columns ...int) []int {
 	return slices.DeleteFunc(slices.Clone(columns), func(c int) bool {
 		return slices.ContainsFunc(g.Rows, func(row []string) bool { return c < len(row) && row[c] != "" && stripColor(row[c]) != "-" })
 	})
 }
 
-// Constant reports whether all rows have the same in a column.
+// Constant reports whether a column has the same value in all rows.
 func (g Grid) Constant(column int) bool {
 	values := map[string]bool{}
 	for _, row := range g.Rows {

@@ -5,18 +5,17 @@ import (
 	"unicode"
 )
 
-// markdown marks what would otherwise be read as formatting, HTML or a link.
-// The bar is left to the table writer, which escapes it.
+// markdown escapes characters that would start formatting, HTML or a link. The table writer escapes the bar.
 var markdown = map[rune]string{
 	'&': "&amp;", '<': "&lt;", '>': "&gt;",
 	'\\': `\\`, '`': "\\`", '*': `\*`, '~': `\~`, '[': `\[`, ']': `\]`,
-	'@': "@\u200b", // a zero-width space keeps a name from notifying a person
+	'@': "@\u200b", // a zero-width space, so that no user is notified
 }
 
 const zeroWidthSpace = '\u200b'
 
-// startsReference reports whether the rune at i would make a link of the text that follows it:
-// "#1", which may close an issue, "GH-1", an address with "://", or "www.".
+// startsReference reports whether the rune at i would make a link of the text after it: "#1", which may close
+// an issue, "GH-1", an address with "://", or "www.".
 func startsReference(runes []rune, i int) bool {
 	if i+1 == len(runes) {
 		return false
@@ -35,8 +34,8 @@ func startsReference(runes []rune, i int) bool {
 	return false
 }
 
-// Markdown returns s, made a safe line of at most limit columns first, as
-// literal text for GitHub-flavoured Markdown.
+// Markdown returns s as literal text of GitHub-flavoured Markdown: first as a safe line of at most limit
+// columns, then escaped.
 func Markdown(s string, limit int) string {
 	var b strings.Builder
 	runes := []rune(Line(s, limit))
@@ -48,7 +47,7 @@ func Markdown(s string, limit int) string {
 			b.WriteRune(r)
 			b.WriteRune(zeroWidthSpace)
 		case r == '_' && !(i > 0 && wordRune(runes[i-1]) && i+1 < len(runes) && wordRune(runes[i+1])):
-			b.WriteString(`\_`) // inside a word it is literal anyway
+			b.WriteString(`\_`) // inside a word it is literal
 		default:
 			b.WriteRune(r)
 		}
@@ -58,7 +57,7 @@ func Markdown(s string, limit int) string {
 
 func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// Backquotes returns the length of the longest row of backquotes in s: a longer row encloses it as code.
+// Backquotes returns the length of the longest run of backquotes in s: a longer run encloses s as code.
 func Backquotes(s string) int {
 	longest, run := 0, 0
 	for _, r := range s {

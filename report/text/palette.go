@@ -2,17 +2,16 @@ package text
 
 import "strings"
 
-// Palette writes colour, or nothing when it is off; the zero Palette is off.
-// Colour only repeats what a word or mark says already.
+// Palette writes color, unless it is off; the zero Palette is off. Color only repeats what words or marks show.
 type Palette struct{ on bool }
 
 // NewPalette returns a Palette that is on or off.
 func NewPalette(on bool) Palette { return Palette{on} }
 
-// On reports whether the palette writes colour.
+// On reports whether the palette writes color.
 func (p Palette) On() bool { return p.on }
 
-// The colours by what they mean, so that one meaning has one colour.
+// Colors by meaning.
 
 func (p Palette) Good(s string) string   { return p.paint("32", s) }
 func (p Palette) Bad(s string) string    { return p.paint("31", s) }
@@ -27,8 +26,7 @@ func (p Palette) paint(code, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
 }
 
-// stripColor removes what paint adds. Strings from elsewhere hold no escape
-// character after Line or Block, so nothing else can match.
+// stripColor removes what paint adds. Line and Block escape other escape characters, so nothing else can match.
 func stripColor(s string) string {
 	if !strings.Contains(s, "\x1b[") {
 		return s

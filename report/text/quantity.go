@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// Duration shows seconds in the two largest units that matter: "0.3s",
-// "12.4s", "3m10s", "2h05m". What is under a tenth of a second is in
-// milliseconds; what is not a duration is "?".
+// Duration formats seconds in the two largest units that matter: "0.3s", "12.4s", "3m10s", "2h05m". Less than a
+// tenth of a second is shown in milliseconds, and an invalid duration as "?".
 func Duration(seconds float64) string {
 	switch {
 	case math.IsNaN(seconds) || math.IsInf(seconds, 0) || seconds < 0:
@@ -30,7 +29,7 @@ func Duration(seconds float64) string {
 	return fmt.Sprintf("%dh%02dm", minutes/60, minutes%60)
 }
 
-// Bytes shows a size in powers of 1024: "0 B", "1023 B", "1.5 KiB", "4.0 GiB".
+// Bytes formats a size in powers of 1024: "0 B", "1023 B", "1.5 KiB", "4.0 GiB".
 func Bytes(n int64) string {
 	if n < 0 {
 		return "?"
@@ -48,7 +47,7 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.1f %s", value, unit)
 }
 
-// Count returns "1 cell", "2 cells".
+// Count returns a number with its noun: "1 cell", "2 cells".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -56,7 +55,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Thousands groups the digits of a number: 1,204.
+// Thousands groups the digits of a number: "1,204".
 func Thousands(n int) string {
 	digits := strconv.Itoa(n)
 	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
@@ -65,8 +64,7 @@ func Thousands(n int) string {
 	return digits
 }
 
-// Some joins names by commas, as many as most and the number of the others: "a, b and 3
-// more".
+// Some joins at most most names, and adds the number of the others: "a, b and 3 more".
 func Some(names []string, most int) string {
 	if len(names) <= most {
 		return strings.Join(names, ", ")
@@ -74,8 +72,7 @@ func Some(names []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// Number shows a number in at most so many digits after the point, and those that are very large or
-// small with an exponent.
+// Number formats a number with at most digits decimals; very large and very small numbers get an exponent.
 func Number(v float64, digits int) string {
 	switch size := math.Abs(v); {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -84,11 +81,11 @@ func Number(v float64, digits int) string {
 		return strconv.FormatFloat(v, 'g', 4, 64)
 	}
 	power := math.Pow10(digits)
-	return strconv.FormatFloat(math.Round(v*power)/power+0, 'f', digits, 64) // +0 makes 0 of -0
+	return strconv.FormatFloat(math.Round(v*power)/power+0, 'f', digits, 64) // +0 turns -0 into 0
 }
 
-// Figures returns how numbers that stand beside each other are written: with as many digits after the point
-// as tell them apart, at least one and at most six.
+// Figures returns a number format for values in a column: as many decimals as distinguish them, from one to
+// six.
 func Figures(beside []float64) func(float64) string {
 	digits := 1
 	if len(beside) > 0 {

@@ -7,18 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// Ellipsis ends a string that was cut.
+// Ellipsis marks where a string was shortened.
 const Ellipsis = "…"
 
-// Line returns s as one line that is safe on a terminal: control characters,
-// line ends, bidirectional overrides and invalid bytes are written as Go
-// escapes. A limit above 0 cuts the result to that many terminal columns, the
-// last of which is then an Ellipsis.
+// Line returns s as one line that is safe on a terminal: control characters, line ends, bidirectional overrides
+// and invalid bytes are written as Go escapes. With a limit above 0, the result has at most that many terminal
+// columns; if it was shortened, the last one is an Ellipsis.
 func Line(s string, limit int) string {
 	if limit > 0 {
-		// A column takes at least a byte, so that a megabyte is not escaped
-		// for the sake of eighty columns. Combining characters take none,
-		// hence the factor.
+		// A column takes at least a byte, so a megabyte need not be escaped for eighty columns. Combining
+		// characters take no column, hence the factor.
 		const bytesPerColumn = 16
 		if most := (limit + 1) * bytesPerColumn; len(s) > most {
 			s = s[:most]
@@ -31,11 +29,11 @@ func Line(s string, limit int) string {
 	return s
 }
 
-// Block is like Line, for text of several lines: line ends and tabs stay.
+// Block escapes text of several lines like Line, but keeps line ends and tabs.
 func Block(s string) string { return escape(strings.ReplaceAll(s, "\r\n", "\n"), true) }
 
-// Document returns s as valid UTF-8 in which every character that XML 1.0 and
-// readers of CSV refuse is U+FFFD. Line ends and tabs stay.
+// Document returns s as valid UTF-8. Characters that XML 1.0 and readers of CSV reject become U+FFFD; line ends
+// and tabs stay.
 func Document(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -48,8 +46,7 @@ func Document(s string) string {
 	}, s)
 }
 
-// FirstLine returns the first line of s that is not blank, without the space
-// around it.
+// FirstLine returns the first line of s that is not blank, without surrounding space.
 func FirstLine(s string) string {
 	for line := range strings.Lines(s) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -88,10 +85,9 @@ func escape(s string, multiline bool) string {
 	return b.String()
 }
 
-// unsafe tells the characters that do something to a terminal instead of
-// being shown: controls, and format characters such as the overrides of
-// writing direction. The joiner of emoji sequences is one of the latter and
-// harmless.
+// unsafe reports whether a terminal interprets a character instead of showing it: controls, and format
+// characters such as overrides of the writing direction. The joiner of emoji sequences is a harmless format
+// character.
 func unsafe(r rune) bool {
 	const zeroWidthJoiner = '\u200d'
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' ||

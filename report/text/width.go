@@ -6,17 +6,15 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Width returns the terminal columns that s takes. It counts colour written
-// by a Palette as nothing.
+// Width returns the number of terminal columns of s, without colors of a Palette.
 func Width(s string) int { return uniseg.StringWidth(stripColor(s)) }
 
-// Cut shortens s to limit columns; what was cut is shown by an Ellipsis. s
-// must not hold colour.
+// Cut shortens s to limit columns, with an Ellipsis at the end. s must not contain color.
 func Cut(s string, limit int) string {
 	if limit <= 0 {
 		return s
 	}
-	// One pass that ends where the limit is: s may be a megabyte.
+	// Stop at the limit: s may be a megabyte.
 	kept, columns, state := 0, 0, -1
 	for rest := s; rest != ""; {
 		var cluster string
@@ -26,20 +24,19 @@ func Cut(s string, limit int) string {
 		if columns > limit {
 			return s[:kept] + Ellipsis
 		}
-		if columns < limit { // room for the Ellipsis
+		if columns < limit { // there is room for the Ellipsis
 			kept += len(cluster)
 		}
 	}
 	return s
 }
 
-// cutMiddle shortens s to limit columns by what is in its middle, which an Ellipsis shows. s must
-// not hold colour.
+// cutMiddle shortens s to limit columns, with an Ellipsis in the middle. s must not contain color.
 func cutMiddle(s string, limit int) string {
 	all := Clusters(s)
 	head, tail, columns := 0, len(all), Width(Ellipsis)
 	for head < tail {
-		front := head <= len(all)-tail // in turn
+		front := head <= len(all)-tail // alternate between both ends
 		next := all[tail-1]
 		if front {
 			next = all[head]
@@ -61,8 +58,7 @@ func Pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-Width(s)))
 }
 
-// Clusters splits s into what a reader calls characters, the unit in which
-// source columns are counted.
+// Clusters splits s into user-perceived characters, the unit of source columns.
 func Clusters(s string) []string {
 	var out []string
 	state := -1
@@ -74,8 +70,8 @@ func Clusters(s string) []string {
 	return out
 }
 
-// Hang breaks lines of s at spaces so that none is wider than width, where words allow. What
-// goes on stands four columns to the right of where its line began. A width below 1 breaks nothing.
+// Hang wraps lines of s at spaces so that none exceeds width, unless a word does. Continued lines are indented
+// four columns deeper than their line. A width below 1 wraps nothing.
 func Hang(s string, width int) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
@@ -115,9 +111,8 @@ func lastSpace(line string, width int) int {
 	return at
 }
 
-// Fold breaks s at spaces so that no line is wider than width, where words
-// allow. Line ends stay, and a line that begins with a space is left alone:
-// it is laid out already. A width below 1 folds nothing.
+// Fold wraps s at spaces so that no line exceeds width, unless a word does. Line ends stay, and lines that
+// begin with a space are left alone: their layout is given. A width below 1 wraps nothing.
 func Fold(s string, width int) []string {
 	var out []string
 	for _, line := range strings.Split(strings.TrimRight(s, "\n"), "\n") {

@@ -144,7 +144,7 @@ func (e *Environment) run(ctx context.Context, w *graph.Work) (graph.Outcome, er
 		for _, output := range []string{OutputPins, OutputInside} {
 			content, err := session.Read(ctx, s, output+".txt", maxFile)
 			if err != nil {
-				return graph.Outcome{}, fmt.Errorf("fetching what uv chose: %w", err)
+				return graph.Outcome{}, fmt.Errorf("fetching the choice of uv: %w", err)
 			}
 			k.Keep(output, content)
 		}
@@ -234,7 +234,7 @@ func chosen(ctx context.Context, w *graph.Work, output string) (string, error) {
 	}
 	content, err := cache.ReadBlob(ctx, w.Store, d, maxFile)
 	if err != nil {
-		return "", fmt.Errorf("reading what uv chose: %w", err)
+		return "", fmt.Errorf("reading the choice of uv: %w", err)
 	}
 	return string(content), nil
 }
@@ -261,7 +261,7 @@ func (e *Environments) prepare(ctx context.Context, b backend.Backend, env sessi
 	return p, err
 }
 
-// in returns a command that runs argv in the environment.
-func (p prepared) in(dir string, argv []string) []string {
+// wrap returns a command that runs argv in the environment.
+func (p prepared) wrap(dir string, argv []string) []string {
 	return append([]string{"/bin/sh", "-c", within, "sh", dir + "/" + venv, p.shared}, argv...)
 }

@@ -44,7 +44,7 @@ func (r *Run) collect(ctx context.Context, s *session.Session) (content []byte, 
 	content, err = session.Read(ctx, s, r.File, maxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Sprintf("there is no %s", r.File), nil
+		return nil, fmt.Sprintf("%s not found", r.File), nil
 	case errors.Is(err, backend.ErrNotRegular):
 		return nil, fmt.Sprintf("%s is not a regular file", r.File), nil
 	case errors.Is(err, session.ErrLarge):
@@ -56,7 +56,7 @@ func (r *Run) collect(ctx context.Context, s *session.Session) (content []byte, 
 }
 
 // errMasked reports that what is kept without secrets is not worth what it was with them.
-var errMasked = errors.New("the value of a secret is part of what gives the score, which masking it would change; give the secret another value")
+var errMasked = errors.New("the value of a secret occurs where the score is read, and masking would change it; change the secret")
 
 // sameScore returns an error if the rule reads another score from the kept parts than from everything that
 // the program left.

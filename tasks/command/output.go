@@ -73,7 +73,7 @@ func (o TaskOutput) keep(ctx context.Context, t *Task, session backend.Session, 
 	return cache.Output{Name: o.Name, Digest: tree.Root, Tree: true}, nil
 }
 
-// failed returns an error that the command is to blame for.
+// failed returns an error that the command causes.
 func failed(format string, args ...any) error {
 	return &graph.FailedError{Err: fmt.Errorf(format, args...)}
 }
@@ -116,7 +116,7 @@ func (o TaskOutput) metrics(ctx context.Context, s backend.Session, store cache.
 func parseMetrics(content []byte) (map[string]float64, error) {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(content, &values); err != nil || values == nil {
-		return nil, errors.New("it is no JSON object of numbers")
+		return nil, errors.New("expected a JSON object of numbers")
 	}
 	if len(values) > maxMetrics {
 		return nil, fmt.Errorf("it has %d metrics, and at most %d are kept", len(values), maxMetrics)

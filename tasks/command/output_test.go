@@ -99,14 +99,14 @@ func TestMetrics(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a": 1, "b.c-d": -2.5e3}`: "map[a:1 b.c-d:-2500]",
 		`{}`:                        "map[]",
-		`null`:                      "it is no JSON object of numbers",
+		`null`:                      "expected a JSON object of numbers",
 		`{"a": null}`:               `the value of "a" is not a number`,
-		`{"a": NaN}`:                "it is no JSON object of numbers",
+		`{"a": NaN}`:                "expected a JSON object of numbers",
 		`{"a": 1e400}`:              `the value of "a" is not a number`,
 		`{"": 1}`:                   `"" cannot name a metric`,
 		`{"a b": 1}`:                `"a b" cannot name a metric`,
 		`{"a": {"b": 1}}`:           `the value of "a" is not a number`,
-		`{"a": 1} {"b": 2}`:         "it is no JSON object of numbers",
+		`{"a": 1} {"b": 2}`:         "expected a JSON object of numbers",
 	} {
 		values, err := parseMetrics([]byte(text))
 		got := fmt.Sprint(values)

@@ -31,9 +31,9 @@ const (
 // codeEndings are the extensions of files that interpreters run.
 var codeEndings = []string{".bash", ".jl", ".js", ".lua", ".mjs", ".pl", ".py", ".R", ".r", ".rb", ".sh", ".ts"}
 
-// guarded lists the problem's files in the workspace, code first, without what the
+// guardedFiles lists the problem's files in the workspace, code first, without what the
 // submission replaces and the file with the score.
-func (r *Run) guarded(ctx context.Context, w *graph.Work) (code, data []cache.Entry, err error) {
+func (r *Run) guardedFiles(ctx context.Context, w *graph.Work) (code, data []cache.Entry, err error) {
 	files, own := map[string]cache.Entry{}, map[string]bool{}
 	for _, input := range r.Inputs {
 		tree, ok := w.Input(input, tasks.TreeOutput)

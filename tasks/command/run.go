@@ -129,7 +129,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	if err != nil {
 		return graph.Outcome{}, err
 	}
-	code, data, err := r.guarded(ctx, w)
+	code, data, err := r.guardedFiles(ctx, w)
 	if err != nil {
 		return graph.Outcome{}, err
 	}
@@ -184,7 +184,7 @@ func (r *Run) plan(ctx context.Context, w *graph.Work) (*prepared, session.Plan,
 	}
 	w.Phase(graph.Preparing)
 	uv, err := r.UV.prepare(ctx, w, r.Backend, r.Env)
-	p.Spec.Snapshot, p.Within = uv.snapshot, uv.in
+	p.Spec.Snapshot, p.Within = uv.snapshot, uv.wrap
 	return &uv, p, err
 }
 
@@ -286,7 +286,7 @@ func (r *Run) imports(ctx context.Context, w *graph.Work) (string, error) {
 		if tree, ok := w.Input(name, tasks.TreeOutput); ok && name != r.Own {
 			found, err := r.Search.Imports(ctx, w.Store, tree, r.Module)
 			if err != nil {
-				return "", fmt.Errorf("looking for what imports the submission: %w", err)
+				return "", fmt.Errorf("looking for the importer of the submission: %w", err)
 			}
 			if found {
 				return verdict.ImportInProcess, nil

@@ -70,9 +70,9 @@ func (s *Score) Refused(ctx context.Context, w *graph.Work, why string) (graph.O
 }
 
 // grade returns the checkpoint, not yet graded by a policy, and a line for
-// people. A limit that is over beats a score that was printed, and so does a failure
+// users. A limit that is over beats a score that was printed, and so does a failure
 // of the program unless the rule says otherwise.
-func (s *Score) grade(l left) (*verdict.Checkpoint, string) {
+func (s *Score) grade(l runOutput) (*verdict.Checkpoint, string) {
 	c := &verdict.Checkpoint{Class: verdict.Judged, ExitCode: &l.exit.Code, Tests: []verdict.Test{}}
 	dialect := s.Rule.Dialect
 	switch {
@@ -110,15 +110,15 @@ func (s *Score) grade(l left) (*verdict.Checkpoint, string) {
 	return c, ""
 }
 
-// left is the output of a Run.
-type left struct {
+// runOutput is the output of a Run.
+type runOutput struct {
 	exit                        Exit
 	timing                      session.Timing
 	stdout, stderr, file, setup []byte
 }
 
-func readLeft(ctx context.Context, w *graph.Work) (left, error) {
-	var l left
+func readLeft(ctx context.Context, w *graph.Work) (runOutput, error) {
+	var l runOutput
 	read := func(name string) ([]byte, error) {
 		d, ok := w.Input(From, name)
 		if !ok {
@@ -153,7 +153,7 @@ func readLeft(ctx context.Context, w *graph.Work) (left, error) {
 
 // without explains a missing score: the reason, how the program ended if it ended badly, and the most
 // informative line of its output.
-func (l left) without(reason string) string {
+func (l runOutput) without(reason string) string {
 	if end := l.end(); end != "" {
 		reason += " (" + end + ")"
 	}
@@ -163,7 +163,7 @@ func (l left) without(reason string) string {
 	return reason
 }
 
-func (l left) end() string {
+func (l runOutput) end() string {
 	var words []string
 	switch {
 	case l.exit.Signal != "":
@@ -177,7 +177,7 @@ func (l left) end() string {
 	return strings.Join(words, ", ")
 }
 
-func (l left) setupFailed() string {
+func (l runOutput) setupFailed() string {
 	said := fmt.Sprintf("set-up command %q ended with %s", l.exit.Setup, l.end())
 	if l.exit.TimedOut {
 		said = fmt.Sprintf("the limit of %v on set-up ended %q", time.Duration(l.exit.Limit*float64(time.Second)), l.exit.Setup)

@@ -155,7 +155,7 @@ func (t *Task) setUp(ctx context.Context, s *session.Session) (ended, err error)
 			return nil, err
 		}
 		if no != nil {
-			return failed("%s", left{exit: Exit{Exit: no.Exit}, setup: s.Setup()}.setupFailed()), nil
+			return failed("%s", runOutput{exit: Exit{Exit: no.Exit}, setup: s.Setup()}.setupFailed()), nil
 		}
 	}
 	return nil, nil

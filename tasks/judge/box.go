@@ -84,7 +84,7 @@ func (b *Box) one(ctx context.Context, p backend.Program) (backend.Ending, error
 }
 
 // settled runs a single program with patience. A program that waits forever reaches its wall-clock limit
-// twice, whatever else the machine did the first time.
+// twice, regardless of other work on the machine the first time.
 func (b *Box) settled(ctx context.Context, p backend.Program) (backend.Ending, error) {
 	p.Env = b.Env
 	ends, err := b.patient(ctx, p)

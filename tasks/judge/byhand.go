@@ -42,7 +42,7 @@ func (i *Interact) ByHand(w *graph.Work) (ByHand, error) {
 func (h *ByHand) add(l Language, filename string, run, judge *graph.Work, tool string) error {
 	program, ok := run.Input(FromSolution, OutputProgram)
 	if !ok {
-		return fmt.Errorf("there is no program, because the solution does not compile")
+		return fmt.Errorf("the solution does not compile, so there is nothing to run")
 	}
 	argv, as := l.program(filename)
 	if l.compiled {

@@ -99,7 +99,7 @@ func (c *Check) check(ctx context.Context, w *graph.Work, log *transcript) (Verd
 	said := e.Stderr
 	if e.Stdout.Size > 0 {
 		if said, err = cache.ReadBlob(ctx, w.Store, e.Stdout, toolOutput); err != nil {
-			return Verdict{}, fmt.Errorf("reading what the checker said: %w", err)
+			return Verdict{}, fmt.Errorf("reading the output of the checker: %w", err)
 		}
 	}
 	log.add("checker", said, endOf(e))
@@ -133,7 +133,7 @@ func (c *Check) runChecker(ctx context.Context, w *graph.Work) (backend.Ending, 
 func (r Rules) output(ctx context.Context, store cache.Store, d cache.Digest) (cache.Digest, error) {
 	content, err := cache.ReadBlob(ctx, store, d, -1)
 	if err != nil {
-		return d, fmt.Errorf("reading what the solution printed: %w", err)
+		return d, fmt.Errorf("reading the output of the solution: %w", err)
 	}
 	if read := r.Dialect.Output(content); !bytes.Equal(read, content) {
 		return cache.PutBytes(ctx, store, read)
@@ -149,7 +149,7 @@ func contestant(ctx context.Context, w *graph.Work) (string, error) {
 	}
 	content, err := cache.ReadBlob(ctx, w.Store, d, maxStderr)
 	if err != nil {
-		return "", fmt.Errorf("reading what the solution said: %w", err)
+		return "", fmt.Errorf("reading the output of the solution: %w", err)
 	}
 	return string(content), nil
 }
@@ -168,7 +168,7 @@ func failedWith(verdict, why string) Verdict {
 	return Verdict{Verdict: verdict, Ratio: &ratio, RatioUnbounded: &unbounded, Message: why}
 }
 
-// wordFor returns the verdict for the exit code of a checker or interactor, whatever it printed.
+// wordFor returns the verdict for the exit code of a checker or interactor, regardless of its output.
 func wordFor(e end) string {
 	if !e.usable() {
 		return CheckerFailed

@@ -34,8 +34,8 @@ func (g given) Run(ctx context.Context, w *graph.Work) (o graph.Outcome, err err
 	return k.Outcome, k.Err
 }
 
-// Who prints more than a checker has room for has printed too much, and chooses no broken
-// verdict. Files of the problem that there is no room for are the problem's to mend.
+// Output that exceeds the room of a checker is too much output, and does not cause a broken verdict. Files of
+// the problem that do not fit are an error of the problem.
 func TestNoRoomForOutput(t *testing.T) {
 	check := func(printed int) (*graph.Status, Verdict) {
 		store := cache.NewMemory()

@@ -163,7 +163,7 @@ func gxx(ctx context.Context, box *Box, files []cache.Entry, filename string, fl
 	case backend.MemoryLimit:
 		return failed(fmt.Sprintf("compiling took more than %d bytes of memory", limits.Memory))
 	case backend.OutputLimit:
-		return failed("the compiler wrote more than it may")
+		return failed("the compiler wrote too much")
 	case backend.Signalled:
 		return failed("the compiler was ended by a signal: " + end.Signal)
 	}

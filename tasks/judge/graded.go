@@ -13,9 +13,8 @@ import (
 // FromServer is the dependency of Graded.
 const FromServer = "server" // what Submit left
 
-// Graded is the task that gives a solution the score that a judge server said.
-// Servers know no weights; under Weights the score is made of what they say
-// about the cases. It depends on the Submit, FromServer. Its outputs are those
+// Graded is the task that gives a solution the score of a judge server.
+// Servers do not know weights; under Weights the score is computed from their results for cases. It depends on the Submit, FromServer. Its outputs are those
 // of tasks.PutGraded.
 type Graded struct{ Score }
 
@@ -56,7 +55,7 @@ func (g *Graded) cases(said *Grade, measures []Measure, c *verdict.Checkpoint, m
 		for _, name := range sub.Cases {
 			i := len(c.Tests)
 			if i >= len(said.Cases) || i >= len(measures) {
-				return fmt.Errorf("the server said nothing about case %s", name.Name)
+				return fmt.Errorf("the server has no result for case %s", name.Name)
 			}
 			v, measure := said.Cases[i], measures[i]
 			c.Tests = append(c.Tests, Test(name, v))

@@ -23,7 +23,7 @@ func (s *scripted) Run(_ context.Context, programs ...backend.Program) ([]backen
 	return s.ends[min(len(s.asked), len(s.ends))-1], nil
 }
 
-// Who is made to wait by a busy machine has not waited.
+// Waiting for a busy machine does not count.
 func TestPatient(t *testing.T) {
 	const clock = 2 * time.Second
 	late := func(cpu time.Duration, contended bool) backend.Ending {
@@ -90,8 +90,8 @@ func TestPatient(t *testing.T) {
 	}
 }
 
-// TestSettled: a source that makes the compiler wait does not compile, and a machine that did is
-// no reason for that.
+// TestSettled: a source that makes the compiler wait does not compile; the wait for a busy machine is not a
+// reason for that.
 func TestSettled(t *testing.T) {
 	waits := backend.Ending{Status: backend.ClockLimit, CPU: time.Millisecond, Clock: 2 * time.Second, Contended: true}
 	starved := backend.Ending{Status: backend.ClockLimit, CPU: time.Second, Clock: 2 * time.Second, Contended: true}

@@ -75,7 +75,7 @@ func judged(e end, printed []byte) (Verdict, error) {
 	case e.Status == backend.ClockLimit:
 		return Verdict{}, failed(e.String())
 	case partially().MatchString(said): // testlib prints it first, and its exit code is that of others
-		return Verdict{}, failed("it gave points with quitf(_pc(...)), which says of how many nowhere; quitp gives a ratio")
+		return Verdict{}, failed("it gave points by quitf(_pc(...)), without their maximum; quitp gives a ratio")
 	case !e.usable():
 		return none(e.String())
 	}
@@ -126,7 +126,7 @@ func statements(said string, points bool) (stated []statement, why string) {
 	word := pointsWord().FindStringSubmatch(said)
 	if word == nil { // no testlib
 		if stated == nil {
-			return nil, `it gave points and said neither "Ratio: " nor "points "`
+			return nil, `it gave points but printed neither "Ratio: " nor "points "`
 		}
 		return stated, ""
 	}

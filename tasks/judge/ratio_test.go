@@ -11,7 +11,7 @@ import (
 
 func exited(code int) end { return end{Status: backend.Exited, Code: code} }
 
-// What a checker says under safe rules. A want without numbers is no verdict.
+// Outputs of a checker under safe rules. A want without numbers means no verdict.
 func TestJudged(t *testing.T) {
 	const none = -1
 	for _, try := range []struct {
@@ -135,8 +135,7 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// An interactor that ends neither with a solution nor without any hangs: that is no
-// verdict on the solution.
+// An interactor that ends neither with nor without a solution hangs: the solution gets no verdict.
 func TestInteractorThatHangs(t *testing.T) {
 	ends := func(status ...backend.EndingStatus) (all []backend.Ending) {
 		for _, s := range status {

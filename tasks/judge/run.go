@@ -51,7 +51,7 @@ var outOfMemory = lazyregexp.New(`(?m)std::bad_alloc|^MemoryError|java\.lang\.Ou
 // static arrays are so large that the system ended it at the start. A program that prints the same
 // without a reason fails in any case.
 func (b *Box) starved(ctx context.Context, store cache.Store, program cache.Digest, e backend.Ending, l backend.Limits) (backend.Ending, error) {
-	const nearly = 0.95 // of the limit: what it asked for last is not counted
+	const nearly = 0.95 // of the limit: the last request is not counted
 	failed := e.Status == backend.Signalled || e.Status == backend.Exited && e.Code != 0
 	if !l.AddressSpace || !failed {
 		return e, nil

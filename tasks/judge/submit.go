@@ -133,15 +133,15 @@ func (s *Submit) settled(ctx context.Context, w *graph.Work, sub backend.Submiss
 			return g, nil
 		}
 		if len(g.Cases) != len(s.Cases) {
-			return nil, fmt.Errorf("the server judged %d cases of problem %q, and there are %d here: its copy of the problem is another", len(g.Cases), s.Problem, len(s.Cases))
+			return nil, fmt.Errorf("the server judged %d cases of problem %q, but the problem here has %d: its copy differs", len(g.Cases), s.Problem, len(s.Cases))
 		}
 		if !s.doubtful(g) || slices.ContainsFunc(all, func(before *backend.Grade) bool { return sameGrade(before, g) }) {
 			return g, nil
 		}
-		fmt.Fprintln(w.Log, "a case earned nothing without a word and before its time was up; handing the submission in again")
+		fmt.Fprintln(w.Log, "a case earned nothing, without a message and before its time limit; submitting again")
 		all = append(all, g)
 	}
-	return nil, errors.New("no two results of the server agree, and each has a case that earned nothing without a word")
+	return nil, errors.New("no two results of the server agree, and each has a case that earned nothing without a message")
 }
 
 // doubtful reports whether a case can have failed for the server's own reasons:
@@ -157,11 +157,11 @@ func (s *Submit) doubtful(g *backend.Grade) bool {
 
 func sameGrade(a, b *backend.Grade) bool {
 	return slices.EqualFunc(a.Cases, b.Cases, func(x, y backend.GradedCase) bool {
-		return same(x.Ratio, y.Ratio) && same(x.RatioUnbounded, y.RatioUnbounded)
+		return sameNumber(x.Ratio, y.Ratio) && sameNumber(x.RatioUnbounded, y.RatioUnbounded)
 	})
 }
 
-func same(a, b *float64) bool {
+func sameNumber(a, b *float64) bool {
 	if a == nil || b == nil {
 		return a == b
 	}

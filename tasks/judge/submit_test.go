@@ -43,7 +43,7 @@ func (g *grader) Grade(_ context.Context, s backend.Submission) (*backend.Grade,
 
 func ratio(r float64) *float64 { return &r }
 
-// earned is a grade of cases of a second, each of which ran for a millisecond.
+// earned returns a grade of cases of a second, each of which ran for a millisecond.
 func earned(ratios ...float64) *backend.Grade {
 	g, sum := &backend.Grade{}, 0.0
 	for _, r := range ratios {
@@ -54,7 +54,7 @@ func earned(ratios ...float64) *backend.Grade {
 	return g
 }
 
-// silent is g with nothing said of a case, which ran for so long.
+// silent returns g with nothing said of a case, which ran for so long.
 func silent(g *backend.Grade, i int, clock time.Duration) *backend.Grade {
 	g.Cases[i].Message, g.Cases[i].Silent, g.Cases[i].Clock = "", true, clock
 	return g

@@ -58,7 +58,7 @@ func (e end) blame() (verdict, why string) {
 	case backend.Signalled:
 		return RuntimeError, "signal: " + e.Signal
 	case "":
-		return RuntimeError, "there is no program"
+		return RuntimeError, "the program is missing"
 	}
 	return RuntimeError, fmt.Sprintf("exit status %d", e.Code)
 }
@@ -71,7 +71,7 @@ func (e end) String() string {
 	case backend.Signalled:
 		return "signal: " + e.Signal
 	case "":
-		return "there is no program"
+		return "the program is missing"
 	}
 	return string(e.Status)
 }

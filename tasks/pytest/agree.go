@@ -12,13 +12,13 @@ import (
 // twice than a person thinks of, and none to report a pass that pytest did not see.
 
 // distrust makes the reports worth nothing.
-func (r *read) distrust(why string) {
+func (r *reportContent) distrust(why string) {
 	r.mismatch, r.usable, r.tests, r.trouble = true, false, nil, why
 }
 
 // contradiction returns how the report contradicts the end of pytest, or "". whole means a report with every
 // test and its stages.
-func (r *read) contradiction(l left, whole bool) string {
+func (r *reportContent) contradiction(l runOutput, whole bool) string {
 	code := l.exit.Code
 	if code != exitOK && code != exitTestsFailed || r.collector != nil {
 		return "" // nothing was judged
@@ -56,7 +56,7 @@ func (r *read) contradiction(l left, whole bool) string {
 // prove decides about the tests that passed as far as pytest-report.json shows, and whose
 // outcome there is a word of a plugin. CTRF has a failed subtest as the failure of its
 // test; without an entry there, only the end of pytest shows that no test failed.
-func (r *read) prove(ctrf []observed, code int) {
+func (r *reportContent) prove(ctrf []observed, code int) {
 	known := make(map[string]*observed, len(ctrf))
 	for i := range ctrf {
 		known[ctrf[i].name] = &ctrf[i]

@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// lastLineOf is the last line of a pytest that ran tests of one stage each.
+// lastLineOf returns the last line of a pytest that ran tests of one stage each.
 func lastLineOf(ran ...one) string {
 	counts := map[string]int{}
 	for _, o := range ran {
@@ -27,12 +27,12 @@ func lastLineOf(ran ...one) string {
 	return "=== " + strings.Join(parts, ", ") + " in 0.12s ===\n"
 }
 
-// said is the log of a pytest that ended with some lines.
+// said returns the log of a pytest that ended with some lines.
 func said(last string) []byte {
 	return []byte("============ test session starts ============\ncollecting ... collected 9 items\n\n...\n" + last + "\n")
 }
 
-// staged is a report of tests with the stages that they went through: "passed: call=passed".
+// staged returns a report of tests with the stages that they went through: "passed: call=passed".
 func staged(code int, tests ...string) []byte {
 	var all []string
 	for i, t := range tests {
@@ -94,7 +94,7 @@ func TestHonestRuns(t *testing.T) {
 		if try.name == "-qqq" {
 			log = []byte("..\n" + try.last + "\n")
 		}
-		v, m := parse.judge(left{exit: exitFacts{Exit: session.Exit{Code: try.code}}, report: staged(try.code, try.tests...), log: log})
+		v, m := parse.judge(runOutput{exit: exitFacts{Exit: session.Exit{Code: try.code}}, report: staged(try.code, try.tests...), log: log})
 		if v.Class != verdict.Judged || len(v.Tests) != len(try.tests) {
 			t.Errorf("%s: %s, %d tests: %s", try.name, v.Class, len(v.Tests), m.Message)
 		}
@@ -117,13 +117,13 @@ func TestSubtests(t *testing.T) {
 		{"one fails, and CTRF is not there", 1, last, nil, [2]verdict.TestStatus{verdict.TestError, verdict.TestError}},
 		{"none fails, and CTRF is not there", 0, said("=== 2 passed, 5 subtests passed in 0.08s ==="), nil, [2]verdict.TestStatus{verdict.TestPassed, verdict.TestPassed}},
 	} {
-		v, m := parse.judge(left{exit: exitFacts{Exit: session.Exit{Code: try.code}}, report: staged(try.code, subtestsPass, subtestsPass), ctrf: try.ctrf, log: try.log})
+		v, m := parse.judge(runOutput{exit: exitFacts{Exit: session.Exit{Code: try.code}}, report: staged(try.code, subtestsPass, subtestsPass), ctrf: try.ctrf, log: try.log})
 		if len(v.Tests) != 2 || v.Tests[0].Status != try.want[0] || v.Tests[1].Status != try.want[1] {
 			t.Errorf("%s: %s, %+v: %s", try.name, v.Class, v.Tests, m.Message)
 		}
 	}
 	// More tests with words of plugins than the summary has such words for
-	v, m := parse.judge(left{exit: exitFacts{}, log: said("=== 1 splendid in 0.08s ==="),
+	v, m := parse.judge(runOutput{exit: exitFacts{}, log: said("=== 1 splendid in 0.08s ==="),
 		report: staged(0, "splendid: setup=passed call=passed teardown=passed", "splendid: setup=passed call=passed teardown=passed")})
 	if v.Class != verdict.NoReport || !strings.Contains(m.Message, "the report has 2 tests that passed, but pytest's summary 1") {
 		t.Errorf("%s: %s", v.Class, m.Message)
@@ -138,7 +138,7 @@ func TestEndedEarly(t *testing.T) {
 		"shouldfail, -x":        "!!!!! stopping after 1 failures !!!!!\n=== 1 passed in 0.03s ===",
 		"exit, no summary left": "=== 1 passed, 1 warning in 0.02s ===\r\n!!! _pytest.outcomes.Exit: x !!!\r",
 	} {
-		v, m := parse.judge(left{exit: exitFacts{}, report: staged(0, passes), log: said(last)})
+		v, m := parse.judge(runOutput{exit: exitFacts{}, report: staged(0, passes), log: said(last)})
 		if v.Class != verdict.PytestFailed || !strings.Contains(m.Message, "pytest ended before it had run all tests: ") {
 			t.Errorf("%s: %s: %s", name, v.Class, m.Message)
 		}
@@ -169,7 +169,7 @@ func TestReportsMustAgree(t *testing.T) {
 		{"the other report has more failures", "1 failed", 1, []string{fails}, []one{{id: "a", outcome: "failed"}, {id: "b", outcome: "failed"}},
 			"pytest-report.json has 1 failures, but ctrf-report.json 2"},
 	} {
-		l := left{exit: exitFacts{Exit: session.Exit{Code: try.code}}, report: staged(try.code, try.tests...), log: said(try.last)}
+		l := runOutput{exit: exitFacts{Exit: session.Exit{Code: try.code}}, report: staged(try.code, try.tests...), log: said(try.last)}
 		if try.ctrf != nil {
 			l.ctrf = ctrfOf(try.ctrf...)
 		}
@@ -178,7 +178,7 @@ func TestReportsMustAgree(t *testing.T) {
 			t.Errorf("%s: %s, %d tests: %q, want %q", try.name, v.Class, len(v.Tests), m.Message, try.why)
 		}
 	}
-	only := left{ctrf: ctrfOf(one{id: "a", outcome: "passed"}, one{id: "b", outcome: "passed"}), log: said("=== 1 passed in 0.02s ===")}
+	only := runOutput{ctrf: ctrfOf(one{id: "a", outcome: "passed"}, one{id: "b", outcome: "passed"}), log: said("=== 1 passed in 0.02s ===")}
 	if v, m := parse.judge(only); v.Class != verdict.NoReport {
 		t.Errorf("the other report alone: %s: %s", v.Class, m.Message)
 	}
@@ -187,7 +187,7 @@ func TestReportsMustAgree(t *testing.T) {
 // A summary that a secret's mask would hide is kept beside the log.
 func TestSummaryOfMaskedLogs(t *testing.T) {
 	masked := said("=== 1 ****** in 0.02s ===")
-	l := left{exit: exitFacts{Summary: summaryIn(said("=== 1 passed in 0.02s ==="))}, report: staged(0, passes), log: masked}
+	l := runOutput{exit: exitFacts{Summary: summaryIn(said("=== 1 passed in 0.02s ==="))}, report: staged(0, passes), log: masked}
 	if v, m := parse.judge(l); v.Class != verdict.Judged {
 		t.Errorf("honest: %s: %s", v.Class, m.Message)
 	}

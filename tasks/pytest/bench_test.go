@@ -181,7 +181,7 @@ func (s *bench) executeWith(ctx context.Context, retry graph.Retry) (*graph.Stat
 	return r.Status(id), outputs
 }
 
-// key is the key that the run has now, and its manifest as text.
+// key returns the key that the run has now, and its manifest as text.
 func (s *bench) key() (cache.Key, string) {
 	s.t.Helper()
 	g := graph.New()

@@ -23,8 +23,8 @@ const (
 	signalBase = 128
 )
 
-// read is the content of the reports, if they can be trusted.
-type read struct {
+// reportContent is the content of the reports, if they can be trusted.
+type reportContent struct {
 	tests     []observed
 	collected int
 	counted   bool       // pytest said in its output how many it collected
@@ -40,8 +40,8 @@ var collectedLine = lazyregexp.New(`collected (\d+) items?`)
 // readReports combines the reports: pytest-json-report's when it has tests,
 // else CTRF's. A report counts only when pytest itself ended the way the
 // report says; a process that was killed did not write it last.
-func readReports(l left) read {
-	var r read
+func readReports(l runOutput) reportContent {
+	var r reportContent
 	if l.exit.Collected != nil {
 		r.collected, r.counted = *l.exit.Collected, true
 	} else {
@@ -87,7 +87,7 @@ func collectedIn(log []byte) (n int, counted bool) {
 	return n, err == nil
 }
 
-func (r *read) readJSON(l left) {
+func (r *reportContent) readJSON(l runOutput) {
 	decoded, err := decodeJSONReport(l.report, r.most())
 	if err != nil {
 		r.refuse("pytest-report.json", err)
@@ -99,7 +99,7 @@ func (r *read) readJSON(l left) {
 	}
 	if *decoded.exitCode != l.exit.Code {
 		r.mismatch = true
-		r.trouble = fmt.Sprintf("pytest-report.json says exit code %d, but pytest ended with %d", *decoded.exitCode, l.exit.Code)
+		r.trouble = fmt.Sprintf("pytest-report.json has exit code %d, but pytest ended with %d", *decoded.exitCode, l.exit.Code)
 		return
 	}
 	r.usable = true
@@ -110,7 +110,7 @@ func (r *read) readJSON(l left) {
 }
 
 // most bounds the tests of a report: no more were run than were collected.
-func (r *read) most() int {
+func (r *reportContent) most() int {
 	if r.counted {
 		return min(r.collected, maxTests)
 	}
@@ -119,7 +119,7 @@ func (r *read) most() int {
 
 // refuse notes why a report cannot be read. A report that claims more tests than there are invalidates the
 // other, too.
-func (r *read) refuse(report string, err error) {
+func (r *reportContent) refuse(report string, err error) {
 	switch {
 	case errors.Is(err, errTooManyTests):
 		r.mismatch, r.usable = true, false
@@ -136,7 +136,7 @@ func (r *read) refuse(report string, err error) {
 // case of a parametrised test, so it cannot be trusted when pytest ended with
 // failures and it knows of none. Where there are tests from the other report, it is
 // read as a witness alone, if it can be.
-func (r *read) readCTRF(l left, witness bool) {
+func (r *reportContent) readCTRF(l runOutput, witness bool) {
 	tests, err := decodeCTRF(l.ctrf, r.most())
 	if witness {
 		if err != nil {
@@ -175,12 +175,12 @@ func (r *read) readCTRF(l left, witness bool) {
 
 // classify returns how the run ended, with a line for users unless it was judged and there is nothing to
 // add.
-func classify(l left, r read) (verdict.Class, string) {
+func classify(l runOutput, r reportContent) (verdict.Class, string) {
 	class, message := classOf(l, r)
 	return class, withMemory(l.exit.MemoryLimit, class, message)
 }
 
-func classOf(l left, r read) (verdict.Class, string) {
+func classOf(l runOutput, r reportContent) (verdict.Class, string) {
 	code := l.exit.Code
 	switch {
 	case l.exit.TimedOut:
@@ -202,7 +202,7 @@ func classOf(l left, r read) (verdict.Class, string) {
 	case endedEarly(l.log) != "":
 		return verdict.PytestFailed, "pytest ended before it had run all tests: " + endedEarly(l.log)
 	case !r.usable:
-		return verdict.NoReport, fmt.Sprintf("pytest ended with exit code %d, but there is no report to trust: %s", code, r.trouble)
+		return verdict.NoReport, fmt.Sprintf("pytest ended with exit code %d, without a valid report: %s", code, r.trouble)
 	case len(r.tests) == 0:
 		return verdict.NoTests, "the report has no tests"
 	}
@@ -211,7 +211,7 @@ func classOf(l left, r read) (verdict.Class, string) {
 
 // couldNotCollect also holds for exit code 1, which such a run has with
 // --continue-on-collection-errors: tests that were never found cannot fail.
-func couldNotCollect(l left, r read) bool {
+func couldNotCollect(l runOutput, r reportContent) bool {
 	return l.exit.Code <= exitInterrupted && r.collector != nil ||
 		l.exit.Code == exitInterrupted && strings.Contains(string(l.log), "during collection")
 }
@@ -222,7 +222,7 @@ var pytestTrouble = map[int]string{
 	exitUsage:       "pytest was started in a wrong way",
 }
 
-func (r *read) collectionTrouble(log []byte) string {
+func (r *reportContent) collectionTrouble(log []byte) string {
 	if r.collector == nil {
 		return errorLine(log)
 	}

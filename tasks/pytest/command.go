@@ -189,7 +189,7 @@ var optionsPlugin []byte
 
 const optionsPluginName = "fevalgraph_options"
 
-// seconds prints whole seconds without a fraction, as people write them.
+// seconds prints whole seconds without a fraction.
 func seconds(d time.Duration) string {
 	return strconv.FormatFloat(d.Seconds(), 'f', -1, 64)
 }

@@ -35,7 +35,7 @@ func TestInfrastructureFlag(t *testing.T) {
 			if code < 0 {
 				exit.Signal = "killed"
 			}
-			v, _ := parse.judge(left{exit: exit, report: try.report, log: try.log})
+			v, _ := parse.judge(runOutput{exit: exit, report: try.report, log: try.log})
 			if want := try.infra || code >= 2 && code <= 5; v.InfrastructureFailure != want {
 				t.Errorf("exit code %d, %s: %t", code, try.name, v.InfrastructureFailure)
 			}

@@ -43,7 +43,7 @@ func (g *Grouping) checkpointOf(file string) string {
 }
 
 // group returns the group of a test; the first rule that fits decides:
-// another checkpoint's test is a regression test whatever it is marked, then
+// another checkpoint's test is a regression test regardless of its markers, then
 // the error and regression markers, then custom markers in the order of the
 // keywords, then functionality.
 func (g *Grouping) group(checkpoint string, keywords []string) verdict.Group {

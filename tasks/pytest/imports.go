@@ -76,7 +76,7 @@ func (r *Run) afterImports(ctx context.Context, s *session.Session, key proof.Ke
 	if r.Separate == nil {
 		return nil, nil
 	}
-	switch begun, err := begun(ctx, s, key); {
+	switch begun, err := keyTaken(ctx, s, key); {
 	case err != nil:
 		return nil, err
 	case !begun:

@@ -19,7 +19,7 @@ type Ended struct {
 
 // Join returns the pytest-report.json and the log of the runs of a checkpoint, whose tests are in directory.
 // Those of a single run are returned unchanged; several are joined to what one run of all their tests would
-// have left, as Parse does it. The report is nil if there is none, also because a run broke.
+// have left, as Parse does it. The report is nil if it is missing, for example because a run broke.
 func Join(ctx context.Context, store cache.Store, directory string, runs []Ended) (report, log []byte, err error) {
 	if len(runs) == 0 { // a checkpoint that a selective run did not compile
 		return nil, nil, nil

@@ -12,7 +12,7 @@ import (
 )
 
 // endedWith stores what a run left, as Run does.
-func endedWith(t *testing.T, store cache.Store, file string, l left) Ended {
+func endedWith(t *testing.T, store cache.Store, file string, l runOutput) Ended {
 	t.Helper()
 	k := session.Keeper{Ctx: t.Context(), Store: store}
 	k.JSON(OutputExit, l.exit)
@@ -29,13 +29,13 @@ func endedWith(t *testing.T, store cache.Store, file string, l left) Ended {
 }
 
 func TestJoin(t *testing.T) {
-	first := left{log: []byte("collected 2 items\nfirst"), report: []byte(`{"created":10.5,"duration":1.25,"exitcode":0,"root":"/w1","environment":{"a":"b"},
+	first := runOutput{log: []byte("collected 2 items\nfirst"), report: []byte(`{"created":10.5,"duration":1.25,"exitcode":0,"root":"/w1","environment":{"a":"b"},
 		"summary":{"passed":1,"deselected":3,"total":1,"collected":4},
 		"collectors":[{"nodeid":"","outcome":"passed","result":[{"nodeid":"tests","type":"Dir"}]},
 			{"nodeid":"tests","outcome":"passed","result":[{"nodeid":"tests/test_a.py","type":"Module"}]},
 			{"nodeid":"tests/test_a.py","outcome":"passed","result":[{"nodeid":"tests/test_a.py::x","type":"Function","lineno":1}]}],
 		"tests":[{"nodeid":"tests/test_a.py::x","outcome":"passed","extra":[1.50]}]}`)}
-	second := left{exit: exitFacts{Exit: session.Exit{Code: 1}}, log: []byte("collected 2 items\nsecond\n"), report: []byte(`{"created":20,"duration":0.5,"exitcode":1,"root":"/w2","environment":{},
+	second := runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, log: []byte("collected 2 items\nsecond\n"), report: []byte(`{"created":20,"duration":0.5,"exitcode":1,"root":"/w2","environment":{},
 		"summary":{"failed":1,"passed":1,"total":2,"collected":2},
 		"collectors":[{"nodeid":"","outcome":"passed","result":[{"nodeid":"tests","type":"Dir"}]},
 			{"nodeid":"tests","outcome":"passed","result":[{"nodeid":"tests/a_test.py","type":"Module"},{"nodeid":"tests/test_b.py","type":"Module"}]}],
@@ -66,7 +66,7 @@ func TestJoin(t *testing.T) {
 	}
 
 	// The joined report reads like the parts together.
-	joined, _ := parse.judge(left{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: reported, log: []byte("collected 4 items\n")})
+	joined, _ := parse.judge(runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: reported, log: []byte("collected 4 items\n")})
 	v, _ := parse.judgeParts([]part{newPart("tests/test_a.py", first), newPart("tests/test_b.py", second)})
 	if diff := cmp.Diff(v, joined); diff != "" {
 		t.Errorf("(-parts +joined)\n%s", diff)
@@ -81,11 +81,10 @@ func decoded(t *testing.T, text []byte) (v any) {
 	return v
 }
 
-// TestJoinBroken: a run that broke left nothing, and what is there of others
-// is no report of all.
+// TestJoinBroken: a run that broke left nothing, so the parts of others do not make a report.
 func TestJoinBroken(t *testing.T) {
 	store := cache.NewMemory()
-	fine := endedWith(t, store, "test_a.py", left{report: jsonOf(0, testOf("1", "a", "passed")), log: collected(1)})
+	fine := endedWith(t, store, "test_a.py", runOutput{report: jsonOf(0, testOf("1", "a", "passed")), log: collected(1)})
 	reported, log, err := Join(t.Context(), store, "tests", []Ended{fine, {File: "test_b.py"}})
 	if err != nil || reported != nil || !strings.HasPrefix(string(log), "==> tests/test_a.py <==\n") {
 		t.Errorf("%s\n%s\n%v", reported, log, err)
@@ -97,17 +96,17 @@ func TestJoinBroken(t *testing.T) {
 
 // TestJoinLeavesOut: what does not count is in no report.
 func TestJoinLeavesOut(t *testing.T) {
-	fine := left{report: jsonOf(0, testOf("1", "a", "passed")), log: collected(1)}
+	fine := runOutput{report: jsonOf(0, testOf("1", "a", "passed")), log: collected(1)}
 	for _, try := range []struct {
 		name string
-		left left
-		want string // a part of the report; "" is no report at all
+		left runOutput
+		want string // a part of the report; "" means no report
 	}{
-		{"killed", left{exit: exitFacts{Exit: session.Exit{Code: 137}}, report: jsonOf(0, testOf("2", "b", "passed")), log: collected(1)}, ""},
-		{"no report", left{log: collected(1)}, ""},
-		{"cannot be imported", left{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2), log: []byte("collected 0 items\nduring collection")}, `"exitcode":2,"summary":{"collected":1,"total":0},"tests":[]`},
-		{"the other report", left{report: []byte("{"), ctrf: ctrfOf(testOf("2", "b", "passed")), log: collected(1)}, `"summary":{"collected":2,"passed":1,"total":1}`},
-		{"no tests", left{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: jsonOf(5), log: []byte("collected 0 items\n")}, `"exitcode":0,"summary":{"collected":1,"passed":1,"total":1}`},
+		{"killed", runOutput{exit: exitFacts{Exit: session.Exit{Code: 137}}, report: jsonOf(0, testOf("2", "b", "passed")), log: collected(1)}, ""},
+		{"no report", runOutput{log: collected(1)}, ""},
+		{"cannot be imported", runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2), log: []byte("collected 0 items\nduring collection")}, `"exitcode":2,"summary":{"collected":1,"total":0},"tests":[]`},
+		{"the other report", runOutput{report: []byte("{"), ctrf: ctrfOf(testOf("2", "b", "passed")), log: collected(1)}, `"summary":{"collected":2,"passed":1,"total":1}`},
+		{"no tests", runOutput{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: jsonOf(5), log: []byte("collected 0 items\n")}, `"exitcode":0,"summary":{"collected":1,"passed":1,"total":1}`},
 	} {
 		got, err := joinReports([]part{partOf("1", fine), partOf("2", try.left)})
 		if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// left is everything that a run left behind.
-type left struct {
+// runOutput is everything that a run left behind.
+type runOutput struct {
 	exit         exitFacts
 	timing       session.Timing
 	report, ctrf []byte // nil when absent
@@ -19,8 +19,8 @@ type left struct {
 }
 
 // readLeft reads a run's outputs, which find names.
-func readLeft(ctx context.Context, store cache.Store, find func(output string) (cache.Digest, bool)) (left, error) {
-	var l left
+func readLeft(ctx context.Context, store cache.Store, find func(output string) (cache.Digest, bool)) (runOutput, error) {
+	var l runOutput
 	read := func(output string) ([]byte, error) {
 		d, ok := find(output)
 		if !ok {

@@ -10,20 +10,20 @@ import (
 // part is the outcome of a run that had a part of a checkpoint's tests.
 type part struct {
 	file string // the test file that it ran, as in node ids
-	left
-	read
+	runOutput
+	reportContent
 	class   verdict.Class
 	message string // why it was not judged
 }
 
-func newPart(file string, l left) part {
-	p := part{file: file, left: l, read: readReports(l)}
-	p.class, p.message = classify(p.left, p.read)
+func newPart(file string, l runOutput) part {
+	p := part{file: file, runOutput: l, reportContent: readReports(l)}
+	p.class, p.message = classify(p.runOutput, p.reportContent)
 	return p
 }
 
-// whole is the outcome that one run of all tests would have had, as far as parts of it show.
-type whole struct {
+// mergedRun is the outcome that one run of all tests would have had, as far as parts of it show.
+type mergedRun struct {
 	code      int // pytest's exit code
 	class     verdict.Class
 	message   string
@@ -47,8 +47,8 @@ type pick struct{ part, test int }
 //
 // Otherwise every test counts, and a run without tests for nothing, unless
 // that is all of them. parts are in the order of their files, at least one.
-func merge(parts []part) whole {
-	var w whole
+func merge(parts []part) mergedRun {
+	var w mergedRun
 	for i := range parts {
 		w.collected += parts[i].collected
 	}
@@ -81,7 +81,7 @@ func merge(parts []part) whole {
 }
 
 // follow makes the end of one part that of all.
-func (w *whole) follow(p *part) {
+func (w *mergedRun) follow(p *part) {
 	w.code, w.class, w.usable, w.message = p.exit.Code, p.class, p.usable, p.message
 	if named := p.class == verdict.CollectionError && p.collector != nil; w.message != "" && p.class != verdict.NoTests && !named {
 		w.message = p.file + ": " + w.message

@@ -14,8 +14,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// partOf is the part that a run of a checkpoint's test file left.
-func partOf(checkpoint string, l left) part {
+// partOf returns the part that a run of a checkpoint's test file left.
+func partOf(checkpoint string, l runOutput) part {
 	return newPart("tests/test_checkpoint_"+checkpoint+".py", l)
 }
 
@@ -30,11 +30,11 @@ func testOf(checkpoint, name, outcome string) one {
 // TestMergedEnds goes through the ways in which one of two parts can end; the
 // other one passes.
 func TestMergedEnds(t *testing.T) {
-	fine := partOf("1", left{report: jsonOf(0, testOf("1", "a", "passed"), testOf("1", "b", "passed")), log: collected(2), timing: session.Timing{Seconds: 1}})
+	fine := partOf("1", runOutput{report: jsonOf(0, testOf("1", "a", "passed"), testOf("1", "b", "passed")), log: collected(2), timing: session.Timing{Seconds: 1}})
 	notCollected := []byte(`{"exitcode":2,"summary":{"collected":0},"tests":[],"collectors":[{"nodeid":"tests/test_checkpoint_2.py","outcome":"failed","longrepr":"E   ImportError: x"}]}`)
 	for _, try := range []struct {
 		name      string
-		left      left
+		left      runOutput
 		class     verdict.Class
 		code      int
 		collected int
@@ -42,38 +42,38 @@ func TestMergedEnds(t *testing.T) {
 		tests     string
 		message   string // in full, without the file that it begins with
 	}{
-		{name: "passes", left: left{report: jsonOf(0, testOf("2", "c", "passed")), log: collected(1)}, class: verdict.Judged, collected: 3, tests: "a b c"},
-		{name: "fails", left: left{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: jsonOf(1, testOf("2", "c", "failed")), log: collected(1)}, class: verdict.Judged, code: 1, collected: 3, tests: "a b c!"},
-		{name: "has no tests", left: left{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: jsonOf(5), log: []byte("collected 0 items\n")}, class: verdict.Judged, collected: 2, tests: "a b"},
-		{name: "has none left", left: left{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: jsonOf(5), log: []byte("collected 4 items / 4 deselected\n")}, class: verdict.Judged, collected: 6, tests: "a b"},
-		{name: "fails without tests", left: left{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: jsonOf(1), log: []byte("collected 0 items\n")},
-			class: verdict.NoReport, code: 1, collected: 2, message: "pytest ended with exit code 1, but there is no report to trust: the report has no failure, but pytest ended with exit code 1"},
-		{name: "cannot be imported", left: left{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: notCollected, log: []byte("collected 0 items / 1 error\nInterrupted: 1 error during collection")},
+		{name: "passes", left: runOutput{report: jsonOf(0, testOf("2", "c", "passed")), log: collected(1)}, class: verdict.Judged, collected: 3, tests: "a b c"},
+		{name: "fails", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: jsonOf(1, testOf("2", "c", "failed")), log: collected(1)}, class: verdict.Judged, code: 1, collected: 3, tests: "a b c!"},
+		{name: "has no tests", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: jsonOf(5), log: []byte("collected 0 items\n")}, class: verdict.Judged, collected: 2, tests: "a b"},
+		{name: "has none left", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: jsonOf(5), log: []byte("collected 4 items / 4 deselected\n")}, class: verdict.Judged, collected: 6, tests: "a b"},
+		{name: "fails without tests", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: jsonOf(1), log: []byte("collected 0 items\n")},
+			class: verdict.NoReport, code: 1, collected: 2, message: "pytest ended with exit code 1, without a valid report: the report has no failure, but pytest ended with exit code 1"},
+		{name: "cannot be imported", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: notCollected, log: []byte("collected 0 items / 1 error\nInterrupted: 1 error during collection")},
 			class: verdict.CollectionError, code: 2, collected: 2, infra: true, message: "pytest could not collect the tests: tests/test_checkpoint_2.py: ImportError: x"},
 		{name: "cannot be imported in part, and goes on",
-			left:  left{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: []byte(strings.Replace(string(jsonOf(1, testOf("2", "c", "passed"))), `"tests"`, `"collectors":[{"nodeid":"tests/t.py","outcome":"failed","longrepr":"E   ImportError: x"}],"tests"`, 1)), log: collected(1)},
+			left:  runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: []byte(strings.Replace(string(jsonOf(1, testOf("2", "c", "passed"))), `"tests"`, `"collectors":[{"nodeid":"tests/t.py","outcome":"failed","longrepr":"E   ImportError: x"}],"tests"`, 1)), log: collected(1)},
 			class: verdict.CollectionError, code: 1, collected: 3, tests: "a b c", message: "pytest could not collect the tests: tests/t.py: ImportError: x"},
-		{name: "conftest cannot be loaded", left: left{exit: exitFacts{Exit: session.Exit{Code: 4}}, log: []byte("ImportError while loading conftest '/w/tests/conftest.py'.\nE   ImportError: x\n")},
+		{name: "conftest cannot be loaded", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 4}}, log: []byte("ImportError while loading conftest '/w/tests/conftest.py'.\nE   ImportError: x\n")},
 			class: verdict.CollectionError, code: 4, infra: true, message: "conftest.py could not be loaded: ImportError: x"},
-		{name: "is misused", left: left{exit: exitFacts{Exit: session.Exit{Code: 4}}, log: []byte("ERROR: file or directory not found: tests/test_checkpoint_2.py\n")},
+		{name: "is misused", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 4}}, log: []byte("ERROR: file or directory not found: tests/test_checkpoint_2.py\n")},
 			class: verdict.PytestFailed, code: 4, infra: true, message: "pytest was started in a wrong way: ERROR: file or directory not found: tests/test_checkpoint_2.py"},
-		{name: "has an internal error", left: left{exit: exitFacts{Exit: session.Exit{Code: 3}}, report: jsonOf(3, testOf("2", "c", "passed")), log: collected(9)},
+		{name: "has an internal error", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 3}}, report: jsonOf(3, testOf("2", "c", "passed")), log: collected(9)},
 			class: verdict.PytestFailed, code: 3, collected: 11, infra: true, tests: "a b c", message: "pytest had an internal error: ..."},
-		{name: "is interrupted while it collects", left: left{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2), log: []byte("!!! KeyboardInterrupt !!!\n")},
+		{name: "is interrupted while it collects", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2), log: []byte("!!! KeyboardInterrupt !!!\n")},
 			class: verdict.PytestFailed, code: 2, infra: true, message: "pytest was interrupted: !!! KeyboardInterrupt !!!"},
-		{name: "ends pytest", left: left{exit: exitFacts{Exit: session.Exit{Code: 7}}, report: jsonOf(7, testOf("2", "c", "passed")), log: collected(2)},
+		{name: "ends pytest", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 7}}, report: jsonOf(7, testOf("2", "c", "passed")), log: collected(2)},
 			class: verdict.PytestFailed, code: 7, collected: 4, tests: "a b c", message: "pytest ended with exit code 7: ..."},
-		{name: "is killed", left: left{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}, report: jsonOf(0, testOf("2", "c", "passed")), log: collected(1)},
+		{name: "is killed", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}, report: jsonOf(0, testOf("2", "c", "passed")), log: collected(1)},
 			class: verdict.Killed, code: -1, collected: 3, message: "pytest was ended by a signal: killed"},
-		{name: "is killed while it collects", left: left{exit: exitFacts{Exit: session.Exit{Code: 137}}, log: []byte("=== test session starts ===\n")},
+		{name: "is killed while it collects", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 137}}, log: []byte("=== test session starts ===\n")},
 			class: verdict.Killed, code: 137, infra: true, message: "pytest was ended by signal 9"},
-		{name: "takes too long", left: left{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed", TimedOut: true, Limit: 3}}, log: collected(1)},
+		{name: "takes too long", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed", TimedOut: true, Limit: 3}}, log: collected(1)},
 			class: verdict.SessionTimeout, code: -1, collected: 3, message: "the session limit of 3 s ended pytest"},
-		{name: "leaves no report", left: left{log: collected(1)},
-			class: verdict.NoReport, collected: 3, message: "pytest ended with exit code 0, but there is no report to trust: pytest wrote no report"},
-		{name: "leaves the report of another", left: left{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: jsonOf(0, testOf("2", "c", "passed")), log: collected(1)},
-			class: verdict.NoReport, code: 1, collected: 3, message: "pytest ended with exit code 1, but there is no report to trust: pytest-report.json says exit code 0, but pytest ended with 1"},
-		{name: "leaves the other report", left: left{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: []byte("{"), ctrf: ctrfOf(testOf("2", "c", "failed")), log: collected(1)},
+		{name: "leaves no report", left: runOutput{log: collected(1)},
+			class: verdict.NoReport, collected: 3, message: "pytest ended with exit code 0, without a valid report: pytest wrote no report"},
+		{name: "leaves the report of another", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: jsonOf(0, testOf("2", "c", "passed")), log: collected(1)},
+			class: verdict.NoReport, code: 1, collected: 3, message: "pytest ended with exit code 1, without a valid report: pytest-report.json has exit code 0, but pytest ended with 1"},
+		{name: "leaves the other report", left: runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: []byte("{"), ctrf: ctrfOf(testOf("2", "c", "failed")), log: collected(1)},
 			class: verdict.Judged, code: 1, collected: 3, tests: "a b c!"},
 	} {
 		t.Run(try.name, func(t *testing.T) {
@@ -110,37 +110,36 @@ func named(v verdict.Checkpoint) string {
 	return strings.Join(names, " ")
 }
 
-// TestMergedTroubles: of several, the one that a single run would have met
-// first decides.
+// TestMergedTroubles: of several troubles, the first that a single run would have met decides.
 func TestMergedTroubles(t *testing.T) {
-	killed := left{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}, log: collected(1)}
-	killedCollecting := left{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}}
-	interrupted := func(n string) left {
-		return left{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2, testOf(n, "x"+n, "passed"), one{id: "tests/test_checkpoint_" + n + ".py::y" + n, outcome: "passed", cut: true}), log: append(collected(9), "KeyboardInterrupt"...)}
+	killed := runOutput{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}, log: collected(1)}
+	killedCollecting := runOutput{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}}
+	interrupted := func(n string) runOutput {
+		return runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2, testOf(n, "x"+n, "passed"), one{id: "tests/test_checkpoint_" + n + ".py::y" + n, outcome: "passed", cut: true}), log: append(collected(9), "KeyboardInterrupt"...)}
 	}
-	noImport := left{exit: exitFacts{Exit: session.Exit{Code: 2}}, log: []byte("collected 0 items / 1 error\nE   SyntaxError: x\nInterrupted: 1 error during collection")}
-	passing := func(n string) left {
-		return left{report: jsonOf(0, testOf(n, "p"+n, "passed")), log: collected(1)}
+	noImport := runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, log: []byte("collected 0 items / 1 error\nE   SyntaxError: x\nInterrupted: 1 error during collection")}
+	passing := func(n string) runOutput {
+		return runOutput{report: jsonOf(0, testOf(n, "p"+n, "passed")), log: collected(1)}
 	}
-	empty := left{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: jsonOf(5), log: []byte("collected 0 items\n")}
-	listing := left{report: jsonOf(0), log: collected(3)}
+	empty := runOutput{exit: exitFacts{Exit: session.Exit{Code: 5}}, report: jsonOf(5), log: []byte("collected 0 items\n")}
+	listing := runOutput{report: jsonOf(0), log: collected(3)}
 	for _, try := range []struct {
 		name  string
-		lefts []left // of checkpoints 1, 2 ...
-		want  string // class, exit code, collected, tests
+		lefts []runOutput // of checkpoints 1, 2 ...
+		want  string      // class, exit code, collected, tests
 	}{
-		{"killed before another cannot be imported", []left{killed, noImport}, "collection_error 2 1: "},
-		{"killed while collecting", []left{noImport, killedCollecting}, "killed -1 0: "},
-		{"interrupted twice", []left{interrupted("1"), interrupted("2")}, "pytest_failed 2 18: x1 y1!"},
-		{"interrupted, others pass", []left{passing("1"), interrupted("2"), passing("3")}, "pytest_failed 2 11: p1 x2 y2!"},
-		{"interrupted, then killed", []left{interrupted("1"), killed}, "pytest_failed 2 10: x1 y1!"},
-		{"killed, then interrupted", []left{killed, interrupted("2")}, "killed -1 10: "},
-		{"interrupted before its first test", []left{passing("1"), {exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2), log: collected(2)}, passing("3")}, "pytest_failed 2 4: "},
-		{"interrupted while collecting", []left{passing("1"), {exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2), log: collected(0)}, passing("3")}, "pytest_failed 2 1: "},
-		{"a hook fails, then interrupted while collecting", []left{{exit: exitFacts{Exit: session.Exit{Code: 3}}, report: jsonOf(3), log: collected(2)}, {exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2), log: collected(0)}}, "pytest_failed 2 2: "},
-		{"no tests anywhere", []left{empty, empty}, "no_tests 5 0: "},
-		{"no tests run anywhere", []left{empty, listing}, "no_tests 0 3: "},
-		{"no tests, then one that cannot be imported", []left{empty, noImport}, "collection_error 2 0: "},
+		{"killed before another cannot be imported", []runOutput{killed, noImport}, "collection_error 2 1: "},
+		{"killed while collecting", []runOutput{noImport, killedCollecting}, "killed -1 0: "},
+		{"interrupted twice", []runOutput{interrupted("1"), interrupted("2")}, "pytest_failed 2 18: x1 y1!"},
+		{"interrupted, others pass", []runOutput{passing("1"), interrupted("2"), passing("3")}, "pytest_failed 2 11: p1 x2 y2!"},
+		{"interrupted, then killed", []runOutput{interrupted("1"), killed}, "pytest_failed 2 10: x1 y1!"},
+		{"killed, then interrupted", []runOutput{killed, interrupted("2")}, "killed -1 10: "},
+		{"interrupted before its first test", []runOutput{passing("1"), {exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2), log: collected(2)}, passing("3")}, "pytest_failed 2 4: "},
+		{"interrupted while collecting", []runOutput{passing("1"), {exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2), log: collected(0)}, passing("3")}, "pytest_failed 2 1: "},
+		{"a hook fails, then interrupted while collecting", []runOutput{{exit: exitFacts{Exit: session.Exit{Code: 3}}, report: jsonOf(3), log: collected(2)}, {exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2), log: collected(0)}}, "pytest_failed 2 2: "},
+		{"no tests anywhere", []runOutput{empty, empty}, "no_tests 5 0: "},
+		{"no tests run anywhere", []runOutput{empty, listing}, "no_tests 0 3: "},
+		{"no tests, then one that cannot be imported", []runOutput{empty, noImport}, "collection_error 2 0: "},
 	} {
 		var parts []part
 		for i, l := range try.lefts {
@@ -159,12 +158,12 @@ func TestMergedTroubles(t *testing.T) {
 // TestMergedOrder: the part that runs what is common to all checkpoints has
 // tests of several files, between which those of other parts belong.
 func TestMergedOrder(t *testing.T) {
-	leading := partOf("1", left{report: jsonOf(0,
+	leading := partOf("1", runOutput{report: jsonOf(0,
 		one{id: "tests/a_test.py::t", outcome: "passed"}, one{id: "tests/sub/test_x.py::t", outcome: "passed"},
 		one{id: "tests/test_checkpoint_1.py::t", outcome: "passed"}, one{id: "tests/test_checkpoint_1.py::s", outcome: "passed"},
 		one{id: "tests/test_checkpoint_2/test_y.py::t", outcome: "passed"}, one{id: "tests/zz_test.py::t", outcome: "passed"}), log: collected(6)})
-	other := partOf("2", left{report: jsonOf(0, testOf("2", "t", "passed")), log: collected(1)})
-	before := partOf("10", left{report: jsonOf(0, testOf("10", "t", "passed")), log: collected(1)})
+	other := partOf("2", runOutput{report: jsonOf(0, testOf("2", "t", "passed")), log: collected(1)})
+	before := partOf("10", runOutput{report: jsonOf(0, testOf("10", "t", "passed")), log: collected(1)})
 	v, _ := parse.judgeParts([]part{before, leading, other})
 	var files []string
 	for _, test := range v.Tests {
@@ -184,14 +183,14 @@ type script struct {
 	tests []string // outcomes, or how a test ends the run
 }
 
-// simulate is pytest as far as its exit code, output and reports go.
-func simulate(scripts []script, conftest string, goOn bool) left {
+// simulate imitates pytest's exit code, output and reports.
+func simulate(scripts []script, conftest string, goOn bool) runOutput {
 	begun := []byte("=== test session starts ===\n")
 	switch conftest {
 	case "error":
-		return left{exit: exitFacts{Exit: session.Exit{Code: 4}}, log: []byte("ImportError while loading conftest '/w/tests/conftest.py'.\nE   ImportError: x\n")}
+		return runOutput{exit: exitFacts{Exit: session.Exit{Code: 4}}, log: []byte("ImportError while loading conftest '/w/tests/conftest.py'.\nE   ImportError: x\n")}
 	case "usage":
-		return left{exit: exitFacts{Exit: session.Exit{Code: 4}}, log: []byte("ERROR: usage: pytest\npytest: error: unrecognized arguments: --entrypoint=x\n")}
+		return runOutput{exit: exitFacts{Exit: session.Exit{Code: 4}}, log: []byte("ERROR: usage: pytest\npytest: error: unrecognized arguments: --entrypoint=x\n")}
 	}
 	scripts = slices.Clone(scripts)
 	slices.SortFunc(scripts, func(a, b script) int { return comparePaths(a.file, b.file) })
@@ -217,7 +216,7 @@ func simulate(scripts []script, conftest string, goOn bool) left {
 		return ended("internal", log, nil)
 	}
 	if len(broken) > 0 && !goOn {
-		return left{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: withCollectors(jsonOf(2), broken, n), log: fmt.Appendf(log, "!!! Interrupted: %d errors during collection !!!\n", len(broken))}
+		return runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: withCollectors(jsonOf(2), broken, n), log: fmt.Appendf(log, "!!! Interrupted: %d errors during collection !!!\n", len(broken))}
 	}
 	var ran []one
 	code := 0
@@ -247,21 +246,21 @@ func simulate(scripts []script, conftest string, goOn bool) left {
 	case n == 0:
 		code = 5
 	}
-	return left{exit: exitFacts{Exit: session.Exit{Code: code}}, report: withCollectors(jsonOf(code, ran...), broken, n), log: append(log, lastLineOf(ran...)...)}
+	return runOutput{exit: exitFacts{Exit: session.Exit{Code: code}}, report: withCollectors(jsonOf(code, ran...), broken, n), log: append(log, lastLineOf(ran...)...)}
 }
 
 // ended is what a run leaves that ends before its time.
-func ended(how string, log []byte, ran []one) left {
+func ended(how string, log []byte, ran []one) runOutput {
 	switch how {
 	case "kill":
-		return left{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}, log: log}
+		return runOutput{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed"}}, log: log}
 	case "hang":
-		return left{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed", TimedOut: true, Limit: 60}}, log: log}
+		return runOutput{exit: exitFacts{Exit: session.Exit{Code: -1, Signal: "killed", TimedOut: true, Limit: 60}}, log: log}
 	case "vanish": // os._exit(0)
-		return left{log: log}
+		return runOutput{log: log}
 	}
 	code := map[string]int{"interrupt": 2, "internal": 3, "exit": 7}[how]
-	return left{exit: exitFacts{Exit: session.Exit{Code: code}}, report: withCollectors(jsonOf(code, ran...), nil, 0), log: append(log, "!!! "+how+" !!!\n"...)}
+	return runOutput{exit: exitFacts{Exit: session.Exit{Code: code}}, report: withCollectors(jsonOf(code, ran...), nil, 0), log: append(log, "!!! "+how+" !!!\n"...)}
 }
 
 func withCollectors(reported []byte, broken []map[string]any, collected int) []byte {
@@ -279,7 +278,7 @@ func withCollectors(reported []byte, broken []map[string]any, collected int) []b
 
 var ends = []string{"kill", "hang", "vanish", "interrupt", "internal", "exit"}
 
-// randomScripts are test files of checkpoints, each of which gets a part, and
+// randomScripts returns test files of checkpoints, each of which gets a part, and
 // common ones, which the part at lead gets.
 func randomScripts(r *rand.Rand) (own, common []script, lead int) {
 	trouble := r.IntN(3) // none, a little, much
@@ -397,7 +396,7 @@ func FuzzMerge(f *testing.F) {
 	f.Add(jsonOf(5), []byte("collected 0 items"), 5, jsonOf(2), []byte("during collection"), 2)
 	f.Add([]byte(`{"exitcode":0,"tests":[{"nodeid":"::"}],"collectors":[{"result":null}],"summary":{"x":1}}`), []byte(""), 0, jsonOf(3), []byte(""), 3)
 	f.Fuzz(func(t *testing.T, report1, log1 []byte, code1 int, report2, log2 []byte, code2 int) {
-		parts := []part{partOf("1", left{exit: exitFacts{Exit: session.Exit{Code: code1}}, report: report1, log: log1}), partOf("2", left{exit: exitFacts{Exit: session.Exit{Code: code2}}, report: report2, log: log2})}
+		parts := []part{partOf("1", runOutput{exit: exitFacts{Exit: session.Exit{Code: code1}}, report: report1, log: log1}), partOf("2", runOutput{exit: exitFacts{Exit: session.Exit{Code: code2}}, report: report2, log: log2})}
 		v, m := parse.judgeParts(parts)
 		tests := 0
 		for _, p := range parts {

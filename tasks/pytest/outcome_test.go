@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// phases is a test of a synthetic report with the phases that it went through,
+// phases returns a test of a synthetic report with the phases that it went through,
 // as pytest-json-report puts them: "setup=passed call=failed teardown=passed".
 func phases(code int, outcome, went string) []byte {
 	test := map[string]any{"nodeid": current + "::t", "outcome": outcome}
@@ -40,7 +40,7 @@ func TestSkipReasons(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, m := parse.judge(left{report: report, log: collected(1)})
+			_, m := parse.judge(runOutput{report: report, log: collected(1)})
 			if len(m.Tests) != 1 || m.Tests[0].Message != want {
 				t.Errorf("%s: %+v, want %q", said, m.Tests, want)
 			}
@@ -80,7 +80,7 @@ func TestOutcomeOfPhases(t *testing.T) {
 		if try.want == verdict.TestFailed || try.want == verdict.TestError {
 			code = exitTestsFailed
 		}
-		v, m := parse.judge(left{exit: exitFacts{Exit: session.Exit{Code: code}}, report: phases(code, try.outcome, try.went), log: collected(1)})
+		v, m := parse.judge(runOutput{exit: exitFacts{Exit: session.Exit{Code: code}}, report: phases(code, try.outcome, try.went), log: collected(1)})
 		if len(v.Tests) != 1 || v.Tests[0].Status != try.want {
 			t.Errorf("%s: %+v, want %s", try.name, v.Tests, try.want)
 		}

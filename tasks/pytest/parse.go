@@ -73,7 +73,7 @@ func (p *Parse) put(ctx context.Context, w *graph.Work, v verdict.Checkpoint, m 
 
 // read judges what the runs left.
 func (p *Parse) read(ctx context.Context, w *graph.Work) (verdict.Checkpoint, verdict.Measurements, error) {
-	from := func(as string) (left, error) {
+	from := func(as string) (runOutput, error) {
 		return readLeft(ctx, w.Store, func(output string) (cache.Digest, bool) { return w.Input(as, output) })
 	}
 	if len(p.Parts) == 0 {
@@ -98,7 +98,7 @@ func (p *Parse) read(ctx context.Context, w *graph.Work) (verdict.Checkpoint, ve
 }
 
 // judge turns what was left into verdicts and measurements.
-func (p *Parse) judge(l left) (verdict.Checkpoint, verdict.Measurements) {
+func (p *Parse) judge(l runOutput) (verdict.Checkpoint, verdict.Measurements) {
 	r := readReports(l)
 	class, message := classify(l, r)
 	v, m := p.verdicts(l.exit.Code, class, r.collected, r.tests)

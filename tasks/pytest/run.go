@@ -281,7 +281,7 @@ func early(ctx context.Context, s *session.Session, key proof.Key, in provided, 
 	if !notFound && !session.Doubtful(exit) {
 		return nil
 	}
-	switch begun, err := begun(ctx, s, key); {
+	switch begun, err := keyTaken(ctx, s, key); {
 	case err != nil || begun:
 		return err
 	case notFound && in.venv != "":

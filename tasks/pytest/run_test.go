@@ -158,7 +158,7 @@ func TestSetup(t *testing.T) {
 		said    string
 		probed  backend.Exit
 		answer  string
-		tries   int // 0 is one
+		tries   int // 0 means one
 		state   event.State
 		message string
 	}{
@@ -394,8 +394,8 @@ func TestSignalFromOutside(t *testing.T) {
 	}
 }
 
-// TestReports: what is in a report's place and is no report counts as absent;
-// what cannot be fetched is the machinery's fault.
+// TestReports: an invalid file in a report's place counts as absent; a failure to fetch it is the machine's
+// fault.
 func TestReports(t *testing.T) {
 	s := newBench(t)
 	s.tests = func(c *fake.Call) (backend.Exit, error) {

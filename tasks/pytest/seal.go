@@ -53,9 +53,9 @@ func sealInputs(key proof.Key) []backend.Input {
 // back from the environment.
 const sealed = `PYTHONPATH=$PWD/` + pluginDir + `${PYTHONPATH:+:$PYTHONPATH}; export PYTHONPATH; `
 
-// begun reports whether pytest has taken its key, and so can have run tests. No other process
+// keyTaken reports whether pytest has taken its key, and so can have run tests. No other process
 // can put it back.
-func begun(ctx context.Context, s backend.Session, key proof.Key) (bool, error) {
+func keyTaken(ctx context.Context, s backend.Session, key proof.Key) (bool, error) {
 	content, err := session.Read(ctx, s, keyPath, int64(len(key)))
 	switch {
 	case isAbsent(err), errors.Is(err, session.ErrLarge):

@@ -85,7 +85,7 @@ func TestSealedEnd(t *testing.T) {
 
 // judged classifies what a run left.
 func (s *bench) judged(outputs map[string]string) (verdict.Class, string) {
-	l := left{log: []byte(outputs[OutputLog])}
+	l := runOutput{log: []byte(outputs[OutputLog])}
 	if err := json.Unmarshal([]byte(outputs[OutputExit]), &l.exit); err != nil {
 		s.t.Fatal(err)
 	}

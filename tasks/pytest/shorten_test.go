@@ -41,7 +41,7 @@ func TestShortenStrings(t *testing.T) {
 	}
 }
 
-// A report that is large by its texts is read; one that is large by its tests is not.
+// A report with long texts is read; a report with too many tests is not.
 func TestLargeReports(t *testing.T) {
 	var tests []string
 	for i := range 300 {
@@ -56,7 +56,7 @@ func TestLargeReports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, m := parse.judge(left{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: shortened, log: collected(300)})
+	v, m := parse.judge(runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: shortened, log: collected(300)})
 	if v.Class != verdict.Judged || len(v.Tests) != 300 || !strings.HasSuffix(m.Tests[0].Message, "end") {
 		t.Errorf("%s, %d tests: %s", v.Class, len(v.Tests), m.Message)
 	}

@@ -62,7 +62,7 @@ func eachElement[T any](d *json.Decoder, do func(*T) error) error {
 func delim(d *json.Decoder, want json.Delim) error {
 	t, err := d.Token()
 	if err == nil && t != want {
-		err = fmt.Errorf("it has %v in place of %v", t, want)
+		err = fmt.Errorf("it has %v instead of %v", t, want)
 	}
 	return err
 }

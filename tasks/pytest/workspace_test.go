@@ -75,7 +75,7 @@ func TestDirectoryOfTests(t *testing.T) {
 	if got := string(s.run.ini()); !strings.Contains(got, "testpaths = .evaluation_tests\n") {
 		t.Errorf("pytest.ini is\n%s", got)
 	}
-	v, _ := parse.judge(left{report: jsonOf(0, one{id: ".evaluation_tests/test_checkpoint_2.py::test_a", outcome: "passed"})})
+	v, _ := parse.judge(runOutput{report: jsonOf(0, one{id: ".evaluation_tests/test_checkpoint_2.py::test_a", outcome: "passed"})})
 	if got := v.Tests[0]; got.File != ".evaluation_tests/test_checkpoint_2.py" || got.ID != "test_a" || got.Checkpoint != "checkpoint_2" || got.Group != verdict.Core {
 		t.Errorf("%+v", got)
 	}

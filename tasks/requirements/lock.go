@@ -64,14 +64,14 @@ func Load(path string) (*Lock, error) {
 	}
 	var f lockFile
 	if err := json.Unmarshal(content, &f); err != nil {
-		return nil, fmt.Errorf("%s is not a lock file (%w); mend it or run `fevalgraph lock --upgrade`", path, err)
+		return nil, fmt.Errorf("%s is not a lock file (%w); fix it or run `fevalgraph lock --upgrade`", path, err)
 	}
 	if f.Schema != schema {
 		return nil, fmt.Errorf("%s has schema %d, this version reads %d; run `fevalgraph lock --upgrade`", path, f.Schema, schema)
 	}
 	for i := range f.Sets {
 		if err := f.Sets[i].check(); err != nil {
-			return nil, fmt.Errorf("%s is damaged: set %d: %w; mend it or run `fevalgraph lock --upgrade`", path, i+1, err)
+			return nil, fmt.Errorf("%s is damaged: set %d: %w; fix it or run `fevalgraph lock --upgrade`", path, i+1, err)
 		}
 	}
 	return &Lock{sets: f.Sets}, nil

@@ -22,13 +22,13 @@ type Locker struct {
 	o      LockerOptions
 	rehash bool
 
-	mu     sync.Mutex
-	lock   *Lock
-	failed map[setID]error // by set, so that uv is asked once
-	used   map[setID]bool  // sets that were asked for
-	done   map[setID]bool  // sets that this invocation resolved
-	open   map[setID]bool  // sets that it would have, if it were not to answer from the lock file alone
-	told   bool            // that there are no hashes
+	mu       sync.Mutex
+	lock     *Lock
+	failed   map[setID]error // by set, so that uv is asked once
+	used     map[setID]bool  // sets that were asked for
+	done     map[setID]bool  // sets that this invocation resolved
+	open     map[setID]bool  // sets that it would have, if it were not to answer from the lock file alone
+	notified bool            // that there are no hashes
 }
 
 // LockerOptions specify where pins are kept, and whether others may be made.
@@ -97,8 +97,8 @@ func (l *Locker) Pins(ctx context.Context, b backend.Backend, env, requires []st
 	key := setOf(python, platform, requires)
 	l.used[key] = true
 	if pins, ok := l.lock.Pins(python, platform, requires); ok && (!l.o.Upgrade && !l.lacksHashes(pins) || l.done[key]) {
-		if unhashed := Unhashed(pins); !l.o.ReadOnly && !l.told && len(unhashed) > 0 {
-			l.told = true
+		if unhashed := Unhashed(pins); !l.o.ReadOnly && !l.notified && len(unhashed) > 0 {
+			l.notified = true
 			l.o.Unhashed(unhashed)
 		}
 		return pins, nil

@@ -210,7 +210,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// fakeUV is a shell script in the place of uv.
+// fakeUV returns a shell script in the place of uv.
 func fakeUV(t *testing.T, script string) *UV {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "uv")
@@ -302,7 +302,7 @@ func TestResolveCancelled(t *testing.T) {
 	await.Until(t, "the child of uv is gone", func() bool { return !running(pid) })
 }
 
-// awaitNumber is the number that a file holds once there is one.
+// awaitNumber returns the number that a file holds once there is one.
 func awaitNumber(t *testing.T, name string) (n int) {
 	t.Helper()
 	await.Until(t, name+" holds a number", func() bool {
@@ -315,8 +315,7 @@ func awaitNumber(t *testing.T, name string) (n int) {
 	return n
 }
 
-// running tells a process from one that is gone, or that has not been waited for
-// yet.
+// running distinguishes a running process from a process that is gone or a zombie.
 func running(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

@@ -222,7 +222,7 @@ func (m *Modules) Printed(ctx context.Context, w Workspace, out io.Writer) error
 	}
 	defer f.Close()
 	if _, err := io.Copy(out, io.LimitReader(f, maxPrinted)); err != nil {
-		return fmt.Errorf("fetching what the submission printed: %w", err)
+		return fmt.Errorf("fetching the output of the submission: %w", err)
 	}
 	return nil
 }
@@ -247,5 +247,5 @@ func missing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return fmt.Errorf("fetching what the submission's process left: %w", err)
+	return fmt.Errorf("fetching the files of the submission's process: %w", err)
 }

@@ -39,7 +39,7 @@ func TestValues(t *testing.T) {
 	python(t, []string{"testdata/values.py", ".", "20000"})
 }
 
-// TestModules has a grader import modules of testdata/submission, and use them in every way.
+// TestModules: a grader imports modules of testdata/submission, and uses them in every way.
 func TestModules(t *testing.T) {
 	for _, end := range []string{"exit", "much"} {
 		t.Run(end, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// TestUnusable has no verdict rest on a process that was not confined.
+// TestUnusable: no verdict depends on a process that was not confined.
 func TestUnusable(t *testing.T) {
 	m := &separate.Modules{}
 	dir := lay(t, m, os.DirFS("testdata/submission"))
@@ -126,7 +126,7 @@ func TestStandIns(t *testing.T) {
 	}
 }
 
-// TestDescribe has everything in the key that can change how modules behave.
+// TestDescribe: the key contains everything that can change how modules behave.
 func TestDescribe(t *testing.T) {
 	key := func(m separate.Modules) string {
 		var manifest graph.Manifest

@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// key is of a manifest that describe writes.
+// key returns the key of a manifest that describe writes.
 func key(describe func(*graph.Manifest)) string {
 	var m graph.Manifest
 	describe(&m)

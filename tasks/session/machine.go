@@ -70,7 +70,7 @@ func (m *Machine) Lacks(ctx context.Context, s Setup) (string, error) {
 	if m != nil && m.Offline {
 		s.Env = append(slices.Clone(s.Env), "UV_OFFLINE=1")
 	}
-	a := m.at(question{s.Backend, s.Spec.Snapshot, strings.Join(s.Env, "\x00"), strings.Join(programs, "\x00")})
+	a := m.answerOf(question{s.Backend, s.Spec.Snapshot, strings.Join(s.Env, "\x00"), strings.Join(programs, "\x00")})
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.at.IsZero() && time.Since(a.at) < lasting {
@@ -78,13 +78,13 @@ func (m *Machine) Lacks(ctx context.Context, s Setup) (string, error) {
 	}
 	lacks, err := s.ask(ctx, programs)
 	if err != nil {
-		return "", fmt.Errorf("asking whether the machine has what it takes: %w", err)
+		return "", fmt.Errorf("checking the resources of the machine: %w", err)
 	}
 	a.at, a.lacks = time.Now(), lacks
 	return lacks, nil
 }
 
-func (m *Machine) at(q question) *answer {
+func (m *Machine) answerOf(q question) *answer {
 	if m == nil {
 		return &answer{}
 	}
@@ -136,7 +136,7 @@ var networkTrouble = lazyregexp.New(`(?i).*(?:error sending request|dns error|fa
 	`tls handshake|invalid peer certificate|max retries exceeded|no space left on device).*`)
 
 // ErrUnclear is returned by Blame if the network may have failed for a moment.
-var ErrUnclear = errors.New("its output speaks of the network, but the machine lacks nothing; it runs once more")
+var ErrUnclear = errors.New("its output mentions the network, but the machine is fine; it runs once more")
 
 // Blame returns an error if a set-up command that failed does not allow a verdict: the machine lacks
 // something, or could not be asked. A command that reports a network failure, while the machine lacks

@@ -31,11 +31,11 @@ type Session struct {
 // machine fails in a way that programs can have caused, the error is a graph.CrowdedError. If it fails so
 // again in an isolated attempt, though it was fit before, a submission whose programs ran is refused.
 func Run(ctx context.Context, w *graph.Work, p Plan, do func(*Session) (graph.Outcome, error)) (graph.Outcome, error) {
-	outcome, err := once(ctx, w, p, false, do)
+	outcome, err := runOnce(ctx, w, p, false, do)
 	var again *againError
 	if errors.As(err, &again) {
 		w.Note(again.why)
-		outcome, err = once(ctx, w, p, true, do)
+		outcome, err = runOnce(ctx, w, p, true, do)
 	}
 	var spoiled *spoiledError
 	if w.Isolated && p.Submitted && errors.As(err, &spoiled) {
@@ -47,7 +47,7 @@ func Run(ctx context.Context, w *graph.Work, p Plan, do func(*Session) (graph.Ou
 	return outcome, nil
 }
 
-func once(ctx context.Context, w *graph.Work, p Plan, last bool, do func(*Session) (graph.Outcome, error)) (outcome graph.Outcome, err error) {
+func runOnce(ctx context.Context, w *graph.Work, p Plan, last bool, do func(*Session) (graph.Outcome, error)) (outcome graph.Outcome, err error) {
 	err = enter(ctx, w, p, last, func(s *Session) error {
 		if w.Isolated {
 			if err := cmp.Or(s.Session.Verify(ctx), cache.Room(w.Store)); err != nil { // which no program of the submission caused
@@ -284,8 +284,8 @@ func (s *Session) Timing(exit backend.Exit) Timing {
 	return Timing{Seconds: exit.Seconds, Isolation: s.plan.Backend.Capabilities().Level()}
 }
 
-// wants reports whether the workspace of a run stays that ended so.
-func (k Keep) wants(exit *backend.Exit, err error) bool {
+// keepsRun reports whether the workspace of a run stays that ended so.
+func (k Keep) keepsRun(exit *backend.Exit, err error) bool {
 	return k == KeepAlways || k == KeepFailed && (err != nil || exit == nil || exit.Code != 0 || exit.TimedOut)
 }
 
@@ -294,7 +294,7 @@ func (k Keep) wants(exit *backend.Exit, err error) bool {
 func (s *Session) keep(ctx context.Context, err error) {
 	keep := s.plan.Backend.Capabilities().Keep
 	var again *againError
-	if keep == nil || !s.plan.Keep.wants(s.exit, err) || ctx.Err() != nil || WithClass(err) != err || errors.As(err, &again) {
+	if keep == nil || !s.plan.Keep.keepsRun(s.exit, err) || ctx.Err() != nil || WithClass(err) != err || errors.As(err, &again) {
 		return
 	}
 	how, err := keep(context.WithoutCancel(ctx), s.Session)

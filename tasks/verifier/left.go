@@ -25,15 +25,15 @@ const (
 	maxAll   = 256 << 20
 )
 
-// left contains the files that a script wrote, by paths relative to /logs/verifier.
-type left struct {
+// scriptFiles contains the files that a script wrote, by paths relative to /logs/verifier.
+type scriptFiles struct {
 	files map[string][]byte
 	large map[string]bool // that are beyond a limit
 }
 
 // collect reads what the script left.
-func (r *Run) collect(ctx context.Context, s backend.Session, w *graph.Work) (left, error) {
-	l := left{files: map[string][]byte{}, large: map[string]bool{}}
+func (r *Run) collect(ctx context.Context, s backend.Session, w *graph.Work) (scriptFiles, error) {
+	l := scriptFiles{files: map[string][]byte{}, large: map[string]bool{}}
 	lister, ok := s.(backend.Lister)
 	if !ok {
 		return l, errors.New("this backend does not list files")
@@ -80,7 +80,7 @@ func (r *Run) collect(ctx context.Context, s backend.Session, w *graph.Work) (le
 }
 
 // follow reads the file next to a reward that is a link to it, if no other reward exists.
-func (r *Run) follow(ctx context.Context, s backend.Session, l left) error {
+func (r *Run) follow(ctx context.Context, s backend.Session, l scriptFiles) error {
 	for _, reward := range []string{rewardJSON, rewardText} {
 		if _, there := l.files[reward]; there || l.large[reward] {
 			return nil
@@ -134,7 +134,7 @@ func (r *Run) named() []string {
 }
 
 // keepFiles stores what was left, without secrets.
-func (r *Run) keepFiles(t *trial, l left) {
+func (r *Run) keepFiles(t *trial, l scriptFiles) {
 	var entries []cache.Entry
 	for name, content := range l.files {
 		d, err := cache.PutBytes(t.Ctx, t.Store, backend.RedactBytes(content, r.Env.Secrets()))
@@ -150,7 +150,7 @@ func (r *Run) keepFiles(t *trial, l left) {
 		err = tree.Store(t.Ctx, t.Store)
 	}
 	if err != nil {
-		t.Err = fmt.Errorf("storing what the verifier left: %w", err)
+		t.Err = fmt.Errorf("storing the files of the verifier: %w", err)
 		return
 	}
 	t.Outcome.Outputs = append(t.Outcome.Outputs, cache.Output{Name: OutputFiles, Digest: tree.Root, Tree: true})

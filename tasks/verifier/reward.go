@@ -25,7 +25,7 @@ const (
 
 // readRewards returns the rewards that a script left by name: a float64, a bool, or an unusable
 // value as text. The value of the score must be a float64 or a bool, or missing.
-func readRewards(l left, score string) (map[string]any, error) {
+func readRewards(l scriptFiles, score string) (map[string]any, error) {
 	for _, name := range []string{rewardJSON, rewardText} {
 		text, ok := l.files[name]
 		switch {
@@ -48,7 +48,7 @@ func readRewards(l left, score string) (map[string]any, error) {
 		}
 		return rewards, nil
 	}
-	return nil, Missing.errorf("there is neither %s nor %s", rewardJSON, rewardText)
+	return nil, Missing.errorf("neither %s nor %s found", rewardJSON, rewardText)
 }
 
 // Numbers returns the rewards of a Run, with bools as Python counts them.
@@ -130,7 +130,7 @@ func decode(text []byte, score string) (map[string]any, error) {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return nil, fmt.Errorf("it is no JSON: %w", err)
+		return nil, fmt.Errorf("not JSON: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows its object")
@@ -211,7 +211,7 @@ func (r Rule) text() string {
 }
 
 // broken returns what a script wrote about its machine, or "".
-func (r Rule) broken(l left) string {
+func (r Rule) broken(l scriptFiles) string {
 	text, ok := l.files[r.File]
 	if !ok {
 		return ""

@@ -42,10 +42,10 @@ func TestRewards(t *testing.T) {
 		{rewardJSON, `null`, "unusable reward: reward.json: it is null and no object of numbers"},
 		{rewardJSON, `{}`, "unusable reward: reward.json: it has no numbers"},
 		{rewardJSON, `{"reward": 1} {}`, "unusable reward: reward.json: something follows its object"},
-		{rewardJSON, `{"reward": 1`, "unusable reward: reward.json: it is no JSON: unexpected EOF"},
-		{"other", "1", "missing reward: there is neither reward.json nor reward.txt"},
+		{rewardJSON, `{"reward": 1`, "unusable reward: reward.json: not JSON: unexpected EOF"},
+		{"other", "1", "missing reward: neither reward.json nor reward.txt found"},
 	} {
-		rewards, err := readRewards(left{files: map[string][]byte{c.name: []byte(c.text)}}, "reward")
+		rewards, err := readRewards(scriptFiles{files: map[string][]byte{c.name: []byte(c.text)}}, "reward")
 		got := fmt.Sprint(rewards)
 		if err != nil {
 			got = err.Error()
@@ -54,7 +54,7 @@ func TestRewards(t *testing.T) {
 			t.Errorf("%s %q: %s, want %s", c.name, c.text, got, c.want)
 		}
 	}
-	for _, l := range []left{
+	for _, l := range []scriptFiles{
 		{files: map[string][]byte{rewardText: bytes.Repeat([]byte("1"), maxReward+1)}},
 		{large: map[string]bool{rewardJSON: true}, files: map[string][]byte{rewardText: []byte("1")}},
 	} {
@@ -84,7 +84,7 @@ func TestOtherRewards(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
-	l := left{files: map[string][]byte{"d.json": []byte(`{"rc": 3, "a/b": ["x", {"c": null}], "text": "Judge not available: x"}`), "plain": []byte("no judge\n")}}
+	l := scriptFiles{files: map[string][]byte{"d.json": []byte(`{"rc": 3, "a/b": ["x", {"c": null}], "text": "Judge not available: x"}`), "plain": []byte("no judge\n")}}
 	for _, c := range []struct {
 		rule Rule
 		want string
@@ -108,7 +108,7 @@ func TestRules(t *testing.T) {
 func FuzzRewards(f *testing.F) {
 	f.Add([]byte(`{"reward": 1}`), []byte("1"))
 	f.Fuzz(func(t *testing.T, object, text []byte) {
-		for _, l := range []left{{files: map[string][]byte{rewardJSON: object}}, {files: map[string][]byte{rewardText: text}}} {
+		for _, l := range []scriptFiles{{files: map[string][]byte{rewardJSON: object}}, {files: map[string][]byte{rewardText: text}}} {
 			if rewards, err := readRewards(l, "reward"); err == nil && len(rewards) == 0 {
 				t.Error("neither rewards nor an error")
 			}

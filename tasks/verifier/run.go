@@ -208,24 +208,24 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, s *session.Session) (tri
 }
 
 // judge finds the rewards, or the reason why they are missing.
-func (r *Run) judge(t *trial, left left, ran *session.Printed) {
+func (r *Run) judge(t *trial, left scriptFiles, ran *session.Printed) {
 	if ran.TimedOut {
 		t.Outcome.Class, t.Outcome.Message = cache.ClassTimeout, limitMessage(r.Timeout)
 		return
 	}
 	for _, rule := range r.BrokenIf {
 		if why := rule.broken(left); why != "" {
-			t.unjudged = fmt.Errorf("the verifier says that its machine failed: %s", why)
+			t.unjudged = fmt.Errorf("the verifier reports that its machine failed: %s", why)
 			return
 		}
 	}
 	if t.killed() {
-		t.unjudged = errors.New("the verifier was killed, so a reward that was left proves nothing")
+		t.unjudged = errors.New("the verifier was killed, so its reward proves nothing")
 		return
 	}
 	rewards, err := readRewards(left, r.Reward)
 	if err != nil {
-		t.unjudged = without(err, ran.Exit, ran.Output)
+		t.unjudged = missingVerdict(err, ran.Exit, ran.Output)
 		return
 	}
 	t.JSON(OutputRewards, rewards)
@@ -329,8 +329,8 @@ func (r *Run) present(ctx context.Context, store cache.Store, submission cache.D
 	return all, "", nil
 }
 
-// without explains a missing verdict, with the last line that the script printed.
-func without(err error, exit backend.Exit, said []byte) error {
+// missingVerdict explains a missing verdict, with the last line that the script printed.
+func missingVerdict(err error, exit backend.Exit, said []byte) error {
 	if end := session.Words("exit code", exit); exit.Code != 0 || exit.Signal != "" {
 		err = fmt.Errorf("%w (%s)", err, end)
 	}

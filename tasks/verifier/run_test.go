@@ -76,7 +76,7 @@ func TestCollectOrder(t *testing.T) {
 		{name: rewardText, want: "map[reward:1]"},
 		{link: "one", want: "map[reward:1]"},
 		{link: "a0", want: "unusable reward: reward.txt is larger than 1048576 bytes"},
-		{link: "..", want: "missing reward: there is neither reward.json nor reward.txt"},
+		{link: "..", want: "missing reward: neither reward.json nor reward.txt found"},
 	} {
 		s := files{logs: map[string][]byte{}, link: c.link}
 		for name, content := range logs {
@@ -186,7 +186,7 @@ func TestBlame(t *testing.T) {
 		{"silent always", []script{silent}, silent, 3, "missing reward", ""},
 		{"silent once", []script{silent, judges}, nil, 2, "", verdict.Judged},
 		{"trouble by the submission", []script{troubled}, judges, 3, "", verdict.NoScore},
-		{"trouble of the machine", []script{troubled}, troubled, 3, "the verifier says that its machine failed", ""},
+		{"trouble of the machine", []script{troubled}, troubled, 3, "the verifier reports that its machine failed", ""},
 		{"trouble that ended", []script{troubled, judges}, nil, 2, "", verdict.Judged},
 	} {
 		store, runs, with := cache.NewMemory(), 0, try.with

@@ -64,7 +64,7 @@ func TestSignFlipAsSciPy(t *testing.T) {
 			t.Errorf("p of %d differences is not exact", len(c.sample))
 		}
 	}
-	// The same twenty and one that can hardly matter are drawn, and agree.
+	// The same twenty, and a sample of an almost irrelevant one, agree.
 	p, exact := SignFlip(append(twenty, 1e-6))
 	near(t, "p of 21", p, 0.00554656982421875, 0.003)
 	if exact {
@@ -115,7 +115,7 @@ func TestDetectableAsR(t *testing.T) {
 	}
 }
 
-// alone is a problem with one unit.
+// alone returns a problem with one unit.
 func alone(a, b Attempts) Problem { return Problem{{A: a, B: b}} }
 
 func TestCompare(t *testing.T) {

@@ -21,7 +21,7 @@ func TestCorrectOne(t *testing.T) {
 	}
 }
 
-// enumerate is Correct by its definition: step down, over all signs.
+// enumerate computes Correct by its definition: step down, over all signs.
 func enumerate(rows [][]float64) []float64 {
 	n := len(rows[0])
 	statistic := func(row []float64, signs int) float64 {

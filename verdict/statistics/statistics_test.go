@@ -14,7 +14,7 @@ func near(t *testing.T, what string, got, want, by float64) {
 	}
 }
 
-// choose is C(n, k).
+// choose returns C(n, k).
 func choose(n, k int) float64 {
 	c := 1.0
 	for i := range k {
@@ -94,7 +94,7 @@ func TestBestOfIsUnbiased(t *testing.T) {
 	near(t, "mean", sum/draws, 1-math.Pow(1-p, k), 0.01)
 }
 
-// units are problems with one unit each.
+// units returns problems with one unit each.
 func units(samples ...[]float64) (problems [][][]float64) {
 	for _, s := range samples {
 		problems = append(problems, [][]float64{s})

@@ -35,7 +35,7 @@ const (
 	None    Level = "none"
 )
 
-// Levels lists them as people can name them.
+// Levels lists the names of levels.
 func Levels() []string { return []string{string(Full), string(Partial), string(None)} }
 
 // View lists what a program sees of this machine's files. All paths are absolute and clean, and those of
@@ -46,7 +46,7 @@ type View struct {
 	// Hidden are files and directories that are empty for it where they lie below one of
 	// ReadOnly. With Partial they are as that is.
 	Hidden []string
-	// Writable are directories that are the program's own, and are seen whatever Hidden says.
+	// Writable are directories that are the program's own, and visible regardless of Hidden.
 	Writable []string
 	// Places are files and directories that are the program's own, too, where it sees them. They
 	// take Full.

@@ -77,7 +77,7 @@ func write(t *testing.T, name, content string, mode fs.FileMode) {
 	}
 }
 
-// state is all of a file that is carried.
+// state returns everything about a file that a parcel carries.
 func state(t *testing.T, name string) string {
 	t.Helper()
 	info, err := os.Lstat(name)

@@ -24,7 +24,7 @@ const (
 	whole = "whole"
 	// content is the directory of its content.
 	content = "content"
-	// lockSuffix is that of a file beside an environment, by which one action makes it.
+	// lockSuffix is the suffix of a file next to an environment, so that one action makes it.
 	lockSuffix = ".lock"
 )
 

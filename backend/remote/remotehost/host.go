@@ -62,18 +62,18 @@ type host struct {
 	ends     []func() error
 }
 
-// The directories of base, beside workspaces.
+// Directories of base, next to workspaces.
 const (
 	sessionsDir     = "sessions"
 	answersDir      = "answers"
 	environmentsDir = "environments"
-	homeDir         = "home" // of tools that are asked what there is
+	homeDir         = "home" // of tools that are queried
 )
 
 func do(ctx context.Context, dir string, task *wire.Task, result *wire.Result) (err error) {
 	h := &host{dir: dir, task: task, store: newInputs(dir), base: filepath.Join(task.Host.Scratch, fmt.Sprintf("fevalgraph-%d", os.Getuid()))}
 	if h.base, err = workspace.Scratch(h.base); err != nil {
-		return &backend.SettingError{Setting: "scratch", Err: err, Hint: "name a directory of the workers' machines in which actions may write"}
+		return &backend.SettingError{Setting: "scratch", Err: err, Hint: "name a directory on the workers' machines in which actions can write"}
 	}
 	if err := h.reap(ctx); err != nil {
 		return err

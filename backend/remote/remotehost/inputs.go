@@ -80,7 +80,7 @@ func (s *inputs) add(ctx context.Context, all []wire.Input) error {
 }
 
 // errChanged reports that a worker did not give an action what it was to give.
-var errChanged = errors.New("the worker's files are not what they were when they were sent: something wrote into its cache; have the engine run actions as another user than its own")
+var errChanged = errors.New("the worker's files changed after they were sent: something wrote to its cache; have the engine run actions as a different user")
 
 func (s *inputs) addTree(ctx context.Context, want cache.Digest, dir string) error {
 	var entries []cache.Entry

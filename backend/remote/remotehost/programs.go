@@ -38,14 +38,14 @@ func (h *host) programs(ctx context.Context, result *wire.Result) error {
 			result.Blobs = append(result.Blobs, blob)
 			continue
 		}
-		if err := h.left(strconv.Itoa(i), blob); err != nil {
+		if err := h.saveFile(strconv.Itoa(i), blob); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (h *host) left(name string, blob []byte) error {
+func (h *host) saveFile(name string, blob []byte) error {
 	dir := filepath.Join(h.dir, wire.LeftDir)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -154,7 +154,7 @@ var Carried = []string{"home", "tmp", Work}
 // Work is the part of a session that is its workspace.
 const Work = "work"
 
-// What machines are asked beside what every machine is.
+// Questions to machines besides the common ones.
 const (
 	Place = "place" // where they have workspaces
 	GPU   = "gpu"   // why commands see none; "" if they do

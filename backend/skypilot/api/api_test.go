@@ -229,7 +229,7 @@ func TestUnreachable(t *testing.T) {
 	if err := c.Down(ctx, "c1"); !errors.Is(err, context.Canceled) || api.Unreachable(err) {
 		t.Errorf("cancelled: got %v", err)
 	}
-	// One that dies in the middle.
+	// A request that dies in the middle.
 	c = client(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	if _, err := c.Wait(t.Context(), "r1"); !api.Unreachable(err) {
 		t.Errorf("aborted: got %v", err)

@@ -1,5 +1,5 @@
 // Package api talks to SkyPilot's API server over HTTP: it launches clusters and jobs,
-// asks for them, and ends them. It is not a backend: it decides nothing about names,
+// queries them, and ends them. It is not a backend: it decides nothing about names,
 // retries or deadlines.
 //
 // The server accepts most calls at once, as requests with an id, and carries them out
@@ -90,8 +90,8 @@ type answer struct {
 }
 
 // Wait waits until the request with that id has ended, and returns its result as JSON. A request that failed
-// or was cancelled is an *Error. Several calls can wait for a request, also by other clients than the one
-// that made it; ending ctx does not cancel it. A server on this machine forgets all requests when it starts,
+// or was cancelled is an *Error. Several calls can wait for a request, including clients that did not
+// make it; ending ctx does not cancel it. A server on this machine forgets all requests when it starts,
 // and ends them when it stops, but keeps what they have made: that is KindEnded.
 func (c *Client) Wait(ctx context.Context, request string) (json.RawMessage, error) {
 	body, err := c.get(ctx, "/api/get?request_id="+url.QueryEscape(request))

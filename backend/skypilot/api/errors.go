@@ -32,15 +32,15 @@ type Kind int
 
 const (
 	KindOther    Kind = iota
-	KindCapacity      // no machines now; the same request may succeed later
-	KindQuota         // the account may not have that many machines
+	KindCapacity      // no machines now; the same request can succeed later
+	KindQuota         // the account's quota is exceeded
 	KindSetup         // the machines are there and could not be prepared
 	KindAuth          // a login or a cloud's credentials are missing or refused
 	KindInvalid       // no server would ever accept the request
 	KindEnded         // the request was cancelled, or the server restarted; what it made so far is there
 )
 
-// kinds is by the name of an exception, whatever its message.
+// kinds is by the name of an exception, regardless of its message.
 var kinds = map[string]Kind{
 	"ResourcesUnavailableError":         KindCapacity,
 	"KubeAPIUnreachableError":           KindCapacity,

@@ -51,7 +51,7 @@ func (c *Client) Offers(ctx context.Context, accelerator string, count int, clou
 			if err := json.Unmarshal(row, &fields); err != nil {
 				return nil, fmt.Errorf("/list_accelerators: reading the answer: %w", err)
 			}
-			// Slurm's are all that it has, whatever the filter.
+			// For Slurm, all are returned, regardless of the filter.
 			if o.Count == float64(count) {
 				offers = append(offers, o)
 			}

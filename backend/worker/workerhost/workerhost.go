@@ -33,7 +33,7 @@ type Options struct {
 	Listen string
 	// Idle limits how long the worker waits for a client before it ends; 0 means ten minutes.
 	Idle time.Duration
-	// Python, Versions and Isolation are those of the local backend.
+	// Python, Versions and Isolation are settings of the local backend.
 	Python    string
 	Versions  []string
 	Isolation string
@@ -47,10 +47,10 @@ type Options struct {
 
 // Flags defines the flags of a worker's command.
 func (o *Options) Flags(f *flag.FlagSet) {
-	f.StringVar(&o.Dir, "dir", "", "`DIR` of this worker alone: store, environments, worker.json")
-	f.StringVar(&o.Listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen at; port 0 is any free one")
-	f.DurationVar(&o.Idle, "idle", 10*time.Minute, "end when no run was connected for this `TIME`")
-	f.StringVar(&o.Python, "python", "", "Python `VERSION` that uv is asked for")
+	f.StringVar(&o.Dir, "dir", "", "separate `DIR` of this worker: store, environments, worker.json")
+	f.StringVar(&o.Listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen at; port 0 chooses a free one")
+	f.DurationVar(&o.Idle, "idle", 10*time.Minute, "end if no run was connected for this `TIME`")
+	f.StringVar(&o.Python, "python", "", "Python `VERSION` to request from uv")
 	f.StringVar(&o.Isolation, "isolation", "", "`LEVEL` of isolation: full, partial or none (default: the most that the machine allows)")
 	f.StringVar(&o.GoJudge, "go-judge", "", "go-judge's `PROGRAM`, for judge problems")
 	f.Func("versions", "shell `COMMAND` whose output enters keys (repeatable)", adder(&o.Versions))

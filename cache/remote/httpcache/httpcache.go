@@ -130,7 +130,7 @@ func (c *client) put(ctx context.Context, place, name string, size int64, body i
 	case err != nil:
 		return err
 	case answer.Body == nil:
-		return &reapi.RefusedError{Err: fmt.Errorf("there is no /%s on the server", place)}
+		return &reapi.RefusedError{Err: fmt.Errorf("/%s not found on the server", place)}
 	}
 	return answer.Body.Close()
 }

@@ -14,7 +14,7 @@ import (
 // State is the content of .state.<track>.json, the file in which a batch keeps its results.
 type State struct {
 	StartedAt, UpdatedAt string
-	Total                int    // pairs that the batch was asked for
+	Total                int    // pairs requested from the batch
 	Backend              string // "docker", "skypilot"
 	Results              []Result
 }

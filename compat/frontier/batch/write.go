@@ -42,7 +42,7 @@ func Files(title string, results []Result) ([]File, error) {
 		{"by_model.csv", aggregateCSV("model", results, func(r Result) string { return r.Model() })},
 		{"by_problem.csv", aggregateCSV("problem", results, func(r Result) string { return r.Problem })},
 		{"summary.txt", summary(title, results)},
-		{"results.csv", resultsCSV(results)}, // last: a reader that finds it may rely on the others
+		{"results.csv", resultsCSV(results)}, // last: a reader that finds it can rely on the others
 	}, nil
 }
 

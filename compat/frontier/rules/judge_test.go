@@ -17,7 +17,7 @@ func TestRatios(t *testing.T) {
 		{false, "", 0, 0},
 		{false, "Ratio: 1.0 RatioUnbounded: 77.5", 1, 77.5},
 		{false, "Ratio: 1e-05", 1, 1}, // the exponent is not seen
-		{true, "Ratio: -0.5", 1, 1},   // a sign is no digit
+		{true, "Ratio: -0.5", 1, 1},   // a sign, not a digit
 		{false, "Ratio: -0.5", 0, 0},
 		{false, "Ratio: 0.5.", 0.5, 0.5},
 		{false, "Ratio: 0.5.7", 0.5, 0.5},
@@ -26,7 +26,7 @@ func TestRatios(t *testing.T) {
 		{true, "Ratio: .", nan, nan},
 		{true, "Ratio: ..5", nan, nan},
 		{true, "RatioUnbounded: 2.0", 1, 2},
-		{false, "RatioUnbounded: 2.0", 0, 2}, // that is not "Ratio: "
+		{false, "RatioUnbounded: 2.0", 0, 2}, // not "Ratio: "
 		{false, "Ratio: 0.5 RatioUnbounded: inf", 0.5, 0.5},
 		{false, "Ratio: 0.1\nRatio: 0.9", 0.1, 0.1},
 		{false, "ratio: 1.0", 0, 0},
@@ -44,7 +44,7 @@ func TestRatios(t *testing.T) {
 	}
 }
 
-// same compares numbers, of which one that is none equals itself.
+// same compares numbers; NaN equals itself.
 func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 
 func TestOutput(t *testing.T) {

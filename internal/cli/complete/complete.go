@@ -1,5 +1,5 @@
-// Package complete answers shells that complete the words of a command line: selectors,
-// addresses, values on axes, runs. It reads configurations and records, and runs nothing.
+// Package complete completes words of command lines for shells: selectors, addresses, values on axes, runs. It
+// reads configurations and records, and runs nothing.
 package complete
 
 import (
@@ -12,14 +12,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// Answer completes a word: what it can be, and what the shell makes of that.
+// Answer completes a word: it returns candidates, and a directive for the shell.
 type Answer = func(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective)
 
-// Project says which project a command is about. Its methods are Answers, of none when a
+// Project returns the project that a command is about. Its methods are Answers; they return no candidates if a
 // configuration cannot be read.
 type Project func(cmd *cobra.Command) eval.Options
 
-// Words completes one of some words.
+// Words completes one of the given words.
 func Words(known ...string) Answer {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return known, cobra.ShellCompDirectiveNoFileComp
@@ -59,7 +59,7 @@ func (p Project) Selectors(cmd *cobra.Command, _ []string, word string) ([]strin
 	return beginning(all, before, term), directive
 }
 
-// Nodes completes what means one node.
+// Nodes completes an argument that denotes one node.
 func (p Project) Nodes(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -82,7 +82,7 @@ func (p Project) Values(axis string) Answer {
 	}
 }
 
-// Axes completes what results are summed up by.
+// Axes completes the axes for summaries of results.
 func (p Project) Axes(cmd *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 	all := []string{"problem", "solution", "backend"}
 	for axis := range eval.Words(p(cmd)).Values {
@@ -97,7 +97,7 @@ func (p Project) Axes(cmd *cobra.Command, _ []string, word string) ([]string, co
 
 // Runs completes the id of a run.
 func (p Project) Runs(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	ids, _ := event.Runs(p(cmd).Records()) // none, if they cannot be read
+	ids, _ := event.Runs(p(cmd).Records()) // none if records cannot be read
 	slices.Reverse(ids)
 	return append([]string{"latest", "latest~1"}, ids...), cobra.ShellCompDirectiveNoFileComp
 }
@@ -112,7 +112,7 @@ func (p Project) addresses(cmd *cobra.Command) []string {
 	return opened.Addresses()
 }
 
-// beginning returns the words that begin with a term, with the text before it.
+// beginning returns the words that begin with a term, each after the text before it.
 func beginning(all []string, before, term string) []string {
 	var fit []string
 	for _, one := range all {

@@ -17,8 +17,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Named returns the fields of the problem, the solution or the task with a name, or a reference: each is a
-// label and a value. It returns false if there is none.
+// Named returns the fields of a problem, solution or task, given its name or a reference, as pairs of label and
+// value. It returns false if it is not found.
 func Named(ctx context.Context, of *eval.Project, name string) ([][]string, bool) {
 	cfg := of.Config
 	for _, p := range cfg.Problems {
@@ -154,7 +154,7 @@ func outputFacts(t *lang.Task, made []eval.Product) (facts [][]string) {
 	return facts
 }
 
-// ProductSize returns how large an output is: "3 files, 12 KiB".
+// ProductSize returns the size of an output: "3 files, 12 KiB".
 func ProductSize(o eval.Product) string {
 	switch {
 	case o.Bytes < 0:
@@ -173,7 +173,7 @@ func sourceOf(path string, from *lang.OutputRef) string {
 	return path
 }
 
-// Node returns the fields of a node of a project, with the last answer for it.
+// Node returns the fields of a node, with its last answer.
 func Node(ctx context.Context, p *eval.Project, id graph.ID) [][]string {
 	n := p.Plan.Graph.Node(id)
 	facts := [][]string{{"address", n.Addr}, {"kind", n.Kind}}

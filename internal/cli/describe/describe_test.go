@@ -44,7 +44,7 @@ func TestCoverage(t *testing.T) {
 }
 
 func TestDivision(t *testing.T) {
-	same(t, "nothing is stale", Division(&shards.Division{Fresh: 1}), "nothing is stale: no shard; 1 fresh cell\n")
+	same(t, "nothing is stale", Division(&shards.Division{Fresh: 1}), "nothing is stale, so no shards are needed; 1 fresh cell\n")
 	same(t, "two shards", Division(&shards.Division{
 		Jobs: 2, Fresh: 4, Guessed: 1,
 		Shards: []shards.Shard{{Shard: 1, Of: 2, Seconds: 240, Cells: []string{"a", "b"}}, {Shard: 2, Of: 2, Seconds: 8, Cells: []string{"c"}}},
@@ -95,10 +95,10 @@ func TestTrusted(t *testing.T) {
 	backend := user.Trusted{Addr: "local.host", Asks: []string{"gcc --version", "gcc --version"}}
 	generator := user.Trusted{Addr: "generator.gpt", Asks: []string{"ask a model"}}
 	same(t, "both", Trusted("/p", []user.Trusted{backend, generator}),
-		"trusted /p; to ask its backends who they are, commands that only read may\n  local.host: gcc --version\ngen may\n  generator.gpt: ask a model\n")
-	same(t, "a generator", Trusted("/p", []user.Trusted{generator}), "trusted /p; gen may\n  generator.gpt: ask a model\n")
+		"trusted /p; to identify its backends, read-only commands can\n  local.host: gcc --version\ngen can\n  generator.gpt: ask a model\n")
+	same(t, "a generator", Trusted("/p", []user.Trusted{generator}), "trusted /p; gen can\n  generator.gpt: ask a model\n")
 	same(t, "a name that would write to the terminal", Trusted("/p", []user.Trusted{{Addr: "local.host", Asks: []string{"a\x1b[2Jb"}}}),
-		"trusted /p; to ask its backends who they are, commands that only read may\n  local.host: a\\x1b[2Jb\n")
+		"trusted /p; to identify its backends, read-only commands can\n  local.host: a\\x1b[2Jb\n")
 }
 
 func TestCleaned(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 // Division returns lines about how cells are divided among machines.
 func Division(d *shards.Division) string {
 	if len(d.Shards) == 0 {
-		return fmt.Sprintf("nothing is stale: no shard; %s\n", text.Count(d.Fresh, "fresh cell"))
+		return fmt.Sprintf("nothing is stale, so no shards are needed; %s\n", text.Count(d.Fresh, "fresh cell"))
 	}
 	var b strings.Builder
 	stale := 0

@@ -2,7 +2,7 @@ package describe
 
 import "github.com/fevalgraph/fevalgraph/eval"
 
-// Found returns a line for each node that a query finds, or for each cell or file.
+// Found returns a line for each node of a query, or for each cell or file.
 func Found(f *eval.Found, cells, files bool) (lines []string) {
 	switch {
 	case files:

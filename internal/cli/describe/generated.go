@@ -11,11 +11,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
-// shownReasons bounds the solutions without code that are listed with their reason.
+// shownReasons limits the listed solutions without code.
 const shownReasons = 10
 
-// Remarks returns lines about solutions whose answer differs from their files, or has no usable code.
-// progress means that those requested in this call have been shown already.
+// Remarks returns lines about solutions whose answer differs from their files, or has no usable code. progress
+// means that those of this call's requests were shown already.
 func Remarks(placed []gen.Placed, progress bool) string {
 	var b strings.Builder
 	shown := 0
@@ -115,7 +115,7 @@ func Took(u gen.Usage, priced bool) string {
 	return said
 }
 
-// dollars formats a sum that can be far below a cent.
+// dollars formats an amount that can be far below a cent.
 func dollars(sum float64) string {
 	if sum > 0 && sum < 0.1 {
 		return fmt.Sprintf("$%.4f", sum)
@@ -123,7 +123,7 @@ func dollars(sum float64) string {
 	return fmt.Sprintf("$%.2f", sum)
 }
 
-// Planned returns the rows of a table of requests that would be sent, and a line that sums it up.
+// Planned returns the rows of a table of requests that would be sent, and a line with the totals.
 func Planned(out *generate.Outcome) (rows Rows, sum string) {
 	rows.Header = []string{"", "solution", "tokens of the prompt", "cause"}
 	for _, p := range out.Planned {
@@ -155,10 +155,10 @@ type PlannedObject struct {
 	Answered     int              `json:"answered"`
 	InputTokens  int64            `json:"input_tokens"`
 	OutputTokens int64            `json:"output_tokens"`
-	Cost         *float64         `json:"cost,omitempty"` // dollars, where prices are known
+	Cost         *float64         `json:"cost,omitempty"` // dollars; missing without prices
 }
 
-// PlannedRequest is one request of a PlannedObject.
+// PlannedRequest is a request in a PlannedObject.
 type PlannedRequest struct {
 	Generator    string `json:"generator"`
 	Problem      string `json:"problem"`

@@ -12,17 +12,17 @@ type GotObject struct {
 	Outputs []GotOutput `json:"outputs"`
 }
 
-// GotOutput is an output that was written.
+// GotOutput is a written output.
 type GotOutput struct {
 	Name   string `json:"name"`
 	Path   string `json:"path"`
-	Kind   string `json:"kind"` // file, tree
+	Kind   string `json:"kind"` // file or tree
 	Files  int    `json:"files"`
 	Bytes  int64  `json:"bytes"`
 	Digest string `json:"digest"`
 }
 
-// GotObjectOf returns the JSON object of outputs that were written.
+// GotObjectOf returns the JSON object of written outputs.
 func GotObjectOf(g *eval.Got) GotObject {
 	object := GotObject{Schema: 1, Addr: g.Addr}
 	for _, o := range g.Products {

@@ -16,11 +16,11 @@ type Rows struct {
 	Values [][]any
 }
 
-// listing describes how to list one kind of thing in a project.
+// listing describes how to list one kind of object of a project.
 type listing struct {
 	header []string
 	rows   func(p *plan.Plan) [][]any
-	noted  bool // the last column is omitted when empty
+	noted  bool // the last column is omitted if empty
 }
 
 var listings = map[string]listing{
@@ -106,10 +106,10 @@ var listings = map[string]listing{
 	}, false},
 }
 
-// Lists contains the kinds of List.
+// Lists contains the kinds for List.
 var Lists = []string{"problems", "solutions", "backends", "suites", "tasks", "generators", "cells", "nodes"}
 
-// List returns everything of a kind, one of Lists, in a plan.
+// List returns all objects of a kind, one of Lists, in a plan.
 func List(p *plan.Plan, kind string) Rows {
 	l := listings[kind]
 	rows := l.rows(p)
@@ -122,10 +122,10 @@ func List(p *plan.Plan, kind string) Rows {
 	return Rows{Header: l.header, Values: rows}
 }
 
-// Selectable contains the kinds that selectors can pick.
+// Selectable contains the kinds that selectors can select.
 var Selectable = []string{"problems", "solutions", "cells", "nodes"}
 
-// Picked returns the rows of a kind that nodes belong to.
+// Picked returns the rows of a kind that the given nodes belong to.
 func (r Rows) Picked(p *plan.Plan, kind string, ids []graph.ID) Rows {
 	columns := map[string]int{"problems": 1, "solutions": 2, "cells": 4, "nodes": 1}[kind]
 	picked := map[string]bool{}
@@ -146,7 +146,7 @@ func (r Rows) Picked(p *plan.Plan, kind string, ids []graph.ID) Rows {
 	return kept
 }
 
-// name joins the first columns of a row to a text that no other columns give.
+// name joins the first columns of a row to a unique text.
 func name(columns ...any) string {
 	text := ""
 	for _, c := range columns {
@@ -155,7 +155,7 @@ func name(columns ...any) string {
 	return text
 }
 
-// Objects returns the rows as JSON objects, by the names in the header.
+// Objects returns the rows as JSON objects, with the names in the header as keys.
 func (r Rows) Objects() []map[string]any {
 	objects := []map[string]any{}
 	for _, row := range r.Values {

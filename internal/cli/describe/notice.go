@@ -7,8 +7,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Notice returns a remark as lines, and whether it is shown even if the user wants to see only errors,
-// because it may cost something. It returns "" for a remark that has diagnostics.
+// Notice returns a notice as lines, and whether it is shown even in quiet calls, because it can cost something.
+// It returns "" for a notice with diagnostics.
 func Notice(n options.Notice) (said string, always bool) {
 	switch n := n.(type) {
 	case options.SessionsEnded:
@@ -20,7 +20,7 @@ func Notice(n options.Notice) (said string, always bool) {
 	case options.ClusterLeft:
 		return fmt.Sprintf("warning: %v\n", n.Err), true
 	case options.KeyMissing:
-		return fmt.Sprintf("warning: %v; later runs cannot tell who stored what this run stores, and run it again\n", n.Err), true
+		return fmt.Sprintf("warning: %v; later runs cannot verify the results of this run, and execute it again\n", n.Err), true
 	case options.Polling:
 		return fmt.Sprintf("warning: %v; looking for changes every %v\n", n.Err, n.Every), true
 	case options.RemoteTrouble:
@@ -33,13 +33,13 @@ func Notice(n options.Notice) (said string, always bool) {
 		}
 		return untrusted(n.Asks), true
 	case options.SessionsUnknown:
-		return fmt.Sprintf("warning: ending what an earlier run left: %v\n", n.Err), true
+		return fmt.Sprintf("warning: ending leftovers of an earlier run: %v\n", n.Err), true
 	case options.SessionLeft:
 		return fmt.Sprintf("warning: a session that an earlier run left behind is still there: %v\n", n.Err), true
 	case options.JobsReduced:
-		return fmt.Sprintf("warning: -j reduced from %d to %d, as only %d files may be open (ulimit -n)\n", n.Wanted, n.Jobs, n.Limit), true
+		return fmt.Sprintf("warning: -j reduced from %d to %d, since only %d files can be open (ulimit -n)\n", n.Wanted, n.Jobs, n.Limit), true
 	case options.ForeignRun:
-		return fmt.Sprintf("warning: what %s says that its run did is not signed by you and does not count; only its signed records do\n", text.Line(n.File, 0)), true
+		return fmt.Sprintf("warning: the record of the run in %s is not signed by you and is ignored; only its signed results count\n", text.Line(n.File, 0)), true
 	case options.ForeignRecords:
 		return ForeignRecords(n.Count), true
 	case options.ForeignIgnored:
@@ -54,7 +54,7 @@ func Notice(n options.Notice) (said string, always bool) {
 	return "", false
 }
 
-// untrusted warns that commands and questions which identify backends were left out, and lists some.
+// untrusted warns that commands and queries which identify backends were skipped, and lists some.
 func untrusted(asks []string) string {
 	const most = 5
 	more := ""
@@ -69,7 +69,7 @@ func untrusted(asks []string) string {
 		"  `fevalgraph trust` allows it, and so does `fevalgraph run`\n"
 }
 
-// ForeignRecords returns a warning about n records of packs with other signatures, or "".
+// ForeignRecords returns a warning about n records of packs with foreign signatures, or "".
 func ForeignRecords(n int) string {
 	if n == 0 {
 		return ""
@@ -77,7 +77,7 @@ func ForeignRecords(n int) string {
 	return fmt.Sprintf("warning: %s not signed by you and stayed out; FEVALGRAPH_STORE_KEY names the key of a group,\n  and --sign accepts any signature\n", Records(n))
 }
 
-// Results begins a sentence about what happened to results.
+// Results begins a sentence about n results.
 func Results(n int) string {
 	if n == 1 {
 		return "1 result was"
@@ -85,7 +85,7 @@ func Results(n int) string {
 	return text.Count(n, "result") + " were"
 }
 
-// Records begins a sentence about what happened to records.
+// Records begins a sentence about n records.
 func Records(n int) string {
 	if n == 1 {
 		return "1 record was"

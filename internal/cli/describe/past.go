@@ -21,16 +21,16 @@ func Past(past *generate.Past, page text.Page) string {
 	}
 	for i := range past.Decisions {
 		d := &past.Decisions[i]
-		grid.Rows = append(grid.Rows, []string{text.Line(d.Name, 0), didOf(d), text.Line(becameOf(d), 0), text.Line(causeOf(d), 0)})
+		grid.Rows = append(grid.Rows, []string{text.Line(d.Name, 0), requestAction(d), text.Line(filesResult(d), 0), text.Line(requestCause(d), 0)})
 	}
-	grid.Spare = []int{2} // the user asked for the cause: files shrink
-	return fmt.Sprintf("%s of %s: %s\n\n%s", text.Line(past.Start.Run, 0), past.Start.Time.Local().Format(time.DateTime), endOf(past), grid.On(page).Text())
+	grid.Spare = []int{2} // causes are the purpose of the table: files shrink first
+	return fmt.Sprintf("%s of %s: %s\n\n%s", text.Line(past.Start.Run, 0), past.Start.Time.Local().Format(time.DateTime), callResult(past), grid.On(page).Text())
 }
 
 // PastCounts returns how many requests a call sent, and how many had been answered.
 func PastCounts(past *generate.Past) (sent, answered int) {
 	for i := range past.Decisions {
-		switch didOf(&past.Decisions[i]) {
+		switch requestAction(&past.Decisions[i]) {
 		case asked:
 			sent++
 		case served:
@@ -40,14 +40,14 @@ func PastCounts(past *generate.Past) (sent, answered int) {
 	return sent, answered
 }
 
-// The most frequent actions of a call for a request.
+// Frequent actions of a call for a request.
 const (
 	asked  = "asked"
 	served = "answered"
 )
 
-// didOf returns a call's action for a request in a word.
-func didOf(d *generate.Decision) string {
+// requestAction returns a call's action for a request as a word.
+func requestAction(d *generate.Decision) string {
 	switch {
 	case d.Node.Kind == gen.KindSources:
 		return "left alone"
@@ -59,8 +59,8 @@ func didOf(d *generate.Decision) string {
 	return string(d.Node.State)
 }
 
-// causeOf returns the cause; for a request with a changed prompt, the cause of the change.
-func causeOf(d *generate.Decision) string {
+// requestCause returns the cause of a request; for a changed prompt, the cause of the change.
+func requestCause(d *generate.Decision) string {
 	cause := d.Node.Cause
 	switch {
 	case d.Node.Kind == gen.KindSources:
@@ -78,8 +78,8 @@ func causeOf(d *generate.Decision) string {
 	return cause
 }
 
-// becameOf returns the outcome of the files, and why they are missing.
-func becameOf(d *generate.Decision) string {
+// filesResult returns the result for the files, and why they are missing.
+func filesResult(d *generate.Decision) string {
 	switch {
 	case d.Made == nil:
 		return cmp.Or(d.Node.Message, d.Prompt.Message, "-")
@@ -89,10 +89,10 @@ func becameOf(d *generate.Decision) string {
 	return d.Made.Outcome
 }
 
-// endOf describes how a call ended.
-func endOf(p *generate.Past) string {
+// callResult describes the result of a call.
+func callResult(p *generate.Past) string {
 	if !p.Ended {
-		return "it goes on, or was killed"
+		return "running, or killed"
 	}
 	return fmt.Sprintf("%s, exit code %d", text.Duration(p.End.Seconds), p.End.Exit)
 }
@@ -108,7 +108,7 @@ type PastObject struct {
 	Requests []PastRequest `json:"requests"`
 }
 
-// PastRequest is one request of a PastObject.
+// PastRequest is a request in a PastObject.
 type PastRequest struct {
 	Solution      string         `json:"solution"`
 	Request       string         `json:"request"`
@@ -134,7 +134,7 @@ func PastJSON(p *generate.Past) *PastObject {
 	object := &PastObject{Schema: 1, Run: p.Start.Run, Start: p.Start.Time, Ended: p.Ended, Seconds: p.End.Seconds, Exit: p.End.Exit, Requests: []PastRequest{}}
 	for i := range p.Decisions {
 		d := &p.Decisions[i]
-		one := PastRequest{Solution: d.Name, Request: didOf(d), Cause: causeOf(d), Changes: view.OrEmpty(d.Node.Changes), PromptChanges: view.OrEmpty(d.Prompt.Changes), Key: d.Node.Key}
+		one := PastRequest{Solution: d.Name, Request: requestAction(d), Cause: requestCause(d), Changes: view.OrEmpty(d.Node.Changes), PromptChanges: view.OrEmpty(d.Prompt.Changes), Key: d.Node.Key}
 		if m := d.Made; m != nil {
 			one.Made = &Made{Files: m.Outcome, Reason: m.Reason, Path: m.Path, InputTokens: m.InputTokens, OutputTokens: m.OutputTokens, Cost: m.Cost}
 		}

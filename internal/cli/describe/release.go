@@ -13,10 +13,10 @@ import (
 // ReleaseObject is the JSON of release.
 type ReleaseObject = release.Release
 
-// releaseRow is a line of a table of problems.
+// releaseRow is a row in a table of problems.
 type releaseRow struct{ class, problem, version, reason string }
 
-// releaseRows returns the rows of problems: one for each checkpoint, unless all are alike.
+// releaseRows returns the rows of problems: one for each checkpoint, unless all are equal.
 func releaseRows(r *release.Release, whole bool) (rows []releaseRow) {
 	for i := range r.Problems {
 		p := &r.Problems[i]
@@ -93,7 +93,7 @@ func versionText(v *release.Version) string {
 	return said
 }
 
-// Release shows a release as text. Problems that are reused are counted only, unless whole is set.
+// Release formats a release as text. Reused problems are only counted, unless whole is set.
 func Release(r *release.Release, page text.Page, whole bool) string {
 	var b strings.Builder
 	if rows := releaseRows(r, whole); len(rows) > 0 {
@@ -127,7 +127,7 @@ func costText(cost *float64) string {
 	return fmt.Sprintf("%.2f", *cost)
 }
 
-// releaseSums returns lines that sum up a release.
+// releaseSums returns the totals of a release as lines.
 func releaseSums(r *release.Release) (lines []string) {
 	var problems, trials []string
 	for _, w := range r.Work {
@@ -158,7 +158,7 @@ func releaseSums(r *release.Release) (lines []string) {
 	return lines
 }
 
-// ReleaseMarkdown shows a release as Markdown.
+// ReleaseMarkdown formats a release as Markdown.
 func ReleaseMarkdown(r *release.Release) string {
 	const longest = 300
 	var b strings.Builder

@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Trusted returns lines about what a project is trusted with: the backends and the generators of its
+// Trusted returns lines about the permissions of a project: for the backends and the generators of its
 // configuration.
 func Trusted(root string, all []user.Trusted) string {
 	if len(all) == 0 {
@@ -17,7 +17,7 @@ func Trusted(root string, all []user.Trusted) string {
 	return "trusted " + text.Line(root, 0) + allowed(all)
 }
 
-// Trusting returns lines about what trusting a project would allow.
+// Trusting returns lines about what trusting a project would permit.
 func Trusting(root string, all []user.Trusted) string {
 	return "to trust " + text.Line(root, 0) + allowed(all)
 }
@@ -25,16 +25,16 @@ func Trusting(root string, all []user.Trusted) string {
 // allowed lists what commands can do in a trusted project.
 func allowed(all []user.Trusted) string {
 	isGenerator := func(t user.Trusted) bool { return strings.HasPrefix(t.Addr, "generator.") }
-	asks := trusted("; to ask its backends who they are, commands that only read may", all, func(t user.Trusted) bool { return !isGenerator(t) })
-	may := "; gen may"
+	asks := permissions("; to identify its backends, read-only commands can", all, func(t user.Trusted) bool { return !isGenerator(t) })
+	may := "; gen can"
 	if asks != "" {
-		may = "gen may"
+		may = "gen can"
 	}
-	return asks + trusted(may, all, isGenerator)
+	return asks + permissions(may, all, isGenerator)
 }
 
-// trusted lists the rights of the entries selected by meant, each line once, or returns "".
-func trusted(may string, all []user.Trusted, meant func(user.Trusted) bool) string {
+// permissions lists the permissions of the entries that meant selects, each line once, or returns "".
+func permissions(may string, all []user.Trusted, meant func(user.Trusted) bool) string {
 	list := ""
 	said := map[string]bool{}
 	for _, b := range all {

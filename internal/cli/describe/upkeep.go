@@ -10,8 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Cleaned returns lines about what was removed, or would be; whole reports that no error prevented a
-// removal.
+// Cleaned returns lines about what was removed, or would be; whole means that no error prevented a removal.
 func Cleaned(c *upkeep.Cleaned, dryRun, whole bool) string {
 	var b strings.Builder
 	removed, ended := "removed", "ended"

@@ -12,15 +12,15 @@ import (
 type UsesObject struct {
 	Schema   int    `json:"schema"`
 	Term     string `json:"term"`
-	Kind     string `json:"kind"` // digest, file, image, requirement
+	Kind     string `json:"kind"` // digest, file, image or requirement
 	Digest   string `json:"digest,omitempty"`
-	Runs     int    `json:"runs"`     // that were searched
-	Verdicts int    `json:"verdicts"` // that were searched
+	Runs     int    `json:"runs"`     // searched runs
+	Verdicts int    `json:"verdicts"` // searched verdicts
 	Unknown  int    `json:"unknown"`  // nodes whose records are gone
 	Uses     []Used `json:"uses"`
 }
 
-// Used is a verdict that used what was searched.
+// Used is a verdict that used the search term.
 type Used struct {
 	Problem    string   `json:"problem"`
 	Checkpoint string   `json:"checkpoint"`
@@ -29,13 +29,13 @@ type Used struct {
 	Repeat     int      `json:"repeat"`
 	Verdict    string   `json:"verdict"`
 	Score      *float64 `json:"score"`
-	Present    string   `json:"present,omitempty"` // how it holds now: fresh, stale ...; "" if it is no longer the last one
-	Runs       []string `json:"runs"`              // that judged or served it, the latest first
-	Node       string   `json:"node"`              // that used it
-	Field      string   `json:"field"`             // of its manifest, or an output
+	Present    string   `json:"present,omitempty"` // current state: fresh, stale ...; "" if it is not the last verdict
+	Runs       []string `json:"runs"`              // runs that judged or served it, the latest first
+	Node       string   `json:"node"`              // node that used the term
+	Field      string   `json:"field"`             // field of its manifest, or output
 }
 
-// UsesObjectOf returns the JSON object of verdicts that used a term.
+// UsesObjectOf returns the JSON object of uses of a term.
 func UsesObjectOf(term string, f *eval.FoundUses) UsesObject {
 	o := UsesObject{Schema: 1, Term: term, Kind: f.Kind, Digest: f.Digest, Runs: f.Runs, Verdicts: f.Verdicts, Unknown: f.Unknown, Uses: []Used{}}
 	for i, use := range f.Found {

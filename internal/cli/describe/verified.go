@@ -41,7 +41,7 @@ func Verified(v *eval.Verified) string {
 	}
 	moved := ""
 	if len(v.Moved) > 0 {
-		moved = fmt.Sprintf(", %d the same from other inputs, which proves nothing of the bundle", len(v.Moved))
+		moved = fmt.Sprintf(", %d the same with other inputs, which proves nothing about the bundle", len(v.Moved))
 	}
 	fmt.Fprintf(&b, "made %d again: %d different%s\n", v.Again.Checked, len(v.Again.Different), moved)
 	return b.String()
@@ -102,7 +102,7 @@ type VerifiedObject struct {
 type Rerun struct {
 	Checked   int                   `json:"checked"`
 	Different []eval.AuditedResult  `json:"different"`
-	Moved     []eval.AuditedResult  `json:"other_inputs"` // came out the same, from other inputs
+	Moved     []eval.AuditedResult  `json:"other_inputs"` // same result with other inputs
 	Unjudged  []eval.AuditedProblem `json:"unjudged"`
 }
 

@@ -1,5 +1,5 @@
-// Package abreast lets parallel tests run side by side in larger numbers than there
-// are processors: those that wait more than they work. It is for TestMain only.
+// Package abreast runs more parallel tests at a time than there are processors, for tests that mostly wait. It
+// is for TestMain only.
 package abreast
 
 import (
@@ -7,8 +7,7 @@ import (
 	"strconv"
 )
 
-// Set lets n parallel tests run at a time, unless -parallel says how many. It comes
-// before the tests run.
+// Set runs n parallel tests at a time, unless -parallel is given. Call it before the tests run.
 func Set(n int) {
 	if !flag.Parsed() {
 		flag.Parse()

@@ -1,6 +1,5 @@
-// Package await waits in tests for what other processes and the system do, which
-// tell it by no event. What happens in the test's own process is waited for by
-// channels, or in a bubble of testing/synctest.
+// Package await waits in tests for actions of other processes and of the system that send no event. For actions
+// of the test's own process, use channels, or a bubble of testing/synctest.
 package await
 
 import (
@@ -8,12 +7,11 @@ import (
 	"time"
 )
 
-// guard is far above what anything takes on a busy machine: it ends a test that
-// would hang.
+// guard is far longer than anything takes on a busy machine: it ends a test that would hang.
 const guard = 3 * time.Minute
 
-// Until returns when a condition holds, which it asks for again and again. What
-// names the condition in the failure of a test in which it never does.
+// Until waits until a condition holds, and fails the test if it does not. what names the condition in the
+// error.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	if !For(holds) {
@@ -21,7 +19,7 @@ func Until(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// For is Until for callers without a test: false when the condition does not hold in the end.
+// For waits like Until, for callers without a test. It returns false if the condition does not hold in the end.
 func For(holds func() bool) bool {
 	for deadline := time.Now().Add(guard); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {

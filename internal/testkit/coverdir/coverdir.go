@@ -1,7 +1,6 @@
-// Package coverdir lets processes that are the test binary write their coverage: under
-// -cover each of them needs GOCOVERDIR, or it prints a warning when it exits. A process that
-// inherits the environment of the test has it from "go test"; this package is for processes
-// with an environment of their own.
+// Package coverdir lets processes that run the test binary write their coverage: under -cover each needs
+// GOCOVERDIR, or prints a warning when it exits. A process with the environment of the test gets it from "go
+// test"; this package is for processes with a separate environment.
 package coverdir
 
 import (
@@ -11,8 +10,8 @@ import (
 
 const variable = "GOCOVERDIR"
 
-// Env returns the variable for a process that can write where the test can: what it covers
-// is part of the profile of the test. Without -cover it returns nil.
+// Env returns the variable for a process with access to the test's directory: its coverage becomes part of the
+// test's profile. Without -cover it returns nil.
 func Env() []string {
 	if dir := os.Getenv(variable); dir != "" {
 		return In(dir)
@@ -20,8 +19,8 @@ func Env() []string {
 	return nil
 }
 
-// In returns the variable for a process that can write to dir alone, such as "." in a
-// container. What it covers is lost. Without -cover it returns nil.
+// In returns the variable for a process that can only write to dir, such as "." in a container. Its coverage is
+// lost. Without -cover it returns nil.
 func In(dir string) []string {
 	if testing.CoverMode() == "" {
 		return nil

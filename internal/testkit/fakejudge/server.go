@@ -1,5 +1,5 @@
-// Package fakejudge stands in for a judge server in tests of lightcp: it speaks
-// HTTP and has a real one's habits, and a function grades submissions.
+// Package fakejudge stands in for a judge server in tests of lightcp: it speaks HTTP, imitates the habits of a
+// real one, and grades submissions by a function.
 package fakejudge
 
 import (
@@ -13,16 +13,16 @@ import (
 	"sync"
 )
 
-// Server is a judge server in memory. A result is handed out once, and while it
-// is not there the answer is "queued". Fields are set before it is asked.
+// Server is a judge server in memory. It returns each result once, and "queued" before. Set its fields before
+// the first request.
 type Server struct {
 	*httptest.Server
-	// Judge returns the JSON of a result.
+	// Judge returns the result in JSON.
 	Judge  func(pid, lang, code string) string
-	Polls  int    // how often a result is queued before it is there
+	Polls  int    // number of "queued" answers before a result
 	Same   bool   // every submission gets the same number
 	Forget bool   // results are lost
-	Queued func() // is called whenever a result is asked for and still queued; may be nil
+	Queued func() // called at each "queued" answer; can be nil
 
 	mu        sync.Mutex
 	problems  []string
@@ -30,12 +30,12 @@ type Server struct {
 	results   map[int64]string
 	asked     map[int64]int
 	submitted []string
-	sending   int // requests to submit under way
+	sending   int // submit requests in progress
 	overlap   bool
 	listed    int
 }
 
-// New starts a server that has the problems. Whoever starts it closes it.
+// New starts a server with problems. The caller must close it.
 func New(problems ...string) *Server {
 	s := &Server{problems: problems, results: map[int64]string{}, asked: map[int64]int{}, Judge: Ratios}
 	mux := http.NewServeMux()
@@ -46,15 +46,14 @@ func New(problems ...string) *Server {
 	return s
 }
 
-// Add gives the server one more problem.
+// Add adds a problem to the server.
 func (s *Server) Add(problem string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.problems = append(s.problems, problem)
 }
 
-// Submitted are the submissions so far: problem, language and code, with spaces
-// between them.
+// Submitted lists the submissions so far: problem, language and code, separated by spaces.
 func (s *Server) Submitted() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,16 +67,15 @@ func (s *Server) Overlap() bool {
 	return s.overlap
 }
 
-// Listed is how often the list of problems was asked for.
+// Listed returns how often the list of problems was requested.
 func (s *Server) Listed() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.listed
 }
 
-// Ratios is a Judge to which the code is the list of ratios that its cases
-// earn, with spaces; unbounded they are twice as much. Nothing is said about a
-// case that earns nothing. Code that is no such list does not compile.
+// Ratios implements Judge. The code is the list of ratios of its cases, separated by spaces; unbounded
+// ratios are twice as large. A case with ratio 0 has no message. Other code does not compile.
 func Ratios(_, _, code string) string {
 	type one struct {
 		OK        bool    `json:"ok"`
@@ -103,7 +101,7 @@ func Ratios(_, _, code string) string {
 	score := sum / float64(max(1, len(cases))) * 100
 	text, err := json.Marshal(map[string]any{"status": "done", "score": score, "scoreUnbounded": 2 * score, "cases": cases})
 	if err != nil {
-		panic(err) // NaN, which no test has
+		panic(err) // NaN, which tests do not use
 	}
 	return string(text)
 }

@@ -10,25 +10,23 @@ import (
 	"time"
 )
 
-// Directive is what a "# fake-session:" comment asks for. Where it does not
-// end the process, the run goes on.
+// Directive is the instruction of a "# fake-session:" comment. Unless it ends the process, the run continues.
 //
 //	exit N            end without reports, as os._exit does
 //	kill              end by SIGKILL
-//	sleep SECONDS     take that long
-//	listen PORT       have that port of 127.0.0.1 for a second, or else end
-//	                  without reports
+//	sleep SECONDS     sleep
+//	listen PORT       listen on that port of 127.0.0.1 for a second; if that fails, end without reports
 //	print MEGABYTES   print that much
-//	write FILE TEXT   write a file of the workspace
-//	collect-error     the test files cannot be imported
-//	truncate-report   leave half of each report
-//	no-report         leave none
-//	fill-report MEGABYTES  put that much of empty tests into pytest-report.json
-//	forge-pass TEST   say in the reports that this one passed
-//	oserror TEXT      say TEXT and end with exit code 1, before any report
+//	write FILE TEXT   write a file in the workspace
+//	collect-error     fail to import the test files
+//	truncate-report   write half of each report
+//	no-report         write no report
+//	fill-report MEGABYTES  add that much of empty tests to pytest-report.json
+//	forge-pass TEST   report this test as passed
+//	oserror TEXT      print TEXT and end with exit code 1, before any report
 type Directive string
 
-// obey does what the directive asks for.
+// obey executes the directive.
 func (d Directive) obey(reports *reportFiles) {
 	words := strings.Fields(string(d))
 	number := 0

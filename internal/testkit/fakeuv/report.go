@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// reportFiles are the reports to write, and how.
+// reportFiles specifies the reports to write.
 type reportFiles struct {
-	json, ctrf string // paths; "" is none
+	json, ctrf string // paths; "" means no report
 	half, none bool
 	fill       int    // bytes of empty tests for the JSON report
-	passed     string // name of a test that the reports say passed
-	key        []byte // of the seal
+	passed     string // name of a test that is reported as passed
+	key        []byte // key of the seal
 }
 
 func (r *reportFiles) write(s *suite, code int) error {
@@ -60,8 +60,8 @@ func (r *reportFiles) write(s *suite, code int) error {
 	return r.seal(sealed)
 }
 
-// takeKey reads and removes the key with which reports are sealed, as the plugin does that
-// fevalgraph has pytest load.
+// takeKey reads and removes the key with which reports are sealed, like the plugin that fevalgraph loads into
+// pytest.
 func (r *reportFiles) takeKey() error {
 	path := filepath.Join(filepath.Dir(r.json), "key")
 	var err error
@@ -81,10 +81,10 @@ func (r *reportFiles) seal(reports object) error {
 	return os.WriteFile(filepath.Join(filepath.Dir(r.json), "seal"), fmt.Appendf(nil, "%x %s", mac.Sum(nil), text), 0o644)
 }
 
-// object is one JSON object.
+// object is a JSON object.
 type object map[string]any
 
-// jsonReport is the report of pytest-json-report.
+// jsonReport returns the report of pytest-json-report.
 func (s *suite) jsonReport(code int) object {
 	tests, collectors := []object{}, []object{}
 	for _, t := range s.tests {
@@ -105,7 +105,7 @@ func (s *suite) jsonReport(code int) object {
 		"summary": object{"collected": len(tests), "total": len(tests)}, "collectors": collectors, "tests": tests}
 }
 
-// ctrf is the report of pytest-json-ctrf.
+// ctrf returns the report of pytest-json-ctrf.
 func (s *suite) ctrf() object {
 	tests := []object{}
 	for _, t := range s.tests {

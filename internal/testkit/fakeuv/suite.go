@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// test is one test of a suite.
+// test is a test of a suite.
 type test struct {
 	dir, file, name string
-	status          string // passed, failed, skipped, error
+	status          string // passed, failed, skipped or error
 	markers         []string
 }
 
 func (t test) id() string { return filepath.Join(t.dir, t.file) + "::" + t.name }
 
-// suite is what the files of a test directory say.
+// suite is the content of a test directory.
 type suite struct {
 	tests        []test
 	directives   []Directive
 	collectError bool
 }
 
-// readSuite reads what pytest would run: a directory, or one file of it.
+// readSuite reads what pytest would run: a directory, or one of its files.
 func readSuite(target string) (*suite, error) {
 	s := &suite{}
 	dir, only := target, ""
@@ -52,8 +52,7 @@ func readSuite(target string) (*suite, error) {
 	return s, nil
 }
 
-// isCollected reports whether pytest runs the tests of a file: those of only,
-// when it was told to.
+// isCollected reports whether pytest runs the tests of a file: only those of only if it is set.
 func isCollected(name, only string) bool {
 	if only != "" {
 		return name == only
@@ -81,8 +80,8 @@ func (s *suite) readLine(dir, file, line string) error {
 	return nil
 }
 
-// statusOf is the status itself, or follows from what a file of the
-// workspace holds: FILE~TEXT.
+// statusOf returns the status itself or, for FILE~TEXT, one that depends on the content of a file in the
+// workspace.
 func statusOf(word string) string {
 	file, text, ok := strings.Cut(word, "~")
 	if !ok {
@@ -110,7 +109,7 @@ func (s *suite) exitCode() int {
 	return exitPassed
 }
 
-// lastLine is pytest's summary of the run.
+// lastLine returns pytest's summary of the run.
 func (s *suite) lastLine() string {
 	var counts []string
 	for _, status := range []string{"failed", "passed", "skipped", "error"} {

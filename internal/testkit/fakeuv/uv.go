@@ -14,10 +14,9 @@ import (
 
 // UV is the main function of the stand-in for uv.
 //
-// FAKEUV_INDEX="pytest=9.0.1,..." is what the package index has; anything else
-// is at 1.0.0, and what begins with "no-such-" is not there. FAKEUV_OFFLINE
-// makes the index unreachable, FAKEUV_CACHED puts all it has into the cache, and
-// FAKEUV_WAIT=300ms makes it slow.
+// FAKEUV_INDEX="pytest=9.0.1,..." lists packages of the index; others have the version 1.0.0, and names that begin
+// with "no-such-" do not exist. FAKEUV_OFFLINE makes the index unreachable, FAKEUV_CACHED puts all of its packages
+// into the cache, and FAKEUV_WAIT=300ms makes it slow.
 func UV() {
 	args := os.Args[1:]
 	switch {
@@ -36,8 +35,8 @@ func UV() {
 	}
 }
 
-// findPython prints the path of an executable that answers like an
-// interpreter asked for its version. Version 4 does not exist.
+// findPython prints the path of an executable that prints a version like an interpreter. Version 4 does not
+// exist.
 func findPython(args []string) {
 	version := "3.11.7"
 	for _, arg := range args {
@@ -60,8 +59,7 @@ func findPython(args []string) {
 	fmt.Println(path)
 }
 
-// writeProgram puts a program in its place whole, since others may start it at
-// this moment.
+// writeProgram writes a program atomically, since other processes can start it at any time.
 func writeProgram(path, script string) {
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	temporary := fmt.Sprintf("%s.%d", path, os.Getpid())
@@ -78,8 +76,8 @@ func writeProgram(path, script string) {
 
 var requirement = regexp.MustCompile(`^([A-Za-z0-9._-]+)\s*(?:==\s*(\S+))?`)
 
-// compile pins what the last argument requires and writes it to the file of
-// --output-file, keeping the versions that the file has.
+// compile pins the requirements in the last argument and writes them to the file of --output-file, keeping
+// versions that the file already has.
 func compile(args []string) {
 	index := versions([]byte(os.Getenv("FAKEUV_INDEX")), ",", "=")
 	if offline := slices.Contains(args, "--offline"); offline && os.Getenv("FAKEUV_CACHED") == "" {
@@ -91,7 +89,7 @@ func compile(args []string) {
 		time.Sleep(wait)
 	}
 	if !slices.Contains(args, "--output-file") {
-		return // only asked whether there is an index
+		return // only checks whether there is an index
 	}
 	out := args[slices.Index(args, "--output-file")+1]
 	required, err := os.ReadFile(args[slices.Index(args, "--output-file")+2])
@@ -130,13 +128,13 @@ func compile(args []string) {
 
 func hashOf(pin string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(pin))) }
 
-// makeVenv makes an environment whose interpreter is that at path.
+// makeVenv makes an environment with the interpreter at path.
 func makeVenv(dir, path string) {
 	writeProgram(filepath.Join(dir, "bin", "python"), "#!/bin/sh\nexec "+path+" \"$@\"\n")
 }
 
-// install checks the hashes of what the file of --requirements names, and fetches it like
-// uvx does. The interpreter of an environment gets pytest beside it.
+// install checks the hashes in the file of --requirements, and fetches the packages like uvx. It puts pytest
+// next to the interpreter of an environment.
 func install(args []string) {
 	content, err := os.ReadFile(args[slices.Index(args, "--requirements")+1])
 	if err != nil {
@@ -167,7 +165,7 @@ func install(args []string) {
 	}
 }
 
-// versions reads name-version pairs.
+// versions parses name-version pairs.
 func versions(text []byte, between, within string) map[string]string {
 	found := map[string]string{}
 	for _, pair := range bytes.Split(text, []byte(between)) {

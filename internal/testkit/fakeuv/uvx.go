@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// pytest's exit codes.
+// Exit codes of pytest.
 const (
 	exitPassed      = 0
 	exitFailed      = 1
@@ -65,7 +65,7 @@ func provide(offline bool) {
 	}
 }
 
-// run does what pytest does to the tests in dir, as far as the outside sees.
+// run imitates what pytest does with the tests in dir.
 func run(dir string, args []string) {
 	logRun(args)
 	s, err := readSuite(dir)
@@ -99,7 +99,7 @@ func run(dir string, args []string) {
 	os.Exit(code)
 }
 
-// logRun notes that this checkpoint's tests ran.
+// logRun records that this checkpoint's tests ran.
 func logRun(args []string) {
 	path := filepath.Join(cacheDir(), LogFile)
 	err := os.MkdirAll(filepath.Dir(path), 0o755)

@@ -1,6 +1,6 @@
-// Firstaction waits until an engine runs actions on each of some platforms: what it listens
-// on, and what it says it can do, is there before its workers are. Scripts that start one
-// call it with the endpoint and the platforms, NAME=VALUE with commas between.
+// Firstaction waits until an engine runs actions on each of some platforms: its address and its capabilities
+// are available before its workers. Scripts that start an engine call it with the endpoint and the platforms,
+// as comma-separated NAME=VALUE.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// run has one action executed, which is in no cache.
+// run executes an action that is in no cache.
 func run(ctx context.Context, c *reapi.Client, platform string) error {
 	properties := new(execution.Platform)
 	for pair := range strings.SplitSeq(platform, ",") {

@@ -1,5 +1,5 @@
-// Package longtest marks tests that take seconds of the processor, so that `go test ./...`
-// stays short. make unit and make race run all of them.
+// Package longtest marks tests that take seconds of processor time, so that `go test ./...` stays short. make
+// unit and make race run all of them.
 package longtest
 
 import (
@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// variable has the long tests run.
+// variable enables long tests.
 const variable = "FEVALGRAPH_TEST_LONG"
 
-// Asked reports whether long tests are to run.
+// Asked reports whether long tests must run.
 func Asked() bool { return os.Getenv(variable) != "" }
 
-// Size is the size of a test that proves the same with few of something, and finds more with many:
-// many where long tests are asked for.
+// Size returns the size of a test that proves the same with few elements, and finds more with many: many if
+// long tests are enabled, else few.
 func Size(few, many int) int {
 	if Asked() {
 		return many
@@ -22,7 +22,7 @@ func Size(few, many int) int {
 	return few
 }
 
-// Skip skips a test that takes long, unless it is asked for.
+// Skip skips a long test, unless long tests are enabled.
 func Skip(t testing.TB) {
 	t.Helper()
 	if !Asked() {

@@ -1,6 +1,5 @@
-// Package ramdir keeps the temporary files of tests in memory: where tests make
-// many small files, that is a third to three quarters of what they cost; Run is for TestMain. Small is a file system
-// that is soon full.
+// Package ramdir keeps the temporary files of tests in memory: for tests with many small files, that saves a
+// third to three quarters of their time. Run is for TestMain. Small is a file system that fills up soon.
 package ramdir
 
 import (
@@ -11,8 +10,7 @@ import (
 // place is where Linux keeps files in memory.
 const place = "/dev/shm"
 
-// room is how much memory has to be free, in bytes: the tests of a package use a
-// tenth of it.
+// room is the required free memory, in bytes: the tests of a package use a tenth of it.
 const room = 4 << 30
 
 // Run runs the tests of a package with such a directory.
@@ -21,9 +19,8 @@ func Run(m *testing.M) (code int) {
 	return m.Run()
 }
 
-// Use makes os.TempDir a directory in memory, and returns what removes it. Nothing
-// is changed where there is no such place, where programs may not be run or
-// little room is left there, and where TMPDIR says what to use.
+// Use makes os.TempDir a directory in memory, and returns a function that removes it. It changes nothing if
+// there is no such file system, if it permits no programs or has little room, or if TMPDIR is set.
 func Use() (remove func()) {
 	if os.Getenv("TMPDIR") != "" || !fits(place) {
 		return func() {}

@@ -8,14 +8,13 @@ import (
 	"testing"
 )
 
-// Small gives a file system of 256 KiB.
+// Small creates a file system of 256 KiB.
 func Small(t testing.TB) (dir string, remountReadOnly func()) {
 	t.Helper()
 	return Sized(t, "256k")
 }
 
-// Sized gives a file system of a size. Only root can; root without the right to mount is a broken
-// machine.
+// Sized creates a file system of a size. It skips the test without root, and without the right to mount.
 func Sized(t testing.TB, size string) (dir string, remountReadOnly func()) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -40,7 +39,7 @@ func Sized(t testing.TB, size string) (dir string, remountReadOnly func()) {
 	}
 }
 
-// Fill uses up the file system down to the last byte.
+// Fill fills the file system to the last byte.
 func Fill(t testing.TB, dir string) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(dir, "filler"))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Open opens a new file of a name with a content until the test ends.
+// Open opens a new file with a name and content, until the test ends.
 func Open(t testing.TB, name, content string) *os.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

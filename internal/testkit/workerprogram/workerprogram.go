@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// Build builds the program as a file. It has no revision, as no test has.
+// Build builds the program as a file. Like test binaries, it has no revision.
 func Build(file string) error {
 	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", file, "github.com/fevalgraph/fevalgraph/cmd/fevalgraph/fevalgraph-worker")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")

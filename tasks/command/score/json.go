@@ -26,10 +26,10 @@ func readJSON(text []byte, pointer, unbounded string) (Score, error) {
 	decoder.UseNumber()
 	var root any
 	if err := decoder.Decode(&root); err != nil {
-		return Score{}, fmt.Errorf("the file is no JSON: %w", err)
+		return Score{}, fmt.Errorf("the file is not JSON: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return Score{}, errors.New("the file is no JSON: something stands behind its value")
+		return Score{}, errors.New("the file is not JSON: more text follows the value")
 	}
 	bounded, err := numberAt(root, pointer)
 	if err != nil {
@@ -49,7 +49,7 @@ func numberAt(value any, pointer string) (float64, error) {
 		name := strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
 		next, ok := child(value, name)
 		if !ok {
-			return 0, fmt.Errorf("the file has nothing at %s", shorten(at+"/"+step))
+			return 0, fmt.Errorf("the file has no value at %s", shorten(at+"/"+step))
 		}
 		value, at = next, at+"/"+step
 	}

@@ -31,8 +31,8 @@ var decimal = lazyregexp.New(`^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9
 var special = lazyregexp.New(`^[+-]?(?i:inf|infinity|nan)$`)
 
 // Number reads a decimal number, with or without a sign, a fraction and an
-// exponent; nan, inf and infinity in any case. One that is too large is
-// infinite.
+// exponent; nan, inf and infinity in any case. A number that is too
+// large is infinite.
 func Number(s string) (float64, bool) {
 	if !decimal().MatchString(s) && !special().MatchString(s) {
 		return 0, false

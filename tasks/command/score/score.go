@@ -157,7 +157,7 @@ func (r Rule) match(text, where string) (Score, error) {
 		}
 	}
 	if groups == nil {
-		return Score{}, fmt.Errorf("nothing %s matches %q", where, r.Pattern)
+		return Score{}, fmt.Errorf("%q matches nothing %s", r.Pattern, where)
 	}
 	written := groups[pattern.SubexpIndex("score")]
 	var found Score

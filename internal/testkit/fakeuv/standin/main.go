@@ -1,5 +1,5 @@
-// Standin is the stand-in for uv, uvx or pytest, by the name that it is called by: a small
-// program, since tests start thousands of them.
+// Standin stands in for uv, uvx or pytest, depending on the name that it is called by. It is small, since tests
+// start thousands of them.
 package main
 
 import (

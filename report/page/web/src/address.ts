@@ -1,16 +1,16 @@
-// Globs over the addresses of very many cells. An address is a few names one after the other,
-// which repeat a lot: what a name does to a state of the glob's automaton is found out once.
+// Globs over the addresses of very many cells. An address consists of a few names that repeat often: the
+// transition of the glob's automaton for a name is computed once.
 import type { Column, Index } from './data'
 import { escape, normalise } from './selector'
 
 const any = '*', one = '?'
 
-/** The automaton of a pattern, of which only the states that occur are made. */
+/** The automaton of a pattern; states are made on demand. */
 class Glob {
   private ids = new Map<string, number>()
   private sets: number[][] = []
   readonly accepts: boolean[] = [] // by state
-  readonly dead: boolean[] = [] // likewise: whatever follows
+  readonly dead: boolean[] = [] // by state: rejects regardless of what follows
 
   constructor(private tokens: string[], private literal = false) {}
 
@@ -33,7 +33,7 @@ class Glob {
     for (const c of text) {
       const next = new Set<number>()
       for (const p of this.sets[id]) {
-        if (p < 0 || this.literal && p === this.tokens.length) next.add(-1) // whatever follows
+        if (p < 0 || this.literal && p === this.tokens.length) next.add(-1) // matches regardless of what follows
         else if (!this.literal && this.tokens[p] === any) next.add(p)
         else if (this.tokens[p] === c || !this.literal && this.tokens[p] === one && p < this.tokens.length) next.add(p + 1)
       }
@@ -43,7 +43,7 @@ class Glob {
   }
 }
 
-/** What a column's values, with something around each, do to states. */
+/** The transitions for a column's values, each between a prefix and a suffix. */
 function runner(glob: Glob, column: Column, around: (value: string) => string): (id: number, at: number) => number {
   const memo: Int32Array[] = [], texts = column.values.map(v => normalise(around(escape(v))))
   return (id, at) => {
@@ -52,12 +52,10 @@ function runner(glob: Glob, column: Column, around: (value: string) => string): 
   }
 }
 
-/** Which addresses of a checkpoint of a cell a pattern picks; of the whole cell, without a
- * checkpoint: bit 1 is aggregate:, bit 2 score:. */
+/** Matches of a pattern among the addresses of a checkpoint of a cell, or of the whole cell without a checkpoint: bit 1 is aggregate:, bit 2 score:. */
 export type Picks = (cell: number, checkpoint?: number) => number
 
-/** As graph/select.go: a pattern is compared with the whole address and with what follows its
- * kind; what follows the last @ may be left out; and everything below is picked, too. */
+/** As in graph/select.go: a pattern matches the whole address or the part after its kind; what follows the last @ can be omitted; and everything below a match matches. */
 export function picks(x: Index, pattern: string): Picks {
   const { problem, solution, backend, repeat } = x.cells, { name } = x.checkpoints
   const chains = [new Glob([...pattern]), new Glob([...pattern, '/'], true)].map((glob, below) => {
@@ -76,7 +74,7 @@ export function picks(x: Index, pattern: string): Picks {
       return accepts[repeat[cell] > 1 ? glob.run(id, '#' + repeat[cell]) : id]
     }
     const [body, aggregate, score] = ['', 'aggregate:', 'score:'].map(kind => glob.run(glob.start(), kind))
-    const also = (start: number) => start !== body && !dead[start] // what begins as the body does has its answer
+    const also = (start: number) => start !== body && !dead[start] // texts that begin like the body are covered by it
     const [ofAggregate, ofScore] = [also(aggregate), also(score)]
     return (cell: number, checkpoint?: number) => picked(body, cell, checkpoint) ? 3
       : (ofAggregate && picked(aggregate, cell, checkpoint) ? 1 : 0) | (ofScore && picked(score, cell, checkpoint) ? 2 : 0)

@@ -3,10 +3,10 @@ import type { Column, Index } from './data'
 import { picks, type Picks } from './address'
 import { matchValue, parse, splitArguments, type Selector, type Term } from './selector'
 
-/** What a row has in a column; "" is none. */
+/** The value of a row in a column; "" if it is missing. */
 export const value = (c: Column, i: number) => c.values[c.at[i]] ?? ''
 
-/** A cell's name as people write it: problem/solution@backend, with "#2" for a repeat. */
+/** A cell's name as in selectors: problem/solution@backend, with "#2" for a repeat. */
 export function cellName(x: Index, cell: number, checkpoint = ''): string {
   const c = x.cells
   const repeat = c.repeat[cell] > 1 ? '#' + c.repeat[cell] : ''
@@ -15,7 +15,7 @@ export function cellName(x: Index, cell: number, checkpoint = ''): string {
 
 const found = new WeakMap<Index, Map<string, number>>()
 
-/** The cell with a name; undefined is none. */
+/** The cell with a name, or undefined. */
 export function findCell(x: Index, name: string): number | undefined {
   let all = found.get(x)
   if (!all) {
@@ -26,20 +26,20 @@ export function findCell(x: Index, name: string): number | undefined {
   return all.get(name)
 }
 
-/** The axes that selectors of results may speak of. */
+/** The axes of selectors for results. */
 export const axesOf = (x: Index) =>
   [...new Set(['backend', 'checkpoint', 'model', 'problem', 'repeat', 'solution', 'suite', 'verdict', ...Object.keys(x.cells.labels).map(l => 'label.' + l)])].sort()
 
 type Test = (i: number) => boolean
 const never: Test = () => false
 
-/** Asks each value of a column once. */
+/** Evaluates a predicate once for each value of a column. */
 function onColumn(c: Column, ask: (value: string) => boolean): Test {
   const yes = c.values.map(ask)
   return i => yes[c.at[i]]
 }
 
-/** A term about cells alone; undefined is one about their checkpoints or addresses. */
+/** A term about cells; undefined for a term about their checkpoints or addresses. */
 function cellTest(x: Index, t: Term): Test | undefined {
   const c = x.cells, match = matchValue(t.pattern)
   const label = t.axis === 'model' ? 'model' : t.axis.startsWith('label.') ? t.axis.slice(6) : undefined
@@ -59,7 +59,7 @@ function checkpointTest(x: Index, t: Term): Test {
   return t.axis === 'checkpoint' ? onColumn(x.checkpoints.name, match) : onColumn(x.checkpoints.words, v => v.split(' ').some(match))
 }
 
-/** A predicate over cells: those of which a selector picks the whole, or a checkpoint. */
+/** A predicate over cells: whether a selector matches the cell or one of its checkpoints. */
 export function filterOf(x: Index, selector: Selector): Test {
   const some = selector.map(terms => conjunction(x, terms))
   return some.length === 1 ? some[0] : i => some.some(test => test(i))
@@ -80,13 +80,13 @@ function conjunction(x: Index, terms: Term[]): Test {
     if (!all(ofCell, i)) return false
     if (ofCheckpoint.length === 0 && picked(i)) return true
     for (let k = from[i]; k < from[i + 1]; k++) {
-      if (words.at[k] >= 0 && all(ofCheckpoint, k) && picked(i, k)) return true // without words it stands for a cell without checkpoints
+      if (words.at[k] >= 0 && all(ofCheckpoint, k) && picked(i, k)) return true // without words, it represents a cell without checkpoints
     }
     return false
   }
 }
 
-/** A predicate over cells: those that have each of some words in their name or remark. */
+/** A predicate over cells: whether the name or note contains each of some words. */
 function searchOf(x: Index, text: string): Test | undefined {
   const c = x.cells
   const tests = text.toLowerCase().split(/\s+/).filter(w => w !== '').map(word => {
@@ -107,7 +107,7 @@ function outcomeOf(x: Index, outcome: string): Test | undefined {
   }
 }
 
-/** The columns that cells can be ordered by. */
+/** The columns by which cells can be sorted. */
 export type Order = 'problem' | 'solution' | 'backend' | 'outcome' | 'score' | 'tests' | 'seconds'
 
 const collator = new Intl.Collator('en', { numeric: true })
@@ -125,12 +125,12 @@ function keys(x: Index, order: Order): ArrayLike<number> {
     case 'seconds': return c.seconds
     case 'score': return Float64Array.from({ length: n }, (_, i) => c.score?.[i] ?? -Infinity)
     case 'tests': return Float64Array.from({ length: n }, (_, i) => { const [p, t] = testsOf(x, i); return t ? p / t : -1 })
-    case 'problem': return Int32Array.from({ length: n }, (_, i) => i) // as they are written
+    case 'problem': return Int32Array.from({ length: n }, (_, i) => i) // in the order of the data
     default: return ranks(c[order], collator.compare)
   }
 }
 
-/** How many tests of a cell passed, of how many. */
+/** The number of passed tests of a cell, and of all. */
 export function testsOf(x: Index, cell: number): [number, number] {
   let passed = 0, total = 0
   for (let g = 0; g < x.groups.length; g++) {
@@ -142,15 +142,15 @@ export function testsOf(x: Index, cell: number): [number, number] {
   return [passed, total]
 }
 
-/** What the table is asked for. */
+/** The state of the table. */
 export interface Ask {
   filter: string // selectors
   search: string
-  outcome: string // that a checkpoint has
-  sort: string // a "-" before an order is descending
+  outcome: string // of some checkpoint
+  sort: string // a leading "-" means descending
 }
 
-/** The cells that are asked for. What is wrong with the filter is thrown. */
+/** The selected cells. Errors in the filter are thrown. */
 export function pick(x: Index, { filter, search, outcome, sort: order }: Ask): Int32Array {
   const selector = parse(splitArguments(filter), axesOf(x))
   const tests = [selector.length > 0 ? filterOf(x, selector) : undefined, searchOf(x, search), outcomeOf(x, outcome)].filter(t => t !== undefined)
@@ -166,7 +166,7 @@ export function pick(x: Index, { filter, search, outcome, sort: order }: Ask): I
   return out.sort((a, b) => (down ? key[b] - key[a] : key[a] - key[b]) || a - b)
 }
 
-/** A selector's term for just one name. */
+/** A selector's term that matches exactly one name. */
 export function term(axis: string, name: string): string {
   const plain = name.replaceAll('"', '')
   return /[\s,'"]/.test(name) ? `${axis}="${plain}"` : `${axis}=${plain}`

@@ -1,4 +1,4 @@
-// What a report consists of, as report/page writes it, and how the page reads it.
+// The data of a report, as report/page writes it, and how the page reads it.
 
 export interface Column { values: string[]; at: number[] } // -1 is none
 export type Numbers = (number | null)[] | null
@@ -20,7 +20,7 @@ export interface Change {
 export interface Difference { before: string; after: string; same: number; changes: Change[] }
 export interface Leader { name: string; mean: number | null; low?: number; high?: number; problems: number; attempts: number; missing: number; groups?: string; best?: (number | null)[] }
 export interface Board { axis: string; metric: string; rows: Leader[]; at?: number[] }
-/** Problems from easy to hard, solutions from the best down, and what each pair reached, row by row: null if it is what its only cell reached. */
+/** Problems from easy to hard, solutions from best to worst, and the share of each pair, row by row: null if it equals the share of its only cell. */
 export interface Heat { problems: string[]; solutions: string[]; share: Numbers; missing: Record<number, number> }
 export interface Concern { kind: string; text: string; checkpoints: number; cells: number[]; more?: number }
 export interface Task {
@@ -36,9 +36,9 @@ export interface Index {
 
 export interface Test {
   id: string; file: string; group: string; status: string; duration_ms: number; message: string | null; verdict?: string; ratio?: number; cpu_ms?: number; memory_bytes?: number
-  excerpts?: Excerpt[] // by withExcerpts
+  excerpts?: Excerpt[] // set by withExcerpts
 }
-/** The lines around one that a test's message names. */
+/** A line that a test's message names, with the lines around it. */
 export interface Excerpt { path: string; tests?: boolean; at: number; first: number; lines: string[] }
 export interface File { path: string; text?: string; note?: string }
 /** The files of a submission. */
@@ -55,12 +55,12 @@ export interface Node {
 export interface Details {
   cell: { message: string | null; status: string; checkpoints: Checkpoint[]; recorded?: { by: string; score: number | null } }
   nodes: Node[]; more?: number; graph?: Drawing
-  trees?: number[] // by checkpoint: -1 is not known, -2 has no room
+  trees?: number[] // by checkpoint: -1 means unknown, -2 omitted
   excerpts?: Excerpt[]; shown?: Record<number, Record<number, number[]>> // by checkpoint and test
 }
 export interface Work { addr: string[]; kind: Column; pool: Column; state: Column; start: number[]; seconds: number[] }
 
-/** A mark of a drawing, as report/draw has it. */
+/** A mark of a drawing, as in report/draw. */
 export interface Shape {
   k: 'rect' | 'line' | 'circle' | 'path' | 'text'; c?: string; x?: number; y?: number; w?: number; h?: number; r?: number
   d?: string; a?: string; s?: string; t?: boolean; o?: string
@@ -69,16 +69,16 @@ export interface Drawing { w: number; h: number; shapes: Shape[] | null }
 export interface Figure {
   name: string; kind: string; axis?: string; metric?: string; title: string; note: string; columns: string[]; rows: string[][]; wide: Drawing; narrow: Drawing
 }
-/** A test by solutions: a letter of states for each. */
+/** A test by solutions: a letter for each. */
 export interface GridTest { checkpoint: string; file: string; id: string; group: string; states: string; passed: number; judged: number; kind: string }
 export interface Grid { solutions: string[]; tests: GridTest[] }
 export interface Sheet { style: string; figures: Figure[] }
 
 const arriving = new Map<string, (data: string) => void>()
-/** What a script with a piece of data calls. */
+/** Scripts with data call this. */
 ;(window as unknown as Record<string, unknown>).fevalgraph = (id: string, data: string) => arriving.get(id)?.(data)
 
-/** The letters of a piece of data: from the document, or from a script beside it. */
+/** The encoded data, from the document or from a script next to it. */
 function fetched(id: string): Promise<string> {
   const inline = document.getElementById('data-' + id)
   if (inline) return Promise.resolve(inline.textContent!)
@@ -90,7 +90,7 @@ function fetched(id: string): Promise<string> {
     const fail = (why: string) => () => {
       script.remove()
       arriving.delete(id)
-      reject(new Error(`${directory}/${id}.js ${why}`)) // which is late if the script has called
+      reject(new Error(`${directory}/${id}.js ${why}`)) // no effect if the script has called
     }
     script.onload = fail('is not what was written')
     script.onerror = fail('is missing: it belongs beside this file')
@@ -111,7 +111,7 @@ function piece<T>(id: string): Promise<T> {
   const got = kept.get(id) ?? unpacked<T>(id)
   kept.delete(id)
   kept.set(id, got)
-  got.catch(() => kept.delete(id)) // it may be there the next time
+  got.catch(() => kept.delete(id)) // it may exist next time
   if (kept.size > mostKept) kept.delete(kept.keys().next().value!)
   return got as Promise<T>
 }
@@ -127,6 +127,6 @@ async function readPart<T>(chunks: { id: string; first: number }[], at: number):
 }
 
 export const readDetails = (x: Index, cell: number) => readPart<Details>(x.chunks, cell)
-/** The submission at a place of Details.trees; undefined if the page does not have it. */
+/** The submission at an index of Details.trees; undefined if the page lacks it. */
 export const readTree = (x: Index, at = -1): Promise<Tree | undefined> => at < 0 ? Promise.resolve(undefined) : readPart<Tree>(x.trees, at)
 export const readGrid = (x: Index, problem: number) => readPart<Grid>(x.grids, problem)

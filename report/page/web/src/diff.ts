@@ -1,14 +1,14 @@
-// What differs between two texts, line by line.
+// The differences between two texts, line by line.
 
-/** A line that both have, or that one side lacks, with its numbers from 1 on. */
+/** A line of both sides, or of one, with its numbers from 1. */
 export interface Edit { sign: ' ' | '-' | '+'; text: string; before: number; after: number }
 
-/** Beyond this many lines that differ, all lines between the first and the last of them are shown as different. */
+/** Beyond this number of differing lines, all lines between the first and the last of them are shown as different. */
 const mostEdits = 1200
 
 export const linesOf = (text: string) => text === '' ? [] : text.replace(/\n$/, '').split('\n')
 
-/** The shortest way from one list of lines to another, by Myers. */
+/** The shortest edit script between two lists of lines, by Myers. */
 export function diff(before: string[], after: string[]): Edit[] {
   let head = 0, tail = 0
   const least = Math.min(before.length, after.length)
@@ -59,7 +59,7 @@ function back(trace: Int32Array[], x: number, y: number): string[] {
   return signs.reverse()
 }
 
-/** The edits that are near a difference, in runs. */
+/** The edits near differences, in runs. */
 export function hunks(edits: Edit[], context = 3): Edit[][] {
   const near = new Uint8Array(edits.length)
   edits.forEach((e, i) => { if (e.sign !== ' ') near.fill(1, Math.max(0, i - context), i + context + 1) })
@@ -72,7 +72,7 @@ export function hunks(edits: Edit[], context = 3): Edit[][] {
   return all
 }
 
-/** Edits as rows of two sides: what was removed is beside what came in its place. */
+/** Edits as rows of two sides: removed lines next to their replacements. */
 export function sides(edits: Edit[]): [before?: Edit, after?: Edit][] {
   const rows: [before?: Edit, after?: Edit][] = []
   for (let i = 0; i < edits.length;) {

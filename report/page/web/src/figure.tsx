@@ -1,10 +1,10 @@
-// Figures, which are drawn elsewhere: here their shapes become elements, and files.
+// Turns the shapes of figures, which the program lays out, into elements and files.
 import { createElement } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { readSheet, type Drawing, type Figure, type Index, type Shape, type Sheet } from './data'
 import { visible } from './text'
 
-/** The attributes of a shape's element, as report/draw/svg.go has them. */
+/** The attributes of a shape's element, as in report/draw/svg.go. */
 function attributes({ k, c, x = 0, y = 0, w = 0, h = 0, r = 0, d, a, t }: Shape): Record<string, string | number> {
   const of: Record<string, string | number> = { class: c ?? '' }
   switch (k) {
@@ -26,7 +26,7 @@ export function Drawn({ of, label }: { of: Drawing; label: string }) {
 const markup: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 const escaped = (s: string) => visible(s).replace(/[&<>"]/g, c => markup[c])
 
-/** The figure as a file of its own. */
+/** The figure as a file. */
 function svg(f: Figure, style: string): string {
   const top = 34, height = top + f.wide.h + 8
   const elements = f.wide.shapes?.map(s => `<${s.k}${Object.entries(attributes(s)).map(([n, v]) => ` ${n}="${escaped(String(v))}"`).join('')}>${escaped(s.s ?? '')}${s.o ? `<title>${escaped(s.o)}</title>` : ''}</${s.k}>`)
@@ -34,7 +34,7 @@ function svg(f: Figure, style: string): string {
     + `<style>${style}</style><rect class="fback" width="${f.wide.w}" height="${height}"/><text class="ftext strong" x="12" y="18" dy=".35em">${escaped(f.title)}</text><g transform="translate(0 ${top})">${elements?.join('\n')}</g></svg>\n`
 }
 
-/** The data as a file, in which nothing is a formula. */
+/** The data as a file, without formulas. */
 function csv(f: Figure): string {
   const field = (s: string) => {
     const inert = /^[=+\-@\t\r]/.test(s) && Number.isNaN(Number(s)) ? "'" + s : visible(s)
@@ -51,7 +51,7 @@ export function save(name: string, type: string, content: string) {
   setTimeout(() => URL.revokeObjectURL(a.href), 10000)
 }
 
-/** The figures of a page, or why there are none; undefined until they are read. */
+/** The figures of a page, or the error of loading them; undefined while they are loaded. */
 export function useSheet(x: Index): Sheet | Error | undefined {
   const [sheet, set] = useState<Sheet | Error>()
   useEffect(() => { readSheet(x).then(set, set) }, [x])
@@ -70,7 +70,7 @@ export function useSmall(): boolean {
   return is
 }
 
-/** A few significant digits of numbers; files have all. */
+/** Numbers with a few significant digits; files contain all. */
 const short = (s: string) => /^-?\d*\.\d{5,}(e[+-]\d+)?$/.test(s) ? String(Number(Number(s).toPrecision(4))) : s
 
 const mostRows = 500

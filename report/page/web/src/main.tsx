@@ -14,7 +14,7 @@ import { Problem } from './views/problem'
 import { Summary } from './views/summary'
 import { Timeline } from './views/timeline'
 
-// All text passes here on its way to the page, so that none is shown as it steers.
+// All text passes here on its way to the page, so that control characters have no effect.
 options.vnode = (node: VNode) => {
   const props = node.props as unknown
   if (node.type === null as unknown) {
@@ -31,13 +31,13 @@ const views: [key: string, name: string, view: View][] = [
   ['compare', 'Changes', Compare], ['cells', 'Cells', Cells], ['timeline', 'Timeline', Timeline],
 ]
 
-/** Views whose first heading is the name of what they show. */
+/** Views whose first heading is the name of their subject. */
 const named = ['cell', 'problem']
 
 const themes = ['auto', 'light', 'dark']
 
 function recalled(): string {
-  try { return localStorage.getItem('theme') ?? 'auto' } catch { return 'auto' } // not every browser has it for files
+  try { return localStorage.getItem('theme') ?? 'auto' } catch { return 'auto' } // some browsers lack it for files
 }
 
 function App({ x }: { x: Index }) {
@@ -58,7 +58,7 @@ function App({ x }: { x: Index }) {
         if (!document.getElementById('search')) go(link('cells'))
         requestAnimationFrame(() => document.getElementById('search')?.focus())
       } else {
-        // Keys of the table are meant for it wherever the focus is not on something else.
+        // Keys of the table work unless another element has the focus.
         const table = document.querySelector<HTMLElement>('.table, .matrix')
         if (!table || e.target !== document.body || !/^(j|k|Enter|Home|End|Page(Up|Down)|Arrow(Up|Down|Left|Right))$/.test(e.key)) return
         table.focus({ preventScroll: true })

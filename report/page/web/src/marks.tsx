@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { score } from './text'
 
-/** A sign for each outcome: no colour is without one. */
+/** A sign for each outcome, so that colour is never the only difference. */
 const signs: Record<string, string> = {
   passed: '✓', scored: '=', skipped: '–', failed: '✗', 'not reached': '∅', errored: '!', broken: '?', error: '!', timeout: '!',
   lost: '↓', won: '↑', flaky: '≈', changed: '±', judged: '✓', stale: '~', new: '+', gone: '−',
@@ -12,23 +12,23 @@ const signs: Record<string, string> = {
 export const sign = (outcome: string) => signs[outcome] ?? '·'
 export const tone = (outcome: string) => 'o-' + outcome.replace(' ', '-')
 
-/** An outcome as a sign, with its word for whom a sign is not enough. */
+/** An outcome as a sign, with its word for screen readers. */
 export function Mark({ of, title }: { of: string; title?: string }) {
   return <span class={'mark ' + tone(of)} title={title ?? of} role="img" aria-label={title ?? of}>{sign(of)}</span>
 }
 
-/** An outcome as a sign and its word, or its score. */
+/** An outcome as a sign and a word, or its score. */
 export function Verdict({ of, points }: { of: string; points?: number | null }) {
   return <span class={'verdict ' + tone(of)}><span aria-hidden="true">{sign(of)}</span> {points != null && of === 'scored' ? score(points) : of}</span>
 }
 
-/** How many of some tests passed; a dot where there are none. Red is only what kept a verdict from passing. */
+/** How many tests passed; a dot if there are none. Only groups that kept the verdict from passing are red. */
 export function Tally({ passed, total, matters = true }: { passed: number; total: number; matters?: boolean }) {
   if (total === 0) return <span class="dim">·</span>
   return <span class={passed === total ? '' : matters ? 'short' : 'fewer'}>{passed}<span class="dim">/{total}</span></span>
 }
 
-/** A text of many lines. Where it scrolls, the keyboard can reach it. */
+/** A text of several lines. If it scrolls, the keyboard can reach it. */
 export function Text({ children, class: name }: { children: ComponentChildren; class?: string }) {
   const box = useRef<HTMLPreElement>(null)
   const [scrolls, setScrolls] = useState(false)

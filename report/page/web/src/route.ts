@@ -1,4 +1,4 @@
-// Where the page is: #/VIEW/NAME?key=value, so that any place can be linked to.
+// The current view: #/VIEW/NAME?key=value, so that every view has a link.
 import { useEffect, useState } from 'preact/hooks'
 
 export interface Route { view: string; name: string; params: URLSearchParams }
@@ -20,14 +20,14 @@ function decoded(s: string): string {
 
 export function link(view: string, name = '', params: Record<string, string> = {}): string {
   const given = Object.entries(params).filter(([, v]) => v !== '')
-  // Slashes and @ of names may be read.
+  // Keep slashes and @ of names readable.
   const path = name === '' ? '' : '/' + encodeURIComponent(name).replaceAll('%2F', '/').replaceAll('%40', '@')
   return `#/${view}${path}${given.length ? '?' + new URLSearchParams(given) : ''}`
 }
 
 export const go = (to: string) => { location.hash = to }
 
-/** Changes the link to the place without a step back to how it was. */
+/** Replaces the link, without an entry in the history. */
 export function replace(to: string) {
   history.replaceState(null, '', to)
   dispatchEvent(new HashChangeEvent('hashchange'))

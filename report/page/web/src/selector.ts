@@ -1,12 +1,12 @@
-// The language of selectors, as graph/select.go has it; testdata/selectors.json compares.
+// The language of selectors, as in graph/select.go; testdata/selectors.json compares.
 
-export interface Term { axis: string; pattern: string } // axis "" is addresses
+export interface Term { axis: string; pattern: string } // axis "" means addresses
 export type Selector = Term[][] // a disjunction of conjunctions
 
 const space = '[\\t\\n\\v\\f\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+'
 const around = new RegExp(`^${space}|${space}$`, 'g')
 
-/** Reads selector arguments. An error has the words of the command line. */
+/** Parses selector arguments. Errors have the texts of the command line. */
 export function parse(args: string[], axes: string[]): Selector {
   return args.map(arg => splitTerms(arg).map(piece => {
     const text = piece.replace(around, '')
@@ -19,7 +19,7 @@ export function parse(args: string[], axes: string[]): Selector {
   }))
 }
 
-/** The arguments of a line, which blanks outside quotes part, as a shell's. */
+/** Splits a line into arguments at spaces outside of quotes, like a shell. */
 export function splitArguments(line: string): string[] {
   const args: string[] = []
   let arg = '', open = false, quote = ''
@@ -27,7 +27,7 @@ export function splitArguments(line: string): string[] {
     if (quote ? c === quote : c === "'" || c === '"') {
       quote = quote ? '' : c
       open = true
-      if (c === '"') arg += c // splitTerms wants to know what is a key
+      if (c === '"') arg += c // splitTerms needs the quotes of keys
     } else if (!quote && /\s/.test(c)) {
       if (open) args.push(arg)
       arg = ''
@@ -41,7 +41,7 @@ export function splitArguments(line: string): string[] {
   return args
 }
 
-/** Cuts at commas outside quotes: instance keys may hold commas. */
+/** Splits at commas outside of quotes: instance keys can contain commas. */
 function splitTerms(arg: string): string[] {
   const terms: string[] = []
   let quoted = false, start = 0
@@ -52,7 +52,7 @@ function splitTerms(arg: string): string[] {
   return [...terms, arg.slice(start)]
 }
 
-/** Drops the quotes of instance keys, which shells tend to eat. */
+/** Removes the quotes of instance keys, which shells tend to remove. */
 export const normalise = (s: string) => s.replaceAll('"', '')
 
 /** A predicate over the values of an axis. */
@@ -64,7 +64,7 @@ export function matchValue(pattern: string): (value: string) => boolean {
   }
 }
 
-/** Lets * cross every separator and gives nothing else but ? a meaning. */
+/** Lets * match every separator, and gives only * and ? a meaning. */
 function matchGlob(pattern: string): (s: string) => boolean {
   if (!/[*?]/.test(pattern)) return s => s === pattern
   const source = pattern.replace(/[\\^$.+()[\]{}|/]/g, '\\$&').replace(/\*+/g, '.*').replaceAll('?', '.')
@@ -72,7 +72,7 @@ function matchGlob(pattern: string): (s: string) => boolean {
   return s => s === pattern || re.test(s)
 }
 
-/** A name as a part of addresses, as plan/escape.go has it. */
+/** A name as a part of addresses, as in plan/escape.go. */
 export function escape(name: string): string {
   if (!/[/%"]/.test(name)) return name
   let out = ''

@@ -1,4 +1,4 @@
-// A table of any length, of which only the rows in sight exist.
+// A table of any length; only the visible rows exist.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
@@ -12,15 +12,15 @@ interface Props {
   order?: string
   onOrder?: (order: string) => void
   empty: ComponentChildren
-  /** Further lines of a row, in place of the columns that a narrow table has no room for. */
+  /** Further lines of a row, for columns that a narrow table omits. */
   more?: (at: number) => ComponentChildren
-  /** Changes when the table has other rows, which are shown from the first on. */
+  /** Changes when the table has other rows, which are then shown from the first one. */
   version: string
 }
 
 const spare = 8, mostPrinted = 5000
 
-/** Whether the page is being printed, for which all rows have to exist. */
+/** Whether the page is being printed, which requires all rows. */
 export function usePrinting(): boolean {
   const [is, set] = useState(false)
   useEffect(() => {
@@ -32,10 +32,10 @@ export function usePrinting(): boolean {
   return is
 }
 
-/** Where tables were, for whoever comes back. */
+/** Scroll positions of tables, for returning to them. */
 const places = new Map<string, { top: number; active: number }>()
 
-/** How wide a table is, in pixels, that has the columns of a class. */
+/** The width in pixels of a table with the columns of a class. */
 const least: Record<string, number> = { wide: 640, wider: 960 }
 
 export function Table({ label, columns: all, count, row, order = '', onOrder, empty, more, version }: Props) {

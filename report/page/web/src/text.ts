@@ -1,10 +1,9 @@
-// Text from elsewhere, and quantities, as a person reads them.
+// Text from elsewhere, and quantities, for display.
 
-/** Characters that do something instead of being shown: controls but for line ends and
- * tabs, and format characters such as the overrides of writing direction. */
+/** Characters that have an effect instead of being shown: controls except line ends and tabs, and format characters such as overrides of the writing direction. */
 const unseen = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029]|(?!\u200d)\p{Cf}/gu
 
-/** The text with each of them as an escape that can be seen. */
+/** The text with these characters as visible escapes. */
 export function visible(s: string): string {
   return s.replace(/\r\n/g, '\n').replace(/\r/g, '\\r').replace(unseen, c => {
     const code = c.codePointAt(0)!
@@ -36,7 +35,7 @@ const whole = new Intl.NumberFormat('en-US')
 export const count = (n: number) => whole.format(n)
 export const counted = (n: number, noun: string) => count(n) + ' ' + noun + (n === 1 ? '' : 's')
 export const score = (n: number) => String(Math.abs(n) >= 1e9 ? Number(n.toPrecision(4)) : Math.round(n * 1e4) / 1e4)
-/** What something was and is, with as few digits as tell both apart. */
+/** A change of a number, with as few digits as distinguish both values. */
 export function moved(before = '', after = ''): string {
   for (let digits = 4; ; digits++) {
     const [b, a] = [before, after].map(s => s.replace(/\d+\.\d+(e[+-]?\d+)?/g, n => String(Number(Number(n).toPrecision(digits)))))

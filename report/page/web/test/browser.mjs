@@ -1,5 +1,5 @@
-// Looks at a page in a browser, as a person would: node browser.mjs CHROMIUM WHAT PAGE.html [SHOTS]
-// WHAT is views, hostile or large. Complaints go to stderr, figures to stdout.
+// Tests a page in a browser: node browser.mjs CHROMIUM WHAT PAGE.html [SHOTS]
+// WHAT is views, hostile or large. Errors go to stderr, figures to stdout.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
@@ -18,7 +18,7 @@ function complain(text) {
 
 const check = (holds, text) => holds || complain(text)
 
-/** A page that complains about whatever no report may do. */
+/** A page that reports everything that a report must not do. */
 async function open(browser, hash, options = {}) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options })
   page.on('console', m => complain(`${hash}: the console has: ${m.text()}`))
@@ -30,7 +30,7 @@ async function open(browser, hash, options = {}) {
   return page
 }
 
-/** A cell's own page is read when its tests, or that there are none, are there. */
+/** The page of a cell is loaded when its tests, or a note that there are none, are shown. */
 const ready = (page, hash) => page.waitForSelector(hash.startsWith('#/cell/') ? '#tests, #nodes' : hash.startsWith('#/problem/') ? '#grid, article > .note:not([role])' : hash === '#/timeline' ? 'canvas' : hash === '#/plots' ? '.plot' : 'main > h1 + *')
 
 async function rows(page) {
@@ -77,7 +77,7 @@ async function views(browser) {
   await printed(browser)
 }
 
-/** Each view has one first heading, and no header of a table is empty. */
+/** Each view has one first heading, and table headers are not empty. */
 async function headings(browser, hashes) {
   const page = await open(browser, hashes[0])
   for (const hash of hashes) {
@@ -89,11 +89,11 @@ async function headings(browser, hashes) {
   await page.close()
 }
 
-/** Each figure has its data as a table, and both as files that can be read. */
+/** Each figure has its data as a table, and both as valid files. */
 async function figures(browser) {
   const page = await open(browser, '#/plots'), reader = await browser.newPage()
   await page.waitForSelector('.plot')
-  await page.evaluate(() => { // a browser asks before it saves many files
+  await page.evaluate(() => { // a browser asks before it saves several files
     URL.createObjectURL = blob => { globalThis.saved = blob.text(); return '#/plots' }
     HTMLAnchorElement.prototype.click = () => {}
   })
@@ -116,7 +116,7 @@ async function figures(browser) {
   await page.close()
 }
 
-/** All rows are printed, also those that are not in sight. */
+/** All rows are printed, including those outside of the viewport. */
 async function printed(browser) {
   const page = await open(browser, '#/cells', { viewport: { width: 1000, height: 300 } })
   await page.waitForSelector('.cover')
@@ -128,7 +128,7 @@ async function printed(browser) {
   await page.close()
 }
 
-/** All of it can be done without a mouse. */
+/** Everything works without a mouse. */
 async function keyboard(browser) {
   const page = await open(browser, '#/summary')
   const at = async (want, did) => {
@@ -144,7 +144,7 @@ async function keyboard(browser) {
   await at('#/cells?search=a', 'a search')
   await page.keyboard.press('Backspace')
   await page.keyboard.press('Escape')
-  await page.waitForFunction(() => document.activeElement.id !== 'search') // the table has keys before any Tab
+  await page.waitForFunction(() => document.activeElement.id !== 'search') // the table handles keys before the first Tab
   const all = await rows(page)
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
@@ -166,7 +166,7 @@ async function keyboard(browser) {
   await page.close()
 }
 
-/** A link to any place shows that place, in a browser that has seen nothing else. */
+/** A link to any view shows that view in a fresh browser. */
 async function links(browser) {
   const page = await open(browser, '#/cells')
   await page.waitForSelector('.cover')
@@ -194,7 +194,7 @@ async function links(browser) {
   await other.close()
 }
 
-/** Nothing that comes from elsewhere does anything. */
+/** Text from elsewhere has no effect. */
 async function hostile(browser) {
   const cell = await firstCell(browser)
   for (const hash of [...everyView, cell, problemOf(cell), '#/cells?search=' + encodeURIComponent('<img src=x onerror=alert(1)>\u202e'), '#/cell/' + encodeURIComponent('<script>alert(1)</script>\u202e')]) {
@@ -217,7 +217,7 @@ async function hostile(browser) {
     if (hash === cell) check(found.text.includes('<script>alert(1)</script>') && found.text.includes('\\u202e'), `${hash}: what is hostile is not shown as it is:\n${found.text.slice(0, 2000)}`)
     await page.close()
   }
-  // The page's policy holds even if markup found a way in.
+  // The page's policy would hold even for injected markup.
   const page = await browser.newPage()
   await page.goto(url)
   await page.waitForSelector('main')
@@ -232,11 +232,11 @@ async function hostile(browser) {
   await page.close()
 }
 
-/** How a page of very many cells behaves. Figures depend on the machine; that it works does not. */
+/** Measures a page of very many cells. Figures depend on the machine; the checks do not. */
 async function large(browser) {
   const page = await open(browser, '#/cells')
   await page.waitForSelector('.cover')
-  // On a busy machine elements are there before the first frame is painted.
+  // On a busy machine, elements exist before the first frame is painted.
   const first = await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime)
   const paint = await first.jsonValue()
   const count = await page.textContent('output')
@@ -276,7 +276,7 @@ async function large(browser) {
   await page.close()
 }
 
-// A sandbox is for pages that are not one's own; root cannot have one.
+// A sandbox is for untrusted pages; root cannot have one.
 const browser = await chromium.launch({ executablePath, args: process.getuid() === 0 ? ['--no-sandbox'] : [] })
 try {
   await { views, hostile, large }[what](browser)

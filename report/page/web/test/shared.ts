@@ -1,4 +1,4 @@
-// Compares what the page does itself with the program: node shared.js TESTDATA/shared.json
+// Compares what the page computes itself with the program: node shared.js TESTDATA/shared.json
 import { readFileSync } from 'node:fs'
 import { pick } from '../src/cells'
 import type { Index } from '../src/data'
@@ -37,7 +37,7 @@ for (const s of shared.selectors) {
 for (const [text, want] of shared.visible) same(`visible ${JSON.stringify(text)}`, visible(text), want)
 for (const d of shared.durations) same(`duration ${d.seconds}`, duration(d.seconds), d.text)
 
-/** How many lines differ at least. */
+/** The minimum number of differing lines. */
 function least(a: string[], b: string[]): number {
   let row = b.map((_, k) => k + 1)
   row.unshift(0)
@@ -61,7 +61,7 @@ for (let round = 0; round < 400; round++) {
   same(what, hunks(edits).flat().filter(e => e.sign !== ' ').length, least(a, b))
   same(what, sides(edits).flatMap(([l, r]) => l === r ? [] : [l, r]).filter(e => e).length, least(a, b))
 }
-// Files that have nothing in common take no time that grows with their square.
+// Files without common lines must not take quadratic time.
 const many = (letter: string) => Array.from({ length: 20000 }, (_, i) => letter + i)
 same('files of nothing in common', diff(many('a'), many('b')).map(e => e.sign).join('') === '-'.repeat(20000) + '+'.repeat(20000), true)
 

@@ -31,13 +31,13 @@ export function Cell({ x, route }: { x: Index; route: Route }) {
     </article>)
 }
 
-/** The cell's name and the way to its neighbours in the table that it was opened from. */
+/** The cell's name, and links to its neighbours in the table from which it was opened. */
 function Head({ x, at, route }: { x: Index; at: number; route: Route }) {
   const ask = asked(route)
   const { cells } = picked(x, ask)
   const place = cells.indexOf(at)
   const [before, after] = place < 0 ? [] : [cells[place - 1], cells[place + 1]]
-  useLayoutEffect(() => { // with what is shown, so that a key never finds the neighbours of another cell
+  useLayoutEffect(() => { // in the same frame, so that a key never uses the neighbours of another cell
     const key = (e: KeyboardEvent) => {
       if (e.ctrlKey || e.metaKey || e.altKey || /INPUT|SELECT/.test((e.target as HTMLElement).tagName)) return
       const next = e.key === '[' ? before : e.key === ']' ? after : undefined
@@ -65,7 +65,7 @@ function Head({ x, at, route }: { x: Index; at: number; route: Route }) {
     </header>)
 }
 
-/** The checkpoints, in each of the runs, and their tests by group. */
+/** The checkpoints in each of the runs, and their tests by group. */
 function Checkpoints({ x, at, route }: { x: Index; at: number; route: Route }) {
   const { name, outcome, note, scope, seconds, score: scores, passed, total } = x.checkpoints
   const from = x.cells.from[at], to = x.cells.from[at + 1]
@@ -133,7 +133,7 @@ function withExcerpts(d: Details, k: number): Checkpoint {
   return shown ? { ...c, tests: c.tests.map((t, i) => shown[i] ? { ...t, excerpts: shown[i].map(n => d.excerpts![n]) } : t) } : c
 }
 
-/** A message, and beside it the lines that it names. */
+/** A message, next to the lines that it names. */
 function Message({ of: t }: { of: Test }) {
   if (!t.excerpts) return <Text>{t.message!}</Text>
   return <div class="beside"><Text>{t.message!}</Text><div>{t.excerpts.map(e => <Lines of={e} />)}</div></div>
@@ -147,7 +147,7 @@ function Lines({ of: e }: { of: Excerpt }) {
     </figure>)
 }
 
-/** Whether a node belongs to a checkpoint that has a name. */
+/** Whether a node belongs to a named checkpoint. */
 const isOf = (n: Node, c: Checkpoint) => c.name !== '' && n.addr.includes('/' + escape(c.name) + '/')
 
 function Tests({ c, order }: { c: Checkpoint; order: string[] }) {
@@ -168,14 +168,14 @@ function Tests({ c, order }: { c: Checkpoint; order: string[] }) {
 
 const good = (t: Test) => t.status === 'passed'
 
-/** Tests with equal messages, those of most first. */
+/** Tests with equal messages, the largest group first. */
 function together(tests: Test[]): Test[][] {
   const by = new Map<string, Test[]>()
   for (const t of tests) by.set(t.status + (t.message ?? ''), [...by.get(t.status + (t.message ?? '')) ?? [], t])
   return [...by.values()].sort((a, b) => b.length - a.length)
 }
 
-/** Tests that failed in the same way: their message once. */
+/** Tests that failed in the same way, with their message. */
 function Failures({ tests, open }: { tests: Test[]; open: boolean }) {
   if (tests.length === 1 || !tests[0].message) return <TestList tests={tests} open={open} />
   const last = tests[0].message.trim().split('\n').findLast(l => l.startsWith('E ')) ?? tests[0].message.trim().split('\n', 1)[0]
@@ -209,7 +209,7 @@ function TestList({ tests, open }: { tests: Test[]; open: boolean }) {
     </>)
 }
 
-/** Commands about a node, to be copied. */
+/** Commands about a node, for copying. */
 function Commands({ addr }: { addr: string }) {
   const [copied, setCopied] = useState('')
   const quoted = /^[\w@%+=:,./-]+$/.test(addr) ? addr : "'" + addr.replaceAll("'", "'\\''") + "'"
@@ -217,12 +217,12 @@ function Commands({ addr }: { addr: string }) {
     try {
       await navigator.clipboard.writeText(`fevalgraph ${command} ${quoted}`)
       setCopied(command)
-    } catch { setCopied('') } // a browser may not allow it
+    } catch { setCopied('') } // the browser may not permit it
   }
   return <p class="commands">{['explain', 'log', 'shell'].map(c => <button title={`fevalgraph ${c} ${quoted}`} onClick={() => copy(c)}>{copied === c ? 'copied' : `copy ${c}`}</button>)}</p>
 }
 
-/** What made the verdict: why each node ran, its log and its manifest. */
+/** The nodes behind the verdict: why each ran, its log and its manifest. */
 function Nodes({ nodes, more, graph }: { nodes: Node[]; more: number; graph?: Details['graph'] }) {
   if (nodes.length === 0 && !graph) return null
   return (

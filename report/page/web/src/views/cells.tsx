@@ -6,18 +6,18 @@ import { link, replace, type Route } from '../route'
 import { Table, type ColumnOf } from '../table'
 import { count, duration, score } from '../text'
 
-const strip = 16 // checkpoints that are shown as signs
+const strip = 16 // checkpoints shown as signs
 
-/** What the link says of the table. */
+/** The state of the table in the link. */
 export function asked({ params }: Route): Ask {
   const of = (key: keyof Ask) => params.get(key) ?? ''
   return { filter: of('filter'), search: of('search'), outcome: of('outcome'), sort: of('sort') }
 }
 
-/** What a link to a cell has of that, so that one can go on from there. */
+/** The part of that state in links to cells, for continuing from there. */
 export const kept = (ask: Ask): Record<string, string> => ({ ...ask })
 
-/** The cells that are asked for, or what is wrong with the filter. */
+/** The selected cells, or an error in the filter. */
 export function picked(x: Index, ask: Ask): { cells: Int32Array; wrong: string } {
   try {
     return { cells: pick(x, ask), wrong: '' }
@@ -39,7 +39,7 @@ export function Cells({ x, route }: { x: Index; route: Route }) {
     </div>)
 }
 
-/** What stands where no cell is picked, with a way back. */
+/** Shown if no cell matches, with a way back. */
 export const Empty = ({ clear }: { clear: () => void }) => <p class="empty">No cell is like that. <button onClick={clear}>Show all cells</button></p>
 
 export function Filters({ x, ask, to, wrong, found }: {

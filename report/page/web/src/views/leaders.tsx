@@ -8,7 +8,7 @@ export const metrics: Record<string, string> = { solved: 'solved cells, %', chec
 
 const isScore = (metric: string) => metric === 'score' || metric === 'unbounded'
 
-/** How the figures of a board are written: with as many digits as tell them apart, as report/text has it. */
+/** The number format of a board: as many digits as distinguish its figures, as in report/text. */
 export function shown(board: Board): (v: number) => string {
   if (!isScore(board.metric)) return percent
   const means = board.rows.map(r => r.mean ?? 0), size = Math.max(...means.map(Math.abs)), spread = Math.max(...means) - Math.min(...means)
@@ -70,7 +70,7 @@ export function Leaders({ x, route }: { x: Index; route: Route }) {
     </div>)
 }
 
-// ends returns the ends of a scale that has every figure of a board.
+// The ends of a scale that contains every figure of a board.
 function ends(board: Board) {
   if (board.metric !== 'unbounded') return { worst: 0, best: isScore(board.metric) ? 100 : 1 }
   const all = board.rows.flatMap(r => [r.mean ?? 0, r.low ?? 0, r.high ?? 0])

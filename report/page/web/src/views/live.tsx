@@ -1,4 +1,4 @@
-// A run that goes on, as its server says.
+// A running run, as reported by its server.
 import { useEffect, useState } from 'preact/hooks'
 import { Mark, sign, tone } from '../marks'
 import { count, duration, moment } from '../text'
@@ -8,7 +8,7 @@ export interface Live {
   running: { addr: string; start?: string }[]; busy: number; lately: { addr: string; outcome: string; said?: string }[]; counts: Record<string, number>
 }
 
-/** Where the run is. When it ends while this page shows it, the page is read again. */
+/** The progress of the run. If it ends while this page shows it, the page is loaded again. */
 export function useLive(on: boolean): Live | undefined {
   const [live, setLive] = useState<Live>()
   useEffect(() => {

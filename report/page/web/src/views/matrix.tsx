@@ -1,4 +1,4 @@
-// Problems by solutions, as shades and numbers. Of a matrix of any size only what is in sight exists.
+// Problems by solutions, as shades and numbers. Only the visible part of the matrix exists.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { cellName, term, type Ask } from '../cells'
 import type { Index } from '../data'
@@ -10,13 +10,13 @@ import { Empty, Filters, asked, kept, picked } from './cells'
 
 const spare = 4, normal = { width: 44, height: 26 }, least = { width: 8, height: 9 }
 
-interface Pair { cells: number[]; problem: number; solution: number } // places in the heat's order
+interface Pair { cells: number[]; problem: number; solution: number } // indices in the heat's order
 
 interface Grid { problems: number[]; solutions: number[]; pairs: Map<number, Pair> }
 
 const placesOf = new WeakMap<Index, { problem: Int32Array; solution: Int32Array; sizes: Map<number, number> }>()
 
-/** Where the cells are in the order of the matrix, and how many each pair has. */
+/** The cells in the order of the matrix, and the number of each pair's. */
 function places(x: Index) {
   let known = placesOf.get(x)
   if (!known) {
@@ -46,7 +46,7 @@ function gridOf(x: Index, cells: Int32Array): Grid {
   return { problems: sorted(p => p.problem), solutions: sorted(p => p.solution), pairs }
 }
 
-/** What a pair reached: a share to shade, and in words. */
+/** The result of a pair: a share for the shade, and text. */
 function shownOf(x: Index, { cells, problem, solution }: Pair): { share: number | null; text: string; title: string; worst: string } {
   const { outcome, share, score: scores } = x.cells, at = problem * x.matrix.solutions.length + solution
   const of = (i: number) => outcome.values[outcome.at[i]]
@@ -108,7 +108,7 @@ function Board({ x, grid, filter, full, turn, say, clear }: { x: Index; grid: Gr
   const narrow = view.width < 560
   const longest = (places: number[], names: string[]) => Math.max(...places.slice(0, 200).map(p => names[p].length), 4) * 8 + 28
   const named = useMemo(() => ({ problems: longest(grid.problems, x.matrix.problems), solutions: longest(grid.solutions, x.matrix.solutions) }), [grid])
-  /** Sizes with problems or solutions in rows, so that all of it fits if it can be read. */
+  /** The orientation in which all of it fits, if it is readable then. */
   const layout = (turned: boolean) => {
     const [rows, cols] = turned ? [grid.solutions, grid.problems] : [grid.problems, grid.solutions]
     const [side, top] = turned ? [named.solutions, named.problems] : [named.problems, named.solutions]

@@ -3,7 +3,7 @@ import { Plot, useSheet } from '../figure'
 import { link, replace, type Route } from '../route'
 import { metrics } from './leaders'
 
-/** All figures about a metric and, of those that compare, an axis. */
+/** The figures of a metric and, for those that compare contenders, of an axis. */
 export function Plots({ x, route }: { x: Index; route: Route }) {
   const sheet = useSheet(x)
   if (!sheet) return <div class="page"><p class="note" role="status">Reading…</p></div>

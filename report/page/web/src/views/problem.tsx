@@ -1,4 +1,4 @@
-// The tests of a problem by solutions: which separate them, which none passes, which are flaky.
+// The tests of a problem by solutions: which distinguish them, which none passes, which are flaky.
 import { useEffect, useState } from 'preact/hooks'
 import { term } from '../cells'
 import { readGrid, type Grid, type GridTest, type Index } from '../data'

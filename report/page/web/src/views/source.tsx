@@ -1,5 +1,5 @@
-// The source that a checkpoint was judged by: its files, its changes to the checkpoint before, and that of another
-// solution beside it.
+// The source that a checkpoint was judged on: its files, its changes since the checkpoint before, and the
+// source of another solution next to it.
 import { useEffect, useState } from 'preact/hooks'
 import { cellName, findCell, value } from '../cells'
 import { readDetails, readTree, type Details, type File, type Index, type Tree } from '../data'
@@ -8,8 +8,8 @@ import { Text } from '../marks'
 import { link, replace, type Route } from '../route'
 import { count, counted } from '../text'
 
-const mostLines = 600 // that a file shows at first
-const mostOpen = 3 // files that are open at first
+const mostLines = 600 // shown of a file at first
+const mostOpen = 3 // files that are expanded at first
 
 /** Numbered lines. */
 export function Code({ lines, first = 1, named = [] }: { lines: string[]; first?: number; named?: number[] }) {
@@ -21,7 +21,7 @@ export function Code({ lines, first = 1, named = [] }: { lines: string[]; first?
     </>)
 }
 
-/** Another cell of the problem for each other solution: of the same backend and repeat, if there is one. */
+/** A cell of the problem for each other solution: with the same backend and repeat, if there is one. */
 function others(x: Index, at: number): number[] {
   const c = x.cells, best = new Map<number, number>()
   const rank = (i: number) => (c.backend.at[i] === c.backend.at[at] ? 2 : 0) + (c.repeat[i] === c.repeat[at] ? 1 : 0)
@@ -101,7 +101,7 @@ function Files({ tree, named }: { tree: Tree; named: (path: string) => number[] 
 
 const Left = ({ tree }: { tree: Tree }) => tree.more ? <p class="note">{counted(tree.more, 'more file')} {tree.more === 1 ? 'is' : 'are'} left out.</p> : null
 
-/** A file whose content becomes elements when it is opened. */
+/** A file whose content becomes elements when it is expanded. */
 function Folded({ name, said, open, children }: { name: string; said: string; open: boolean; children: preact.ComponentChildren }) {
   const [seen, setSeen] = useState(open)
   return <details class="file" open={open} onToggle={e => e.currentTarget.open && setSeen(true)}><summary><span class="id">{name}</span> <span class="dim">{said}</span></summary>{seen && children}</details>

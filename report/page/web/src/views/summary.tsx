@@ -23,7 +23,7 @@ export function Summary({ x }: { x: Index }) {
     </div>)
 }
 
-/** What the page is about, for whoever wants to know exactly. */
+/** Details about the report's data. */
 function Facts({ x }: { x: Index }) {
   const run = x.runs[x.runs.length - 1]
   if (x.foreign) return <dl class="facts"><Fact name="results">{run.run}</Fact><Fact name="read by">fevalgraph {x.version}</Fact></dl>
@@ -43,7 +43,7 @@ function Fact({ name, children }: { name: string; children: preact.ComponentChil
   return <div><dt>{name}</dt><dd>{children}</dd></div>
 }
 
-/** The checkpoints by outcome, as a bar and as numbers that lead to them. */
+/** The checkpoints by outcome, as a bar and as numbers with links to them. */
 function Verdicts({ x }: { x: Index }) {
   const column = x.checkpoints.outcome
   const counts = new Map<string, number>()
@@ -64,7 +64,7 @@ function Verdicts({ x }: { x: Index }) {
     </section>)
 }
 
-/** The tasks, those that are not done first. */
+/** The tasks; those that are not done come first. */
 function Tasks({ x }: { x: Index }) {
   const [all, setAll] = useState(false)
   const tasks = x.tasks ?? []
@@ -89,7 +89,7 @@ function Tasks({ x }: { x: Index }) {
     </section>)
 }
 
-/** The best solutions, by each metric that they have. */
+/** The best solutions by each metric. */
 function Ranking({ x }: { x: Index }) {
   const boards = x.leaders.filter(b => b.axis === 'solution' && b.metric !== 'checkpoints')
   if (boards.length === 0) return null
@@ -125,7 +125,7 @@ export function countKinds(changes: Change[]): [string, number][] {
   return kinds.map(k => [k, changes.filter(c => c.kind === k).length] as [string, number]).filter(([, n]) => n > 0)
 }
 
-/** What a change comes from; "" for what is new or gone. */
+/** The cause of a change; "" for new and missing checkpoints. */
 export const causeOf = (c: Change) => c.before && c.after ? c.cause || 'cause unknown' : ''
 
 export function byCause(changes: Change[]): [string, Change[]][] {
@@ -155,7 +155,7 @@ function Changed({ x, d }: { x: Index; d: Difference }) {
     </section>)
 }
 
-/** Changes of one cause. */
+/** Changes with the same cause. */
 function Changes({ x, changes }: { x: Index; changes: Change[] }) {
   return (
     <ul class="list">
@@ -171,7 +171,7 @@ function Changes({ x, changes }: { x: Index; changes: Change[] }) {
     </ul>)
 }
 
-/** All that asks for attention, what has the same reason together. */
+/** Everything that needs attention, grouped by reason. */
 function Concerns({ x }: { x: Index }) {
   const [all, setAll] = useState(false)
   if (x.concerns.length === 0) return null

@@ -1,4 +1,4 @@
-// When what ran, in which slot of its pool.
+// Work over time, by slot of its pool.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { readWork, type Index, type Work } from '../data'
 import { Mark } from '../marks'
@@ -8,7 +8,7 @@ const listed = 40, bar = 16, gap = 22
 
 interface Lane { title: string; first: boolean; bars: number[]; busy: number }
 
-/** The slots: as few lanes as have no two bars at a time, pool by pool. */
+/** The slots: the fewest lanes without overlapping bars, by pool. */
 function lanesOf(w: Work): Lane[] {
   const pools = new Map<number, { ends: number[]; lanes: Lane[] }>()
   for (let i = 0; i < w.start.length; i++) {
@@ -117,7 +117,7 @@ function Drawn({ w }: { w: Work }) {
     </div>)
 }
 
-/** A length of time for ticks, of which there are eight at most. */
+/** The distance of ticks, of which there are at most eight. */
 function tick(length: number): number {
   const steps = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600]
   return steps.find(step => length / step <= 8) ?? 3600 * Math.ceil(length / 8 / 3600)
