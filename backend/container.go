@@ -24,4 +24,9 @@ type Container struct {
 	// Copied reports that the workspace is the container's own. Otherwise the parts are mounts,
 	// and the caller sees to the Places and ReadOnly of a Spec.
 	Copied bool
+	// Egress are hosts to which it serves as a proxy, at EgressPort, instead of running commands; nil means none.
+	Egress []string
 }
+
+// EgressPort is the port of a Container with Egress.
+const EgressPort = 3128

@@ -27,6 +27,7 @@ type Outcome struct {
 	Troubles  []Ended // nodes that failed, broke or were skipped, in topological order
 	Slowest   []Ended // the nodes whose work took longest, longest first
 	Bound     graph.Bound
+	Executed  map[[2]string]bool // problems and solutions for which the run executed work
 }
 
 // Ended is the result of a node.
@@ -57,10 +58,11 @@ func (x *execution) outcome(ctx context.Context, results *collected, err error) 
 		out.Boards, out.BoardsErr = results.boards()
 	}
 	judged := map[plan.CellID]bool{}
+	out.Executed = map[[2]string]bool{}
 	for _, id := range rep.Nodes {
 		n, st := x.Plan.Graph.Node(id), rep.Status(id)
 		if cell := plan.NodeCell(n); cell.Repeat > 0 && n.Kind != plan.KindAggregate && (st.State == event.Done || st.State == event.Timeout) {
-			judged[cell] = true
+			judged[cell], out.Executed[[2]string{cell.Problem, cell.Solution}] = true, true
 		}
 		e := Ended{n.Addr, st.State, st.Message, st.Seconds}
 		switch st.State {

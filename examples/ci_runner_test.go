@@ -92,7 +92,9 @@ func (p *pipelines) job(w workflow, name string, more map[string]string) (bool, 
 		case action == "actions/cache/save":
 			p.copy(filepath.Join(p.dir, with("path")), filepath.Join(p.cache, with("path")))
 		case action == "actions/upload-artifact":
-			p.upload(with("name"), filepath.Join(p.dir, with("path")))
+			for path := range strings.FieldsSeq(with("path")) {
+				p.upload(with("name"), filepath.Join(p.dir, path))
+			}
 		case action == "actions/download-artifact":
 			p.download(with("name")+with("pattern"), filepath.Join(p.dir, with("path")))
 		case action == "./ci":

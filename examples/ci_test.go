@@ -243,15 +243,40 @@ func ciComment(t *testing.T, p *pipelines) {
 	}
 }
 
-// References that are right, and one whose tests fail.
+// References that are right, and one whose tests fail; the next pipeline judges what changed.
 func ciValidates(t *testing.T, p *pipelines) {
 	w := readWorkflow(t, "validate.yml")
-	if good, printed, _ := p.job(w, "references", nil); !good || !strings.Contains(printed, "2 of 2 references have the expected result in each of 3 repeats; 0 flaky") {
-		t.Errorf("succeeded: %t\n%s", good, printed)
+	p.values["github.event.number"] = "7"
+	gh := "#!/bin/sh\ncase $* in *--jq*) echo \"$*\" >>" + p.cache + "/asked; exit;; esac\necho \"$*\" >>" + p.cache + "/asked\n"
+	if err := os.WriteFile(filepath.Join(p.bin, "gh"), []byte(gh), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	judge := func(good bool, want string) string {
+		t.Helper()
+		p.begin()
+		if succeeded, printed, _ := p.job(w, "references", nil); succeeded != good || !strings.Contains(printed, want) {
+			t.Errorf("succeeded: %t\n%s", succeeded, printed)
+		}
+		comment, err := os.ReadFile(filepath.Join(p.dir, "fevalgraph-ci", "comment.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if succeeded, printed, _ := p.job(w, "comment", nil); !succeeded {
+			t.Errorf("the comment failed:\n%s", printed)
+		}
+		return string(comment)
+	}
+	if comment := judge(true, "2 of 2 references have the expected result in each of 5 repeats; 0 flaky"); !strings.Contains(comment, "### kv\n") || !strings.Contains(comment, "### sum\n") {
+		t.Errorf("the first comment is\n%s", comment)
 	}
 	p.edit("problems/sum/test_one.py", "# fake: test_put failed\n")
-	if good, printed, _ := p.job(w, "references", nil); good || !strings.Contains(printed, "sum: its reference must pass every checkpoint, and does not") {
-		t.Errorf("succeeded: %t\n%s", good, printed)
+	comment := judge(false, "sum: its reference must pass every checkpoint, and does not")
+	if strings.Contains(comment, "### kv\n") || !strings.Contains(comment, "1 of 2 as expected, 1 unexpected") || !strings.Contains(comment, "1 problem as before") {
+		t.Errorf("the second comment is\n%s", comment)
+	}
+	asked, err := os.ReadFile(filepath.Join(p.cache, "asked"))
+	if err != nil || !strings.Contains(string(asked), `startswith("<!-- fevalgraph references -->")`) || !strings.Contains(string(asked), "--method POST repos/some/project/issues/7/comments") {
+		t.Errorf("asked GitHub\n%s%v", asked, err)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 //go:embed scbench/*.hcl frontier-algorithmic/fevalgraph.hcl frontier-research/fevalgraph.hcl
 //go:embed harbor/fevalgraph.hcl harbor/tasks harbor/solutions
 //go:embed ci/step ci/action.yml ci/github all:ci/gitlab
+//go:embed gate/fevalgraph.hcl gate/empty gate/tasks
 //go:embed task/*.hcl task/grader task/judge task/solutions task/tools
 var embedded embed.FS
 
@@ -26,6 +27,7 @@ type Starter struct {
 	dir   string
 	at    string            // location of its files, relative to the project; "" is the root
 	apart map[string]string // directories of dir whose files have another location
+	also  []Part            // of other directories
 }
 
 // Starters lists the projects of init, the default first.
@@ -39,6 +41,8 @@ var Starters = []Starter{
 	{Kind: "frontier-algorithmic", About: "the algorithmic track of a Frontier-CS checkout", Next: "run --var root=CHECKOUT", dir: "frontier-algorithmic"},
 	{Kind: "frontier-research", About: "the research track of a Frontier-CS checkout", Next: "run --var root=CHECKOUT", dir: "frontier-research"},
 	{Kind: "harbor", About: "a Harbor task and a solution, or directories of them", Next: "run", dir: "harbor"},
+	{Kind: "gate", About: "problems with cheats that must fail, and a workflow", Next: "validate --reference", dir: "gate", also: []Part{
+		{only{sub("ci"), []string{"step", "action.yml"}}, "ci"}, {only{sub("ci/github"), []string{"validate.yml"}}, ".github/workflows"}}},
 	{Kind: "ci", About: "steps for CI systems, and workflows of GitHub", Next: "lock", dir: "ci", at: "ci",
 		apart: map[string]string{"github": ".github/workflows"}},
 }
@@ -53,13 +57,9 @@ type Part struct {
 func (s Starter) Parts() []Part {
 	parts := []Part{{except{s.Files(), s.apart}, s.at}}
 	for _, from := range slices.Sorted(maps.Keys(s.apart)) {
-		files, err := fs.Sub(s.Files(), from)
-		if err != nil {
-			panic(err) // as in Files
-		}
-		parts = append(parts, Part{files, s.apart[from]})
+		parts = append(parts, Part{sub(s.dir + "/" + from), s.apart[from]})
 	}
-	return parts
+	return append(parts, s.also...)
 }
 
 // except hides directories at the root of a file system.
@@ -77,9 +77,24 @@ func (e except) ReadDir(dir string) ([]fs.DirEntry, error) {
 	}), err
 }
 
+// only leaves everything but some names out of the top of a file system.
+type only struct {
+	fs.FS
+	names []string
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (o only) ReadDir(dir string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(o.FS, dir)
+	return slices.DeleteFunc(entries, func(d fs.DirEntry) bool { return dir == "." && !slices.Contains(o.names, d.Name()) }), err
+}
+
 // Files returns the files of the project.
-func (s Starter) Files() fs.FS {
-	files, err := fs.Sub(embedded, s.dir)
+func (s Starter) Files() fs.FS { return sub(s.dir) }
+
+// sub returns the embedded files of a directory.
+func sub(dir string) fs.FS {
+	files, err := fs.Sub(embedded, dir)
 	if err != nil {
 		panic(err) // an invalid directory name is a bug in the list
 	}

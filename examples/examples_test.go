@@ -195,7 +195,7 @@ func TestQuickstartIsEmbedded(t *testing.T) {
 		return files
 	}
 	directories := map[string]string{"pytest": "quickstart", "plain": "plain", "judge": "judge", "command": "research", "slopcodebench": "scbench",
-		"task": "task", "frontier-algorithmic": "frontier-algorithmic", "frontier-research": "frontier-research", "harbor": "harbor", "ci": "ci"}
+		"task": "task", "frontier-algorithmic": "frontier-algorithmic", "frontier-research": "frontier-research", "harbor": "harbor", "ci": "ci", "gate": "gate"}
 	if len(examples.Starters) != len(directories) {
 		t.Errorf("%d starters, want %d", len(examples.Starters), len(directories))
 	}
@@ -225,6 +225,14 @@ func TestPlainRuns(t *testing.T) {
 		"greet/right greeting passed: core 2/2, functionality 0/0, regression 0/0, error 0/0",
 		"greet/right shouting passed: core 1/1, functionality 0/0, regression 2/2, error 0/0",
 	})
+}
+
+// The solutions of the gate pass, and its cheats and the empty program do not.
+func TestGateRuns(t *testing.T) {
+	dir := project(t, "gate")
+	if out := program(t, 0, "validate", "--reference", "--repeat", "2", "-C", dir); !strings.HasSuffix(out, "5 of 5 references have the expected result in each of 2 repeats; 0 flaky\n") {
+		t.Errorf("validate --reference says\n%s", out)
+	}
 }
 
 func TestQuickstartRuns(t *testing.T) {

@@ -75,8 +75,8 @@ func TestFrontierCompiles(t *testing.T) {
 		}
 		got = append(got, line)
 	}
-	if r := cfg.Problems[0].Reference; r == nil || filepath.Base(r.Sources[0]) != "reference.cpp" || cfg.Problems[1].Reference != nil {
-		t.Errorf("the references are %+v and %+v", r, cfg.Problems[1].Reference)
+	if r := cfg.Problems[0].References; len(r) != 1 || filepath.Base(r[0].Checkpoints[0].Source) != "reference.cpp" || len(cfg.Problems[1].References) > 0 {
+		t.Errorf("the references are %+v and %+v", r, cfg.Problems[1].References)
 	}
 	want := []string{
 		"1 default chk.cc, safe, as std.cc; 1.in->1.ans 1s 2s 134217728; 2.in->2.ans 1s 2s 134217728 3.in->3.ans 1s 2s 134217728",

@@ -17,7 +17,7 @@ const judgeVariable = "FEVALGRAPH_TEST_GOJUDGE"
 
 func TestJudgeCompiles(t *testing.T) {
 	cfg := compiles(t, lang.Options{Dir: "judge"}, "judge.nodes")
-	if len(cfg.Problems) != 2 || cfg.Problems[0].Reference == nil || cfg.Problems[1].Judge.Mode != lang.ModeInteractive {
+	if len(cfg.Problems) != 2 || len(cfg.Problems[0].References) != 1 || cfg.Problems[1].Judge.Mode != lang.ModeInteractive {
 		t.Errorf("the problems are %+v", cfg.Problems)
 	}
 }

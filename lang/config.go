@@ -150,7 +150,9 @@ type ContainerAs struct {
 	Online       bool   // whether it has a network
 	Capabilities bool   // capabilities that containers have by default
 	CPUs         float64
-	Memory       int64 // bytes
+	Memory       int64      // bytes
+	Services     *[]Service // that run next to the container; nil means none
+	Hosts        string     // that it reaches if it is not Online, separated by spaces
 }
 
 // ImageBuild specifies how to build the image of containers.
@@ -195,7 +197,7 @@ type Problem struct {
 	// Limits of a solution on disk, in bytes and in files.
 	MaxSubmissionSize  int64         `hcl:"max_submission_size"`
 	MaxSubmissionFiles int           `hcl:"max_submission_files"`
-	Reference          *Reference    // nil unless it ships a solution
+	References         []*Reference  // the solutions that it ships
 	Seen               *Seen         // nil if neither a block nor a reader sets it
 	Checkpoints        []*Checkpoint // sorted by (Order, Name); a problem that gives scores has one without a name
 	// Invalid contains the errors of this instance alone, sorted by position, only with invalid = "report".

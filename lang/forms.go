@@ -3,6 +3,7 @@ package lang
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"path"
 	"regexp"
@@ -64,8 +65,18 @@ var (
 	inRewards   = must(isRelativeInside, "bad-path", "Bad path", "%[1]s must be a plain relative path in /logs/verifier, not %[2]q.", "")
 	fileName    = must(func(text string) bool { return isRelativeInside(text) && !strings.Contains(text, "/") },
 		"bad-path", "Bad file name", "%[1]s must be the plain name of a file, not %[2]q.", `write such as "main.cpp"`)
-	pattern = must(doublestar.ValidatePattern, "bad-pattern", "Bad pattern", "%[2]q is not a valid pattern.", "")
+	hostPattern = must(isHostPattern, "bad-value", "Bad host", "%[2]q is not a host, without a scheme, a port and a path.", `write such as "example.org", "*.example.org" or "10.0.0.0/8"`)
+	pattern     = must(doublestar.ValidatePattern, "bad-pattern", "Bad pattern", "%[2]q is not a valid pattern.", "")
 )
+
+// hostText matches names of hosts, also with a wildcard in front.
+var hostText = lazyregexp.New(`^(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*$`)
+
+func isHostPattern(text string) bool {
+	_, notAddress := netip.ParseAddr(text)
+	_, notRange := netip.ParsePrefix(text)
+	return hostText().MatchString(text) || notAddress == nil || notRange == nil
+}
 
 // FormPath resolves a path, relative to the file that it is written in.
 func FormPath(b *Block, name, text string) (string, bool) {

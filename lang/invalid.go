@@ -72,7 +72,7 @@ func (l *loader) attemptProblem(d *decl, inst instance, keeps bool) *Problem {
 func (p *Problem) invalidate(mistakes diag.List) {
 	p.Invalid = append(p.Invalid, mistakes...)
 	p.Invalid.Sort()
-	p.Pytest, p.Judge, p.Command, p.Reference, p.Checkpoints = nil, nil, nil, nil, nil
+	p.Pytest, p.Judge, p.Command, p.References, p.Checkpoints = nil, nil, nil, nil, nil
 }
 
 // keepSharedNames invalidates each of d's problems that shares its name with another one: a result of that

@@ -55,11 +55,15 @@ type Case struct {
 	Range  diag.Range
 }
 
-// Reference is a solution that a problem ships.
+// Reference is a solution that a problem ships, with its expected result.
 type Reference struct {
-	Sources []string // absolute paths, one for each checkpoint
-	Score   float64  // required score; 0 for a pytest problem, where every checkpoint must pass
-	Range   diag.Range
+	Name        string // unique in its problem
+	Checkpoints []SolutionCheckpoint
+	Expect      string // ExpectPass, ExpectFail, or a range of scores: "20..80", "..0"
+	// Low and High bound the scores of a range. If a single score decides about passing, Low is the lowest that
+	// passes.
+	Low, High float64
+	Range     diag.Range
 }
 
 const (

@@ -106,8 +106,8 @@ func (b *block) driverParts(p *Problem) {
 		down.pass = pass.pass()
 	}
 	b.checkpoints(p, down)
-	if r := b.singleBlock("reference"); r != nil && p.Pytest != nil {
-		p.Reference = r.shipped(p)
+	if p.Pytest != nil {
+		b.references(p)
 	}
 }
 
@@ -210,9 +210,7 @@ func (b *block) nameless(p *Problem) {
 		b.commandCheckpoint(p, c)
 	}
 	p.Checkpoints = []*Checkpoint{c}
-	if r := b.singleBlock("reference"); r != nil {
-		p.Reference = r.shipped(p)
-	}
+	b.references(p)
 }
 
 // checkpoints reads the checkpoint blocks and sorts them by order and name.

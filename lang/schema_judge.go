@@ -78,11 +78,13 @@ func limitsSchema(time, memory string) []AttributeSchema {
 
 func referenceSchema() BlockSchema {
 	return BlockSchema{
-		Name: "reference",
-		Doc:  "A solution that the problem ships, for `fevalgraph validate --reference`.",
+		Name: "reference", Repeats: true,
+		Doc: "A solution that the problem ships, for `fevalgraph validate --reference`.",
 		Attributes: []AttributeSchema{
-			{Name: "source", Type: TypeText, Path: true, Required: true, Scope: "checkpoint", Doc: "Its source file. Of a pytest problem a directory or file, evaluated for every checkpoint."},
-			{Name: "score", Type: TypeNumber, Doc: "Minimum score, by default 100. A pytest problem's reference must pass every checkpoint instead."},
+			{Name: "name", Type: TypeText, Default: `"reference"`, Doc: "Its name, unique among the problem's references."},
+			{Name: "source", Type: TypeSource, Path: true, Required: true, Scope: "checkpoint", Doc: "Its source file, or a task's output. Of a problem with checkpoints a directory or file, evaluated for each."},
+			{Name: "expect", Type: TypeText, Default: `"pass"`, Doc: "\"pass\": every checkpoint passes. \"fail\": it is judged, and none passes. A range of scores such as \"20..80\" or \"..0\", for each checkpoint."},
+			{Name: "score", Type: TypeNumber, Doc: "Score from which a judge or command problem passes. The default is 100."},
 		},
 	}
 }

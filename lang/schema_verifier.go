@@ -20,7 +20,8 @@ func verifierSchema() BlockSchema {
 			{Name: "context", Type: TypeText, Path: true, Doc: "Directory that it is built in. The default is the Dockerfile's."},
 			{Name: "user", Type: TypeText, Form: FormUser, Default: `""`, Doc: "User of the script in containers, a name or a number. The default is the image's, even root."},
 			{Name: "workdir", Type: TypeText, Form: FormInContainer.Or(""), Default: `""`, Doc: "Working directory of the script. The default is the image's or, outside of containers, \"/\"."},
-			{Name: "network", Type: TypeText, Default: `"none"`, Values: []string{networkNone, networkPublic, networkAllowed}, Doc: "Network of the script: none, or a private one with access to the machine's. \"allowlist\" is not supported."},
+			{Name: "network", Type: TypeText, Default: `"none"`, Values: []string{networkNone, networkPublic, networkAllowed}, Doc: "Network of the script: none; a private one with access to the machine's; or one whose only way out is a proxy to hosts, with docker backends."},
+			{Name: "hosts", Type: TypeTexts, Form: hostPattern, Default: "[]", Doc: "Hosts for \"allowlist\": names, \"*.example.org\" for all names below one, addresses and ranges such as \"10.0.0.0/8\"."},
 			{Name: "capabilities", Type: TypeText, Default: `"none"`, Values: []string{"none", "default"}, Doc: "Capabilities of root in containers: none, or docker's default, such as chown and becoming another user."},
 			{Name: "cpus", Type: TypeNumber, Doc: "Limit on containers, in processors."},
 			{Name: "memory", Type: TypeSize, Doc: "Limit on containers, such as \"4GiB\"."},
@@ -36,6 +37,19 @@ func verifierSchema() BlockSchema {
 			Doc: "A file or directory of solutions, by its absolute path. Other files are not in place.",
 			Attributes: []AttributeSchema{
 				{Name: "exclude", Type: TypeTexts, Default: "[]", Doc: "Names or patterns of files and directories to leave out, at any depth."},
+			},
+		}, {
+			Name: "service", Labels: []string{"name"}, Repeats: true,
+			Doc: "A container next to that of the script, on a network that only they are on. It needs a docker backend.",
+			Attributes: []AttributeSchema{
+				{Name: "image", Type: TypeText, Form: FormImage, Required: true, Doc: "Its image; image_map applies."},
+				{Name: "entrypoint", Type: TypeTexts, Doc: "Replaces the image's."},
+				{Name: "command", Type: TypeTexts, Doc: "Replaces the image's."},
+				{Name: "env", Type: TypeMap, Doc: "Environment variables."},
+				{Name: "user", Type: TypeText, Form: FormUser, Default: `""`, Doc: "The default is the image's."},
+				{Name: "workdir", Type: TypeText, Form: FormInContainer.Or(""), Default: `""`, Doc: "The default is the image's."},
+				{Name: "ready", Type: TypeTexts, Default: "[]", Doc: "Command in it that succeeds when it is ready. By default it is when it runs."},
+				{Name: "ready_timeout", Type: TypeDuration, Default: `"2m"`, bounded: true, Doc: "Limit on becoming ready. After it, the machine has failed."},
 			},
 		}, {
 			Name: "broken_if", Repeats: true,

@@ -87,9 +87,9 @@ func (p *Problem) Shows() *Seen {
 			hide(one.Output, "")
 		}
 	}
-	if p.Reference != nil {
-		for _, source := range p.Reference.Sources {
-			hide(source, "{,/**}")
+	for _, r := range p.References {
+		for _, answer := range r.Checkpoints {
+			hide(answer.Source, "{,/**}")
 		}
 	}
 	return s

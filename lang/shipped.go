@@ -2,6 +2,9 @@ package lang
 
 import (
 	"fmt"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -23,62 +26,119 @@ func (l *loader) addReferences() {
 		}
 	}
 	for _, s := range l.config.Solutions {
-		if s.Problem.Reference != nil && s.Name == ReferenceName {
+		if slices.ContainsFunc(s.Problem.References, func(r *Reference) bool { return r.Name == s.Name }) {
 			l.report(finding{
 				code: "duplicate", summary: "Name is taken", rng: hclRange(s.Range),
-				detail: fmt.Sprintf("%s is named %q, which is the name of the solution that %s ships.", s.Ref, s.Name, s.Problem.Ref), hint: "give it another name = …",
+				detail: fmt.Sprintf("%s is named %q, which is the name of a solution that %s ships.", s.Ref, s.Name, s.Problem.Ref), hint: "give it another name = …",
 			})
 		}
 	}
 	for _, p := range l.config.Problems {
-		if p.Reference == nil {
+		if len(p.References) == 0 {
 			continue
 		}
 		b := l.adHocBackend("", p)
 		if b == nil {
 			continue // reported
 		}
-		s := &Solution{Name: ReferenceName, Ref: "reference of " + p.Ref, Problem: p, Missing: "error", Range: p.Reference.Range}
-		s.filesByDefault()
-		for i, c := range p.Checkpoints {
-			s.Checkpoints = append(s.Checkpoints, SolutionCheckpoint{Checkpoint: c, Source: p.Reference.Sources[i], Entry: p.Entry})
-		}
-		l.config.Solutions = append(l.config.Solutions, s)
-		for repeat := range l.options.References {
-			suite.Cells = append(suite.Cells, Cell{Solution: s, Backend: b, Repeat: repeat + 1})
+		for _, r := range p.References {
+			s := &Solution{Name: r.Name, Ref: r.Name + " of " + p.Ref, Problem: p, Missing: "error", Checkpoints: r.Checkpoints, Range: r.Range}
+			s.filesByDefault()
+			l.config.Solutions = append(l.config.Solutions, s)
+			for repeat := range l.options.References {
+				suite.Cells = append(suite.Cells, Cell{Solution: s, Backend: b, Repeat: repeat + 1})
+			}
 		}
 	}
 	l.config.Suites = append(l.config.Suites, suite)
 }
 
-// shipped reads the solution that a problem ships. The problem's checkpoints must be known.
+// Expected results of references.
+const (
+	ExpectPass = "pass"
+	ExpectFail = "fail"
+)
+
+// references reads the solutions that a problem ships. The problem's checkpoints must be known.
+func (b *block) references(p *Problem) {
+	for _, one := range b.children("reference") {
+		r := one.shipped(p)
+		if slices.ContainsFunc(p.References, func(other *Reference) bool { return other.Name == r.Name }) {
+			one.fail(finding{code: "duplicate", summary: "Duplicate reference", rng: one.header,
+				detail: fmt.Sprintf("%s has a reference named %q already.", p.Ref, r.Name), hint: `write such as name = "cheat"`})
+			continue
+		}
+		p.References = append(p.References, r)
+	}
+}
+
+// shipped reads one of them.
 func (b *block) shipped(p *Problem) *Reference {
-	r := &Reference{Range: convertRange(b.header)}
+	r := &Reference{Name: b.displayName(ReferenceName), Range: convertRange(b.header)}
 	for _, c := range p.Checkpoints {
 		at := *b
 		at.ctx = b.ctx.NewChild()
 		at.ctx.Variables = map[string]cty.Value{"checkpoint": checkpointValue(c)}
-		source, g := at.path("source")
-		if g == isSet {
+		answer := SolutionCheckpoint{Checkpoint: c, Entry: p.Entry}
+		if answer.From = at.placed("source"); answer.From != nil {
+			if p.Judge != nil {
+				at.judgeableOutput(p, answer.From)
+			}
+		} else if source, g := at.path("source"); g == isSet {
 			if _, ok := at.stat("source", source, ""); ok {
 				at.judgeable(p, source)
 			}
+			answer.Source = source
 		}
-		r.Sources = append(r.Sources, source)
+		r.Checkpoints = append(r.Checkpoints, answer)
 	}
-	if p.Scored() {
-		r.Score = fullScore
-		if score, g := b.number("score"); g == isSet {
-			r.Score = score
-		}
-		return r
-	}
-	if b.attrs["score"] != nil {
-		b.reject("score", "unknown-attribute", "No use for this attribute", p.Ref+" gives no score: its reference must pass every checkpoint.", "remove it")
-	}
-	if strings.TrimSpace(p.Entry) == "" && len(p.Checkpoints) > 0 && p.NeedsEntry() {
+	b.expected(r, p)
+	if !p.GivesScores() && strings.TrimSpace(p.Entry) == "" && len(p.Checkpoints) > 0 && p.NeedsEntry() {
 		b.fail(finding{code: "missing-attribute", summary: "No entry", rng: b.header,
 			detail: p.Ref + " does not say how its reference is started.", hint: `write such as entry = "python main.py" into the problem`})
 	}
 	return r
+}
+
+// expected reads the expected result.
+func (b *block) expected(r *Reference, p *Problem) {
+	r.Expect, _ = b.text("expect")
+	low, high, isRange := strings.Cut(r.Expect, "..")
+	switch {
+	case r.Expect == ExpectPass || r.Expect == ExpectFail:
+		if p.Scored() {
+			r.Low = fullScore
+		}
+		if score, g := b.number("score"); g == isSet && p.Scored() {
+			r.Low = score
+			return
+		}
+	case isRange && p.GivesScores():
+		var ok bool
+		if r.Low, r.High, ok = bounds(low, high); !ok {
+			b.reject("expect", "bad-value", "Bad range", fmt.Sprintf("%q is not a range of scores, from a lower to a higher number.", r.Expect), `write such as "20..80", "60.." or "..0"`)
+		}
+	case isRange:
+		b.reject("expect", "bad-value", "No scores", p.Ref+" gives no score that could be in a range.", `write "pass" or "fail"`)
+	default:
+		b.reject("expect", "bad-value", "Bad value", fmt.Sprintf("expect is \"pass\", \"fail\" or a range of scores, not %q.", r.Expect), `write such as "fail" or "20..80"`)
+	}
+	if b.attrs["score"] != nil {
+		b.reject("score", "unknown-attribute", "No use for this attribute", "score is for judge and command problems, next to expect = \"pass\" or \"fail\". The checkpoints of others pass by themselves.", "remove it")
+	}
+}
+
+// bounds reads a range. An end that is absent is infinite, but one must be there.
+func bounds(low, high string) (from, to float64, ok bool) {
+	from, to = math.Inf(-1), math.Inf(1)
+	read := func(text string, into *float64) bool {
+		if strings.TrimSpace(text) == "" {
+			return true
+		}
+		n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		*into = n
+		return err == nil && !math.IsNaN(n) && !math.IsInf(n, 0)
+	}
+	ok = read(low, &from) && read(high, &to)
+	return from, to, ok && from <= to && strings.TrimSpace(low+high) != ""
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
@@ -25,6 +26,7 @@ type Verifier struct {
 	User                string `hcl:"user"`
 	Workdir             string `hcl:"workdir"`
 	Online              bool
+	Hosts               []string `hcl:"hosts"` // that a network reaches if it is not Online; nil means none
 	Capabilities        bool
 	CPUs                float64       `hcl:"cpus"`
 	Memory              int64         `hcl:"memory"` // bytes
@@ -35,7 +37,21 @@ type Verifier struct {
 	Reward              string        `hcl:"reward"`
 	Pass                float64       `hcl:"pass"`
 	BrokenIf            []BrokenIf
+	Services            []Service // in the order in which they start
 	Range               diag.Range
+}
+
+// Service is a container that runs next to a verifier's.
+type Service struct {
+	Name         string        // its host name for the verifier and other services
+	Image        string        `hcl:"image"`
+	Entrypoint   []string      `hcl:"entrypoint"` // nil means the image's, as of Command
+	Command      []string      `hcl:"command"`
+	Env          []EnvVar      `hcl:"env"`           // sorted by name
+	User         string        `hcl:"user"`          // "" means the image's, as of Workdir
+	Workdir      string        `hcl:"workdir"`       //
+	Ready        []string      `hcl:"ready"`         // succeeds in the container when it is ready; nil means at once
+	ReadyTimeout time.Duration `hcl:"ready_timeout"` // above 0
 }
 
 // Artifact is a file or directory of solutions, with the patterns that a directory omits.
@@ -65,7 +81,7 @@ func (b *block) verifierOf(own *block) *Verifier {
 		both := *own
 		both.attrs = maps.Clone(merged.attrs)
 		maps.Copy(both.attrs, own.attrs)
-		for _, kind := range []string{"artifact", "broken_if"} {
+		for _, kind := range []string{"artifact", "broken_if", "service"} {
 			if len(own.children(kind)) == 0 {
 				both.kids = append(slices.Clip(both.kids), merged.children(kind)...)
 			}
@@ -87,14 +103,19 @@ func (b *block) verifier() *Verifier {
 	b.artifacts(v)
 	b.verifierImage(v)
 	network, _ := b.text("network")
-	if v.Online = network == networkPublic; network == networkAllowed {
-		b.reject("network", "unsupported", "No such network", "A network that reaches a list of hosts cannot be had here.",
-			`write network = "none" if the script needs none, or "public" in your own verifier block`)
+	v.Online = network == networkPublic
+	switch {
+	case network != networkAllowed:
+		v.Hosts = nil
+	case len(v.Hosts) == 0:
+		b.fail(finding{code: "missing-attribute", summary: "Which hosts?", rng: b.at("network").rng,
+			detail: "The network \"allowlist\" reaches the hosts of a list, which is empty.", hint: `write such as hosts = ["pypi.org"], or network = "none"`})
 	}
 	capabilities, _ := b.text("capabilities")
 	v.Capabilities = capabilities == "default"
 	v.Inherit = b.inheritedVars()
 	v.BrokenIf = b.brokenIf()
+	v.Services = b.services()
 	return v
 }
 
@@ -162,11 +183,8 @@ func isPlace(place string) bool {
 // verifierImage reads which image docker backends take.
 func (b *block) verifierImage(v *Verifier) {
 	v.Image, _ = b.text("image")
-	for from, to := range b.textMap("image_map") {
-		if from == v.Image {
-			v.Image = to
-			break
-		}
+	if to, mapped := b.textMap("image_map")[v.Image]; mapped {
+		v.Image = to
 	}
 	dockerfile, g := b.path("dockerfile")
 	if g != isSet || v.Image != "" {
@@ -228,10 +246,33 @@ func (b *block) brokenIf() []BrokenIf {
 	return all
 }
 
+// serviceName matches names of hosts without dots.
+var serviceName = lazyregexp.New(`^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$`)
+
+// services reads the containers next to the verifier's.
+func (b *block) services() (all []Service) {
+	images := b.textMap("image_map")
+	blocks := b.children("service")
+	b.eachNameOnce(blocks)
+	for _, one := range blocks {
+		s := Service{Name: one.label()}
+		one.fill(&s)
+		if to, mapped := images[s.Image]; mapped {
+			s.Image = to
+		}
+		if !serviceName().MatchString(s.Name) || s.Name == "main" || s.Name == "localhost" {
+			one.fail(finding{code: "bad-name", summary: "Bad name", rng: one.header,
+				detail: fmt.Sprintf("%q cannot be the name of a service, which is that of a host: lower-case letters, digits, \"-\" and \"_\", not main or localhost.", s.Name)})
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
 // verified reads the checkpoints of a problem with a verifier. Attributes that only the tests of a pytest
 // problem can use are refused: they would have no effect.
 func (b *block) verified(p *Problem) {
-	b.unread(p, b, "asset", "marker", "reference")
+	b.unread(p, b, "asset", "marker")
 	all := b.children("checkpoint")
 	if len(all) == 0 && !b.decl.failed {
 		b.fail(finding{code: "missing-block", summary: "Problem without checkpoints", rng: b.header,
@@ -257,6 +298,7 @@ func (b *block) verified(p *Problem) {
 		p.Checkpoints = append(p.Checkpoints, c)
 	}
 	p.sortCheckpoints()
+	b.references(p)
 }
 
 // unread refuses blocks and attributes in of, the problem's or a checkpoint's block.

@@ -183,6 +183,7 @@ type compiler struct {
 	machine    *session.Machine
 	imports    *separate.Search
 	overrides  map[override]*driver
+	services   []*[]lang.Service // of overrides
 	fleets     map[fleet]*lang.Backend
 	about      map[subject][]*lang.Task
 	standalone []*lang.Task

@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,6 +137,12 @@ func (c *compiler) verifierRun(cell *Cell, cp *lang.Checkpoint, d *driver) *veri
 	for _, r := range v.BrokenIf {
 		run.BrokenIf = append(run.BrokenIf, verifier.Rule{File: r.File, Pointer: r.Pointer, Values: r.Values, Pattern: r.Pattern})
 	}
+	if len(v.Hosts) > 0 && cell.Backend.Container == nil {
+		run.Lacks = errors.New("the verifier's network is an allowlist, which takes a docker backend")
+	}
+	if len(v.Services) > 0 && cell.Backend.Container == nil {
+		run.Lacks = fmt.Errorf("the verifier has the service %s, which takes a docker backend", v.Services[0].Name)
+	}
 	if v.User != "" && cell.Backend.Container == nil {
 		run.Lacks = fmt.Errorf("the verifier runs as the user %s, which takes a docker backend, or user = \"\" in its verifier block", v.User)
 	}
@@ -171,7 +179,7 @@ func (c *compiler) verifierDriver(p *lang.Problem, b *lang.Backend, v *lang.Veri
 		return base, nil
 	}
 	o := override{on: b, image: v.Image, gpu: v.GPU && b.Container.GPUs == "", dockerfile: v.Dockerfile, context: v.Context,
-		verified: true, as: lang.ContainerAs{User: v.User, Online: v.Online, Capabilities: v.Capabilities, CPUs: v.CPUs, Memory: v.Memory}}
+		verified: true, as: lang.ContainerAs{User: v.User, Online: v.Online, Capabilities: v.Capabilities, CPUs: v.CPUs, Memory: v.Memory, Services: c.servicesOf(v), Hosts: strings.Join(v.Hosts, " ")}}
 	if d, ok := c.overrides[o]; ok {
 		return d, nil
 	}
@@ -181,6 +189,20 @@ func (c *compiler) verifierDriver(p *lang.Problem, b *lang.Backend, v *lang.Veri
 	}
 	c.overrides[o] = d
 	return d, nil
+}
+
+// servicesOf returns the services of a verifier: of equal ones the same pointer, so that their drivers are equal, too.
+func (c *compiler) servicesOf(v *lang.Verifier) *[]lang.Service {
+	if len(v.Services) == 0 {
+		return nil
+	}
+	for _, known := range c.services {
+		if reflect.DeepEqual(*known, v.Services) {
+			return known
+		}
+	}
+	c.services = append(c.services, &v.Services)
+	return &v.Services
 }
 
 // verifying creates the driver for a verifier.

@@ -108,6 +108,12 @@ func (o Options) check() error {
 	if o.Network == "host" || strings.HasPrefix(o.Network, "container:") {
 		return fmt.Errorf("network %q: commands need a separate network: none, bridge or the name of a network", o.Network)
 	}
+	if len(o.Hosts) > 0 && o.Network != noNetwork {
+		return fmt.Errorf("network %q: a list of hosts is for the network none", o.Network)
+	}
+	if len(o.Services) > 0 && o.Network != noNetwork && o.Network != bridgeNetwork {
+		return fmt.Errorf("network %q: services and the container next to them are on a separate network; want none or bridge", o.Network)
+	}
 	for _, m := range o.Mounts {
 		if m.Source == "" || !path.IsAbs(m.Target) {
 			return fmt.Errorf("mount of %q at %q: want a source and an absolute path in the container", m.Source, m.Target)
@@ -157,6 +163,14 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	add("pids", strconv.FormatInt(max(o.Pids, 0), 10), o.Pids != DefaultPids)
 	add("gpus", o.GPUs, o.GPUs != "")
 	add("capabilities", "default", o.Capabilities)
+	add("hosts", strings.Join(o.Hosts, " "), len(o.Hosts) > 0)
+	for _, service := range o.Services {
+		text, err := b.describeService(ctx, service)
+		if err != nil {
+			return nil, err
+		}
+		add("service "+service.Name, text, true)
+	}
 	for _, m := range o.Mounts {
 		// Where it is mounted from is the machine's affair. What is in it is not
 		// of the backend's, either: a person who can read it has to tell.

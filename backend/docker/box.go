@@ -113,6 +113,9 @@ func (p blueprint) host() (*container.HostConfig, error) {
 			Memory: p.opt.Memory, MemorySwap: p.opt.Memory, NanoCPUs: int64(p.opt.CPUs * 1e9),
 		},
 	}
+	if p.opt.accompanied() && p.opt.Network == noNetwork {
+		host.DNS = nowhere
+	}
 	if p.opt.Capabilities {
 		host.CapDrop, host.CapAdd, host.SecurityOpt = nil, nil, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
@@ -144,6 +145,10 @@ func optionsOf(b *lang.Backend, root string) Options {
 func asVerifier(o *Options, as *lang.ContainerAs) {
 	o.User, o.ImageUser, o.Capabilities = cmp.Or(as.User, o.User), true, as.Capabilities
 	o.CPUs, o.Memory = cmp.Or(as.CPUs, o.CPUs), cmp.Or(as.Memory, o.Memory)
+	if as.Services != nil {
+		o.Services = *as.Services
+	}
+	o.Hosts = strings.Fields(as.Hosts)
 	switch {
 	case !as.Online:
 		o.Network = "none"

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -40,6 +41,8 @@ type bridges struct {
 	idle []idleBridge // from the longest idle on
 	out  int          // bridges with a container
 
+	both sync.Mutex // held while a session takes two
+
 	removing sync.Mutex // held while idle bridges are removed, so that Close waits for them
 }
 
@@ -55,14 +58,50 @@ const addressesAgain = time.Second
 // acquire returns a bridge for a container, which gives it back when it has left it. If the daemon has no
 // addresses left, it waits for the bridge of another container of this run.
 func (s *bridges) acquire(ctx context.Context) (name string, err error) {
+	return s.await(ctx, 0, s.find)
+}
+
+// acquirePrivate returns a new bridge for several containers, which is removed after use, and, if requested, one as
+// acquire does. If the first is internal, it leads nowhere else.
+func (s *bridges) acquirePrivate(ctx context.Context, internal, and bool) (name, outside string, err error) {
+	held := 0
+	if and {
+		s.both.Lock() // else sessions with one each could wait for each other
+		defer s.both.Unlock()
+		if outside, err = s.acquire(ctx); err != nil {
+			return "", "", err
+		}
+		held = 1
+	}
+	name, err = s.await(ctx, held, func(ctx context.Context) (string, error) { return s.add(ctx, internal) })
+	if err != nil && outside != "" {
+		s.give(outside)
+		outside = ""
+	}
+	return name, outside, err
+}
+
+// removePrivate removes the network of acquirePrivate. It can be called again after a failure.
+func (s *bridges) removePrivate(ctx context.Context, name string) error {
+	err := s.remove(ctx, name)
+	if err == nil {
+		s.mu.Lock()
+		s.out--
+		s.mu.Unlock()
+	}
+	return err
+}
+
+// await calls find until there are addresses. The caller holds some bridges, which it cannot wait for.
+func (s *bridges) await(ctx context.Context, held int, find func(context.Context) (string, error)) (name string, err error) {
 	tries := retry.Tries{Patience: retry.Patience{For: s.b.d.wait.addresses, Pause: addressesAgain}}
 	for {
-		name, err = s.find(ctx)
+		name, err = find(ctx)
 		s.mu.Lock()
 		if err == nil {
 			s.out++
 		}
-		awaited := s.out > 0
+		awaited := s.out > held
 		s.mu.Unlock()
 		if !errors.Is(err, errNoAddresses) {
 			return name, err
@@ -89,7 +128,7 @@ func (s *bridges) find(ctx context.Context) (name string, err error) {
 		}
 		s.mu.Unlock()
 		if last < 0 {
-			return s.add(ctx)
+			return s.add(ctx, false)
 		}
 		found, err := s.b.d.api.NetworkInspect(ctx, name, network.InspectOptions{})
 		if err == nil && len(found.Containers) == 0 {
@@ -147,10 +186,14 @@ func (s *bridges) removeIdle(ctx context.Context, old []idleBridge) error {
 var errNoAddresses = errors.New("the daemon has no addresses left for another network")
 
 // add makes another one.
-func (s *bridges) add(ctx context.Context) (name string, err error) {
-	options, err := s.b.d.bridgeOptions(ctx)
+func (s *bridges) add(ctx context.Context, internal bool) (name string, err error) {
+	known, err := s.b.d.bridgeOptions(ctx)
 	if err != nil {
 		return "", err
+	}
+	options := maps.Clone(known)
+	if internal { // the machine has no address on it, so that its own services are out of reach
+		options["com.docker.network.bridge.inhibit_ipv4"], options["com.docker.network.bridge.gateway_mode_ipv4"] = "true", "isolated"
 	}
 	id := workspace.NewID()
 	if err := s.b.register(backend.Entry{ID: id, Name: "network", Network: true}); err != nil {
@@ -158,7 +201,7 @@ func (s *bridges) add(ctx context.Context) (name string, err error) {
 	}
 	name = namePrefix + id
 	labels := map[string]string{LabelProject: s.b.opt.Project, LabelRun: s.b.opt.Run}
-	_, err = s.b.d.api.NetworkCreate(ctx, name, network.CreateOptions{Driver: "bridge", Labels: labels, Options: options})
+	_, err = s.b.d.api.NetworkCreate(ctx, name, network.CreateOptions{Driver: "bridge", Internal: internal, Labels: labels, Options: options})
 	if err == nil {
 		return name, nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/internal/proof"
+	"github.com/fevalgraph/fevalgraph/lang"
 )
 
 // Kind is the kind of this backend's registry entries.
@@ -54,6 +55,13 @@ type Options struct {
 	// Network is "none", "bridge", which no other container is on, or the name of a network that the daemon
 	// has; "" means "none". With "none", commands that are Online get "bridge".
 	Network string
+
+	// Services run next to the container of a session, from its first command on, under the same limits. They and
+	// the container are alone on a network, which reaches nothing else if Network is "none".
+	Services []lang.Service
+	// Hosts are reached by a proxy, which is then the only way out of that network: names, "*." and a name, addresses
+	// and ranges. Network must be "none".
+	Hosts []string
 
 	CPUs   float64 // 0 means no limit
 	Memory int64   // bytes, swap included; 0 means no limit
@@ -118,6 +126,9 @@ func (o Options) withDefaults() Options {
 	o.Pull, o.Pids, o.Grace = cmp.Or(o.Pull, PullMissing), cmp.Or(o.Pids, DefaultPids), cmp.Or(o.Grace, DefaultGrace)
 	return o
 }
+
+// accompanied reports whether sessions have a network with other containers.
+func (o Options) accompanied() bool { return len(o.Services)+len(o.Hosts) > 0 }
 
 // network returns the network of a command.
 func (o Options) network(online bool) string {

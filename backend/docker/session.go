@@ -41,7 +41,8 @@ type session struct {
 	box      box
 	work     *workspace.Workspace // that is mounted; nil if files are copied
 	inputs   []backend.Input      // that a container has yet to get
-	closed   bool                 // nothing is left
+	company  company
+	closed   bool // nothing is left
 }
 
 var _ backend.Session = (*session)(nil)
@@ -264,8 +265,12 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	if c.At == "." {
 		c.At = cmp.Or(s.image.workdir, "/")
 	}
-	c.Env, c.Offline = s.environment(c.Env), on == noNetwork
 	err := s.box.usable()
+	if err == nil && !c.Offline && s.b.opt.accompanied() {
+		on, err = s.accompany(ctx)
+		c.Env = append(c.Env[:len(c.Env):len(c.Env)], s.b.opt.proxied()...)
+	}
+	c.Env, c.Offline = s.environment(c.Env), on == noNetwork
 	if err == nil {
 		err = s.deliver(ctx, on)
 	}
@@ -363,9 +368,16 @@ func (s *session) Close(ctx context.Context) error {
 // discard removes container and files, unless they must be kept.
 func (s *session) discard(ctx context.Context) error {
 	if s.keep {
-		return s.box.stop(ctx)
+		err := s.box.stop(ctx)
+		if err == nil && s.box.id != "" && s.company.network != "" {
+			err = s.box.connect(ctx, noNetwork)
+		}
+		return errors.Join(err, s.dismiss(ctx))
 	}
 	if err := s.box.discard(ctx); err != nil {
+		return err
+	}
+	if err := s.dismiss(ctx); err != nil {
 		return err
 	}
 	base, err := s.b.place(s.id)

@@ -57,12 +57,13 @@ type taskVerifier struct {
 	LeaveOut            []string // paths in them that are not uploaded
 	Image               string
 	Dockerfile, Context string
-	Compose             string // the file with several containers, where a single one is wanted
+	Services            []lang.MadeBlock // containers next to it
 	User, Workdir       string
 	Timeout             string
 	Env                 map[string]string
 	Inherit             map[string]string // names to names of variables of the host, perhaps with ":-" and a default
 	Network             string            // "public", "no-network" or "allowlist"
+	Hosts               []string          // of an allowlist
 	CPUs                float64
 	Memory              string
 	GPU                 bool

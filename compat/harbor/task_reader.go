@@ -50,7 +50,9 @@ func readTask(files *lang.ReaderFiles, given map[string]string) (*lang.Made, dia
 				tags = append(tags, replayed)
 			}
 		}
-		t.refuse(&t.Steps[i])
+		if v := &t.Steps[i].Verifier; v.Collects {
+			t.Warn(v.At, "the commands of verifier.collect ran where the agent did: solutions have to hold what they left")
+		}
 	}
 	made.Attributes["title"], made.Attributes["description"] = path.Base(t.Name), t.Description
 	made.Attributes["tags"], made.Attributes["author"] = tags, strings.Join(t.Authors, ", ")
@@ -97,17 +99,6 @@ func sameBlocks(a, b []lang.MadeBlock) bool {
 	return reflect.DeepEqual(strip(a), strip(b))
 }
 
-// refuse notes what cannot be had here.
-func (t *task) refuse(s *taskStep) {
-	v := &s.Verifier
-	if v.Compose != "" {
-		t.Fail(nil, fmt.Sprintf("%s has containers beside the main one, which are not started here. Write what they do as a problem with a judge or a command block, such as those that the frontier block reads", v.Compose))
-	}
-	if v.Collects {
-		t.Warn(v.At, "the commands of verifier.collect ran where the agent did: solutions have to hold what they left")
-	}
-}
-
 // madeVerifier returns a step's verifier as a block.
 func (t *task) madeVerifier(s *taskStep) lang.Made {
 	v := &s.Verifier
@@ -120,6 +111,9 @@ func (t *task) madeVerifier(s *taskStep) lang.Made {
 	}
 	if m.Attributes["network"] == "" {
 		m.Attributes["network"] = v.Network
+	}
+	if v.Network == "allowlist" {
+		m.Attributes["hosts"] = v.Hosts
 	}
 	if len(v.LeaveOut) > 0 {
 		m.Attributes["leave_out"] = v.LeaveOut
@@ -144,7 +138,7 @@ func (t *task) madeVerifier(s *taskStep) lang.Made {
 		place := t.Place(s.At)
 		m.Blocks = append(m.Blocks, lang.MadeBlock{Kind: "artifact", Labels: []string{a.Source}, At: place, Made: lang.Made{Attributes: map[string]any{"exclude": a.Exclude}}})
 	}
-	m.Blocks = append(m.Blocks, brokenIf(text)...)
+	m.Blocks = append(append(m.Blocks, v.Services...), brokenIf(text)...)
 	return m
 }
 

@@ -180,6 +180,95 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// What a compose file has next to a verifier becomes services, after those they depend on.
+func TestCompose(t *testing.T) {
+	files := map[string]string{
+		"task.toml":         "artifacts = [\"/app\"]\n[task]\nname = \"own/x\"\n[verifier]\nenvironment_mode = \"separate\"\n",
+		"tests/Dockerfile":  "FROM own\n",
+		"tests/Dockerfile2": "FROM own\n",
+		"tests/docker-compose.yaml": `
+x-common: &common { restart: always, expose: [5432] }
+services:
+  web:
+    <<: *common
+    image: own/web:1
+    depends_on: { db: { condition: service_healthy } }
+    command: serve "on port" 80 $$HOME
+    environment: [MODE=a=b, "EMPTY="]
+  main:
+    build: { context: "${CONTEXT_DIR}", dockerfile: Dockerfile2 }
+    image: ${MAIN_IMAGE_NAME}
+    command: ["sleep", "infinity"]
+    depends_on: [web]
+    environment: { DB: db }
+  db:
+    image: own/db
+    user: "70"
+    working_dir: /srv
+    entrypoint: []
+    healthcheck: { test: pg_isready -q, interval: 2s, timeout: 1s, retries: 20, start_period: 5s }
+`,
+	}
+	cfg, said := layTask(t, "harbor { task = \"task\" }\nverifier { image_map = { \"own/db\" = \"local\" } }", files)
+	if cfg == nil || said != "" {
+		t.Fatal(said)
+	}
+	v := cfg.Problems[0].Checkpoints[0].Verifier
+	got := fmt.Sprintf("%s %v\n%+v", filepath.Base(v.Dockerfile), v.Env, v.Services)
+	want := `Dockerfile2 [{DB db }]
+[{Name:db Image:local Entrypoint:[] Command:[] Env:[] User:70 Workdir:/srv Ready:[/bin/sh -c pg_isready -q] ReadyTimeout:1m5s} ` +
+		`{Name:web Image:own/web:1 Entrypoint:[] Command:[serve on port 80 $HOME] Env:[{Name:EMPTY Value: Secret:} {Name:MODE Value:a=b Secret:}] User: Workdir: Ready:[] ReadyTimeout:2m0s}]`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+
+	// Containers of the agent alone are no matter of a verifier with an image of its own.
+	files["environment/docker-compose.yaml"], files["environment/Dockerfile"] = "services: { db: { privileged: true } }", "FROM own\n"
+	if cfg, said = layTask(t, "", files); cfg == nil {
+		t.Error(said)
+	}
+}
+
+// What a service cannot have is refused by its name and that of the service, with the reason.
+func TestComposeRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"db: { image: x, volumes: [\"/:/host\"] }":                           `4 error the service db has "volumes", which is not possible: a service has the files of its image, and no others`,
+		"db: { image: x, privileged: true }":                                 `the service db has "privileged", which is not possible: a service has nothing of the machine`,
+		"db: { image: x, cap_add: [ALL] }":                                   `the service db has "cap_add"`,
+		"db: { image: x, devices: [/dev/kvm] }":                              `the service db has "devices"`,
+		"db: { image: x, ports: [\"80:80\"] }":                               `the service db has "ports"`,
+		"db: { image: x, network_mode: host }":                               `the service db has "network_mode"`,
+		"db: { image: x, container_name: y }":                                `the service db has "container_name"`,
+		"db: { image: x, extends: { file: y } }":                             `the service db has "extends"`,
+		"db: { build: . }":                                                   `the service db has "build", which is not possible: only the image of main is built`,
+		"db: { image: x, env_file: /etc/passwd }":                            `the service db has "env_file"`,
+		"db: { image: x, whatever: 1 }":                                      `the service db has "whatever", which is not possible: it is not known here`,
+		"db: { image: x, environment: { KEY: \"${HOME}\" } }":                `the service db has a variable, "${HOME}"`,
+		"db: { image: x, environment: [HOME] }":                              `the service db has no value for HOME`,
+		"db: {}":                                                             `the service db has no image`,
+		"db: [x]":                                                            `db must be a mapping`,
+		"main: { volumes: [\"/var/run/docker.sock:/var/run/docker.sock\"] }": `the service main has "volumes"`,
+		"main: { build: .. }":                                                `main must be built in the directory of the file`,
+		"main: { build: { context: ., args: { A: 1 } } }":                    `the build of main has "args"`,
+		"main: { build: { context: ., dockerfile: ../../Dockerfile } }":      `main must be built in the directory of the file`,
+		"db: { image: x, depends_on: [db] }":                                 `the service db depends on itself`,
+		"db: { image: x, depends_on: [gone] }":                               `depends on "gone"`,
+		"db: { image: x, healthcheck: { test: x, interval: 400h } }":         `interval of the service db must be a duration`,
+		"db: { image: x }\nvolumes: { v: {} }":                               `the file has "volumes"`,
+		"db: { image: x }\ninclude: [y]":                                     `the file has "include"`,
+		"Local_Host.x: { image: x }":                                         `cannot be the name of a service`,
+	} {
+		_, said := layTask(t, "", map[string]string{
+			"task.toml":                 "artifacts = [\"/app\"]\n[task]\nname = \"own/x\"\n[verifier]\nenvironment_mode = \"separate\"\n",
+			"tests/Dockerfile":          "FROM own\n",
+			"tests/docker-compose.yaml": "version: \"3\"\nname: x\nservices:\n  " + text + "\n",
+		})
+		if !strings.Contains(said, want) {
+			t.Errorf("%s: %s, want %s", text, said, want)
+		}
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	const head = "[task]\nname = \"own/x\"\n[verifier]\nenvironment_mode = \"separate\"\n"
 	image := map[string]string{"environment/Dockerfile": "FROM own\nWORKDIR /app\n", "tests/test.sh": ""}
@@ -200,10 +289,10 @@ func TestMistakes(t *testing.T) {
 		"steps":            {toml: "artifacts = [\"/app\"]\n" + head + "[[steps]]\nname = \"A\"\n[[steps]]\nname = \"a\"\n", want: `two steps are called "a"`},
 		"step outside":     {toml: "artifacts = [\"/app\"]\n" + head + "[[steps]]\nname = \"..\"\n", want: "task.toml:6"},
 		"windows":          {toml: "artifacts = [\"/app\"]\n" + head + "[environment]\nos = \"windows\"\n", want: "task.toml:7"},
-		"allowlist":        {toml: "artifacts = [\"/app\"]\n" + head + "[environment]\nnetwork_mode = \"allowlist\"\n", want: "list of hosts cannot be had"},
+		"allowlist":        {toml: "artifacts = [\"/app\"]\n" + head + "[environment]\nnetwork_mode = \"allowlist\"\n", want: "reaches the hosts of a list, which is empty"},
 		"no test.sh":       {toml: "artifacts = [\"/app\"]\n" + head, files: map[string]string{"tests/test.sh": "-"}, want: "test.sh not found in tests"},
 		"no image":         {toml: "artifacts = [\"/app\"]\n" + head, files: map[string]string{"environment/Dockerfile": "-"}, want: "the task has no image"},
-		"sidecars":         {toml: "artifacts = [\"/app\"]\n" + head, files: map[string]string{"environment/docker-compose.yaml": "services: {}"}, want: "a judge or a command block"},
+		"sidecars":         {toml: "artifacts = [\"/app\"]\n" + head, files: map[string]string{"environment/docker-compose.yaml": "services: {}"}, want: "docker-compose.yaml:1 error services must be a mapping"},
 		"ignored tests":    {toml: "artifacts = [\"/app\"]\n" + head, files: map[string]string{"tests/.harborignore": "*.sh\n"}, want: ".harborignore leaves out tests/test.sh"},
 		"tests in /tests":  {toml: "artifacts = [\"/tests/x\"]\n" + head, want: "not below /tests"},
 		"nested artifacts": {toml: "artifacts = [\"/app\", \"/app/x\"]\n" + head, want: "overlap"},

@@ -107,12 +107,11 @@ func (t *task) image(v *taskVerifier, levels []*yaml.Node, dir string) {
 	if !found {
 		t.Fail(v.At, fmt.Sprintf("%s not found in %s", script, t.inside(places[0])))
 	}
-	if v.Image = t.text(t.table(t.Root, "environment"), "docker_image"); v.Image == "" {
-		if !t.build(v, filepath.Join(t.dir, "environment")) {
-			t.Fail(nil, "the task has no image: environment/Dockerfile is missing, and [environment] has no docker_image")
-		}
-	} else if compose := filepath.Join(t.dir, "environment", composeFile); t.files.Exists(compose) {
-		v.Compose = t.inside(compose)
+	environment := filepath.Join(t.dir, "environment")
+	if v.Image = t.text(t.table(t.Root, "environment"), "docker_image"); v.Image != "" {
+		t.composed(v, environment, v.Image)
+	} else if !t.build(v, environment) {
+		t.Fail(nil, "the task has no image: environment/Dockerfile is missing, and [environment] has no docker_image")
 	}
 }
 
@@ -148,8 +147,7 @@ func (t *task) leftOut(tests []string) (all []string) {
 
 // build reports whether an image is built in a directory, and how.
 func (t *task) build(v *taskVerifier, dir string) bool {
-	if compose := filepath.Join(dir, composeFile); t.files.Exists(compose) {
-		v.Compose = t.inside(compose)
+	if t.composed(v, dir, "") {
 		return true
 	}
 	if file := filepath.Join(dir, "Dockerfile"); t.files.Exists(file) {
@@ -177,6 +175,7 @@ func (t *task) resources(v *taskVerifier, n *yaml.Node, levels []*yaml.Node) {
 	}
 	modes := []string{"public", "no-network", "allowlist"}
 	hosts := document.At(n, "allowed_hosts")
+	v.Hosts = t.texts(n, "allowed_hosts")
 	v.Network = t.choice(n, "network_mode", "", modes...)
 	if allowed := document.At(n, "allow_internet"); v.Network == "" && hosts == nil && allowed != nil {
 		if v.Network = "public"; document.Scalar(allowed, "") == "false" {
@@ -185,6 +184,9 @@ func (t *task) resources(v *taskVerifier, n *yaml.Node, levels []*yaml.Node) {
 	}
 	for i := len(levels) - 1; i >= 0; i-- {
 		v.Network = t.choice(levels[i], "network_mode", v.Network, modes...)
+		if document.At(levels[i], "allowed_hosts") != nil {
+			v.Hosts = t.texts(levels[i], "allowed_hosts")
+		}
 	}
 	if v.Network == "" {
 		v.Network = "public"

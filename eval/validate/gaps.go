@@ -16,7 +16,7 @@ import (
 )
 
 // gaps warns about suites without anything to judge, and about selected checkpoints without a submission. It
-// ignores invalid configurations.
+// ignores invalid configurations, and without a suite those with references, which are no part of it.
 func gaps(cfg *lang.Config, imports *Imports) (found diag.List) {
 	if cfg == nil {
 		return nil
@@ -37,6 +37,8 @@ func gaps(cfg *lang.Config, imports *Imports) (found diag.List) {
 		}
 		d := diag.Diagnostic{Severity: diag.Warning}
 		switch {
+		case all == 0 && s.Implicit && ShipsReference(cfg):
+			continue
 		case all == 0:
 			d.Code, d.Summary = "no-cells", "Nothing to judge"
 			d.Detail = fmt.Sprintf("The suite %q has no solution on any backend, so that a run has no verdict.", s.Name)

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,67 +12,141 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Reference is the result of a solution that a problem ships: in the first insufficient repeat, or in the
-// first of all.
-type Reference struct {
-	Problem string         `json:"problem"`
-	Wanted  *float64       `json:"wanted"` // null of a pytest problem: every checkpoint must pass
-	Score   *float64       `json:"score"`  // null without a score
-	Status  verdict.Status `json:"status"`
-	Reached bool           `json:"reached"` // in every repeat
-	Message *string        `json:"message"`
-	Flaky   []string       `json:"flaky,omitempty"` // what differs between repeats that were judged
-}
-
 // ShipsReference reports whether any problem ships a solution.
 func ShipsReference(cfg *lang.Config) bool {
-	return slices.ContainsFunc(cfg.Problems, func(p *lang.Problem) bool { return p.Reference != nil })
+	return slices.ContainsFunc(cfg.Problems, func(p *lang.Problem) bool { return len(p.References) > 0 })
 }
 
-// CompareReferences compares the results of the solutions that problems ship with the required ones, and
-// their repeats with each other. missed counts the insufficient ones, flaky those that differ. Results of a
-// configuration without any can be nil.
-func CompareReferences(cfg *lang.Config, results *report.Results) (all []Reference, missed, flaky int) {
+// CompareReferences compares the results of the solutions that problems ship with the expected ones, and their
+// repeats with each other. Results of a configuration without any can be nil. executed has the problems and solutions
+// that the run judged; it found the results of others stored.
+func CompareReferences(cfg *lang.Config, results *report.Results, executed map[[2]string]bool) (all []report.Reference) {
+	cells := map[[2]string][]*report.Cell{}
+	for i := range orEmpty(results).Cells {
+		cell := &results.Cells[i]
+		at := [2]string{cell.Problem, cell.Solution}
+		cells[at] = append(cells[at], cell)
+	}
 	for _, problem := range cfg.Problems {
-		if problem.Reference == nil {
-			continue
-		}
-		r := Reference{Problem: problem.Name, Status: verdict.Skipped}
-		if problem.Scored() {
-			r.Wanted = &problem.Reference.Score
-		}
-		var repeats []*report.Cell
-		for i := range results.Cells {
-			cell := &results.Cells[i]
-			if cell.Problem != problem.Name || cell.Solution != lang.ReferenceName {
-				continue
+		for _, wanted := range problem.References {
+			at := [2]string{problem.Name, wanted.Name}
+			r := report.Reference{Problem: problem.Name, Name: wanted.Name, Expect: wanted.Expect, Status: verdict.Skipped, New: executed[at]}
+			if problem.Scored() && wanted.Expect == lang.ExpectPass {
+				r.Wanted = &wanted.Low
 			}
-			repeats = append(repeats, cell)
-			if len(repeats) == 1 || r.Reached {
-				r.Score, r.Status, r.Message, r.Reached = cell.Score, cell.Status, cell.Message, reaches(cell, r.Wanted)
-			}
+			compare(&r, problem, wanted, cells[at])
+			all = append(all, r)
 		}
-		r.Flaky = differences(repeats)
-		if !r.Reached {
-			missed++
-		}
-		if len(r.Flaky) > 0 {
-			flaky++
-		}
-		all = append(all, r)
 	}
-	return all, missed, flaky
+	return all
 }
 
-// reaches reports whether a cell has the required score or, without one, whether it passes every checkpoint.
-func reaches(cell *report.Cell, wanted *float64) bool {
-	if cell.Status != verdict.Success {
-		return false
+func orEmpty(results *report.Results) *report.Results {
+	if results == nil {
+		return &report.Results{}
 	}
-	if wanted != nil {
-		return cell.Score != nil && *cell.Score >= *wanted
+	return results
+}
+
+// compare fills in what repeats gave. What r shows of one is the first unexpected verdict, or else the first
+// without a verdict, or the first of all.
+func compare(r *report.Reference, problem *lang.Problem, wanted *lang.Reference, repeats []*report.Cell) {
+	got, shown := map[string]int{}, 0
+	for _, cell := range repeats {
+		rank := 1
+		switch {
+		case !judged(cell):
+			r.Unjudged++
+			rank = 2
+		case !meets(cell, problem, wanted):
+			r.Missed++
+			rank = 3
+			fallthrough
+		default:
+			r.Judged++
+			got[became(cell, problem, wanted)]++
+		}
+		for i := range cell.Checkpoints {
+			r.Seconds += cell.Checkpoints[i].DurationMS / 1000
+		}
+		if rank > shown {
+			shown = rank
+			r.Score, r.Status, r.Message = cell.Score, cell.Status, cell.Message
+		}
 	}
-	return !slices.ContainsFunc(cell.Checkpoints, func(c report.Checkpoint) bool { return !c.Passed })
+	r.Reached = r.Missed+r.Unjudged == 0 && r.Judged > 0
+	r.Got = summary(got)
+	r.Flaky = differences(repeats)
+}
+
+// judged reports whether a cell has verdicts that say something about its solution. A machine's fault does not, nor
+// does an unusable file of the problem.
+func judged(cell *report.Cell) bool {
+	return cell.Status != verdict.Broken && cell.Status != verdict.Skipped && len(cell.Checkpoints) > 0 &&
+		!slices.ContainsFunc(cell.Checkpoints, func(c report.Checkpoint) bool { return c.Class == verdict.InputError })
+}
+
+// meets reports whether a cell that was judged has the expected result.
+func meets(cell *report.Cell, problem *lang.Problem, wanted *lang.Reference) bool {
+	every := func(ok func(c *report.Checkpoint) bool) bool {
+		return !slices.ContainsFunc(cell.Checkpoints, func(c report.Checkpoint) bool { return !ok(&c) })
+	}
+	switch {
+	case wanted.Expect == lang.ExpectPass && problem.Scored():
+		return cell.Status == verdict.Success && cell.Score != nil && *cell.Score >= wanted.Low
+	case wanted.Expect == lang.ExpectPass:
+		return cell.Status == verdict.Success && every(func(c *report.Checkpoint) bool { return c.Passed })
+	case wanted.Expect == lang.ExpectFail && problem.Scored():
+		return cell.Score == nil || *cell.Score < wanted.Low
+	case wanted.Expect == lang.ExpectFail:
+		return every(func(c *report.Checkpoint) bool { return !c.Passed })
+	}
+	return every(func(c *report.Checkpoint) bool {
+		return c.Score != nil && *c.Score >= wanted.Low && *c.Score <= wanted.High
+	})
+}
+
+// became returns the result of a cell in words: scores where these are expected, or else what passed.
+func became(cell *report.Cell, problem *lang.Problem, wanted *lang.Reference) string {
+	passed, scores := 0, []string{}
+	for i := range cell.Checkpoints {
+		c := &cell.Checkpoints[i]
+		if c.Passed {
+			passed++
+		}
+		if c.Score != nil {
+			scores = append(scores, fmt.Sprint(*c.Score))
+		} else {
+			scores = append(scores, "none")
+		}
+	}
+	switch {
+	case problem.Scored() && cell.Score != nil:
+		return fmt.Sprintf("score %v", *cell.Score)
+	case problem.Scored():
+		return "no score"
+	case wanted.Expect != lang.ExpectPass && wanted.Expect != lang.ExpectFail:
+		return "score " + strings.Join(scores, ", ")
+	case passed == len(cell.Checkpoints):
+		return "passed"
+	case passed == 0:
+		return "failed"
+	}
+	return fmt.Sprintf("%d of %d passed", passed, len(cell.Checkpoints))
+}
+
+// summary returns the only value or, of several, how often each occurred.
+func summary(counts map[string]int) string {
+	if len(counts) == 1 {
+		for value := range counts {
+			return value
+		}
+	}
+	var parts []string
+	for _, value := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, fmt.Sprintf("%s ×%d", value, counts[value]))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // differences describes how repeats of a cell differ, as "one tests/test_one.py::test_x: failed in 1, passed
@@ -87,7 +162,7 @@ func differences(repeats []*report.Cell) []string {
 		said[what][was]++
 	}
 	for _, cell := range repeats {
-		if cell.Status == verdict.Broken || cell.Status == verdict.Skipped {
+		if !judged(cell) {
 			continue
 		}
 		total++

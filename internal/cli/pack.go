@@ -17,13 +17,15 @@ const signUsage = "accept all records as if you had signed them: for files that 
 
 func (a *app) cachePackCommand() *cobra.Command {
 	var r eval.PackRequest
+	references := 0
 	cmd := command("pack [SELECTOR...] -o FILE", "Write the stored answers of cells into a file",
 		`Pack writes one file with the stored answers of the nodes that selectors match,
 or of all nodes, and the content that they refer to. Unpack adds it to another
 store, on a machine that shares only the file with this one: by a cache of a CI
 system, an artifact, a bucket. Stale nodes have no answers and are omitted.
 
-With --run it also contains the record of a run, which merge reads.`,
+With --run it also contains the record of a run, which merge reads. With
+--references it contains the answers of validate --reference --repeat N.`,
 		`  fevalgraph cache pack -o cells.pack
   fevalgraph cache pack problem=kvstore -o kvstore.pack
   fevalgraph cache pack --cells shards.json --shard 2/4 --run latest -o 2.pack`,
@@ -32,7 +34,9 @@ With --run it also contains the record of a run, which merge reads.`,
 				return usageError(cmd, errors.New("pack needs a file to write: -o FILE"))
 			}
 			r.Targets = args
-			p, err := eval.Pack(cmd.Context(), a.options(), r)
+			o := a.options()
+			o.References = max(references, 0)
+			p, err := eval.Pack(cmd.Context(), o, r)
 			if err != nil {
 				return err
 			}
@@ -51,6 +55,7 @@ With --run it also contains the record of a run, which merge reads.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&r.File, "output", "o", "", "`FILE` to write")
 	flags.StringVar(&r.Run, "run", "", "add the record of `RUN`, an id or latest, for merge")
+	flags.IntVar(&references, "references", 0, "also the solutions that problems ship, `N` repeats of each")
 	flags.StringVar(&r.Shard, "shard", "", "only the `I/N`th part of every suite, or of --cells, or the tasks that are shared")
 	flags.StringVar(&r.Cells, "cells", "", "only the cells that a `FILE` lists, as of run")
 	return cmd

@@ -185,9 +185,9 @@ type (
 		DryRun bool `json:"dry_run"`
 	}
 	referencesObject struct {
-		Schema     int                  `json:"schema"`
-		Valid      bool                 `json:"valid"`
-		References []validate.Reference `json:"references"`
+		Schema     int                `json:"schema"`
+		Valid      bool               `json:"valid"`
+		References []report.Reference `json:"references"`
 	}
 	runsObject struct {
 		Schema int           `json:"schema"`

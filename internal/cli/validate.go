@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -16,21 +15,24 @@ import (
 )
 
 func (a *app) validateCommand() *cobra.Command {
-	reference, repeat := false, 0
+	var f referenceFlags
 	cmd := command("validate", "Check the configuration",
 		`Validate loads and expands the configuration and reports every finding with its
 location. It evaluates nothing. With --json the findings are one object.
 
 With --reference the solutions that problems ship in reference blocks are
-judged, each on the first backend that can; each must reach its stated score, or
-pass every checkpoint. With --repeat each is judged N times, even if results are
-stored, and those whose verdicts differ between repeats are reported as flaky.`,
+judged, each on the first backend that can; each must have its expected result:
+pass, fail, or a score in a range. With --repeat each is judged N times, and
+those whose verdicts differ between repeats are reported as flaky. What is
+stored is not judged again, except with --force. If a machine kept one from
+being judged, the exit code is 3.`,
 		`  fevalgraph validate
   fevalgraph validate -C evals --json
-  fevalgraph validate --reference --repeat 5`,
+  fevalgraph validate --reference --repeat 5
+  fevalgraph validate --reference --junit gate.xml --comment gate.md`,
 		func(cmd *cobra.Command, args []string) error {
-			if flag := cmd.Flags().Lookup("repeat"); flag.Changed && (repeat < 1 || !reference) {
-				return usageError(cmd, errors.New("--repeat goes with --reference, and wants a number above 0"))
+			if err := f.check(cmd); err != nil {
+				return err
 			}
 			cfg, diags := lang.Load(a.langOptions())
 			diags = validate.Findings(cfg, diags, new(validate.Imports))
@@ -39,7 +41,7 @@ stored, and those whose verdicts differ between repeats are reported as flaky.`,
 					diags = append(diags, diag.Diagnostic{Severity: diag.Warning, Code: "unidentified-program", Summary: "Unidentified program", Detail: text})
 				}
 			}
-			if a.flags.json && (!reference || diags.HasErrors()) {
+			if a.flags.json && (!f.reference || diags.HasErrors()) {
 				if diags == nil {
 					diags = diag.List{}
 				}
@@ -52,8 +54,8 @@ stored, and those whose verdicts differ between repeats are reported as flaky.`,
 			if diags.HasErrors() {
 				return exit.With(exit.Usage, nil)
 			}
-			if reference {
-				return a.validateReferences(cmd.Context(), cfg, repeat)
+			if f.reference {
+				return a.validateReferences(cmd.Context(), cfg, &f)
 			}
 			if !a.flags.json && !a.flags.quiet {
 				cells := 0
@@ -65,7 +67,10 @@ stored, and those whose verdicts differ between repeats are reported as flaky.`,
 			}
 			return nil
 		})
-	cmd.Flags().BoolVar(&reference, "reference", false, "judge the solutions that problems ship")
-	cmd.Flags().IntVar(&repeat, "repeat", 0, "with --reference: judge each `N` times, and report differing verdicts")
+	cmd.Flags().BoolVar(&f.reference, "reference", false, "judge the solutions that problems ship")
+	cmd.Flags().IntVar(&f.repeat, "repeat", 0, "with --reference: judge each `N` times, and report differing verdicts")
+	cmd.Flags().BoolVar(&f.force, "force", false, "with --reference: judge again what is stored")
+	cmd.Flags().StringVar(&f.junit, "junit", "", "with --reference: write JUnit XML to a `FILE`, a case for each reference")
+	cmd.Flags().StringVar(&f.comment, "comment", "", "with --reference: write Markdown for a comment to a `FILE`")
 	return cmd
 }

@@ -24,6 +24,9 @@ func RunContainer(ctx context.Context, text string) error {
 	if err := json.Unmarshal([]byte(text), &c); err != nil {
 		return fmt.Errorf("reading what the container is: %w", err)
 	}
+	if len(c.Egress) > 0 {
+		return serveEgress(ctx, fmt.Sprintf(":%d", backend.EgressPort), c.Egress)
+	}
 	runtime.GOMAXPROCS(2) // its threads count as processes of the container
 	return worker.ServeStream(ctx, os.Stdin, os.Stdout, c.Blobs, func(ctx context.Context, store cache.Store, spec backend.Spec) (backend.Session, error) {
 		b, err := local.NewInside(store, c)

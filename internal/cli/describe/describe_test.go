@@ -20,6 +20,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/gen/model"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report"
 )
 
 func same(t *testing.T, what, got, want string) {
@@ -80,14 +81,17 @@ func TestNotice(t *testing.T) {
 
 func TestReferences(t *testing.T) {
 	one, two := 1.0, 2.0
-	same(t, "references", References([]validate.Reference{
-		{Problem: "good", Reached: true},
-		{Problem: "tests"},
-		{Problem: "low", Wanted: &two, Score: &one},
-		{Problem: "none", Wanted: &two},
-		{Problem: "flaky", Reached: true, Flaky: []string{"test_a"}},
+	same(t, "references", References([]report.Reference{
+		{Problem: "good", Name: "reference", Judged: 1, Reached: true},
+		{Problem: "tests", Name: "reference", Expect: "pass", Judged: 1, Missed: 1},
+		{Problem: "low", Name: "reference", Wanted: &two, Score: &one, Judged: 1, Missed: 1},
+		{Problem: "none", Name: "reference", Wanted: &two, Judged: 1, Missed: 1},
+		{Problem: "flaky", Name: "reference", Judged: 2, Reached: true, Flaky: []string{"test_a"}},
+		{Problem: "broken", Name: "oracle", Judged: 1, Unjudged: 2},
+		{Problem: "cheated", Name: "cheat", Expect: "fail", Got: "passed", Judged: 1, Missed: 1},
 	}), "tests: its reference must pass every checkpoint, and does not\nlow: its reference has the score 1, and must reach 2\n"+
-		"none: its reference has no score, and must reach 2\nflaky: its reference is flaky: test_a\n")
+		"none: its reference has no score, and must reach 2\nflaky: its reference is flaky: test_a\n"+
+		"broken: its reference oracle could not be judged in 2 repeats\ncheated: its reference cheat must fail, and got: passed\n")
 }
 
 func TestTrusted(t *testing.T) {

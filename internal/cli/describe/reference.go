@@ -4,25 +4,37 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fevalgraph/fevalgraph/eval/validate"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
 // References returns a line for each reference solution without the expected result.
-func References(all []validate.Reference) string {
+func References(all []report.Reference) string {
 	var b strings.Builder
 	for _, r := range all {
+		name := "its reference"
+		if r.Name != lang.ReferenceName {
+			name += " " + text.Line(r.Name, 0)
+		}
 		switch {
-		case r.Reached:
-		case r.Wanted == nil:
-			fmt.Fprintf(&b, "%s: its reference must pass every checkpoint, and does not\n", r.Problem)
-		case r.Score != nil:
-			fmt.Fprintf(&b, "%s: its reference has the score %v, and must reach %v\n", r.Problem, *r.Score, *r.Wanted)
+		case r.Missed == 0:
+		case r.Wanted != nil && r.Score != nil:
+			fmt.Fprintf(&b, "%s: %s has the score %v, and must reach %v\n", r.Problem, name, *r.Score, *r.Wanted)
+		case r.Wanted != nil:
+			fmt.Fprintf(&b, "%s: %s has no score, and must reach %v\n", r.Problem, name, *r.Wanted)
+		case r.Expect == lang.ExpectPass:
+			fmt.Fprintf(&b, "%s: %s must pass every checkpoint, and does not\n", r.Problem, name)
+		case r.Expect == lang.ExpectFail:
+			fmt.Fprintf(&b, "%s: %s must fail, and got: %s\n", r.Problem, name, r.Got)
 		default:
-			fmt.Fprintf(&b, "%s: its reference has no score, and must reach %v\n", r.Problem, *r.Wanted)
+			fmt.Fprintf(&b, "%s: %s must have a score in %s, and got: %s\n", r.Problem, name, r.Expect, r.Got)
+		}
+		if r.Unjudged > 0 || r.Judged == 0 {
+			fmt.Fprintf(&b, "%s: %s could not be judged in %s\n", r.Problem, name, text.Count(max(r.Unjudged, 1), "repeat"))
 		}
 		for _, difference := range r.Flaky {
-			fmt.Fprintf(&b, "%s: its reference is flaky: %s\n", r.Problem, text.Line(difference, 200))
+			fmt.Fprintf(&b, "%s: %s is flaky: %s\n", r.Problem, name, text.Line(difference, 200))
 		}
 	}
 	return b.String()

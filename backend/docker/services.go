@@ -1,0 +1,265 @@
+package docker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/network"
+	"github.com/docker/docker/pkg/stdcopy"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/workspace"
+	"github.com/fevalgraph/fevalgraph/internal/retry"
+	"github.com/fevalgraph/fevalgraph/lang"
+)
+
+// company are the services of a session, and the proxy, with their network.
+type company struct {
+	network string   // its name; "" before it exists
+	outside string   // the bridge that the proxy is on, too; "" without one
+	ids     []string // of containers that might exist
+	up      bool
+}
+
+// nowhere are the servers that the daemon's name server asks for other names than those of a network's containers:
+// none answers there.
+var nowhere = []string{"127.0.0.1"}
+
+// describeService returns everything about a service that a command can tell.
+func (b *Backend) describeService(ctx context.Context, s lang.Service) (string, error) {
+	id, err := b.base(ctx, s.Image)
+	if err != nil {
+		return "", fmt.Errorf("service %s: %w", s.Name, err)
+	}
+	s.Image = id
+	text, err := json.Marshal(s)
+	return string(text), err
+}
+
+// accompany starts the services, unless they run, and returns their network. An error is never a submission's doing:
+// no command ran before.
+func (s *session) accompany(ctx context.Context) (network string, err error) {
+	c := &s.company
+	if c.up {
+		return c.network, nil
+	}
+	if err := s.dismiss(ctx); err != nil { // what an earlier attempt left
+		return "", err
+	}
+	if c.network, c.outside, err = s.b.bridges.acquirePrivate(ctx, s.b.opt.Network == noNetwork, len(s.b.opt.Hosts) > 0); err != nil {
+		return "", err
+	}
+	if c.outside != "" {
+		if err := s.startProxy(ctx); err != nil {
+			return "", fmt.Errorf("the proxy to the list of hosts: %w", err)
+		}
+	}
+	for _, service := range s.b.opt.Services {
+		if err := s.startService(ctx, service); err != nil {
+			return "", fmt.Errorf("service %s: %w", service.Name, err)
+		}
+	}
+	c.up = true
+	return c.network, nil
+}
+
+// startService starts a service and waits until it is ready.
+func (s *session) startService(ctx context.Context, service lang.Service) error {
+	image, err := s.b.base(ctx, service.Image)
+	if err != nil {
+		return err
+	}
+	config, host, err := s.serviceConfig(service, image)
+	if err != nil {
+		return err
+	}
+	name, err := s.startBeside(ctx, service.Name, config, host, func(string) error { return nil })
+	if err != nil {
+		return err
+	}
+	ready := func(state *container.State) bool {
+		return len(service.Ready) == 0 || state.Health != nil && state.Health.Status == container.Healthy
+	}
+	return s.b.d.awaitService(ctx, name, service.ReadyTimeout, ready)
+}
+
+// startBeside starts a container on the private network. before is called with the container's name when it exists.
+func (s *session) startBeside(ctx context.Context, alias string, config *container.Config, host *container.HostConfig, before func(name string) error) (name string, err error) {
+	id := workspace.NewID()
+	if err := s.b.register(backend.Entry{ID: id, Name: s.name + " " + alias}); err != nil {
+		return "", err
+	}
+	s.company.ids = append(s.company.ids, id)
+	name = namePrefix + id
+	join := &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{s.company.network: {Aliases: []string{alias}}}}
+	call, cancel := s.b.d.call(ctx)
+	defer cancel()
+	if _, err := s.b.d.api.ContainerCreate(call, config, host, join, platformOf(s.b.opt.Platform), name); err != nil {
+		return "", fmt.Errorf("creating its container: %w", s.b.d.explain(err))
+	}
+	if err := before(name); err != nil {
+		return "", err
+	}
+	if err := s.b.d.api.ContainerStart(call, name, container.StartOptions{}); err != nil {
+		return "", s.b.d.startError(err)
+	}
+	return name, nil
+}
+
+// proxyName is the host name of the proxy.
+const proxyName = "fevalgraph-proxy"
+
+// startProxy starts a container of the session's image that runs the runner alone, as a proxy. No other container of
+// the network is also on a bridge.
+func (s *session) startProxy(ctx context.Context) error {
+	p := s.b.blueprint(s.image, s.id, s.name+" proxy", nil)
+	p.opt.Mounts, p.opt.GPUs, p.opt.Hosts, p.opt.Services, p.opt.Capabilities = nil, "", nil, nil, false
+	host, err := p.host()
+	if err != nil {
+		return err
+	}
+	host.CapAdd, host.NetworkMode = nil, container.NetworkMode(s.company.network)
+	host.LogConfig = serviceLog
+	first, err := json.Marshal(backend.Container{Egress: s.b.opt.Hosts})
+	if err != nil {
+		return err
+	}
+	config := &container.Config{
+		Image: s.image.id, User: "65534:65534", Labels: p.labels, Hostname: proxyName, WorkingDir: "/",
+		Entrypoint: []string{programPath, backend.ContainerCommand, string(first)}, Cmd: []string{}, Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
+	}
+	name, err := s.startBeside(ctx, proxyName, config, host, func(name string) error {
+		if err := s.b.d.sendProgram(ctx, name, s.b.opt.Program); err != nil {
+			return err
+		}
+		call, cancel := s.b.d.call(ctx)
+		defer cancel()
+		if err := s.b.d.api.NetworkConnect(call, s.company.outside, name, nil); err != nil {
+			return fmt.Errorf("putting it on a network: %w", s.b.d.explain(err))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.b.d.awaitService(ctx, name, time.Minute, func(*container.State) bool { return strings.Contains(s.b.d.lastWords(ctx, name), "ready") })
+}
+
+// proxied returns the variables that lead programs to the proxy.
+func (o Options) proxied() (env []string) {
+	if len(o.Hosts) == 0 {
+		return nil
+	}
+	direct := []string{"localhost", "127.0.0.1"}
+	for _, service := range o.Services {
+		direct = append(direct, service.Name)
+	}
+	for name, value := range map[string]string{"HTTP_PROXY": proxyAddress, "HTTPS_PROXY": proxyAddress, "ALL_PROXY": proxyAddress, "NO_PROXY": strings.Join(direct, ",")} {
+		env = append(env, name+"="+value, strings.ToLower(name)+"="+value)
+	}
+	slices.Sort(env)
+	return env
+}
+
+var proxyAddress = fmt.Sprintf("http://%s:%d", proxyName, backend.EgressPort)
+
+// serviceLog keeps the last output of a service, for a message when it does not start.
+var serviceLog = container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "64k", "max-file": "1"}}
+
+// serviceConfig describes the container of a service. It has the limits of the session's, and what containers can do
+// by default: servers begin as root and become another user.
+func (s *session) serviceConfig(service lang.Service, image string) (*container.Config, *container.HostConfig, error) {
+	p := s.b.blueprint(s.image, s.id, s.name+" "+service.Name, nil)
+	p.opt.GPUs, p.opt.Mounts, p.opt.Capabilities = "", nil, true
+	host, err := p.host()
+	if err != nil {
+		return nil, nil, err
+	}
+	host.SecurityOpt = []string{"no-new-privileges"}
+	host.NetworkMode = container.NetworkMode(s.company.network)
+	host.LogConfig = serviceLog
+	env := s.b.opt.proxied()
+	for _, v := range service.Env {
+		env = append(env, v.Name+"="+v.Value)
+	}
+	test := []string{"NONE"}
+	if len(service.Ready) > 0 {
+		test = append([]string{"CMD"}, service.Ready...)
+	}
+	return &container.Config{
+		Image: image, Hostname: service.Name, Labels: p.labels, Env: env, User: service.User, WorkingDir: service.Workdir,
+		Entrypoint: service.Entrypoint, Cmd: service.Command,
+		// Only its first success counts.
+		Healthcheck: &container.HealthConfig{Test: test, Interval: time.Second, Timeout: service.ReadyTimeout, Retries: 1 << 20},
+	}, host, nil
+}
+
+// awaitService waits until a service is ready.
+func (d *Daemon) awaitService(ctx context.Context, name string, limit time.Duration, ready func(*container.State) bool) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it was not ready within %v", limit))
+	defer cancel()
+	for {
+		found, err := d.api.ContainerInspect(ctx, name)
+		switch {
+		case context.Cause(ctx) != nil:
+			return fmt.Errorf("%w%s", context.Cause(ctx), d.lastWords(ctx, name))
+		case err != nil:
+			return fmt.Errorf("looking at its container: %w", d.explain(err))
+		case found.State == nil || !found.State.Running:
+			return errors.New("it ended before the command began" + d.lastWords(ctx, name))
+		case ready(found.State):
+			return nil
+		}
+		_ = retry.Sleep(ctx, 100*time.Millisecond)
+	}
+}
+
+// lastWords returns the end of a container's output as the end of a sentence.
+func (d *Daemon) lastWords(ctx context.Context, name string) string {
+	ctx, cancel := d.call(ctx)
+	defer cancel()
+	log, err := d.api.ContainerLogs(ctx, name, container.LogsOptions{ShowStdout: true, ShowStderr: true, Tail: "5"})
+	if err != nil {
+		return ""
+	}
+	defer log.Close()
+	words := &excerpt{}
+	_, _ = stdcopy.StdCopy(words, words, io.LimitReader(log, excerptLimit))
+	return strings.ReplaceAll(words.String(), "\n", "; ")
+}
+
+// dismiss removes the services and then their network, which the session's container must have left. It can be called
+// again after a failure.
+func (s *session) dismiss(ctx context.Context) error {
+	c := &s.company
+	c.up = false
+	for _, id := range slices.Clone(c.ids) {
+		err := s.b.d.remove(ctx, namePrefix+id)
+		if err == nil {
+			err = s.b.unregister(id)
+		}
+		if err != nil {
+			return err
+		}
+		c.ids = c.ids[1:]
+	}
+	if c.outside != "" {
+		s.b.bridges.give(c.outside)
+		c.outside = ""
+	}
+	if c.network == "" {
+		return nil
+	}
+	err := s.b.bridges.removePrivate(ctx, c.network)
+	if err == nil {
+		c.network = ""
+	}
+	return err
+}
