@@ -55,7 +55,7 @@ func (l *loader) collected(d *decl, inst instance, r *Reader) []instance {
 		return nil
 	}
 	at := b.at(r.Attribute.Name).rng
-	for _, name := range []string{"problem", "source", "failed", "missing", "entry", "setup", "name"} {
+	for _, name := range []string{"problem", "source", "failed", "missing", "entry", "setup", "name", "results"} {
 		if b.attrs[name] != nil {
 			b.reject(name, "unknown-attribute", "No use for this attribute", fmt.Sprintf("The recorded result contains it for each solution of %s.", r.Attribute.Name), "remove it")
 			return nil

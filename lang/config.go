@@ -297,6 +297,7 @@ type Solution struct {
 	IgnoreSyntax string               `hcl:"ignore_syntax"` // their syntax: "doublestar" or "fnmatch"
 	Checkpoints  []SolutionCheckpoint // in the problem's order
 	Recorded     *Recorded            // nil unless another program recorded it
+	Results      *Recorded            // what files of another program have on its problem; nil if nothing
 	Range        diag.Range
 }
 
@@ -308,6 +309,7 @@ type Recorded struct {
 	Score       *float64 // nil if not recorded
 	Valid       bool     // whether Score is the solution's in that program's own opinion
 	Comparable  bool     // whether it is of the same scale as scores here
+	Solved      bool     // whether Score is 1 for a solution that passes and else 0
 	Last        bool     // whether it is that of the last checkpoint that was reached, and not their mean
 	Version     string   // a digest of the problem that the solution answered; "" if unknown
 	VersionHere string   // the digest of the problem here, if it differs

@@ -67,9 +67,10 @@ type loader struct {
 	given      []string          // real paths from the values that the user passed
 	real       map[string]string // directories without symbolic links
 	instances  instances
-	calling    sync.Mutex // see Expr
-	unresolved bool       // no point in evaluating: a file did not parse
-	tolerant   bool       // of files with syntax errors, the readable part is used
+	results    map[string]recordedFiles // by directory and patterns
+	calling    sync.Mutex               // see Expr
+	unresolved bool                     // no point in evaluating: a file did not parse
+	tolerant   bool                     // of files with syntax errors, the readable part is used
 	uses       []use
 	budget     funcs.Budget // of its expressions
 }
@@ -92,6 +93,7 @@ func newLoader(ctx context.Context, o Options) *loader {
 		libraries: map[string]map[string]function.Function{},
 		defaults:  map[string]cty.Value{},
 		instances: newInstances(),
+		results:   map[string]recordedFiles{},
 	}
 }
 

@@ -36,7 +36,9 @@ type Extensions struct {
 	// Readers read problems and solutions that are written down in other forms.
 	Readers   []Reader
 	Functions []Function // for such forms
-	Kinds     []BackendKind
+	// Results reads files with results of other programs, by contender. The error names a file.
+	Results func(files *ReaderFiles, paths []string) ([]*RecordedResults, error)
+	Kinds   []BackendKind
 }
 
 // AdHoc is the solution of `fevalgraph eval PROBLEM PATH`. It is named "eval"

@@ -166,6 +166,7 @@ func solutionSchema() BlockSchema {
 			{Name: "ignore", Type: TypeTexts, Default: defaultIgnore, Doc: "Patterns, relative to the source, of files to leave out."},
 			{Name: "ignore_syntax", Type: TypeText, Default: `"doublestar"`, Values: []string{"doublestar", "fnmatch"}, Doc: "Syntax of ignore: doublestar, where ** crosses directories; or Python's fnmatch, where * and ? match / too."},
 			{Name: "labels", Type: TypeMap, Doc: "Axes of your own, for selecting and grouping."},
+			{Name: "results", Type: TypeOneOrTexts, Default: "[]", Doc: "Files, or patterns of files, with results of other programs: their score is shown next to the solution's, and decides nothing."},
 		},
 	}
 }

@@ -39,6 +39,7 @@ func (l *loader) evaluateSolution(d *decl) cty.Value {
 		values = append(values, value)
 	}
 	d.made = made
+	l.warnUnrecorded(d, made)
 	if d.failed {
 		return cty.DynamicVal
 	}
@@ -75,6 +76,7 @@ func (l *loader) solution(d *decl, inst instance) *Solution {
 		b.recorded(s, inst.collected)
 		return s
 	}
+	b.recordResults(s)
 	s.Failed = b.whyFailed(s.Problem)
 	for _, c := range s.Problem.Checkpoints {
 		at := *b

@@ -35,12 +35,13 @@ type Benchmark struct {
 	Configure func(dir string) string
 }
 
-// WithBenchmarks adds the readers and functions of benchmarks to options.
+// WithBenchmarks adds what benchmarks have for the language to options.
 func WithBenchmarks(o lang.Options, benchmarks []Benchmark) lang.Options {
 	for _, b := range benchmarks {
 		o.Readers = append(o.Readers, b.Readers...)
 		o.Functions = append(o.Functions, b.Functions...)
 	}
+	o.Results = recordedReader(LogFormats(benchmarks))
 	return o
 }
 

@@ -1,7 +1,10 @@
 package plan
 
 import (
+	"io"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
@@ -28,6 +31,9 @@ type Log struct {
 	Metrics  []string          // the names of an attempt's values; the first is the default
 	Attempts []LogAttempt
 	Notes    []string // data that the log lacks, or that its program counts differently
+	// Unjudged means that the file has only answers. Their verdicts can be in another file next to it, which has no
+	// contender's name.
+	Unjudged bool
 }
 
 // LogAttempt is an attempt at a problem.
@@ -40,4 +46,32 @@ type LogAttempt struct {
 	// lost by the submission's fault.
 	Class   verdict.Class
 	Message string // why the verdict is missing
+}
+
+// LogFormats returns the formats of all benchmarks.
+func LogFormats(benchmarks []Benchmark) (all []LogFormat) {
+	for _, b := range benchmarks {
+		all = append(all, b.Logs...)
+	}
+	return all
+}
+
+// FormatOf returns the format that a file looks like, or nil.
+func FormatOf(file *os.File, formats []LogFormat) (*LogFormat, error) {
+	head := make([]byte, LogHead)
+	n, err := file.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	for i := range formats {
+		if formats[i].Holds(head[:n]) {
+			return &formats[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// DefaultName returns the name of a contender that a file does not name.
+func DefaultName(path string) string {
+	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }

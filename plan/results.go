@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -128,11 +129,11 @@ func (p *Plan) figures(ctx context.Context, store cache.Store, r *graph.Report, 
 
 // recordedOf returns the recorded result of a solution, or nil.
 func recordedOf(s *lang.Solution) *report.Recorded {
-	r := s.Recorded
+	r := cmp.Or(s.Recorded, s.Results)
 	if r == nil {
 		return nil
 	}
-	out := &report.Recorded{By: r.By, Score: r.Score, Valid: r.Valid, Cause: r.Cause, Comparable: r.Comparable, Last: r.Last, Version: r.Version, VersionHere: r.VersionHere}
+	out := &report.Recorded{By: r.By, Score: r.Score, Valid: r.Valid, Cause: r.Cause, Comparable: r.Comparable, Solved: r.Solved, Last: r.Last, Version: r.Version, VersionHere: r.VersionHere}
 	for _, c := range r.Checkpoints {
 		if c.Name != "" {
 			out.Checkpoints = append(out.Checkpoints, report.RecordedCheckpoint(c))

@@ -156,7 +156,25 @@ func Compare(r *Results, axis, by string, names []string, against string) (*Cont
 		c.Against = slices.IndexFunc(c.All, func(one Contender) bool { return one.Name == against })
 	}
 	c.compare(attempts, m.scale)
-	return c, nil
+	return c, c.unmatched(attempts)
+}
+
+// unmatched returns an error if no two contenders attempted the same problem, with examples of their problems.
+func (c *Contenders) unmatched(attempts map[string]attemptsByUnit) error {
+	by := map[unit]string{}
+	each := []string{}
+	for _, one := range c.All {
+		problems := map[string]bool{}
+		for u := range attempts[one.Name] {
+			if by[u] != "" {
+				return nil
+			}
+			by[u], problems[u.problem] = one.Name, true
+		}
+		each = append(each, one.Name+" has "+text.Line(text.Some(slices.Sorted(maps.Keys(problems)), 3), 200))
+	}
+	where := map[bool]string{true: " with the same solution", false: " on the same backend"}[c.By == "backend"]
+	return fmt.Errorf("no two attempted the same problem%s: %s", where, strings.Join(each[:min(len(each), 4)], "; "))
 }
 
 // metricWords describes the cells that each metric applies to.

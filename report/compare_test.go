@@ -143,6 +143,21 @@ func TestCompareBroken(t *testing.T) {
 	}
 }
 
+// Contenders without a problem in common cannot be compared; what each attempted is named.
+func TestCompareUnmatched(t *testing.T) {
+	r := contest(map[string]string{"good": "pppppp", "fair": "ffffff"})
+	for i := range r.Cells {
+		if r.Cells[i].Solution == "fair" {
+			r.Cells[i].Problem = "other/" + r.Cells[i].Problem
+		}
+	}
+	_, err := Compare(r, "solution", "", nil, "")
+	want := "no two attempted the same problem on the same backend: good has p00, p01, p02 and 3 more; fair has other/p00, other/p01, other/p02 and 3 more"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 // Cells without the label that is compared by are counted, and contenders without any verdict have no mean.
 func TestCompareLeftOut(t *testing.T) {
 	r := contest(map[string]string{"good": "pppppp", "fair": "ffffff", "late": "bbbbbb"})

@@ -48,7 +48,7 @@ func (c *Contenders) tick(v float64) string {
 	if c.Metric == "solved" || c.Metric == "checkpoints" {
 		return strconv.FormatFloat(math.Round(1000*v)/10+0, 'f', -1, 64) + " %"
 	}
-	return strconv.FormatFloat(v, 'g', 4, 64)
+	return strconv.FormatFloat(v+0, 'g', 4, 64) // not -0
 }
 
 // bottomAxis draws ticks below a plot, and grid lines up to its top.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 // Difference is the result of comparing two results.
@@ -18,6 +19,10 @@ type Difference struct {
 	Changes       []Change
 	Metrics       []MetricChange
 	Again         []Again // part of Same: judged on other inputs
+	// Foreign means that both sides are files of other programs, which record no inputs: an unknown cause is not
+	// reported. Differs lists labels that differ between the sides.
+	Foreign bool
+	Differs []string
 }
 
 // Again counts checkpoints whose verdict stayed the same on other inputs.
@@ -114,6 +119,9 @@ func (d *Difference) Causes() []CauseCount {
 			continue
 		}
 		cause := c.Cause()
+		if cause == "" && d.Foreign {
+			continue
+		}
 		i, known := at[cause]
 		if !known {
 			i = len(all)
@@ -163,7 +171,14 @@ const (
 	mostTests    = 3
 )
 
-// causeText returns the causes of a change in one line, shortened unless all is set.
+// causeText returns the causes of a change in one line, shortened unless all is set; "" if they are not reported.
+func (d *Difference) causeText(causes []string, all bool) string {
+	if len(causes) == 0 && d.Foreign {
+		return ""
+	}
+	return causeText(causes, all)
+}
+
 func causeText(causes []string, all bool) string {
 	if len(causes) > mostCauses+1 && !all {
 		causes = append(slices.Clone(causes[:mostCauses]), fmt.Sprintf("and %d more", len(causes)-mostCauses))
@@ -187,6 +202,9 @@ func WriteDifference(w io.Writer, d *Difference, o Options) error {
 	fmt.Fprintf(&b, "%s -> %s: %s\n", text.Line(d.Before, 0), text.Line(d.After, 0), d.Summary())
 	page := o.Page
 	page.Fold = page.Fold || o.Verbose
+	for _, label := range d.Differs {
+		fmt.Fprintf(&b, "%s\n", page.Line(label, 0))
+	}
 	for _, a := range d.Again {
 		begin := fmt.Sprintf("judged again, same verdict: %s, ", text.Thousands(a.Checkpoints))
 		fmt.Fprintf(&b, "%s%s\n", begin, page.Line(causeText(a.Causes, o.Verbose), len(begin)))
@@ -204,8 +222,8 @@ func WriteDifference(w io.Writer, d *Difference, o Options) error {
 		more := func(label, said string) {
 			fmt.Fprintf(&b, "    %-10s  %s\n", label, page.Line(said, 16))
 		}
-		if c.Was != nil && c.Is != nil {
-			more("cause", causeText(c.Causes, o.Verbose))
+		if cause := d.causeText(c.Causes, o.Verbose); c.Was != nil && c.Is != nil && cause != "" {
+			more("cause", cause)
 		}
 		if c.Kind == ChangeChanged || o.Verbose {
 			if len(c.TestsLost) > 0 {
@@ -220,7 +238,7 @@ func WriteDifference(w io.Writer, d *Difference, o Options) error {
 			if said := testError(t); said != "" {
 				more("", said)
 			}
-		} else if c.Worse() && c.Is.Message != nil && !strings.Contains(*c.Is.Message, c.Cause()) {
+		} else if c.Worse() && c.Is.Message != nil && (!strings.Contains(*c.Is.Message, c.Cause()) || d.Foreign && c.Is.Class != verdict.Judged) {
 			more("message", text.FirstLine(*c.Is.Message))
 		}
 	}
@@ -252,13 +270,16 @@ func (c *Change) move() string {
 func WriteDifferenceMarkdown(w io.Writer, d *Difference) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** from %s to %s\n", d.Summary(), code(d.Before), code(d.After))
+	for _, label := range d.Differs {
+		fmt.Fprintf(&b, "\n%s\n", code(label))
+	}
 	if len(d.Changes) > 0 {
 		b.WriteString("\n| | checkpoint | before | now | cause |\n| --- | --- | --- | --- | --- |\n")
 	}
 	for _, c := range d.Changes {
 		cause := ""
-		if c.Was != nil && c.Is != nil {
-			cause = code(causeText(c.Causes, false))
+		if said := d.causeText(c.Causes, false); c.Was != nil && c.Is != nil && said != "" {
+			cause = code(said)
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", c.Kind, bar.Replace(code(c.Name)), code(cmp.Or(c.Before, "-")), code(cmp.Or(c.After, "-")), bar.Replace(cause))
 	}

@@ -33,6 +33,7 @@ type DifferenceObject struct {
 	After       string             `json:"after"`
 	Same        int                `json:"same"`
 	NotAsked    int                `json:"not_asked"`
+	Differs     []string           `json:"differs,omitempty"` // labels of two files of other programs: "model: a -> b"
 	Counts      map[ChangeKind]int `json:"counts"`
 	Changes     []change           `json:"changes"`
 	Causes      []CauseCount       `json:"causes"`
@@ -65,7 +66,7 @@ func (d *Difference) Object() *DifferenceObject {
 	if metrics == nil {
 		metrics = []MetricChange{}
 	}
-	return &DifferenceObject{Schema: Schema, Before: d.Before, After: d.After, Same: d.Same, NotAsked: d.NotAsked, Counts: counts, Changes: changes, Causes: causes, Metrics: metrics, JudgedAgain: again}
+	return &DifferenceObject{Schema: Schema, Before: d.Before, After: d.After, Same: d.Same, NotAsked: d.NotAsked, Differs: d.Differs, Counts: counts, Changes: changes, Causes: causes, Metrics: metrics, JudgedAgain: again}
 }
 
 func testNames(tests []Test) (names []string) {

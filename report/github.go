@@ -194,17 +194,21 @@ func WriteAnnotations(w io.Writer, r, before *Results) error {
 }
 
 // WriteChangeAnnotations writes at most ten workflow commands, for changes to the worse and flaky verdicts.
-func WriteChangeAnnotations(w io.Writer, changes []Change) error {
+func WriteChangeAnnotations(w io.Writer, d *Difference) error {
 	n := 0
-	for i := range changes {
-		c := &changes[i]
+	for i := range d.Changes {
+		c := &d.Changes[i]
 		if !c.Worse() && c.Kind != ChangeFlaky {
 			continue
 		}
 		if n++; n > maxAnnotations {
 			break
 		}
-		if err := annotate(w, c.Name, fmt.Sprintf("%s: %s (%s)", c.Kind, c.move(), causeText(c.Causes, false))); err != nil {
+		cause := d.causeText(c.Causes, false)
+		if cause != "" {
+			cause = " (" + cause + ")"
+		}
+		if err := annotate(w, c.Name, fmt.Sprintf("%s: %s%s", c.Kind, c.move(), cause)); err != nil {
 			return err
 		}
 	}

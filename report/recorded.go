@@ -15,9 +15,10 @@ type Recorded struct {
 	Score *float64 `json:"score"`           // null without a score
 	Valid bool     `json:"valid"`           // whether the program accepts Score for the solution
 	Cause string   `json:"cause,omitempty"` // class of the recorded error
-	// Comparable is true if Score has the same scale as scores here. Last is true if it is the score of the
-	// last reached checkpoint instead of the mean.
+	// Comparable is true if Score has the same scale as scores here. Solved is true if it is 1 for a solution that
+	// passes and otherwise 0. Last is true if it is the score of the last reached checkpoint instead of the mean.
 	Comparable bool `json:"comparable"`
+	Solved     bool `json:"solved,omitempty"`
 	Last       bool `json:"last,omitempty"`
 	// Version is the digest of the problem that the solution answered, or "" if unknown. VersionHere is the
 	// digest of the problem here if it differs, which can explain another score.
@@ -74,7 +75,7 @@ func (c *Comparison) add(cell *Cell) {
 	}
 	c.Compared++
 	c.ThereOfThese += there
-	here, all, unreached := cell.ScoreLike(r.Last)
+	here, all, unreached := cell.scoreLike(r)
 	if unreached {
 		c.Unreached++
 	}
@@ -87,6 +88,18 @@ func (c *Comparison) add(cell *Cell) {
 	if r.Score == nil || !near(*here, *r.Score) {
 		c.Other++
 	}
+}
+
+// scoreLike returns the score as r.Last and r.Solved say: 1 if all checkpoints passed, or see ScoreLike.
+func (cell *Cell) scoreLike(r *Recorded) (score *float64, all float64, unreached bool) {
+	if !r.Solved {
+		return cell.ScoreLike(r.Last)
+	}
+	sample := cell.Sample()
+	if v, ok := verdict.PassValue(&sample); ok {
+		return &v, v, false
+	}
+	return nil, 0, false
 }
 
 // ScoreLike returns the mean score of the checkpoints that were reached, or with last the score of the last
@@ -123,7 +136,7 @@ func (cell *Cell) ScoreLike(last bool) (score *float64, all float64, unreached b
 // recorded returns the recorded result of a checkpoint if it differs from the one here; otherwise "".
 func (r row) recorded() string {
 	all := r.cell.Recorded
-	if all == nil || !all.Comparable {
+	if all == nil || !all.Comparable || len(all.Checkpoints) == 0 && len(r.cell.Checkpoints) > 1 {
 		return ""
 	}
 	was := RecordedCheckpoint{Reached: true, Score: all.Score, Cause: all.Cause}
@@ -133,6 +146,9 @@ func (r row) recorded() string {
 		}
 	}
 	now := r.checkpoint.Score
+	if all.Solved {
+		now, _, _ = r.cell.scoreLike(all)
+	}
 	said := ""
 	switch {
 	case !was.Reached || was.Score == nil && now == nil:
@@ -141,6 +157,9 @@ func (r row) recorded() string {
 		said = strings.TrimSpace("recorded without a score " + was.Cause)
 	case now == nil || !near(*now, *was.Score):
 		said = "recorded as " + rounded(was.Score)
+		if verdict, binary := map[float64]string{0: "failed", 1: "passed"}[*was.Score]; all.Solved && binary {
+			said = "recorded as " + verdict
+		}
 	}
 	if said != "" && all.VersionHere != "" {
 		said += " with another version of the problem"

@@ -39,6 +39,14 @@ func TestRecordedNote(t *testing.T) {
 	spoilt := recordedCell(Recorded{Score: some(1), Cause: "ApiError", Comparable: true}, 1)
 	outdated := recordedCell(Recorded{Score: some(1), Valid: true, Comparable: true, Version: "a", VersionHere: "b"}, 0.5)
 	foreign := recordedCell(Recorded{Score: some(1), Valid: true}, 85)
+	solved := recordedCell(Recorded{Score: some(1), Valid: true, Comparable: true, Solved: true}, 0)
+	solved.Checkpoints[0].Score, solved.Checkpoints[0].Policy, solved.Checkpoints[0].Passed = nil, "all-cases", true
+	unsolved := solved
+	unsolved.Problem, unsolved.Checkpoints = "q", []Checkpoint{solved.Checkpoints[0]}
+	unsolved.Checkpoints[0].Passed = false
+	if got := (row{cell: &unsolved, checkpoint: &unsolved.Checkpoints[0]}).recorded(); got != "recorded as passed" {
+		t.Errorf("a row of a test says %q", got)
+	}
 	for name, try := range map[string]struct {
 		cells []Cell
 		want  string
@@ -53,6 +61,7 @@ func TestRecordedNote(t *testing.T) {
 		"spoilt":   {[]Cell{spoilt}, "recorded by other: mean 1 of 1 cell; 1 with a score that other itself does not count as valid\nhere: mean 1; every score is the recorded one"},
 		"foreign":  {[]Cell{foreign}, "recorded by other: mean 1 of 1 cell; scores here are of another kind"},
 		"outdated": {[]Cell{outdated, same}, "recorded by other: mean 0.75 of 2 cells; 1 of another version of the problem, so scores can differ\nhere: mean 0.5; 1 with another score here"},
+		"solved":   {[]Cell{solved, unsolved}, "recorded by other: mean 1 of 2 cells\nhere: mean 0.5; 1 with another score here"},
 		"mixed":    {[]Cell{foreign, same}, "recorded by other: mean 0.75 of 2 cells\nhere: mean 0.5 of 1 of these, recorded as 0.5; every score is the recorded one"},
 	} {
 		r := &Results{Schema: Schema, Cells: try.cells}

@@ -42,3 +42,14 @@ func TestTrialAsLog(t *testing.T) {
 		}
 	}
 }
+
+func FuzzReadLog(f *testing.F) {
+	f.Add(`{"task_name": "a", "trial_name": "a", "finished_at": "x", "verifier_result": {"rewards": {"reward": 1, "b": null}}, "exception_info": {"exception_type": "AgentTimeoutError"}}`)
+	f.Fuzz(func(t *testing.T, content string) {
+		holdsTrial([]byte(content))
+		logs, err := readLog(textfile.Open(t, "result.json", content))
+		if err == nil && (len(logs[0].Attempts) != 1 || logs[0].Attempts[0].Problem == "" || len(logs[0].Metrics) == 0) {
+			t.Error("a log of nothing is no error")
+		}
+	})
+}

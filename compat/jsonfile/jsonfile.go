@@ -4,6 +4,7 @@ package jsonfile
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,8 +26,12 @@ type Reader struct {
 
 // New returns a reader of the only value in r.
 func New(r io.Reader) *Reader {
-	words := &wordReader{in: bufio.NewReaderSize(r, 64<<10), left: MaxValue}
+	words := newWordReader(r, 64<<10)
 	return &Reader{words: words, dec: json.NewDecoder(words)}
+}
+
+func newWordReader(r io.Reader, buffer int) *wordReader {
+	return &wordReader{in: bufio.NewReaderSize(r, buffer), left: MaxValue}
 }
 
 // Object reads an object. For each key, member must read the value.
@@ -213,7 +218,7 @@ func (w *wordReader) word(c byte) string {
 // as "key.inner". The text can end anywhere.
 func Keys(head []byte) map[string]bool {
 	keys := map[string]bool{}
-	dec := json.NewDecoder(New(strings.NewReader(string(head))).words)
+	dec := json.NewDecoder(newWordReader(bytes.NewReader(head), len(head)))
 	if token, err := dec.Token(); err != nil || token != json.Delim('{') {
 		return keys
 	}

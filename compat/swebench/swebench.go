@@ -1,4 +1,4 @@
-// Package swebench reads reports of SWE-bench's harness: those of a run, and those of instances.
+// Package swebench reads files of SWE-bench's harness: reports of a run and of instances, and predictions.
 package swebench
 
 import (
@@ -14,9 +14,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Benchmark returns the reader of SWE-bench's reports.
+// Benchmark returns the reader of SWE-bench's files.
 func Benchmark() plan.Benchmark {
-	return plan.Benchmark{Name: "swebench", Logs: []plan.LogFormat{{Name: "swebench", Title: "a report of SWE-bench", Holds: holds, Read: read}}}
+	return plan.Benchmark{Name: "swebench", Logs: []plan.LogFormat{{Name: "swebench", Title: "a report or predictions of SWE-bench", Holds: holds, Read: read}}}
 }
 
 // metric is the only one.
@@ -35,7 +35,7 @@ func holds(head []byte) bool {
 			return true
 		}
 	}
-	return false
+	return formOf(head) != noPredictions
 }
 
 // reader accumulates the content of a report.
@@ -60,6 +60,11 @@ var lists = map[string]struct {
 }
 
 func read(file *os.File) ([]*plan.Log, error) {
+	head := make([]byte, plan.LogHead)
+	n, _ := file.ReadAt(head, 0) // io.EOF for a short file
+	if f := formOf(head[:n]); f != noPredictions {
+		return readPredictions(file, f)
+	}
 	r := jsonfile.New(file)
 	s := &reader{seen: map[string]string{}, counts: map[string]int{}}
 	err := r.Object(func(key string) error {

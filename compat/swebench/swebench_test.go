@@ -82,6 +82,25 @@ func TestInfrastructure(t *testing.T) {
 	}
 }
 
+// Predictions of any form name instances and a model, and no verdict.
+func TestPredictions(t *testing.T) {
+	a, b := `{"instance_id": "a", "model_name_or_path": "lab/x", "model_patch": "diff"}`, `{"model_patch": "", "instance_id": "b", "model_name_or_path": "lab/x"}`
+	for name, text := range map[string]string{
+		"lines": a + "\n\n" + b + "\n", "list": " [" + a + ",\n" + b + "]", "mapping": `{"a": ` + a + `, "b": ` + b + `}`,
+	} {
+		l, err := readText(t, text)
+		if err != nil || !holds([]byte(text)) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if want := map[string]string{"a": string(verdict.NotRun), "b": string(verdict.NotRun)}; !maps.Equal(outcomes(l), want) {
+			t.Errorf("%s: %v, want %v", name, outcomes(l), want)
+		}
+		if l.Name != "lab/x" || !l.Unjudged || len(l.Notes) != 1 || l.Notes[0] != "2 predictions, 1 without a patch; verdicts are in the report of a run" {
+			t.Errorf("%s: %s, %q", name, l.Name, l.Notes)
+		}
+	}
+}
+
 func TestBroken(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"resolved_ids": ["a"], "unresolved_ids": ["a"]}`: `at "unresolved_ids.0": the instance a is also in resolved_ids`,
@@ -90,9 +109,26 @@ func TestBroken(t *testing.T) {
 		`{"a": {"patch_exists": true}}`:                    `at "a": want resolved`,
 		`{"total_instances": 3, "resolved_instances": 1}`:  "it lists no instance",
 		`[]`: "want an object",
+		`{"instance_id": "a", "model_name_or_path": "m", "model_patch": "x"}` + "\n" + `{"instance_id": "a", "model_name_or_path": "m"}`: "line 2: the instance a is there twice",
+		`{"model_patch": "x"}`:                   "line 1: want instance_id and model_name_or_path",
+		`[{"model_patch": "x", "instance_id": 3`: `at "0": `,
+		`{"a": {"model_patch": "x"}}`:            `at "a": want instance_id`,
 	} {
 		if _, err := readText(t, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(`{"total_instances": 2, "resolved_ids": ["a"], "unresolved_ids": ["b"], "infra_failure_ids": ["b"], "incomplete_ids": ["c"]}`)
+	f.Add(`{"a": {"patch_is_None": false, "patch_exists": true, "resolved": true}}`)
+	f.Add(`[{"instance_id": "a", "model_name_or_path": "m", "model_patch": null}]`)
+	f.Fuzz(func(t *testing.T, content string) {
+		holds([]byte(content[:min(len(content), plan.LogHead)]))
+		logs, err := read(textfile.Open(t, "x.json", content))
+		if err == nil && (len(logs) == 0 || len(logs[0].Attempts) == 0) {
+			t.Error("a log of nothing is no error")
+		}
+	})
 }

@@ -31,18 +31,10 @@ type Logs struct {
 // LogFormats returns the names of the formats of ReadLogs.
 func LogFormats(o *options.Options) []string {
 	var names []string
-	for _, f := range logFormats(o) {
+	for _, f := range plan.LogFormats(o.Benchmarks) {
 		names = append(names, f.Name)
 	}
 	return names
-}
-
-func logFormats(o *options.Options) []plan.LogFormat {
-	var all []plan.LogFormat
-	for _, b := range o.Benchmarks {
-		all = append(all, b.Logs...)
-	}
-	return all
 }
 
 // ReadLogs reads files of other programs, and directories of such files. as is the name of their format; ""
@@ -108,7 +100,24 @@ func (l *Logs) Difference(solutions, selectors []string) (*report.Difference, er
 		}
 		results[i].Run = names[i]
 	}
-	return report.Differ(results[0], results[1]), nil
+	d := report.Differ(results[0], results[1])
+	d.Foreign = true
+	if len(sides[0]) == 1 && len(sides[1]) == 1 {
+		d.Differs = labelChanges(sides[0][0].Labels, sides[1][0].Labels)
+	}
+	return d, nil
+}
+
+// labelChanges lists the labels with different values, as "name: before -> after".
+func labelChanges(before, after map[string]string) (changes []string) {
+	names := maps.Clone(before)
+	maps.Copy(names, after)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if before[name] != after[name] {
+			changes = append(changes, fmt.Sprintf("%s: %s -> %s", name, cmp.Or(before[name], "none"), cmp.Or(after[name], "none")))
+		}
+	}
+	return changes
 }
 
 // sharedMetric returns the requested metric, or the first metric in all logs.
@@ -178,6 +187,12 @@ func (r *logReader) matched() string {
 	if len(left) > 0 {
 		line += "; the others are " + text.Some(left, 4)
 	}
+	for _, l := range r.logs {
+		own := slices.Sorted(maps.Keys(l.repeats))
+		if !slices.ContainsFunc(own, func(problem string) bool { return in[problem] > 1 }) {
+			line += fmt.Sprintf("; %s has no problem of another, but %s", l.side, text.Line(text.Some(own, 3), 200))
+		}
+	}
 	return line
 }
 
@@ -224,11 +239,12 @@ func (s scale) results(logs []*sideLog, metric string) *report.Results {
 func (s scale) cell(l *plan.Log, a *plan.LogAttempt, metric string) report.Cell {
 	value, ok := a.Values[metric]
 	c := report.Checkpoint{Class: a.Class, Groups: verdict.NoTestCounts(), Tests: []report.Test{}}
+	message := a.Message
 	if !ok && a.Class == verdict.Judged {
-		c.Class = verdict.NotJudged
+		c.Class, message = verdict.NotJudged, cmp.Or(message, "no number for "+metric)
 	}
-	if a.Message != "" {
-		c.Message = &a.Message
+	if message != "" {
+		c.Message = &message
 	}
 	cell := report.Cell{Problem: a.Problem, Solution: l.Name, Backend: report.ImportedBackend, Repeat: a.Repeat, Labels: l.Labels, Status: c.Class.Status()}
 	switch {

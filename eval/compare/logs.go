@@ -3,7 +3,6 @@ package compare
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -45,6 +44,7 @@ type sideLog struct {
 	own     string         // the contender's name in its files
 	repeats map[string]int // attempts at each problem
 	again   int            // attempts at problems that an earlier file contains
+	unnamed bool           // own is made of the name of a file
 }
 
 // AreLogs reports whether a name denotes a file that looks like a log of another program, or a directory with
@@ -64,16 +64,22 @@ func AreLogs(o *options.Options, names []string) bool {
 	return false
 }
 
+// logFile is a file with the format that it looks like.
+type logFile struct {
+	name   string
+	format *plan.LogFormat
+}
+
 // find returns the files of a name in a supported format: the file itself, or up to most files in the
 // directory.
-func (r *logReader) find(name string, most int) (files []string, err error) {
+func (r *logReader) find(name string, most int) (files []logFile, err error) {
 	info, err := os.Stat(r.options.Path(name))
 	if err != nil {
 		return nil, err
 	}
 	if !info.IsDir() {
-		_, err := r.format(name)
-		return []string{name}, err
+		format, err := r.format(name)
+		return []logFile{{name, format}}, err
 	}
 	walked := 0
 	err = filepath.WalkDir(r.options.Path(name), func(path string, e fs.DirEntry, err error) error {
@@ -89,8 +95,8 @@ func (r *logReader) find(name string, most int) (files []string, err error) {
 		if !e.Type().IsRegular() {
 			return nil
 		}
-		if _, err := r.format(path); err == nil {
-			files = append(files, path)
+		if format, err := r.format(path); err == nil {
+			files = append(files, logFile{path, format})
 		}
 		if len(files) == most {
 			return fs.SkipAll
@@ -120,15 +126,9 @@ func (r *logReader) format(name string) (*plan.LogFormat, error) {
 		return nil, err
 	}
 	defer file.Close()
-	head := make([]byte, plan.LogHead)
-	n, err := file.ReadAt(head, 0)
-	if err != nil && err != io.EOF {
-		return nil, err
-	}
-	for _, f := range logFormats(r.options) {
-		if (r.as == "" || f.Name == r.as) && f.Holds(head[:n]) {
-			return &f, nil
-		}
+	formats := slices.DeleteFunc(plan.LogFormats(r.options.Benchmarks), func(f plan.LogFormat) bool { return r.as != "" && f.Name != r.as })
+	if f, err := plan.FormatOf(file, formats); f != nil || err != nil {
+		return f, err
 	}
 	return nil, fmt.Errorf("%s: not a file of a known format; --as names one: %s", name, strings.Join(LogFormats(r.options), ", "))
 }
@@ -136,7 +136,7 @@ func (r *logReader) format(name string) (*plan.LogFormat, error) {
 // side reads the files of an argument.
 func (r *logReader) side(name string) error {
 	r.sides, r.begin = r.sides+1, len(r.logs)
-	formats := logFormats(r.options)
+	formats := plan.LogFormats(r.options.Benchmarks)
 	at := slices.IndexFunc(formats, func(f plan.LogFormat) bool { return f.Name == r.as })
 	if r.as != "" && at < 0 {
 		return text.Unknown("format", r.as, LogFormats(r.options))
@@ -152,14 +152,11 @@ func (r *logReader) side(name string) error {
 		return fmt.Errorf("%s: no file in it is of a known format: %s", name, strings.Join(LogFormats(r.options), ", "))
 	}
 	for _, file := range files {
-		format, err := r.format(file)
-		if err == nil {
-			err = r.read(name, file, format)
-		}
-		if err != nil {
+		if err := r.read(name, file.name, file.format); err != nil {
 			return err
 		}
 	}
+	r.joinUnjudged()
 	for _, l := range r.logs[r.begin:] {
 		if l.again > 0 {
 			r.notes = append(r.notes, note{name, name, fmt.Sprintf("%s at problems that another of its files also contains; they count as additional attempts", text.Count(l.again, "attempt"))})
@@ -181,25 +178,49 @@ func (r *logReader) read(side, name string, format *plan.LogFormat) error {
 	}
 	r.files++
 	for _, l := range logs {
-		if l.Name == "" && side == name {
-			l.Name = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
-		} else if l.Name == "" { // several files can belong to the same contender
+		unnamed := l.Name == ""
+		if unnamed && side == name {
+			l.Name = plan.DefaultName(name)
+		} else if unnamed { // several files can belong to the same contender
 			l.Name = filepath.Base(side)
 		}
 		if r.sum += len(l.Attempts); r.sum > mostRead {
 			return fmt.Errorf("%s: all files have more than %d attempts", name, mostRead)
 		}
-		r.add(side, name, l)
+		r.add(side, name, l).unnamed = unnamed
 	}
 	return nil
 }
 
+// joinUnjudged joins the answers on a side with the verdicts that another of its files has on them.
+func (r *logReader) joinUnjudged() {
+	logs := r.logs[r.begin:]
+	if len(logs) != 2 {
+		return
+	}
+	answers, verdicts := logs[0], logs[1]
+	if verdicts.Unjudged {
+		answers, verdicts = verdicts, answers
+	}
+	if !answers.Unjudged || verdicts.Unjudged || !verdicts.unnamed {
+		return
+	}
+	verdicts.Name, verdicts.own, verdicts.Labels, verdicts.unnamed = answers.Name, answers.own, answers.Labels, false
+	for _, a := range answers.Attempts {
+		if verdicts.repeats[a.Problem] == 0 {
+			verdicts.repeats[a.Problem] = 1
+			verdicts.Attempts = append(verdicts.Attempts, a)
+		}
+	}
+	r.logs = append(r.logs[:r.begin], verdicts)
+}
+
 // add merges a log with the attempts of the same contender on its side.
-func (r *logReader) add(side, name string, l *plan.Log) {
+func (r *logReader) add(side, name string, l *plan.Log) *sideLog {
 	at := r.begin + slices.IndexFunc(r.logs[r.begin:], func(o *sideLog) bool { return o.Name == l.Name })
 	if at < r.begin {
 		at = len(r.logs)
-		r.logs = append(r.logs, &sideLog{Log: &plan.Log{Name: l.Name, Labels: l.Labels}, side: side, own: l.Name, repeats: map[string]int{}})
+		r.logs = append(r.logs, &sideLog{Log: &plan.Log{Name: l.Name, Labels: l.Labels, Unjudged: l.Unjudged}, side: side, own: l.Name, repeats: map[string]int{}})
 	}
 	to := r.logs[at]
 	for name, value := range to.Labels {
@@ -212,18 +233,20 @@ func (r *logReader) add(side, name string, l *plan.Log) {
 			to.Metrics = append(to.Metrics, metric)
 		}
 	}
-	before := maps.Clone(to.repeats)
+	after := make(map[string]int, len(l.Attempts)) // of to.repeats, which l's own attempts do not count for
 	for _, a := range l.Attempts {
-		if before[a.Problem] > 0 {
+		if to.repeats[a.Problem] > 0 {
 			to.again++
 		}
-		a.Repeat += before[a.Problem]
-		to.repeats[a.Problem] = max(to.repeats[a.Problem], a.Repeat)
+		a.Repeat += to.repeats[a.Problem]
+		after[a.Problem] = max(after[a.Problem], a.Repeat)
 		to.Attempts = append(to.Attempts, a)
 	}
+	maps.Copy(to.repeats, after)
 	for _, said := range l.Notes {
 		r.notes = append(r.notes, note{side, name, said})
 	}
+	return to
 }
 
 // remarks returns the notes as lines. Equal notes of a side are merged.

@@ -96,9 +96,9 @@ func (s *Source) Gather(ctx context.Context, names []string, present *Present) (
 	return p, nil
 }
 
-// OfResults returns a page about results without a recorded run.
-func OfResults(name, version string, results *report.Results) *page.Page {
-	return &page.Page{Project: name, Version: version, Words: selection.VerdictWords, Runs: []page.Run{{ID: name, Results: results, Ended: true}},
+// OfResults returns a page about results of other programs, with notes on their files.
+func OfResults(name, version string, results *report.Results, notes []string) *page.Page {
+	return &page.Page{Project: name, Version: version, Foreign: true, Notes: notes, Words: selection.VerdictWords, Runs: []page.Run{{ID: name, Results: results, Ended: true}},
 		Nodes: func(*report.Cell) ([]page.Node, error) { return nil, nil }}
 }
 

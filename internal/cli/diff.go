@@ -84,7 +84,7 @@ func (a *app) runDiff(cmd *cobra.Command, f *diffFlags, args []string) error {
 	case "markdown":
 		err = report.WriteDifferenceMarkdown(a.io.Out, d)
 	case githubFormat:
-		err = a.onGitHub(func(w io.Writer) error { return report.WriteDifferenceMarkdown(w, d) }, func(w io.Writer) error { return report.WriteChangeAnnotations(w, d.Changes) })
+		err = a.onGitHub(func(w io.Writer) error { return report.WriteDifferenceMarkdown(w, d) }, func(w io.Writer) error { return report.WriteChangeAnnotations(w, d) })
 	default:
 		err = report.WriteDifference(a.io.Out, d, report.Options{Page: a.lines(), Verbose: a.flags.verbose})
 	}

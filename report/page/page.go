@@ -22,6 +22,9 @@ var ErrNoResults = errors.New("no run has results yet")
 type Page struct {
 	Project string // display name
 	Version string // version of fevalgraph
+	// Foreign means that the only run is of files of other programs: it has results alone. Notes are remarks on them.
+	Foreign bool
+	Notes   []string
 	// Runs are sorted by time. The report is about the last one; the earlier ones are for comparison.
 	Runs []Run
 	// Before are the runs before Runs, for figures over runs.

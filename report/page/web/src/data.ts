@@ -28,7 +28,7 @@ export interface Task {
   products?: { name: string; path: string; publish?: string; digest: string }[]
 }
 export interface Index {
-  schema: number; project: string; version: string; live?: boolean; runs: Run[]; cells: Cells; checkpoints: Checkpoints
+  schema: number; project: string; version: string; live?: boolean; foreign?: boolean; notes?: string[]; runs: Run[]; cells: Cells; checkpoints: Checkpoints
   past: { outcome: Column; score: Numbers }[]; differences: Difference[]; leaders: Board[]; matrix: Heat; since: number; concerns: Concern[]
   tasks?: Task[]
   summary: { cells: number; checkpoints: number }; chunks: { id: string; first: number }[]; work?: string; figures: string; trees: { id: string; first: number }[]; grids: { id: string; first: number }[]; outcomes: string[]; groups: string[]

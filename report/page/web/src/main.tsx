@@ -78,7 +78,7 @@ function App({ x }: { x: Index }) {
       <header class="top">
         <a class="title" href={link('summary')}>{x.project}</a>
         <nav aria-label="Views">
-          {views.map(([key, name], i) => <a href={link(key)} aria-current={key === current ? 'page' : undefined} title={`${name} (${i + 1})`}>{name}</a>)}
+          {views.map(([key, name], i) => x.foreign && ['compare', 'timeline'].includes(key) ? null : <a href={link(key)} aria-current={key === current ? 'page' : undefined} title={`${name} (${i + 1})`}>{name}</a>)}
         </nav>
         {live && <a class={'live ' + (live.ended ? 'dim' : 'o-running')} href={link('live')} aria-current={current === 'live' ? 'page' : undefined}>
           {live.ended ? 'no run goes on' : `▶ ${doneOf(live)} of ${live.nodes}`}

@@ -106,7 +106,7 @@ function Board({ x, grid, filter, full, turn, say, clear }: { x: Index; grid: Gr
   }, [grid, turn, full])
 
   const narrow = view.width < 560
-  const longest = (places: number[], names: string[]) => Math.max(...places.slice(0, 200).map(p => names[p].length), 4) * 7.2 + 24
+  const longest = (places: number[], names: string[]) => Math.max(...places.slice(0, 200).map(p => names[p].length), 4) * 8 + 28
   const named = useMemo(() => ({ problems: longest(grid.problems, x.matrix.problems), solutions: longest(grid.solutions, x.matrix.solutions) }), [grid])
   /** The orientation in which all of it fits, if it is readable then. */
   const layout = (turned: boolean) => {

@@ -17,6 +17,7 @@ export function Summary({ x }: { x: Index }) {
       <Ranking x={x} />
       {before && <Changed x={x} d={before} />}
       <Concerns x={x} />
+      <Notes x={x} />
       {x.runs.length > 1 && <Runs x={x} />}
       <Facts x={x} />
     </div>)
@@ -25,6 +26,7 @@ export function Summary({ x }: { x: Index }) {
 /** Details about the report's data. */
 function Facts({ x }: { x: Index }) {
   const run = x.runs[x.runs.length - 1]
+  if (x.foreign) return <dl class="facts"><Fact name="results">{run.run}</Fact><Fact name="read by">fevalgraph {x.version}</Fact></dl>
   return (
     <dl class="facts">
       <Fact name="run">{run.run}</Fact>
@@ -189,6 +191,16 @@ function ConcernOf({ x, c }: { x: Index; c: Concern }) {
       <ul class="names">{c.cells.map(i => <li><a href={link('cell', cellName(x, i))}>{cellName(x, i)}</a></li>)}</ul>
       {c.more && <p class="note">and {counted(c.more, 'more checkpoint')}</p>}
     </details></li>)
+}
+
+/** Remarks on the files of other programs. */
+function Notes({ x }: { x: Index }) {
+  if (!x.notes?.length) return null
+  return (
+    <section aria-labelledby="notes">
+      <h2 id="notes">Notes on the files</h2>
+      <ul class="list">{x.notes.map(note => <li>{note}</li>)}</ul>
+    </section>)
 }
 
 function Runs({ x }: { x: Index }) {
