@@ -172,7 +172,7 @@ func TestFrontierRuns(t *testing.T) {
 		}
 		if test.compat == "safe" {
 			out := program(t, 0, append([]string{"validate", "--reference", "-C", dir}, run[4:]...)...)
-			if !strings.Contains(out, "1 of 1 references reach") {
+			if !strings.Contains(out, "1 of 1 references have the expected result") {
 				t.Error(out)
 			}
 		}

@@ -41,7 +41,7 @@ func TestSCBenchMistakes(t *testing.T) {
 		"no_version":        {head + "checkpoints:\n  checkpoint_1:\n    order: 1\n", "checkpoints.checkpoint_1.version is missing"},
 		"checkpoint_env":    {head + tail + "    env:\n      B: true\n", "checkpoints.checkpoint_1.env.B must be a string"},
 		"checkpoint_limit":  {head + tail + "    timeout: [1]\n", "checkpoints.checkpoint_1.timeout must be a number"},
-		"tests_are_missing": {head + tail, "There is no"},
+		"tests_are_missing": {head + tail, "tests\" not found"},
 	}
 	root := t.TempDir()
 	for name, m := range mistakes {

@@ -154,7 +154,7 @@ func TestCannotBe(t *testing.T) {
 		{"little memory", docker.Options{Image: baseImage, Memory: 1 << 20}, "Minimum memory limit allowed is 6MB (hint: raise it"},
 		{"many cpus", docker.Options{Image: baseImage, CPUs: 10000}, "cpus: Error response from daemon: Range of CPUs"},
 		{"network", docker.Options{Image: baseImage, Network: "no-such-network"}, "no-such-network"},
-		{"network of the host", docker.Options{Image: baseImage, Network: "host"}, `network "host": commands need a network of their own`},
+		{"network of the host", docker.Options{Image: baseImage, Network: "host"}, `network "host": commands need a separate network`},
 		{"workdir", docker.Options{Image: baseImage, Workdir: "work"}, `workdir "work": want an absolute path`},
 		{"gpus", docker.Options{Image: baseImage, GPUs: "some"}, `gpus "some": want all, a number, or device= and a list`},
 	} {

@@ -44,8 +44,8 @@ func FindUses(ctx context.Context, state event.Records, store cache.Store, match
 	if err != nil {
 		return nil, err
 	}
-	u, s := &Uses{}, usesSearch{store: store, match: match, keys: map[cache.Key]string{}, unknown: map[cache.Key]bool{}}
-	files, at := map[string]*partitionUses{}, map[string]int{}
+	u, s := &Uses{}, usesSearch{store: store, match: match, keys: map[cache.Key]string{}, unknown: map[cache.Key]bool{}, verdicts: map[verdictID]bool{}}
+	files, at := map[string]*[]Use{}, map[string]int{}
 	for _, id := range slices.Backward(ids) {
 		run := event.OpenRun(state, id)
 		if run.Foreign() {
@@ -60,7 +60,7 @@ func FindUses(ctx context.Context, state event.Records, store cache.Store, match
 		}
 		u.Runs++
 		for _, name := range manifest.Partitions {
-			for _, use := range files[name].found {
+			for _, use := range *files[name] {
 				key := fmt.Sprint(use.Cell, use.Cell.Checkpoint, use.Node, use.Field, use.Result.Passed, use.Result.Class, use.Result.Groups)
 				if use.Result.Score != nil {
 					key += fmt.Sprint(*use.Result.Score)
@@ -75,17 +75,15 @@ func FindUses(ctx context.Context, state event.Records, store cache.Store, match
 			}
 		}
 	}
-	for _, file := range files {
-		u.Verdicts += file.verdicts
-	}
-	u.Unknown = len(s.unknown)
+	u.Verdicts, u.Unknown = len(s.verdicts), len(s.unknown)
 	return u, nil
 }
 
-// partitionUses holds the uses in a partition file.
-type partitionUses struct {
-	found    []Use
-	verdicts int
+// verdictID identifies a verdict: the node that grades a checkpoint, with its key. A checkpoint that no node grades is
+// its own.
+type verdictID struct {
+	addr string
+	key  cache.Key
 }
 
 // usesSearch caches the uses of keys, which partitions and runs share.
@@ -93,27 +91,28 @@ type usesSearch struct {
 	store cache.Store
 	match Matcher
 
-	mu      sync.Mutex
-	keys    map[cache.Key]string
-	unknown map[cache.Key]bool
+	mu       sync.Mutex
+	keys     map[cache.Key]string
+	unknown  map[cache.Key]bool
+	verdicts map[verdictID]bool
 }
 
 // read searches partition files that are not in known.
-func (s *usesSearch) read(ctx context.Context, from partition.Store, names []string, known map[string]*partitionUses) error {
+func (s *usesSearch) read(ctx context.Context, from partition.Store, names []string, known map[string]*[]Use) error {
 	var group errgroup.Group
 	group.SetLimit(2 * runtime.GOMAXPROCS(0)) // they mostly wait for files
 	for _, name := range names {
 		if known[name] != nil {
 			continue
 		}
-		one := &partitionUses{}
-		known[name] = one
+		found := new([]Use)
+		known[name] = found
 		group.Go(func() error {
 			id, err := partition.ParseName(name)
 			if err != nil {
 				return err
 			}
-			err = s.partition(ctx, from, id, one)
+			*found, err = s.partition(ctx, from, id)
 			if errors.Is(err, partition.ErrDamaged) {
 				return nil
 			}
@@ -126,19 +125,19 @@ func (s *usesSearch) read(ctx context.Context, from partition.Store, names []str
 // where locates the use of a node: in itself, or in a dependency.
 type where struct{ node, field string }
 
-func (s *usesSearch) partition(ctx context.Context, from partition.Store, name partition.Name, into *partitionUses) error {
+func (s *usesSearch) partition(ctx context.Context, from partition.Store, name partition.Name) (found []Use, err error) {
 	rows, err := from.Rows(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	uses, byAddr := make([]where, len(rows)), map[string]where{}
+	uses, at := make([]where, len(rows)), make(map[string]int, len(rows))
 	for i := range rows {
 		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 		field, err := s.fieldOf(ctx, &rows[i])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if field != "" {
 			uses[i] = where{rows[i].Addr, field}
@@ -148,27 +147,37 @@ func (s *usesSearch) partition(ctx context.Context, from partition.Store, name p
 				uses[i] = uses[dep]
 			}
 		}
-		if uses[i].node != "" {
-			byAddr[rows[i].Addr] = uses[i]
-		}
+		at[rows[i].Addr] = i
 	}
 	cells, err := from.Results(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var verdicts []verdictID
 	for i := range cells {
-		into.verdicts += len(cells[i].Checkpoints)
 		for _, c := range cells[i].Checkpoints {
 			id := plan.ResultCell(&cells[i]).At(c.Name)
+			graded := verdictID{addr: id.String()}
 			for _, addr := range id.GradedAt() {
-				if used, ok := byAddr[addr]; ok {
-					into.found = append(into.found, Use{Cell: id, Result: c, Node: used.node, Field: used.field})
-					break
+				row, ok := at[addr]
+				if !ok {
+					continue
 				}
+				graded = verdictID{addr, rows[row].Key}
+				if used := uses[row]; used.node != "" {
+					found = append(found, Use{Cell: id, Result: c, Node: used.node, Field: used.field})
+				}
+				break
 			}
+			verdicts = append(verdicts, graded)
 		}
 	}
-	return nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, v := range verdicts {
+		s.verdicts[v] = true
+	}
+	return found, nil
 }
 
 // fieldOf returns the field of the node itself, if any.
