@@ -96,13 +96,15 @@ func (s *bridges) removePrivate(ctx context.Context, name string) error {
 func (s *bridges) await(ctx context.Context, held int, find func(context.Context) (string, error)) (name string, err error) {
 	tries := retry.Tries{Patience: retry.Patience{For: s.b.d.wait.addresses, Pause: addressesAgain}}
 	for {
-		name, err = find(ctx)
 		s.mu.Lock()
-		if err == nil {
-			s.out++
-		}
-		awaited := s.out > held
+		awaited := s.out > held // before the attempt: a bridge that comes back during it serves the next one
 		s.mu.Unlock()
+		name, err = find(ctx)
+		if err == nil {
+			s.mu.Lock()
+			s.out++
+			s.mu.Unlock()
+		}
 		if !errors.Is(err, errNoAddresses) {
 			return name, err
 		}

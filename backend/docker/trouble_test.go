@@ -427,11 +427,16 @@ func TestNetworkAwaited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.on["POST /networks/create"] = fails(400, "all predefined address pools have been fully subnetted")
-	time.AfterFunc(100*time.Millisecond, func() { b.bridges.give(first) })
+	none := fails(400, "all predefined address pools have been fully subnetted")
+	// The first bridge comes back while the daemon refuses the second.
+	f.on["POST /networks/create"] = func(w http.ResponseWriter, r *http.Request) {
+		b.bridges.give(first)
+		none(w, r)
+	}
 	if second, err := b.bridges.acquire(t.Context()); err != nil || second != first {
 		t.Errorf("the second container gets %q, %v, want %q", second, err, first)
 	}
+	f.on["POST /networks/create"] = none
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
 	if _, err := b.bridges.acquire(ctx); !errors.Is(err, context.Canceled) {
