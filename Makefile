@@ -66,10 +66,19 @@ RACED_LONG := ./graph/... ./cache/... ./reapi/... ./eval/... ./backend/... ./eve
 
 .PHONY: build install charts release demo test engines check fmt modules vet vet-foreign staticcheck unit race race-long real attack stale pages bazelremote editors differential differential-long simulate skypilot buildbarn dist dist-check soak soak-batch soak-skypilot soak-buildbarn soak-store soak-differential fuzz clean tools browser web vscode docker-up docker-down
 
+ifdef BUILT # in steps of test and engines: make would begin later steps while the first ones wait for these
+build modules: ;
+else
 # Without C libraries: the program is sent to clusters (docs/backends/skypilot.md).
 build: modules
 	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/fevalgraph
 	CGO_ENABLED=0 GOOS=linux $(GO) build -ldflags='-s -w' -o $(BIN)-worker ./cmd/fevalgraph/fevalgraph-worker
+
+# Listing dependencies downloads them.
+modules:
+	@scripts/retry $(GO) list -deps -test ./... >/dev/null
+	@scripts/retry $(GO) -C bench list -deps -test ./... >/dev/null
+endif
 
 PREFIX ?= $(HOME)/.local
 install:
@@ -82,11 +91,6 @@ charts:
 	$(GO) run -C bench ./charts
 
 tools: $(UV) $(STATIC) $(GOJUDGE) $(BAZELREMOTE) $(BUILDBARN)/bb_worker $(ESBUILD) browser neovim
-
-# Listing dependencies downloads them.
-modules:
-	@scripts/retry $(GO) list -deps -test ./... >/dev/null
-	@scripts/retry $(GO) -C bench list -deps -test ./... >/dev/null
 
 $(UV): scripts/uv-requirements.txt
 	scripts/install-uv $(UV_DIR)
@@ -132,12 +136,12 @@ demo: build $(UV)
 TEST := real fmt vet staticcheck unit race differential
 ENGINES := skypilot differential-long race-long stale pages vet-foreign dist-check buildbarn editors bazelremote
 
-test: build
-	@$(MAKE) --no-print-directory -j 3 $(TEST)
+test: build $(UV) $(GOJUDGE)
+	@$(MAKE) --no-print-directory -j 3 BUILT=yes $(TEST)
 	@echo "all tests passed"
 
-engines: build
-	@$(MAKE) --no-print-directory -j 3 $(ENGINES)
+engines: build $(UV) $(GOJUDGE)
+	@$(MAKE) --no-print-directory -j 3 BUILT=yes $(ENGINES)
 	@echo "all tests of engines passed"
 
 check: fmt vet staticcheck unit
