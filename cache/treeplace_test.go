@@ -129,7 +129,7 @@ func TestPlaceTreeOverHostileFiles(t *testing.T) {
 	overwriteNew(t, filepath.Join(dst, "dir/full/of/things"), "x")
 	symlink(filepath.Join(outside, "precious"), "file")   // a file's place
 	symlink(outside, "tests")                             // a directory's place
-	symlink("dir", "inside")                              // one that stays inside
+	symlink("dir", "inside")                              // it stays inside
 	symlink(filepath.Join(outside, "absent"), "dangling") // one to nothing
 	overwriteNew(t, filepath.Join(dst, "sub"), "a file at a directory's place")
 	overwriteNew(t, filepath.Join(dst, "stays"), "stays")

@@ -202,7 +202,7 @@ func (s *session) run(t *testing.T, text string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// changing is what differs from run to run and from machine to machine, and
+// changing matches the text that differs from run to run and from machine to machine, and
 // what one form of it stands for all.
 var changing = []struct {
 	pattern *regexp.Regexp

@@ -1,4 +1,4 @@
-// Package docs_test keeps the documentation true. It has no code of its own:
+// Package docs_test keeps the documentation true. It has only tests:
 //
 //	hcl_test.go      every hcl block is a configuration without errors
 //	console_test.go  every console block shows what its commands print

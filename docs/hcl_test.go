@@ -17,7 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// preamble is what blocks may refer to without declaring it: the quickstart.
+// preamble declares the names that blocks can refer to: those of the quickstart.
 // Blocks leave out the parts that they declare themselves.
 var preamble = []struct{ addr, text string }{
 	{"problem.tally", `problem "tally" {

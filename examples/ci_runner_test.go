@@ -124,7 +124,7 @@ func (p *pipelines) job(w workflow, name string, more map[string]string) (bool, 
 	return good, printed.String(), found
 }
 
-// script is what the action runs.
+// script is the script of the action.
 func (p *pipelines) script() string {
 	text, err := os.ReadFile(filepath.Join("ci", "action.yml"))
 	var action struct {

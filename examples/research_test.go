@@ -20,7 +20,7 @@ func TestResearchCompiles(t *testing.T) {
 	compiles(t, lang.Options{Dir: "research"}, "research.nodes")
 }
 
-// The reference is what a grader gives on this machine; containers give it, too.
+// The reference is the grader's result on this machine; containers give the same.
 func TestResearchRuns(t *testing.T) {
 	dir := project(t, "research")
 	var flags []string

@@ -19,7 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// project is what a test generates in.
+// project is the project of a test that generates.
 type project struct {
 	t      *testing.T
 	dir    string

@@ -168,7 +168,7 @@ func (l *life) weather() faulty.Weather {
 	return w
 }
 
-// outcome is what a run gave.
+// outcome holds the results of a run.
 type outcome struct {
 	answers []string
 	report  *Report
@@ -211,7 +211,7 @@ func (l *life) execute(disk *faulty.Disk, ends bool) (*outcome, error) {
 }
 
 // readResults reads the outputs of kept nodes, all of them also after an error:
-// reading is what drops damaged ones.
+// reading drops damaged ones.
 func (l *life) readResults(g *Graph, r *Report, store cache.Store) error {
 	var errs []error
 	for _, id := range r.Nodes {

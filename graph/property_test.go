@@ -32,7 +32,7 @@ type world struct {
 type randomNode struct {
 	deps      []int
 	modulus   uint32 // small ones make equal outputs likely
-	failEvery uint32 // values that are multiples fail; 0 is none
+	failEvery uint32 // values that are multiples fail; 0 means that none does
 	timeouts  bool   // they time out instead
 	tolerant  bool
 	kept      bool
@@ -166,7 +166,7 @@ func (w *world) run(ctx context.Context, i int, work *Work) (Outcome, error) {
 	return o, err
 }
 
-// answers is what an execution gave, apart from where answers are from.
+// answers returns the results of an execution, without the sources of its answers.
 func answers(g *Graph, r *Report) []string {
 	var all []string
 	for _, id := range r.Nodes {

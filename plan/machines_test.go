@@ -136,7 +136,7 @@ func TestMachines(t *testing.T) {
 	}
 }
 
-// One cluster for one node at a time is what machines are unless their block says otherwise.
+// Without settings in their block, machines are one cluster, for one node at a time.
 // Elsewhere, resources change nothing.
 func TestMachineSlots(t *testing.T) {
 	p, blocks := onMachines(t, machineProblems, &lang.Machines{})

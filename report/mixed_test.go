@@ -9,7 +9,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// test makes a test of 12.5 ms; message "" is none.
+// test makes a test of 12.5 ms; without a message if that is "".
 func test(id string, g verdict.Group, s verdict.TestStatus, message string) Test {
 	t := Test{Test: verdict.Test{ID: id, File: "tests/test_checkpoint_1.py", Checkpoint: "checkpoint_1", Group: g, Status: s}, DurationMS: 12.5}
 	if message != "" {
@@ -42,7 +42,7 @@ func checkpoint(name string, class verdict.Class, passed bool, tests ...Test) Ch
 	return c
 }
 
-// nasty is what a hostile or unlucky test may print.
+// nasty is the output of a hostile or unlucky test.
 const nasty = "naïve 🙂 日本\nline \"two\", | <b>&amp;</b> `x`\r\n\x1b[31mred\x1b[0m\x00nul\u202egnp.exe ]]> \xff end"
 
 // mixed has a cell of every status and a checkpoint of most classes.

@@ -218,7 +218,7 @@ func (s *site) machine(cluster string) *machine {
 	return s.machines[cluster]
 }
 
-// project is what pools of one project share.
+// project holds the state that pools of one project share.
 type project struct {
 	*site
 	state  string

@@ -16,7 +16,7 @@ import (
 )
 
 // What is placed belongs to the owner, the way there included; what was there
-// before is left alone, and so is what symlinks lead to.
+// before is left alone, and so are targets of symlinks.
 func TestOwner(t *testing.T) {
 	owner := workspace.Owner{UID: os.Geteuid(), GID: os.Getegid()}
 	if owner.UID == 0 {

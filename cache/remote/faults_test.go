@@ -31,7 +31,7 @@ var faults = map[string]remotetest.Faults{
 	"truncated":   {Truncated: true},
 }
 
-// mostDelay is what a cache may cost a run, for a machine that is busy. On a quiet one it is
+// mostDelay limits the time that a cache adds to a run, for a machine that is busy. On a quiet one it is
 // less than 5 s.
 const mostDelay = 30 * time.Second
 

@@ -143,7 +143,7 @@ func storeAs(t *testing.T, m *machine, manifest string, content []byte, r cache.
 	return &r
 }
 
-// served is what a store has for a manifest.
+// served holds a store's answer for a manifest.
 func served(t *testing.T, m *machine, manifest string) (*cache.Record, error) {
 	t.Helper()
 	return m.Record(context.Background(), keyOf(manifest))

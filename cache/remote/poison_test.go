@@ -19,7 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/remote/remotetest"
 )
 
-// envelope is what attackers change.
+// envelope holds the fields that attackers change.
 type envelope struct {
 	PayloadType string              `json:"payloadType"`
 	Payload     string              `json:"payload"`
@@ -48,7 +48,7 @@ func sealed(e *execution.ActionResult, v any) *execution.ActionResult {
 // poison is an entry in the place of the victim's.
 type poison func(t *testing.T, w *world) *execution.ActionResult
 
-// world is what an attacker has who can write everything to the server: the entry that is
+// world holds the possessions of an attacker who can write everything to the server: the entry that is
 // there, entries of other questions and namespaces that the same key signed, and one for
 // the same question of a key that is not trusted.
 type world struct{ victim, other, elsewhere, foreign *execution.ActionResult }

@@ -14,7 +14,7 @@ import (
 )
 
 // refusedAttacks are right solutions with something that no archive holds. None of them
-// may be judged as right, nor choose to have no verdict. File is what is made, beside the
+// may be judged as right, nor choose to have no verdict. File is the file to create, beside the
 // main file, where a solution is a directory; elsewhere it is made in place of that.
 var refusedAttacks = []struct {
 	name, file string

@@ -54,7 +54,7 @@ type bazelRemote struct {
 // bazelRemotes is the key of a script's servers.
 type bazelRemotes string
 
-// bazelRemoteCommand starts a server, or starts, stops or ends one that there is.
+// bazelRemoteCommand starts a server, or starts, stops or ends an existing one.
 func bazelRemoteCommand(ts *testscript.TestScript, args []string) error {
 	const usage = "usage: bazelremote start NAME [auth] [tls] [reads]; or kill, stop, continue, restart NAME"
 	if len(args) < 2 {

@@ -117,7 +117,7 @@ func (c *checkout) lastRun() *runRecord {
 	return r
 }
 
-// states is what the records of all runs, ended or not, say about nodes.
+// states returns the states of nodes in the records of all runs, ended or not.
 func (c *checkout) states() map[string]event.State {
 	c.t.Helper()
 	all := map[string]event.State{}

@@ -132,7 +132,7 @@ func appendCommand(ts *testscript.TestScript, args []string) error {
 	return errors.Join(err, f.Close())
 }
 
-// perRun is what differs between equal results of two runs.
+// perRun matches the text that differs between equal results of two runs.
 var perRun = regexp.MustCompile(`"(run|duration_ms)":[^,}]*|\b(time|timestamp|name="run" value)="[^"]*"`)
 
 func sameResultsCommand(ts *testscript.TestScript, args []string) error {

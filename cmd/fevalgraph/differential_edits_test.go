@@ -359,7 +359,7 @@ func (w *diffWorld) stored() []string {
 // stateFilesOf returns the files of a project's state on which runs rely.
 func stateFilesOf(c *checkout) []string {
 	var paths []string
-	entries, _ := os.ReadDir(filepath.Join(c.dir, ".fevalgraph")) // there is none at first
+	entries, _ := os.ReadDir(filepath.Join(c.dir, ".fevalgraph")) // it does not exist at first
 	for _, e := range entries {
 		if e.Type().IsRegular() && e.Name() != "latest" {
 			paths = append(paths, filepath.Join(c.dir, ".fevalgraph", e.Name()))

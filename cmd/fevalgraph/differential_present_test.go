@@ -14,7 +14,7 @@ import (
 	cmpdiff "github.com/google/go-cmp/cmp"
 )
 
-// diffShown is what a document shows of checkpoints, by their names: each as an object.
+// diffShown holds the checkpoints of a document, by their names: each as an object.
 type diffShown map[string]map[string]any
 
 // shownBy returns the checkpoints of results, or of a file that has some.

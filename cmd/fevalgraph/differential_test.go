@@ -108,7 +108,7 @@ type diffWorld struct {
 	recorded map[string]string // results of earlier runs, by id
 }
 
-// diffOutcome is what a run shows.
+// diffOutcome holds the visible results of a run.
 type diffOutcome struct {
 	exit                             int
 	message                          string // when the configuration is refused
@@ -252,7 +252,7 @@ func (w *diffWorld) finished(cmd *exec.Cmd, err error) (stdout []byte, exit int)
 	return cmd.Stdout.(*bytes.Buffer).Bytes(), exit
 }
 
-// diffPlan is what plan said: which nodes are stale, or how many.
+// diffPlan holds the output of plan: the stale nodes, or their number.
 type diffPlan struct {
 	exit  int
 	stale int

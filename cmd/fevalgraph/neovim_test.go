@@ -52,7 +52,7 @@ type neovimResults struct {
 	Lenses   []string `json:"lenses"`
 	Folds    int      `json:"folds"`
 	Symbols  int      `json:"symbols"`
-	Same     bool     `json:"same"` // whether the buffer is what it was, and the server has it so
+	Same     bool     `json:"same"` // whether the buffer is unchanged, and the server has the same text
 }
 
 func (use neovimUse) run(t *testing.T) {

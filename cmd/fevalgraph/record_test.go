@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// runRecord is what a run's events.jsonl says.
+// runRecord holds the content of a run's events.jsonl.
 type runRecord struct {
 	start    event.RunStart
 	end      event.RunEnd

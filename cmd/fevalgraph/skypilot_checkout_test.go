@@ -190,7 +190,7 @@ func (c *onClusters) launched(said string) (clusters []string) {
 	return clusters
 }
 
-// prefix is what the names of the project's clusters begin with.
+// prefix begins the names of the project's clusters.
 func (c *onClusters) prefix() string {
 	sum := sha256.Sum256([]byte(filepath.Join(c.dir, ".fevalgraph")))
 	return "fg-" + hex.EncodeToString(sum[:3]) + "-"

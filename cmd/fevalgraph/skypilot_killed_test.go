@@ -40,7 +40,7 @@ var clusterTroubles = []struct {
 	}},
 }
 
-// clusterSoak is what all rounds share.
+// clusterSoak holds the state that all rounds share.
 type clusterSoak struct {
 	c      *onClusters
 	random *rand.Rand

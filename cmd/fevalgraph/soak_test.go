@@ -55,7 +55,7 @@ type soak struct {
 	whole  time.Duration          // that it takes
 }
 
-// disturbance is what happens to one run.
+// disturbance describes an event during one run.
 type disturbance struct {
 	name     string
 	share    float64       // of an undisturbed run's time, after which it happens

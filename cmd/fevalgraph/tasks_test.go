@@ -13,7 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// tasksAgree runs a copy of testdata/tasks in dir: what tasks make elsewhere is what they make here, and
+// tasksAgree runs a copy of testdata/tasks in dir: tasks make the same elsewhere as here, and
 // can be used wherever the other can; and a command that makes nothing is broken in the same words.
 func tasksAgree(t *testing.T, dir string, command func(args ...string) *exec.Cmd) {
 	t.Helper()

@@ -14,7 +14,7 @@ import (
 )
 
 // layJob lays a project of tasks, each with a test, and a job of so many trials of each.
-// Every third trial of a task has an answer of its own.
+// Every third trial of a task has a separate answer.
 func layJob(t testing.TB, dir string, tasks, trials int) {
 	config, files := "", map[string]string{}
 	for i := range tasks {

@@ -342,7 +342,7 @@ func FuzzRecord(f *testing.F) {
 }
 
 // A trial of a task that a problem is has the artifacts that the task declares, at their
-// places; and what the task calls its score is what was recorded.
+// places; and the task's score equals the recorded one.
 func TestTrialsOfTasks(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{

@@ -69,7 +69,7 @@ func manifestOf(collected ...string) string {
 	return text + "]"
 }
 
-// commandProblems are problems whose score is what the solution says.
+// commandProblems are problems whose score the solution prints.
 const commandProblems = `
 problem "any" {
   for_each = ["word", "other"]

@@ -36,7 +36,7 @@ func outcomes(l *plan.Log) map[string]string {
 	return out
 }
 
-// The report is what the harness wrote of six instances.
+// The harness wrote the report, about six instances.
 func TestRun(t *testing.T) {
 	text, err := os.ReadFile("testdata/agent.1.json")
 	if err != nil {

@@ -32,12 +32,12 @@ func read(t *testing.T, path string) cache.Sighting {
 	return one
 }
 
-// Whatever happens to what a call read is a difference, by its path; what calls write themselves is none.
+// Whatever happens to what a call read is a difference, by its path; files that calls write themselves are not.
 func TestDifference(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		then    func(t *testing.T, root string, s *Seen)
-		differs string // below the root; "" is none
+		differs string // below the root; "" if nothing differs
 	}{
 		{"nothing", func(*testing.T, string, *Seen) {}, ""},
 		{"other content", func(t *testing.T, root string, _ *Seen) { write(t, filepath.Join(root, "problem/tests.py"), "b") }, "problem/tests.py"},

@@ -17,7 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// project is one in a directory of its own, with what it says about its stores.
+// project is a project in a separate directory, with its settings for stores.
 type project struct {
 	options options.Options
 	config  *lang.Config

@@ -101,7 +101,7 @@ var retiredPhrases = []retired{
 	{"say nothing", "are ignored", ""},
 }
 
-// text is what one file has to be searched for.
+// text holds the searchable text of one file.
 type text struct {
 	path  string
 	names []string // identifiers

@@ -20,7 +20,7 @@ import (
 // hang is how long a test waits before it gives up.
 const hang = 2 * time.Minute
 
-// client is an editor of few abilities: it keeps texts by code of its own and remembers what
+// client is an editor of few abilities: it keeps texts by separate code and remembers what
 // the server publishes.
 type client struct {
 	t     testing.TB

@@ -59,7 +59,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// validated is what `validate` says of the texts that a client has open, by URI.
+// validated returns the diagnostics of `validate` for the open texts of a client, by URI.
 func (c *client) validated(dir string) map[string][]diagnostic {
 	o := projectOptions(c.t)
 	o.Dir = dir

@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// made is what a file's blocks make, by the lines where these begin, from 1.
+// made holds the objects that a file's blocks declare, by their first lines, from 1.
 type made struct {
 	instances map[int]int
 	suites    map[int]int // cells

@@ -44,7 +44,7 @@ func applied(text string, edits []textEdit) string {
 	return string(utf16.Decode(all))
 }
 
-// within is what a range of a text has in it.
+// within returns the text in a range.
 func within(text string, r Range) string {
 	whole, rest := applied(text, []textEdit{{r, ""}}), text
 	before := applied(text, []textEdit{{Range{r.Start, Position{Line: 1 << 30}}, ""}})

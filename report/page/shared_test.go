@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// shared is what the page does itself and the program does, too: web/test/shared.ts compares
+// shared holds results of code that the page and the program both have: web/test/shared.ts compares
 // the page with these answers of the program.
 type shared struct {
 	Index     *index         `json:"index"`

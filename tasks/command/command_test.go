@@ -126,7 +126,7 @@ func TestEndings(t *testing.T) {
 		run     command.Run
 		rule    score.Rule
 		class   verdict.Class
-		score   float64 // -1 is none
+		score   float64 // -1 if there is no score
 		message string
 	}{
 		{"a score", "cat ../solution/solution.py; echo 85.5 90", command.Run{}, safe, verdict.Judged, 85.5, ""},

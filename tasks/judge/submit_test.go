@@ -67,7 +67,7 @@ func (readFiles) Digest(path string, _ fs.FileInfo) (cache.Digest, error) {
 	return cache.SumBytes(content), err
 }
 
-// grading is what Graded stores.
+// grading holds the content that Graded stores.
 type grading struct {
 	verdict.Checkpoint
 	measured verdict.Measurements

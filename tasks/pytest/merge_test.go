@@ -176,7 +176,7 @@ func TestMergedOrder(t *testing.T) {
 	}
 }
 
-// script is what a test file does when a simulated pytest loads and runs it.
+// script lists the actions of a test file that a simulated pytest loads and runs.
 type script struct {
 	file  string
 	load  string   // "", or how loading ends
@@ -249,7 +249,7 @@ func simulate(scripts []script, conftest string, goOn bool) runOutput {
 	return runOutput{exit: exitFacts{Exit: session.Exit{Code: code}}, report: withCollectors(jsonOf(code, ran...), broken, n), log: append(log, lastLineOf(ran...)...)}
 }
 
-// ended is what a run leaves that ends before its time.
+// ended holds the files of a run that ends early.
 func ended(how string, log []byte, ran []one) runOutput {
 	switch how {
 	case "kill":
@@ -310,7 +310,7 @@ func randomScripts(r *rand.Rand) (own, common []script, lead int) {
 	return own, common, r.IntN(len(own))
 }
 
-// calm makes a test file one that does not end the run of others.
+// calm removes the actions of a test file that end the run of others.
 func (s *script) calm() {
 	if s.load != "error" {
 		s.load = ""

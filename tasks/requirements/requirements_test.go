@@ -29,7 +29,7 @@ func load(t *testing.T, path string) *Lock {
 
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), FileName)
-	l := load(t, path) // one that is not there is empty
+	l := load(t, path) // a missing one is empty
 	if _, ok := l.Pins("3.12", "linux/amd64", []string{"pytest"}); ok {
 		t.Error("an empty lock has pins")
 	}

@@ -76,7 +76,7 @@ func TestBestOfIsMeanOverChoices(t *testing.T) {
 	}
 }
 
-// It is unbiased: over many draws of n attempts its mean is what k attempts give.
+// It is unbiased: over many draws of n attempts its mean equals the result of k attempts.
 func TestBestOfIsUnbiased(t *testing.T) {
 	const n, k, p, draws = 6, 3, 0.3, 20000
 	random := rand.New(rand.NewPCG(7, 7))

@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// carried is what travels: pieces in a directory, and contents in memory.
+// carried holds the transferred data: pieces in a directory, and contents in memory.
 type carried struct {
 	pieces  map[cache.Digest]string
 	content map[cache.Digest][]byte

@@ -80,7 +80,7 @@ func (s *suite) readLine(dir, file, line string) error {
 	return nil
 }
 
-// statusOf returns the status itself or, for FILE~TEXT, one that depends on the content of a file in the
+// statusOf returns the status itself or, for FILE~TEXT, a status that depends on the content of a file in the
 // workspace.
 func statusOf(word string) string {
 	file, text, ok := strings.Cut(word, "~")
