@@ -45,19 +45,23 @@ func (c *checkedOut) options(o *Options) (Options, error) {
 // git runs git commands in a repository that can be hostile: commands that the repository configures do not
 // run.
 type git struct {
-	dir   string
-	env   []string
-	input string
+	dir string
+	env []string
 }
 
 // run returns the output of a command.
 func (g *git) run(ctx context.Context, args ...string) (string, error) {
+	return g.feed(ctx, "", args...)
+}
+
+// feed returns the output of a command that reads input.
+func (g *git) feed(ctx context.Context, input string, args ...string) (string, error) {
 	args = append([]string{"--no-pager", "-C", g.dir, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "checkout.workers=0"}, args...)
 	c := exec.CommandContext(ctx, "git", args...)
 	c.Env = append(c.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	c.Env = append(c.Env, g.env...)
 	var said bytes.Buffer
-	c.Stdin, c.Stderr = strings.NewReader(g.input), &said
+	c.Stdin, c.Stderr = strings.NewReader(input), &said
 	out, err := c.Output()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
@@ -173,12 +177,13 @@ func (g *git) fill(ctx context.Context, c *checkedOut, paths *pathSet) error {
 	if err != nil {
 		return err
 	}
+	var wanted strings.Builder
 	for name := range strings.SplitAfterSeq(names, "\x00") {
 		if paths.has(filepath.Join(c.top, filepath.FromSlash(strings.TrimSuffix(name, "\x00")))) {
-			at.input += name
+			wanted.WriteString(name)
 		}
 	}
-	_, err = at.run(ctx, append(args, "-z", "--stdin")...)
+	_, err = at.feed(ctx, wanted.String(), append(args, "-z", "--stdin")...)
 	return err
 }
 
