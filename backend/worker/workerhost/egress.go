@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httputil"
 	"net/netip"
 	"strings"
 	"time"
@@ -34,11 +35,23 @@ func serveEgress(ctx context.Context, address string, hosts []string) error {
 type egress struct {
 	hosts []string
 	dial  func(ctx context.Context, network, address string) (net.Conn, error)
-	plain http.Transport
+	plain *httputil.ReverseProxy
 }
 
 func newEgress(hosts []string, dial func(ctx context.Context, network, address string) (net.Conn, error)) *egress {
-	return &egress{hosts: hosts, dial: dial, plain: http.Transport{DialContext: dial, ResponseHeaderTimeout: time.Minute, DisableCompression: true}}
+	plain := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL.RawQuery = r.In.URL.RawQuery // unchanged, also if it cannot be parsed
+			r.Out.Host = r.Out.URL.Host            // which the list allows; the header can name another host
+			r.Out.Header.Del("Connection")
+			r.Out.Header.Del("Upgrade")
+		},
+		Transport: &http.Transport{DialContext: dial, ResponseHeaderTimeout: time.Minute, DisableCompression: true},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+		},
+	}
+	return &egress{hosts: hosts, dial: dial, plain: plain}
 }
 
 // ServeHTTP implements http.Handler.
@@ -52,30 +65,8 @@ func (e *egress) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Scheme != "http":
 		http.Error(w, "this is a proxy for http and CONNECT", http.StatusBadRequest)
 	default:
-		e.forward(w, r)
+		e.plain.ServeHTTP(w, r)
 	}
-}
-
-// forward makes a plain request.
-func (e *egress) forward(w http.ResponseWriter, r *http.Request) {
-	out := r.Clone(r.Context())
-	out.RequestURI = ""
-	out.Host = out.URL.Host // which is in the list; the header can name another
-	for _, name := range append(strings.Split(strings.Join(out.Header.Values("Connection"), ","), ","),
-		"Connection", "Proxy-Connection", "Proxy-Authorization", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade") {
-		out.Header.Del(strings.TrimSpace(name))
-	}
-	answer, err := e.plain.RoundTrip(out)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadGateway)
-		return
-	}
-	defer answer.Body.Close()
-	for name, values := range answer.Header {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(answer.StatusCode)
-	_, _ = io.Copy(w, answer.Body)
 }
 
 // tunnel connects the client with a host.
