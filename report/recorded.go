@@ -75,7 +75,7 @@ func (c *Comparison) add(cell *Cell) {
 	}
 	c.Compared++
 	c.ThereOfThese += there
-	here, all, unreached := cell.scoreLike(r)
+	here, all, unreached := cell.ScoreLike(r)
 	if unreached {
 		c.Unreached++
 	}
@@ -90,21 +90,18 @@ func (c *Comparison) add(cell *Cell) {
 	}
 }
 
-// scoreLike returns the score as r.Last and r.Solved say: 1 if all checkpoints passed, or see ScoreLike.
-func (cell *Cell) scoreLike(r *Recorded) (score *float64, all float64, unreached bool) {
-	if !r.Solved {
-		return cell.ScoreLike(r.Last)
+// ScoreLike returns the score in the manner of recorded results: the mean score of the checkpoints that were reached,
+// the score of the last one, or 1 if all passed, by r.Last and r.Solved; nil if a checkpoint has no verdict. all counts
+// checkpoints that were not reached as 0. r can be nil for the mean.
+func (cell *Cell) ScoreLike(r *Recorded) (score *float64, all float64, unreached bool) {
+	if r != nil && r.Solved {
+		sample := cell.Sample()
+		if v, ok := verdict.PassValue(&sample); ok {
+			return &v, v, false
+		}
+		return nil, 0, false
 	}
-	sample := cell.Sample()
-	if v, ok := verdict.PassValue(&sample); ok {
-		return &v, v, false
-	}
-	return nil, 0, false
-}
-
-// ScoreLike returns the mean score of the checkpoints that were reached, or with last the score of the last
-// one; nil if one of them has no verdict. all counts checkpoints that were not reached as 0.
-func (cell *Cell) ScoreLike(last bool) (score *float64, all float64, unreached bool) {
+	last := r != nil && r.Last
 	sum, n, judged := 0.0, 0, true
 	listed := cell.Listed()
 	for i := range listed {
@@ -147,7 +144,7 @@ func (r row) recorded() string {
 	}
 	now := r.checkpoint.Score
 	if all.Solved {
-		now, _, _ = r.cell.scoreLike(all)
+		now, _, _ = r.cell.ScoreLike(all)
 	}
 	said := ""
 	switch {

@@ -56,7 +56,7 @@ var rooms = []room{
 	{"eval/packs", []string{"eval/causes", "eval/exit", "eval/history", "eval/options", "eval/partition", "eval/shards", "cache", "cache/pack", "event", "report"}, "it packs what it is given, and decides nothing"},
 	{"eval/compare", []string{"eval/causes", "eval/exit", "eval/history", "eval/options", "eval/packs", "eval/selection", "eval/stores", "plan", "report", "report/text", "verdict"}, "it compares results, and evaluates nothing"},
 	{"eval/shell", []string{"eval/exit", "backend", "cache", "graph", "lang", "plan", "tasks"}, "it opens a workspace, and brings nothing up to date"},
-	{"eval/release", nil, "it compares what it is handed, and knows neither a project nor nodes"},
+	{"eval/release", []string{"verdict"}, "it compares what it is handed, and knows neither a project nor nodes"},
 	{"eval/reads", []string{"eval/options", "eval/partition", "eval/wake", "cache", "lang"}, "it knows paths and their states, and not what rests on them"},
 	{"eval/user", []string{"eval/exit", "cache/remote"}, "what a person has does not depend on what a project is"},
 	{"eval/validate", []string{"backend", "lang", "lang/diag", "report", "report/text", "tasks", "verdict"}, "it looks at a configuration and at results, and runs nothing"},
