@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
 // RecordedResults are the results of a contender, such as a model, that another program recorded in files.
@@ -80,7 +82,7 @@ func (f recordedFiles) contender(s *Solution) (*RecordedResults, error) {
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	return nil, fmt.Errorf("the files have results of %s, but none of %s", some(others), strings.Join(names, " or "))
+	return nil, fmt.Errorf("the files have results of %s, but none of %s", diag.Some(others), strings.Join(names, " or "))
 }
 
 // score returns the recorded score of a problem. A problem is called by its name or, if that is unique, by the part of a
@@ -102,7 +104,7 @@ func (r *RecordedResults) score(problem string) (score *float64, known bool, err
 		return r.Scores[names[0]], true, nil
 	}
 	slices.Sort(names)
-	return nil, false, fmt.Errorf("%s can each be the problem %s", some(names), problem)
+	return nil, false, fmt.Errorf("%s can each be the problem %s", diag.Some(names), problem)
 }
 
 // recordResults sets what the files of a solution's attribute results have recorded.
@@ -145,15 +147,6 @@ func (l *loader) warnUnrecorded(d *decl, made []*Solution) {
 		names[s.Problem.Name] = true
 	}
 	l.reporterOf(d).report(finding{warning: true, code: "no-results", summary: "Results of other problems", rng: d.block.Body.Attributes["results"].SrcRange,
-		detail: fmt.Sprintf("The files have no result of %s.", some(slices.Sorted(maps.Keys(names)))),
+		detail: fmt.Sprintf("The files have no result of %s.", diag.Some(slices.Sorted(maps.Keys(names)))),
 		hint:   "a problem has the name of a recorded one, or of its part after the last slash"})
-}
-
-// some formats names as part of a sentence, and shortens a long list.
-func some(names []string) string {
-	const shown = 5
-	if more := len(names) - shown; more > 1 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), more)
-	}
-	return strings.Join(names, ", ")
 }

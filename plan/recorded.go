@@ -6,6 +6,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/verdict"
+	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
 // recordedReader returns a reader of files of any format, for solutions that name them.
@@ -92,10 +93,7 @@ func (s *recordedSum) results() *lang.RecordedResults {
 	for problem, values := range s.values {
 		s.Scores[problem] = nil
 		if len(values) > 0 {
-			mean := 0.0
-			for _, v := range values {
-				mean += v / float64(len(values))
-			}
+			mean := statistics.Mean(values)
 			s.Scores[problem] = &mean
 		}
 	}

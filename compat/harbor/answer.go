@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
 // answers are the problems of a configuration.
@@ -103,7 +104,7 @@ func (a *answer) mismatch(t *trial) error {
 		names = append(names, s.Name)
 	}
 	if len(names) > len(a.steps) || !slices.Equal(names, a.steps[:len(names)]) {
-		return fmt.Errorf("its steps are %s, but the problem's steps are %s", some(names), some(a.steps))
+		return fmt.Errorf("its steps are %s, but the problem's steps are %s", diag.Some(names), diag.Some(a.steps))
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func collect(files *lang.ReaderFiles, dir string, problems []lang.Candidate) ([]
 			n += trials
 		}
 		told = append(told, warning("unknown-task", "Trials without a problem",
-			fmt.Sprintf("No problem here is the task of %s of %s: %s.", count(n, "trial"), filepath.Base(dir), some(slices.Sorted(maps.Keys(unknown)))),
+			fmt.Sprintf("No problem here is the task of %s of %s: %s.", count(n, "trial"), filepath.Base(dir), diag.Some(slices.Sorted(maps.Keys(unknown)))),
 			"a problem whose harbor block reads the task, or one of the task's name, is one"))
 	}
 	return all, told
@@ -88,7 +88,7 @@ func readJob(files *lang.ReaderFiles, dir string) ([]*trial, diag.List) {
 	}
 	if len(unfinished) > 0 {
 		told = append(told, warning("unfinished-trial", "Trials that are not finished",
-			fmt.Sprintf("Of %s, %s left out, because they did not end: %s.", filepath.Base(dir), are(len(unfinished), "trial"), some(unfinished)),
+			fmt.Sprintf("Of %s, %s left out, because they did not end: %s.", filepath.Base(dir), are(len(unfinished), "trial"), diag.Some(unfinished)),
 			"they are taken once Harbor has written their result.json"))
 	}
 	return trials, told
@@ -125,15 +125,6 @@ func (t *trial) unusable(step string, err error) string {
 
 func warning(code, summary, detail, hint string) diag.Diagnostic {
 	return diag.Diagnostic{Severity: diag.Warning, Code: code, Summary: summary, Detail: detail, Hint: hint}
-}
-
-// some formats names as part of a sentence, and shortens a long list.
-func some(names []string) string {
-	const shown = 5
-	if more := len(names) - shown; more > 1 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), more)
-	}
-	return strings.Join(names, ", ")
 }
 
 func count(n int, what string) string {

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
 // explain describes an error to the user.
@@ -90,7 +92,7 @@ func (c *HTTP) notFound(ctx context.Context, key, said string) error {
 		}
 		names = append(names, c.cleanText(key, id))
 	}
-	return &WrongError{Reason: fmt.Sprintf("%s has no model %q", c.o.Endpoint, c.o.Model), Hint: "it has " + some(names)}
+	return &WrongError{Reason: fmt.Sprintf("%s has no model %q", c.o.Endpoint, c.o.Model), Hint: "it has " + text.Some(names, 8)}
 }
 
 // models returns the names of the models that an endpoint lists.
@@ -110,15 +112,6 @@ func (c *HTTP) models(ctx context.Context, key string) (names []string, err erro
 		names = append(names, m.ID)
 	}
 	return names, err
-}
-
-// some returns the first of many names.
-func some(names []string) string {
-	const most = 8
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // cleanText returns a text of the other side in one line, without secrets, cut to a readable length.

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Severity of a diagnostic.
@@ -118,4 +119,13 @@ func (d Diagnostic) rangeOrZero() Range {
 		return Range{}
 	}
 	return *d.Range
+}
+
+// Some formats names as part of a sentence, and shortens a long list.
+func Some(names []string) string {
+	const shown = 5
+	if more := len(names) - shown; more > 1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), more)
+	}
+	return strings.Join(names, ", ")
 }
