@@ -28,5 +28,5 @@ type Container struct {
 	Egress []string
 }
 
-// EgressPort is the port of a Container with Egress.
+// A Container with Egress listens on EgressPort.
 const EgressPort = 3128

@@ -13,7 +13,7 @@
 // # Errors
 //
 // An error means that the machinery broke, so the work can be tried again. What a program did, however bad,
-// is an Exit. Nothing else is mapped, so a verdict never depends on the backend. Verify tells whether the
+// is an Exit. Nothing else is mapped, so a verdict never depends on the backend. Verify reports whether the
 // machine did its part before a bad Exit becomes a verdict; ErrSpoiled marks errors that programs of the
 // session can have caused. A PreemptedError is the loss of a machine, an AbsentError the lack of a device, a
 // ToolError the lack of a program, and a SettingError an attribute that the user must fix.

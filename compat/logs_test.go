@@ -60,7 +60,7 @@ func readAs(t *testing.T, format, name, content string) ([]*plan.Log, error) {
 		}
 		for _, l := range logs {
 			if len(l.Attempts) == 0 || len(l.Metrics) == 0 {
-				t.Error("a log of nothing is no error")
+				t.Error("an empty log is accepted")
 			}
 			for _, a := range l.Attempts {
 				for metric, v := range a.Values {
@@ -76,7 +76,7 @@ func readAs(t *testing.T, format, name, content string) ([]*plan.Log, error) {
 	return nil, nil
 }
 
-// A file that ends early is an error, unless nothing tells: lines of JSON and of CSV can end after any of them.
+// A file that ends early is an error, unless that cannot be seen: lines of JSON and of CSV can end after any of them.
 func TestTruncatedLogs(t *testing.T) {
 	for _, f := range logFiles(t) {
 		t.Run(f.name, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestTruncatedLogs(t *testing.T) {
 					continue
 				}
 				if err == nil {
-					t.Errorf("cut off at %d of %d bytes, it is no error", n, len(whole))
+					t.Errorf("cut off at %d of %d bytes, it is read", n, len(whole))
 				}
 			}
 		})
@@ -162,7 +162,7 @@ func TestStrangeValues(t *testing.T) {
 			continue // rows and tests of a name are further attempts
 		}
 		if _, err := readAs(t, f.format, f.name, twice); err == nil {
-			t.Errorf("%s twice in a file is no error", f.name)
+			t.Errorf("%s twice in a file is accepted", f.name)
 		}
 	}
 }

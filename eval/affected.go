@@ -64,7 +64,7 @@ func (s *pathSet) each() iter.Seq[string] {
 type changes struct {
 	top    string // real path of the work tree
 	all    *pathSet
-	layout *pathSet // those that one commit lacks, or has as another kind of file
+	layout *pathSet // paths that one commit lacks, or has as another kind of file
 	whole  bool     // a change can have an effect on the content of other paths
 }
 
@@ -138,7 +138,7 @@ type nodeReading struct {
 
 	mu       sync.Mutex
 	affected bool
-	paths    []string // that it observed
+	paths    []string // observed paths
 }
 
 // sources implements plan.Environment.Sources.

@@ -171,7 +171,7 @@ func (b *before) pretend(ctx context.Context, then *projectBefore) (rep *graph.R
 	return rep, err
 }
 
-// sameAnswers returns the nodes that have the answer of a dry run that pretended in the other commit, too: those that
+// sameAnswers returns the nodes that have the answer of a dry run that pretended in the other commit, too: nodes that
 // are alike in both, read nothing that changed, and depend on such nodes alone.
 func (p *Project) sameAnswers(rep *graph.Report, alike func(addr string) bool, force func(*graph.Node) bool) (same []graph.ID) {
 	g := p.Plan.Graph
@@ -252,7 +252,7 @@ func (b *before) whole(ctx context.Context, now *Project) (then *projectBefore, 
 	return then, nil
 }
 
-// configuration evaluates the commit's configuration in the work tree, of which some files were edited since. It is nil
+// configuration evaluates the commit's configuration in the work tree, with edited, the files that changed since. It is nil
 // if it has errors or depends on other changes.
 func (b *before) configuration(ctx context.Context, now *Project, edited []string) (*lang.Config, error) {
 	if err := b.checkOut(ctx, now, newPathSet(edited)); err != nil {

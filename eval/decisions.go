@@ -16,8 +16,8 @@ import (
 // Decisions is the plan of a run.
 type Decisions struct {
 	Nodes       []Decision // in topological order; without EachNode, those of fresh partitions are only counted
-	Fresh       int        // number of fresh nodes, including those that are only counted
-	Total       int        // number of all nodes, including those that are only counted
+	Fresh       int        // number of fresh nodes, including nodes that are only counted
+	Total       int        // number of all nodes, including nodes that are only counted
 	Unknown     int        // nodes that may be stale
 	Seconds     float64    // expected sequential duration of the others' work
 	Jobs        int        // nodes that would run in parallel

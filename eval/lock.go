@@ -72,7 +72,7 @@ func Lock(ctx context.Context, o Options, how LockOptions) (locked *Locked, err 
 	return l, nil
 }
 
-// buildImages builds the images in which requirements are resolved.
+// buildImages builds the images that resolve requirements.
 func (p *Project) buildImages(ctx context.Context) error {
 	images := p.Plan.Images()
 	if len(images) == 0 {

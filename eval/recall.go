@@ -160,7 +160,7 @@ func comparePartRefs(a, b partition.Ref) int {
 	return strings.Compare(a.First, b.First)
 }
 
-// check reads the facts of every recorded partition, and keeps those that still hold.
+// check reads the facts of every recorded partition, and keeps the partitions that still hold.
 func (f *freshness) check(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0) + 1) // one extra, which waits for backends

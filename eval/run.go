@@ -28,7 +28,7 @@ type Request struct {
 	Force    []string        // selectors of nodes that run even if they are fresh
 	Retry    []string        // statuses of last results to execute again: broken, timeout, error
 	Shard    string          // I/N selects the Ith of N parts of the cells; "" means all
-	Cells    string          // file with names of cells to select, of which Shard can take a part; "" means all
+	Cells    string          // file with names of cells to select; Shard can take a part of them; "" means all
 	FailFast bool            // start nothing new after the first failure
 	EachNode bool            // Progress receives an event for each node, regardless of the number of fresh ones
 	Policy   *verdict.Policy // for the exit class; nil uses each checkpoint's own policy

@@ -178,7 +178,7 @@ func (x *execution) freshness(cc plan.CellCheckpoint) (state, cause, node string
 }
 
 // Present returns the results of the current project, for every checkpoint of the configuration. Run is set on
-// checkpoints that another run than the latest judged, and State on those that a run would judge again.
+// checkpoints that another run than the latest judged, and State on checkpoints that a run would judge again.
 func Present(ctx context.Context, o Options) (*report.Results, error) {
 	latest, err := event.FindRun(o.Records(), "latest")
 	if err != nil {

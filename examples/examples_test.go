@@ -444,7 +444,7 @@ func lastEvent(t *testing.T, stream string) event.RunEnd {
 	return end
 }
 
-// project copies an example, and those that it uses, to a directory where it can run, with a separate store.
+// project copies an example, and the examples that it uses, to a directory where it can run, with a separate store.
 func project(t *testing.T, name string, beside ...string) string {
 	t.Helper()
 	if os.Getenv(realVariable) == "" {

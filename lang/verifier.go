@@ -37,7 +37,7 @@ type Verifier struct {
 	Reward              string        `hcl:"reward"`
 	Pass                float64       `hcl:"pass"`
 	BrokenIf            []BrokenIf
-	Services            []Service // in the order in which they start
+	Services            []Service // in the order of their starts
 	Range               diag.Range
 }
 

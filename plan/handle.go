@@ -113,7 +113,7 @@ func remember(ask func(context.Context) (backend.Identity, error)) func(context.
 	}
 }
 
-// Handles returns the open backends, also those that are part of no key.
+// Handles returns the open backends, also backends outside of keys.
 func (p *Plan) Handles() []*BackendHandle { return p.handles }
 
 // Backends returns the backends that the plan uses, in order of their first use, after an execution that

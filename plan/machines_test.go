@@ -90,7 +90,7 @@ func onMachines(t *testing.T, config string, machines *lang.Machines) (*project,
 	return p, blocks
 }
 
-// Problems that need other machines have separate backends and pools; those that need the same share them.
+// Problems that need other machines have separate backends and pools; problems with the same needs share them.
 func TestMachines(t *testing.T) {
 	p, blocks := onMachines(t, machineProblems, &lang.Machines{Resources: lang.Resources{CPUs: "2"}, Slots: 3, MaxClusters: 4})
 	var pools []string

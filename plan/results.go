@@ -236,7 +236,7 @@ func (p *Plan) withoutVerdict(ctx context.Context, store cache.Store, r *graph.R
 	return &c, err
 }
 
-// casesWithoutScore adds to a checkpoint without a score the cases that have a verdict, and those that prevent
+// casesWithoutScore adds to a checkpoint without a score the cases that have a verdict, and the cases that prevent
 // a score.
 func (p *Plan) casesWithoutScore(ctx context.Context, store cache.Store, r *graph.Report, cc CellCheckpoint, c *verdict.Checkpoint, m *verdict.Measurements) error {
 	for _, one := range cc.Cases {

@@ -12,7 +12,7 @@ import (
 // ChangeKind classifies the change of a checkpoint between two results.
 type ChangeKind string
 
-// Kinds of changes, in the order in which they are listed.
+// Kinds of changes, in the order of lists.
 const (
 	ChangeLost    ChangeKind = "lost"    // its outcome or score is worse
 	ChangeBroken  ChangeKind = "broken"  // it was judged, and could not be judged

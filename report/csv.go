@@ -23,7 +23,7 @@ var csvHeader = [...]string{
 }
 
 // writeCSV writes a record for each test. A checkpoint without tests has one record with empty test columns, so
-// that readers see what was not judged; so has a task. Lines end as RFC 4180 says, also inside quoted fields.
+// that readers see what was not judged; so has a task. Lines end as in RFC 4180, also inside quoted fields.
 func writeCSV(w io.Writer, r *Results, _ Options) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true

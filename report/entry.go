@@ -11,7 +11,7 @@ type Entry struct {
 	Note       string // why it did not pass, or a caveat; "" without a note
 }
 
-// Entries lists every checkpoint of r in natural order, in which run2 comes before run10.
+// Entries lists every checkpoint of r in natural order: run2 before run10.
 func (r *Results) Entries() []Entry {
 	rows := rowsOf(r.inOrder(false))
 	entries := make([]Entry, len(rows))

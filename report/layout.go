@@ -56,7 +56,7 @@ func layOut(r *Results, all bool, safe func(string, int) string, mark func(verdi
 	return grid
 }
 
-// staleNote says how many verdicts are out of date, and for how many this is unknown; "" if all are current.
+// staleNote counts the verdicts that are out of date, and those where this is unknown; "" if all are current.
 func (r *Results) staleNote() string {
 	stale, unknown := 0, 0
 	for _, row := range rowsOf(r) {

@@ -7,7 +7,7 @@ import (
 	"github.com/maruel/natural"
 )
 
-// inOrder returns r in natural order, in which run2 comes before run10. With failuresFirst, cells that need
+// inOrder returns r in natural order: run2 before run10. With failuresFirst, cells that need
 // attention come first.
 func (r *Results) inOrder(failuresFirst bool) *Results {
 	out := &Results{Schema: r.Schema, Run: r.Run, Cells: slices.Clone(r.Cells), Tasks: r.Tasks}

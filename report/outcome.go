@@ -46,7 +46,7 @@ func remarkOn(c *Checkpoint) *remark {
 	return &remark{v, string(c.Class), messageOr(c.Message, string(c.Class))}
 }
 
-// unmet says that the pass rule was not met and, if no test matched it, that this is why.
+// unmet reports that the pass rule was not met and, if no test matched it, this reason.
 func unmet(c *Checkpoint) string {
 	out := "pass rule not met: " + c.Policy
 	n, which := verdict.Policy(c.Policy).Scope(c.Groups)

@@ -119,7 +119,7 @@ func WriteReferences(w io.Writer, all []Reference, page text.Page) error {
 const ReferencesMarker = "<!-- fevalgraph references -->"
 
 // WriteReferencesComment writes Markdown of at most CommentLimit bytes: the tables of problems with a fault, then of
-// those that this call judged, and how many others there are.
+// the problems that this call judged, and the number of others.
 func WriteReferencesComment(w io.Writer, all []Reference) error {
 	missed, flaky, unjudged := CountReferences(all)
 	p := page{left: CommentLimit - pageReserve}

@@ -79,7 +79,7 @@ func (failing) Digest(path string, _ fs.FileInfo) (cache.Digest, error) {
 	return cache.Digest{}, &fs.PathError{Op: "read", Path: path, Err: syscall.EIO}
 }
 
-// A file that is not readable is seen in the state in which it was not read.
+// A file that is not readable is seen as it was when it was not read.
 func TestSubmissionDenied(t *testing.T) {
 	root := lay(t, "d/a=1")
 	var seen []string

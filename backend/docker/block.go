@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// attributes are the attributes of a block, besides its lang.Container. Empty texts and zero mean the choice of the daemon or
+// attributes holds the attributes of a block, besides its lang.Container. Empty texts and zero mean the choice of the daemon or
 // of the image, or no limit.
 type attributes struct {
 	Pull     string  `hcl:"pull" keys:"-"` // "missing", "always", "never"

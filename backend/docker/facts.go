@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// facts are the answers of an image's containers about themselves.
+// facts holds the answers of an image's containers about themselves.
 type facts struct {
 	uid, gid int    // of the commands' user
 	python   string // path of the interpreter; "" for none

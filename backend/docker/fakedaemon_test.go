@@ -189,7 +189,7 @@ func (f *fakeDaemon) usual(call string) http.HandlerFunc {
 	return nil
 }
 
-// runs returns a handler in which a runner serves a session of the container.
+// runs returns a handler whose runner serves a session of the container.
 func (f *fakeDaemon) runs(exec execFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn := f.hijack(w)
@@ -226,7 +226,7 @@ func prints(text string) execFunc {
 	}
 }
 
-// fakeSession is a session that only runs commands.
+// fakeSession only runs commands.
 type fakeSession struct {
 	backend.Session
 	exec execFunc

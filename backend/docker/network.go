@@ -52,7 +52,7 @@ type idleBridge struct {
 	since time.Time
 }
 
-// addressesAgain is the pause before a container requests a network again.
+// addressesAgain delays another request for a network.
 const addressesAgain = time.Second
 
 // acquire returns a bridge for a container, which gives it back when it has left it. If the daemon has no

@@ -145,7 +145,7 @@ func (d *Daemon) makeOwn(ctx context.Context, id, dir string, owner *facts) erro
 	return nil
 }
 
-// oneShotContainer is a container without a session.
+// oneShotContainer runs without a session.
 type oneShotContainer struct {
 	b      *Backend
 	image  *resolved

@@ -31,7 +31,7 @@ func (b *Backend) remember(name string, text []byte) {
 	}
 }
 
-// storedFacts is the stored form of facts.
+// storedFacts encodes facts.
 type storedFacts struct {
 	UID, GID int
 	Python   string

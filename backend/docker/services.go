@@ -20,7 +20,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// company are the services of a session, and the proxy, with their network.
+// company holds the services of a session, and the proxy, with their network.
 type company struct {
 	network string   // its name; "" before it exists
 	outside string   // the bridge that the proxy is on, too; "" without one

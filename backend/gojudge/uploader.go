@@ -81,7 +81,7 @@ func (d *uploader) acquire(ctx context.Context, digest cache.Digest) (*lease, er
 	}
 }
 
-// reserve returns the lease of a blob; mine says that the caller must bring it.
+// reserve returns the lease of a blob; mine reports whether the caller must bring it.
 func (d *uploader) reserve(digest cache.Digest) (h *lease, mine bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

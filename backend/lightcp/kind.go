@@ -24,7 +24,7 @@ func open(_ *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 	return plan.Executor{Server: NewServer(client)}, nil
 }
 
-// attributes are those of a block.
+// attributes holds the attributes of a block.
 type attributes struct {
 	Endpoint string        `hcl:"endpoint" keys:"-"` // "http://127.0.0.1:8081"
 	Timeout  time.Duration `hcl:"timeout" keys:"-"`  // for a result; 0 means no limit

@@ -14,7 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// attributes are those of a block.
+// attributes holds the attributes of a block.
 type attributes struct {
 	Endpoint        string         `hcl:"endpoint" keys:"-"` // "grpcs://farm.example.com:443/instance"
 	State           string         `hcl:"state" keys:"-"`    // host:port of a Buildbarn scheduler's BuildQueueState; "" by default

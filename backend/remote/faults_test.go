@@ -124,7 +124,7 @@ func testOtherWorker(t *testing.T, at *site) {
 	if !errors.As(err, &other) || !strings.Contains(err.Error(), `platform was "plan9/mips" and is "linux/`) {
 		t.Errorf("got %+v, %v", exit, err)
 	}
-	// After this report, the workers are what it says.
+	// After this report, the workers match it.
 	b, _ = at.open(t, func(o *remote.Options) { o.Facts = known })
 	if _, err := backend.Once(t.Context(), b, backend.Spec{Name: t.Name()}, shell("true")); err != nil {
 		t.Error(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// attributes are those of a block beyond lang.Machines, which describes its clusters.
+// attributes holds the attributes of a block beyond lang.Machines, which describes its clusters.
 type attributes struct {
 	Infra           string        `hcl:"infra" keys:"-"`    // "slurm/cluster", "kubernetes/context", "gcp/us-central1"
 	API             string        `hcl:"api" keys:"-"`      // address of SkyPilot's API server, or LocalAPI

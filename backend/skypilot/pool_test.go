@@ -314,7 +314,7 @@ func TestMaxCost(t *testing.T) {
 	}
 }
 
-// TestCloseDuringLaunch stops a run while clusters are launched, including those that wait for others.
+// TestCloseDuringLaunch stops a run while clusters are launched, including clusters that wait for others.
 func TestCloseDuringLaunch(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

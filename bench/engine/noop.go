@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// compareProject measures a run on a whole project in which no file, or one, changed.
+// compareProject measures a run on a whole project after a change of no file, or of one.
 func compareProject(o options) (*figures, error) {
 	p, err := openProject(o)
 	if err != nil {

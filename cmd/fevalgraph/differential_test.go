@@ -50,7 +50,7 @@ func TestDifferential(t *testing.T) {
 	})
 }
 
-// eachDiffWorld tests random projects, one for each seed that the environment asks for. A seed that fails says how to
+// eachDiffWorld tests random projects, one for each seed that the environment asks for. A failed seed prints how to
 // have it again.
 func eachDiffWorld(t *testing.T, test func(w *diffWorld, steps int)) {
 	if os.Getenv(diffSeedsVariable) == "" {

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	composeMain = "main" // the service in which the verifier runs
+	composeMain = "main" // the service that runs the verifier
 	maxServices = 16
 )
 

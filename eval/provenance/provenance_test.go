@@ -444,7 +444,7 @@ func TestNoBundle(t *testing.T) {
 }
 
 // Nodes of different cells make equal outputs, such as an empty log, and a program can print its input: each
-// node depends on an earlier node, of its own cell if that made the same output.
+// node depends on an earlier node, of the same cell if that made the same output.
 func TestEqualOutputs(t *testing.T) {
 	store := cache.NewMemory()
 	g := graph.New()

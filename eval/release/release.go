@@ -51,7 +51,7 @@ type Release struct {
 	Trials   []Trial   `json:"trials"` // recorded for the old version
 	// Versioned is whether any problem has a version. Otherwise no version is wrong.
 	Versioned bool `json:"versioned"`
-	// Of a release whose trials were graded again. Ungraded counts the trials of which that gave no score.
+	// Graded is set once trials were graded again. Ungraded counts trials that got no score then.
 	Graded   bool    `json:"graded"`
 	Ungraded int     `json:"ungraded,omitempty"`
 	Board    []Entry `json:"board,omitempty"` // the best after it first

@@ -16,7 +16,7 @@ import (
 // Part is the part of all cells for one machine.
 type Part struct {
 	Shard string // I/N selects the Ith of N parts of the cells; or Shared; "" means all
-	Cells string // file that lists cells, as named by the user, of which Shard can take a part; "" means all
+	Cells string // file that lists cells, as named by the user; Shard can take a part of them; "" means all
 	Path  string // path of that file
 }
 

@@ -217,7 +217,7 @@ func (a *app) langOptions() lang.Options {
 	return o.Lang()
 }
 
-// notice prints a notice. Quiet commands print only those that can cost something.
+// notice prints a notice. Quiet commands print only notices about costs.
 func (a *app) notice(n options.Notice) {
 	switch n := n.(type) {
 	case options.Warnings:

@@ -19,7 +19,7 @@ const (
 // Rule limits what a command can do in a project from an unknown source.
 type Rule struct {
 	Executes, Contacts Reach
-	// Writes says where the command writes, besides the user's own state and the store.
+	// Writes lists the places that the command writes to, besides the user's own state and the store.
 	Writes string
 }
 

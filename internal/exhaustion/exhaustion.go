@@ -16,7 +16,7 @@ func Is(err error) bool { return Hint(err) != "" }
 // caused that.
 func IsOwn(err error) bool { return errors.Is(err, syscall.EMFILE) }
 
-// hints tells what a user can do about each error.
+// hints lists remedies by error.
 var hints = []struct {
 	errno syscall.Errno
 	hint  string

@@ -7,7 +7,7 @@ import (
 
 // grid holds the result of each solution at each test of a problem.
 type grid struct {
-	Solutions []string   `json:"solutions"` // those that attempted the problem, sorted as in heat
+	Solutions []string   `json:"solutions"` // solutions that attempted the problem, sorted as in heat
 	Tests     []gridTest `json:"tests"`     // by checkpoint and group, in the order of reports
 }
 

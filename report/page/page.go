@@ -34,7 +34,7 @@ type Page struct {
 	// Nodes returns the nodes of a cell of the last run. It is called once for each cell, from one goroutine at
 	// a time.
 	Nodes func(*report.Cell) ([]Node, error)
-	// Graph draws the nodes of a cell, including those that it shares. If Graph or its result is nil, edges are
+	// Graph draws the nodes of a cell, including shared nodes. If Graph or its result is nil, edges are
 	// unknown.
 	Graph func(*report.Cell) *draw.Drawing
 	// Sources returns the trees that each checkpoint of a cell was judged on. nil means unknown.

@@ -15,7 +15,7 @@ type world struct {
 	draw func(*rand.Rand) float64
 }
 
-// attempts returns a world in which problems are of all difficulties, both contenders have so many
+// attempts returns a world whose problems are of all difficulties, both contenders have so many
 // attempts at each, and A solves more of them by the effect.
 func attempts(k int, effect float64) world {
 	return world{fmt.Sprintf("%d attempts, effect %g", k, effect), effect, func(r *rand.Rand) float64 {
