@@ -292,6 +292,7 @@ type Solution struct {
 	Labels       []Label              // sorted by name
 	Missing      string               `hcl:"missing"` // "error", "skip" or "omit"
 	Failed       string               // why making the code failed; "" if it succeeded
+	Solver       *Solver              // makes the answers; nil if they have sources
 	Files        string               `hcl:"files"`         // which files of a source are used: "all" or "plain"
 	Ignore       []string             `hcl:"ignore"`        // patterns relative to the source
 	IgnoreSyntax string               `hcl:"ignore_syntax"` // their syntax: "doublestar" or "fnmatch"
@@ -342,7 +343,7 @@ type SolutionCheckpoint struct {
 	Missing    bool     // Source does not exist, and Missing of the solution allows that
 	// Parts are the parts of an answer that is not a single directory; nil means Source.
 	Parts    []Part
-	Unusable string // why a recorded answer cannot be evaluated; "" if it can
+	Unusable string // why a recorded answer, or that of a Solver, cannot be evaluated; "" if it can
 	Refused  string // why the source is not evaluated, by its maker's doing; "" if it is
 }
 

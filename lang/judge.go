@@ -59,7 +59,8 @@ type Case struct {
 type Reference struct {
 	Name        string // unique in its problem
 	Checkpoints []SolutionCheckpoint
-	Expect      string // ExpectPass, ExpectFail, or a range of scores: "20..80", "..0"
+	Solver      *Solver // makes its answers; nil if they have sources
+	Expect      string  // ExpectPass, ExpectFail, or a range of scores: "20..80", "..0"
 	// Low and High bound the scores of a range. If a single score decides about passing, Low is the lowest that
 	// passes.
 	Low, High float64

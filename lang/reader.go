@@ -49,6 +49,8 @@ type Made struct {
 	// ByCheckpoint, or nil for null.
 	Attributes map[string]any
 	Blocks     []MadeBlock
+	// Solver makes the references of a problem with a verifier that has no reference blocks; nil makes none.
+	Solver *MadeSolver
 }
 
 func (m *Made) name() (name any, named bool) {
@@ -253,7 +255,7 @@ func (b *block) read(owner string, p *Problem) {
 			}
 		}
 		if owner == "problem" {
-			b.l.instances.read[p] = wasRead{r.Block.Name, given}
+			b.l.instances.read[p] = wasRead{r.Block.Name, given, nil}
 			if at := slices.IndexFunc(r.Block.Attributes, func(a AttributeSchema) bool { return a.Path }); at >= 0 {
 				p.ReadFrom = given[r.Block.Attributes[at].Name]
 			}
@@ -263,6 +265,9 @@ func (b *block) read(owner string, p *Problem) {
 		switch name, named := made.name(); {
 		case !failed:
 			b.merge(made, of.header)
+			if owner == "problem" {
+				b.l.instances.read[p] = wasRead{r.Block.Name, given, made.Solver}
+			}
 		case named: // the name that it has without errors; it can be compared
 			seen := slices.DeleteFunc(slices.Clone(made.Blocks), func(m MadeBlock) bool { return m.Kind != "seen" })
 			attributes := map[string]any{"name": name}
@@ -278,6 +283,7 @@ func (b *block) read(owner string, p *Problem) {
 type wasRead struct {
 	reader string
 	given  map[string]string
+	solver *MadeSolver
 }
 
 // merge adds the attributes and blocks that b lacks, with the position at.

@@ -37,13 +37,18 @@ func (l *loader) addReferences() {
 		if len(p.References) == 0 {
 			continue
 		}
-		b := l.adHocBackend("", p)
+		b := l.referenceBackend(p)
 		if b == nil {
 			continue // reported
 		}
 		for _, r := range p.References {
-			s := &Solution{Name: r.Name, Ref: r.Name + " of " + p.Ref, Problem: p, Missing: "error", Checkpoints: r.Checkpoints, Range: r.Range}
-			s.filesByDefault()
+			s := &Solution{Name: r.Name, Ref: r.Name + " of " + p.Ref, Problem: p, Missing: "error", Solver: r.Solver, Checkpoints: r.Checkpoints, Range: r.Range}
+			if s.filesByDefault(); s.Solver != nil {
+				s.Ignore = nil // the artifacts are the answer
+			}
+			if s.Solver != nil && b.Container == nil {
+				s.unusable(fmt.Sprintf("%s runs in the container of %s, which takes a docker backend, and %s is the first backend here; declare one, or write reference blocks", r.Name, p.Ref, b.Addr()))
+			}
 			l.config.Solutions = append(l.config.Solutions, s)
 			for repeat := range l.options.References {
 				suite.Cells = append(suite.Cells, Cell{Solution: s, Backend: b, Repeat: repeat + 1})
@@ -61,7 +66,11 @@ const (
 
 // references reads the solutions that a problem ships. The problem's checkpoints must be known.
 func (b *block) references(p *Problem) {
-	for _, one := range b.children("reference") {
+	all := b.children("reference")
+	if len(all) == 0 {
+		p.References = b.solved(p)
+	}
+	for _, one := range all {
 		r := one.shipped(p)
 		if slices.ContainsFunc(p.References, func(other *Reference) bool { return other.Name == r.Name }) {
 			one.fail(finding{code: "duplicate", summary: "Duplicate reference", rng: one.header,

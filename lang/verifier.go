@@ -101,6 +101,14 @@ func (b *block) verifier() *Verifier {
 		v.LeaveOut = append(v.LeaveOut, b.l.resolve(b.src, text))
 	}
 	b.artifacts(v)
+	b.verifierContainer(v)
+	v.BrokenIf = b.brokenIf()
+	v.Services = b.services()
+	return v
+}
+
+// verifierContainer reads the container of the script, except for limits.
+func (b *block) verifierContainer(v *Verifier) {
 	b.verifierImage(v)
 	network, _ := b.text("network")
 	v.Online = network == networkPublic
@@ -114,9 +122,6 @@ func (b *block) verifier() *Verifier {
 	capabilities, _ := b.text("capabilities")
 	v.Capabilities = capabilities == "default"
 	v.Inherit = b.inheritedVars()
-	v.BrokenIf = b.brokenIf()
-	v.Services = b.services()
-	return v
 }
 
 // directories reads paths of directories.

@@ -46,6 +46,7 @@ const (
 	KindCommand   = "command"   // its program on a solution
 
 	KindVerify = "verify" // the script of a verifier on a solution
+	KindSolve  = "solve"  // makes a reference in the container of agents
 
 	KindEnvironment = "environment" // requirements of a uv project, on a backend
 
@@ -56,7 +57,7 @@ const (
 
 // Kinds are the kinds of nodes.
 var Kinds = []string{KindMaterialize, KindTests, KindSubmission, KindContext, KindImage, KindMount, KindPytest, KindParse, KindAggregate, KindProblem,
-	KindTestData, KindChecker, KindInteractor, KindCompile, KindRun, KindCheck, KindInteract, KindSubmit, KindScore, KindWorkspace, KindCommand, KindEnvironment, KindVerify, KindInput, KindTask, KindFigures}
+	KindTestData, KindChecker, KindInteractor, KindCompile, KindRun, KindCheck, KindInteract, KindSubmit, KindScore, KindWorkspace, KindCommand, KindEnvironment, KindVerify, KindSolve, KindInput, KindTask, KindFigures}
 
 // Axes are the axes of selectors.
 var Axes = []string{"problem", "checkpoint", "solution", "backend", "suite", "tag", "kind", "file", "case", "repeat", "task", "verdict", "state"}

@@ -44,7 +44,11 @@ func (c *compiler) verifierCheckpoint(s *lang.Suite, cell *Cell, answer lang.Sol
 		for _, t := range tests {
 			task.Tests = append(task.Tests, t.As)
 		}
-		submitted := graph.Dep{On: c.submission(cell.Solution, answer), As: verifier.FromSubmission, Outputs: []string{tasks.TreeOutput}}
+		submitted := graph.Dep{As: verifier.FromSubmission, Outputs: []string{tasks.TreeOutput}}
+		if submitted.On, err = c.verified(s, cell, answer); err != nil {
+			return cc, err
+		}
+		task.MayLackAll = cell.Solution.Solver != nil
 		seen := c.readablePaths(d, cell.Backend, cp.Verifier.Env, nil)
 		task.VerifyInputs = seen.unchanged
 		run := node(KindVerify, task, slices.Concat(tests, []graph.Dep{submitted}, d.image, seen.deps))
@@ -86,7 +90,7 @@ func (c *compiler) verifierTests(p *lang.Problem, cp *lang.Checkpoint) []graph.D
 		addr := address(KindTests, p.Name, parts...)
 		id := c.addOnce(graph.Node{
 			Addr: addr, Kind: KindTests, Labels: problemLabels(KindTests, p, owner),
-			Task: tasks.NewMaterialize(tasks.Asset{Source: dir, Target: ".", Ignore: notTests(cp.Verifier, dir)}, c.sourcesOf(addr)), Pool: inProcessPool,
+			Task: tasks.NewMaterialize(tasks.Asset{Source: dir, Target: ".", Ignore: notTests(cp.Verifier.LeaveOut, dir)}, c.sourcesOf(addr)), Pool: inProcessPool,
 		})
 		deps = append(deps, graph.Dep{On: id, As: "tests " + strconv.Itoa(i+1), Outputs: []string{tasks.TreeOutput}})
 	}
@@ -97,9 +101,9 @@ func (c *compiler) verifierTests(p *lang.Problem, cp *lang.Checkpoint) []graph.D
 var testLeavings = []string{"**/__pycache__/**", "**/*.pyc", ".harborignore", "**/.harborignore"}
 
 // notTests returns patterns of the files in a directory of tests that are not tests.
-func notTests(v *lang.Verifier, dir string) []string {
+func notTests(leaveOut []string, dir string) []string {
 	all := slices.Clone(testLeavings)
-	for _, left := range v.LeaveOut {
+	for _, left := range leaveOut {
 		if rel, err := filepath.Rel(dir, left); err == nil && filepath.IsLocal(rel) {
 			name := lang.EscapeGlob(filepath.ToSlash(rel))
 			all = append(all, name, name+"/**")
@@ -121,19 +125,9 @@ func (c *compiler) verifierRun(cell *Cell, cp *lang.Checkpoint, d *driver) *veri
 	for _, a := range v.Artifacts {
 		run.Artifacts = append(run.Artifacts, a.Path)
 	}
-	for _, one := range v.Inherit {
-		value, ok := c.env.LookupEnv(one.From)
-		if !ok && one.Default == nil {
-			run.Lacks = &graph.InputError{Err: fmt.Errorf("the environment variable %s, which the verifier wants as %s, is not set", one.From, one.Name)}
-			continue
-		}
-		if !ok {
-			run.Env = append(run.Env, session.Variable{Name: one.Name, Value: *one.Default})
-			continue
-		}
-		variable := session.Variable{Name: one.Name, Value: value, Secret: one.From}
-		run.Env, run.Inherited = append(run.Env, variable), append(run.Inherited, variable)
-	}
+	var inherited session.Environment
+	inherited, run.Inherited, run.Lacks = c.inherited(v, "the verifier")
+	run.Env = append(run.Env, inherited...)
 	for _, r := range v.BrokenIf {
 		run.BrokenIf = append(run.BrokenIf, verifier.Rule{File: r.File, Pointer: r.Pointer, Values: r.Values, Pattern: r.Pattern})
 	}
@@ -148,6 +142,24 @@ func (c *compiler) verifierRun(cell *Cell, cp *lang.Checkpoint, d *driver) *veri
 	}
 	run.Identity = d.identity(d.handle.bare, "bash")
 	return run
+}
+
+// inherited returns the variables of v that have the caller's values or defaults, and among them those with secret
+// values. The error names a variable that of needs and that is not set.
+func (c *compiler) inherited(v *lang.Verifier, of string) (all session.Environment, secret []session.Variable, lacks error) {
+	for _, one := range v.Inherit {
+		value, ok := c.env.LookupEnv(one.From)
+		switch {
+		case ok:
+			variable := session.Variable{Name: one.Name, Value: value, Secret: one.From}
+			all, secret = append(all, variable), append(secret, variable)
+		case one.Default != nil:
+			all = append(all, session.Variable{Name: one.Name, Value: *one.Default})
+		default:
+			lacks = &graph.InputError{Err: fmt.Errorf("the environment variable %s, which %s wants as %s, is not set", one.From, of, one.Name)}
+		}
+	}
+	return all, secret, lacks
 }
 
 // excluded returns patterns, relative to a solution's source, for files that its artifacts leave out.

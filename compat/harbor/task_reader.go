@@ -27,6 +27,7 @@ func taskReaders() []lang.Reader {
 			Attributes: []lang.AttributeSchema{
 				{Name: "task", Type: lang.TypeText, Path: true, Required: true, Doc: "Directory of the task, which has its task.toml."},
 				{Name: "mode", Type: lang.TypeText, Default: `"harbor"`, Values: []string{"harbor", "artifacts"}, Doc: "How a shared verifier, which Harbor runs in the agent's container, is judged. \"harbor\": an error. \"artifacts\": in a new container of the same image, with the artifacts in place and the tag " + replayed + "."},
+				{Name: "references", Type: lang.TypeText, Default: `"solution"`, Values: []string{"solution", "none"}, Doc: "\"solution\": without reference blocks, solution/solve.sh must pass and a no-op must fail."},
 			},
 		},
 	}}
@@ -85,6 +86,9 @@ func readTask(files *lang.ReaderFiles, given map[string]string) (*lang.Made, dia
 		}
 		made.Blocks = append(made.Blocks, step)
 	}
+	if given["references"] != "none" && !t.Mistakes.HasErrors() {
+		made.Solver = t.solver()
+	}
 	return made, t.Mistakes
 }
 
@@ -102,21 +106,36 @@ func sameBlocks(a, b []lang.MadeBlock) bool {
 // madeVerifier returns a step's verifier as a block.
 func (t *task) madeVerifier(s *taskStep) lang.Made {
 	v := &s.Verifier
-	m := lang.Made{Attributes: map[string]any{
-		"tests": v.Tests, "user": v.User, "workdir": v.Workdir, "timeout": v.Timeout, "env": v.Env, "inherit": v.Inherit,
-		"network": map[string]string{"no-network": "none"}[v.Network], "gpu": v.GPU, "capabilities": "none",
-	}}
+	m := t.container(v)
+	m.Attributes["tests"], m.Attributes["timeout"], m.Attributes["capabilities"] = v.Tests, v.Timeout, "none"
 	if v.Timeout == "0s" {
 		m.Attributes["timeout"] = nil
 	}
-	if m.Attributes["network"] == "" {
-		m.Attributes["network"] = v.Network
-	}
-	if v.Network == "allowlist" {
-		m.Attributes["hosts"] = v.Hosts
-	}
 	if len(v.LeaveOut) > 0 {
 		m.Attributes["leave_out"] = v.LeaveOut
+	}
+	text := t.script(v)
+	if asRoot().MatchString(text) {
+		m.Attributes["capabilities"] = "default"
+	}
+	for _, a := range t.placed(s) {
+		place := t.Place(s.At)
+		m.Blocks = append(m.Blocks, lang.MadeBlock{Kind: "artifact", Labels: []string{a.Source}, At: place, Made: lang.Made{Attributes: map[string]any{"exclude": a.Exclude}}})
+	}
+	m.Blocks = append(append(m.Blocks, v.Services...), brokenIf(text)...)
+	return m
+}
+
+// container returns the attributes of a verifier's container.
+func (t *task) container(v *taskVerifier) lang.Made {
+	m := lang.Made{Attributes: map[string]any{
+		"user": v.User, "workdir": v.Workdir, "env": v.Env, "inherit": v.Inherit, "network": v.Network, "gpu": v.GPU,
+	}}
+	switch v.Network {
+	case "no-network":
+		m.Attributes["network"] = "none"
+	case "allowlist":
+		m.Attributes["hosts"] = v.Hosts
 	}
 	if v.Image != "" {
 		m.Attributes["image"] = v.Image
@@ -130,15 +149,6 @@ func (t *task) madeVerifier(s *taskStep) lang.Made {
 	if v.Memory != "" {
 		m.Attributes["memory"] = v.Memory
 	}
-	text := t.script(v)
-	if asRoot().MatchString(text) {
-		m.Attributes["capabilities"] = "default"
-	}
-	for _, a := range t.placed(s) {
-		place := t.Place(s.At)
-		m.Blocks = append(m.Blocks, lang.MadeBlock{Kind: "artifact", Labels: []string{a.Source}, At: place, Made: lang.Made{Attributes: map[string]any{"exclude": a.Exclude}}})
-	}
-	m.Blocks = append(append(m.Blocks, v.Services...), brokenIf(text)...)
 	return m
 }
 

@@ -138,31 +138,38 @@ func parseMetrics(content []byte) (map[string]float64, error) {
 // packed stores the files of an output, which tar packs where it is: a session
 // collects files without their executable bits.
 func packed(ctx context.Context, t *Task, in backend.Session, store cache.Store, at, kind string) ([]cache.Entry, error) {
-	var said capped.Buffer
-	exit, err := in.Exec(ctx, backend.Command{
-		Argv: []string{"/bin/sh", "-c", `rm -rf "$2" && if [ ! -e "$1" ] && [ ! -L "$1" ]; then exit 3; fi && LC_ALL=C tar -cf "$2" -- "$1"`, "sh", at, archiveName},
-		Env:  t.Env.Variables(), Timeout: packing, Output: &said,
-	})
+	present, socket, err := pack(ctx, in, backend.Command{Env: t.Env.Variables()}, at, archiveName)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("packing %s: %w", at, err)
-	case exit.Code == 3:
+		return nil, err
+	case !present:
 		return nil, failed("the command left no %s", at)
-	case exit.Code == session.ShellNotFound:
-		return nil, fmt.Errorf("packing %s: %w", at, &backend.ToolError{Tool: "tar", Err: errors.New("program not found")})
-	case exit.Code != 0 || exit.TimedOut:
-		return nil, fmt.Errorf("packing %s: %s: %s", at, session.Words("exit code", exit), session.LastLine(said.Bytes()))
+	case socket != "":
+		return nil, failed("%s is a socket, which cannot be kept: have the command remove it", socket)
 	}
-	if name, ignored := ignoredSocket(said.Bytes()); ignored {
-		return nil, failed("%s is a socket, which cannot be kept: have the command remove it", name)
-	}
-	f, err := in.Collect(ctx, archiveName)
-	if err != nil {
-		return nil, notCollected(archiveName, err)
-	}
-	defer f.Close()
 	u := unpacker{root: at, kind: kind, store: store, files: map[string]cache.Entry{}}
-	return u.all(ctx, tar.NewReader(f))
+	return u.collect(ctx, in, archiveName)
+}
+
+// pack packs what is at a path into an archive, by a command that runs like another, and reports whether anything is
+// there, and a socket, which is left out.
+func pack(ctx context.Context, in backend.Session, like backend.Command, at, archive string) (present bool, socket string, err error) {
+	var said capped.Buffer
+	like.Argv = []string{"/bin/sh", "-c", `rm -rf "$2" && if [ ! -e "$1" ] && [ ! -L "$1" ]; then exit 3; fi && LC_ALL=C tar -cf "$2" -- "$1"`, "sh", at, archive}
+	like.Timeout, like.Output = packing, &said
+	exit, err := in.Exec(ctx, like)
+	switch {
+	case err != nil:
+		return false, "", fmt.Errorf("packing %s: %w", at, err)
+	case exit.Code == 3:
+		return false, "", nil
+	case exit.Code == session.ShellNotFound:
+		return false, "", fmt.Errorf("packing %s: %w", at, &backend.ToolError{Tool: "tar", Err: errors.New("program not found")})
+	case exit.Code != 0 || exit.TimedOut:
+		return false, "", fmt.Errorf("packing %s: %s: %s", at, session.Words("exit code", exit), session.LastLine(said.Bytes()))
+	}
+	socket, _ = ignoredSocket(said.Bytes())
+	return true, socket, nil
 }
 
 // ignoredSocket finds the name of a socket that tar, GNU's or BusyBox's, reports and leaves out.
@@ -183,6 +190,30 @@ type unpacker struct {
 	found []cache.Entry
 	files map[string]cache.Entry // by path, for hard links
 	bytes int64
+	// omit reports why an entry that no tree can have is left out; nil makes it a failure of the command.
+	omit func(why string)
+}
+
+// errOmitted is the error of an entry that is left out.
+var errOmitted = errors.New("left out")
+
+// unfit returns the error of an entry that no tree can have.
+func (u *unpacker) unfit(format string, args ...any) error {
+	if u.omit == nil {
+		return failed(format, args...)
+	}
+	u.omit(fmt.Sprintf(format, args...))
+	return errOmitted
+}
+
+// collect stores what the archive at a path of the workspace has.
+func (u *unpacker) collect(ctx context.Context, in backend.Session, archive string) ([]cache.Entry, error) {
+	f, err := in.Collect(ctx, archive)
+	if err != nil {
+		return nil, notCollected(archive, err)
+	}
+	defer f.Close()
+	return u.all(ctx, tar.NewReader(f))
 }
 
 func (u *unpacker) all(ctx context.Context, archive *tar.Reader) ([]cache.Entry, error) {
@@ -194,39 +225,51 @@ func (u *unpacker) all(ctx context.Context, archive *tar.Reader) ([]cache.Entry,
 		if err != nil {
 			return nil, fmt.Errorf("reading what %s has: %w", u.root, err)
 		}
-		name := path.Clean(h.Name)
-		rel, inside := strings.CutPrefix(name, u.root+"/")
+		var e cache.Entry
+		rel, err := u.relative(h)
+		if err == nil {
+			e, err = u.entry(ctx, archive, h, rel)
+		}
 		switch {
-		case name == u.root && u.kind != kindTree && h.Typeflag == tar.TypeReg, name == u.root && u.kind == kindAny && h.Typeflag == tar.TypeDir:
-			rel = path.Base(u.root)
-		case name == u.root && u.kind == kindAny:
-			return nil, failed("%s is neither a file nor a directory", u.root)
-		case name == u.root && u.kind == kindFile:
-			return nil, failed("%s is not a regular file", u.root)
-		case name == u.root && h.Typeflag == tar.TypeDir:
+		case errors.Is(err, errOmitted):
 			continue
-		case name == u.root:
-			return nil, failed("%s is not a directory", u.root)
-		case !inside:
-			return nil, fmt.Errorf("reading what %s has: %q is outside of it", u.root, h.Name)
-		case !utf8.ValidString(rel):
-			return nil, failed("the name %q is not UTF-8", rel)
-		}
-		if u.bytes += max(0, h.Size); u.bytes > maxOutputBytes {
-			return nil, failed("it has more than %s", session.Size(maxOutputBytes))
-		}
-		if len(u.found) == maxOutputEntries {
-			return nil, failed("it has more than %d files", maxOutputEntries)
-		}
-		e, err := u.entry(ctx, archive, h, rel)
-		if err != nil {
+		case err != nil:
 			return nil, err
 		}
-		if inside && u.kind == kindAny {
+		if u.kind == kindAny && path.Clean(h.Name) != u.root {
 			e.Path = path.Join(path.Base(u.root), rel)
 		}
 		u.found = append(u.found, e)
 	}
+}
+
+// relative returns the path of an entry in the root, or in the directory of a root that is the only entry.
+func (u *unpacker) relative(h *tar.Header) (rel string, err error) {
+	name := path.Clean(h.Name)
+	rel, inside := strings.CutPrefix(name, u.root+"/")
+	switch {
+	case name == u.root && u.kind != kindTree && h.Typeflag == tar.TypeReg, name == u.root && u.kind == kindAny && h.Typeflag == tar.TypeDir:
+		rel = path.Base(u.root)
+	case name == u.root && u.kind == kindAny:
+		return "", u.unfit("%s is neither a file nor a directory", u.root)
+	case name == u.root && u.kind == kindFile:
+		return "", u.unfit("%s is not a regular file", u.root)
+	case name == u.root && h.Typeflag == tar.TypeDir:
+		return "", errOmitted
+	case name == u.root:
+		return "", u.unfit("%s is not a directory", u.root)
+	case !inside:
+		return "", fmt.Errorf("reading what %s has: %q is outside of it", u.root, h.Name)
+	case !utf8.ValidString(rel):
+		return "", u.unfit("the name %q is not UTF-8", rel)
+	}
+	if u.bytes += max(0, h.Size); u.bytes > maxOutputBytes {
+		return "", failed("it has more than %s", session.Size(maxOutputBytes))
+	}
+	if len(u.found) == maxOutputEntries {
+		return "", failed("it has more than %d files", maxOutputEntries)
+	}
+	return rel, nil
 }
 
 func (u *unpacker) entry(ctx context.Context, archive *tar.Reader, h *tar.Header, rel string) (cache.Entry, error) {
@@ -237,13 +280,13 @@ func (u *unpacker) entry(ctx context.Context, archive *tar.Reader, h *tar.Header
 	case tar.TypeSymlink:
 		to := path.Join(path.Dir(rel), h.Linkname)
 		if path.IsAbs(h.Linkname) || to == ".." || strings.HasPrefix(to, "../") {
-			return e, failed("%s is a link out of it, to %q", rel, h.Linkname)
+			return e, u.unfit("%s is a link out of it, to %q", rel, h.Linkname)
 		}
 		e.Link = h.Linkname
 	case tar.TypeLink:
 		same, ok := u.files[path.Clean(h.Linkname)]
 		if !ok {
-			return e, failed("%s is a link to %q, which is not in it", rel, h.Linkname)
+			return e, u.unfit("%s is a link to %q, which is not in it", rel, h.Linkname)
 		}
 		e.Digest, e.Executable = same.Digest, same.Executable
 	case tar.TypeReg:
@@ -254,7 +297,7 @@ func (u *unpacker) entry(ctx context.Context, archive *tar.Reader, h *tar.Header
 		e.Digest, e.Executable = d, h.Mode&0o111 != 0
 		u.files[path.Clean(h.Name)] = e
 	default:
-		return e, failed("%s is neither a file nor a directory nor a link", rel)
+		return e, u.unfit("%s is neither a file nor a directory nor a link", rel)
 	}
 	return e, nil
 }

@@ -95,6 +95,33 @@ func TestUnpackedArchives(t *testing.T) {
 	}
 }
 
+// What no tree can have is left out of an answer, and reported.
+func TestOmitted(t *testing.T) {
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	for _, h := range []tar.Header{
+		{Name: "srv/out", Typeflag: tar.TypeDir}, {Name: "srv/out/a", Typeflag: tar.TypeReg}, {Name: "srv/out/null", Typeflag: tar.TypeChar},
+		{Name: "srv/out/l", Linkname: "/etc/passwd", Typeflag: tar.TypeSymlink}, {Name: "srv/out/b", Linkname: "a", Typeflag: tar.TypeSymlink},
+	} {
+		if err := w.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var omitted []string
+	u := unpacker{root: "srv/out", kind: kindAny, store: cache.NewMemory(), files: map[string]cache.Entry{}, omit: func(why string) { omitted = append(omitted, why) }}
+	entries, err := u.all(t.Context(), tar.NewReader(&archive))
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Path)
+	}
+	if err != nil || strings.Join(names, " ") != "out out/a out/b" || len(omitted) != 2 {
+		t.Errorf("%v: %v, without %v", err, names, omitted)
+	}
+}
+
 func TestMetrics(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a": 1, "b.c-d": -2.5e3}`: "map[a:1 b.c-d:-2500]",

@@ -1,0 +1,113 @@
+package lang
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// Names of the references that a Solver makes.
+const (
+	OracleName = "oracle"
+	NopName    = "nop"
+)
+
+// Solver makes the answers of a reference in the container that agents get: by scripts that the problem ships, or by
+// nothing, so that they are the artifacts of the image.
+type Solver struct {
+	In    *Verifier    // the container: what it shares with one of a verifier
+	Steps []SolverStep // by checkpoint, in the problem's order, all in one container
+}
+
+// SolverStep makes the answer to a checkpoint.
+type SolverStep struct {
+	Directory string   // absolute path of the directory with the script; "" runs nothing
+	Script    string   // its name
+	LeaveOut  []string // absolute paths, in Directory
+	Timeout   time.Duration
+}
+
+// MadeSolver is a Solver that was read. Made has attributes of a verifier block: those of the container. Without an
+// image or a Dockerfile, they are the verifier's.
+type MadeSolver struct {
+	Made
+	Steps    map[string]MadeStep // by checkpoint
+	Unusable string              // why no answer can be made; "" if it can
+}
+
+// MadeStep is a SolverStep that was read.
+type MadeStep struct {
+	SolverStep
+	Unusable string // why its script cannot run; "" if it can
+}
+
+// solved returns the references that the reader of a problem makes: its own scripts must pass, and nothing must fail.
+func (b *block) solved(p *Problem) []*Reference {
+	made := b.l.instances.read[p].solver
+	if made == nil || b.decl.failed {
+		return nil
+	}
+	in := &Verifier{Range: convertRange(b.header)}
+	container := b.solverContainer(&made.Made)
+	container.fill(in)
+	container.verifierContainer(in)
+	oracle := &Reference{Name: OracleName, Expect: ExpectPass, Solver: &Solver{In: in}, Range: in.Range}
+	nop := &Reference{Name: NopName, Expect: ExpectFail, Solver: &Solver{In: in}, Range: in.Range}
+	unusable := ""
+	for _, c := range p.Checkpoints {
+		step, known := made.Steps[c.Name]
+		if !known { // a block of the configuration's own
+			continue
+		}
+		if unusable == "" {
+			unusable = step.Unusable // later steps work on what earlier ones left
+		}
+		answer := SolutionCheckpoint{Checkpoint: c, Unusable: made.Unusable}
+		nop.Checkpoints, nop.Solver.Steps = append(nop.Checkpoints, answer), append(nop.Solver.Steps, SolverStep{})
+		if answer.Unusable == "" {
+			answer.Unusable = unusable
+		}
+		oracle.Checkpoints, oracle.Solver.Steps = append(oracle.Checkpoints, answer), append(oracle.Solver.Steps, step.SolverStep)
+	}
+	return []*Reference{oracle, nop}
+}
+
+// solverContainer returns a block with the attributes of a solver's container.
+func (b *block) solverContainer(made *Made) *block {
+	verifier := b.singleBlock("verifier")
+	c := &block{l: b.l, src: verifier.src, decl: b.decl, schema: verifier.schema, ctx: b.ctx, header: b.header}
+	c.attrs = maps.Clone(verifier.attrs)
+	names := []string{"image_map", "image", "dockerfile", "context"}
+	if made.Attributes["image"] != nil || made.Attributes["dockerfile"] != nil {
+		names = names[:1]
+	}
+	for name := range verifier.attrs {
+		if !slices.Contains(names, name) {
+			delete(c.attrs, name)
+		}
+	}
+	c.merge(made, b.header)
+	return c
+}
+
+// unusable gives all answers of s the same reason, unless they have another.
+func (s *Solution) unusable(why string) {
+	s.Checkpoints = slices.Clone(s.Checkpoints)
+	for i := range s.Checkpoints {
+		if s.Checkpoints[i].Unusable == "" {
+			s.Checkpoints[i].Unusable = why
+		}
+	}
+}
+
+// referenceBackend returns the first backend that can judge the references of p: one with containers, if they need them.
+func (l *loader) referenceBackend(p *Problem) *Backend {
+	if p.References[0].Solver != nil {
+		for _, b := range l.config.Backends {
+			if b.Container != nil && p.RunsOn(b) {
+				return b
+			}
+		}
+	}
+	return l.adHocBackend("", p)
+}

@@ -1,0 +1,94 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/lang"
+	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/command"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
+)
+
+// verified adds the nodes of the answer that a verifier judges, and returns the last.
+func (c *compiler) verified(s *lang.Suite, cell *Cell, answer lang.SolutionCheckpoint) (graph.ID, error) {
+	if cell.Solution.Solver == nil || answer.Unusable != "" {
+		return c.submission(cell.Solution, answer), nil
+	}
+	at := slices.IndexFunc(cell.Solution.Checkpoints, func(other lang.SolutionCheckpoint) bool { return other.Checkpoint == answer.Checkpoint })
+	on, err := c.solve(s, cell)
+	if err != nil {
+		return 0, err
+	}
+	output := command.Answer(at)
+	name := cell.Solution.Name
+	return c.addOnce(graph.Node{
+		Addr: address(KindSubmission, cell.Problem.Name, answer.Checkpoint.Name, name), Kind: KindSubmission,
+		Labels: append(problemLabels(KindSubmission, cell.Problem, answer.Checkpoint.Name), graph.Label{Name: "solution", Value: name}), Pool: inProcessPool,
+		Task: &tasks.Place{Output: output, Ignore: absolute(cell.Problem, excluded(cell.Problem)), Syntax: "doublestar"},
+		Deps: []graph.Dep{{On: on, As: tasks.From, Outputs: []string{output}}},
+	}), nil
+}
+
+// absolute returns patterns, relative to a solution's source, for a tree that mirrors absolute paths.
+func absolute(p *lang.Problem, patterns []string) []string {
+	if p.Solution() == "/" {
+		return patterns
+	}
+	var all []string
+	for _, pattern := range patterns {
+		all = append(all, lang.EscapeGlob(strings.TrimPrefix(p.Solution(), "/"))+"/"+pattern)
+	}
+	return all
+}
+
+// solve adds the node that makes the answers of a cell's solution in the container of agents.
+func (c *compiler) solve(s *lang.Suite, cell *Cell) (graph.ID, error) {
+	p, solver := cell.Problem, cell.Solution.Solver
+	addr := address(KindSolve, p.Name, cell.Solution.Name)
+	if id, ok := c.plan.Graph.Lookup(addr); ok { // of another checkpoint, or repeat
+		return id, nil
+	}
+	d, err := c.verifierDriver(p, cell.Backend, solver.In)
+	if err != nil {
+		return 0, err
+	}
+	d.handle.Use.Bare = true
+	task := &command.Solve{
+		Workdir: solver.In.Workdir, GPU: solver.In.GPU, Env: session.Environment(d.environ(solver.In.Env)), Backend: d.Backend, Keep: keepOf(cell.Backend),
+	}
+	var inherited session.Environment
+	inherited, task.Inherited, task.Lacks = c.inherited(solver.In, "the environment of agents")
+	task.Env = append(task.Env, inherited...)
+	n := graph.Node{Addr: addr, Kind: KindSolve, Task: task, Pool: cell.Backend.Pool, Retry: retryOf(s, cell.Backend), Probes: []string{d.addr},
+		Labels: append(problemLabels(KindSolve, p, ""), graph.Label{Name: "solution", Value: cell.Solution.Name}, graph.Label{Name: "backend", Value: cell.Backend.Addr()})}
+	for i, step := range solver.Steps {
+		made := command.SolveStep{Script: step.Script, Timeout: step.Timeout}
+		for _, a := range cell.Solution.Checkpoints[i].Checkpoint.Verifier.Artifacts {
+			made.Artifacts = append(made.Artifacts, a.Path)
+		}
+		if step.Directory != "" {
+			made.Files = "files " + strconv.Itoa(i+1)
+			n.Deps = append(n.Deps, graph.Dep{On: c.solverFiles(cell, step), As: made.Files, Outputs: []string{tasks.TreeOutput}})
+		}
+		task.Steps = append(task.Steps, made)
+	}
+	seen := c.readablePaths(d, cell.Backend, solver.In.Env, nil)
+	task.VerifyInputs = seen.unchanged
+	task.Identity = d.identity(d.handle.bare, "bash")
+	n.Deps = slices.Concat(n.Deps, d.image, seen.deps)
+	return c.plan.Graph.Add(n), nil
+}
+
+// solverFiles adds the node of the directory with a script that makes answers.
+func (c *compiler) solverFiles(cell *Cell, step lang.SolverStep) graph.ID {
+	first := slices.IndexFunc(cell.Solution.Solver.Steps, func(other lang.SolverStep) bool { return other.Directory == step.Directory })
+	addr := address(KindInput, cell.Problem.Name, fmt.Sprintf("%s %d", cell.Solution.Name, first+1))
+	return c.addOnce(graph.Node{
+		Addr: addr, Kind: KindInput, Labels: append(problemLabels(KindInput, cell.Problem, ""), graph.Label{Name: "solution", Value: cell.Solution.Name}), Pool: inProcessPool,
+		Task: tasks.NewMaterialize(tasks.Asset{Source: step.Directory, Target: ".", Ignore: notTests(step.LeaveOut, step.Directory)}, c.sourcesOf(addr)),
+	})
+}

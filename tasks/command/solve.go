@@ -1,0 +1,220 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/tasks/session"
+)
+
+// Answer names the output of Solve's step i: a tree of artifacts, whose paths are absolute, without the first slash.
+func Answer(i int) string { return "answer " + strconv.Itoa(i+1) }
+
+// Solve is the task that makes answers in a container of agents: by a problem's own scripts or, without any, by taking
+// the artifacts as they are in the image. How a script ends is no error: what it left is judged.
+type Solve struct {
+	Steps   []SolveStep // in order, in the same container
+	Workdir string      // absolute; "" is the image's
+	GPU     bool
+	Env     session.Environment
+	// Inherited are the variables of Env whose secret values can change an outcome.
+	Inherited    []session.Variable
+	VerifyInputs []func() error // as of Run
+	Lacks        error          // why it cannot run; nil means that it can
+	Keep         session.Keep   // in no key
+
+	Backend  backend.Backend // its sessions have the network that they must have
+	Identity func(context.Context) (backend.Identity, error)
+}
+
+// SolveStep makes an answer.
+type SolveStep struct {
+	Files     string // dependency with the tree of /solution; "" runs nothing
+	Script    string // its name there
+	Timeout   time.Duration
+	Artifacts []string // absolute paths of files and directories; one that is missing is omitted
+}
+
+// Where things are in the session's workspace, and for scripts.
+const (
+	solutionDir = "solution"
+	packedDir   = "packed"
+	packedName  = "artifacts.tar"
+
+	solutionPlace = "/solution"
+	packedPlace   = "/fevalgraph/packed"
+)
+
+// logPlaces are directories that agents find in their container, in the workspace at the same paths.
+var logPlaces = []string{"/logs/agent", "/logs/artifacts", "/logs/verifier"}
+
+// Describe implements graph.Task.
+func (t *Solve) Describe(ctx context.Context, m *graph.Manifest) error {
+	if t.Lacks != nil {
+		return t.Lacks
+	}
+	m.Int("recipe", 1)
+	m.String("workdir", t.Workdir)
+	m.Bool("gpu", t.GPU)
+	for i, step := range t.Steps {
+		of := fmt.Sprintf(" of step %d", i+1)
+		m.String("script"+of, step.Script)
+		m.String("timeout"+of, step.Timeout.String())
+		m.Strings("artifacts"+of, step.Artifacts)
+	}
+	t.Env.Describe(m)
+	for _, v := range t.Inherited {
+		m.String("value of env "+v.Name, cache.SumBytes([]byte(v.Value)).String())
+	}
+	return session.WithClass(session.DescribeBackend(ctx, m, t.Identity))
+}
+
+// Run implements graph.Task.
+func (t *Solve) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	outcome, err := t.run(ctx, w)
+	return outcome, session.WithClass(err)
+}
+
+func (t *Solve) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
+	can := t.Backend.Capabilities()
+	if can.Places == nil {
+		return graph.Outcome{}, errors.New("this backend shows no files at absolute paths; a docker backend does")
+	}
+	err := can.Places(ctx)
+	if err == nil && t.GPU && can.GPU != nil {
+		err = can.GPU(ctx)
+	}
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	plan, err := t.plan(ctx, w)
+	if err != nil {
+		return graph.Outcome{}, err
+	}
+	return session.Run(ctx, w, plan, func(s *session.Session) (graph.Outcome, error) {
+		k := &session.Keeper{Ctx: ctx, Store: w.Store}
+		var log []byte
+		for i, step := range t.Steps {
+			said, err := t.step(ctx, w, s, step)
+			log = append(log, said...)
+			var answer cache.Output
+			if err == nil {
+				answer, err = t.answer(ctx, w, s, i)
+			}
+			if err != nil {
+				return graph.Outcome{}, err
+			}
+			k.Outcome.Outputs = append(k.Outcome.Outputs, answer)
+		}
+		k.Keep(OutputLog, log)
+		return k.Outcome, k.Err
+	})
+}
+
+// plan describes the workspace, in which files of solutions come later.
+func (t *Solve) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
+	p := session.Plan{Backend: t.Backend, Spec: backend.Spec{Name: w.Addr}, Env: t.Env, VerifyInputs: t.VerifyInputs, Keep: t.Keep}
+	entries := []cache.Entry{{Path: packedDir, Dir: true}}
+	p.Spec.Places = []backend.Place{{Path: packedDir, At: packedPlace}}
+	for _, place := range logPlaces {
+		entries = append(entries, cache.Entry{Path: place[1:], Dir: true})
+		p.Spec.Places = append(p.Spec.Places, backend.Place{Path: place[1:], At: place})
+	}
+	if slices.ContainsFunc(t.Steps, func(s SolveStep) bool { return s.Files != "" }) {
+		entries = append(entries, cache.Entry{Path: solutionDir, Dir: true})
+		p.Spec.Places = append(p.Spec.Places, backend.Place{Path: solutionDir, At: solutionPlace})
+	}
+	tree, err := cache.BuildTree(entries)
+	if err == nil {
+		err = tree.Store(ctx, w.Store)
+	}
+	if err != nil {
+		return p, fmt.Errorf("making directories: %w", err)
+	}
+	p.Spec.Inputs = []backend.Input{{Tree: tree.Root}}
+	return p, nil
+}
+
+// solve becomes the script. Its home is that of its user, unless the environment has one.
+const solve = `[ -n "${HOME-}" ] || { unset HOME; export HOME=~; }
+chmod +x "$0" 2>/dev/null
+exec "$0"`
+
+// step runs a script, and returns what it printed and how it ended.
+func (t *Solve) step(ctx context.Context, w *graph.Work, s *session.Session, step SolveStep) ([]byte, error) {
+	if step.Files == "" {
+		return nil, nil
+	}
+	tree, ok := w.Input(step.Files, tasks.TreeOutput)
+	if !ok {
+		return nil, fmt.Errorf("dependency %q has no tree", step.Files)
+	}
+	if err := s.Place(ctx, backend.Input{Path: solutionDir, Tree: tree}); err != nil {
+		return nil, err
+	}
+	ran, err := s.Execute(ctx, session.Program{Name: step.Script, Command: backend.Command{
+		Argv: []string{"bash", "-c", solve, solutionPlace + "/" + step.Script}, Env: t.Env.Variables(), At: cmp.Or(t.Workdir, "."), Timeout: step.Timeout,
+	}})
+	if err == nil && session.Doubtful(ran.Exit) {
+		err = s.Again(session.Again(step.Script, ran.Exit))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if why := failure(ran.Exit, step.Timeout, ran.Output, nil); why != nil {
+		ended := step.Script + ": " + why.Error()
+		w.Note(ended)
+		return fmt.Appendf(ran.Output, "[%s]\n", ended), nil
+	}
+	return ran.Output, nil
+}
+
+// answer stores the artifacts of a step.
+func (t *Solve) answer(ctx context.Context, w *graph.Work, s *session.Session, i int) (cache.Output, error) {
+	var all []cache.Entry
+	for _, place := range t.Steps[i].Artifacts {
+		found, err := t.packed(ctx, w, s, strings.TrimPrefix(place, "/"))
+		if err != nil {
+			return cache.Output{}, fmt.Errorf("the artifact %s: %w", place, err)
+		}
+		all = append(all, found...)
+	}
+	tree, err := cache.BuildTree(all)
+	if err == nil {
+		err = tree.Store(ctx, w.Store)
+	}
+	if err != nil {
+		return cache.Output{}, fmt.Errorf("storing artifacts: %w", err)
+	}
+	return cache.Output{Name: Answer(i), Digest: tree.Root, Tree: true}, nil
+}
+
+// packed stores what is at a path of the container, relative to its root. What no tree can have, such as a link out of
+// the artifact, is left out.
+func (t *Solve) packed(ctx context.Context, w *graph.Work, s *session.Session, at string) ([]cache.Entry, error) {
+	present, socket, err := pack(ctx, s, backend.Command{At: "/", Env: t.Env.Variables()}, at, packedPlace+"/"+packedName)
+	if !present || err != nil {
+		return nil, err
+	}
+	omit := func(why string) { w.Note("left out of the answer: " + why) }
+	if socket != "" {
+		omit(socket + " is a socket")
+	}
+	u := unpacker{root: at, kind: kindAny, store: w.Store, files: map[string]cache.Entry{}, omit: omit}
+	found, err := u.collect(ctx, s, packedDir+"/"+packedName)
+	for i := range found {
+		found[i].Path = path.Join(path.Dir(at), found[i].Path)
+	}
+	return found, err
+}
