@@ -184,7 +184,8 @@ type compiler struct {
 	machine    *session.Machine
 	imports    *separate.Search
 	overrides  map[override]*driver
-	services   []*[]lang.Service // of overrides
+	services   []*[]lang.Service         // of overrides
+	builders   map[string]*sharedBuilder // by the driver's address
 	fleets     map[fleet]*lang.Backend
 	about      map[subject][]*lang.Task
 	standalone []*lang.Task
@@ -213,6 +214,7 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 		machine:    &session.Machine{Offline: env.Offline},
 		imports:    &separate.Search{},
 		overrides:  map[override]*driver{},
+		builders:   map[string]*sharedBuilder{},
 		fleets:     map[fleet]*lang.Backend{},
 		about:      tasksAbout(cfg),
 		standalone: Standalone(cfg),

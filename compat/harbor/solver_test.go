@@ -40,7 +40,7 @@ func TestSolver(t *testing.T) {
 		t.Fatalf("%+v", made)
 	}
 	in, step := made[0].Solver.In, made[0].Solver.Steps[0]
-	got := fmt.Sprint(in.Image, in.User, in.Memory>>20, in.Workdir, in.Online, in.Capabilities, in.Env, in.Inherit[0].From, step.Timeout, step.Script, filepath.Base(step.Directory), len(step.LeaveOut), filepath.Base(step.LeaveOut[0]))
+	got := strings.TrimSuffix(fmt.Sprintln(in.Image, in.User, in.Memory>>20, in.Workdir, in.Online, in.Capabilities, in.Env, in.Inherit[0].From, step.Timeout, step.Script, filepath.Base(step.Directory), len(step.LeaveOut), filepath.Base(step.LeaveOut[0])), "\n")
 	if want := "local agent 512 /app false true [{DEBIAN_FRONTEND noninteractive } {LEVEL 2 } {WORD x }] TOKEN 1m30s solve.sh solution 1 notes.md"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

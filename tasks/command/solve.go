@@ -22,7 +22,7 @@ import (
 func Answer(i int) string { return "answer " + strconv.Itoa(i+1) }
 
 // Solve is the task that makes answers in a container of agents: by a problem's own scripts or, without any, by taking
-// the artifacts as they are in the image. How a script ends is no error: what it left is judged.
+// the artifacts as they are in the image. A script that fails is judged by the artifacts that it left.
 type Solve struct {
 	Steps   []SolveStep // in order, in the same container
 	Workdir string      // absolute; "" is the image's
@@ -43,7 +43,7 @@ type SolveStep struct {
 	Files     string // dependency with the tree of /solution; "" runs nothing
 	Script    string // its name there
 	Timeout   time.Duration
-	Artifacts []string // absolute paths of files and directories; one that is missing is omitted
+	Artifacts []string // absolute paths of files and directories; missing ones are omitted
 }
 
 // Where things are in the session's workspace, and for scripts.

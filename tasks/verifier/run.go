@@ -36,8 +36,7 @@ const (
 type Run struct {
 	Tests     []string // dependencies whose trees are merged at /tests; later ones win
 	Artifacts []string // absolute paths of files and directories of FromSubmission
-	// MayLackAll reports that a submission without any of the Artifacts is judged, too: what an agent leaves that does
-	// nothing is no defect.
+	// MayLackAll reports that a submission without any of the Artifacts is judged, as that of an agent that does nothing.
 	MayLackAll bool
 	Workdir    string // absolute; "" is the image's
 	Timeout    time.Duration
