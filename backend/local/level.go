@@ -34,7 +34,7 @@ func (b *Backend) findLevel() (isolation.Level, error) {
 	defer remove()
 	var reason error
 	for _, level := range wanted {
-		err := isolation.Try(level, view)
+		err := isolation.Try(b.isolator(), level, view)
 		if err == nil {
 			return level, reason
 		}
@@ -43,6 +43,17 @@ func (b *Backend) findLevel() (isolation.Level, error) {
 		}
 	}
 	return wanted[0], reason
+}
+
+func (b *Backend) openIsolator() *isolation.Program {
+	if b.opt.Isolator == nil {
+		return nil
+	}
+	program, err := isolation.OpenProgram(b.opt.Isolator())
+	if err != nil {
+		return nil // this program does the same
+	}
+	return program
 }
 
 // trialView returns a view like those of sessions, with a workspace in it.

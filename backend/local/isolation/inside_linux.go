@@ -43,7 +43,9 @@ func takeOver() int {
 		return fail(failure{}, fmt.Errorf("closing files: %w", err))
 	}
 	var o order
-	if err := json.NewDecoder(told).Decode(&o); err != nil {
+	decoder := json.NewDecoder(told)
+	decoder.DisallowUnknownFields() // a program of another build would isolate less than it was asked to
+	if err := decoder.Decode(&o); err != nil {
 		return fail(failure{}, fmt.Errorf("reading the order: %w", err))
 	}
 	if err := o.isolate(); err != nil {

@@ -8,12 +8,12 @@ import (
 
 // Try makes a view as Command would and starts nothing in it. An error says why this
 // machine does not allow that.
-func Try(level Level, view View) error {
+func Try(by *Program, level Level, view View) error {
 	if level == None {
 		return nil
 	}
 	cmd := &exec.Cmd{}
-	p, err := Command(cmd, level, view)
+	p, err := Command(cmd, by, level, view)
 	if err != nil {
 		return err
 	}
