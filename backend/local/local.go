@@ -114,7 +114,7 @@ type Backend struct {
 	installed sync.Map // path of a program to its installed
 
 	level    func() (isolation.Level, error) // see Isolation
-	isolator func() *isolation.Program       // see Options
+	isolator *isolation.Program              // set by level; see Options
 
 	inside *inside // nil unless the process is the first of a container
 }
@@ -131,7 +131,6 @@ func New(store cache.Store, o Options) *Backend {
 	}
 	b := &Backend{store: store, opt: o, scratch: scratch{dir: o.Scratch}}
 	b.level = sync.OnceValues(b.findLevel)
-	b.isolator = sync.OnceValue(b.openIsolator)
 	b.network = sync.OnceValue(func() backend.Network {
 		switch {
 		case o.Network != "":

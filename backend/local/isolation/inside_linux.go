@@ -52,6 +52,7 @@ func takeOver() int {
 		return fail(failure{}, err)
 	}
 	if o.Path == "" {
+		_, _ = status.Write(ended(0))
 		return 0
 	}
 	if err := os.Chdir(o.Dir); err != nil {
@@ -190,8 +191,13 @@ func attend(pid int, status io.Writer) int {
 		case ws.Continued():
 			_, _ = status.Write([]byte{saidContinued})
 		default:
-			_, _ = status.Write(binary.NativeEndian.AppendUint32([]byte{saidEnded}, uint32(ws)))
+			_, _ = status.Write(ended(ws))
 			return 0
 		}
 	}
+}
+
+// ended returns the status of a program that ended.
+func ended(ws syscall.WaitStatus) []byte {
+	return binary.NativeEndian.AppendUint32([]byte{saidEnded}, uint32(ws))
 }

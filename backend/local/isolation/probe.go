@@ -2,6 +2,7 @@ package isolation
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os/exec"
 )
@@ -24,12 +25,14 @@ func Try(by *Program, level Level, view View) error {
 	if failed == nil {
 		failed = cmd.Wait()
 	}
-	_, _, err = p.End()
+	_, ok, err := p.End()
 	switch {
 	case err != nil:
 		return err
 	case failed != nil:
 		return fmt.Errorf("isolating a program: %w: %s", failed, bytes.TrimSpace(said.Bytes()))
+	case begun == nil && !ok:
+		return errors.New("isolating a program: the process ended without a report")
 	}
 	return begun
 }
