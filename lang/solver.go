@@ -21,10 +21,20 @@ type Solver struct {
 
 // SolverStep makes the answer to a checkpoint.
 type SolverStep struct {
+	// Workdir is the absolute path of a directory whose files are put into the working directory first. A setup.sh of
+	// them runs. "" puts none there.
+	Workdir   string
 	Directory string   // absolute path of the directory with the script; "" runs nothing
 	Script    string   // its name
 	LeaveOut  []string // absolute paths, in Directory
 	Timeout   time.Duration
+	After     []SolverCommand // run after the script, whatever their exit codes
+}
+
+// SolverCommand is a command line of a shell.
+type SolverCommand struct {
+	Line    string
+	Timeout time.Duration
 }
 
 // MadeSolver is a Solver that was read. Made has attributes of a verifier block: those of the container. Without an
@@ -63,7 +73,7 @@ func (b *block) solved(p *Problem) []*Reference {
 			unusable = step.Unusable // later steps work on what earlier ones left
 		}
 		answer := SolutionCheckpoint{Checkpoint: c, Unusable: made.Unusable}
-		nop.Checkpoints, nop.Solver.Steps = append(nop.Checkpoints, answer), append(nop.Solver.Steps, SolverStep{})
+		nop.Checkpoints, nop.Solver.Steps = append(nop.Checkpoints, answer), append(nop.Solver.Steps, SolverStep{Workdir: step.Workdir, After: step.After})
 		if answer.Unusable == "" {
 			answer.Unusable = unusable
 		}

@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/graph"
@@ -70,10 +69,18 @@ func (c *compiler) solve(s *lang.Suite, cell *Cell) (graph.ID, error) {
 		for _, a := range cell.Solution.Checkpoints[i].Checkpoint.Verifier.Artifacts {
 			made.Artifacts = append(made.Artifacts, a.Path)
 		}
-		if step.Directory != "" {
-			made.Files = "files " + strconv.Itoa(i+1)
-			n.Deps = append(n.Deps, graph.Dep{On: c.solverFiles(cell, step), As: made.Files, Outputs: []string{tasks.TreeOutput}})
+		for _, after := range step.After {
+			made.After = append(made.After, command.SolveCommand(after))
 		}
+		add := func(what, dir string, leaveOut []string) string {
+			if dir == "" {
+				return ""
+			}
+			as := fmt.Sprintf("%s %d", what, i+1)
+			n.Deps = append(n.Deps, graph.Dep{On: c.solverFiles(p, dir, leaveOut), As: as, Outputs: []string{tasks.TreeOutput}})
+			return as
+		}
+		made.Workdir, made.Files = add("workdir", step.Workdir, nil), add("solution", step.Directory, step.LeaveOut)
 		task.Steps = append(task.Steps, made)
 	}
 	seen := c.readablePaths(d, cell.Backend, solver.In.Env, nil)
@@ -83,12 +90,11 @@ func (c *compiler) solve(s *lang.Suite, cell *Cell) (graph.ID, error) {
 	return c.plan.Graph.Add(n), nil
 }
 
-// solverFiles adds the node of the directory with a script that makes answers.
-func (c *compiler) solverFiles(cell *Cell, step lang.SolverStep) graph.ID {
-	first := slices.IndexFunc(cell.Solution.Solver.Steps, func(other lang.SolverStep) bool { return other.Directory == step.Directory })
-	addr := address(KindInput, cell.Problem.Name, fmt.Sprintf("%s %d", cell.Solution.Name, first+1))
+// solverFiles adds the node of a directory that a problem's solver needs.
+func (c *compiler) solverFiles(p *lang.Problem, dir string, leaveOut []string) graph.ID {
+	addr := address(KindInput, p.Name, c.plan.Config.Relative(dir))
 	return c.addOnce(graph.Node{
-		Addr: addr, Kind: KindInput, Labels: append(problemLabels(KindInput, cell.Problem, ""), graph.Label{Name: "solution", Value: cell.Solution.Name}), Pool: inProcessPool,
-		Task: tasks.NewMaterialize(tasks.Asset{Source: step.Directory, Target: ".", Ignore: notTests(step.LeaveOut, step.Directory)}, c.sourcesOf(addr)),
+		Addr: addr, Kind: KindInput, Labels: problemLabels(KindInput, p, ""), Pool: inProcessPool,
+		Task: tasks.NewMaterialize(tasks.Asset{Source: dir, Target: ".", Ignore: notTests(leaveOut, dir)}, c.sourcesOf(addr)),
 	})
 }

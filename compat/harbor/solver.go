@@ -54,8 +54,10 @@ func (t *task) unsolvable(in *taskVerifier, environment *yaml.Node) string {
 	}
 	for i := range t.Steps {
 		s := &t.Steps[i]
-		if s.Verifier.Collects {
-			return "[[verifier.collect]] hooks are not run for references" + instead
+		for _, hook := range t.hooks(s) {
+			if service := t.text(hook, "service"); service != "" && service != composeMain || t.user(hook, "user") != in.User {
+				return "[[verifier.collect]] has a hook of another service or user than the agent's, which references do not run" + instead
+			}
 		}
 		if !t.Multi {
 			continue
@@ -66,11 +68,20 @@ func (t *task) unsolvable(in *taskVerifier, environment *yaml.Node) string {
 				return fmt.Sprintf("the agent of the step %s has %s, and references have one container for all steps%s", s.Name, key, instead)
 			}
 		}
-		if document.At(s.At, "healthcheck") != nil || t.files.Exists(filepath.Join(t.dir, "steps", s.Name, "workdir")) {
-			return fmt.Sprintf("the step %s has a workdir or a healthcheck, which references do not set up%s", s.Name, instead)
+		if document.At(s.At, "healthcheck") != nil {
+			return fmt.Sprintf("the step %s has a healthcheck, and nothing is started for references%s", s.Name, instead)
 		}
 	}
 	return ""
+}
+
+// hooks returns the commands that run before a step's artifacts are collected.
+func (t *task) hooks(s *taskStep) []*yaml.Node {
+	all := t.tables(t.table(t.Root, "verifier"), "collect")
+	if t.Multi {
+		all = append(slices.Clip(all), t.tables(t.table(s.At, "verifier"), "collect")...)
+	}
+	return all
 }
 
 // solverStep returns the script of a step: its own or, if the step has no solution, the task's.
@@ -82,6 +93,13 @@ func (t *task) solverStep(s *taskStep, agent *yaml.Node) (made lang.MadeStep) {
 			made.Directory = own
 		}
 		limit = t.number(t.table(s.At, "agent"), "timeout_sec", limit)
+		if dir := filepath.Join(t.dir, "steps", s.Name, "workdir"); t.files.Exists(dir) {
+			made.Workdir = dir
+		}
+	}
+	for _, hook := range t.hooks(s) {
+		limit := time.Duration(t.number(hook, "timeout_sec", 60) * float64(time.Second))
+		made.After = append(made.After, lang.SolverCommand{Line: t.text(hook, "command"), Timeout: limit})
 	}
 	made.Timeout = time.Duration(limit * float64(time.Second))
 	at := filepath.Join(made.Directory, solveScript)

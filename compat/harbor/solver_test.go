@@ -60,10 +60,11 @@ func TestUnusableReferences(t *testing.T) {
 	}{
 		"no script":         {solvedTask, nil, "solution/solve.sh not found", ""},
 		"healthcheck":       {solvedTask + "[environment.healthcheck]\ncommand = \"x\"\n", []string{"solution/solve.sh"}, "a healthcheck", "a healthcheck"},
-		"hooks":             {solvedTask + "[[verifier.collect]]\ncommand = \"x\"\n", []string{"solution/solve.sh"}, "[[verifier.collect]]", "[[verifier.collect]]"},
+		"another's hooks":   {solvedTask + "[[verifier.collect]]\ncommand = \"x\"\n", []string{"solution/solve.sh"}, "[[verifier.collect]]", "[[verifier.collect]]"},
+		"the agent's hooks": {solvedTask + "[[verifier.collect]]\ncommand = \"x\"\nuser = \"agent\"\n", []string{"solution/solve.sh"}, "", ""},
 		"services":          {solvedTask, []string{"solution/solve.sh", "environment/docker-compose.yaml"}, "environment/docker-compose.yaml", "environment/docker-compose.yaml"},
 		"a step's user":     {steps + "[steps.agent]\nuser = \"x\"\n", []string{"solution/solve.sh"}, "the step one has user", "the step one has user"},
-		"a step's files":    {steps, []string{"solution/solve.sh", "steps/one/workdir/file"}, "the step one has a workdir", "the step one has a workdir"},
+		"a step's check":    {steps + "[steps.healthcheck]\ncommand = \"x\"\n", []string{"solution/solve.sh"}, "the step one has a healthcheck", "the step one has a healthcheck"},
 		"a step's solution": {steps, []string{"solution/solve.sh", "steps/one/solution/other.sh"}, "steps/one/solution/solve.sh not found", ""},
 		"right":             {steps, []string{"solution/solve.sh"}, "", ""},
 		"no agent's image":  {"artifacts = [\"/app\"]\n[task]\nname = \"own/x\"\n[verifier.environment]\ndocker_image = \"i\"\n", []string{"solution/solve.sh"}, "has no image", "has no image"},

@@ -40,19 +40,29 @@ type Solve struct {
 
 // SolveStep makes an answer.
 type SolveStep struct {
+	Workdir   string // dependency with the tree that is put into the working directory, where its setup.sh runs; "" has none
 	Files     string // dependency with the tree of /solution; "" runs nothing
 	Script    string // its name there
 	Timeout   time.Duration
-	Artifacts []string // absolute paths of files and directories; missing ones are omitted
+	After     []SolveCommand // run after the script, whatever their exit codes
+	Artifacts []string       // absolute paths of files and directories; missing ones are omitted
+}
+
+// SolveCommand is a command line of a shell.
+type SolveCommand struct {
+	Line    string
+	Timeout time.Duration
 }
 
 // Where things are in the session's workspace, and for scripts.
 const (
 	solutionDir = "solution"
+	workdirsDir = "workdirs" // one for each step
 	packedDir   = "packed"
 	packedName  = "artifacts.tar"
 
 	solutionPlace = "/solution"
+	workdirsPlace = "/fevalgraph/workdirs"
 	packedPlace   = "/fevalgraph/packed"
 )
 
@@ -69,8 +79,12 @@ func (t *Solve) Describe(ctx context.Context, m *graph.Manifest) error {
 	m.Bool("gpu", t.GPU)
 	for i, step := range t.Steps {
 		of := fmt.Sprintf(" of step %d", i+1)
+		m.Bool("workdir"+of, step.Workdir != "")
 		m.String("script"+of, step.Script)
 		m.String("timeout"+of, step.Timeout.String())
+		for n, after := range step.After {
+			m.String(fmt.Sprintf("command %d after the script%s", n+1, of), after.Line+" within "+after.Timeout.String())
+		}
 		m.Strings("artifacts"+of, step.Artifacts)
 	}
 	t.Env.Describe(m)
@@ -106,8 +120,14 @@ func (t *Solve) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		k := &session.Keeper{Ctx: ctx, Store: w.Store}
 		var log []byte
 		for i, step := range t.Steps {
-			said, err := t.step(ctx, w, s, step)
+			said, err := t.step(ctx, w, s, i)
 			log = append(log, said...)
+			for _, after := range step.After {
+				if err == nil {
+					said, err = t.execute(ctx, w, s, after.Line, backend.Command{Argv: []string{"bash", "-c", after.Line}, Timeout: after.Timeout})
+					log = append(log, said...)
+				}
+			}
 			var answer cache.Output
 			if err == nil {
 				answer, err = t.answer(ctx, w, s, i)
@@ -131,10 +151,14 @@ func (t *Solve) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
 		entries = append(entries, cache.Entry{Path: place[1:], Dir: true})
 		p.Spec.Places = append(p.Spec.Places, backend.Place{Path: place[1:], At: place})
 	}
-	if slices.ContainsFunc(t.Steps, func(s SolveStep) bool { return s.Files != "" }) {
-		entries = append(entries, cache.Entry{Path: solutionDir, Dir: true})
-		p.Spec.Places = append(p.Spec.Places, backend.Place{Path: solutionDir, At: solutionPlace})
+	add := func(dir, at string, has func(SolveStep) bool) {
+		if slices.ContainsFunc(t.Steps, has) {
+			entries = append(entries, cache.Entry{Path: dir, Dir: true})
+			p.Spec.Places = append(p.Spec.Places, backend.Place{Path: dir, At: at})
+		}
 	}
+	add(solutionDir, solutionPlace, func(s SolveStep) bool { return s.Files != "" })
+	add(workdirsDir, workdirsPlace, func(s SolveStep) bool { return s.Workdir != "" })
 	tree, err := cache.BuildTree(entries)
 	if err == nil {
 		err = tree.Store(ctx, w.Store)
@@ -151,33 +175,65 @@ const solve = `[ -n "${HOME-}" ] || { unset HOME; export HOME=~; }
 chmod +x "$0" 2>/dev/null
 exec "$0"`
 
-// step runs a script, and returns what it printed and how it ended.
-func (t *Solve) step(ctx context.Context, w *graph.Work, s *session.Session, step SolveStep) ([]byte, error) {
+// setUp copies the files of a step, and runs the script for that.
+const setUp = `cp -R "$1/." . && { [ ! -e setup.sh ] || exec bash setup.sh; }`
+
+// step sets a step up, runs its script, and returns what it printed and how it ended.
+func (t *Solve) step(ctx context.Context, w *graph.Work, s *session.Session, i int) (said []byte, err error) {
+	step := t.Steps[i]
+	if step.Workdir != "" {
+		dir := "/" + strconv.Itoa(i+1)
+		if err := t.place(ctx, w, s, step.Workdir, workdirsDir+dir); err != nil {
+			return nil, err
+		}
+		var why error
+		if said, why, err = t.command(ctx, s, "setup.sh", backend.Command{Argv: []string{"bash", "-c", setUp, "bash", workdirsPlace + dir}}); cmp.Or(err, why) != nil {
+			return said, cmp.Or(err, why)
+		}
+	}
 	if step.Files == "" {
-		return nil, nil
+		return said, nil
 	}
-	tree, ok := w.Input(step.Files, tasks.TreeOutput)
+	if err := t.place(ctx, w, s, step.Files, solutionDir); err != nil {
+		return said, err
+	}
+	printed, err := t.execute(ctx, w, s, step.Script, backend.Command{Argv: []string{"bash", "-c", solve, solutionPlace + "/" + step.Script}, Timeout: step.Timeout})
+	return append(said, printed...), err
+}
+
+// place puts the tree of a dependency into the workspace.
+func (t *Solve) place(ctx context.Context, w *graph.Work, s *session.Session, as, at string) error {
+	tree, ok := w.Input(as, tasks.TreeOutput)
 	if !ok {
-		return nil, fmt.Errorf("dependency %q has no tree", step.Files)
+		return fmt.Errorf("dependency %q has no tree", as)
 	}
-	if err := s.Place(ctx, backend.Input{Path: solutionDir, Tree: tree}); err != nil {
-		return nil, err
+	return s.Place(ctx, backend.Input{Path: at, Tree: tree})
+}
+
+// execute runs a command whose failure is reported, and no more.
+func (t *Solve) execute(ctx context.Context, w *graph.Work, s *session.Session, name string, c backend.Command) ([]byte, error) {
+	said, why, err := t.command(ctx, s, name, c)
+	if err != nil || why == nil {
+		return said, err
 	}
-	ran, err := s.Execute(ctx, session.Program{Name: step.Script, Command: backend.Command{
-		Argv: []string{"bash", "-c", solve, solutionPlace + "/" + step.Script}, Env: t.Env.Variables(), At: cmp.Or(t.Workdir, "."), Timeout: step.Timeout,
-	}})
+	w.Note(why.Error())
+	return fmt.Appendf(said, "[%v]\n", why), nil
+}
+
+// command runs a command in the working directory, and returns what it printed and why it failed.
+func (t *Solve) command(ctx context.Context, s *session.Session, name string, c backend.Command) (said []byte, why, err error) {
+	c.Env, c.At = t.Env.Variables(), cmp.Or(t.Workdir, ".")
+	ran, err := s.Execute(ctx, session.Program{Name: name, Command: c})
 	if err == nil && session.Doubtful(ran.Exit) {
-		err = s.Again(session.Again(step.Script, ran.Exit))
+		err = s.Again(session.Again(name, ran.Exit))
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if why := failure(ran.Exit, step.Timeout, ran.Output, nil); why != nil {
-		ended := step.Script + ": " + why.Error()
-		w.Note(ended)
-		return fmt.Appendf(ran.Output, "[%s]\n", ended), nil
+	if ended := failure(ran.Exit, c.Timeout, ran.Output, nil); ended != nil {
+		why = failed("%s: %v", name, ended)
 	}
-	return ran.Output, nil
+	return ran.Output, why, nil
 }
 
 // answer stores the artifacts of a step.
