@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -92,9 +93,13 @@ func (c *compiler) solve(s *lang.Suite, cell *Cell) (graph.ID, error) {
 
 // solverFiles adds the node of a directory that a problem's solver needs.
 func (c *compiler) solverFiles(p *lang.Problem, dir string, leaveOut []string) graph.ID {
-	addr := address(KindInput, p.Name, c.plan.Config.Relative(dir))
+	name, err := filepath.Rel(p.ReadFrom, dir)
+	if err != nil {
+		name = dir
+	}
+	addr := address(KindMaterialize, p.Name, strings.Split(filepath.ToSlash(name), "/")...)
 	return c.addOnce(graph.Node{
-		Addr: addr, Kind: KindInput, Labels: problemLabels(KindInput, p, ""), Pool: inProcessPool,
+		Addr: addr, Kind: KindMaterialize, Labels: problemLabels(KindMaterialize, p, ""), Pool: inProcessPool,
 		Task: tasks.NewMaterialize(tasks.Asset{Source: dir, Target: ".", Ignore: notTests(leaveOut, dir)}, c.sourcesOf(addr)),
 	})
 }
