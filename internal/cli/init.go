@@ -111,7 +111,8 @@ func (a *app) runInit(dir, kind string) error {
 		if err := create(filepath.Join(dir, varsFile), varsText(a.flags.vars)); err != nil {
 			return exit.With(exit.NotJudged, fmt.Errorf("writing the project: %w", err))
 		}
-		next = "run --var-file " + varsFile
+		command, _, _ := strings.Cut(next, " --var ")
+		next = command + " --var-file " + varsFile
 	}
 	if !a.flags.quiet {
 		if dir != "" && filepath.Clean(dir) != "." {
