@@ -78,7 +78,9 @@ for p in $(cat pids); do
 	case $ours in *" $p "*) continue;; esac
 	[ "$(sed -n 's/^Tgid:[[:space:]]*//p' /proc/$p/status 2>/dev/null)" = "$p" ] || continue # a thread's
 	cat /proc/$p/environ 2>/dev/null | tr '\0' '\n' | grep -q '^ASKS_WHO_LIVES=' && continue
-	[ -r /proc/$p/stat ] && ! grep -q '^State:[[:space:]]*[ZX]' /proc/$p/status && echo "$p $(tr '\0' ' ' < /proc/$p/cmdline)"
+	# Read once: a zombie can go between two looks.
+	case $(sed -n 's/^State:[[:space:]]*//p' /proc/$p/status 2>/dev/null) in ''|[ZX]*) continue;; esac
+	echo "$p $(tr '\0' ' ' 2>/dev/null < /proc/$p/cmdline)"
 done; true`
 
 // checkEnded fails if a process named in the file "pids" of s lives.
