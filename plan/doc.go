@@ -18,6 +18,7 @@
 //
 //	workspace, materialize(asset), submission --> command --> score --> aggregate
 //	tests(directory), submission -----> verify --> score --> aggregate
+//	materialize(solution) --> solve --> submission   of a reference that the problem's own script makes
 //
 // A node that runs on a backend whose image is built also needs context --> image. A task block is
 //
