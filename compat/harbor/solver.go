@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -105,6 +106,10 @@ func (t *task) solverStep(s *taskStep, agent *yaml.Node) (made lang.MadeStep) {
 	at := filepath.Join(made.Directory, solveScript)
 	if !t.files.Exists(at) {
 		made.Unusable = fmt.Sprintf("%s not found; write it, or reference blocks", t.inside(at))
+		return made
+	}
+	if slices.ContainsFunc(s.Artifacts, func(a taskArtifact) bool { return strings.HasPrefix(a.Source+"/", "/solution/") }) {
+		made.Unusable = "an artifact is in /solution, where the task's own solution is, which no verifier may read; write reference blocks"
 		return made
 	}
 	if made.LeaveOut = t.leftOut([]string{made.Directory}); slices.Contains(made.LeaveOut, at) {

@@ -60,6 +60,7 @@ func TestUnusableReferences(t *testing.T) {
 	}{
 		"no script":         {solvedTask, nil, "solution/solve.sh not found", ""},
 		"healthcheck":       {solvedTask + "[environment.healthcheck]\ncommand = \"x\"\n", []string{"solution/solve.sh"}, "a healthcheck", "a healthcheck"},
+		"artifact":          {strings.Replace(solvedTask, "/app", "/solution/x", 1), []string{"solution/solve.sh"}, "an artifact is in /solution", ""},
 		"another's hooks":   {solvedTask + "[[verifier.collect]]\ncommand = \"x\"\n", []string{"solution/solve.sh"}, "[[verifier.collect]]", "[[verifier.collect]]"},
 		"the agent's hooks": {solvedTask + "[[verifier.collect]]\ncommand = \"x\"\nuser = \"agent\"\n", []string{"solution/solve.sh"}, "", ""},
 		"services":          {solvedTask, []string{"solution/solve.sh", "environment/docker-compose.yaml"}, "environment/docker-compose.yaml", "environment/docker-compose.yaml"},
