@@ -65,6 +65,9 @@ func (c *compiler) solve(s *lang.Suite, cell *Cell) (graph.ID, error) {
 	task.Env = append(task.Env, inherited...)
 	n := graph.Node{Addr: addr, Kind: KindSolve, Task: task, Pool: cell.Backend.Pool, Retry: retryOf(s, cell.Backend), Probes: []string{d.addr},
 		Labels: append(problemLabels(KindSolve, p, ""), graph.Label{Name: "solution", Value: cell.Solution.Name}, graph.Label{Name: "backend", Value: cell.Backend.Addr()})}
+	for _, suite := range cell.Suites { // a call that judges the suite again makes its answers again
+		n.Labels = append(n.Labels, graph.Label{Name: "suite", Value: suite})
+	}
 	for i, step := range solver.Steps {
 		made := command.SolveStep{Script: step.Script, Timeout: step.Timeout}
 		for _, a := range cell.Solution.Checkpoints[i].Checkpoint.Verifier.Artifacts {
