@@ -153,7 +153,7 @@ func FuzzRedact(f *testing.F) {
 	})
 }
 
-// A secret may be any word, so what decides stays as it was.
+// A secret can be any word, so what decides stays as it was.
 func TestRedactJSON(t *testing.T) {
 	const report = `{"exitcode":1,"passed":12.50,"tests":[{"nodeid":"t.py::passed","outcome":"passed","message":"got 'passed', 1250"}]}`
 	got := string(backend.RedactJSON([]byte(report), []string{"passed", "1250", "12.50"}, "nodeid", "outcome"))

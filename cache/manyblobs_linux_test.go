@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// blobsVariable says how many blobs TestManyBlobs has.
+// blobsVariable sets the number of blobs of TestManyBlobs.
 const blobsVariable = "FEVALGRAPH_TEST_BLOBS"
 
 // beside is how many blobs are put over and over while a process collects.

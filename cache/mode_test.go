@@ -13,7 +13,7 @@ import (
 // store makes it, whatever the umask is.
 func TestModes(t *testing.T) {
 	for name, try := range map[string]struct {
-		made                  fs.FileMode // of the directory; 0 if there is no directory
+		made                  fs.FileMode // of the directory; 0 if it is missing
 		dirs, content, locked fs.FileMode
 	}{
 		"new":        {0, 0o700, 0o400, 0o600},

@@ -55,8 +55,7 @@ func childProcess(t *testing.T, role string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// hammerVariable says for how long TestProcessesShareStore goes on, such as
-// 5m; without it, it ends after hammerRounds.
+// hammerVariable sets the duration of TestProcessesShareStore, such as 5m; without it, it ends after hammerRounds.
 const hammerVariable = "FEVALGRAPH_TEST_HAMMER"
 
 const (
@@ -64,8 +63,8 @@ const (
 	hammerShared = 7
 )
 
-// hammer does what a run does, on a store that others hammer too. It ends when the file "end" is there, or with end "" after hammerRounds, and leaves
-// the number of its rounds in a file.
+// hammer uses a store like a run, while other processes do the same. It ends when the file "end" is there, or with
+// end "" after hammerRounds, and leaves the number of its rounds in a file.
 func hammer(dir, id, end string) error {
 	ctx := context.Background()
 	d, err := OpenDisk(filepath.Join(dir, "store"), Options{})
@@ -235,7 +234,7 @@ func hammered(t *testing.T, dir string) (rounds int) {
 	return rounds
 }
 
-// hold locks a key and says so, and keeps it until it is killed.
+// hold locks a key, reports it, and keeps it until it is killed.
 func hold(dir string) error {
 	d, err := OpenDisk(dir, Options{})
 	if err != nil {

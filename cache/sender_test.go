@@ -62,7 +62,7 @@ func storeTexts(t *testing.T, s Store, texts ...string) (all []Digest) {
 	return all
 }
 
-// Callers that wait while all rounds run share the next, and each learns only of its own blobs.
+// Callers that wait while all rounds run share the next, and each learns only about the blobs that it sent.
 func TestSenderShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := NewMemory()

@@ -100,7 +100,7 @@ func TestPlaceTree(t *testing.T) {
 			t.Errorf("placed %q\nwant %q", got, want)
 		}
 	}
-	// What a test writes does not reach the store.
+	// Writes of a test do not reach the store.
 	overwriteNew(t, filepath.Join(dst, "bin", "data"), "scribble")
 	if b, err := ReadBlob(t.Context(), d, SumBytes([]byte("bin/data")), -1); err != nil || string(b) != "bin/data" {
 		t.Errorf("the blob is %q, %v now", b, err)

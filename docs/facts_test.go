@@ -83,7 +83,7 @@ func TestResultWords(t *testing.T) {
 	}
 }
 
-// The table of policies says what the program says of them.
+// The table of policies matches the program's.
 func TestPolicyMeanings(t *testing.T) {
 	text := readPage(t, "results.md").text()
 	for _, p := range verdict.Policies() {
@@ -160,7 +160,7 @@ func linkText(link string) string { return link[1:strings.Index(link, "](")] }
 
 var scriptName = regexp.MustCompile("`([a-z_]+)`")
 
-// The page about comparing shows what inspect_ai itself says of the logs that it compares.
+// The page about comparing shows inspect_ai's own figures of the logs that it compares.
 func TestInspectErrors(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(inspectLogs, "pair.json"))
 	if err != nil {

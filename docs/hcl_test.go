@@ -37,8 +37,7 @@ var preamble = []struct{ addr, text string }{
 	{"suite.nightly", `suite "nightly" {}`},
 }
 
-// parts are what a block needs around what a fragment says, each left out when
-// the fragment has it.
+// parts complete a fragment to a valid block; each is left out if the fragment has it.
 var parts = map[string][]struct{ name, text string }{
 	"problem": {
 		{"entry", `entry = "python tally.py"`},

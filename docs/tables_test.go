@@ -191,8 +191,7 @@ func flagTable(flags *pflag.FlagSet) []string {
 	return rows
 }
 
-// Every command has a page, every page of a command a command, and the page
-// says how the command is called.
+// Every command has a page, every page of a command a command, and the page has the command's usage.
 func TestCommandPages(t *testing.T) {
 	root := cli.Commands(compat.Benchmarks())
 	want := map[string]bool{"README.md": true}

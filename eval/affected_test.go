@@ -27,7 +27,7 @@ func TestChangesAffect(t *testing.T) {
 		{"dir", "/r/tests", false},
 		{"tree", "/r/tests", true},
 		{"state", "/r/tests", true},
-		{"dir", "/r/data", true}, // data/new may be new
+		{"dir", "/r/data", true}, // data/new can be new
 		{"dir", "/r/data/old", false},
 		{"exists", "/r/data/new", true},
 		{"fileset", "/r/data\x00**", true},

@@ -248,7 +248,7 @@ func TestFindRun(t *testing.T) {
 	if run, err := FindRun(Records{Dir: state}, "20260101"); err != nil || run.ID != "20260101" {
 		t.Errorf("%+v, %v", run, err)
 	}
-	// The note of the latest run is gone, or names one that is.
+	// The note of the latest run is missing, or names a missing run.
 	for _, note := range []string{"", "gone\n"} {
 		if err := os.WriteFile(filepath.Join(state, "latest"), []byte(note), 0o644); err != nil {
 			t.Fatal(err)
@@ -275,7 +275,7 @@ func TestNewRunID(t *testing.T) {
 	}
 }
 
-// What a run records is followed while it goes on, and half a line is not read.
+// The record of a run is followed while the run continues; half a line is not read.
 func TestSince(t *testing.T) {
 	state := t.TempDir()
 	record(t, state, "run1", every[0].event, every[2].event)

@@ -163,7 +163,7 @@ func TestHugeRecord(t *testing.T) {
 	}
 }
 
-// Sums are what a common tool checks.
+// Sums have the format of sha256sum.
 func TestSumsForPeople(t *testing.T) {
 	if _, err := exec.LookPath("sha256sum"); err != nil {
 		t.Skip("there is no sha256sum")

@@ -115,7 +115,7 @@ func (p *pipelines) job(w workflow, name string, more map[string]string) (bool, 
 			p.t.Fatalf("job %s uses %q, which this test does not know", name, step.Uses)
 		}
 	}
-	text, _ := os.ReadFile(outputs) // there may be none
+	text, _ := os.ReadFile(outputs) // there can be none
 	found := map[string]string{}
 	for line := range strings.Lines(string(text)) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")

@@ -31,6 +31,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/examples"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/cli"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/dockerimage"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/workerprogram"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
@@ -44,7 +45,7 @@ var update = flag.Bool("update", false, "rewrite the lists of nodes in testdata"
 // realVariable makes the examples really run, with uv from PATH.
 const realVariable = "FEVALGRAPH_TEST_REAL"
 
-// dockerVariable says that DOCKER_HOST leads to a daemon with the tests' images.
+// dockerVariable is set if DOCKER_HOST leads to a daemon with the tests' images.
 const dockerVariable = "FEVALGRAPH_TEST_DOCKER"
 
 // needsDocker skips a test without a daemon. With one, containers get the program that fevalgraph,
@@ -268,17 +269,19 @@ func TestDockerRuns(t *testing.T) {
 	const image, name, synonym = "fevalgraph-test/python:latest", "fevalgraph-test/moving:one", "fevalgraph-test/moving:two"
 	t.Cleanup(func() {
 		for _, tag := range []string{name, synonym} {
-			dockerCommand(t, "", "rmi", tag)
+			dockerCommand(t, "rmi", tag)
 		}
 	})
-	dockerCommand(t, "", "tag", image, name)
-	dockerCommand(t, "", "tag", image, synonym)
+	dockerCommand(t, "tag", image, name)
+	dockerCommand(t, "tag", image, synonym)
 	runs(t, dir, []string{"--var", "image=" + name}, 1, want)
 
 	if got := executed(t, program(t, 1, "run", "-C", dir, "--json", "--var", "image="+synonym)); len(got) > 0 {
 		t.Errorf("under another name of the image these ran: %v", got)
 	}
-	dockerCommand(t, "FROM "+image+"\nLABEL moved=yes\n", "build", "--quiet", "--tag", name, "-")
+	if err := dockerimage.Make(name, "FROM "+image+"\nLABEL moved=yes\n"); err != nil {
+		t.Fatal(err)
+	}
 	again := executed(t, program(t, 1, "run", "-C", dir, "--json", "--var", "image="+name))
 	judged := 0
 	for _, addr := range again {
@@ -323,12 +326,9 @@ func TestDockerBuilds(t *testing.T) {
 }
 
 // dockerCommand runs the docker command, which must succeed.
-func dockerCommand(t *testing.T, input string, args ...string) {
+func dockerCommand(t *testing.T, args ...string) {
 	t.Helper()
-	cmd := exec.Command("docker", args...)
-	cmd.Stdin = strings.NewReader(input)
-	cmd.Env = append(os.Environ(), "DOCKER_BUILDKIT=0") // the daemon builds; no plugin is needed
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := exec.Command("docker", args...).CombinedOutput(); err != nil {
 		t.Errorf("docker %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 }

@@ -151,7 +151,7 @@ func TestFrontierRuns(t *testing.T) {
 	}
 	for _, test := range []struct{ compat, full, three string }{
 		{"safe", "AC AC AC", "3/alpha 50 50 AC RE"},
-		{"frontier", "points points points", "3/alpha 75 75 AC RE"}, // it says so itself
+		{"frontier", "points points points", "3/alpha 75 75 AC RE"}, // its own statement
 	} {
 		run := []string{"run", "-C", dir, "--json", "--var", "root=" + judgeable(t), "--var", "compat=" + test.compat}
 		program(t, 1, run...) // one does not compile, two were never made

@@ -13,8 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/requirements"
 )
 
-// A config.yaml that SlopCodeBench's own loader refuses is an error of its
-// problem alone, which says what is wrong.
+// A config.yaml that SlopCodeBench's own loader refuses is an error of its problem alone, with the reason.
 func TestSCBenchMistakes(t *testing.T) {
 	const head, tail = "name: x\ndescription: one\nentry_file: main\nversion: 1\n", "checkpoints:\n  checkpoint_1:\n    version: 1\n"
 	mistakes := map[string]struct{ config, said string }{

@@ -164,7 +164,7 @@ func TestInterruptedAndResumed(t *testing.T) {
 	})
 }
 
-// What can never be answered is asked once for each slot at most, and says how to mend it.
+// Questions that can never be answered are asked once for each slot at most, with an error that names the fix.
 func TestWrong(t *testing.T) {
 	for name, c := range map[string]struct {
 		server *modeltest.Server

@@ -117,7 +117,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	c.want("same, no answer, no answer", 2, "1/c1/lib.py=lib 1/c1/main.py=uno")
 }
 
-// What a person has changed stays, and so does what else is there.
+// A person's changes stay, and so do unknown files.
 func TestEdited(t *testing.T) {
 	c := newChain(t)
 	c.generate()
@@ -137,7 +137,7 @@ func TestEdited(t *testing.T) {
 	c.want("same, written, written", 0, whole)
 }
 
-// Nothing is written or read through links, and what a killed call has left is removed.
+// Nothing is written or read through links, and leftovers of killed calls are removed.
 func TestLinks(t *testing.T) {
 	c := newChain(t)
 	outside := t.TempDir()

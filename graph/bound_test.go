@@ -26,7 +26,7 @@ func TestBound(t *testing.T) {
 	if want := (Bound{Chain: 7, Slots: 7, Work: 12, Size: 1}); got != want {
 		t.Errorf("with one slot: %+v, want %+v", got, want)
 	}
-	// What may not run at the same time is a chain.
+	// Nodes that must not run at the same time form a chain.
 	for _, id := range []ID{a, d} {
 		g.Node(id).Exclusive = []string{"port 8080"}
 	}

@@ -77,8 +77,8 @@ func TestDryRunLooksPastWhatItCanPredict(t *testing.T) {
 	wantStates(t, g, p.plan(g), "a cached", "b cached", "c cached")
 }
 
-// TestDryRunDoesNotPredictBlindly: what a task would predict follows from what
-// it described; a node that waits for its inputs described nothing.
+// TestDryRunDoesNotPredictBlindly: the prediction of a task follows from its description; a node that waits for its
+// inputs described nothing.
 func TestDryRunDoesNotPredictBlindly(t *testing.T) {
 	p := newProject(t)
 	g, value, wrong := New(), "x", "wrong"

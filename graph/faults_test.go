@@ -19,8 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
-// Of these two, the first says how many seeds TestResumedAfterFaults has, and
-// the second with which it begins.
+// The first variable sets the number of seeds of TestResumedAfterFaults, the second its first seed.
 const (
 	faultSeedsVariable = "FEVALGRAPH_TEST_FAULT_SEEDS"
 	faultFirstVariable = "FEVALGRAPH_TEST_FAULT_FIRST"
@@ -41,12 +40,10 @@ func numberFrom(t *testing.T, variable string, otherwise uint64) uint64 {
 	return n
 }
 
-// TestResumedAfterFaults: a store is on a disk that fails. Runs
-// break, are killed in the middle of an operation, and lose power; gc runs
-// between them and is killed too. What is known of nodes is what such a run left, or an
-// earlier one. The run after them, on a disk that works, has
-// the answers of a run that was never disturbed, every result can be read, and
-// the run after that has nothing to do.
+// TestResumedAfterFaults: a store is on a disk that fails. Runs break, are killed in the middle of an operation, and
+// lose power; gc runs between them and is killed too. Nodes have the last answers of such a run, or of an earlier
+// one. The run after them, on a disk that works, has the answers of a run that was never disturbed, every result can
+// be read, and the run after that has nothing to do.
 func TestResumedAfterFaults(t *testing.T) {
 	first := numberFrom(t, faultFirstVariable, 0)
 	count := numberFrom(t, faultSeedsVariable, faultSeeds)

@@ -21,7 +21,7 @@ type lossy struct {
 	*cache.Memory
 	mu      sync.Mutex
 	gone    map[cache.Digest]bool
-	corrupt bool // reading says corrupt first, missing from then on
+	corrupt bool // reading reports corruption first, a missing blob from then on
 	always  bool // putting does not help
 }
 
@@ -89,8 +89,7 @@ func TestHeals(t *testing.T) {
 	}
 }
 
-// TestHealsWholeChain: what is needed to make a lost output again may be lost
-// itself.
+// TestHealsWholeChain: inputs of a lost output can be lost, too.
 func TestHealsWholeChain(t *testing.T) {
 	store := newLossy()
 	p := &project{t: t, store: store, lock: store.Memory, last: lasts{}}
@@ -246,8 +245,7 @@ func TestHealsWhileOthersWait(t *testing.T) {
 	})
 }
 
-// TestHealingGivesUp: a store that keeps losing what is put into it is broken,
-// and says so in bounded time.
+// TestHealingGivesUp: a store that keeps losing what is put into it is reported as broken in bounded time.
 func TestHealingGivesUp(t *testing.T) {
 	store := newLossy()
 	store.always = true

@@ -164,7 +164,7 @@ func TestTakesOver(t *testing.T) {
 	}
 }
 
-// A node takes as many slots as it says, at most all, and none of others' keeps it waiting for ever.
+// A node takes its declared number of slots, at most all, and never waits for ever.
 func TestSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProject(t)
@@ -200,7 +200,8 @@ func TestSlots(t *testing.T) {
 	})
 }
 
-// Work that failed blocks what needs it and is done again by the next run, and in this one only if its policy says so.
+// Work that failed blocks what needs it and is done again by the next run, and in this one only if its policy allows
+// it.
 func TestFailedWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProject(t)

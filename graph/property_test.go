@@ -16,8 +16,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// world is a random DAG and the weather that it is executed in. What a node
-// gives depends on nothing but its inputs; whether the machinery works does.
+// world is a random DAG and the weather that it is executed in. The output of a node depends only on its inputs;
+// whether the machinery works depends on the weather.
 type world struct {
 	nodes  []randomNode
 	values []int // of leaves, by node
@@ -262,7 +262,7 @@ func TestResumedEqualsClean(t *testing.T) {
 }
 
 // afterHole reports whether something upstream ran because it has holes; its
-// output may have been lost with its blob.
+// output can have been lost with its blob.
 func afterHole(g *Graph, r *Report, id ID) bool {
 	return slices.ContainsFunc(g.Node(id).Deps, func(d Dep) bool {
 		return r.Status(d.On).Category == "holes" || afterHole(g, r, d.On)

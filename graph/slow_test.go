@@ -15,7 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// slowly is a step whose Describe takes a while, whatever its context says.
+// slowly is a step whose Describe takes a while, and ignores its context.
 type slowly struct {
 	*step
 	takes time.Duration
@@ -74,7 +74,7 @@ func TestSlowDescribe(t *testing.T) {
 				t.Fatal(err)
 			}
 			for addr, at := range want {
-				// An attempt may wait for each slow decision once; see maxHold.
+				// An attempt can wait for each slow decision once; see maxHold.
 				if got := sink.ended[addr]; got < at || got > at+2*maxHold {
 					t.Errorf("%d slots: %s ended after %v, want %v", slots, addr, got, at)
 				}

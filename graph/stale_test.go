@@ -195,7 +195,7 @@ func TestForce(t *testing.T) {
 	}
 }
 
-// TestCauses: what a person reads about a node that has to run.
+// TestCauses: the causes that a person reads about a node that has to run.
 func TestCauses(t *testing.T) {
 	p := newProject(t)
 	g, file, timeout := New(), "1", "20s"
@@ -264,8 +264,7 @@ func TestCausesStayShort(t *testing.T) {
 	}
 }
 
-// TestEventsAreBounded: an event does not grow with the number of files that changed, nor
-// with what a field says.
+// TestEventsAreBounded: an event grows neither with the number of changed files nor with the length of a field.
 func TestEventsAreBounded(t *testing.T) {
 	p, g := newProject(t), New()
 	text := strings.Repeat("x", 1<<20)

@@ -333,8 +333,7 @@ func TestPanicsAreBroken(t *testing.T) {
 	}
 }
 
-// A source could not be looked at because the machine had nothing left to look with.
-// The source may be fine.
+// A source could not be looked at because the machine had nothing left to look with. The source can be fine.
 func TestExhaustedIsBroken(t *testing.T) {
 	for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM, syscall.ENOSPC} {
 		p := newProject(t)

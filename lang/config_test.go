@@ -179,8 +179,8 @@ func checkRanges(t *testing.T, at string, v reflect.Value) {
 	}
 }
 
-// TestOrderOfBlocks reverses the top-level blocks of every case: what a
-// configuration means must not depend on the order in which it is written.
+// TestOrderOfBlocks reverses the top-level blocks of every case: the meaning of a configuration must not depend on
+// its order.
 func TestOrderOfBlocks(t *testing.T) {
 	sorted := func(text string) string {
 		lines := strings.Split(text, "\n")

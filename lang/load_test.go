@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is got into the golden files")
 
-// A case is a txtar archive. Its comment may hold directives, one a line:
+// A case is a txtar archive. Its comment can hold directives, one a line:
 //
 //	var NAME=VALUE        a --var
 //	var-file FILE         a --var-file

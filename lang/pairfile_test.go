@@ -48,7 +48,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What it accepts names something on either side and stands where it says.
+// Accepted pairs name something on either side and have the right position.
 func FuzzPairs(f *testing.F) {
 	f.Add([]byte("\ufeff# x\r\n a/b.py : p \r\n"))
 	f.Add([]byte("a:p\na:p\nb"))

@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// A backend that cannot do what a problem needs of it is an error of the plan.
+// A backend without a capability that a problem needs is an error of the plan.
 func TestIncapable(t *testing.T) {
 	p := newProject(t, problem)
 	for want, made := range map[string]Executor{

@@ -72,7 +72,7 @@ func TestRehydratedIsNotAskedAgain(t *testing.T) {
 	}
 }
 
-// Whose image is made may be another one once it is made again.
+// A backend with a built image can have another one once it is built again.
 func TestRehydratedServes(t *testing.T) {
 	image := func() *lang.Backend {
 		return &lang.Backend{Kind: "docker", Name: "d", Container: &lang.Container{Image: "python"}}

@@ -309,8 +309,7 @@ func TestJudgeStaleness(t *testing.T) {
 	}
 }
 
-// A checker that crashes on what a solution printed gives it nothing for the case, and
-// the result says so.
+// A checker that crashes on the output of a solution gives the case 0 points, with a note in the result.
 func TestCheckerThatFails(t *testing.T) {
 	p := newJudgeProject(t, judgeProblem+judgeSolutions("double.cpp"))
 	p.write("sum/checker.cc", "fails")
@@ -325,7 +324,7 @@ func TestCheckerThatFails(t *testing.T) {
 	}
 }
 
-// A checker that waits may do so on a busy machine: it is broken, never scored, never
+// A checker that waits can do so on a busy machine: it is broken, never scored, never
 // stored, and what is known of the other cases is shown.
 func TestCheckerThatWaits(t *testing.T) {
 	p := newJudgeProject(t, judgeProblem+judgeSolutions("double.cpp"))
@@ -367,7 +366,7 @@ func TestInteractiveProblem(t *testing.T) {
 	}
 }
 
-// What a solution prints to its standard error counts under compat alone.
+// The standard error of a solution counts only with compat.
 func TestInjection(t *testing.T) {
 	for compat, want := range map[string]string{"safe": "judged 0 0 RE RE RE", "frontier": "judged 100 7750 RE RE RE"} {
 		p := newJudgeProject(t, strings.Replace(judgeProblem, "include =", "compat = \""+compat+"\"\n    include =", 1)+judgeSolutions("double.cpp"))

@@ -12,8 +12,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// machineProblems are four problems, of which small and default need the same machines where
-// these have 2 processors unless a problem says otherwise.
+// machineProblems are four problems, of which small and default need the same machines where these have 2 processors
+// unless a problem sets another number.
 const machineProblems = `
 problem "small" {
   resources { cpus = "2" }

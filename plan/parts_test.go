@@ -119,8 +119,7 @@ func TestDividedByNames(t *testing.T) {
 	}
 }
 
-// TestDividedResults: the results are those of undivided runs, and so is what is
-// joined of what the runs left.
+// TestDividedResults: the results, and the joined records of the parts, equal those of undivided runs.
 func TestDividedResults(t *testing.T) {
 	for _, code := range []string{"a b c1 c2", "b c1 c2", "", "exit", "hang"} {
 		judged := func(config string) (told []string, c report.Checkpoint, jsonReport, log []byte) {

@@ -44,7 +44,7 @@ type command struct {
 	outputs  []string
 	root     cache.Digest // of the inputs; zero has none
 	timeout  time.Duration
-	shared   bool // engines may execute it once for many
+	shared   bool // engines can execute it once for many calls
 }
 
 // upload sends what the action consists of, without its inputs, and returns its digest.

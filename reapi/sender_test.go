@@ -77,7 +77,7 @@ func TestUploadsTogether(t *testing.T) {
 	}
 }
 
-// TestUploadsAgain: what a server lost is sent again when it says so, once.
+// TestUploadsAgain: blobs that a server reports as lost are sent again, once.
 func TestUploadsAgain(t *testing.T) {
 	s := remotetest.Start(t)
 	u := reapi.NewSender(open(t, s.GRPC, ""))

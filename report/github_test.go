@@ -32,7 +32,7 @@ func TestGitHubChangesGolden(t *testing.T) {
 	}
 }
 
-// However much there is, and whatever it says, it fits, and is code.
+// Output of any length and content fits, and is code.
 func TestGitHubLimits(t *testing.T) {
 	r := &Results{Schema: Schema}
 	hostile := "@everyone closes #1 ``` </details> ![x](http://x) \x1b[31m ::error::x\n\n# heading"

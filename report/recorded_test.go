@@ -84,7 +84,7 @@ func TestRecordedNote(t *testing.T) {
 	}
 }
 
-// A row says what was recorded where that is not what is so here.
+// A row shows the recorded score where it differs from the score here.
 func TestRecordedRemark(t *testing.T) {
 	r := Recorded{Comparable: true, Checkpoints: []RecordedCheckpoint{
 		{Name: "a", Reached: true, Score: some(0.5)}, {Name: "b", Reached: true, Score: some(1)}, {Name: "c", Reached: true, Score: some(0)},

@@ -60,7 +60,7 @@ func TestVacuousPassIsShown(t *testing.T) {
 	}
 }
 
-// In a table of many cells, the row of one says so, too.
+// The row of a cell has the note in a table of many cells, too.
 func TestVacuousPassIsShownForCells(t *testing.T) {
 	r := &Results{}
 	for range manyRows + 1 {

@@ -66,7 +66,7 @@ func TestContextScan(t *testing.T) {
 	}
 }
 
-// What is left out may be what no tree can hold.
+// Files that no tree can hold can be left out.
 func TestContextLeavesOutWhatItCannotHold(t *testing.T) {
 	root := t.TempDir()
 	if err := os.Symlink("/etc", filepath.Join(root, "out")); err != nil {

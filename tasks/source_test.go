@@ -25,8 +25,8 @@ func (read) Digest(path string, _ fs.FileInfo) (cache.Digest, error) {
 	return cache.SumBytes(b), err
 }
 
-// bring executes the task alone and lists the tree that it made, and holds it
-// to what a plan said before.
+// bring executes the task alone and lists the tree that it made, and compares it with the prediction of an earlier
+// plan.
 func bring(t *testing.T, store *cache.Memory, s *Source) ([]string, *graph.Status) {
 	t.Helper()
 	g := graph.New()

@@ -179,7 +179,7 @@ func TestRemaining(t *testing.T) {
 	}
 }
 
-// The line of a machine that was taken away says so, and counts no attempt.
+// A preempted machine is named in its line, and counts no attempt.
 func TestPreempted(t *testing.T) {
 	l := lines{width: 200}
 	got := l.retry("1s  ", event.NodeRetry{Addr: "kv", Attempt: 1, Reason: "spot instance ended", Preempted: true})

@@ -22,8 +22,8 @@ import (
 // Path is the PATH of the suite's commands.
 const Path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// prompt bounds how long anything that should end at once can take on a busy machine: it tells a hanging
-// operation from a slow one.
+// prompt bounds how long anything that should end at once can take on a busy machine: it separates hanging operations
+// from slow ones.
 const prompt = 3 * time.Minute
 
 // limits are tried one after the other where a program has to do something before

@@ -66,11 +66,9 @@ var ways = []struct {
 	{"stopped", `sh -c 'echo $$ >> pids; kill -STOP $$' &`, 1},
 }
 
-// aliveScript prints which of pids live, zombies aside. Where each command has
-// process numbers of its own, one can be that of a process which leads to this
-// script, or of the script, which the environment tells. It is the command's own,
-// for what a shell exports is not yet in that of a child that has not become
-// another program.
+// aliveScript prints which of pids live, zombies aside. Where each command has separate process numbers, one can be
+// that of a process which leads to this script, or of the script, which the environment tells. It is the command's
+// own, for what a shell exports is not yet in that of a child that has not become another program.
 const aliveScript = `ours=' ' up=$$
 while [ "${up:-0}" -gt 0 ]; do
 	ours="$ours$up "
@@ -155,7 +153,7 @@ func overrun(t *testing.T, open Opener, cmd backend.Command, says string) (s bac
 
 // A test runner that gets SIGTERM can write its report. It has the time that the
 // caller gave the backend for it, which can be too short once. Between the two
-// lines the shell may tell that its child was terminated.
+// lines the shell can report that its child was terminated.
 func testGrace(t *testing.T, open Opener) {
 	cmd := shell(`trap 'echo report; exit 9' TERM; echo ready; while :; do sleep 0.01; done`)
 	_, exit, out := overrun(t, open, cmd, "report\n")

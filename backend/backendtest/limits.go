@@ -71,7 +71,7 @@ func testSignals(t *testing.T, open SandboxOpener) {
 	}
 }
 
-// testWalls tests what a program must not see or do.
+// testWalls tests the limits of what programs see and do.
 func testWalls(t *testing.T, open SandboxOpener) {
 	b := openBox(t, open)
 	for what, text := range map[string]string{

@@ -53,7 +53,7 @@ echo more >>/placed/one.txt; echo new >new; mv /logs/verifier /logs/other 2>/dev
 	if _, err := s.Exec(t.Context(), command); err == nil {
 		t.Error("a directory that is not there is no error")
 	}
-	// What a tree leads elsewhere with is never shown.
+	// Links out of a tree are never followed.
 	for _, path := range []string{"away", "away/etc", "none"} {
 		s := opened(t, b, backend.Spec{Name: t.Name(), Inputs: spec.Inputs, Places: []backend.Place{{Path: path, At: "/placed"}}})
 		if exit, err := s.Exec(t.Context(), shell("ls /placed")); err == nil {

@@ -16,8 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// TestPrograms runs the part of the suite that is about what a program sees and
-// how it ends.
+// TestPrograms runs the part of the suite about the view and the end of programs.
 func TestPrograms(t *testing.T, open func(t *testing.T) (backend.Backend, cache.Store), ambient ...string) {
 	t.Run("Modes", func(t *testing.T) { testModes(t, open) })
 	t.Run("FilesOut", func(t *testing.T) { testFilesOut(t, open) })

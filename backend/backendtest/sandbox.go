@@ -248,7 +248,7 @@ func testPair(t *testing.T, open SandboxOpener) {
 	if !ends[0].Stdout.IsZero() || !ends[1].Stdout.IsZero() {
 		t.Errorf("what went to the other program was kept: %+v", ends)
 	}
-	// The first only hears, so that what it says is kept.
+	// The first only listens, so that its output is kept.
 	hear, say := script(actCat), script(actComplain)
 	hear.StdinFrom = 2
 	if ends = b.run(hear, say); b.text(ends[0].Stdout) != "yes\n" || ends[1].Code != 3 {

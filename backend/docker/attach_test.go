@@ -72,8 +72,7 @@ func TestAttachTerminal(t *testing.T) {
 	if err := pty.Setsize(master, &pty.Winsize{Rows: 33, Cols: 77}); err != nil {
 		t.Fatal(err)
 	}
-	// The size comes a moment after the terminal; until then busybox says so and
-	// succeeds.
+	// The size comes a moment after the terminal; until then busybox reports an error and exits with 0.
 	cmd := attached(`test -t 0 && test -t 1 && echo ready; read line; until stty size 2>/dev/null | grep .; do sleep 0.1; done; echo "got $line"; trap 'echo interrupted; exit 4' INT; echo waiting; while :; do sleep 0.1; done`)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}

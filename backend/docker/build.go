@@ -116,7 +116,20 @@ func (b *Backend) wrongRecipe(err error) error {
 	return &backend.SettingError{Setting: "dockerfile", Err: fmt.Errorf("%s: %w", b.opt.Build.Name, err)}
 }
 
+// errImageRemoved reports that an image was removed while the daemon used it for the build: an earlier step, or the
+// result of any other recipe on the same base, with which the daemon compared a step.
+var errImageRemoved = errors.New("another client removed images during the build")
+
 func (b *Backend) build(ctx context.Context, r backend.Recipe, out io.Writer) (id string, err error) {
+	again := retry.Patience{For: b.d.wait.builds, Calls: 3, Pause: 50 * time.Millisecond, Longest: 2 * time.Second}
+	err = again.Do(ctx, func(err error) bool { return errors.Is(err, errImageRemoved) }, func() (err error) {
+		id, err = b.buildOnce(ctx, r, out)
+		return err
+	})
+	return id, err
+}
+
+func (b *Backend) buildOnce(ctx context.Context, r backend.Recipe, out io.Writer) (id string, err error) {
 	archive := NewContext(ctx, b.store, r)
 	defer archive.Close()
 	args := map[string]*string{}
@@ -175,8 +188,11 @@ func (b *Backend) classifyFailure(ctx context.Context, failed *messageError, sai
 			return err
 		}
 	}
-	if mentions(failed, "no space left on device") { // the machine's fault
+	switch { // the machine's faults
+	case mentions(failed, "no space left on device"):
 		return failed
+	case mentions(failed, `unable to find image "sha256:`, "unknown parent image id", "no such image: sha256:", "unrecognized image"):
+		return fmt.Errorf("%w: %w", errImageRemoved, failed)
 	}
 	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
 	const shown = 20

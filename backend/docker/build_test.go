@@ -98,6 +98,9 @@ func TestBuildEndings(t *testing.T) {
 		{"no room", func(*fakeDaemon) http.HandlerFunc {
 			return says200Lines(`{"error":"write /x: no space left on device"}`)
 		}, false, "building the image of box/Dockerfile: write /x: no space left on device"},
+		{"images go during each attempt", func(*fakeDaemon) http.HandlerFunc {
+			return says200Lines(`{"error":"unable to find image \"sha256:12\""}`)
+		}, false, "another client removed images during the build"},
 		{"the stream ends", func(*fakeDaemon) http.HandlerFunc { return says200Lines(`{"stream":"Step 1/1"}`, `{"str`) }, false, "lost the daemon"},
 		{"no word of an image", func(*fakeDaemon) http.HandlerFunc { return says200Lines(`{"stream":"Step 1/1"}`) }, false, "lost the daemon"},
 		{"the daemon is being stopped", stopped, false, "lost the daemon"},
@@ -116,6 +119,31 @@ func TestBuildEndings(t *testing.T) {
 				t.Errorf("recipe's fault: %t, want %t; error %v", errors.As(err, &recipe), try.recipe, err)
 			}
 		})
+	}
+}
+
+// The daemon compares each step with all images on the same base, and fails if another client removes one meanwhile.
+func TestBuildAgain(t *testing.T) {
+	for _, message := range []string{
+		`unable to find image \"sha256:12\"`,
+		"unknown parent image ID sha256:12",
+		"No such image: sha256:12",
+		"unrecognized image ID sha256:12",
+	} {
+		f := newFakeDaemon(t)
+		var builds atomic.Int32
+		f.on["POST /build"] = func(w http.ResponseWriter, r *http.Request) {
+			if builds.Add(1) < 3 {
+				says200Lines(`{"error":"`+message+`"}`)(w, r)
+				return
+			}
+			says200Lines(`{"error":"the next attempt"}`)(w, r)
+		}
+		b := f.builder()
+		_, err := b.Build(t.Context(), backend.Recipe{Dockerfile: "Dockerfile", Context: tree(t, b.store)}, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), "the next attempt") || builds.Load() != 3 {
+			t.Errorf("%s: %d builds, error %v", message, builds.Load(), err)
+		}
 	}
 }
 

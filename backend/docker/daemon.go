@@ -30,12 +30,14 @@ type patience struct {
 	// addresses limits how long a container waits for a network if no other container of the run has a
 	// network that it will leave.
 	addresses time.Duration
+	// builds limits for how long a build is repeated because another client removes images.
+	builds time.Duration
 	// idle bounds the time that a network without a container is kept for the next one.
 	idle time.Duration
 }
 
 var usualPatience = patience{
-	call: 2 * time.Minute, launch: 2 * time.Minute, end: 30 * time.Second, remove: 20 * time.Second, stop: 5 * time.Second, addresses: 2 * time.Minute, idle: 10 * time.Second,
+	call: 2 * time.Minute, launch: 2 * time.Minute, end: 30 * time.Second, remove: 20 * time.Second, stop: 5 * time.Second, addresses: 2 * time.Minute, builds: 10 * time.Second, idle: 10 * time.Second,
 }
 
 // Endpoint says where a daemon listens.

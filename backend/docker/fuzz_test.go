@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What a daemon says of a build ends with an image's ID or an error.
+// FuzzBuild: the messages of a build end with the ID of an image or an error.
 func FuzzBuild(f *testing.F) {
 	f.Add(`{"stream":"Step 1/1 : FROM x\n"}` + "\n" + `{"aux":{"ID":"sha256:1"}}`)
 	f.Add(`{"error":"no"}`)

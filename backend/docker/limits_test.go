@@ -64,7 +64,7 @@ func TestForkBomb(t *testing.T) {
 	}
 }
 
-// What a program is and may do.
+// The user, capabilities and limits of a program.
 func TestPrivileges(t *testing.T) {
 	d := daemon(t)
 	const show = `id -u; id -g; grep -e CapEff -e CapBnd -e NoNewPrivs /proc/self/status | tr -d '\t'; grep -c . /proc/net/route; hostname`
@@ -111,7 +111,7 @@ func TestOnline(t *testing.T) {
 	}
 }
 
-// What a program leaves outside of its workspace is gone with its session.
+// Files that a program leaves outside of its workspace are removed with its session.
 func TestOutside(t *testing.T) {
 	b, _ := opener(daemon(t), docker.Options{Image: baseImage, Network: "none"})(t)
 	s := open(t, b, backend.Spec{})

@@ -28,7 +28,7 @@ func networks(t *testing.T, api *client.Client, run string) []network.Summary {
 	return found
 }
 
-// announce says where it listens, and ends when it was called.
+// announce prints its address, and ends after the first call.
 const announce = `import socket
 s = socket.socket()
 s.bind(("0.0.0.0", 7000)); s.listen()

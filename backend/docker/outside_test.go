@@ -103,7 +103,7 @@ func TestInterference(t *testing.T) {
 	}
 }
 
-// What a dead run left is gone after the next start.
+// Leftovers of a dead run are removed by the next start.
 func TestReap(t *testing.T) {
 	d := daemon(t)
 	api := hands(t)

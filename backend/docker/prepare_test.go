@@ -58,8 +58,7 @@ func open(t *testing.T, b backend.Backend, spec backend.Spec) backend.Session {
 	return s
 }
 
-// What a snapshot holds is there for every session on it, offline, and no command of any
-// can change it.
+// The files of a snapshot are available to all its sessions, offline, and no command of any can change it.
 func TestSnapshot(t *testing.T) {
 	d := daemon(t)
 	removeSnapshots(t, d, t.Name())

@@ -104,7 +104,7 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-// What the container says on its way to the program, or instead.
+// Messages of the container before the program, or instead of it.
 func TestContainerTrouble(t *testing.T) {
 	state := func(code int, oom bool) http.HandlerFunc {
 		return says200(map[string]any{"State": map[string]any{"ExitCode": code, "OOMKilled": oom}})
@@ -304,9 +304,8 @@ func TestCancelledCalls(t *testing.T) {
 	}
 }
 
-// A daemon without addresses for another network breaks the command and says what
-// to do; nothing is left. Neither is when it fails in another way, or has asked for
-// the network when it fails.
+// A daemon without addresses for another network breaks the command with a hint; nothing is left. Neither is when it
+// fails in another way, or has asked for the network when it fails.
 func TestNetworkTrouble(t *testing.T) {
 	for _, test := range []struct {
 		name string

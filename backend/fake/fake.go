@@ -1,9 +1,8 @@
-// Package fake is a backend, and a sandbox, that run Go functions instead of
-// programs and keep files in memory. Tests of other rooms use them to say what
-// a command does, to count what was run, and to break things on purpose.
+// Package fake is a backend, and a sandbox, that run Go functions instead of programs and keep files in memory. Tests
+// of other rooms use them to define what commands do, to count commands, and to break things on purpose.
 //
-// It keeps the contract of package backend for inputs, Collect, limits and
-// cancellation; it knows nothing of processes, PATH or permissions.
+// It keeps the contract of package backend for inputs, Collect, limits and cancellation; it knows nothing of processes,
+// PATH or permissions.
 package fake
 
 import (

@@ -16,7 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// behave does what Argv[1] says.
+// behave acts as Argv[1] names.
 func behave(ctx context.Context, p *fake.Process) (backend.Ending, error) {
 	switch p.Argv[1] {
 	case "cat":

@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// Whatever a server says, it is an ending that follows from it, or an error.
+// Any answer of a server gives an ending that follows from it, or an error.
 func FuzzReply(f *testing.F) {
 	f.Add([]byte(`[{"status":"Accepted","exitStatus":0,"time":1000,"runTime":2000,"memory":4096,"files":{"stderr":"text"},"fileIds":{"stdout":"A"}}]`))
 	f.Add([]byte(`[{"status":"Signalled","exitStatus":9,"time":3000000000},{"status":"Internal Error","error":"text file busy"}]`))

@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// wrap writes a program that runs go-judge after what before says.
+// wrap writes a program that runs go-judge after the commands in before.
 func wrap(t *testing.T, before string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "go-judge")
@@ -22,8 +22,7 @@ func wrap(t *testing.T, before string) string {
 	return path
 }
 
-// What a server of ours says of itself is remembered until something of it
-// changes; without that no server is started.
+// The identity of an own server is remembered until its program or files change; a remembered one starts no server.
 func TestIdentityRemembered(t *testing.T) {
 	facts, started := filepath.Join(t.TempDir(), "facts"), filepath.Join(t.TempDir(), "started")
 	program := wrap(t, "echo >> "+started)
@@ -63,7 +62,7 @@ func TestIdentityRemembered(t *testing.T) {
 		t.Errorf("another command: %s", other)
 	}
 	ask(o, 0)
-	// What a shell may find anywhere cannot be seen from outside.
+	// Programs that a shell finds cannot be identified from outside.
 	o.Versions = []string{"echo $((1 + 2))"}
 	ask(o, 1)
 	ask(o, 1)

@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/gojudge"
 )
 
-// marker leaves a mark wherever a program can, and says where it finds one of another program.
+// marker leaves a mark wherever a program can, and prints where it finds a mark of another program.
 const marker = `
 #include <errno.h>
 #include <fcntl.h>

@@ -217,7 +217,7 @@ func TestServerKilled(t *testing.T) {
 	nothingLeft(t, scratch, first...)
 }
 
-// What a killed run left is ended by the reaper.
+// The reaper ends what a killed run left.
 func TestReap(t *testing.T) {
 	scratch, store, sessions := t.TempDir(), newStore(t), filepath.Join(t.TempDir(), "sessions")
 	registry, err := backend.OpenRegistry(sessions, "dead")
@@ -321,7 +321,7 @@ func listen(t *testing.T, files, token string) string {
 	return address
 }
 
-// What cannot work says so and what to do.
+// Settings that cannot work give an error with a hint.
 func TestTroubles(t *testing.T) {
 	store := cache.NewMemory()
 	unusable := filepath.Join(t.TempDir(), "text")

@@ -8,8 +8,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// What a directory has no room for is found before anything is sent: go-judge would report
-// the same as a disk that is full.
+// Files that a directory has no room for are found before anything is sent: go-judge would report the same as a disk
+// that is full.
 func TestFits(t *testing.T) {
 	file := func(size int64) backend.File { return backend.File{Digest: cache.Digest{Size: size}} }
 	for _, try := range []struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// What a block names itself takes trust to ask, and nothing else does.
+// Only programs and servers that a block names take trust.
 func TestAsks(t *testing.T) {
 	for block, want := range map[string][]string{
 		`backend "local" "b" {}`: nil,

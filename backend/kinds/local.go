@@ -29,7 +29,7 @@ func openLocal(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, erro
 	a := lang.AttributesOf[lang.LocalAttributes](b)
 	o := local.Options{
 		Python: b.Python, Versions: a.Versions, Path: searchPath(s, b), Env: env, Scratch: s.Scratch, Registry: s.Registry,
-		Spares: spares, Digest: s.Digest, Isolation: a.Isolation,
+		Spares: spares, Digest: s.Digest, Isolation: a.Isolation, Isolator: kind.SmallProgram,
 	}
 	if err := isolate(s, &o, a.Readable, a.Unhashed); err != nil {
 		return plan.Executor{}, err

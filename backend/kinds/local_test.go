@@ -18,7 +18,7 @@ func site(t *testing.T, env map[string]string) *kind.Site {
 		LookupEnv: func(name string) (string, bool) { value, ok := env[name]; return value, ok }}
 }
 
-// What a block says of isolation wins over the environment, whose word has to be a level.
+// The isolation of a block has precedence over the environment's, which must be a level.
 func TestIsolationLevel(t *testing.T) {
 	for _, test := range []struct{ block, env, want, err string }{
 		{"", "", "", ""},

@@ -236,7 +236,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// broken checks that an error is one of the machinery and says a thing.
+// broken checks that an error is one of the machinery and mentions a phrase.
 func broken(t *testing.T, err error, want string) {
 	t.Helper()
 	var tool *backend.ToolError

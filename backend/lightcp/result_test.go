@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// Whatever the server says, it is a result that was judged or an error with a
-// reason, and survives being written again.
+// Any answer of the server gives a judged result or an error with a reason, and survives being written again.
 func FuzzResult(f *testing.F) {
 	f.Add([]byte(`{"status":"done","passed":true,"result":"Accepted","score":100,"scoreUnbounded":null,"cases":[{"ok":true,"status":"Correct","time":1,"memory":2,"scoreRatio":1}]}`))
 	f.Add([]byte(`{"status":"error","message":"compile"}`))

@@ -27,7 +27,7 @@ const secret = "it-is-not-for-submissions"
 // files home/secret, scratch/other/work/file and project/test.
 var attacks = []struct {
 	name, script string
-	full         bool // level Partial does not hold it, as docs/backends/local.md says
+	full         bool // level Partial does not hold it; see docs/backends/local.md
 }{
 	{"environment of the parent", `tr '\0' '\n' </proc/$PPID/environ | grep -q ` + secret + ` || echo HELD`, false},
 	{"environment of every process", `cat /proc/[0-9]*/environ 2>/dev/null | tr '\0' '\n' | grep -q ` + secret + ` || echo HELD`, false},

@@ -3,6 +3,7 @@
 package local_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/backend"
@@ -12,7 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// What a session costs beside its program: two forks' worth is fine.
+// BenchmarkSession measures what a session costs beside its program: two forks' worth is fine.
 func BenchmarkSession(b *testing.B) {
 	for _, level := range isolation.Levels() {
 		b.Run(level, func(b *testing.B) { benchmarkSession(b, level) })
@@ -20,8 +21,12 @@ func BenchmarkSession(b *testing.B) {
 	}
 }
 
+// isolatorVariable names the program that takes over in isolated processes, such as bin/fevalgraph-worker; by default
+// it is the test's own.
+const isolatorVariable = "FEVALGRAPH_BENCH_ISOLATOR"
+
 func benchmarkSession(b *testing.B, level string, ports ...int) {
-	lb := local.New(cache.NewMemory(), local.Options{Scratch: b.TempDir(), Path: backendtest.Path, Isolation: level})
+	lb := local.New(cache.NewMemory(), local.Options{Scratch: b.TempDir(), Path: backendtest.Path, Isolation: level, Isolator: func() string { return os.Getenv(isolatorVariable) }})
 	for b.Loop() {
 		s, err := lb.Open(b.Context(), backend.Spec{})
 		if err != nil {

@@ -19,12 +19,23 @@ func (b *Backend) isolated() isolation.Level {
 	return level
 }
 
+// findLevel returns the level, and sets the isolator for it.
 func (b *Backend) findLevel() (isolation.Level, error) {
 	wanted := []isolation.Level{isolation.Full, isolation.Partial, isolation.None}
 	if b.opt.Isolation != "" {
 		wanted = []isolation.Level{isolation.Level(b.opt.Isolation)}
 	}
-	if wanted[0] == isolation.None || b.opt.Isolation != "" && b.opt.Tried {
+	if wanted[0] == isolation.None {
+		return wanted[0], nil
+	}
+	programs := []*isolation.Program{nil} // this program, which does not fail where the machine isolates
+	if b.opt.Isolator != nil {
+		if small, err := isolation.OpenProgram(b.opt.Isolator()); err == nil {
+			programs = []*isolation.Program{small, nil}
+		}
+	}
+	if b.opt.Isolation != "" && b.opt.Tried {
+		b.isolator = programs[0]
 		return wanted[0], nil
 	}
 	view, remove, err := b.trialView()
@@ -34,9 +45,11 @@ func (b *Backend) findLevel() (isolation.Level, error) {
 	defer remove()
 	var reason error
 	for _, level := range wanted {
-		err := isolation.Try(level, view)
-		if err == nil {
-			return level, reason
+		for _, by := range programs {
+			if err = isolation.Try(by, level, view); err == nil {
+				b.isolator = by
+				return level, reason
+			}
 		}
 		if reason == nil {
 			reason = fmt.Errorf("isolation %q: %w", level, err)

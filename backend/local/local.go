@@ -82,6 +82,9 @@ type Options struct {
 	// are Readable as the configuration names them, for the identity. Unhashed are those of Readable whose
 	// content is in no key.
 	Isolation string
+	// Isolator returns the file of a small program of the same build that takes over in isolated processes, or "";
+	// nil and "" mean this program.
+	Isolator func() string
 	// Tried reports that the machine was found to allow Isolation: trying takes as long as a
 	// short command does.
 	Tried            bool
@@ -110,7 +113,8 @@ type Backend struct {
 
 	installed sync.Map // path of a program to its installed
 
-	level func() (isolation.Level, error) // see Isolation
+	level    func() (isolation.Level, error) // see Isolation
+	isolator *isolation.Program              // set by level; see Options
 
 	inside *inside // nil unless the process is the first of a container
 }

@@ -58,7 +58,7 @@ func (n *notes) await(t *testing.T, text string) {
 	})
 }
 
-// Who waits for a port says so, can be cancelled, and is not charged.
+// A command that waits for a port reports it, can be cancelled, and is not charged.
 func TestWaitForPort(t *testing.T) {
 	o := local.Options{Scratch: t.TempDir(), Path: backendtest.Path, Network: backend.SharedNetwork}
 	l, port := listen(t)

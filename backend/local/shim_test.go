@@ -19,7 +19,7 @@ type installation struct {
 
 func (i installation) path(name string) string { return filepath.Join(i.dir, name) }
 
-// write writes a file, and a program where the name says so.
+// write writes a file, which is a program if its name marks it as one.
 func (i installation) write(name, content string) {
 	i.t.Helper()
 	mode := os.FileMode(0o644)

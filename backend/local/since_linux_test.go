@@ -7,7 +7,7 @@ import (
 )
 
 // A process begun later has a number that is looked at; one begun before has
-// not, unless the numbers may have gone round.
+// not, unless the numbers can have gone round.
 func TestSince(t *testing.T) {
 	forks := forksSinceBoot()
 	if forks == 0 || lastNumber() == 0 || mostNumbers() == 0 {

@@ -66,8 +66,8 @@ func TestVerifyFindsWhatTheMachineDid(t *testing.T) {
 	}
 }
 
-// Counts are read from the files of a control group, by the line that begins with the
-// name; where there is no such file there is another, or nothing to count.
+// Counts are read from the files of a control group, by the line that begins with the name; where the file is missing
+// another is read, or nothing counted.
 func TestEventsOf(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "memory.events")
 	if err := os.WriteFile(file, []byte("oom 7\noom_kill 5\noom_kill_disable 1\n"), 0o600); err != nil {

@@ -99,7 +99,7 @@ func (s *session) isolate(cmd *exec.Cmd, c backend.Command, private bool) (*isol
 		view.ReadOnly = append(view.ReadOnly, s.readOnly...)
 		view.Writable = append(view.Writable, s.above()...)
 	}
-	return isolation.Command(cmd, s.level, view)
+	return isolation.Command(cmd, s.b.isolator, s.level, view)
 }
 
 // above returns the directories of the workspace above what is read-only, as far as they are there.

@@ -55,7 +55,7 @@ func startProcesses(t *testing.T) *machine {
 	return startWith(t, remotetest.Process(coverdir.Env()...), itself(t))
 }
 
-// startWith starts an engine that ends with the test, when no action may have left anything.
+// startWith starts an engine that ends with the test, when no action can have left anything.
 func startWith(t *testing.T, run remotetest.Program, program string) *machine {
 	t.Helper()
 	if runtime.GOOS != "linux" {

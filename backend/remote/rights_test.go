@@ -116,7 +116,7 @@ func TestRights(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(b *lang.Backend, r *attributes)
-		want   string // in the error; "" means none. The reason of an engine that ends a connection may not arrive.
+		want   string // in the error; "" means none. The reason of an engine that ends a connection can get lost.
 	}{
 		{"token", func(*lang.Backend, *attributes) {}, ""},
 		{"header", func(b *lang.Backend, r *attributes) {

@@ -21,7 +21,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
-// counting counts what a server is asked for.
+// counting counts the calls of a server.
 type counting struct {
 	cache.Store
 	mu      sync.Mutex

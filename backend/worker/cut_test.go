@@ -108,7 +108,7 @@ func numbers(n int) string {
 	return b.String()
 }
 
-// TestCutOutput cuts connections in the middle of what a command prints.
+// TestCutOutput cuts connections in the middle of a command's output.
 func TestCutOutput(t *testing.T) {
 	t.Parallel()
 	want := numbers(100_000)

@@ -66,7 +66,7 @@ func openStreamed(t *testing.T) (backend.Backend, cache.Store) {
 	return &streamed{Backend: local.New(store, o), store: store, dir: filepath.Join(t.TempDir(), "blobs"), serve: serve}, store
 }
 
-// TestStreamed runs what a stream carries of package backendtest.
+// TestStreamed runs the tests of package backendtest that a stream supports.
 func TestStreamed(t *testing.T) { // not beside others, as it measures the memory of the process
 	backendtest.TestFiles(t, openStreamed)
 	backendtest.TestPrograms(t, openStreamed)

@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Parts and places of a workspace are where its layout says, also when it is adopted again.
+// Parts and places of a workspace follow its layout, also when it is adopted again.
 func TestAdopt(t *testing.T) {
 	top := t.TempDir()
 	at := func(name string) string { return filepath.Join(top, name) }

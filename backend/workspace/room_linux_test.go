@@ -13,7 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/ramdir"
 )
 
-// Where a workspace itself took the room, its end says something about its programs.
+// Where a workspace itself took the room, its programs caused the end.
 func TestRoomTakenByWorkspace(t *testing.T) {
 	const block = 4096
 	full := unix.Statfs_t{Bsize: block, Blocks: 1 << 20, Files: 1 << 20, Ffree: 1 << 19}
@@ -78,7 +78,7 @@ func TestWatch(t *testing.T) {
 		}
 		ramdir.Fill(t, full)
 		seen := <-looks
-		if seen == nil { // it may have begun before
+		if seen == nil { // it can have begun before
 			seen = <-looks
 		}
 		if err := os.RemoveAll(full); err != nil {

@@ -108,7 +108,7 @@ func TestRemoveOfNothing(t *testing.T) {
 	}
 }
 
-// Another user may have made the directory first, or a link in its place.
+// Another user can have made the directory first, or a link in its place.
 func TestScratchOfAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to make what belongs to others")

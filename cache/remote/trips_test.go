@@ -114,9 +114,8 @@ func (n named) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	return graph.Outcome{Outputs: []cache.Output{{Name: "name", Digest: d}}}, err
 }
 
-// TestRoundTrips: a run of 10,000 nodes in six levels, to which nothing is new, waits for a
-// server 20 times at most. Its clock stands while anything works, so that all that passes is
-// what was waited for.
+// TestRoundTrips: a run of 10,000 nodes in six levels, to which nothing is new, waits for a server 20 times at most.
+// Its clock stands while anything works, so that only waiting takes time.
 func TestRoundTrips(t *testing.T) {
 	const latency, levels = 100 * time.Millisecond, 6
 	wide := longtest.Size(400, 1667)

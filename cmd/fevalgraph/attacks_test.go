@@ -35,7 +35,7 @@ var attackTracks = []struct {
 }
 
 // openAttacks are those that a backend does not hold, as SECURITY.md says: by problem,
-// solution, and the backend, "" being all; and the worst that may become of them.
+// solution, and the backend, "" being all; and the worst that can become of them.
 var openAttacks = []struct{ problem, solution, backend, worst string }{
 	{"grade", "scores_late", "", "raised"},
 	{"grade", "opens_memory", "", "raised"},            // of a grader, which has the same user
@@ -169,7 +169,7 @@ func (c *checkout) lastKnown() string {
 	return fmt.Sprint(cmd.Stdout)
 }
 
-// attackOutcome says what became of a cell: "held", or what went wrong.
+// attackOutcome returns what became of a cell: "held", or what went wrong.
 func attackOutcome(cell report.Cell, worst int) string {
 	switch {
 	case cell.Solution == "right":
@@ -185,7 +185,7 @@ func attackOutcome(cell report.Cell, worst int) string {
 	return "held"
 }
 
-// attackClasses are what may become of a submission's own doing.
+// attackClasses are what can become of a submission's own doing.
 var attackClasses = []string{"judged", "timeout", "no_report", "no_score", "killed", "pytest_failed", "setup_failed", "compile_error", "refused"}
 
 // merit returns how good the judgement of a cell is.

@@ -86,7 +86,7 @@ func (b *batch) killAfter(pairs int) bool {
 				b.t.Fatalf("%v\n%s", err, output(cmd))
 			}
 			return false
-		case <-time.After(5 * time.Millisecond): // until it may have got there
+		case <-time.After(5 * time.Millisecond): // until it can have got there
 		}
 	}
 	cmd.Process.Kill()
@@ -176,7 +176,7 @@ func (b *batch) executed() map[string]int {
 	return times
 }
 
-// What a run writes for a pair does not depend on how many there are.
+// The number of pairs does not change what a run writes for each.
 func TestBatchWrites(t *testing.T) {
 	if _, err := os.Stat("/proc/self/io"); err != nil {
 		t.Skip("the kernel does not count what processes write")

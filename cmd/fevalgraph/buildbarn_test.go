@@ -189,7 +189,7 @@ func TestBuildbarnQuickstart(t *testing.T) {
 	c.once("local.here", "remote.a")
 	c.run("trust")
 	said := c.command("doctor")
-	_ = said.Run() // other things may be missing
+	_ = said.Run() // other things can be missing
 	if !regexp.MustCompile(`ok +remote\.a +grpc://.*, API 2\..*, platform linux/`).MatchString(output(said)) {
 		t.Errorf("doctor says %s", output(said))
 	}

@@ -195,7 +195,7 @@ func (c *checkout) awaitForked() {
 			c.t.Fatal(err)
 		}
 		return !slices.ContainsFunc(lines, func(name string) bool {
-			line, _ := os.ReadFile(name) // it may have ended
+			line, _ := os.ReadFile(name) // it can have ended
 			environment, _ := os.ReadFile(filepath.Join(filepath.Dir(name), "environ"))
 			return bytes.HasPrefix(line, []byte("fevalgraph\x00")) && bytes.Contains(environment, []byte("="+c.place))
 		})

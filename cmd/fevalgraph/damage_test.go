@@ -90,7 +90,7 @@ func TestBitFlips(t *testing.T) {
 	}
 }
 
-// A store that says of itself that it is another one is left alone.
+// A directory that is marked as another store is left alone.
 func TestFlippedVersion(t *testing.T) {
 	t.Parallel()
 	c := newCheckout(t, t.TempDir())

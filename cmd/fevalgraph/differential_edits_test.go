@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// editProject changes something in a project, and says what. It leaves a project
-// that loads, mostly.
+// editProject changes something in a project, and returns a description of the change. It leaves a project that
+// loads, mostly.
 func editProject(rng *rand.Rand, d diffTree) string {
 	for {
 		if what := diffEdits[rng.IntN(len(diffEdits))](rng, d); what != "" {
@@ -289,7 +289,7 @@ var diffDisturbances = []func(w *diffWorld) string{
 		cmd := w.c.command("run")
 		must(cmd.Start())
 		time.Sleep(after)
-		_ = cmd.Process.Signal(signal) // it may have ended
+		_ = cmd.Process.Signal(signal) // it can have ended
 		_ = cmd.Wait()
 		if signal == syscall.SIGKILL {
 			w.c.awaitForked()
@@ -318,7 +318,7 @@ func diffGC(w *diffWorld) string {
 	then := time.Now().Add(-3 * time.Hour)
 	for _, path := range w.stored() {
 		if w.rng.IntN(2) == 0 {
-			_ = os.Chtimes(path, then, then) // gc may have removed it
+			_ = os.Chtimes(path, then, then) // gc can have removed it
 		}
 	}
 	w.command("cache", "gc", "--max-size", "4KiB")

@@ -125,8 +125,7 @@ func must(err error) {
 	}
 }
 
-// The score of a command problem says what was in its workspace: every name, mode
-// and content, and the variable.
+// The score of a command problem describes its workspace: every name, mode and content, and the variable.
 const diffCheck = `n=$({ find . -type f -perm -100 -exec echo x {} + ; find . -type d; find . -type l -exec ls -d {} + ; find . -type f -exec cksum {} + ; echo "$FLAVOR $SEEN"; } | sort | cksum)
 echo $(( ${n%% *} % 101 ))
 `

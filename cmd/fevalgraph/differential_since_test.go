@@ -16,8 +16,8 @@ import (
 	cmpdiff "github.com/google/go-cmp/cmp"
 )
 
-// What plan --since has as stale, without a store, is what a plan of a commit has after a run of the one
-// before in an empty store: over histories of random edits.
+// TestDifferentialSince: over histories of random edits, plan --since without a store finds the same nodes stale as a
+// plan of a commit after a run of its parent in an empty store.
 func TestDifferentialSince(t *testing.T) {
 	eachDiffWorld(t, func(w *diffWorld, steps int) {
 		w.git("init", "-q")

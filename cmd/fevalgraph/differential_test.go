@@ -161,8 +161,7 @@ func (w *diffWorld) note(format string, args ...any) {
 	w.log = append(w.log, fmt.Sprintf("%3d  ", w.step)+fmt.Sprintf(format, args...))
 }
 
-// advance is one step: something happens, and the next run has to show what a
-// clean one does.
+// advance is one step: something happens, and the next run has to show the same as a clean one.
 func (w *diffWorld) advance() {
 	w.t.Helper()
 	w.rng = rand.New(rand.NewPCG(w.seed, uint64(w.step)))
@@ -186,7 +185,7 @@ func (w *diffWorld) advance() {
 	}
 }
 
-// check plans and runs, and fails unless that shows what a clean run does.
+// check plans and runs, and fails unless both show the same as a clean run.
 func (w *diffWorld) check() {
 	w.t.Helper()
 	want := w.cleanOutcome()
@@ -300,7 +299,7 @@ func (w *diffWorld) planned() diffPlan {
 // other than another node. Of nodes with one key, one runs.
 func (w *diffWorld) compare(p diffPlan, r *runRecord) {
 	w.t.Helper()
-	if w.reopened() || w.lost { // what a plan took for there may turn out to be damaged
+	if w.reopened() || w.lost { // what a plan took for there can turn out to be damaged
 		return
 	}
 	if len(r.executed) > p.stale && p.exit == 0 || p.stale > 0 && len(r.executed) == 0 && r.end.Exit < 2 {

@@ -15,7 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
-// trapProject is a command problem whose score says what was in its workspace.
+// trapProject is a command problem whose score describes its workspace.
 const trapProject = `
 variable "flavor" { default = "a" }
 problem "p" {
@@ -117,7 +117,7 @@ func TestBehindLinks(t *testing.T) {
 	}
 }
 
-// An asset's pattern may become the name of a file, and no longer be one.
+// An asset's pattern can become the name of a file, and no longer be one.
 func TestPatternIsFileName(t *testing.T) {
 	t.Parallel()
 	w, d := newTrap(t, `asset "globbed" { source = "shared/[ab].txt" }`)
@@ -131,8 +131,8 @@ func TestPatternIsFileName(t *testing.T) {
 	w.settled()
 }
 
-// What a command says about a project whose source went, or whose program lost the
-// mode that the configuration asks for, is what it says in a clean checkout.
+// Commands print the same as in a clean checkout if a source of the project is gone, or a program lost the mode that
+// the configuration needs.
 func TestConfigurationOverFiles(t *testing.T) {
 	t.Parallel()
 	w, d := newTrap(t, trapAssets)
@@ -256,8 +256,8 @@ func TestStoresInTurn(t *testing.T) {
 	}
 }
 
-// Sources that are mounted one after the other at the same place are kept apart,
-// although everything that stat says of them is equal.
+// Sources that are mounted one after the other at the same place are kept apart, although their stat results are
+// equal.
 func TestImagesInTurn(t *testing.T) {
 	w, d := newTrap(t, trapAssets)
 	images := twoImages(t, w.temp)

@@ -41,7 +41,7 @@ func startDaemon(t *testing.T) *testDaemon {
 	if out, err := images.CombinedOutput(); err != nil {
 		t.Fatalf("making the images: %v\n%s", err, out)
 	}
-	// What a test left that was ended itself.
+	// Leftovers of a test that was killed.
 	for _, id := range strings.Fields(d.docker(t, "ps", "--all", "--quiet", "--filter", "label=fevalgraph")) {
 		d.docker(t, "rm", "--force", "--volumes", id)
 	}
@@ -139,7 +139,7 @@ func (d *testDaemon) killInit(t *testing.T, run *underway) bool {
 	t.Helper()
 	for {
 		for _, id := range strings.Fields(d.docker(t, "ps", "--quiet", "--filter", "label=fevalgraph")) {
-			// It may be gone by now.
+			// It can be gone by now.
 			cmd := exec.Command("docker", "inspect", "--format", "{{.State.Pid}}", id)
 			cmd.Env = append(d.env, "DOCKER_HOST="+d.host)
 			out, err := cmd.Output()
@@ -160,7 +160,7 @@ func (d *testDaemon) killInit(t *testing.T, run *underway) bool {
 }
 
 // contains reports whether a process is in a container of the daemon's: the
-// number may be another process's by now.
+// number can be another process's by now.
 func (d *testDaemon) contains(pid int) bool {
 	text, err := os.ReadFile(filepath.Join(d.dir, "daemon.json"))
 	if err != nil {

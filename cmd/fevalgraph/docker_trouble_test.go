@@ -16,7 +16,7 @@ var dockerTroubles = []string{"kill fevalgraph", "kill an init", "stop the daemo
 func (d *testDaemon) trouble(r *rand.Rand, round int) disturbance {
 	kind := dockerTroubles[round%len(dockerTroubles)]
 	w := disturbance{name: kind, share: r.Float64(), pause: time.Duration(r.IntN(2000)) * time.Millisecond}
-	also := r.IntN(3) == 0 // fevalgraph is killed, too, while there is no daemon
+	also := r.IntN(3) == 0 // fevalgraph is killed, too, while the daemon is down
 	bare := r.IntN(2) == 0 // the killed daemon is started at once, beside what it left
 	w.attempts = 1 + 2*r.IntN(2)
 	if strings.HasSuffix(kind, "daemon") {

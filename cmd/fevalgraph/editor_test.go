@@ -114,7 +114,7 @@ func (e *editor) ask(ctx context.Context, conn *jsonrpc2.Conn, method, file stri
 		return nil, err
 	}
 	select {
-	case <-e.said: // lenses may be asked for again: verdicts are known
+	case <-e.said: // lenses can be asked for again: verdicts are known
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

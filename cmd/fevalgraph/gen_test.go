@@ -136,7 +136,7 @@ func TestGenerateTrust(t *testing.T) {
 	silent(asks)
 }
 
-// No key is in anything that is written or said, whatever the endpoint says.
+// No key is in any file or output, whatever the endpoint answers.
 func TestGenerateShowsNoKey(t *testing.T) {
 	t.Parallel()
 	g := newGenerating(t, 1, &modeltest.Server{Answer: func(r modeltest.Request) string {
@@ -169,7 +169,7 @@ func TestGenerateShowsNoKey(t *testing.T) {
 	}
 }
 
-// Evaluation needs no key, and gen says which is missing.
+// Evaluation needs no key, and gen names the missing key.
 func TestGenerateWithoutKey(t *testing.T) {
 	t.Parallel()
 	g := newGenerating(t, 1, &modeltest.Server{})

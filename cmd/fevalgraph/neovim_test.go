@@ -33,7 +33,7 @@ func TestNeovim(t *testing.T) {
 type neovimUse struct {
 	example, reference string
 	declared           string // the line that declares it
-	says               string // what hovering over it says
+	says               string // the text shown when hovering over it
 }
 
 // neovimResults are what the editor writes down.
@@ -88,7 +88,7 @@ func (use neovimUse) run(t *testing.T) {
 	}
 }
 
-// drive has Neovim do what testdata/neovim.lua says, in a project.
+// drive runs testdata/neovim.lua in Neovim, in a project.
 func (use neovimUse) drive(t *testing.T, dir string) (got neovimResults) {
 	program, err := exec.LookPath("fevalgraph")
 	if err != nil {

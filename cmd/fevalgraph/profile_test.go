@@ -91,8 +91,8 @@ func nest(t *testing.T, at track, all []traced) {
 	}
 }
 
-// A profile says of every node that ran when it was decided about, waited and
-// worked, and the phases of that leave nothing out.
+// A profile has, for every node that ran, the times of its decision, wait and work, and the phases of that leave
+// nothing out.
 func TestProfile(t *testing.T) {
 	t.Parallel()
 	c := newCheckout(t, t.TempDir())

@@ -18,7 +18,7 @@ type runRecord struct {
 	states   map[string]event.State
 }
 
-// recordsIn reads what a program with an environment recorded in a project's directory.
+// recordsIn reads the record of a program with an environment in a project's directory.
 func recordsIn(dir string, env []string) event.Records {
 	return recordsOf(filepath.Join(dir, ".fevalgraph"), func(name string) (value string) {
 		for _, pair := range env { // the last one counts

@@ -18,6 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/cache/remote/remotetest"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/abreast"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/dockerimage"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/fakejudge"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/fakeuv"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
@@ -95,7 +96,7 @@ func TestReal(t *testing.T) {
 	runScripts(t, "real", true)
 }
 
-// dockerVariable says that DOCKER_HOST leads to a daemon with the tests' images.
+// dockerVariable is set if DOCKER_HOST leads to a daemon with the tests' images.
 const dockerVariable = "FEVALGRAPH_TEST_DOCKER"
 
 // Scripts that need a Docker daemon. Containers have a separate uv.
@@ -162,24 +163,24 @@ func subject(path string) string {
 	return word
 }
 
-// ownImage makes the image of a script, which is like the others' and no other's:
-// projects share what they prepare on an image, and a script that cleans up would
-// take it from those that run beside it.
+// ownImage makes an image that only this script uses, until the script ends. Projects share what they prepare on an
+// image: a script that cleans up would remove it from concurrent scripts.
 func ownImage(env *testscript.Env) (string, error) {
 	name := strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")
 	image := "fevalgraph-test/of-" + strings.ReplaceAll(name, "_", "-") + ":latest"
-	build := exec.Command("docker", "build", "--quiet", "--tag", image, "-")
-	build.Stdin = strings.NewReader("FROM fevalgraph-test/python:latest\nLABEL script=" + name + "\n")
-	build.Env = append(os.Environ(), "DOCKER_BUILDKIT=0") // the daemon builds; no plugin is needed
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("making the image of %s: %w\n%s", name, err, out)
+	if err := dockerimage.Make(image, "FROM fevalgraph-test/python:latest\nLABEL script="+name+"\n"); err != nil {
+		return "", err
 	}
+	env.Defer(func() {
+		if err := dockerimage.Remove(image); err != nil {
+			env.T().Log(err)
+		}
+	})
 	return image, nil
 }
 
-// condition knows [private-network] and [full-isolation], whether this machine allows
-// them, [gpu], whether it has one that containers could get, and [long], whether tests that
-// take long are asked for.
+// condition knows [private-network] and [full-isolation], whether this machine allows them, [gpu], whether it has a
+// GPU for containers, and [long], whether tests that take long are asked for.
 func condition(name string) (bool, error) {
 	switch name {
 	case "long":
@@ -198,8 +199,8 @@ func condition(name string) (bool, error) {
 	return false, fmt.Errorf("unknown condition %q", name)
 }
 
-// setUp gives a script the project of testdata/project, without the files that
-// it has itself, and places of its own for everything that outlives a run.
+// setUp gives a script the project of testdata/project, without the files that it has itself, and separate places for
+// everything that outlives a run.
 func setUp(env *testscript.Env, real bool) error {
 	env.Values[skipKey{}] = env.T().Skip
 	env.Values[judgeServer("")] = map[string]*fakejudge.Server{}
@@ -255,7 +256,7 @@ func useRealTools(env *testscript.Env) error {
 	return nil
 }
 
-// reachesIndex reports whether uv may need the variable to find packages.
+// reachesIndex reports whether uv could need the variable to find packages.
 func reachesIndex(name string) bool {
 	switch strings.ToUpper(name) {
 	case "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR":

@@ -153,7 +153,7 @@ func (c *onClusters) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// judge runs to an end at which everything is judged, and returns what a person sees.
+// judge runs until everything is judged, and returns the output for a person.
 func (c *onClusters) judge(variables ...string) string {
 	c.t.Helper()
 	cmd := c.with(variables, "run")
@@ -178,7 +178,7 @@ func (c *onClusters) judged(cmd *exec.Cmd, err error) string {
 
 var launching = regexp.MustCompile(`launching cluster (\S+)`)
 
-// launched returns the clusters that a run says it launched.
+// launched returns the clusters that a run reports as launched.
 func (c *onClusters) launched(said string) (clusters []string) {
 	c.t.Helper()
 	for _, m := range launching.FindAllStringSubmatch(said, -1) {

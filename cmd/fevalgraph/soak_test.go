@@ -245,7 +245,7 @@ func (r *underway) ended() bool {
 }
 
 func (r *underway) kill() {
-	_ = r.cmd.Process.Kill() // it may have ended
+	_ = r.cmd.Process.Kill() // it can have ended
 	<-r.done
 }
 

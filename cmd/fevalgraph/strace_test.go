@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// systemCalls has what a program asked the kernel for.
+// systemCalls counts the system calls of a program.
 type systemCalls struct {
 	executed  []string // programs, without the first
 	contacted []string // calls that connect to other machines' addresses, or this one's

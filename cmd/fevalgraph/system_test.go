@@ -13,8 +13,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// systemCommands returns the commands that change more than files. A script that
-// cannot have what it asks for ends there, and its log says so.
+// systemCommands returns the commands that change more than files. A script whose request the machine refuses ends
+// there, with a note in its log.
 //
 //	mountfull DIR SIZE      a file system of that size, such as 1m (root only)
 //	mountreadonly DIR       what is in DIR, not to be changed (root only)
@@ -97,7 +97,7 @@ func unreadableCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if err := mountUnreadable(file); err != nil {
 		impossible(ts, "mounting takes Linux and root: %v", err)
 	}
-	ts.Defer(func() { _ = unmount(file) }) // the script may have done it
+	ts.Defer(func() { _ = unmount(file) }) // the script can have done it
 }
 
 // impossible skips the script, with the reason in the log.

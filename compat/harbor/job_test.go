@@ -206,7 +206,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// What a trial says of its reward counts before what is known of its exceptions.
+// The reward fields of a trial have precedence over the known exceptions.
 func TestPolicy(t *testing.T) {
 	with := func(kind string, more object) object {
 		e := exceptionOf(kind, "x")

@@ -28,8 +28,7 @@ func readerFiles(t *testing.T, dir string) *lang.ReaderFiles {
 	return got
 }
 
-// What a task declares is found by the rules by which Harbor regrades, and is refused where
-// Harbor refuses it.
+// Declared artifacts are found by the rules by which Harbor regrades, and refused where Harbor refuses it.
 func TestArtifacts(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{
@@ -106,8 +105,8 @@ func TestArtifacts(t *testing.T) {
 	}
 }
 
-// What a problem of another kind gets is the only thing that was collected, wherever in the trial
-// the manifest says it is, and nowhere else.
+// A problem of another kind gets the only artifact that was collected, at the path in the trial that the manifest
+// names.
 func TestOnlyArtifact(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{"secret": "s", "t/artifacts/app/answer": "a", "t/artifacts/logs/artifacts/x": ""})
@@ -181,8 +180,8 @@ problem "stages" {
 solution "recorded" { harbor_job = "jobs/j" }
 `
 
-// A step is a checkpoint. One that a trial did not reach is not reached, unless something
-// else than the solution ended the trial.
+// A step is a checkpoint. A step before which a trial ended is not reached, unless something else than the solution
+// ended the trial.
 func TestStepsOfTrials(t *testing.T) {
 	step := func(name string, reward any, exception any) object {
 		o := object{"step_name": name, "verifier_result": nil, "exception_info": exception}

@@ -99,7 +99,7 @@ func TestTask(t *testing.T) {
 	}
 }
 
-// Of a task of any age, and of one that is of a later time, what is known counts; all else is passed over.
+// Known fields of tasks of earlier and later versions count; others are ignored.
 func TestTasksOfAnyAge(t *testing.T) {
 	const task = "[task]\nname = \"own/x\"\n"
 	for name, c := range map[string]struct{ toml, want string }{
@@ -180,7 +180,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// What a compose file has next to a verifier becomes services, after those they depend on.
+// Services of a compose file become services of the verifier, after those they depend on.
 func TestCompose(t *testing.T) {
 	files := map[string]string{
 		"task.toml":         "artifacts = [\"/app\"]\n[task]\nname = \"own/x\"\n[verifier]\nenvironment_mode = \"separate\"\n",
@@ -229,7 +229,7 @@ services:
 	}
 }
 
-// What a service cannot have is refused by its name and that of the service, with the reason.
+// Settings that a service cannot have are refused by name, with the service and the reason.
 func TestComposeRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"db: { image: x, volumes: [\"/:/host\"] }":                           `4 error the service db has "volumes", which is not possible: a service has the files of its image, and no others`,

@@ -43,8 +43,8 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// A trial says which version of the task it ran. Whether that is the one here follows from all
-// files of the task, so the configuration depends on them.
+// A trial names the version of its task. Whether it is the version here follows from all files of the task, so the
+// configuration depends on them.
 func TestVersionOfTask(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{

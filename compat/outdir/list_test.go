@@ -94,7 +94,7 @@ func TestExportFollowsNoLink(t *testing.T) {
 	}
 }
 
-// A list that is damaged is an error that says so, and removes nothing.
+// A damaged list is an error, and nothing is removed.
 func TestExportDamagedList(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, ListName), []byte("{"), 0o644); err != nil {

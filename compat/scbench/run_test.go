@@ -35,8 +35,8 @@ func write(dir string, problems []Problem) error {
 	return outdir.Export(dir, "scbench", func(out *outdir.Dir) error { return Write(out, dir, problems) })
 }
 
-// No file of an earlier run stands for this one: not the report of a
-// checkpoint that has none now, and nothing of one that was not judged now.
+// No file of an earlier run stands for this one: neither the report of a checkpoint without one now, nor anything of
+// a checkpoint that was not judged now.
 func TestWriteLeavesNothingOld(t *testing.T) {
 	dir := t.TempDir()
 	top := []string{"checkpoint_results.jsonl", "p/a/evaluation.json", "p/a/evaluation/report.json", "p/a/evaluation/stderr.txt", "p/a/evaluation/stdout.txt", "result.json"}

@@ -88,8 +88,8 @@ func TestEvaluationIsWhatPythonWrites(t *testing.T) {
 	}
 }
 
-// graded returns a judged checkpoint whose tests are written as P for a test that
-// passed and F for one that did not: "core=PPF regression=P".
+// graded returns a judged checkpoint whose tests are written as P for a passed test and F for any other: "core=PPF
+// regression=P".
 func graded(name string, tests string) *Checkpoint {
 	c := &Checkpoint{ProblemVersion: 1, CheckpointVersion: 1, Order: 1, Entry: "python x.py", Result: report.Checkpoint{Name: name, ExitCode: new(int), Groups: verdict.GroupCounts{}}}
 	for part := range strings.FieldsSeq(tests) {

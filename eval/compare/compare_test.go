@@ -100,7 +100,7 @@ func TestSolutions(t *testing.T) {
 	}
 }
 
-// A side that is nothing says what was looked for, and is a mistake of the caller.
+// A side that is not found is a mistake of the caller; the error names what was looked for.
 func TestNoSide(t *testing.T) {
 	c := project(t, nil, nil, map[string]*report.Results{"run.json": results("1", nil)})
 	dir := c.Options.Dir

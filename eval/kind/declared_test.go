@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// What a kind marks as part of no key is no part of what is declared, and everything else is.
+// TestDeclared: settings that a kind marks as part of no key are not declared, and all others are.
 func TestDeclaredIdentity(t *testing.T) {
 	type own struct {
 		Network  string `hcl:"network"`

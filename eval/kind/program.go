@@ -15,27 +15,44 @@ import (
 // and installed next to fevalgraph on every system.
 const WorkerName = "fevalgraph-worker"
 
-// WorkerProgram returns the file of the program to run there: the file that the configuration names, or else the
-// small program if it was built with this one, or else this program, which can do the same. what names the
-// users of the program, in the plural, for errors.
+// WorkerProgram returns the file of the program to run there: the file that the configuration names, or else
+// SmallProgram, or else this program, which can do the same. what names the users of the program, in the plural,
+// for errors.
 func WorkerProgram(named, what string) (string, error) {
 	if named != "" {
 		return named, nil
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	if real, err := filepath.EvalSymlinks(self); err == nil {
-		self = real
-	}
-	if small := filepath.Join(filepath.Dir(self), WorkerName); builtWithThis(small) {
+	if small := SmallProgram(); small != "" {
 		return small, nil
 	}
 	if runtime.GOOS != "linux" {
 		return "", &backend.SettingError{Setting: "program", Err: errors.New(what + " cannot run the program of this system"), Hint: "name a fevalgraph of this version for Linux"}
 	}
-	return self, nil
+	return self()
+}
+
+// SmallProgram returns the file of the small program if it was built with this one, and "" otherwise.
+func SmallProgram() string {
+	own, err := self()
+	if err != nil {
+		return ""
+	}
+	if small := filepath.Join(filepath.Dir(own), WorkerName); builtWithThis(small) {
+		return small
+	}
+	return ""
+}
+
+// self returns the file of this program, without symbolic links if it can.
+func self() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return path, nil
 }
 
 // builtWithThis reports whether a program was built from the same commit, module version and Go version as this

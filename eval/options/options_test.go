@@ -86,7 +86,7 @@ func TestFindProject(t *testing.T) {
 	root := t.TempDir()
 	inner := filepath.Join(root, "a", "b")
 	write(t, filepath.Join(root, lang.MainFile), "")
-	if err := os.MkdirAll(filepath.Join(inner, lang.MainFile), 0o755); err != nil { // a directory is no configuration
+	if err := os.MkdirAll(filepath.Join(inner, lang.MainFile), 0o755); err != nil { // a directory is not a configuration
 		t.Fatal(err)
 	}
 	for _, start := range []string{root, filepath.Join(root, "a"), inner} {

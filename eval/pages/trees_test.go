@@ -41,7 +41,7 @@ func put(t *testing.T, store cache.Store, files map[string]string) cache.Output 
 	return cache.Output{Name: "tree", Digest: tree.Root, Tree: true}
 }
 
-// A tree has the files that can be read, as far as there is room, and says what the others are.
+// A tree has the files that can be read, as far as there is room, and a description of the others.
 func TestReadTree(t *testing.T) {
 	store := cache.NewMemory()
 	files := map[string]string{"a.py": "x = 1\r\n", "b.bin": "\x00\x01", "c.txt": "\xff", "d.txt": strings.Repeat("d", mostText+1), "@e": "../../etc/passwd", "empty": ""}

@@ -31,8 +31,8 @@ func TestLastForm(t *testing.T) {
 	}
 }
 
-// TestLast: what a file of last answers has overrides the rows of the files that it names, except for
-// mere expectations. A file of rows that cannot be read has none.
+// TestLast: a file of last answers overrides the rows of the files that it names, except for mere expectations. A
+// file of rows that cannot be read has none.
 func TestLast(t *testing.T) {
 	dir := t.TempDir()
 	s := Store{dir}

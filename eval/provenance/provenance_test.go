@@ -498,7 +498,7 @@ func TestEqualOutputs(t *testing.T) {
 	}
 }
 
-// What a verdict rests on is in the store, or there is no bundle.
+// Without everything that a verdict rests on in the store, no bundle is written.
 func TestGoneRecords(t *testing.T) {
 	_, answered, results := project(t)
 	var gone *GoneError

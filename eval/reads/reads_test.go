@@ -32,7 +32,7 @@ func read(t *testing.T, path string) cache.Sighting {
 	return one
 }
 
-// Whatever happens to what a call read is a difference, by its path; files that calls write themselves are not.
+// Any change of a path that a call read is a difference; files that calls write themselves are not.
 func TestDifference(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -84,7 +84,7 @@ func remove(t *testing.T, path string) {
 	}
 }
 
-// A name that appears while a call reads the directory may have been missed.
+// A name that appears while a call reads the directory can have been missed.
 func TestDoubtful(t *testing.T) {
 	root := t.TempDir()
 	own := filepath.Join(root, ".state")
@@ -96,7 +96,7 @@ func TestDoubtful(t *testing.T) {
 	}
 }
 
-// What a call could not look at is a difference once it can be.
+// A path that a call could not look at is a difference once it is readable.
 func TestFailedProbe(t *testing.T) {
 	root := t.TempDir()
 	loop := filepath.Join(root, "loop")

@@ -89,7 +89,7 @@ func putRecord(t *testing.T, s cache.Store, text string) cache.Key {
 	return key
 }
 
-// A store that may not be changed is read, and what is made goes to the project's own.
+// A read-only store is read, and new entries go to the project's.
 func TestReadOnlyStore(t *testing.T) {
 	p := newProject(t)
 	shared, err := p.open(t, Use{})
@@ -142,7 +142,7 @@ func TestStoreNotWritable(t *testing.T) {
 
 var ours = lang.RemoteCache{Name: "our-cache", URL: "http://127.0.0.1:1/x", Mode: "rw", Namespace: "n"}
 
-// What a project says of remote caches is done only if the user trusts it with that.
+// Remote caches of a project are used only if the user trusts it with them.
 func TestRemoteUntrusted(t *testing.T) {
 	p := newProject(t, ours)
 	s, err := p.open(t, Use{})
@@ -219,7 +219,7 @@ func TestRemotesAsked(t *testing.T) {
 	}
 }
 
-// Rights go only where the environment says, and never in the clear to another machine.
+// Tokens go only to the host that the environment names, and never in the clear to another machine.
 func TestTransportRights(t *testing.T) {
 	for _, test := range []struct {
 		url, token, host, ca, err string
@@ -254,7 +254,7 @@ func TestTransportRights(t *testing.T) {
 	}
 }
 
-// What cannot be sent or fetched says what the configuration lacks.
+// Errors of sending and fetching name what the configuration lacks.
 func TestTransferWithoutRemotes(t *testing.T) {
 	p := newProject(t)
 	s, err := p.open(t, Use{})

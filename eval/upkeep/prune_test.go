@@ -102,7 +102,7 @@ func TestPruneKeepsWhatAnswersNeed(t *testing.T) {
 	}
 }
 
-// A run that goes on may have nothing to show yet.
+// A run in progress can have nothing to show yet.
 func TestPruneLeavesRunsThatGoOn(t *testing.T) {
 	state := t.TempDir()
 	for _, id := range []string{"run1", "run2", "run3"} {
@@ -121,7 +121,7 @@ func TestPruneLeavesRunsThatGoOn(t *testing.T) {
 	}
 }
 
-// Calls of gen are pruned apart from runs; one without an end may go on.
+// Calls of gen are pruned apart from runs; a call without an end can be in progress.
 func TestPruneCalls(t *testing.T) {
 	answers, now := event.Records{Dir: t.TempDir()}, time.Date(2026, 1, 10, 0, 0, 0, 0, time.UTC)
 	for i, ended := range []bool{false, true, false, true, true} {

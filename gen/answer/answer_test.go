@@ -116,7 +116,7 @@ func TestTooMuch(t *testing.T) {
 	}
 }
 
-// Whatever an answer says, its files stay where they belong and within bounds.
+// Files of any answer stay where they belong and within bounds.
 func FuzzFiles(f *testing.F) {
 	cases, _ := filepath.Glob("testdata/*.txtar")
 	for _, file := range cases {

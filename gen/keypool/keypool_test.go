@@ -88,7 +88,7 @@ func TestConcurrency(t *testing.T) {
 	})
 }
 
-// A throttled key rests for as long as the other side says; others serve meanwhile.
+// A throttled key rests for as long as the endpoint demands; others serve meanwhile.
 func TestThrottled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(keys(2), Limits{})

@@ -51,7 +51,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// What a program started ends with it.
+// Children of a program end with it.
 func TestProgramInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancelCause(t.Context())

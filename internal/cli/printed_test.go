@@ -65,7 +65,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// eventSchema tells lines apart by their type.
+// eventSchema distinguishes lines by their type.
 func eventSchema(t *testing.T) *jsonschema.Schema {
 	all := &jsonschema.Schema{}
 	types := event.Types()

@@ -18,8 +18,8 @@ import (
 // functions begin with a verb: "returns", "reports whether", "writes".
 const mostStative = 0.08
 
-// avoided are phrases that comments and messages of product code, and pages outside of their blocks, must not
-// contain, and what to write instead.
+// avoided are phrases that comments, messages of product code, and pages outside of their blocks must not contain,
+// and what to write instead.
 var avoided = []struct{ form, instead string }{
 	{"is what", "a noun and its role"},
 	{"is no [a-z]+", "is not a X; without X; X not found"},
@@ -101,16 +101,20 @@ func isProduct(path string) bool {
 
 // TestForm: docs of functions begin with a verb, and sentences name their subject.
 func TestForm(t *testing.T) {
-	var code forms
+	var code, tests forms
 	var pages []phraseAt
 	for _, file := range readTexts(t, "../..") {
-		switch {
-		case filepath.Ext(file.path) == ".md":
+		switch filepath.Ext(file.path) {
+		case ".md":
 			pages = append(pages, phraseAt{file.path, oneLine(file.prose)})
-		case isProduct(file.path):
+		case ".go":
+			of := &tests
+			if isProduct(file.path) {
+				of = &code
+			}
 			content, err := os.ReadFile(filepath.Join("../..", file.path))
 			if err == nil {
-				err = code.read(file.path, content)
+				err = of.read(file.path, content)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -122,7 +126,7 @@ func TestForm(t *testing.T) {
 			100*share, code.docs, 100*mostStative, strings.Join(code.stative, "\n"))
 	}
 	for _, a := range avoided {
-		for name, all := range map[string][]phraseAt{"comments": code.comments, "messages": code.messages, "pages": pages} {
+		for name, all := range map[string][]phraseAt{"comments": slices.Concat(code.comments, tests.comments), "messages": code.messages, "pages": pages} {
 			if found := places(a.form, all); len(found) > 0 {
 				t.Errorf("%q is %d times in %s; write %s:\n%s", a.form, len(found), name, a.instead, strings.Join(found, "\n"))
 			}

@@ -220,7 +220,7 @@ func check(packages []listed) []string {
 	return problems
 }
 
-// refuse says why the package from must not import path, or "".
+// refuse returns why the package from must not import path, or "".
 func refuse(from string, r *room, path string) string {
 	to, ours := strings.CutPrefix(path, module)
 	if !ours {
@@ -262,7 +262,7 @@ func within(path, prefix string) bool {
 	return path == prefix || strings.HasPrefix(path, prefix+"/")
 }
 
-// TestCheck: the test above can fail, and says what is wrong.
+// TestCheck: the test above can fail, and names the fault.
 func TestCheck(t *testing.T) {
 	for _, try := range []struct{ from, imports, want string }{
 		{"graph", module + "cache", ""},

@@ -196,7 +196,7 @@ func readTexts(t *testing.T, root string) (all []text) {
 	return all
 }
 
-// inlineCode matches what a page quotes within a line.
+// inlineCode matches the code that a page quotes within a line.
 var inlineCode = regexp.MustCompile("`[^`\n]*`")
 
 // readPage leaves the blocks of a page out, and what it quotes: they are the words of

@@ -20,7 +20,7 @@ type setting struct {
 	row     *lang.AttributeSchema
 	name    hcl.Range
 	value   hcl.Range // within the quotes of a text
-	literal string    // the text, when it is no more than that
+	literal string    // the text, when it has nothing else
 	block   int       // line of the block at the top that it is in
 }
 

@@ -105,8 +105,7 @@ func TestWatchedFiles(t *testing.T) {
 	c.wait("news", func() bool { return len(c.published[uri].Diagnostics) == 0 })
 }
 
-// Tests are searched when the client says that files are written, not at each key stroke: they
-// can be many.
+// Tests are searched when the client reports written files, not at each key stroke: they can be many.
 func TestTestsAreNotSearchedAgain(t *testing.T) {
 	c, uri := openProject(t, kvstoreFiles())
 	if found := c.diagnostics(uri); len(found) > 0 {

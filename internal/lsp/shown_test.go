@@ -19,8 +19,8 @@ type made struct {
 	judged    map[int]bool
 }
 
-// made loads the configuration of an example, as a run does; of one that is invalid, such as
-// without the checkout that it is about, nothing is known.
+// made loads the configuration of an example, as a run does; an invalid one, such as one without its checkout, gives
+// nil.
 func (c *client) made(uri string) made {
 	c.t.Helper()
 	o := projectOptions(c.t)

@@ -146,7 +146,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// follow reads what a server says of the run that goes on.
+// follow reads a server's events of the current run.
 func follow(t *testing.T, s *Server) func(until func(*live) bool) *live {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodGet, s.URL()+"live", nil)

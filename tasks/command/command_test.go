@@ -59,8 +59,7 @@ type came struct {
 	log        string
 }
 
-// judge runs r, whose script is problem/grade.sh unless it says otherwise, on
-// this machine.
+// judge runs r, whose script is problem/grade.sh by default, on this machine.
 func judge(t *testing.T, script string, r command.Run, rule score.Rule) came {
 	t.Helper()
 	store := cache.NewMemory()
@@ -126,7 +125,7 @@ func TestEndings(t *testing.T) {
 		run     command.Run
 		rule    score.Rule
 		class   verdict.Class
-		score   float64 // -1 if there is no score
+		score   float64 // -1 without a score
 		message string
 	}{
 		{"a score", "cat ../solution/solution.py; echo 85.5 90", command.Run{}, safe, verdict.Judged, 85.5, ""},

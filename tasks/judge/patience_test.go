@@ -9,8 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// scripted is a sandbox in which every request ends as the next of its ends
-// says; the last one stays.
+// scripted is a sandbox whose requests have the endings of a list in turn; the last one is repeated.
 type scripted struct {
 	ends  [][]backend.Ending
 	asked [][]backend.Program

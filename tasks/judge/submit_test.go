@@ -19,8 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// grader is a judge server that says one grade after another; the last one
-// stays.
+// grader is a judge server that answers the grades of a list in turn; the last one is repeated.
 type grader struct {
 	grades []any // *backend.Grade or error
 	asked  []backend.Submission

@@ -49,7 +49,7 @@ func newBench(t *testing.T) *bench {
 	return s
 }
 
-// program tells the kinds of commands apart.
+// program returns the kind of a command.
 func (s *bench) program(_ context.Context, c *fake.Call) (backend.Exit, error) {
 	argv := c.Command.Argv
 	do := s.tests

@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// endedWith stores what a run left, as Run does.
+// endedWith stores the results of a run, as Run does.
 func endedWith(t *testing.T, store cache.Store, file string, l runOutput) Ended {
 	t.Helper()
 	k := session.Keeper{Ctx: t.Context(), Store: store}

@@ -29,7 +29,7 @@ func TestKeep(t *testing.T) {
 		{keep: session.KeepFailed, err: unplugged, want: 1},
 		{keep: session.KeepFailed, setup: 127, want: 1},
 		{keep: session.KeepFailed, err: &backend.AbsentError{Device: "GPU", Err: unplugged}},
-		{keep: session.KeepFailed, err: &backend.PreemptedError{Err: unplugged}}, // there is no machine left to keep
+		{keep: session.KeepFailed, err: &backend.PreemptedError{Err: unplugged}}, // no machine is left to keep
 		{keep: session.KeepFailed, err: &backend.SettingError{Setting: "user", Err: unplugged}},
 		{keep: session.KeepFailed, err: context.Canceled, want: 1}, // of another context: this run goes on
 		{keep: session.KeepAlways, exit: good, want: 1},

@@ -33,8 +33,8 @@ func TestKeywordsAreNotOnlyMarks(t *testing.T) {
 	}
 }
 
-// What is built in as error and regression stays so, whatever a marker of that
-// name says; functionality alone can be taken over.
+// The built-in keywords error and regression keep their meaning beside markers of that name; only functionality can
+// be replaced.
 func TestBuiltInMarkersInGroups(t *testing.T) {
 	p := Parse{Grouping: Grouping{Checkpoint: "c", Custom: map[string]verdict.Group{"error": verdict.Core, "regression": verdict.Core, "functionality": verdict.ErrorGroup}}}
 	for keyword, want := range map[string]verdict.Group{"error": verdict.ErrorGroup, "regression": verdict.Regression, "functionality": verdict.ErrorGroup} {

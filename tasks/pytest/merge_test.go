@@ -333,9 +333,8 @@ func judgeBoth(own, common []script, lead int, conftest string, goOn bool) (whol
 	return wholeV, partsV, wholeM, partsM
 }
 
-// TestMergedIsWhole: parts say what one run says, whatever the files of
-// checkpoints do. Where a part has several files and ends before its time, it
-// cannot tell how far a run of all had come.
+// TestMergedIsWhole: the merged results of parts equal those of one run, whatever the files of checkpoints do. Where
+// a part has several files and ends before its time, it cannot tell how far a run of all had come.
 func TestMergedIsWhole(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	classes := map[verdict.Class]int{}

@@ -24,7 +24,7 @@ func phases(code int, outcome, went string) []byte {
 	return b
 }
 
-// A test that was skipped says why: as pytest writes it, or as a plugin does.
+// A skipped test has a reason: as pytest writes it, or as a plugin does.
 func TestSkipReasons(t *testing.T) {
 	for said, want := range map[string]string{
 		`('/w/tests/test_a.py', 12, 'Skipped: needs a redis-server')`: "needs a redis-server",
@@ -71,7 +71,7 @@ func TestOutcomeOfPhases(t *testing.T) {
 		{"a plugin's word for a skip", "left out", "setup=passed call=skipped teardown=passed", verdict.TestSkipped},
 		{"a plugin's word for a pass", "splendid", "setup=passed call=passed teardown=passed", verdict.TestPassed},
 		{"a plugin's word, cut off", "splendid", "setup=passed call=passed", verdict.TestError},
-		// Where SlopCodeBench's runner says passed: nothing of the test's end is known.
+		// A test without a known end is passed for SlopCodeBench's runner.
 		{"cut off in the set-up", "passed", "setup=passed", verdict.TestError},
 		{"cut off in the call", "passed", "setup=passed teardown=passed", verdict.TestError},
 		{"cut off in the teardown", "passed", "setup=passed call=passed", verdict.TestError},

@@ -177,7 +177,7 @@ func TestStatuses(t *testing.T) {
 			t.Errorf("ctrf %q: %+v, want %s", outcome, v.Tests, want)
 		}
 	}
-	// Passed unless a phase says otherwise: a test that was cut off did not pass.
+	// A test passes unless a phase failed or was cut off.
 	v, m := parse.judge(runOutput{exit: exitFacts{Exit: session.Exit{Code: 2}}, report: jsonOf(2, one{id: current + "::t", outcome: "passed", cut: true})})
 	if v.Tests[0].Status != verdict.TestError || m.Tests[0].Message != "the test did not run to its end" {
 		t.Errorf("cut off: %+v, %+v", v.Tests, m.Tests)
@@ -236,7 +236,7 @@ func TestGroups(t *testing.T) {
 			t.Errorf("%s with %q: %s, want %s", try.file, try.keywords, got, try.want)
 		}
 	}
-	// A custom marker may have the name of the built-in one, and then counts.
+	// A custom marker can have the name of the built-in one, and then counts.
 	p := Parse{Grouping: Grouping{Checkpoint: "c", Custom: map[string]verdict.Group{"functionality": verdict.ErrorGroup}}}
 	v, _ := p.judge(runOutput{report: jsonOf(0, one{id: "test_c.py::t", outcome: "passed", keywords: []string{"functionality"}})})
 	if got := v.Tests[0].Group; got != verdict.ErrorGroup {
@@ -362,8 +362,7 @@ func FuzzJudge(f *testing.F) {
 	})
 }
 
-// What a submission writes in place of a report costs a few times its size in memory, at
-// most, and is refused.
+// A file that a submission writes in place of a report costs a few times its size in memory, at most, and is refused.
 func TestHostileReports(t *testing.T) {
 	longtest.Skip(t)
 	fill := func(element string) string {

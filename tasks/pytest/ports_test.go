@@ -9,8 +9,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/fake"
 )
 
-// Only the tests have the ports: set-up and uv keep the machine's network. What
-// the session says about them is not the tests' output.
+// Only the tests have the ports: set-up and uv keep the machine's network. The session's messages about them are not
+// part of the tests' output.
 func TestPorts(t *testing.T) {
 	s := newBench(t)
 	s.run.Setup, s.run.Ports = []string{"uv sync"}, []int{5432, 8080}

@@ -289,7 +289,7 @@ func TestEndsOfTheTests(t *testing.T) {
 		err     error
 		said    string
 		reports bool
-		machine string // what Verify says
+		machine string // the result of Verify
 		uvGone  bool   // after the tests
 		state   event.State
 		facts   string
@@ -325,7 +325,7 @@ func TestEndsOfTheTests(t *testing.T) {
 			}
 			submission := c.Spec.Inputs
 			s.uvx = func(c *fake.Call) (backend.Exit, error) {
-				if try.uvGone || len(c.Spec.Inputs) == len(submission) { // it may have removed uv's files there
+				if try.uvGone || len(c.Spec.Inputs) == len(submission) { // it can have removed uv's files there
 					return backend.Exit{Code: 2}, nil
 				}
 				return backend.Exit{}, nil
@@ -343,8 +343,8 @@ func TestEndsOfTheTests(t *testing.T) {
 	}
 }
 
-// What ends pytest by a signal may be outside of its session: it runs once more, unless it may
-// have run tests. Then it can have been the submission, which gets no second chance.
+// A signal that ends pytest can come from outside of its session: it runs once more, unless tests can have run. Then
+// the submission can have sent it, which gets no second chance.
 func TestSignalFromOutside(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -526,7 +526,7 @@ func TestEnter(t *testing.T) {
 	}
 }
 
-// An environment is shared only by sessions that cannot change it, and if its name tells all that is in it.
+// An environment is shared only by sessions that cannot change it, and if its name determines its content.
 func TestProvided(t *testing.T) {
 	const hashed, python = "pytest==8.4.2 --hash=sha256:00", "/usr/bin/python3"
 	level := func(level string) backend.Capabilities {

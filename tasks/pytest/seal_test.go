@@ -83,7 +83,7 @@ func TestSealedEnd(t *testing.T) {
 	}
 }
 
-// judged classifies what a run left.
+// judged classifies the results of a run.
 func (s *bench) judged(outputs map[string]string) (verdict.Class, string) {
 	l := runOutput{log: []byte(outputs[OutputLog])}
 	if err := json.Unmarshal([]byte(outputs[OutputExit]), &l.exit); err != nil {

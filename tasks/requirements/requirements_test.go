@@ -220,8 +220,8 @@ func fakeUV(t *testing.T, script string) *UV {
 	return &UV{Program: path, Env: []string{"PATH=/usr/bin:/bin", "GREETING=hello"}, Scratch: filepath.Join(t.TempDir(), "state", "locking")}
 }
 
-// shows is a script that tells how it was called: the last argument is what is
-// required, the one before it the output file.
+// shows is a script that records its call: the last argument names the requirements, the argument before it the
+// output file.
 const shows = `
 for last; do :; done
 while [ "$1" != --output-file ]; do said="$said $1"; shift; done
@@ -324,7 +324,7 @@ func running(pid int) bool {
 	return err != nil || !strings.Contains(string(stat), ") Z ")
 }
 
-// TestLeftovers: what a killed process left is removed when it is old.
+// TestLeftovers: old leftovers of killed processes are removed.
 func TestLeftovers(t *testing.T) {
 	uv := fakeUV(t, shows)
 	old, young := filepath.Join(uv.Scratch, "old"), filepath.Join(uv.Scratch, "young")

@@ -93,7 +93,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// The work is done again once, in another workspace, and whatever it says then counts.
+// The work is done again once, in another workspace, and the second result counts.
 func TestAgain(t *testing.T) {
 	for tries, ask := range map[int]bool{1: false, 2: true} {
 		b := newBench()

@@ -143,7 +143,7 @@ func TestProblemsNeeded(t *testing.T) {
 	}
 }
 
-// A family that can show nothing says so.
+// A family without enough pairs to show anything is reported as such.
 func TestCriticalOfFew(t *testing.T) {
 	var rows [][]float64
 	for signs := range 15 { // each is another pattern, so each of the choices makes one of them extreme

@@ -143,7 +143,7 @@ func passes(k int, difficulty func(*rand.Rand) float64) func(*rand.Rand) float64
 }
 
 // test finds that intervals have the mean at least about as often as they say, and always are known. Of
-// few problems they may have it more often.
+// few problems they can have it more often.
 func (s share) test(t *testing.T, problems, rounds int) {
 	t.Run(fmt.Sprintf("%s, %d problems", s.name, problems), func(t *testing.T) {
 		t.Parallel()

@@ -34,6 +34,33 @@ const (
 // itself is the file of this program, which may since have been replaced or removed.
 const itself = "/proc/self/exe"
 
+// Program is an open file of a program that imports this package, which takes over in place of this one: a small
+// one starts sooner. A nil Program is this program.
+type Program struct{ file *os.File }
+
+// OpenProgram opens the file of a program of the same build as this one. It may be replaced or removed later.
+func OpenProgram(path string) (*Program, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	// The started process replaces its first files before it finds the program by the number.
+	const first = statusFile + 1
+	fd, err := unix.FcntlInt(file.Fd(), unix.F_DUPFD_CLOEXEC, first)
+	if err != nil {
+		return nil, os.NewSyscallError("fcntl", err)
+	}
+	return &Program{os.NewFile(uintptr(fd), path)}, nil
+}
+
+func (p *Program) path() string {
+	if p == nil {
+		return itself
+	}
+	return fmt.Sprintf("/proc/self/fd/%d", p.file.Fd())
+}
+
 // Process is an isolated program to the caller. It is used by one goroutine at a time, except for Stopped.
 type Process struct {
 	level  Level
@@ -43,9 +70,9 @@ type Process struct {
 	status *status
 }
 
-// Command changes cmd, which has a Path, so that it starts the program isolated. After it was started, or
-// could not be, the caller calls Begin, and then End.
-func Command(cmd *exec.Cmd, level Level, view View) (*Process, error) {
+// Command changes cmd, which has a Path, so that it starts the program isolated; by takes over first. After it was
+// started, or could not be, the caller calls Begin, and then End.
+func Command(cmd *exec.Cmd, by *Program, level Level, view View) (*Process, error) {
 	attr := syscall.SysProcAttr{}
 	if cmd.SysProcAttr != nil {
 		attr = *cmd.SysProcAttr
@@ -72,7 +99,7 @@ func Command(cmd *exec.Cmd, level Level, view View) (*Process, error) {
 		level: level, order: content, tell: tell, status: &status{file: hear}, theirs: []*os.File{told, say},
 	}
 	cmd.Args = append([]string{name}, cmd.Args...)
-	cmd.Path, cmd.Dir, cmd.SysProcAttr, cmd.ExtraFiles = itself, "/", &attr, p.theirs
+	cmd.Path, cmd.Dir, cmd.SysProcAttr, cmd.ExtraFiles = by.path(), "/", &attr, p.theirs
 	return p, nil
 }
 

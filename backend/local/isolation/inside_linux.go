@@ -43,13 +43,16 @@ func takeOver() int {
 		return fail(failure{}, fmt.Errorf("closing files: %w", err))
 	}
 	var o order
-	if err := json.NewDecoder(told).Decode(&o); err != nil {
+	decoder := json.NewDecoder(told)
+	decoder.DisallowUnknownFields() // a program of another build would isolate less than it was asked to
+	if err := decoder.Decode(&o); err != nil {
 		return fail(failure{}, fmt.Errorf("reading the order: %w", err))
 	}
 	if err := o.isolate(); err != nil {
 		return fail(failure{}, err)
 	}
 	if o.Path == "" {
+		_, _ = status.Write(ended(0))
 		return 0
 	}
 	if err := os.Chdir(o.Dir); err != nil {
@@ -188,8 +191,13 @@ func attend(pid int, status io.Writer) int {
 		case ws.Continued():
 			_, _ = status.Write([]byte{saidContinued})
 		default:
-			_, _ = status.Write(binary.NativeEndian.AppendUint32([]byte{saidEnded}, uint32(ws)))
+			_, _ = status.Write(ended(ws))
 			return 0
 		}
 	}
+}
+
+// ended returns the status of a program that ended.
+func ended(ws syscall.WaitStatus) []byte {
+	return binary.NativeEndian.AppendUint32([]byte{saidEnded}, uint32(ws))
 }

@@ -11,8 +11,8 @@
 // not reach, by /proc/PID/mem or otherwise, has to start them in a nested domain. The filter allows the
 // system calls for it.
 //
-// Namespaces are set up from within: Command starts this program's own file once more, and an init function
-// of this package takes over there before main does. A program that imports it needs nothing else. The
+// Namespaces are set up from within: Command starts this program's own file once more, or a Program, and an init
+// function of this package takes over there before main does. A program that imports it needs nothing else. The
 // caller learns through a pipe how the command ended; a StartError is a program that could not be started.
 package isolation
 

@@ -11,8 +11,14 @@ import (
 // Process is for systems with namespaces or Landlock.
 type Process struct{}
 
+// Program is for systems with namespaces or Landlock.
+type Program struct{}
+
+// OpenProgram returns an error: only Linux isolates.
+func OpenProgram(string) (*Program, error) { return nil, errors.ErrUnsupported }
+
 // Command returns an error: only Linux isolates.
-func Command(*exec.Cmd, Level, View) (*Process, error) { return nil, errors.ErrUnsupported }
+func Command(*exec.Cmd, *Program, Level, View) (*Process, error) { return nil, errors.ErrUnsupported }
 
 // Scoped returns false.
 func Scoped() bool { return false }

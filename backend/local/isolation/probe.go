@@ -2,18 +2,19 @@ package isolation
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os/exec"
 )
 
 // Try makes a view as Command would and starts nothing in it. An error says why this
 // machine does not allow that.
-func Try(level Level, view View) error {
+func Try(by *Program, level Level, view View) error {
 	if level == None {
 		return nil
 	}
 	cmd := &exec.Cmd{}
-	p, err := Command(cmd, level, view)
+	p, err := Command(cmd, by, level, view)
 	if err != nil {
 		return err
 	}
@@ -24,12 +25,14 @@ func Try(level Level, view View) error {
 	if failed == nil {
 		failed = cmd.Wait()
 	}
-	_, _, err = p.End()
+	_, ok, err := p.End()
 	switch {
 	case err != nil:
 		return err
 	case failed != nil:
 		return fmt.Errorf("isolating a program: %w: %s", failed, bytes.TrimSpace(said.Bytes()))
+	case begun == nil && !ok:
+		return errors.New("isolating a program: the process ended without a report")
 	}
 	return begun
 }

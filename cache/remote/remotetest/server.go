@@ -1,6 +1,5 @@
-// Package remotetest is a remote cache in this process, over both protocols, for tests: it
-// can be slow, full, down and lying. It tells what it was asked. It can be an engine, too,
-// whose actions run on this machine.
+// Package remotetest is a remote cache in this process, over both protocols, for tests: it can be slow, full, down
+// and lying. It counts its calls. It can be an engine, too, whose actions run on this machine.
 package remotetest
 
 import (

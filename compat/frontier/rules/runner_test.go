@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What Python 3 says of float(word) for the first word of each line.
+// The results of Python 3's float(word) for the first word of each line.
 func TestLine(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {

@@ -154,7 +154,7 @@ func install(args []string) {
 		program, err := os.Executable()
 		var content []byte
 		if err == nil {
-			content, err = os.ReadFile(program) // it may be on another file system
+			content, err = os.ReadFile(program) // it can be on another file system
 		}
 		if err == nil {
 			err = os.WriteFile(filepath.Join(filepath.Dir(python), "pytest"), content, 0o755)

@@ -19,8 +19,8 @@ func Run(m *testing.M) (code int) {
 	return m.Run()
 }
 
-// Use makes os.TempDir a directory in memory, and returns a function that removes it. It changes nothing if
-// there is no such file system, if it permits no programs or has little room, or if TMPDIR is set.
+// Use makes os.TempDir a directory in memory, and returns a function that removes it. It changes nothing if the
+// machine lacks such a file system, if it permits no programs or has little room, or if TMPDIR is set.
 func Use() (remove func()) {
 	if os.Getenv("TMPDIR") != "" || !fits(place) {
 		return func() {}
