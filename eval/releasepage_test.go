@@ -8,8 +8,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/release"
 )
 
-// The trials are results of both versions, with the causes of what differs. A trial that must run again, and one that
-// was not graded again, have no verdict afterwards.
+// TestReleasePage tests that trials are results of both versions, with the causes of differences, and that trials
+// without a new score have no verdict afterwards.
 func TestReleasePage(t *testing.T) {
 	score := func(v float64) *float64 { return &v }
 	reason := func(file string) []release.Checkpoint {
