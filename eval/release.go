@@ -33,19 +33,18 @@ func Release(ctx context.Context, o Options, old, new string, jobs []string) (r 
 	if err := makePlaceholders(dir); err != nil {
 		return nil, err
 	}
-	var at []string
-	for _, job := range jobs {
-		at = append(at, options.Absolute(o.Path(job)))
-	}
 	var sides [2]*releaseSide
 	var g *git
-	if !o.HasDir(old) || !o.HasDir(new) {
+	for _, arg := range []string{old, new} {
+		if o.HasDir(arg) || g != nil {
+			continue
+		}
 		if g, err = repository(ctx, options.Absolute(o.ProjectDir())); err != nil {
-			return nil, exit.With(exit.Usage, fmt.Errorf("versions that are no directories are commits: %w", err))
+			return nil, exit.With(exit.Usage, fmt.Errorf("%s: %w", arg, notVersion(&o, arg, err)))
 		}
 	}
 	for i, arg := range []string{old, new} {
-		side, remove, wrong := loadSide(ctx, &o, g, arg, at)
+		side, remove, wrong := loadSide(ctx, &o, g, arg, jobPaths(&o, jobs))
 		defer func() { err = errors.Join(err, remove()) }()
 		if wrong == nil {
 			wrong = side.compile(ctx, &o, dir)
@@ -63,7 +62,9 @@ func Release(ctx context.Context, o Options, old, new string, jobs []string) (r 
 		return nil, exit.With(exit.NotJudged, err)
 	}
 	problems := c.problems()
-	return release.New(old, new, problems, c.trials(problems)), nil
+	r = release.New(old, new, problems, c.trials(problems))
+	r.Tags = c.tags(problems)
+	return r, nil
 }
 
 // comparison compares two versions of a set.
@@ -98,6 +99,38 @@ func (c *comparison) problems() (all []release.Problem) {
 		}
 	}
 	return all
+}
+
+// tags returns the images of problems that need not be solved again, if a tag names them.
+func (c *comparison) tags(problems []release.Problem) (names []string) {
+	now := c.new.byName()
+	for _, p := range problems {
+		if p.Class == release.Reuse || p.Class == release.Regrade {
+			names = append(names, c.new.images(now[p.Name])...)
+		}
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool {
+		return name == "" || strings.Contains(name, "@") || strings.HasPrefix(name, "sha256:")
+	})
+}
+
+// images returns the names of the images of a problem: what it declares, else the one of its backend.
+func (s *releaseSide) images(p *lang.Problem) []string {
+	names := slices.Clone(p.Shows().Images)
+	if p.Command != nil {
+		names = append(names, p.Command.Image)
+	}
+	for _, c := range p.Checkpoints {
+		if c.Verifier != nil {
+			names = append(names, c.Verifier.Image)
+		}
+	}
+	cell := s.cells[p.Name]
+	if strings.Join(names, "") == "" && cell != nil && cell.Backend.Container != nil {
+		names = append(names, cell.Backend.Container.Image)
+	}
+	return names
 }
 
 func (s *releaseSide) byName() map[string]*lang.Problem {
@@ -216,7 +249,7 @@ func (c *comparison) checkpoints(old, new *lang.Problem, before, after *problemF
 	for _, one := range is.Checkpoints {
 		name := one.Checkpoint.Name
 		if seen == nil {
-			seen = c.reason(graph.Diff(before.seen[name], after.seen[name]))
+			seen = c.reason(graph.Diff(before.seen[name], after.seen[name]), before, after)
 		}
 		cp := release.Checkpoint{Name: name, Class: release.Reuse}
 		at := slices.IndexFunc(was.Checkpoints, func(cc plan.CellCheckpoint) bool { return cc.Checkpoint.Name == name })
@@ -226,7 +259,7 @@ func (c *comparison) checkpoints(old, new *lang.Problem, before, after *problemF
 		case seen != nil:
 			cp.Class, cp.Reason = release.Rerun, seen
 		default:
-			if cp.Reason = c.reason(graph.Diff(before.rules, after.rules)); cp.Reason == nil {
+			if cp.Reason = c.reason(graph.Diff(before.rules, after.rules), before, after); cp.Reason == nil {
 				cp.Reason = c.graded(was.Checkpoints[at].Aggregate, one.Aggregate, before, after)
 			}
 			if cp.Reason != nil {
@@ -246,9 +279,9 @@ func (c *comparison) checkpoints(old, new *lang.Problem, before, after *problemF
 // uncompiled compares a problem that cannot be compiled in a version by its files alone.
 func (c *comparison) uncompiled(before, after *problemFields) release.Checkpoint {
 	cp := release.Checkpoint{Class: release.Reuse}
-	if cp.Reason = c.reason(graph.Diff(before.all(), after.all())); cp.Reason != nil {
+	if cp.Reason = c.reason(graph.Diff(before.all(), after.all()), before, after); cp.Reason != nil {
 		cp.Class = release.Rerun
-	} else if cp.Reason = c.reason(graph.Diff(slices.Concat(before.rules, before.grading), slices.Concat(after.rules, after.grading))); cp.Reason != nil {
+	} else if cp.Reason = c.reason(graph.Diff(slices.Concat(before.rules, before.grading), slices.Concat(after.rules, after.grading)), before, after); cp.Reason != nil {
 		cp.Class = release.Regrade
 	}
 	return cp
@@ -256,6 +289,7 @@ func (c *comparison) uncompiled(before, after *problemFields) release.Checkpoint
 
 // problemFields are the fields of what solvers see of a problem, and of what grades.
 type problemFields struct {
+	dir     string                   // of its files; "" has none
 	seen    map[string][]graph.Field // by the checkpoint before which no solver sees it
 	rules   []graph.Field
 	grading []graph.Field // files
@@ -272,7 +306,7 @@ func (s *problemFields) all() (all []graph.Field) {
 // problemFields collects the fields of a problem.
 func (s *releaseSide) problemFields(p *lang.Problem) *problemFields {
 	shows := p.Shows()
-	all := &problemFields{seen: map[string][]graph.Field{}}
+	all := &problemFields{dir: shows.Directory, seen: map[string][]graph.Field{}}
 	first := ""
 	if len(p.Checkpoints) > 0 {
 		first = p.Checkpoints[0].Name
@@ -338,7 +372,7 @@ func (c *comparison) graded(old, new graph.ID, before, after *problemFields) *re
 	was, is := c.old.rep.Status(old), c.new.rep.Status(new)
 	switch {
 	case was.Key.IsZero() && is.Key.IsZero() && len(before.grading)+len(after.grading) > 0: // files are all there is
-		return c.reason(graph.Diff(before.grading, after.grading))
+		return c.reason(graph.Diff(before.grading, after.grading), before, after)
 	case was.Key.IsZero():
 		return &release.Reason{What: "the old version cannot be graded: " + c.old.failure(was)}
 	case is.Key.IsZero():
@@ -362,9 +396,9 @@ func (c *comparison) graded(old, new graph.ID, before, after *problemFields) *re
 			others = append(others, graph.Diff(c.old.fields(id), nil)...)
 		}
 	}
-	reason := c.reason(changed)
+	reason := c.reason(changed, before, after)
 	if reason == nil || reason.File == "" {
-		if other := c.reason(slices.DeleteFunc(others, c.inBoth)); other != nil && (reason == nil || other.File != "") {
+		if other := c.reason(slices.DeleteFunc(others, func(ch event.Change) bool { return c.inBoth(ch, before, after) }), before, after); other != nil && (reason == nil || other.File != "") {
 			reason = other
 		}
 	}
@@ -375,10 +409,10 @@ func (c *comparison) graded(old, new graph.ID, before, after *problemFields) *re
 }
 
 // inBoth reports whether a file that a node has in one version is in the other version, too.
-func (c *comparison) inBoth(ch event.Change) bool {
-	at, in := inside(c.old.top, c.old.index.path(ch.Old, ch.Field)), c.new.top
+func (c *comparison) inBoth(ch event.Change, before, after *problemFields) bool {
+	at, in := inside(c.old.top, c.old.index.path(ch.Old, ch.Field, before.dir)), c.new.top
 	if ch.Old == "" {
-		at, in = inside(c.new.top, c.new.index.path(ch.New, ch.Field)), c.old.top
+		at, in = inside(c.new.top, c.new.index.path(ch.New, ch.Field, after.dir)), c.old.top
 	}
 	_, err := os.Lstat(filepath.Join(in, at))
 	return at != "" && err == nil
@@ -401,14 +435,14 @@ func isDigest(value string) bool {
 }
 
 // reason picks the change that decides: one of a file, if there is any.
-func (c *comparison) reason(changes []event.Change) *release.Reason {
+func (c *comparison) reason(changes []event.Change, before, after *problemFields) *release.Reason {
 	if len(changes) == 0 {
 		return nil
 	}
 	files, others := map[string]*release.Reason{}, map[string]bool{}
 	var first *release.Reason
 	for _, ch := range changes {
-		old, new := c.old.index.path(ch.Old, ch.Field), c.new.index.path(ch.New, ch.Field)
+		old, new := c.old.index.path(ch.Old, ch.Field, before.dir), c.new.index.path(ch.New, ch.Field, after.dir)
 		if old == "" && new == "" {
 			if ch.Via == "" {
 				others[ch.Field] = true

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
-	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/release"
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
@@ -18,9 +17,7 @@ func GradeRelease(ctx context.Context, o Options, r *release.Release, jobs []str
 	if !o.HasDir(r.New) {
 		return exit.With(exit.Usage, fmt.Errorf("%s is not a directory: the project that grades is one, such as a checkout of it", r.New))
 	}
-	for _, job := range jobs {
-		o.Recorded = append(o.Recorded, options.Absolute(o.Path(job)))
-	}
+	o.Recorded = jobPaths(&o, jobs)
 	o.Dir = o.Path(r.New)
 	problems := map[string]*release.Problem{} // by their names in the old version
 	for i := range r.Problems {

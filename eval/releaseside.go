@@ -14,6 +14,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
+	"github.com/fevalgraph/fevalgraph/cache/pack"
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/eval/options"
@@ -66,15 +67,18 @@ func (c *contents) Digest(path string, _ fs.FileInfo) (cache.Digest, error) {
 	return d, nil
 }
 
-// path returns the file whose content a manifest's value is: of several the one whose path has the most of the end of
-// the value's label; "" if no file has that content.
-func (c *contents) path(value, label string) (found string) {
+// path returns the file whose content a manifest's value is: of several one in the directory near, then the one whose
+// path has the most of the end of the value's label; "" if no file has that content.
+func (c *contents) path(value, label, near string) (found string) {
 	digest, _, _ := strings.Cut(value, " ")
 	longest := -1
 	for _, path := range c.paths[digest] {
 		same := 0
 		for same < min(len(path), len(label)) && path[len(path)-1-same] == label[len(label)-1-same] {
 			same++
+		}
+		if inside(near, path) != "" {
+			same += len(label) + 1
 		}
 		if same > longest || same == longest && path < found {
 			found, longest = path, same
@@ -94,7 +98,7 @@ func loadSide(ctx context.Context, o *Options, g *git, arg string, jobs []string
 	} else {
 		at, err := g.write(ctx, arg)
 		if err != nil {
-			return nil, remove, fmt.Errorf("it is not a directory, and %w", err)
+			return nil, remove, notVersion(o, arg, err)
 		}
 		remove = at.remove
 		if other, err = at.options(o); err != nil {
@@ -109,11 +113,33 @@ func loadSide(ctx context.Context, o *Options, g *git, arg string, jobs []string
 		s.top = g.dir
 	}
 	s.top = cmp.Or(s.top, s.root)
-	return s, remove, s.load(&other, jobs)
+	return s, remove, s.load(&other, arg, jobs)
 }
 
-// load reads the configuration. A directory without one can have problems of a benchmark.
-func (s *releaseSide) load(o *Options, jobs []string) error {
+// notVersion returns why an argument that is neither a directory nor, because of err, a commit is not a version.
+func notVersion(o *Options, arg string, err error) error {
+	info, wrong := os.Stat(o.Path(arg))
+	switch {
+	case wrong != nil:
+		return fmt.Errorf("it is not a directory, and %w", err)
+	case info.Mode().IsRegular() && pack.Is(o.Path(arg)):
+		return errors.New("it is a pack, which contains answers but not what solvers see; name the directory or commit that it was made from")
+	}
+	return errors.New("it is a file, not a directory or commit")
+}
+
+// jobPaths returns the absolute path of each job once.
+func jobPaths(o *Options, jobs []string) (paths []string) {
+	for _, job := range jobs {
+		if path := options.Absolute(o.Path(job)); !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// load reads the configuration of a version, whose name errors contain. A directory without one can have problems of a benchmark.
+func (s *releaseSide) load(o *Options, name string, jobs []string) error {
 	o.Recorded = jobs
 	lo := o.Lang()
 	if main := filepath.Join(s.root, lang.MainFile); o.File == "" {
@@ -132,6 +158,11 @@ func (s *releaseSide) load(o *Options, jobs []string) error {
 	}
 	cfg, diags := lang.Load(lo)
 	if diags.HasErrors() {
+		for i := range diags {
+			if diags[i].Range != nil { // its path is the same in both versions
+				diags[i].Summary += " in " + name
+			}
+		}
 		return diags
 	}
 	s.cfg = cfg

@@ -19,6 +19,7 @@ type Seen struct {
 	From      []Label  // patterns of files and settings by the checkpoint before which no solver sees them
 	Settings  []Label  // values that solvers see
 	Rules     []Label  // values that decide about verdicts, and are in no key
+	Images    []string `hcl:"images"` // names of images that solvers or graders work in
 }
 
 func seenSchema() BlockSchema {
@@ -32,6 +33,7 @@ func seenSchema() BlockSchema {
 			{Name: "from", Type: TypeMap, Default: "{}", Doc: "Patterns of files and settings that solvers see only from a checkpoint on, by its name."},
 			{Name: "settings", Type: TypeMap, Default: "{}", Doc: "Other values that solvers see, by any names."},
 			{Name: "rules", Type: TypeMap, Default: "{}", Doc: "Other values that decide about verdicts."},
+			{Name: "images", Type: TypeTexts, Default: "[]", Doc: "Images that files of the problem name; tags are listed, because they can move."},
 		},
 	}
 }

@@ -21,7 +21,8 @@ type Summary struct {
 	NotJudged   int `json:"not_judged"`           // NotReached + Errored + Broken + Skipped
 	NotReached  int `json:"not_reached"`          // no files for this checkpoint
 	Errored     int `json:"errored"`              // not judged because of the submission
-	Broken      int `json:"broken"`               // not judged because of the infrastructure
+	Broken      int `json:"broken"`               // not judged because of the infrastructure, or of a task
+	Blocked     int `json:"blocked,omitempty"`    // part of Broken: a task that the checkpoint needs failed
 	Skipped     int `json:"skipped"`              // nothing to judge
 	InProcess   int `json:"in_process,omitempty"` // part of Judged: by a grader that runs the submission in its process
 	// Tasks are not included in the counts above.
@@ -100,6 +101,7 @@ func (t *Tally) Merge(o *Tally) {
 	c.NotReached += more.NotReached
 	c.Errored += more.Errored
 	c.Broken += more.Broken
+	c.Blocked += more.Blocked
 	c.Skipped += more.Skipped
 	c.InProcess += more.InProcess
 	c.Tasks.merge(&more.Tasks)
@@ -148,6 +150,9 @@ func (s *Summary) count(c *Checkpoint, p *verdict.Policy) {
 		s.Errored++
 	case verdict.OutcomeBroken:
 		s.Broken++
+		if c.Class == verdict.Blocked {
+			s.Blocked++
+		}
 	}
 }
 
@@ -166,7 +171,7 @@ func (s Summary) String() string {
 	for _, part := range []struct {
 		n    int
 		word string
-	}{{s.Scored, "scored"}, {s.Failed, "failed"}, {s.NotReached, "not reached"}, {s.Errored, "errored"}, {s.Broken, "broken"}, {s.Skipped, "skipped"}} {
+	}{{s.Scored, "scored"}, {s.Failed, "failed"}, {s.NotReached, "not reached"}, {s.Errored, "errored"}, {s.Broken - s.Blocked, "broken"}, {s.Blocked, "blocked"}, {s.Skipped, "skipped"}} {
 		if part.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.word))
 		}

@@ -89,6 +89,7 @@ func TestSummarize(t *testing.T) {
 	pass := checkpoint("a", verdict.Judged, true, test("t", verdict.Core, verdict.TestPassed, ""))
 	fail := checkpoint("b", verdict.Judged, false, test("t", verdict.Core, verdict.TestFailed, ""), test("u", verdict.Functionality, verdict.TestPassed, ""))
 	killed, broken, skipped := checkpoint("c", verdict.Killed, false), checkpoint("d", verdict.NotJudged, false), checkpoint("e", verdict.NotRun, false)
+	blocked := checkpoint("f", verdict.Blocked, false)
 	lacking := skipped
 	lacking.InfrastructureFailure = true
 	for name, c := range map[string]struct {
@@ -103,6 +104,7 @@ func TestSummarize(t *testing.T) {
 		"looser":                  {verdict.Success, []Checkpoint{pass, fail}, verdict.AnyCase, Summary{Judged: 2, Passed: 2}, ""},
 		"killed":                  {verdict.Error, []Checkpoint{pass, killed}, verdict.AnyJudged, Summary{Judged: 1, Passed: 1, NotJudged: 1, Errored: 1, Exit: 1}, ""},
 		"broken":                  {verdict.Broken, []Checkpoint{broken, fail, skipped}, "", Summary{Judged: 1, Failed: 1, NotJudged: 2, Broken: 1, Skipped: 1, Exit: 3}, "1 cell, 3 checkpoints: 0 passed, 1 failed, 1 broken, 1 skipped"},
+		"blocked":                 {verdict.Broken, []Checkpoint{broken, blocked, pass}, "", Summary{Judged: 1, Passed: 1, NotJudged: 2, Broken: 2, Blocked: 1, Exit: 3}, "1 cell, 3 checkpoints: 1 passed, 1 broken, 1 blocked"},
 		"skipped":                 {verdict.Success, []Checkpoint{pass, skipped}, "", Summary{Judged: 1, Passed: 1, NotJudged: 1, Skipped: 1}, ""},
 		"a device is lacking":     {verdict.Skipped, []Checkpoint{pass, lacking}, verdict.AnyJudged, Summary{Judged: 1, Passed: 1, NotJudged: 1, Skipped: 1, Exit: 3}, "1 cell, 2 checkpoints: 1 passed, 1 skipped"},
 		"nothing":                 {verdict.Skipped, []Checkpoint{skipped}, "", Summary{NotJudged: 1, Skipped: 1, Exit: 1}, ""},

@@ -42,6 +42,23 @@ const (
 	largestHeld   = 1 << 20
 )
 
+// Is reports whether a file begins like an archive.
+func Is(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	plain, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
+	if err != nil {
+		return false
+	}
+	defer plain.Close()
+	first := make([]byte, len(headName))
+	_, err = io.ReadFull(plain, first)
+	return err == nil && string(first) == headName
+}
+
 // Read reads the archive in a file. Nothing of it becomes visible unless it can be read to
 // its end; of several it can be that the first ones do. A record takes the place of one
 // for the same key that an earlier run made.

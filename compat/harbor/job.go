@@ -71,7 +71,7 @@ func readJob(files *lang.ReaderFiles, dir string) ([]*trial, diag.List) {
 		return nil, diag.List{{Code: "no-trials", Summary: "Job without trials", Detail: fmt.Sprintf("No directory in %q has a config.json or result.json of a trial.", dir)}}
 	}
 	var trials []*trial
-	var unfinished []string
+	var unfinished, jobs []string
 	var told diag.List
 	for _, name := range names {
 		t, err := readTrial(files, filepath.Join(dir, name))
@@ -79,19 +79,32 @@ func readJob(files *lang.ReaderFiles, dir string) ([]*trial, diag.List) {
 		case strings.TrimSpace(name) != name || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
 			told = append(told, warning("bad-trial", "Trial left out", fmt.Sprintf("%q cannot be the name of a solution.", name), ""))
 		case errors.Is(err, errUnfinished):
-			unfinished = append(unfinished, name)
+			if isJob(files, filepath.Join(dir, name)) {
+				jobs = append(jobs, name)
+			} else {
+				unfinished = append(unfinished, name)
+			}
 		case err != nil:
 			told = append(told, warning("bad-trial", "Trial left out", fmt.Sprintf("%s is left out: %v.", name, err), ""))
 		default:
 			trials = append(trials, t)
 		}
 	}
-	if len(unfinished) > 0 {
+	if len(jobs) > 0 && len(trials) == 0 {
+		return nil, diag.List{{Code: "no-trials", Summary: "Job without trials", Detail: fmt.Sprintf("%q contains jobs, not trials. Name each of them: %s.", dir, diag.Some(jobs))}}
+	}
+	if unfinished = append(unfinished, jobs...); len(unfinished) > 0 {
 		told = append(told, warning("unfinished-trial", "Trials that are not finished",
 			fmt.Sprintf("Of %s, %s left out, because they did not end: %s.", filepath.Base(dir), are(len(unfinished), "trial"), diag.Some(unfinished)),
 			"they are taken once Harbor has written their result.json"))
 	}
 	return trials, told
+}
+
+// isJob reports whether a directory contains results of trials.
+func isJob(files *lang.ReaderFiles, dir string) bool {
+	names, err := files.Directories(dir)
+	return err == nil && slices.ContainsFunc(names, func(name string) bool { return files.Present(filepath.Join(dir, name, "result.json")) })
 }
 
 // attemptsOf counts the trials of a task by one agent and model, from 1, in the order in

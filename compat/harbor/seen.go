@@ -3,7 +3,9 @@ package harbor
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/compat/document"
@@ -41,8 +43,55 @@ func (t *task) seenBlock() lang.MadeBlock {
 		}
 	}
 	return lang.MadeBlock{Kind: "seen", Made: lang.Made{Attributes: map[string]any{
-		"grading": []string{"tests/**", "steps/*/tests/**"}, "ignored": ignored, "from": from, "settings": settings, "rules": rules,
+		"grading": []string{"tests/**", "steps/*/tests/**"}, "ignored": ignored, "from": from, "settings": settings, "rules": rules, "images": t.images(),
 	}}}
+}
+
+// images returns the names of the images of the task's containers, or of those that they are built from.
+func (t *task) images() (names []string) {
+	if image := document.Scalar(document.At(t.Root, "environment", "docker_image"), ""); image != "" {
+		names = []string{image}
+	} else {
+		names = t.bases(filepath.Join(t.dir, "environment", "Dockerfile"))
+	}
+	for i := range t.Steps {
+		v := &t.Steps[i].Verifier
+		if names = append(names, v.Image); v.Dockerfile != "" {
+			names = append(names, t.bases(v.Dockerfile)...)
+		}
+		for _, service := range v.Services {
+			image, _ := service.Attributes["image"].(string)
+			names = append(names, image)
+		}
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
+}
+
+var fromText = lazyregexp.New(`(?im)^[ \t]*(?:ARG\s+(\w+)=(\S+)|FROM\s+(?:--\S+\s+)*(\S+)(?:[ \t]+AS[ \t]+(\S+))?)`)
+
+// bases returns the images that a Dockerfile names, with the defaults of its arguments.
+func (t *task) bases(file string) (names []string) {
+	if !t.files.Exists(file) {
+		return nil
+	}
+	recipe, _ := t.files.Read(file) // an error is reported where the image is needed
+	defaults, stages := map[string]string{}, []string{"scratch"}
+	for _, m := range fromText().FindAllStringSubmatch(recipe, -1) {
+		if m[1] != "" {
+			defaults[m[1]] = strings.Trim(m[2], `"'`)
+			continue
+		}
+		name := os.Expand(m[3], func(variable string) string {
+			variable, otherwise, _ := strings.Cut(variable, ":-")
+			return cmp.Or(defaults[variable], otherwise, "$"+variable)
+		})
+		if !slices.Contains(stages, strings.ToLower(name)) {
+			names = append(names, name)
+		}
+		stages = append(stages, strings.ToLower(m[4]))
+	}
+	return names
 }
 
 // release is the version that a task has among its releases: Harbor's own or, without one, that of its metadata.

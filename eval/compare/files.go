@@ -59,6 +59,22 @@ func ReadLogs(o *options.Options, names []string, as, metric string) (*Logs, err
 	return out, nil
 }
 
+// OnOneScale returns the results of several lists of logs by a metric, on the scale that fits all of them.
+func OnOneScale(metric string, lists ...[]*plan.Log) (results []*report.Results) {
+	wrapped, all := make([][]*sideLog, len(lists)), []*sideLog(nil)
+	for i, logs := range lists {
+		for _, l := range logs {
+			wrapped[i] = append(wrapped[i], &sideLog{Log: l})
+		}
+		all = append(all, wrapped[i]...)
+	}
+	s := scaleOf(all, metric)
+	for _, logs := range wrapped {
+		results = append(results, s.results(logs, metric))
+	}
+	return results
+}
+
 // Matches returns an error if no problem is in two logs, since nothing can be compared then.
 func (l *Logs) Matches() error { return l.files.matches() }
 

@@ -49,6 +49,9 @@ type Release struct {
 	Work     []Work    `json:"work"` // by class
 	Problems []Problem `json:"problems"`
 	Trials   []Trial   `json:"trials"` // recorded for the old version
+	// Tags are the images of problems that need not be solved again, if a tag names them. No record has their digests,
+	// so a tag that moved is not detected.
+	Tags []string `json:"tags,omitempty"`
 	// Versioned is whether any problem has a version. Otherwise no version is wrong.
 	Versioned bool `json:"versioned"`
 	// Graded is set once trials were graded again. Ungraded counts trials that got no score then.

@@ -107,10 +107,11 @@ func Release(r *release.Release, page text.Page, whole bool) string {
 		grid := text.Grid{Header: []string{"must run again", "agent", "model", "cost $", "why"}, Rows: again, Right: []int{3}}
 		b.WriteString("\n" + grid.On(page).Text())
 	}
-	for _, grid := range gradedGrids(r, func(s string) string { return text.Line(s, 0) }) {
+	safe := func(s string) string { return text.Line(s, 0) }
+	for _, grid := range gradedGrids(r, safe) {
 		b.WriteString("\n" + grid.On(page).Text())
 	}
-	for _, line := range releaseSums(r) {
+	for _, line := range releaseSums(r, safe) {
 		b.WriteString(strings.Join(text.Fold(line, max(page.Width, 40)), "\n") + "\n")
 	}
 	return b.String()
@@ -155,7 +156,7 @@ func gradedGrids(r *release.Release, safe func(string) string) (all []text.Grid)
 }
 
 // releaseSums returns the totals of a release as lines.
-func releaseSums(r *release.Release) (lines []string) {
+func releaseSums(r *release.Release, safe func(string) string) (lines []string) {
 	var problems, trials []string
 	for _, w := range r.Work {
 		if w.Problems > 0 {
@@ -185,6 +186,13 @@ func releaseSums(r *release.Release) (lines []string) {
 	if len(trials) > 0 {
 		lines = append(lines, "trials: "+strings.Join(trials, ", "))
 	}
+	switch len(r.Tags) {
+	case 0:
+	case 1:
+		lines = append(lines, fmt.Sprintf("image %s is a tag; no trial records which image that was", safe(r.Tags[0])))
+	default:
+		lines = append(lines, fmt.Sprintf("images %s are tags; no trial records which images those were", safe(text.Some(r.Tags, 4))))
+	}
 	return lines
 }
 
@@ -200,10 +208,11 @@ func ReleaseMarkdown(r *release.Release) string {
 	if len(grid.Rows) > 0 {
 		b.WriteString(grid.Markdown() + "\n")
 	}
-	for _, grid := range gradedGrids(r, func(s string) string { return text.Markdown(s, longest) }) {
+	safe := func(s string) string { return text.Markdown(s, longest) }
+	for _, grid := range gradedGrids(r, safe) {
 		b.WriteString(grid.Markdown() + "\n")
 	}
-	for _, line := range releaseSums(r) {
+	for _, line := range releaseSums(r, safe) {
 		b.WriteString("- " + line + "\n")
 	}
 	return b.String()

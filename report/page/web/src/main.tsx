@@ -11,6 +11,7 @@ import { LiveView, doneOf, useLive } from './views/live'
 import { Matrix } from './views/matrix'
 import { Plots } from './views/plots'
 import { Problem } from './views/problem'
+import { ReleaseView } from './views/release'
 import { Summary } from './views/summary'
 import { Timeline } from './views/timeline'
 
@@ -31,6 +32,13 @@ const views: [key: string, name: string, view: View][] = [
   ['compare', 'Changes', Compare], ['cells', 'Cells', Cells], ['timeline', 'Timeline', Timeline],
 ]
 
+/** The views of a page, the first of which is shown first. */
+function viewsOf(x: Index): typeof views {
+  const all: typeof views = x.release ? [['release', 'Release', ReleaseView], ...views] : views
+  if (x.release && x.cells.repeat.length === 0) return all.slice(0, 1)
+  return all.filter(([key]) => !x.foreign || key !== 'timeline' && (key !== 'compare' || x.differences.length > 0))
+}
+
 /** Views whose first heading is the name of their subject. */
 const named = ['cell', 'problem']
 
@@ -41,7 +49,7 @@ function recalled(): string {
 }
 
 function App({ x }: { x: Index }) {
-  const route = useRoute(), live = useLive(x.live ?? false)
+  const route = useRoute(), live = useLive(x.live ?? false), views = viewsOf(x)
   const [theme, setTheme] = useState(recalled)
   useEffect(() => {
     document.documentElement.dataset.theme = theme
@@ -70,15 +78,15 @@ function App({ x }: { x: Index }) {
     return () => removeEventListener('keydown', key)
   }, [])
   const current = route.view === 'live' || x.live && route.view === '' && x.cells.repeat.length === 0 ? 'live'
-    : route.view === 'cell' ? 'cells' : route.view === 'problem' ? 'matrix' : views.some(([key]) => key === route.view) ? route.view : 'summary'
+    : route.view === 'cell' ? 'cells' : route.view === 'problem' ? 'matrix' : views.some(([key]) => key === route.view) ? route.view : views[0][0]
   const Shown = route.view === 'cell' ? Cell : route.view === 'problem' ? Problem : views.find(([key]) => key === current)?.[2]
   useEffect(() => { document.title = `${visible(x.project)}: ${route.name ? visible(route.name) : current}` }, [route])
   return (
     <>
       <header class="top">
-        <a class="title" href={link('summary')}>{x.project}</a>
+        <a class="title" href={link(views[0][0])}>{x.project}</a>
         <nav aria-label="Views">
-          {views.map(([key, name], i) => x.foreign && ['compare', 'timeline'].includes(key) ? null : <a href={link(key)} aria-current={key === current ? 'page' : undefined} title={`${name} (${i + 1})`}>{name}</a>)}
+          {views.map(([key, name], i) => <a href={link(key)} aria-current={key === current ? 'page' : undefined} title={`${name} (${i + 1})`}>{name}</a>)}
         </nav>
         {live && <a class={'live ' + (live.ended ? 'dim' : 'o-running')} href={link('live')} aria-current={current === 'live' ? 'page' : undefined}>
           {live.ended ? 'no run goes on' : `▶ ${doneOf(live)} of ${live.nodes}`}

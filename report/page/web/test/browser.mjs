@@ -1,5 +1,5 @@
 // Tests a page in a browser: node browser.mjs CHROMIUM WHAT PAGE.html [SHOTS]
-// WHAT is views, hostile or large. Errors go to stderr, figures to stdout.
+// WHAT is views, release, hostile or large. Errors go to stderr, figures to stdout.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
@@ -50,6 +50,34 @@ const problemOf = cell => cell.split('/').slice(0, 3).join('/').replace('#/cell'
 
 async function views(browser) {
   const cell = await firstCell(browser), hashes = [...everyView, cell, problemOf(cell)]
+  await looks(browser, hashes)
+  await keyboard(browser)
+  await links(browser)
+  await headings(browser, hashes)
+  await figures(browser)
+  await printed(browser)
+}
+
+/** A release is shown first, and the results of its trials next to it. */
+async function release(browser) {
+  const hashes = ['#/release', '#/summary', '#/compare']
+  await looks(browser, hashes)
+  await headings(browser, hashes)
+  const page = await open(browser, '')
+  const shown = await page.$$eval('.top nav a', links => links.map(l => l.textContent))
+  check(shown.join() === 'Release,Summary,Leaderboard,Matrix,Plots,Changes,Cells', `the views are ${shown}`)
+  check(await page.locator('#board').count() === 1, 'the release is not shown first')
+  const all = await page.locator('#problems ~ .scroll tbody tr').count()
+  await page.click('#problems ~ .kinds button:has-text("rerun")')
+  const some = await page.locator('#problems ~ .scroll tbody tr').count()
+  check(some > 0 && some < all, `${some} of ${all} problems are of one class`)
+  const [hidden] = await page.locator('#again ~ button').allTextContents()
+  check(hidden === undefined, `a button says ${hidden}`)
+  await page.close()
+}
+
+/** No view is wider than the screen, and assistive programs can read each. */
+async function looks(browser, hashes) {
   for (const [width, height] of [[360, 740], [1280, 800], [3840, 2160]]) {
     for (const colorScheme of ['light', 'dark']) {
       const page = await open(browser, hashes[0], { viewport: { width, height }, colorScheme })
@@ -70,11 +98,6 @@ async function views(browser) {
       await page.close()
     }
   }
-  await keyboard(browser)
-  await links(browser)
-  await headings(browser, hashes)
-  await figures(browser)
-  await printed(browser)
 }
 
 /** Each view has one first heading, and table headers are not empty. */
@@ -197,7 +220,7 @@ async function links(browser) {
 /** Text from elsewhere has no effect. */
 async function hostile(browser) {
   const cell = await firstCell(browser)
-  for (const hash of [...everyView, cell, problemOf(cell), '#/cells?search=' + encodeURIComponent('<img src=x onerror=alert(1)>\u202e'), '#/cell/' + encodeURIComponent('<script>alert(1)</script>\u202e')]) {
+  for (const hash of [...everyView, '#/release', cell, problemOf(cell), '#/cells?search=' + encodeURIComponent('<img src=x onerror=alert(1)>\u202e'), '#/cell/' + encodeURIComponent('<script>alert(1)</script>\u202e')]) {
     const page = await open(browser, hash)
     if (hash === cell) {
       await page.waitForSelector('#nodes')
@@ -279,7 +302,7 @@ async function large(browser) {
 // A sandbox is for untrusted pages; root cannot have one.
 const browser = await chromium.launch({ executablePath, args: process.getuid() === 0 ? ['--no-sandbox'] : [] })
 try {
-  await { views, hostile, large }[what](browser)
+  await { views, release, hostile, large }[what](browser)
 } catch (e) {
   complain(e.stack)
 }
