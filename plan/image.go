@@ -17,11 +17,11 @@ func (c *compiler) image(d *driver, b *lang.Backend) ([]graph.Dep, error) {
 	build := b.Container.Build
 	node := func(kind, of string, task graph.Task) graph.Node {
 		return graph.Node{Addr: address(kind, of), Kind: kind, Task: task, Pool: inProcessPool,
-			Labels: []graph.Label{{Name: "kind", Value: kind}, {Name: "backend", Value: b.Addr()}}}
+			Labels: []graph.Label{{Name: "backend", Value: b.Addr()}}}
 	}
 	context := c.addOnce(node(KindContext, d.addr, tasks.NewContext(build.Context, c.sourcesOf(address(KindContext, d.addr)))))
 	image := node(KindImage, d.addr, &tasks.Image{Dockerfile: build.Dockerfile, Context: build.Context, Builder: builder, Sources: c.sourcesOf(address(KindImage, d.addr))})
-	image.Deps = []graph.Dep{{On: context, As: "context", Outputs: []string{tasks.TreeOutput}}}
+	image.Deps = []graph.Dep{{On: context, As: "context", Outputs: treeOutput}}
 	image.Pool, image.Retry = b.Pool, retryOf(nil, b)
 	return []graph.Dep{{On: c.addOnce(image), As: "image", Outputs: []string{tasks.ImageOutput}}}, nil
 }
