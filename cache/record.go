@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"unique"
 
 	"github.com/fevalgraph/fevalgraph/cache/files"
 )
@@ -97,6 +98,11 @@ func DecodeRecord(signer RecordKey, k Key, b []byte) (*Record, error) {
 	text, manifest, _ := bytes.Cut(payload, []byte("\n"))
 	if err := json.Unmarshal(text, r); err != nil {
 		return nil, fmt.Errorf("%w: %w", errBadRecord, err)
+	}
+	// The records of a run repeat few texts, and the answers of its nodes keep them.
+	r.Class, r.Run = unique.Make(r.Class).Value(), unique.Make(r.Run).Value()
+	for i := range r.Outputs {
+		r.Outputs[i].Name = unique.Make(r.Outputs[i].Name).Value()
 	}
 	if len(manifest) > 0 {
 		r.Manifest = manifest

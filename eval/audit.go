@@ -110,7 +110,7 @@ func storedResults(ctx context.Context, o Options) (map[string]cache.Digest, err
 	if err != nil {
 		return nil, err
 	}
-	x, err := p.decideOn(ctx, targets...)
+	x, err := (&goals{Project: p, targets: targets}).decide(ctx, false)
 	if err != nil {
 		return nil, err
 	}

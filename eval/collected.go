@@ -4,46 +4,73 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/fevalgraph/fevalgraph/eval/partition"
+	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
 // collected holds the results of a run by partition.
 type collected struct {
-	of    *goals
-	parts []collectedPart // parallel to freshness.parts
-	tasks []report.Task
+	of      *goals
+	parts   []collectedPart // parallel to freshness.parts
+	tasks   []report.Task
+	written *remembering // of a run
 }
 
-// collectedPart holds the results of a partition. For a fresh partition that was requested completely, they
-// stay in its file until a caller reads them.
+// collectedPart holds the results of a partition. They are in a file, if it has them all, until a caller reads
+// them: that of a fresh partition, if it was requested completely, or the file that collect wrote.
 type collectedPart struct {
-	whole bool          // all results of the partition's file
-	cells []report.Cell // results, unless whole
+	whole bool             // all results of the partition's file
+	file  partition.Name   // with the results; zero if cells are all of them
+	rows  []report.CellRow // summaries of the cells
+	cells []report.Cell    // nil until they are read
 }
 
-// collect reads the results of the goals.
+// collect reads the results of the goals, and writes those that are in no file yet, partition by partition: all of
+// them at once could be most of a run's memory.
 func (x *execution) collect(ctx context.Context) (*collected, error) {
 	c, err := x.freshResults()
 	if err != nil {
 		return nil, err
 	}
-	c.tasks = x.taskResults()
-	compiled, err := x.Plan.Results(ctx, x.stores.Store, x.rep, x.run)
-	if err != nil {
-		return nil, err
-	}
-	for _, cell := range compiled.Cells {
-		at, ok := x.partOf(cell.Problem, cell.Solution)
+	c.tasks, c.written = x.taskResults(), x.remembering()
+	compiled := make([][]*plan.Cell, len(c.parts))
+	for _, cell := range x.Plan.Cells {
+		at, ok := x.partOf(cell.Problem.Name, cell.Solution.Name)
 		if !ok {
-			return nil, fmt.Errorf("bug in fevalgraph: the cell %v is in no partition", plan.ResultCell(&cell))
+			return nil, fmt.Errorf("bug in fevalgraph: the cell %v is in no partition", cell.ID())
 		}
-		c.parts[at].cells = append(c.parts[at].cells, cell)
+		compiled[at] = append(compiled[at], cell)
+	}
+	asked := func(id graph.ID) bool { _, ok := slices.BinarySearch(x.rep.Nodes, id); return ok }
+	for at := range c.parts {
+		part := &c.parts[at]
+		if compiled[at] != nil {
+			if part.cells, err = x.Plan.Results(ctx, x.stores.Store, x.rep, asked, compiled[at]); err != nil {
+				return nil, err
+			}
+		}
+		if part.whole {
+			continue
+		}
+		part.summarize()
+		if part.file = c.written.write(at, part.cells); part.file != (partition.Name{}) {
+			part.cells = nil
+		}
 	}
 	return c, nil
+}
+
+// summarize fills in the summaries of cells that are known.
+func (p *collectedPart) summarize() {
+	for i := range p.cells {
+		p.rows = append(p.rows, report.RowOf(&p.cells[i]))
+	}
 }
 
 // freshResults returns the results of the goals in fresh partitions.
@@ -52,8 +79,8 @@ func (g *goals) freshResults() (*collected, error) {
 	if g.expanded {
 		return c, c.narrow()
 	}
-	for at := range g.fresh() {
-		c.parts[at].whole = true
+	for at, part := range g.fresh() {
+		c.parts[at] = collectedPart{whole: true, file: part.File, rows: part.facts.Summary}
 	}
 	return c, nil
 }
@@ -89,6 +116,9 @@ func (c *collected) narrow() error {
 				}
 				part.whole = part.whole && any && len(cell.Checkpoints) == len(all[i].Checkpoints)
 			}
+			if part.whole {
+				*part = collectedPart{whole: true, file: fresh.File, rows: fresh.facts.Summary}
+			}
 			return nil
 		})
 	}
@@ -99,13 +129,7 @@ func (c *collected) narrow() error {
 func (c *collected) rows() []report.CellRow {
 	var all []report.CellRow
 	for at := range c.parts {
-		if c.parts[at].whole && c.parts[at].cells == nil {
-			all = append(all, c.of.parts[at].facts.Summary...)
-			continue
-		}
-		for i := range c.parts[at].cells {
-			all = append(all, report.RowOf(&c.parts[at].cells[i]))
-		}
+		all = append(all, c.parts[at].rows...)
 	}
 	return all
 }
@@ -127,9 +151,9 @@ func (c *collected) load() error {
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for at := range c.parts {
-		if part := &c.parts[at]; part.whole && part.cells == nil {
+		if part := &c.parts[at]; part.file != (partition.Name{}) && part.cells == nil {
 			group.Go(func() (err error) {
-				part.cells, err = c.of.partitions.Results(c.of.parts[at].File)
+				part.cells, err = c.of.partitions.Results(part.file)
 				return err
 			})
 		}

@@ -3,6 +3,7 @@ package eval
 import (
 	"cmp"
 	"context"
+	"iter"
 
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/eval/options"
@@ -15,13 +16,14 @@ import (
 
 // Decisions is the plan of a run.
 type Decisions struct {
-	Nodes       []Decision // in topological order; without EachNode, those of fresh partitions are only counted
-	Fresh       int        // number of fresh nodes, including nodes that are only counted
-	Total       int        // number of all nodes, including nodes that are only counted
-	Unknown     int        // nodes that may be stale
-	Seconds     float64    // expected sequential duration of the others' work
-	Jobs        int        // nodes that would run in parallel
-	InputErrors int        // nodes with an input that cannot be read
+	Nodes       iter.Seq[Decision] // in topological order; without EachNode, those of fresh partitions are only counted
+	Fresh       int                // number of fresh nodes, including nodes that are only counted
+	Total       int                // number of all nodes, including nodes that are only counted
+	Unknown     int                // nodes that may be stale
+	Seconds     float64            // expected sequential duration of the others' work
+	Jobs        int                // nodes that would run in parallel
+	InputErrors int                // nodes with an input that cannot be read
+	Stale       bool               // a node runs, or would break
 	// Invalid lists the errors of invalid problems among the targets.
 	Invalid diag.List
 	// Resources groups problems by the machines that they request; nil if none does.
@@ -73,7 +75,7 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 	}
 	d := &Decisions{Jobs: o.RunJobs(), Total: g.count().nodes, Invalid: g.noteInvalid()}
 	d.Fresh = d.Total
-	x, err := g.decide(ctx)
+	x, err := g.decide(ctx, false)
 	if err != nil {
 		return nil, err
 	}
@@ -91,29 +93,31 @@ func (x *execution) fill(ctx context.Context, d *Decisions) error {
 	ids := x.nodes()
 	for _, id := range ids {
 		n, st := x.Plan.Graph.Node(id), x.rep.Status(id)
-		one := decisionOn(n, st)
-		if one.State != Fresh {
+		if stateOf(st) != Fresh {
 			d.Fresh--
 			d.Seconds += st.Expected
 		}
 		if st.Unknown {
 			d.Unknown++
 		}
-		if one.Runs || st.Unknown {
+		d.Stale = d.Stale || runs(st)
+		if runs(st) || st.Unknown {
 			w := waiting[n.Pool]
 			waiting[n.Pool] = work{w.nodes + 1, w.seconds + st.Expected}
 		}
-		d.Nodes = append(d.Nodes, one)
 	}
-	addRoots(x.Plan.Graph, ids, d.Nodes)
+	d.Nodes = x.decisions(ids)
 	d.Launches = x.launches(ctx, waiting)
 	return nil
 }
 
 func decisionOn(n *graph.Node, st *graph.Status) Decision {
 	return Decision{Addr: n.Addr, Kind: n.Kind, State: stateOf(st), Cause: causeOf(st), Key: keyOf(st), Changes: st.Changes, Category: categoryOf(st),
-		Runs: st.Stale || st.State == event.Broken, Cell: plan.NodeCell(n), File: cmp.Or(n.Label("file"), n.Label("case"))}
+		Runs: runs(st), Cell: plan.NodeCell(n), File: cmp.Or(n.Label("file"), n.Label("case"))}
 }
+
+// runs reports whether a node is stale, or would break.
+func runs(st *graph.Status) bool { return st.Stale || st.State == event.Broken }
 
 func stateOf(st *graph.Status) string {
 	switch {
@@ -129,7 +133,7 @@ func stateOf(st *graph.Status) string {
 		return "skipped"
 	case st.State == event.Failed, st.WasFailed:
 		return "failed"
-	case st.State == event.Broken, st.WasBroke != "":
+	case st.State == event.Broken, st.WasBroken:
 		return "broken"
 	case st.New:
 		return "new"
@@ -141,7 +145,7 @@ func causeOf(st *graph.Status) string {
 	if st.Message != "" && st.State != event.Cached {
 		return st.Message
 	}
-	if st.WasBroke != "" && st.Stale {
+	if st.WasBroken && st.Stale {
 		return st.Cause + ", will retry"
 	}
 	return st.Cause
@@ -155,7 +159,7 @@ func categoryOf(st *graph.Status) string {
 		return "error"
 	case st.WasFailed:
 		return "failed"
-	case st.State == event.Broken || st.WasBroke != "":
+	case st.State == event.Broken || st.WasBroken:
 		return "broken"
 	case st.State == event.Blocked:
 		return "blocked"

@@ -20,7 +20,7 @@ func Divide(ctx context.Context, o Options, r Request, count int, target time.Du
 		return nil, err
 	}
 	g.noteInvalid()
-	x, err := g.decide(ctx)
+	x, err := g.decide(ctx, false)
 	if err != nil {
 		return nil, err
 	}

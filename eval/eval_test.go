@@ -67,7 +67,7 @@ func TestClassesOfErrors(t *testing.T) {
 func TestReadersWriteNothing(t *testing.T) {
 	ctx, o := t.Context(), newProject(t)
 	d, err := eval.Plan(ctx, o, eval.Request{})
-	if err != nil || d.Fresh != 0 || len(d.Nodes) == 0 {
+	if err != nil || d.Fresh != 0 || !d.Stale {
 		t.Fatalf("%+v, %v", d, err)
 	}
 	if _, err := eval.Explain(ctx, o, "score:double/small@local.host"); err != nil {

@@ -26,9 +26,9 @@ type execution struct {
 	damaged *event.DamagedError // a damaged record that may contain last results
 }
 
-// decide makes a dry run. It does not resolve requirements: a run also decides nodes that were not requested.
-func (g *goals) decide(ctx context.Context) (*execution, error) {
-	rep, err := g.Plan.Graph.Execute(requirements.AsItIs(ctx), g.targets, graph.Options{Store: g.stores.Store, Last: g.Last, Run: g.run, Pools: g.Plan.Pools, DryRun: true, Lookups: g.stores.Lookups(), Force: g.force})
+// decide makes a dry run. Statuses have manifests if requested. It does not resolve requirements: a run also decides nodes that were not requested.
+func (g *goals) decide(ctx context.Context, manifests bool) (*execution, error) {
+	rep, err := g.Plan.Graph.Execute(requirements.AsItIs(ctx), g.targets, graph.Options{Store: g.stores.Store, Last: g.Last, Run: g.run, Pools: g.Plan.Pools, DryRun: true, Manifests: manifests, Lookups: g.stores.Lookups(), Force: g.force})
 	if err != nil {
 		return nil, exit.With(exit.NotJudged, err)
 	}
@@ -41,12 +41,12 @@ func (f *freshness) decide(ctx context.Context, r Request) (*execution, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.decide(ctx)
+	return g.decide(ctx, false)
 }
 
-// decideOn makes a dry run over some nodes.
+// decideOn makes a dry run over some nodes, whose statuses have manifests.
 func (p *Project) decideOn(ctx context.Context, ids ...graph.ID) (*execution, error) {
-	return (&goals{Project: p, targets: ids}).decide(ctx)
+	return (&goals{Project: p, targets: ids}).decide(ctx, true)
 }
 
 // everyNode returns the nodes of the graph.
@@ -63,7 +63,7 @@ func (p *Project) decideAll(ctx context.Context) (*execution, error) {
 	if p.all != nil {
 		return p.all, nil
 	}
-	x, err := p.decideOn(ctx, p.everyNode()...)
+	x, err := (&goals{Project: p, targets: p.everyNode()}).decide(ctx, false)
 	if err == nil {
 		p.all = x
 	}
@@ -103,6 +103,7 @@ func (g *goals) execute(ctx context.Context, rec *recording) (*execution, *colle
 			}
 			x.dropDamaged(ctx)
 		}
+		x.addRan(ran)
 		g = next
 		g.force = nil // forced nodes have run
 	}
@@ -158,19 +159,23 @@ func (x *execution) refutes() func(*partState) bool {
 }
 
 // countEarlier counts nodes that ran in an earlier execution of this run as executed, although they were fresh
-// in the last one, and adds the nodes of this execution to ran.
+// in the last one.
 func (x *execution) countEarlier(ran map[string]bool) {
 	for _, id := range x.rep.Nodes {
-		addr, st := x.Plan.Graph.Node(id).Addr, x.rep.Status(id)
-		switch st.State {
-		case event.Cached:
-			if ran[addr] {
-				st.Earlier = true
-				x.rep.Cached--
-				x.rep.Executed++
-			}
+		if st := x.rep.Status(id); st.State == event.Cached && ran[x.Plan.Graph.Node(id).Addr] {
+			st.Earlier = true
+			x.rep.Cached--
+			x.rep.Executed++
+		}
+	}
+}
+
+// addRan adds the nodes that ran in this execution.
+func (x *execution) addRan(ran map[string]bool) {
+	for _, id := range x.rep.Nodes {
+		switch x.rep.Status(id).State {
 		case event.Done, event.Failed, event.Timeout, event.Broken:
-			ran[addr] = true
+			ran[x.Plan.Graph.Node(id).Addr] = true
 		}
 	}
 }

@@ -58,16 +58,13 @@ func Explain(ctx context.Context, o Options, arg string) (*Explanation, error) {
 		e.Fields = fields
 	}
 	ids := x.Plan.Graph.Closure([]graph.ID{id})
-	nodes := make([]Decision, len(ids))
-	for i, one := range ids {
-		nodes[i] = decisionOn(x.Plan.Graph.Node(one), x.rep.Status(one))
-	}
-	addRoots(x.Plan.Graph, ids, nodes)
-	if own := nodes[slices.Index(ids, id)]; own.RootAddr != own.Addr {
-		e.Root, e.RootAddr = own.Root, own.RootAddr
+	for own := range x.decisions(ids) {
+		if own.Addr == e.Addr && own.RootAddr != own.Addr {
+			e.Root, e.RootAddr = own.Root, own.RootAddr
+		}
 	}
 	for _, d := range n.Deps {
-		e.Deps = append(e.Deps, decisionOn(x.Plan.Graph.Node(d.On), x.rep.Status(d.On)))
+		e.Deps = append(e.Deps, x.decision(d.On))
 	}
 	return e, nil
 }

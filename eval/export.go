@@ -86,7 +86,7 @@ func (x *execution) completed(ctx context.Context, whole *report.Results) (*repo
 	if err != nil {
 		return nil, nil, err
 	}
-	dry, err := g.decide(ctx)
+	dry, err := g.decide(ctx, false)
 	if err != nil {
 		return nil, nil, err
 	}

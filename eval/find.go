@@ -204,7 +204,7 @@ func imageIDs(ctx context.Context, o Options, image string) (ids []string, err e
 	}
 	defer p.Close()
 	seen := map[string]bool{}
-	all, err := p.decideAll(ctx)
+	all, err := p.decideOn(ctx, p.everyNode()...)
 	if err != nil {
 		return nil, err
 	}

@@ -216,7 +216,7 @@ func TestPlanAgreesWithRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		stale := func(d *eval.Decisions) (names []string) {
-			for _, n := range d.Nodes {
+			for n := range d.Nodes {
 				if n.State != eval.Fresh {
 					names = append(names, n.Addr)
 				}

@@ -197,7 +197,7 @@ func (s *releaseSide) compile(ctx context.Context, o *Options, dir string) error
 
 // execute makes a dry run. Paths in the set are the same in all versions.
 func (s *releaseSide) execute(ctx context.Context, targets []graph.ID, o graph.Options) (*graph.Report, error) {
-	o.Pools, o.DryRun, o.Rename = s.plan.Pools, true, strings.NewReplacer(s.root, "/set", s.top, "/top")
+	o.Pools, o.DryRun, o.Manifests, o.Rename = s.plan.Pools, true, true, strings.NewReplacer(s.root, "/set", s.top, "/top")
 	rep, err := s.plan.Graph.Execute(ctx, targets, o)
 	if err == nil {
 		err = context.Cause(ctx)

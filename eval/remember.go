@@ -18,66 +18,81 @@ import (
 // remembering records the results of a run by partition.
 type remembering struct {
 	*execution
-	cells  map[*plan.Partition][]graph.ID
-	ranges map[string]int // number of partitions of each problem
-	judged []bool         // by partition: whether nodes that only it contains have answers
-	tasks  declaredTasks
-	own    []cache.Sighting // scratch space of facts, reused between partitions
+	compiled map[partRefKey]*plan.Partition
+	cells    map[*plan.Partition][]graph.ID
+	ranges   map[string]int     // number of partitions of each problem
+	learned  []*partition.Facts // by partition: nil if it must be decided again
+	judged   []bool             // by partition: whether nodes that only it contains have answers
+	tasks    declaredTasks
+	err      error            // of write
+	own      []cache.Sighting // scratch space of facts, reused between partitions
 }
 
-// remember writes the results of the run to partition files, whose names it returns in the order of results,
-// and replaces last answers and the index. A partition with undecided nodes, or with a path that just changed,
-// is written without facts: the next run decides it again. Without keep, as after an interruption, the index is
-// unchanged, which is still correct.
-func (x *execution) remember(ctx context.Context, results *collected, keep bool) ([]string, error) {
-	m := remembering{execution: x, cells: map[*plan.Partition][]graph.ID{}, ranges: map[string]int{}, judged: make([]bool, len(x.parts)), tasks: x.declaredTasks()}
+func (x *execution) remembering() *remembering {
+	m := &remembering{execution: x, compiled: map[partRefKey]*plan.Partition{}, cells: map[*plan.Partition][]graph.ID{}, ranges: map[string]int{},
+		learned: make([]*partition.Facts, len(x.parts)), judged: make([]bool, len(x.parts)), tasks: x.declaredTasks()}
 	for _, part := range x.parts {
 		m.ranges[part.Problem]++
 	}
-	compiled := map[partRefKey]*plan.Partition{}
 	for _, cell := range x.Plan.Cells {
 		m.cells[cell.Partition] = append(m.cells[cell.Partition], cell.Node)
-		compiled[partRefKey{cell.Partition.Problem, cell.Partition.First}] = cell.Partition
+		m.compiled[partRefKey{cell.Partition.Problem, cell.Partition.First}] = cell.Partition
+	}
+	return m
+}
+
+// write writes the results of a partition to a file. A partition with undecided nodes, or with a path that just
+// changed, is written without facts: the next run decides it again. The name is zero without results, or if
+// writing failed, which remember reports.
+func (m *remembering) write(at int, results []report.Cell) partition.Name {
+	var table []graph.Row
+	if of := m.compiled[partRefKey{m.parts[at].Problem, m.parts[at].First}]; of != nil {
+		m.learned[at], table = m.facts(at, m.cells[of], results)
+		if of.Publishes() || len(results) == 0 {
+			m.learned[at] = nil
+		}
+		m.judged[at] = slices.ContainsFunc(table, func(row graph.Row) bool { return m.owner(row.Labels) == at })
+	}
+	if len(results) == 0 || m.err != nil {
+		return partition.Name{}
+	}
+	name, err := m.partitions.Put(m.learned[at], table, results)
+	if err != nil {
+		m.err = err
+		return partition.Name{}
+	}
+	return name
+}
+
+// remember returns the names of the files with the results of the run, in the order of results, and replaces last
+// answers and the index. Without keep, as after an interruption, the index is unchanged, which is still correct.
+func (m *remembering) remember(ctx context.Context, results *collected, keep bool) ([]string, error) {
+	if m.err != nil {
+		return nil, m.err
 	}
 	var names []string
-	for at := range x.parts {
-		part, has := &x.parts[at], &results.parts[at]
-		if has.whole {
-			names = append(names, part.File.String())
-			continue
+	for at := range m.parts {
+		part, file := &m.parts[at], results.parts[at].file
+		if file != (partition.Name{}) {
+			names = append(names, file.String())
 		}
-		var learned *partition.Facts
-		var table []graph.Row
-		if of := compiled[partRefKey{part.Problem, part.First}]; of != nil {
-			learned, table = m.facts(at, m.cells[of], has.cells)
-			if of.Publishes() {
-				learned = nil
-			}
+		switch {
+		case m.learned[at] != nil:
+			part.facts, part.File = m.learned[at], file
+		case m.compiled[partRefKey{part.Problem, part.First}] != nil:
 			part.File = partition.Name{}
-			m.judged[at] = slices.ContainsFunc(table, func(row graph.Row) bool { return m.owner(row.Labels) == at })
-		}
-		if len(has.cells) == 0 {
-			continue
-		}
-		name, err := x.partitions.Put(learned, table, has.cells)
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, name.String())
-		if learned != nil {
-			part.facts, part.File = learned, name
 		}
 	}
-	if x.options.AddsSolutions() {
+	if m.options.AddsSolutions() {
 		return names, nil // later runs request something else
 	}
-	nothing := x.Plan.Graph.Len() == 0 // nothing was compiled
+	nothing := m.Plan.Graph.Len() == 0 // nothing was compiled
 	if !nothing {
-		if err := m.nextLast().Write(x.state, x.place); err != nil {
+		if err := m.nextLast().Write(m.state, m.place); err != nil {
 			return nil, err
 		}
 	}
-	if !keep || nothing && !x.evaluated {
+	if !keep || nothing && !m.evaluated {
 		return names, nil // the index would not change
 	}
 	return names, m.writeIndex(ctx)

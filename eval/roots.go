@@ -1,38 +1,72 @@
 package eval
 
 import (
+	"iter"
+	"slices"
+
 	"github.com/fevalgraph/fevalgraph/event"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/plan"
 )
 
-// addRoots sets the roots and Feeds of decisions. ids are their nodes, in topological order.
-func addRoots(g *graph.Graph, ids []graph.ID, nodes []Decision) {
-	index := make(map[graph.ID]int, len(ids))
+// decisions yields the decisions about nodes in ascending order, with their roots and Feeds. It makes them one
+// by one: those of all nodes would take more memory than the graph.
+func (x *execution) decisions(ids []graph.ID) iter.Seq[Decision] {
+	roots, feeds := x.roots(ids), x.feeds(ids)
+	return func(yield func(Decision) bool) {
+		for i, id := range ids {
+			d := x.decision(id)
+			from := d
+			if int(roots[i]) != i {
+				from = x.decision(ids[roots[i]])
+			}
+			d.Root, d.RootCategory, d.RootState, d.RootAddr, d.Feeds = from.Cause, from.Category, from.State, from.Addr, feeds[i]
+			if !yield(d) {
+				return
+			}
+		}
+	}
+}
+
+func (x *execution) decision(id graph.ID) Decision {
+	return decisionOn(x.Plan.Graph.Node(id), x.rep.Status(id))
+}
+
+// roots returns the index of each node's root among ids: of the node itself, unless it follows others.
+func (x *execution) roots(ids []graph.ID) []int32 {
+	roots := make([]int32, len(ids))
 	for i, id := range ids {
-		index[id] = i
-		d := &nodes[i]
-		d.Root, d.RootCategory, d.RootState, d.RootAddr = d.Cause, d.Category, d.State, d.Addr
-		if d.Category != string(event.CauseFollows) && d.Category != "blocked" {
+		roots[i] = int32(i)
+		category := categoryOf(x.rep.Status(id))
+		if category != string(event.CauseFollows) && category != "blocked" {
 			continue
 		}
-		for _, dep := range g.Node(id).Deps {
-			if j, ok := index[dep.On]; ok && nodes[j].State != Fresh && (d.Category == string(event.CauseFollows) || cannotRun(nodes[j].State)) {
-				from := &nodes[j]
-				d.Root, d.RootCategory, d.RootState, d.RootAddr = from.Root, from.RootCategory, from.RootState, from.RootAddr
+		for _, dep := range x.Plan.Graph.Node(id).Deps {
+			j, ok := slices.BinarySearch(ids, dep.On)
+			if state := stateOf(x.rep.Status(dep.On)); ok && state != Fresh && (category == string(event.CauseFollows) || cannotRun(state)) {
+				roots[i] = roots[j]
 				break
 			}
 		}
 	}
+	return roots
+}
+
+// feeds returns which nodes a stale node of a cell depends on.
+func (x *execution) feeds(ids []graph.ID) []bool {
+	feeds := make([]bool, len(ids))
 	for i := len(ids) - 1; i >= 0; i-- {
-		if d := &nodes[i]; d.State == Fresh || !d.Feeds && !d.ofCell() {
+		n := x.Plan.Graph.Node(ids[i])
+		if stateOf(x.rep.Status(ids[i])) == Fresh || !feeds[i] && !ofCell(plan.NodeCell(n)) {
 			continue
 		}
-		for _, dep := range g.Node(ids[i]).Deps {
-			if j, ok := index[dep.On]; ok {
-				nodes[j].Feeds = true
+		for _, dep := range n.Deps {
+			if j, ok := slices.BinarySearch(ids, dep.On); ok {
+				feeds[j] = true
 			}
 		}
 	}
+	return feeds
 }
 
 // cannotRun reports whether a node in this state blocks its dependents.
@@ -40,5 +74,5 @@ func cannotRun(state string) bool {
 	return state == "broken" || state == "failed" || state == "error" || state == "blocked" || state == "skipped"
 }
 
-// ofCell reports whether the node belongs to exactly one cell.
-func (d *Decision) ofCell() bool { return d.Cell.Solution != "" && d.Cell.Backend != "" }
+// ofCell reports whether a node belongs to exactly one cell.
+func ofCell(c plan.CellID) bool { return c.Solution != "" && c.Backend != "" }

@@ -98,7 +98,7 @@ func (f *freshness) runRequest(ctx context.Context, r Request) (out *Outcome, er
 
 // save writes the results to the record, the state for the next run if keep is set, and the exports.
 func (x *execution) save(ctx context.Context, rec *recording, results *collected, keep bool) error {
-	partitions, err := x.remember(ctx, results, keep)
+	partitions, err := results.written.remember(ctx, results, keep)
 	var tasks json.RawMessage
 	if err == nil {
 		tasks, err = encodeTasks(results.tasks)

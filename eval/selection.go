@@ -83,7 +83,9 @@ func (p *Project) eachMatches(ctx context.Context, flag string, args []string) e
 func (p *Project) matchesNothing(asked string, args []string) error {
 	names := selection.Known{}
 	for id := range graph.ID(p.Plan.Graph.Len()) {
-		for _, l := range p.Plan.Graph.Node(id).Labels {
+		n := p.Plan.Graph.Node(id)
+		names.Add("kind", n.Kind)
+		for _, l := range n.Labels {
 			names.Add(l.Name, l.Value)
 		}
 	}

@@ -59,8 +59,13 @@ func Since(ctx context.Context, o Options, r Request, ref string) (d *Decisions,
 	if err := (&execution{goals: g, rep: rep}).fill(ctx, d); err != nil {
 		return nil, err
 	}
-	for i := range d.Nodes {
-		d.Nodes[i].Key = "" // it can be of pretended outputs
+	nodes := d.Nodes
+	d.Nodes = func(yield func(Decision) bool) {
+		for one := range nodes {
+			if one.Key = ""; !yield(one) { // it can be of pretended outputs
+				return
+			}
+		}
 	}
 	return d, nil
 }

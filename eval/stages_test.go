@@ -202,7 +202,7 @@ func TestGoalsCount(t *testing.T) {
 // Without anything compiled, a dry run finds nothing to decide, and results are those of the facts.
 func TestExecutionOfNothing(t *testing.T) {
 	g := counted(false, nil)
-	x, err := g.decide(t.Context())
+	x, err := g.decide(t.Context(), false)
 	if err != nil || len(x.rep.Nodes) > 0 {
 		t.Fatalf("%d nodes are decided, %v", len(x.rep.Nodes), err)
 	}

@@ -255,7 +255,7 @@ func (f *freshness) nothingNew(ctx context.Context, r Request, did map[string]st
 			}
 		}
 	}
-	x, err := g.decide(ctx)
+	x, err := g.decide(ctx, false)
 	if err != nil {
 		return false, err
 	}

@@ -102,7 +102,7 @@ func (b *Batch) add(s *Step, kind string, task graph.Task, deps []graph.Dep) gra
 	number := strconv.Itoa(s.Attempt)
 	return b.Graph.Add(graph.Node{Addr: kind + ":" + s.Name(), Kind: kind, Task: task, Deps: deps, Labels: []graph.Label{
 		{Name: "problem", Value: s.Problem.Name}, {Name: "checkpoint", Value: s.Checkpoint.Name}, {Name: "generator", Value: s.Generator.Name},
-		{Name: "attempt", Value: number}, {Name: "model", Value: s.Generator.ModelLabel()}, {Name: "kind", Value: kind}}})
+		{Name: "attempt", Value: number}, {Name: "model", Value: s.Generator.ModelLabel()}}})
 }
 
 // Name returns the unique name of a step.

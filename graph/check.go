@@ -72,11 +72,11 @@ func (s *scheduler) check(ctx context.Context, d *decision, p *phases) {
 		return
 	}
 	last := s.o.Last(d.n.Addr)
-	d.status = Status{Expected: d.expected, New: last.Key.IsZero(), WasBroke: last.Broken, WasFailed: last.Failed}
+	d.status = Status{Expected: d.expected, New: last.Key.IsZero(), WasBroken: last.Broken != "", WasFailed: last.Failed}
 	if s.decidedByInputs(d) {
 		return
 	}
-	m := newManifest(d.n.Kind)
+	m := newManifest(d.n.Kind, d.buf)
 	m.rename = s.o.Rename
 	s.describing <- struct{}{}
 	d.err = describe(ctx, d.n.Task, m)
@@ -87,7 +87,8 @@ func (s *scheduler) check(ctx context.Context, d *decision, p *phases) {
 	}
 	p.enter(LookUp)
 	holes := d.describeInputs(m)
-	d.status.Key, d.status.Manifest = m.Key(), m.Bytes()
+	d.buf = m.Bytes()
+	d.status.Key, d.status.Manifest = m.Key(), d.buf
 	switch {
 	case d.forced != "":
 		d.status.Cause, d.status.Category = d.forced, event.CauseForced
@@ -142,7 +143,7 @@ func (s *scheduler) decidedByInputs(d *decision) bool {
 		if in := &d.inputs[i]; s.o.DryRun && in.stale && in.outputs == nil {
 			d.verdict, d.status.Stale, d.status.Category = follows, true, event.CauseFollows
 			d.status.Follows = s.g.Node(in.dep.On).Kind
-			d.status.Cause = fmt.Sprintf("follows %s; stops here if its output is equal", d.status.Follows)
+			d.status.Cause = shared("follows " + d.status.Follows + "; stops here if its output is equal")
 			return true
 		}
 	}

@@ -1,11 +1,13 @@
 package graph
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
+	"unique"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
@@ -33,12 +35,16 @@ type decision struct {
 	holds    int // of the scheduler when the decision began
 
 	verdict verdict
-	status  Status
+	status  Status              // its Manifest is in buf
+	buf     []byte              // reused
 	record  cache.Record        // of a fresh answer
 	foreign *cache.ForeignError // of a record in the store that is not to be trusted
 	err     error               // why the inputs are wrong
 	raced   bool                // a source changed while it was read
 }
+
+// largestSpare bounds the buffer for a manifest that the next decision gets, in bytes.
+const largestSpare = 64 << 10
 
 // newDecision begins to decide about a node whose dependencies are resolved.
 func (s *scheduler) newDecision(id ID) *decision {
@@ -47,7 +53,7 @@ func (s *scheduler) newDecision(id ID) *decision {
 		d, s.spare = s.spare[last], s.spare[:last]
 	}
 	n := s.g.Node(id)
-	*d = decision{id: id, n: n, forced: s.forced(id), inputs: s.inputs(d.inputs[:0], n), expected: s.expected[id], holds: s.holds}
+	*d = decision{id: id, n: n, buf: d.buf, forced: s.forced(id), inputs: s.inputs(d.inputs[:0], n), expected: s.expected[id], holds: s.holds}
 	s.phase[id] = deciding
 	s.deciding++
 	s.recent++
@@ -145,6 +151,9 @@ func (d *decision) apply(ctx context.Context, s *scheduler) {
 		s.applyAnswer(d)
 	}
 	clear(d.inputs)
+	if cap(d.buf) > largestSpare {
+		d.buf = nil
+	}
 	s.spare = append(s.spare, d)
 }
 
@@ -153,13 +162,14 @@ func (s *scheduler) applyAnswer(d *decision) {
 	attempts := st.Attempts
 	*st = d.status
 	st.Attempts = attempts
+	st.Manifest = nil // a million of them would be most of the memory
+	if s.keepsManifest(d) {
+		st.Manifest = bytes.Clone(d.status.Manifest)
+	}
 	switch d.verdict {
 	case fresh:
 		st.State, st.Outputs, st.Message = event.Cached, d.record.Outputs, d.record.Message
 		st.Cause, st.Saved, st.Run, st.Stored = cachedCause(d.record.Run), d.record.Seconds, d.record.Run, true
-		if !s.o.DryRun {
-			st.Manifest = nil // a million of them would be most of the memory
-		}
 		s.resolve(d.id, d.record.Class)
 	case blocked:
 		st.State = event.Blocked
@@ -187,6 +197,14 @@ func (s *scheduler) applyAnswer(d *decision) {
 	}
 }
 
+// keepsManifest reports whether an attempt, or a caller, reads the manifest of a decided node.
+func (s *scheduler) keepsManifest(d *decision) bool {
+	if s.o.DryRun {
+		return s.o.Manifests
+	}
+	return d.verdict == stale
+}
+
 func (s *scheduler) refused(n *Node) error {
 	if s.o.Refuse == nil {
 		return nil
@@ -198,8 +216,11 @@ func cachedCause(run string) string {
 	if run == "" {
 		return "inputs unchanged"
 	}
-	return "inputs unchanged since run " + run
+	return shared("inputs unchanged since run " + run)
 }
+
+// shared returns a text that equals others, with one copy for all nodes.
+func shared(text string) string { return unique.Make(text).Value() }
 
 // fail resolves a node that could not be described or whose attempt broke for
 // good. Errors in the inputs are the user's, work that needs an absent device is

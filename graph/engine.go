@@ -27,6 +27,8 @@ type Options struct {
 	Run    string         // id of the run, kept in records
 	Pools  map[string]int // slots by pool; "cpu" must be there
 	DryRun bool           // decide, but run and write nothing
+	// Manifests keeps the manifest of each node in its Status, in a dry run.
+	Manifests bool
 	// Pretend has a dry run go on as if stale nodes ran and succeeded: outputs that their tasks cannot predict are
 	// digests that follow from their keys, so that each node gets a key. Every node is stale.
 	Pretend bool
@@ -85,14 +87,17 @@ type Status struct {
 	Stale     bool        // its work had or has to run
 	New       bool        // no earlier answer is known for its address
 	Unknown   bool        // blocked, since a dry run must not determine whether it is fresh
-	WasBroke  string      // why the last attempt broke or failed, when it did
+	WasBroken bool        // the last attempt broke or failed
 	WasFailed bool        // it failed
 	Withheld  bool        // broken because Options.Refuse did not let it run
+	Stored    bool        // the store has the answer under Key
+	Earlier   bool        // it is cached, and its work was done earlier in the same run; for callers to set
+	Input     bool        // failed because a source could not be used
+	Foreign   bool        // the store has a record for its key, which another key signed
 	Key       cache.Key   // zero when it could not be computed
 	Class     cache.Class // of the answer, once there is one
-	Stored    bool        // the store has the answer under Key
 	Outputs   []cache.Output
-	Manifest  []byte // encoded; only for stale nodes and dry runs
+	Manifest  []byte // encoded; only of stale nodes, and with Options.Manifests
 	Cause     string
 	Category  event.Category
 	Follows   string // of CauseFollows, the kind of the dependency
@@ -102,12 +107,9 @@ type Status struct {
 	Culprit   string // for blocked nodes, the address that failed or broke
 	Attempts  int
 	Seconds   float64
-	Earlier   bool    // it is cached, and its work was done earlier in the same run; for callers to set
 	Expected  float64 // seconds, from earlier runs; 0 means unknown
 	Saved     float64 // seconds that a cached node's work took when it ran
 	Run       string  // that made a cached node's answer; "" is unknown
-	Input     bool    // failed because a source could not be used
-	Foreign   bool    // the store has a record for its key, which another key signed
 }
 
 // Output returns the output called name.

@@ -171,7 +171,7 @@ func TestExclusiveGivenBack(t *testing.T) {
 		for id := range ID(g.Len()) {
 			g.Node(id).Exclusive = []string{name}
 		}
-		m := newManifest("step")
+		m := newManifest("step", nil)
 		m.String("addr", "taken")
 		release, ok, err := p.lock.Lock(t.Context(), m.Key())
 		if !ok || err != nil {

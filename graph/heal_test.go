@@ -351,7 +351,7 @@ func TestSourceChangedWhileRead(t *testing.T) {
 		if try.want != "a done" {
 			continue
 		}
-		m := newManifest("step")
+		m := newManifest("step", nil)
 		m.String("value", value)
 		if r.Status(a).Key != m.Key() || p.content(r, user) != value {
 			t.Errorf("%s: the answer is not the one for the last description", try.name)

@@ -37,8 +37,9 @@ type Manifest struct {
 	rename *strings.Replacer // of Options
 }
 
-func newManifest(kind string) *Manifest {
-	m := &Manifest{buf: make([]byte, 0, 512)}
+// newManifest returns a manifest that is encoded in buf, whose content is overwritten.
+func newManifest(kind string, buf []byte) *Manifest {
+	m := &Manifest{buf: buf[:0]}
 	m.buf = appendBytes(m.buf, manifestMagic)
 	m.buf = binary.AppendUvarint(m.buf, manifestVersion)
 	m.String("kind", kind)

@@ -11,7 +11,7 @@ import (
 )
 
 func sample() *Manifest {
-	m := newManifest("sample")
+	m := newManifest("sample", nil)
 	m.String("text", "a\nb")
 	m.String("empty", "")
 	m.Int("number", -3)
@@ -138,14 +138,14 @@ func TestKeysDiffer(t *testing.T) {
 	}
 	seen := map[cache.Key]string{}
 	for name, write := range manifests {
-		m := newManifest("k")
+		m := newManifest("k", nil)
 		write(m)
 		if other, ok := seen[m.Key()]; ok {
 			t.Errorf("%q and %q have one key", name, other)
 		}
 		seen[m.Key()] = name
 	}
-	if newManifest("k").Key() == newManifest("l").Key() {
+	if newManifest("k", nil).Key() == newManifest("l", nil).Key() {
 		t.Error("kinds are not told apart")
 	}
 }

@@ -86,9 +86,9 @@ type Dep struct {
 
 // Node is a piece of work.
 type Node struct {
-	Addr   string // unique and printable
-	Kind   string // materialize, tests, submission, pytest ...
-	Labels []Label
+	Addr   string  // unique and printable
+	Kind   string  // materialize, tests, submission, pytest ...
+	Labels []Label // besides the kind; nodes can share them
 	Task   Task
 	Deps   []Dep
 	Pool   string // "" is the cpu pool
@@ -183,6 +183,9 @@ func (g *Graph) Closure(targets []ID) []ID {
 
 // Label returns the value of the node's axis, or "".
 func (n *Node) Label(name string) string {
+	if name == "kind" {
+		return n.Kind
+	}
 	for _, l := range n.Labels {
 		if l.Name == name {
 			return l.Value

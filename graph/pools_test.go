@@ -148,7 +148,7 @@ func TestTakesOver(t *testing.T) {
 	g, value := New(), "x"
 	s := leaf(&value)
 	add(g, "a", s)
-	m := newManifest("step")
+	m := newManifest("step", nil)
 	m.String("value", value)
 	release, ok, err := p.lock.Lock(t.Context(), m.Key())
 	if !ok || err != nil {

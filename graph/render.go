@@ -96,7 +96,7 @@ func (g *Graph) RenderJSON(w io.Writer, ids []ID, stateOf func(ID) NodeState) er
 	for _, id := range ids {
 		in[id] = true
 		n := &g.nodes[id]
-		out := jsonNode{Addr: n.Addr, Kind: n.Kind, Pool: n.Pool, Labels: map[string]string{}, Needs: []string{}}
+		out := jsonNode{Addr: n.Addr, Kind: n.Kind, Pool: n.Pool, Labels: map[string]string{"kind": n.Kind}, Needs: []string{}}
 		if out.Pool == "" {
 			out.Pool = CPUPool
 		}

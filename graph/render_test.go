@@ -84,6 +84,7 @@ func TestRenderJSON(t *testing.T) {
       "kind": "submission",
       "pool": "cpu",
       "labels": {
+        "kind": "submission",
         "problem": "kv",
         "tag": "cli,web"
       },
@@ -95,7 +96,9 @@ func TestRenderJSON(t *testing.T) {
       "addr": "pytest:kv/a[\"x\"]#2",
       "kind": "pytest",
       "pool": "gpu",
-      "labels": {},
+      "labels": {
+        "kind": "pytest"
+      },
       "needs": [
         "submission:kv/a"
       ],

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"slices"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
@@ -111,7 +112,7 @@ func (s *scheduler) handleResult(a *attempt) {
 
 func (s *scheduler) succeed(a *attempt) {
 	r, st := &a.result, &s.status[a.id]
-	st.Outputs, st.Message, st.Seconds = r.outcome.Outputs, r.outcome.Message, r.seconds
+	st.Outputs, st.Message, st.Seconds = slices.Clone(r.outcome.Outputs), r.outcome.Message, r.seconds
 	switch r.outcome.Class {
 	case cache.ClassFailed:
 		st.State = event.Failed

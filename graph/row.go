@@ -97,7 +97,7 @@ func (n *Node) PinnedEvent() event.NodeDone {
 }
 
 // AddRows adds nodes that are pinned to their answers, except for those whose
-// addresses the graph has. It keeps the rows.
+// addresses the graph has. It keeps the rows, and shares equal lists among them.
 func (g *Graph) AddRows(rows []Row) {
 	ids := make([]ID, len(rows))
 	for i := range rows {
@@ -105,6 +105,9 @@ func (g *Graph) AddRows(rows []Row) {
 		if known, ok := g.Lookup(row.Addr); ok {
 			ids[i] = known
 			continue
+		}
+		if i > 0 && slices.Equal(row.Labels, rows[i-1].Labels) {
+			row.Labels = rows[i-1].Labels // one list for the nodes of a checkpoint
 		}
 		n := Node{Addr: row.Addr, Kind: row.Kind, Labels: row.Labels, Task: pinned{}, Pinned: &row.Answer}
 		if len(row.Deps) > 0 {

@@ -18,7 +18,7 @@ var manyNodes = longtest.Size(20_000, 100_000)
 // knowAnswer makes the last answer of a node one with these fields in its manifest
 // and "x" for its output.
 func knowAnswer(p *project, addr string, fields func(m *Manifest)) {
-	m := newManifest("step")
+	m := newManifest("step", nil)
 	fields(m)
 	p.last[addr] = Last{Answer: Answer{Key: m.Key(), Class: cache.ClassDone, Outputs: []cache.Output{{Name: "out", Digest: cache.SumBytes([]byte("x"))}}}, Store: p.store.ID()}
 }

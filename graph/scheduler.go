@@ -39,7 +39,7 @@ type scheduler struct {
 	status   []Status
 	phase    []phase
 	waiting  []int32
-	users    [][]ID // dependents within the closure, once per edge
+	users    [][]ID // dependents within the closure, once per edge; parts of one array
 	expected []float64
 	priority []float64
 
@@ -117,14 +117,32 @@ func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
 		s.names = append(s.names, name)
 	}
 	slices.Sort(s.names)
-	for _, id := range closure {
-		for _, d := range g.Node(id).Deps {
-			s.users[d.On] = append(s.users[d.On], id)
-			s.waiting[id]++
-		}
-	}
+	s.connect()
 	s.priorities()
 	return s
+}
+
+// connect fills in the edges.
+func (s *scheduler) connect() {
+	edges, count := 0, make([]int32, len(s.users))
+	for _, id := range s.closure {
+		deps := s.g.Node(id).Deps
+		s.waiting[id] = int32(len(deps))
+		edges += len(deps)
+		for i := range deps {
+			count[deps[i].On]++
+		}
+	}
+	all := make([]ID, edges)
+	for id, n := range count {
+		s.users[id], all = all[:0:n], all[n:]
+	}
+	for _, id := range s.closure {
+		deps := s.g.Node(id).Deps
+		for i := range deps {
+			s.users[deps[i].On] = append(s.users[deps[i].On], id)
+		}
+	}
 }
 
 // run drives the execution to its end and returns when all of its workers have.

@@ -150,7 +150,7 @@ func TestBrokenIsNotStored(t *testing.T) {
 	plan := p.options()
 	plan.DryRun = true
 	st := p.executeWith(t.Context(), g, plan).Status(b)
-	if st.WasBroke != "no space left" || st.Cause != "last attempt broken (no space left)" || st.Category != "broken" {
+	if !st.WasBroken || st.Cause != "last attempt broken (no space left)" || st.Category != "broken" {
 		t.Errorf("planned: %+v", st)
 	}
 
@@ -461,7 +461,7 @@ func TestStopWhileWaiting(t *testing.T) {
 	g, value := New(), "x"
 	g.Add(Node{Addr: "sleeping", Kind: "step", Task: ends(Outcome{}, errors.New("unplugged")), Retry: Retry{Attempts: 2, Wait: time.Hour}})
 	parked := add(g, "parked", leaf(&value))
-	m := newManifest("step")
+	m := newManifest("step", nil)
 	m.String("value", value)
 	release, ok, err := p.lock.Lock(t.Context(), m.Key())
 	if err != nil || !ok {

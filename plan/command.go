@@ -41,7 +41,7 @@ func (c *compiler) commandCell(s *lang.Suite, cell *Cell) error {
 func (c *compiler) commandCheckpoint(s *lang.Suite, cell *Cell, answer lang.SolutionCheckpoint, rule score.Rule, d *driver) CellCheckpoint {
 	cc := CellCheckpoint{Checkpoint: answer.Checkpoint}
 	node := func(kind string, task graph.Task, deps []graph.Dep) graph.Node {
-		return graph.Node{Addr: address(kind, cell.Problem.Name, cell.Name()), Kind: kind, Labels: labels(kind, cell, nil), Task: task, Deps: deps, Pool: inProcessPool}
+		return graph.Node{Addr: address(kind, cell.Problem.Name, cell.Name()), Kind: kind, Labels: labels(cell, nil), Task: task, Deps: deps, Pool: inProcessPool}
 	}
 	policy := RuleOf(answer.Checkpoint.Pass)
 	var graded graph.Node
@@ -77,7 +77,7 @@ const ownInput = "submission"
 func (c *compiler) commandInputs(cell *Cell, answer lang.SolutionCheckpoint) []graph.Dep {
 	p := cell.Problem
 	tree := func(id graph.ID, as string) graph.Dep {
-		return graph.Dep{On: id, As: as, Outputs: []string{tasks.TreeOutput}}
+		return graph.Dep{On: id, As: as, Outputs: treeOutput}
 	}
 	deps := []graph.Dep{tree(c.workspace(p), "root")}
 	for _, a := range answer.Checkpoint.Assets {
@@ -90,7 +90,7 @@ func (c *compiler) commandInputs(cell *Cell, answer lang.SolutionCheckpoint) []g
 func (c *compiler) workspace(p *lang.Problem) graph.ID {
 	addr := address(KindWorkspace, p.Name)
 	return c.addOnce(graph.Node{
-		Addr: addr, Kind: KindWorkspace, Labels: problemLabels(KindWorkspace, p, ""),
+		Addr: addr, Kind: KindWorkspace, Labels: problemLabels(p, ""),
 		Task: tasks.NewMaterialize(tasks.Asset{Source: p.Command.Root, Target: p.Command.Directory, Ignore: p.Command.Ignore}, c.sourcesOf(addr)),
 		Pool: inProcessPool,
 	})
@@ -152,7 +152,7 @@ func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) gr
 	}
 	addr := KindWorkspace + ":uv/" + place
 	project := c.addOnce(graph.Node{
-		Addr: addr, Kind: KindWorkspace, Labels: []graph.Label{{Name: "kind", Value: KindWorkspace}},
+		Addr: addr, Kind: KindWorkspace,
 		Task: tasks.NewMaterialize(tasks.Asset{Source: p.UVSource, Target: ".", Ignore: p.Ignore}, c.sourcesOf(addr)), Pool: inProcessPool,
 	})
 	addr = KindEnvironment + ":" + place + "@" + d.addr
@@ -160,11 +160,11 @@ func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) gr
 		addr += " " + p.UVOverrides
 	}
 	known := c.addOnce(graph.Node{
-		Addr: addr, Kind: KindEnvironment, Labels: []graph.Label{{Name: "kind", Value: KindEnvironment}, {Name: "backend", Value: cell.Backend.Addr()}},
+		Addr: addr, Kind: KindEnvironment, Labels: []graph.Label{{Name: "backend", Value: cell.Backend.Addr()}},
 		Task: &command.Environment{
 			Overrides: p.UVOverrides, Env: session.Environment(d.environ(nil)), Backend: d.Backend, Identity: d.handle.identify, Python: interpreter, Machine: c.machine,
 		},
-		Deps: append([]graph.Dep{{On: project, As: command.FromProject, Outputs: []string{tasks.TreeOutput}}}, d.image...),
+		Deps: append([]graph.Dep{{On: project, As: command.FromProject, Outputs: treeOutput}}, d.image...),
 		Pool: cell.Backend.Pool, Retry: retryOf(s, cell.Backend), Probes: []string{d.addr},
 	})
 	run.UV = &command.UV{Project: p.UVProject, Python: interpreter, Environments: c.virtual}

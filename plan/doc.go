@@ -4,7 +4,7 @@
 //
 //	p, err := plan.Compile(config, jobs, environment)
 //	run, err := p.Graph.Execute(ctx, targets, options)
-//	results, err := p.Results(ctx, store, run, id)
+//	cells, err := p.Results(ctx, store, run, asked, p.Cells)
 //
 // A cell is a solution on a backend, once (repeat). These are its nodes, by kind of problem:
 //

@@ -35,7 +35,7 @@ func (f *fileSet) add(m tasks.Made, in *madeTree) {
 			return
 		}
 	}
-	f.deps = append(f.deps, graph.Dep{On: in.node, As: in.as, Outputs: []string{tasks.TreeOutput}})
+	f.deps = append(f.deps, graph.Dep{On: in.node, As: in.as, Outputs: treeOutput})
 }
 
 func (f *fileSet) of(sources tasks.Sources) *tasks.Files {
@@ -53,7 +53,7 @@ func (j *judging) output(attribute string, from *lang.OutputRef) *madeTree {
 		p.Target = attribute
 	}
 	addr := address(KindMaterialize, j.cell.Problem.Name, attribute)
-	return &madeTree{j.place(addr, KindMaterialize, problemLabels(KindMaterialize, j.cell.Problem, ""), from, p), attribute}
+	return &madeTree{j.place(addr, KindMaterialize, problemLabels(j.cell.Problem, ""), from, p), attribute}
 }
 
 // data returns the task's output with the files of cases, or nil.
@@ -84,7 +84,7 @@ func (j *judging) code(filename string) (in fileSet) {
 		return in
 	}
 	addr := address(KindSubmission, s.Problem.Name, s.Name)
-	labels := append(problemLabels(KindSubmission, s.Problem, ""), graph.Label{Name: "solution", Value: s.Name})
+	labels := append(problemLabels(s.Problem, ""), graph.Label{Name: "solution", Value: s.Name})
 	in.file(filename, filename, &madeTree{j.place(addr, KindSubmission, labels, j.answer.From, tasks.Place{Target: filename, Plain: true}), "submission"})
 	return in
 }

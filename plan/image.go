@@ -22,7 +22,7 @@ func (c *compiler) image(d *driver, b *lang.Backend) ([]graph.Dep, error) {
 	build := b.Container.Build
 	node := func(kind, of string, task graph.Task) graph.Node {
 		return graph.Node{Addr: address(kind, of), Kind: kind, Task: task, Pool: inProcessPool,
-			Labels: []graph.Label{{Name: "kind", Value: kind}, {Name: "backend", Value: b.Addr()}}}
+			Labels: []graph.Label{{Name: "backend", Value: b.Addr()}}}
 	}
 	shared := c.builders[d.addr]
 	if shared == nil {
@@ -32,7 +32,7 @@ func (c *compiler) image(d *driver, b *lang.Backend) ([]graph.Dep, error) {
 	shared.all = append(shared.all, builder)
 	files := c.addOnce(node(KindContext, d.addr, tasks.NewContext(build.Context, c.sourcesOf(address(KindContext, d.addr)))))
 	image := node(KindImage, d.addr, &tasks.Image{Dockerfile: build.Dockerfile, Context: build.Context, Builder: shared, Sources: c.sourcesOf(address(KindImage, d.addr))})
-	image.Deps = []graph.Dep{{On: files, As: "context", Outputs: []string{tasks.TreeOutput}}}
+	image.Deps = []graph.Dep{{On: files, As: "context", Outputs: treeOutput}}
 	image.Pool, image.Retry = b.Pool, retryOf(nil, b)
 	return []graph.Dep{{On: c.addOnce(image), As: "image", Outputs: []string{tasks.ImageOutput}}}, nil
 }

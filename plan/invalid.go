@@ -15,7 +15,7 @@ import (
 // without solutions must not vanish.
 func (c *compiler) invalid(p *lang.Problem) graph.ID {
 	return c.addOnce(graph.Node{
-		Addr: address(KindProblem, p.Name), Kind: KindProblem, Labels: problemLabels(KindProblem, p, ""),
+		Addr: address(KindProblem, p.Name), Kind: KindProblem, Labels: problemLabels(p, ""),
 		Task: &tasks.Invalid{Reason: reason(p.Invalid)}, Pool: inProcessPool,
 	})
 }
@@ -24,7 +24,7 @@ func (c *compiler) invalid(p *lang.Problem) graph.ID {
 func (c *compiler) invalidCell(cell *Cell) {
 	cell.Node = c.plan.Graph.Add(graph.Node{
 		Addr: address(KindAggregate, cell.Problem.Name, cell.Name()), Kind: KindAggregate,
-		Labels: labels(KindAggregate, cell, nil), Task: &tasks.AggregateCell{},
+		Labels: labels(cell, nil), Task: &tasks.AggregateCell{},
 		Deps: []graph.Dep{{On: c.invalid(cell.Problem), As: "problem"}}, Pool: inProcessPool,
 	})
 }

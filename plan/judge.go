@@ -77,7 +77,7 @@ type judging struct {
 // node returns a node of the cell that runs in the sandbox.
 func (j *judging) node(kind string, task graph.Task, deps []graph.Dep, parts ...string) graph.Node {
 	return graph.Node{
-		Addr: address(kind, j.cell.Problem.Name, append(parts, j.cell.Name())...), Kind: kind, Labels: labels(kind, j.cell, nil),
+		Addr: address(kind, j.cell.Problem.Name, append(parts, j.cell.Name())...), Kind: kind, Labels: labels(j.cell, nil),
 		Task: task, Deps: deps, Pool: j.cell.Backend.Pool, Retry: j.retry(), Probes: j.probes(),
 	}
 }
@@ -238,7 +238,7 @@ func (j *judging) testData(one *lang.Case) graph.ID {
 	}
 	return j.addOnce(graph.Node{
 		Addr: addr, Kind: KindTestData,
-		Labels: append(problemLabels(KindTestData, p, ""), graph.Label{Name: "case", Value: one.Name}),
+		Labels: append(problemLabels(p, ""), graph.Label{Name: "case", Value: one.Name}),
 		Task:   judge.NewTestData(in.of(j.sourcesOf(addr)), one.Output != ""), Deps: in.deps, Pool: inProcessPool,
 	})
 }
@@ -253,7 +253,7 @@ func (j *judging) compile() graph.ID {
 		Source: code.of(j.submissionSources(addr, j.cell.Solution)),
 	}), code.deps)
 	n.Addr = addr
-	n.Labels = append(problemLabels(KindCompile, j.cell.Problem, ""),
+	n.Labels = append(problemLabels(j.cell.Problem, ""),
 		graph.Label{Name: "solution", Value: j.cell.Solution.Name}, graph.Label{Name: "backend", Value: j.cell.Backend.Addr()})
 	return j.addOnce(n)
 }
@@ -269,7 +269,7 @@ func (j *judging) tool() graph.ID {
 	in := j.checkerFiles("", judge.ToolFile(kind))
 	return j.addOnce(graph.Node{
 		Addr: addr, Kind: kind,
-		Labels: append(problemLabels(kind, p, ""), graph.Label{Name: "backend", Value: j.cell.Backend.Addr()}),
+		Labels: append(problemLabels(p, ""), graph.Label{Name: "backend", Value: j.cell.Backend.Addr()}),
 		Task: &judge.Tool{Name: kind, Flags: j.judge.CheckerFlags,
 			Limits: judge.CompileLimits(j.judge.CompileTime, j.judge.CompileMemory), Box: j.box, Source: in.of(j.sourcesOf(addr))},
 		Deps: in.deps, Pool: j.cell.Backend.Pool, Retry: j.retry(), Probes: j.probes(),

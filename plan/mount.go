@@ -33,7 +33,7 @@ func (c *compiler) mounts(b *lang.Backend, on backend.Backend) (deps []graph.Dep
 		sources := c.sourcesOf(addr)
 		task := &tasks.Mount{Name: "mount " + m.Target, Source: m.Source, Hint: `content = "unhashed" keeps it out of keys`, States: sources.States, Observe: sources.Observe, Moved: sources.Moved, RemoteHost: func() string { return remoteHost(on) }}
 		id := c.addOnce(graph.Node{Addr: addr, Kind: KindMount, Task: task, Pool: inProcessPool,
-			Labels: []graph.Label{{Name: "kind", Value: KindMount}, {Name: "backend", Value: b.Addr()}}})
+			Labels: []graph.Label{{Name: "backend", Value: b.Addr()}}})
 		deps = append(deps, graph.Dep{On: id, As: "mount " + m.Target, Outputs: []string{tasks.MountOutput}})
 		hashed = append(hashed, task)
 	}
@@ -81,7 +81,7 @@ func (c *compiler) readablePaths(d *driver, b *lang.Backend, own []lang.EnvVar, 
 				task.NotDirectory = "and uv does not see each change of one (hint: require a wheel that is built from it, or add it as an asset and to PYTHONPATH)"
 			}
 			id = c.plan.Graph.Add(graph.Node{Addr: addr, Kind: KindMount, Task: task, Pool: inProcessPool,
-				Labels: []graph.Label{{Name: "kind", Value: KindMount}, {Name: "backend", Value: b.Addr()}}})
+				Labels: []graph.Label{{Name: "backend", Value: b.Addr()}}})
 		}
 		s.deps = append(s.deps, graph.Dep{On: id, As: what, Outputs: []string{tasks.MountOutput}})
 		if m, ok := c.plan.Graph.Node(id).Task.(*tasks.Mount); ok { // not of a pinned node

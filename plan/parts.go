@@ -24,20 +24,20 @@ const commonTests = "common"
 func (c *compiler) parts(p *lang.Problem, cp *lang.Checkpoint) []part {
 	files := testFiles(p, cp)
 	if p.Pytest.Split != lang.SplitFile {
-		return []part{{tests: c.tests(p, cp.Name, problemLabels(KindTests, p, cp.Name), files, p.Pytest.MissingTests == "skip")}}
+		return []part{{tests: c.tests(p, cp.Name, problemLabels(p, cp.Name), files, p.Pytest.MissingTests == "skip")}}
 	}
 	// Others have other names, and are there in every checkpoint, or are missing.
 	files = slices.DeleteFunc(files, func(file string) bool { return !slices.Contains(p.Pytest.TestFiles, file) })
 	slices.Sort(files)
 	files = slices.Compact(files)
 	if len(files) == 0 {
-		return []part{{tests: c.tests(p, commonTests, problemLabels(KindTests, p, ""), nil, false)}}
+		return []part{{tests: c.tests(p, commonTests, problemLabels(p, ""), nil, false)}}
 	}
 	// Before an earlier checkpoint's file: that one runs alone.
 	lead := max(0, slices.IndexFunc(files, func(file string) bool { return slices.Contains(cp.Tests, file) }))
 	parts := make([]part, len(files))
 	for i, file := range files {
-		labels := append(problemLabels(KindTests, p, ""), graph.Label{Name: "file", Value: file})
+		labels := append(problemLabels(p, ""), graph.Label{Name: "file", Value: file})
 		parts[i] = part{file: file, alone: i != lead, tests: c.tests(p, file, labels, []string{file}, false)}
 	}
 	return parts

@@ -179,6 +179,7 @@ type compiler struct {
 	backends   map[*lang.Backend]*driver
 	judges     map[*lang.Backend]judgeOn
 	groupings  map[*lang.Checkpoint]pytest.Grouping
+	runs       map[runsKey]*pytestRuns
 	prepared   *pytest.Environments
 	virtual    *command.Environments
 	machine    *session.Machine
@@ -209,6 +210,7 @@ func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 		backends:   map[*lang.Backend]*driver{},
 		judges:     map[*lang.Backend]judgeOn{},
 		groupings:  map[*lang.Checkpoint]pytest.Grouping{},
+		runs:       map[runsKey]*pytestRuns{},
 		prepared:   &pytest.Environments{Offline: env.Offline},
 		virtual:    &command.Environments{},
 		machine:    &session.Machine{Offline: env.Offline},
@@ -260,7 +262,7 @@ func (c *compiler) suite(s *lang.Suite) error {
 	}
 	c.plan.Graph.Add(graph.Node{
 		Addr: address(KindAggregate, "suite."+s.Name), Kind: KindAggregate,
-		Labels: []graph.Label{{Name: "kind", Value: KindAggregate}, {Name: "suite", Value: s.Name}},
+		Labels: []graph.Label{{Name: "suite", Value: s.Name}},
 		Task:   &tasks.AggregateSuite{Cells: names}, Deps: deps, Tolerant: true, Pool: inProcessPool,
 	})
 	return nil

@@ -135,7 +135,7 @@ aggregate:suite.again ((in process))
 			t.Errorf("%q is not an axis", l.Name)
 		}
 	}
-	want2 := []string{"kind=pytest", "problem=kv", "checkpoint=b", "tag=cli", "solution=good", "backend=local.one", "repeat=1", "suite=nightly", "suite=again"}
+	want2 := []string{"problem=kv", "checkpoint=b", "tag=cli", "solution=good", "backend=local.one", "repeat=1", "suite=nightly", "suite=again"}
 	if diff := cmp.Diff(want2, labels); diff != "" {
 		t.Error(diff)
 	}

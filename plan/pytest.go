@@ -2,6 +2,7 @@ package plan
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,8 +33,9 @@ func (c *compiler) pytestCell(s *lang.Suite, cell *Cell) error {
 // checkpoints adds the nodes of each checkpoint of a cell, and of the cell. A checkpoint that the solution
 // does not answer gets a node of kind that reports it as not reached.
 func (c *compiler) checkpoints(cell *Cell, kind string, add func(lang.SolutionCheckpoint) (CellCheckpoint, error)) error {
-	var deps []graph.Dep
-	var names []string
+	count := len(cell.Solution.Checkpoints)
+	deps, names := make([]graph.Dep, 0, count), make([]string, 0, count)
+	cell.Checkpoints = make([]CellCheckpoint, 0, count)
 	for _, answer := range cell.Solution.Checkpoints {
 		if cell.Solution.Omits(answer) {
 			continue
@@ -59,7 +61,7 @@ func (c *compiler) checkpoints(cell *Cell, kind string, add func(lang.SolutionCh
 func (c *compiler) notReached(kind string, cell *Cell, answer lang.SolutionCheckpoint) CellCheckpoint {
 	cp := answer.Checkpoint
 	id := c.plan.Graph.Add(graph.Node{
-		Addr: address(kind, cell.Problem.Name, cp.Name, cell.Name()), Kind: kind, Labels: labels(kind, cell, cp), Pool: inProcessPool, Kept: true,
+		Addr: address(kind, cell.Problem.Name, cp.Name, cell.Name()), Kind: kind, Labels: labels(cell, cp), Pool: inProcessPool, Kept: true,
 		Task: &tasks.NoSubmission{Why: "the solution has no source for it", Policy: RuleOf(cp.Pass), NotReached: true, Checkpoint: cp.Name},
 	})
 	return CellCheckpoint{Checkpoint: cp, Own: []graph.ID{id}, Measured: id, Aggregate: id}
@@ -83,54 +85,93 @@ func (c *compiler) addCell(cell *Cell, checkpoints []string, deps []graph.Dep) {
 	}
 	cell.Node = c.plan.Graph.Add(graph.Node{
 		Addr: address(KindAggregate, cell.Problem.Name, cell.Name()), Kind: KindAggregate,
-		Labels: labels(KindAggregate, cell, nil), Task: &tasks.AggregateCell{Checkpoints: checkpoints}, Deps: deps, Tolerant: true, Pool: inProcessPool,
+		Labels: labels(cell, nil), Task: &tasks.AggregateCell{Checkpoints: checkpoints}, Deps: deps, Tolerant: true, Pool: inProcessPool,
 	})
 }
 
 func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.SolutionCheckpoint, d *driver) CellCheckpoint {
 	cp := answer.Checkpoint
+	shared := labels(cell, cp)
 	node := func(kind string, task graph.Task, deps []graph.Dep) graph.Node {
-		return graph.Node{Addr: address(kind, cell.Problem.Name, cp.Name, cell.Name()), Kind: kind, Labels: labels(kind, cell, cp), Task: task, Deps: deps, Pool: inProcessPool}
+		return graph.Node{Addr: address(kind, cell.Problem.Name, cp.Name, cell.Name()), Kind: kind, Labels: shared, Task: task, Deps: deps, Pool: inProcessPool}
 	}
 	cc := CellCheckpoint{Checkpoint: cp}
-	verdicts := &pytest.Parse{Grouping: c.grouping(cell.Problem, cp)}
+	runs := c.pytestRuns(cell, answer, d)
 	var left []graph.Dep // by the runs
-	tests := cell.Problem.Pytest
-	seen := c.readablePaths(d, cell.Backend, cp.Env, tests.Requires, slices.Concat(cell.Backend.Setup, answer.Setup, tests.Args, []string{answer.Entry, cp.Before})...)
-	parts := c.parts(cell.Problem, cp)
-	for _, part := range parts {
-		task := c.pytestRun(cell, answer, d, part)
-		task.VerifyInputs = seen.unchanged
-		run := node(KindPytest, task, slices.Concat(c.pytestInputs(cell, answer, part, d), seen.deps))
-		run.Pool = cell.Backend.Pool
-		run.Retry = retryOf(s, cell.Backend)
-		run.Probes = []string{d.addr, requirementsProbe(cell.Problem.Pytest.Requires, d)}
-		run.Exclusive = exclusive(cell.Problem.Pytest.Ports, d)
+	for i, part := range runs.parts {
+		run := node(KindPytest, runs.tasks[i], slices.Concat(c.pytestInputs(cell, answer, part, d), runs.deps))
+		run.Pool, run.Retry, run.Probes, run.Exclusive = cell.Backend.Pool, retryOf(s, cell.Backend), runs.probes, runs.exclusive
 		as := "pytest"
 		if part.file != "" {
 			run.Addr += "/" + part.file
-			run.Labels = append(run.Labels, graph.Label{Name: "file", Value: part.file})
+			run.Labels = slices.Concat(shared, []graph.Label{{Name: "file", Value: part.file}})
 		}
-		if len(parts) > 1 {
+		if len(runs.parts) > 1 {
 			as += " " + part.file
-			verdicts.Parts = append(verdicts.Parts, part.file)
-			verdicts.Directory = cell.Problem.Pytest.Directory
 		}
 		id := c.plan.Graph.Add(run)
 		cc.Pytest = append(cc.Pytest, id)
-		left = append(left, graph.Dep{On: id, As: as,
-			Outputs: []string{pytest.OutputExit, pytest.OutputTiming, pytest.OutputReport, pytest.OutputCTRF, pytest.OutputLog}})
+		left = append(left, graph.Dep{On: id, As: as, Outputs: pytestOutputs})
 	}
-	parse := node(KindParse, verdicts, left)
+	parse := node(KindParse, runs.parse, left)
 	parse.Kept = true
 	cc.Measured = c.plan.Graph.Add(parse)
 
-	aggregate := node(KindAggregate, &tasks.AggregateCheckpoint{Policy: RuleOf(cp.Pass), OmitSkipped: cell.Problem.Pytest.OmitSkipped},
-		[]graph.Dep{{On: cc.Measured, As: "verdicts", Outputs: []string{pytest.OutputVerdicts}}})
+	aggregate := node(KindAggregate, runs.aggregate, []graph.Dep{{On: cc.Measured, As: "verdicts", Outputs: verdictsOutput}})
 	aggregate.Kept = true
 	cc.Aggregate = c.plan.Graph.Add(aggregate)
 	cc.Own = append(slices.Clone(cc.Pytest), cc.Measured, cc.Aggregate)
 	return cc
+}
+
+// Outputs that dependents consume, which all edges share.
+var (
+	treeOutput     = []string{tasks.TreeOutput}
+	pytestOutputs  = []string{pytest.OutputExit, pytest.OutputTiming, pytest.OutputReport, pytest.OutputCTRF, pytest.OutputLog}
+	verdictsOutput = []string{pytest.OutputVerdicts}
+)
+
+// pytestRuns holds what solutions with equal commands share of a checkpoint.
+type pytestRuns struct {
+	parts             []part
+	tasks             []*pytest.Run // parallel to parts
+	deps              []graph.Dep   // on what the tasks read in place
+	probes, exclusive []string
+	parse             *pytest.Parse
+	aggregate         *tasks.AggregateCheckpoint
+}
+
+// runsKey identifies pytestRuns.
+type runsKey struct {
+	checkpoint   *lang.Checkpoint
+	backend      *lang.Backend
+	repeat       int
+	entry, setup string
+}
+
+// pytestRuns returns the tasks of a checkpoint for all solutions with the commands of an answer.
+func (c *compiler) pytestRuns(cell *Cell, answer lang.SolutionCheckpoint, d *driver) *pytestRuns {
+	p, cp := cell.Problem, answer.Checkpoint
+	key := runsKey{cp, cell.Backend, cell.Repeat, answer.Entry, fmt.Sprintf("%q", answer.Setup)}
+	if known := c.runs[key]; known != nil {
+		return known
+	}
+	seen := c.readablePaths(d, cell.Backend, cp.Env, p.Pytest.Requires, slices.Concat(cell.Backend.Setup, answer.Setup, p.Pytest.Args, []string{answer.Entry, cp.Before})...)
+	runs := &pytestRuns{
+		parts: c.parts(p, cp), deps: seen.deps, probes: []string{d.addr, requirementsProbe(p.Pytest.Requires, d)}, exclusive: exclusive(p.Pytest.Ports, d),
+		parse: &pytest.Parse{Grouping: c.grouping(p, cp)}, aggregate: &tasks.AggregateCheckpoint{Policy: RuleOf(cp.Pass), OmitSkipped: p.Pytest.OmitSkipped},
+	}
+	for _, part := range runs.parts {
+		task := c.pytestRun(cell, answer, d, part)
+		task.VerifyInputs = seen.unchanged
+		runs.tasks = append(runs.tasks, task)
+		if len(runs.parts) > 1 {
+			runs.parse.Parts = append(runs.parse.Parts, part.file)
+			runs.parse.Directory = p.Pytest.Directory
+		}
+	}
+	c.runs[key] = runs
+	return runs
 }
 
 // requirementsProbe names the question for the locked form of requirements.
@@ -141,12 +182,12 @@ func requirementsProbe(requires []string, d *driver) string {
 // pytestInputs returns the dependencies of a run of tests.
 func (c *compiler) pytestInputs(cell *Cell, answer lang.SolutionCheckpoint, part part, d *driver) []graph.Dep {
 	deps := []graph.Dep{
-		{On: part.tests, As: "tests", Outputs: []string{tasks.TreeOutput}},
-		{On: c.submission(cell.Solution, answer), As: "submission", Outputs: []string{tasks.TreeOutput}},
+		{On: part.tests, As: "tests", Outputs: treeOutput},
+		{On: c.submission(cell.Solution, answer), As: "submission", Outputs: treeOutput},
 	}
 	deps = append(deps, d.image...)
 	for _, a := range answer.Checkpoint.Assets {
-		deps = append(deps, graph.Dep{On: c.materialize(cell.Problem, a), As: "asset " + a.Name, Outputs: []string{tasks.TreeOutput}})
+		deps = append(deps, graph.Dep{On: c.materialize(cell.Problem, a), As: "asset " + a.Name, Outputs: treeOutput})
 	}
 	return deps
 }
@@ -212,7 +253,7 @@ func exclusive(ports []int, b backend.Backend) []string {
 // backends and repeats.
 func (c *compiler) submission(s *lang.Solution, answer lang.SolutionCheckpoint) graph.ID {
 	addr := address(KindSubmission, s.Problem.Name, answer.Checkpoint.Name, s.Name)
-	labels := append(problemLabels(KindSubmission, s.Problem, answer.Checkpoint.Name), graph.Label{Name: "solution", Value: s.Name})
+	labels := append(problemLabels(s.Problem, answer.Checkpoint.Name), graph.Label{Name: "solution", Value: s.Name})
 	if answer.From != nil {
 		sub := submissionOf(s, "")
 		return c.place(addr, KindSubmission, labels, answer.From, tasks.Place{Target: sub.Target, Ignore: s.Ignore, Syntax: s.IgnoreSyntax, Plain: sub.Plain})
@@ -259,7 +300,7 @@ func submissionOf(s *lang.Solution, source string) tasks.Submission {
 
 // materialize adds the node of an asset, shared by the checkpoints that have it.
 func (c *compiler) materialize(p *lang.Problem, a lang.Asset) graph.ID {
-	addr, labels := address(KindMaterialize, p.Name, a.Owner, a.Name), problemLabels(KindMaterialize, p, a.Owner)
+	addr, labels := address(KindMaterialize, p.Name, a.Owner, a.Name), problemLabels(p, a.Owner)
 	if a.From != nil {
 		return c.place(addr, KindMaterialize, labels, a.From, tasks.Place{Target: a.Target, Ignore: a.Ignore, Shared: true})
 	}
@@ -293,7 +334,7 @@ func (c *compiler) grouping(p *lang.Problem, cp *lang.Checkpoint) pytest.Groupin
 	return g
 }
 
-func labels(kind string, cell *Cell, cp *lang.Checkpoint) []graph.Label {
+func labels(cell *Cell, cp *lang.Checkpoint) []graph.Label {
 	checkpoint := ""
 	if cp != nil {
 		checkpoint = cp.Name
@@ -302,15 +343,15 @@ func labels(kind string, cell *Cell, cp *lang.Checkpoint) []graph.Label {
 	for i, s := range cell.Suites {
 		suites[i] = graph.Label{Name: "suite", Value: s}
 	}
-	return slices.Concat(problemLabels(kind, cell.Problem, checkpoint), []graph.Label{
+	return slices.Concat(problemLabels(cell.Problem, checkpoint), []graph.Label{
 		{Name: "solution", Value: cell.Solution.Name},
 		{Name: "backend", Value: cell.Backend.Addr()},
 		{Name: "repeat", Value: strconv.Itoa(cell.Repeat)},
 	}, suites)
 }
 
-func problemLabels(kind string, p *lang.Problem, checkpoint string) []graph.Label {
-	l := []graph.Label{{Name: "kind", Value: kind}, {Name: "problem", Value: p.Name}}
+func problemLabels(p *lang.Problem, checkpoint string) []graph.Label {
+	l := []graph.Label{{Name: "problem", Value: p.Name}}
 	if checkpoint != "" {
 		l = append(l, graph.Label{Name: "checkpoint", Value: checkpoint})
 	}

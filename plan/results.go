@@ -17,14 +17,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Results reads the results of an execution: every cell with a requested checkpoint, with these checkpoints.
-func (p *Plan) Results(ctx context.Context, store cache.Store, r *graph.Report, run string) (*report.Results, error) {
-	asked := make([]bool, p.Graph.Len())
-	for _, id := range r.Nodes {
-		asked[id] = true
-	}
-	results := &report.Results{Schema: report.Schema, Run: run, Cells: []report.Cell{}}
-	for _, cell := range p.Cells {
+// Results reads the results of some cells from an execution, in order: those of cells with a requested
+// checkpoint, with these checkpoints. asked returns whether a node was requested.
+func (p *Plan) Results(ctx context.Context, store cache.Store, r *graph.Report, asked func(graph.ID) bool, cells []*Cell) ([]report.Cell, error) {
+	var results report.Results
+	for _, cell := range cells {
 		out, any, err := p.cellResult(ctx, store, r, cell, asked)
 		if err != nil {
 			return nil, err
@@ -33,8 +30,8 @@ func (p *Plan) Results(ctx context.Context, store cache.Store, r *graph.Report, 
 			results.Cells = append(results.Cells, out)
 		}
 	}
-	p.sort(results)
-	return results, nil
+	results.Sort(nil) // checkpoints are in order
+	return results.Cells, nil
 }
 
 // Graded returns whether a node's result is that of a checkpoint of a cell.
@@ -66,13 +63,13 @@ func (p *Plan) Heading(cell *Cell) report.Cell {
 	return out
 }
 
-func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Report, cell *Cell, asked []bool) (report.Cell, bool, error) {
+func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Report, cell *Cell, asked func(graph.ID) bool) (report.Cell, bool, error) {
 	out := p.Heading(cell)
 	if len(cell.Problem.Invalid) > 0 {
-		return out, asked[cell.Node], nil
+		return out, asked(cell.Node), nil
 	}
 	for _, cc := range cell.Checkpoints {
-		if !asked[cc.Aggregate] {
+		if !asked(cc.Aggregate) {
 			continue
 		}
 		c, err := p.Verdict(ctx, store, r, cc)
@@ -85,7 +82,7 @@ func (p *Plan) cellResult(ctx context.Context, store cache.Store, r *graph.Repor
 		out.Checkpoints = append(out.Checkpoints, *c)
 	}
 	SumUp(&out)
-	return out, len(out.Checkpoints) > 0 || asked[cell.Node], nil
+	return out, len(out.Checkpoints) > 0 || asked(cell.Node), nil
 }
 
 // Verdict reads the result of a checkpoint from the answer of its grading node for the current key. It returns
@@ -280,10 +277,6 @@ func (p *Plan) Arrange(r *report.Results) {
 			SumUp(&r.Cells[i])
 		}
 	}
-	p.sort(r)
-}
-
-func (p *Plan) sort(r *report.Results) {
 	order := map[string][]string{}
 	for _, problem := range p.Config.Problems {
 		for _, c := range problem.Checkpoints {

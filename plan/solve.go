@@ -27,7 +27,7 @@ func (c *compiler) verified(s *lang.Suite, cell *Cell, answer lang.SolutionCheck
 	name := cell.Solution.Name
 	return c.addOnce(graph.Node{
 		Addr: address(KindSubmission, cell.Problem.Name, answer.Checkpoint.Name, name), Kind: KindSubmission,
-		Labels: append(problemLabels(KindSubmission, cell.Problem, answer.Checkpoint.Name), graph.Label{Name: "solution", Value: name}), Pool: inProcessPool,
+		Labels: append(problemLabels(cell.Problem, answer.Checkpoint.Name), graph.Label{Name: "solution", Value: name}), Pool: inProcessPool,
 		Task: &tasks.Place{Output: output, Ignore: absolute(cell.Problem, excluded(cell.Problem)), Syntax: "doublestar"},
 		Deps: []graph.Dep{{On: on, As: tasks.From, Outputs: []string{output}}},
 	}), nil
@@ -64,7 +64,7 @@ func (c *compiler) solve(s *lang.Suite, cell *Cell) (graph.ID, error) {
 	inherited, task.Inherited, task.Lacks = c.inherited(solver.In, "the environment of agents")
 	task.Env = append(task.Env, inherited...)
 	n := graph.Node{Addr: addr, Kind: KindSolve, Task: task, Pool: cell.Backend.Pool, Retry: retryOf(s, cell.Backend), Probes: []string{d.addr},
-		Labels: append(problemLabels(KindSolve, p, ""), graph.Label{Name: "solution", Value: cell.Solution.Name}, graph.Label{Name: "backend", Value: cell.Backend.Addr()})}
+		Labels: append(problemLabels(p, ""), graph.Label{Name: "solution", Value: cell.Solution.Name}, graph.Label{Name: "backend", Value: cell.Backend.Addr()})}
 	for _, suite := range cell.Suites { // a call that judges the suite again makes its answers again
 		n.Labels = append(n.Labels, graph.Label{Name: "suite", Value: suite})
 	}
@@ -81,7 +81,7 @@ func (c *compiler) solve(s *lang.Suite, cell *Cell) (graph.ID, error) {
 				return ""
 			}
 			as := fmt.Sprintf("%s %d", what, i+1)
-			n.Deps = append(n.Deps, graph.Dep{On: c.solverFiles(p, dir, leaveOut), As: as, Outputs: []string{tasks.TreeOutput}})
+			n.Deps = append(n.Deps, graph.Dep{On: c.solverFiles(p, dir, leaveOut), As: as, Outputs: treeOutput})
 			return as
 		}
 		made.Workdir, made.Files = add("workdir", step.Workdir, nil), add("solution", step.Directory, step.LeaveOut)
@@ -102,7 +102,7 @@ func (c *compiler) solverFiles(p *lang.Problem, dir string, leaveOut []string) g
 	}
 	addr := address(KindMaterialize, p.Name, strings.Split(filepath.ToSlash(name), "/")...)
 	return c.addOnce(graph.Node{
-		Addr: addr, Kind: KindMaterialize, Labels: problemLabels(KindMaterialize, p, ""), Pool: inProcessPool,
+		Addr: addr, Kind: KindMaterialize, Labels: problemLabels(p, ""), Pool: inProcessPool,
 		Task: tasks.NewMaterialize(tasks.Asset{Source: dir, Target: ".", Ignore: notTests(leaveOut, dir)}, c.sourcesOf(addr)),
 	})
 }

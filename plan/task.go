@@ -46,7 +46,7 @@ func (c *compiler) task(t *lang.Task) graph.ID {
 		id, place := c.taskInput(t, in)
 		as := "input " + in.Name
 		task.Inputs = append(task.Inputs, command.TaskInput{As: as, Path: place})
-		n.Deps = append(n.Deps, graph.Dep{On: id, As: as, Outputs: []string{tasks.TreeOutput}})
+		n.Deps = append(n.Deps, graph.Dep{On: id, As: as, Outputs: treeOutput})
 	}
 	seen := c.readablePaths(d, on, t.Env, t.Requires, slices.Concat(on.Setup, t.Setup, t.Argv)...)
 	n.Deps, task.VerifyInputs = slices.Concat(n.Deps, d.image, seen.deps), seen.unchanged
@@ -111,9 +111,9 @@ func (c *compiler) taskIdentity(t *lang.Task, on *lang.Backend, d *driver, task 
 
 // taskLabels returns the solution that the task is about, if any, as labels.
 func (c *compiler) taskLabels(t *lang.Task) []graph.Label {
-	labels := []graph.Label{{Name: "kind", Value: KindTask}}
+	var labels []graph.Label
 	if s, answer := t.Subject(); s != nil {
-		labels = append(problemLabels(KindTask, s.Problem, s.Checkpoints[answer].Checkpoint.Name), graph.Label{Name: "solution", Value: s.Name})
+		labels = append(problemLabels(s.Problem, s.Checkpoints[answer].Checkpoint.Name), graph.Label{Name: "solution", Value: s.Name})
 	}
 	return append(labels, graph.Label{Name: "task", Value: t.Name}, graph.Label{Name: "backend", Value: t.Backend.Addr()})
 }
@@ -121,7 +121,7 @@ func (c *compiler) taskLabels(t *lang.Task) []graph.Label {
 // taskInput adds the node of an input, and returns the input's path in the workspace.
 func (c *compiler) taskInput(t *lang.Task, in lang.TaskInput) (id graph.ID, place string) {
 	addr := address(KindInput, t.Name, in.Name)
-	labels := []graph.Label{{Name: "kind", Value: KindInput}, {Name: "task", Value: t.Name}}
+	labels := []graph.Label{{Name: "task", Value: t.Name}}
 	switch {
 	case in.Solution != nil:
 		return c.submission(in.Solution, in.Solution.Checkpoints[in.Answer]), in.Target

@@ -28,7 +28,7 @@ func (c *compiler) verifierCheckpoint(s *lang.Suite, cell *Cell, answer lang.Sol
 	cp := answer.Checkpoint
 	cc := CellCheckpoint{Checkpoint: cp}
 	node := func(kind string, task graph.Task, deps []graph.Dep) graph.Node {
-		return graph.Node{Addr: address(kind, cell.Problem.Name, cp.Name, cell.Name()), Kind: kind, Labels: labels(kind, cell, cp), Task: task, Deps: deps, Pool: inProcessPool}
+		return graph.Node{Addr: address(kind, cell.Problem.Name, cp.Name, cell.Name()), Kind: kind, Labels: labels(cell, cp), Task: task, Deps: deps, Pool: inProcessPool}
 	}
 	policy := RuleOf(cp.Pass)
 	var graded graph.Node
@@ -44,7 +44,7 @@ func (c *compiler) verifierCheckpoint(s *lang.Suite, cell *Cell, answer lang.Sol
 		for _, t := range tests {
 			task.Tests = append(task.Tests, t.As)
 		}
-		submitted := graph.Dep{As: verifier.FromSubmission, Outputs: []string{tasks.TreeOutput}}
+		submitted := graph.Dep{As: verifier.FromSubmission, Outputs: treeOutput}
 		if submitted.On, err = c.verified(s, cell, answer); err != nil {
 			return cc, err
 		}
@@ -89,10 +89,10 @@ func (c *compiler) verifierTests(p *lang.Problem, cp *lang.Checkpoint) []graph.D
 		}
 		addr := address(KindTests, p.Name, parts...)
 		id := c.addOnce(graph.Node{
-			Addr: addr, Kind: KindTests, Labels: problemLabels(KindTests, p, owner),
+			Addr: addr, Kind: KindTests, Labels: problemLabels(p, owner),
 			Task: tasks.NewMaterialize(tasks.Asset{Source: dir, Target: ".", Ignore: notTests(cp.Verifier.LeaveOut, dir)}, c.sourcesOf(addr)), Pool: inProcessPool,
 		})
-		deps = append(deps, graph.Dep{On: id, As: "tests " + strconv.Itoa(i+1), Outputs: []string{tasks.TreeOutput}})
+		deps = append(deps, graph.Dep{On: id, As: "tests " + strconv.Itoa(i+1), Outputs: treeOutput})
 	}
 	return deps
 }

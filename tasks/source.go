@@ -203,6 +203,7 @@ func (s *Source) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) 
 	if err := tree.Store(ctx, w.Store); err != nil {
 		return graph.Outcome{}, fmt.Errorf("storing directories: %w", err)
 	}
+	s.found, s.omitted = nil, nil // another Run follows another Describe
 	return graph.Outcome{Outputs: []cache.Output{{Name: TreeOutput, Digest: tree.Root, Tree: true}}}, nil
 }
 

@@ -24,7 +24,7 @@ type Submission struct {
 func NewSubmission(sub Submission, sources Sources) *Source {
 	s := &Source{sources: sources}
 	s.scan = func() (found []file, err error) {
-		found, s.omitted, err = sub.scan(sources)
+		found, s.omitted, err = sub.scan(s.sources)
 		return found, err
 	}
 	return s
@@ -41,7 +41,7 @@ func NewParts(parts []Submission, sources Sources) *Source {
 			var found []file
 			var omitted []omission
 			if sub.Source != "" {
-				if found, omitted, err = sub.scan(sources); err != nil {
+				if found, omitted, err = sub.scan(s.sources); err != nil {
 					return nil, err
 				}
 			}

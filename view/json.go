@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 )
 
 // WriteJSON writes one object, like commands that read with --json.
@@ -27,7 +28,7 @@ func OrEmpty[T any](list []T) []T {
 // WriteJSONList writes an object like WriteJSON, with a schema of 1, a list and the fields of tail, a struct
 // with at least one field. It writes element by element: the text of all of them at once could need more
 // memory than the list itself.
-func WriteJSONList[T any](w io.Writer, name string, list []T, tail any) error {
+func WriteJSONList[T any](w io.Writer, name string, list iter.Seq[T], tail any) error {
 	out := bufio.NewWriter(w)
 	var one bytes.Buffer
 	encoder := json.NewEncoder(&one)
@@ -42,17 +43,19 @@ func WriteJSONList[T any](w io.Writer, name string, list []T, tail any) error {
 		return text.Bytes(), err
 	}
 	fmt.Fprintf(out, "{\n  \"schema\": 1,\n  %q: [", name)
-	for i, element := range list {
+	count := 0
+	for element := range list {
 		text, err := indented(element, "    ")
 		if err != nil {
 			return err
 		}
-		if i > 0 {
+		if count > 0 {
 			out.WriteByte(',')
 		}
+		count++
 		fmt.Fprintf(out, "\n    %s", text)
 	}
-	if len(list) > 0 {
+	if count > 0 {
 		out.WriteString("\n  ")
 	}
 	rest, err := indented(tail, "")

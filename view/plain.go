@@ -88,8 +88,11 @@ func (v *plainView) Emit(e event.Event) {
 		v.write(v.lines.verdict(v.prefix(now), e, v.work[name]))
 		delete(v.work, name)
 	case event.NodeDone:
-		if _, name, _ := strings.Cut(e.Addr, ":"); !v.lines.verbose && e.State == event.Done && judges(e.Kind) {
+		switch _, name, _ := strings.Cut(e.Addr, ":"); {
+		case !v.lines.verbose && e.State == event.Done && judges(e.Kind):
 			v.work[name] = &event.NodeDone{Seconds: e.Seconds, Cause: e.Cause}
+		case e.State == event.Cached && e.Kind != "parse": // no verdict follows
+			delete(v.work, name)
 		}
 		if v.lines.worthALine(e, ran) && (v.lines.verbose || !v.causes.again(e)) {
 			v.write(v.lines.done(v.prefix(now), e))

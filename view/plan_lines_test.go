@@ -89,7 +89,7 @@ func TestWriteJSONList(t *testing.T) {
 	}
 	for _, list := range [][]one{{}, {{"<a>"}}, {{"a"}, {"b"}}} {
 		var got, want strings.Builder
-		if err := WriteJSONList(&got, "ones", list, tail{len(list)}); err != nil {
+		if err := WriteJSONList(&got, "ones", slices.Values(list), tail{len(list)}); err != nil {
 			t.Fatal(err)
 		}
 		whole := struct {

@@ -53,6 +53,9 @@ func (x Axes) Values(n *graph.Node, axis string) []string {
 		}
 		return nil
 	}
+	if axis == "kind" {
+		return []string{n.Kind}
+	}
 	var values []string
 	for _, l := range n.Labels {
 		if l.Name == axis {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -71,7 +70,7 @@ func (a *app) runPlan(ctx context.Context, r eval.Request, since string, check b
 	switch {
 	case d.InputErrors > 0:
 		return exit.With(exit.Usage, nil)
-	case check && slices.ContainsFunc(d.Nodes, func(n eval.Decision) bool { return n.Runs }):
+	case check && d.Stale:
 		return exit.With(exit.Stale, nil)
 	case check && d.Unknown > 0: // may be stale
 		return exit.With(exit.NotJudged, nil)
@@ -102,9 +101,8 @@ func (a *app) showPlan(d *eval.Decisions) error {
 		return nil
 	}
 	nodes := func(yield func(view.PlanNode) bool) {
-		for i := range d.Nodes {
-			n := &d.Nodes[i]
-			if !yield(describe.PlanNode(n)) {
+		for n := range d.Nodes {
+			if !yield(describe.PlanNode(&n)) {
 				return
 			}
 		}

@@ -186,7 +186,7 @@ func (s *bench) key() (cache.Key, string) {
 	s.t.Helper()
 	g := graph.New()
 	id := g.Add(graph.Node{Addr: "x", Kind: "pytest", Task: s.run})
-	r, err := g.Execute(s.t.Context(), []graph.ID{id}, graph.Options{Store: s.store, DryRun: true})
+	r, err := g.Execute(s.t.Context(), []graph.ID{id}, graph.Options{Store: s.store, DryRun: true, Manifests: true})
 	if err != nil {
 		s.t.Fatal(err)
 	}

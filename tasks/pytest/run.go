@@ -22,7 +22,8 @@ import (
 // Run is the task that runs pytest on one checkpoint of one submission. Its
 // inputs are the trees "tests", "submission" and "asset <name>" for each
 // asset. Its outputs are OutputExit and OutputTiming, always, and OutputReport,
-// OutputCTRF, OutputSetup and OutputLog when there were such.
+// OutputCTRF, OutputSetup and OutputLog when there were such. Nodes can share a Run: its methods change
+// nothing in it.
 type Run struct {
 	Checkpoint string
 	// Pins returns all locked requirements, name==version with their hashes, or nil if they are not locked
@@ -61,7 +62,7 @@ type Run struct {
 	Direct      bool              // the tests are known to import modules of the submission
 	Plain       bool              // the tests need not declare the options of the command
 
-	pins []string // of the last Describe
+	pins []string // of the copy that locked returns
 }
 
 // Marker is a pytest marker to register.
@@ -168,14 +169,14 @@ func (r *Run) describeStack(ctx context.Context, m *graph.Manifest) error {
 	if err := session.DescribeBackend(ctx, m, r.Identity); err != nil {
 		return err
 	}
-	var err error
-	if r.pins, err = r.Pins(ctx); err != nil {
+	pins, err := r.Pins(ctx)
+	if err != nil {
 		return err
 	}
-	if r.pins == nil {
+	if pins == nil {
 		m.Null("requirements (not locked yet)")
 	}
-	for _, line := range r.pins {
+	for _, line := range pins {
 		pin, hashes := requirements.Cut(line)
 		name, version, _ := strings.Cut(pin, "==")
 		m.String("requirement "+name, version)
@@ -188,8 +189,20 @@ func (r *Run) describeStack(ctx context.Context, m *graph.Manifest) error {
 
 // Run implements graph.Task.
 func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	outcome, err := r.run(ctx, w)
+	locked, err := r.locked(ctx)
+	if err != nil {
+		return graph.Outcome{}, session.WithClass(err)
+	}
+	outcome, err := locked.run(ctx, w)
 	return outcome, session.WithClass(err)
+}
+
+// locked returns a copy of the task with its locked requirements.
+func (r *Run) locked(ctx context.Context) (*Run, error) {
+	pins, err := r.Pins(ctx)
+	locked := *r
+	locked.pins = pins
+	return &locked, err
 }
 
 func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {

@@ -15,7 +15,7 @@ import (
 // commands, and hands it to use, with the command that would run the tests and how
 // programs run as that one does. The workspace is closed afterwards.
 func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use func(s backend.Session, tests []string, command func(argv []string) backend.Command) error) (err error) {
-	if r.pins, err = r.Pins(ctx); err != nil { // no decision about the node has asked yet
+	if r, err = r.locked(ctx); err != nil {
 		return err
 	}
 	plan, in, err := r.plan(ctx, w)

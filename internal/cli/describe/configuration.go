@@ -178,9 +178,7 @@ func Node(ctx context.Context, p *eval.Project, id graph.ID) [][]string {
 	n := p.Plan.Graph.Node(id)
 	facts := [][]string{{"address", n.Addr}, {"kind", n.Kind}}
 	for _, l := range n.Labels {
-		if l.Name != "kind" {
-			facts = append(facts, []string{l.Name, l.Value})
-		}
+		facts = append(facts, []string{l.Name, l.Value})
 	}
 	for _, d := range n.Deps {
 		facts = append(facts, []string{"needs", p.Plan.Graph.Node(d.On).Addr})
