@@ -178,6 +178,7 @@ func (b *batch) executed() map[string]int {
 
 // The number of pairs does not change what a run writes for each.
 func TestBatchWrites(t *testing.T) {
+	skipQuick(t)
 	if _, err := os.Stat("/proc/self/io"); err != nil {
 		t.Skip("the kernel does not count what processes write")
 	}

@@ -92,6 +92,7 @@ var callsOf = map[string][]string{
 // TestHostileProject tests that a project from elsewhere, with a state directory that its maker
 // ran it with, is inert: commands do no more than their rules say. Among real programs, they are traced.
 func TestHostileProject(t *testing.T) {
+	skipQuick(t)
 	t.Parallel()
 	c := newCheckoutOf(t, filepath.Join("testdata", "project"), t.TempDir())
 	theirs := func() {
@@ -240,6 +241,7 @@ func TestHostileProject(t *testing.T) {
 // TestForgedState tests that nothing of a state directory which another user wrote is believed, with
 // nothing else different: not that verdicts are fresh, nor what runs recorded. Its own user finds it moved.
 func TestForgedState(t *testing.T) {
+	skipQuick(t)
 	t.Parallel()
 	c := newCheckoutOf(t, filepath.Join("testdata", "project"), t.TempDir())
 	c.env = []string{"HOME=" + filepath.Join(c.place, "theirs"), "FEVALGRAPH_CACHE_DIR=" + filepath.Join(c.place, "their-store")}

@@ -118,6 +118,14 @@ func TestGoJudge(t *testing.T) {
 	runScripts(t, "gojudge", false)
 }
 
+// skipQuick skips a test that takes seconds of a processor, unless long tests or real programs are requested.
+func skipQuick(t *testing.T) {
+	t.Helper()
+	if os.Getenv(realVariable) == "" {
+		longtest.Skip(t)
+	}
+}
+
 // runScripts runs the scripts of a directory beside each other and beside those of others.
 func runScripts(t *testing.T, dir string, real bool) {
 	t.Parallel()

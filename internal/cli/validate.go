@@ -21,12 +21,13 @@ func (a *app) validateCommand() *cobra.Command {
 location. It evaluates nothing. With --json the findings are one object.
 
 With --reference the solutions that problems ship in reference blocks are
-judged, each on the first backend that can; each must have its expected result:
-pass, fail, or a score in a range. A Harbor task without such blocks has two, on
-a docker backend: its solution/solve.sh must pass, and a no-op must fail. With --repeat each is judged N times, and
-those whose verdicts differ between repeats are reported as flaky. What is
-stored is not judged again, except with --force. If a machine kept one from
-being judged, the exit code is 3.`,
+judged, each on the first backend that can; each must have its expected
+result: pass, fail, or a score in a range. A Harbor task without such blocks
+has two, on a docker backend: its solution/solve.sh must pass, and a no-op
+must fail. With --repeat each is judged N times, and those whose verdicts
+differ between repeats are reported as flaky. What is stored is not judged
+again, except with --force. If a machine kept one from being judged, the exit
+code is 3.`,
 		`  fevalgraph validate
   fevalgraph validate -C evals --json
   fevalgraph validate --reference --repeat 5
