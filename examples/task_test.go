@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/report"
 )
@@ -87,7 +88,8 @@ func TestSCBenchQualityNeedsAstGrep(t *testing.T) {
 			switch one.name {
 			case "rejected": // four lines that count as flagged
 				code["b.py"], share = "REJECT\n1\n\n1\n1\n", `"verbosity": 0.75, "erosion": 0.5, "cog_erosion": 0.5, "total_loc": 8, "unread_loc": 4, "other_loc": 0, "ast_grep": 0.125, "cloned": 0.25`
-			case "hangs":
+			case "hangs": // three limits of five seconds
+				longtest.Skip(t)
 				code["b.py"], share = "HANGS\n1\n1\n1\n", `"verbosity": 0.75, "erosion": 0.5, "cog_erosion": 0.5, "total_loc": 8, "unread_loc": 4`
 			case "no code":
 				share = `"verbosity": 1.0, "erosion": 1, "cog_erosion": 1, "total_loc": 0`

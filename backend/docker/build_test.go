@@ -66,6 +66,7 @@ func says200Lines(lines ...string) http.HandlerFunc {
 }
 
 func TestBuildEndings(t *testing.T) {
+	t.Parallel()
 	stopped := func(f *fakeDaemon) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			f.mu.Lock()
@@ -124,6 +125,7 @@ func TestBuildEndings(t *testing.T) {
 
 // The daemon compares each step with all images on the same base, and fails if another client removes one meanwhile.
 func TestBuildAgain(t *testing.T) {
+	t.Parallel()
 	for _, message := range []string{
 		`unable to find image \"sha256:12\"`,
 		"unknown parent image ID sha256:12",

@@ -195,6 +195,7 @@ func TestLostDaemon(t *testing.T) {
 
 // A daemon that hangs bounds everything.
 func TestStuckDaemon(t *testing.T) {
+	t.Parallel()
 	f := newFakeDaemon(t)
 	b, _ := f.backend()
 	f.on["POST /containers/x/attach"] = f.runs(func(context.Context, backend.Command) (backend.Exit, error) { // it runs for ever
