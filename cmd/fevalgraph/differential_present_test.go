@@ -71,7 +71,8 @@ func (w *diffWorld) presents(want *diffOutcome) {
 	text, _ = w.command("status", "--json")
 	rows := w.rowsOf(text)
 	w.holds("status", rows, w.rowsOf([]byte(want.status)), "state", "fresh")
-	text, _ = w.command("diff", "latest", "now", "--json")
+	diff := w.c.command("diff", "latest", "now", "--json")
+	text, exit = w.finished(diff, diff.Run())
 	var difference struct {
 		Changes []struct {
 			Kind, Problem, Checkpoint, Solution, Backend, After string
@@ -79,7 +80,7 @@ func (w *diffWorld) presents(want *diffOutcome) {
 		}
 	}
 	if err := json.Unmarshal(text, &difference); err != nil {
-		w.t.Fatalf("step %d: diff: %v\n%s", w.step, err, text)
+		w.t.Fatalf("step %d: diff ended with %d: %v\n%s", w.step, exit, err, output(diff))
 	}
 	for _, c := range difference.Changes {
 		row := rows[fmt.Sprint(c.Problem, "/", c.Checkpoint, "/", c.Solution, "@", c.Backend)+strings.Repeat("'", max(0, c.Repeat-1))]

@@ -2,6 +2,7 @@ package history
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -65,10 +66,15 @@ func (j Judged) Owner(addr string) (string, bool) {
 }
 
 // Nodes calls fn for the nodes that produced the results, with the addresses of their dependencies. Nodes
-// shared by cells are those of the latest run. A verdict whose run has no record has no nodes.
+// shared by cells are those of the latest run. A verdict whose run has no results, as after a kill, or no record has
+// no nodes.
 func (j Judged) Nodes(state event.Records, fn func(row *graph.Row, deps []string)) error {
 	for _, run := range j.Runs() {
-		record, err := Open(state, run)
+		record := &Record{State: state, Run: event.OpenRun(state, run)}
+		err := record.read(nil)
+		if errors.Is(err, errNoResults) {
+			continue
+		}
 		if err != nil {
 			return err
 		}

@@ -1,10 +1,30 @@
 package history
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/report"
 )
+
+// The run that judged a cell can have been killed before its results were written, or its record removed.
+func TestNodesWithoutRecord(t *testing.T) {
+	const run = "20260101-000000-abcdef"
+	state := event.Records{Dir: t.TempDir()}
+	if err := os.MkdirAll(filepath.Join(state.Dir, "runs", run), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{run, "20260101-000000-123456"} {
+		j := JudgedIn(&report.Results{Run: id, Cells: []report.Cell{{Problem: "kv", Solution: "good", Checkpoints: []report.Checkpoint{{Name: "one"}}}}})
+		err := j.Nodes(state, func(row *graph.Row, _ []string) { t.Errorf("run %s: node %s", id, row.Addr) })
+		if err != nil {
+			t.Errorf("run %s: %v", id, err)
+		}
+	}
+}
 
 func TestOwner(t *testing.T) {
 	j := JudgedIn(&report.Results{Run: "run", Cells: []report.Cell{

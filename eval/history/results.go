@@ -46,12 +46,15 @@ func Tasks(run *event.Run) (tasks []report.Task, err error) {
 	return tasks, nil
 }
 
+// errNoResults is the error for a run that ended without results, or that is not recorded.
+var errNoResults = errors.New("ended without results")
+
 // Cells reads the results of a run, except the partition files in known, and adds the files that it read to
 // known.
 func Cells(state event.Records, run *event.Run, known map[string]bool) ([]report.Cell, error) {
 	manifest, err := run.Manifest()
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("run %s ended without results; `fevalgraph run` picks up where it stopped", run.ID)
+		return nil, fmt.Errorf("run %s %w; `fevalgraph run` picks up where it stopped", run.ID, errNoResults)
 	}
 	if err != nil {
 		return nil, err
