@@ -3,6 +3,7 @@ package local_test
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -16,7 +17,7 @@ import (
 // A separate program takes over in isolated processes, also after its file was removed.
 func TestIsolator(t *testing.T) {
 	need(t, isolation.Full)
-	file := copyOfThis(t)
+	file := copyOfThis(t, t.TempDir())
 	b := isolatedBy(t, file)
 	for _, remove := range []bool{false, true} {
 		if remove {
@@ -33,7 +34,7 @@ func TestIsolator(t *testing.T) {
 // A program that does not take over ran nothing, which is an error.
 func TestIsolatorReplaced(t *testing.T) {
 	need(t, isolation.Full)
-	file := copyOfThis(t)
+	file := copyOfThis(t, t.TempDir())
 	b := isolatedBy(t, file)
 	if said, err := echo(t, b); said != "hello\n" || err != nil {
 		t.Fatalf("output %q, error %v", said, err)
@@ -64,20 +65,17 @@ func TestIsolatorBroken(t *testing.T) {
 	}
 }
 
-// copyOfThis returns a copy of the test program, which imports package isolation.
-func copyOfThis(t *testing.T) string {
+// copyOfThis returns a copy of the test program, which imports package isolation. A separate process writes it: a
+// concurrent test would inherit a file that is open for writing here, and the copy could not be started meanwhile.
+func copyOfThis(t *testing.T, dir string) string {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	content, err := os.ReadFile(self)
-	file := filepath.Join(t.TempDir(), "isolator")
-	if err == nil {
-		err = os.WriteFile(file, content, 0o755)
-	}
-	if err != nil {
-		t.Fatal(err)
+	file := filepath.Join(dir, "program")
+	if out, err := exec.Command("cp", self, file).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
 	return file
 }

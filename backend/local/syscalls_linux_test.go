@@ -215,9 +215,8 @@ func TestAsUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(home) })
-	program := filepath.Join(home, "test")
-	content, err := os.ReadFile("/proc/self/exe")
-	if err := errors.Join(err, os.WriteFile(program, content, 0o755), os.Chown(home, user, user)); err != nil {
+	program := copyOfThis(t, home)
+	if err := os.Chown(home, user, user); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), program, "-test.v", "-test.run=^(TestActs|TestMarks|TestAttacks|TestHomeInPath|TestNamedPaths)$")
