@@ -427,14 +427,31 @@ func TestInterruptedBeforeItBegan(t *testing.T) {
 func TestStop(t *testing.T) {
 	p := newProject(t)
 	g, value, gate := New(), "x", make(chan struct{})
-	failing := add(g, "failing", &step{work: func(context.Context, *Work) (Outcome, error) { return Outcome{}, errors.New("unplugged") }})
-	slow := add(g, "slow", &step{work: func(ctx context.Context, w *Work) (Outcome, error) { <-gate; return out(ctx, w, value) }})
+	begun, taken := make(chan struct{}, 2), make(chan struct{})
+	failing := add(g, "failing", &step{work: func(context.Context, *Work) (Outcome, error) {
+		begun <- struct{}{}
+		<-taken
+		return Outcome{}, errors.New("unplugged")
+	}})
+	slow := add(g, "slow", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+		begun <- struct{}{}
+		<-gate
+		return out(ctx, w, value)
+	}})
 	add(g, "after slow", join(nil), slow)
 	add(g, "after failing", join(nil), failing)
-	late := leaf(&value)
-	lateID := add(g, "late", late)
+	const other = "other"
+	both := add(g, "both", &step{work: func(ctx context.Context, w *Work) (Outcome, error) {
+		<-begun
+		<-begun
+		close(taken) // both slots: late can have none before the stop
+		return out(ctx, w, value)
+	}})
+	g.Node(both).Pool = other
+	late := join(nil)
+	lateID := add(g, "late", late, both)
 	o := p.options()
-	o.Pools[CPUPool] = 2
+	o.Pools[CPUPool], o.Pools[other] = 2, 1
 	o.Stop = func(id ID, st *Status) bool {
 		if id == failing {
 			close(gate)
@@ -443,7 +460,7 @@ func TestStop(t *testing.T) {
 	}
 	r := p.executeWith(t.Context(), g, o)
 	got := states(g, r)
-	if want := []string{"failing broken", "slow done", "after slow interrupted", "after failing interrupted", "late interrupted"}; !slices.Equal(got, want) {
+	if want := []string{"failing broken", "slow done", "after slow interrupted", "after failing interrupted", "both done", "late interrupted"}; !slices.Equal(got, want) {
 		t.Errorf("states are %q, want %q", got, want)
 	}
 	if cause := r.Status(lateID).Cause; cause != "the run stopped at a failure" {
