@@ -28,5 +28,5 @@ type Container struct {
 	Egress []string
 }
 
-// A Container with Egress listens on EgressPort.
+// EgressPort is the port on which a Container with Egress listens.
 const EgressPort = 3128

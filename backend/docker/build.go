@@ -15,6 +15,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
+	"github.com/fevalgraph/fevalgraph/internal/dockerfile"
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
@@ -34,7 +35,7 @@ const LabelImage = "fevalgraph.image"
 // Ingredients returns what a build depends on besides the Dockerfile and its context: the platform, the
 // arguments, and the base images, by their IDs. Missing images are fetched according to Options.Pull. A
 // Dockerfile that cannot be read is a *backend.SettingError.
-func (b *Backend) Ingredients(ctx context.Context, dockerfile []byte) (backend.Identity, error) {
+func (b *Backend) Ingredients(ctx context.Context, recipe []byte) (backend.Identity, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
@@ -42,7 +43,7 @@ func (b *Backend) Ingredients(ctx context.Context, dockerfile []byte) (backend.I
 	for _, a := range b.opt.Build.Args {
 		given[a.Name] = a.Value
 	}
-	names, err := Bases(dockerfile, given)
+	names, err := dockerfile.Bases(recipe, given)
 	if err != nil {
 		return nil, b.wrongRecipe(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
+	"github.com/fevalgraph/fevalgraph/internal/dockerfile"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
@@ -75,7 +76,7 @@ func imagesOf(c *lang.Container) []string {
 		args[a.Name] = a.Value
 	}
 	text, err := os.ReadFile(c.Build.Dockerfile)
-	names, wrong := Bases(text, args)
+	names, wrong := dockerfile.Bases(text, args)
 	if err != nil || wrong != nil {
 		return []string{"build from " + c.Build.Dockerfile}
 	}

@@ -3,12 +3,12 @@ package harbor
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/compat/document"
+	"github.com/fevalgraph/fevalgraph/internal/dockerfile"
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/lang"
 )
@@ -68,29 +68,13 @@ func (t *task) images() (names []string) {
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 }
 
-var fromText = lazyregexp.New(`(?im)^[ \t]*(?:ARG\s+(\w+)=(\S+)|FROM\s+(?:--\S+\s+)*(\S+)(?:[ \t]+AS[ \t]+(\S+))?)`)
-
 // bases returns the images that a Dockerfile names, with the defaults of its arguments.
-func (t *task) bases(file string) (names []string) {
+func (t *task) bases(file string) []string {
 	if !t.files.Exists(file) {
 		return nil
 	}
-	recipe, _ := t.files.Read(file) // an error is reported where the image is needed
-	defaults, stages := map[string]string{}, []string{"scratch"}
-	for _, m := range fromText().FindAllStringSubmatch(recipe, -1) {
-		if m[1] != "" {
-			defaults[m[1]] = strings.Trim(m[2], `"'`)
-			continue
-		}
-		name := os.Expand(m[3], func(variable string) string {
-			variable, otherwise, _ := strings.Cut(variable, ":-")
-			return cmp.Or(defaults[variable], otherwise, "$"+variable)
-		})
-		if !slices.Contains(stages, strings.ToLower(name)) {
-			names = append(names, name)
-		}
-		stages = append(stages, strings.ToLower(m[4]))
-	}
+	recipe, _ := t.files.Read(file)
+	names, _ := dockerfile.Bases([]byte(recipe), nil) // errors are reported where the image is needed
 	return names
 }
 

@@ -1,4 +1,5 @@
-package docker
+// Package dockerfile reads Dockerfiles without a daemon.
+package dockerfile
 
 import (
 	"bytes"
