@@ -59,9 +59,13 @@ func Explain(ctx context.Context, o Options, arg string) (*Explanation, error) {
 	}
 	ids := x.Plan.Graph.Closure([]graph.ID{id})
 	for own := range x.decisions(ids) {
-		if own.Addr == e.Addr && own.RootAddr != own.Addr {
+		if own.Addr != e.Addr {
+			continue
+		}
+		if own.RootAddr != own.Addr {
 			e.Root, e.RootAddr = own.Root, own.RootAddr
 		}
+		break
 	}
 	for _, d := range n.Deps {
 		e.Deps = append(e.Deps, x.decision(d.On))

@@ -185,7 +185,7 @@ func attackOutcome(cell report.Cell, worst int) string {
 	return "held"
 }
 
-// attackClasses are what can become of a submission's own doing.
+// attackClasses lists the outcomes that a submission can cause.
 var attackClasses = []string{"judged", "timeout", "no_report", "no_score", "killed", "pytest_failed", "setup_failed", "compile_error", "refused"}
 
 // merit returns how good the judgement of a cell is.

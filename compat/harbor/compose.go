@@ -63,12 +63,8 @@ func (t *task) composed(v *taskVerifier, dir, image string) bool {
 	}
 	c := &compose{File: document.OpenYAML(t.files, file), services: map[string]*yaml.Node{}}
 	c.read(v, dir, image)
-	if v.Image == "" && v.Dockerfile == "" && len(c.Mistakes) == 0 {
-		if own := filepath.Join(dir, "Dockerfile"); t.files.Exists(own) {
-			v.Dockerfile, v.Context = own, dir
-		} else {
-			c.Fail(c.services[composeMain], "nothing says which image main has")
-		}
+	if v.Image == "" && v.Dockerfile == "" && len(c.Mistakes) == 0 && !t.recipe(v, dir) {
+		c.Fail(c.services[composeMain], "nothing says which image main has")
 	}
 	for _, mistake := range c.Mistakes { // steps share files
 		mistake.Severity = cmp.Or(mistake.Severity, diag.Error) // of what cannot be read at all

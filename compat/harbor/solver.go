@@ -21,9 +21,7 @@ func (t *task) solver() *lang.MadeSolver {
 	environment, agent := t.table(t.Root, "environment"), t.table(t.Root, "agent")
 	in := taskVerifier{User: t.user(agent, "user"), Env: map[string]string{"DEBIAN_FRONTEND": "noninteractive"}, Inherit: map[string]string{}}
 	if in.Image = t.text(environment, "docker_image"); in.Image == "" {
-		if dir := filepath.Join(t.dir, "environment"); t.files.Exists(filepath.Join(dir, "Dockerfile")) {
-			in.Dockerfile, in.Context = filepath.Join(dir, "Dockerfile"), dir
-		}
+		t.recipe(&in, filepath.Join(t.dir, "environment"))
 	}
 	t.variables(environment, in.Env, in.Inherit)
 	t.variables(t.table(t.Root, "solution"), in.Env, in.Inherit)

@@ -222,7 +222,7 @@ services:
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 
-	// Containers of the agent alone are no matter of a verifier with a separate image.
+	// A verifier with a separate image ignores the containers of the agent.
 	files["environment/docker-compose.yaml"], files["environment/Dockerfile"] = "services: { db: { privileged: true } }", "FROM own\n"
 	if cfg, said = layTask(t, "", files); cfg == nil {
 		t.Error(said)

@@ -147,14 +147,17 @@ func (t *task) leftOut(tests []string) (all []string) {
 
 // build reports whether an image is built in a directory, and how.
 func (t *task) build(v *taskVerifier, dir string) bool {
-	if t.composed(v, dir, "") {
-		return true
+	return t.composed(v, dir, "") || t.recipe(v, dir)
+}
+
+// recipe reports whether a directory has a Dockerfile, which v then has.
+func (t *task) recipe(v *taskVerifier, dir string) bool {
+	file := filepath.Join(dir, "Dockerfile")
+	if !t.files.Exists(file) {
+		return false
 	}
-	if file := filepath.Join(dir, "Dockerfile"); t.files.Exists(file) {
-		v.Dockerfile, v.Context = file, dir
-		return true
-	}
-	return false
+	v.Dockerfile, v.Context = file, dir
+	return true
 }
 
 // inside resolves a path relative to the task.

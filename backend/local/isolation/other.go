@@ -11,7 +11,7 @@ import (
 // Process is for systems with namespaces or Landlock.
 type Process struct{}
 
-// Program is for systems with namespaces or Landlock.
+// Program exists on systems with namespaces or Landlock only.
 type Program struct{}
 
 // OpenProgram returns an error: only Linux isolates.
