@@ -2,29 +2,33 @@ package isolation
 
 import (
 	"fmt"
-	"os"
 	"strings"
-	"unsafe"
 
-	"github.com/landlock-lsm/go-landlock/landlock"
 	"golang.org/x/sys/unix"
 )
 
-// restrict keeps this process to the files of the view, which stay where they are. terminal
+// restrict keeps this thread, and what it starts or becomes, to the files of the view, which stay at their paths. terminal
 // allows the terminal of its session. Others are the caller's: Landlock cannot tell a
 // pseudo terminal that the program opens from one of another process. private allows /dev/shm, which
 // other programs of the machine would share if ownMemory had not replaced it.
 func (v *View) restrict(terminal, private bool) error {
-	var rules []landlock.Rule
-	allow := func(path string, dir, file func(...string) landlock.FSRule) {
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			rules = append(rules, dir(path))
-		} else if err == nil {
-			rules = append(rules, file(path))
-		}
+	version, err := landlocked()
+	if err != nil {
+		return err
 	}
+	attributes := unix.LandlockRulesetAttr{Handled_access_fs: fileRights(version)}
+	if version >= scopesSince {
+		attributes.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+	}
+	rules, err := newRuleset(attributes)
+	if err != nil {
+		return err
+	}
+	defer rules.close()
 	for _, p := range append([]Place{{Source: "/proc"}}, v.ReadOnly...) {
-		allow(p.Source, landlock.RODirs, landlock.ROFiles)
+		if err := rules.allow(p.Source, readRights); err != nil {
+			return err
+		}
 	}
 	writable := append([]string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}, v.Writable...)
 	if terminal {
@@ -33,23 +37,15 @@ func (v *View) restrict(terminal, private bool) error {
 	if private {
 		writable = append(writable, sharedMemory)
 	}
-	for _, path := range writable {
-		allow(path, landlock.RWDirs, landlock.RWFiles)
-	}
 	for _, o := range v.Overlays {
-		allow(o.Lower, landlock.RWDirs, landlock.RWFiles)
+		writable = append(writable, o.Lower)
 	}
-	if _, err := landlocked(); err != nil {
-		return err // best effort would do nothing
+	for _, path := range writable {
+		if err := rules.allow(path, readRights|writeRights); err != nil {
+			return err
+		}
 	}
-	kernel := landlock.V11
-	if err := kernel.BestEffort().RestrictPaths(rules...); err != nil {
-		return fmt.Errorf("restricting files: %w", err)
-	}
-	if err := kernel.BestEffort().RestrictScoped(); err != nil {
-		return fmt.Errorf("restricting signals: %w", err)
-	}
-	return nil
+	return rules.enforce()
 }
 
 // sharedMemory names the directory in which programs share memory by names, as Python's multiprocessing does.
@@ -81,31 +77,28 @@ func scope() error {
 	if !Scoped() {
 		return nil
 	}
-	scoped := [3]uint64{2: unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET} // handled accesses of files and of networks, and scopes
-	rules, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&scoped)), unsafe.Sizeof(scoped), 0)
-	if errno != 0 {
-		return fmt.Errorf("restricting sockets: %w", errno)
+	rules, err := newRuleset(unix.LandlockRulesetAttr{Scoped: unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET})
+	if err != nil {
+		return err
 	}
-	defer unix.Close(int(rules))
-	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, rules, 0, 0); errno != 0 {
-		return fmt.Errorf("restricting sockets: %w", errno)
-	}
-	return nil
+	defer rules.close()
+	return rules.enforce()
 }
+
+// scopesSince is the first version of Landlock with scopes.
+const scopesSince = 6
 
 // Scoped reports whether the kernel can keep programs from abstract sockets and, at level Partial,
 // from signalling other processes, as Linux does from 6.12 on.
 func Scoped() bool {
-	const since = 6
 	version, err := landlocked()
-	return err == nil && version >= since
+	return err == nil && version >= scopesSince
 }
 
 // landlocked returns the version of the kernel's Landlock, or an error if it has none, or has it
 // turned off.
 func landlocked() (version int, err error) {
-	const askVersion = 1 // LANDLOCK_CREATE_RULESET_VERSION
-	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, askVersion)
+	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
 		return 0, fmt.Errorf("asking for Landlock: %w", errno)
 	}
