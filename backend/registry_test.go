@@ -185,6 +185,7 @@ func TestReapTornFile(t *testing.T) {
 }
 
 func TestRegistryRefuses(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := registry(t, dir, "run")
 	defer r.Close()

@@ -335,10 +335,11 @@ func (r *Run) Each(fn func(Event) bool) error {
 	}
 	defer file.Close()
 	sum := sha256.New()
-	reader := bufio.NewReader(io.TeeReader(file, sum))
+	var content io.Reader = io.TeeReader(file, sum)
 	if all == nil {
-		reader = bufio.NewReader(io.LimitReader(file, largestUnproven))
+		content = io.LimitReader(file, largestUnproven)
 	}
+	reader := bufio.NewReaderSize(content, 64<<10)
 	for {
 		line, err := readLine(reader)
 		if e := Decode(line); e != nil && !fn(e) {

@@ -195,32 +195,42 @@ func TestLostDaemon(t *testing.T) {
 
 // A daemon that hangs bounds everything.
 func TestStuckDaemon(t *testing.T) {
-	t.Parallel()
-	f := newFakeDaemon(t)
-	b, _ := f.backend()
-	f.on["POST /containers/x/attach"] = f.runs(func(context.Context, backend.Command) (backend.Exit, error) { // it runs for ever
-		<-t.Context().Done()
-		return backend.Exit{}, nil
-	})
-	f.on["POST /containers/x/kill"] = noContent
-	b.opt.Grace = time.Millisecond
-	f.wait.end, f.wait.remove, f.wait.stop = 300*time.Millisecond, 300*time.Millisecond, 300*time.Millisecond
-	began := time.Now()
-	_, _, err := execute(t.Context(), b, backend.Command{Timeout: 50 * time.Millisecond})
-	if err == nil {
-		t.Errorf("kill does nothing: %v", err)
+	endless := func(f *fakeDaemon) http.HandlerFunc {
+		return f.runs(func(context.Context, backend.Command) (backend.Exit, error) {
+			<-t.Context().Done()
+			return backend.Exit{}, nil
+		})
 	}
-	f.on["POST /containers/x/kill"] = hangs
-	if _, _, err = execute(t.Context(), b, backend.Command{Timeout: 50 * time.Millisecond}); err == nil {
-		t.Errorf("kill hangs: %v", err)
-	}
-	f.on["POST /containers/x/attach"] = func(w http.ResponseWriter, _ *http.Request) { f.hijack(w) }
-	f.wait.launch = time.Second
-	if _, _, err = execute(t.Context(), b, backend.Command{}); err == nil {
-		t.Errorf("nothing is said: %v", err)
-	}
-	if took := time.Since(began); took > time.Minute {
-		t.Errorf("it took %v", took)
+	for _, test := range []struct {
+		name   string
+		attach func(*fakeDaemon) http.HandlerFunc
+		kill   http.HandlerFunc
+		limit  time.Duration
+	}{
+		{"kill does nothing", endless, noContent, 50 * time.Millisecond},
+		{"kill hangs", endless, hangs, 50 * time.Millisecond},
+		{"nothing is said", func(f *fakeDaemon) http.HandlerFunc {
+			return func(w http.ResponseWriter, _ *http.Request) { f.hijack(w) }
+		}, hangs, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFakeDaemon(t)
+			b, _ := f.backend()
+			f.on["POST /containers/x/attach"], f.on["POST /containers/x/kill"] = test.attach(f), test.kill
+			b.opt.Grace = time.Millisecond
+			f.wait.end, f.wait.remove, f.wait.stop = 300*time.Millisecond, 300*time.Millisecond, 300*time.Millisecond
+			if test.limit == 0 {
+				f.wait.launch = time.Second
+			}
+			began := time.Now()
+			if _, _, err := execute(t.Context(), b, backend.Command{Timeout: test.limit}); err == nil {
+				t.Error("no error")
+			}
+			if took := time.Since(began); took > time.Minute {
+				t.Errorf("it took %v", took)
+			}
+		})
 	}
 }
 
@@ -413,6 +423,7 @@ func TestIdleNetworks(t *testing.T) {
 // Without addresses for another network, a container waits for a network that another container of the run
 // leaves.
 func TestNetworkAwaited(t *testing.T) {
+	t.Parallel()
 	f := newFakeDaemon(t)
 	b, _ := f.backend()
 	f.on["GET /networks/bridge"] = says200(map[string]any{})

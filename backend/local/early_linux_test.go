@@ -8,6 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/backendtest"
 	"github.com/fevalgraph/fevalgraph/backend/local"
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
+	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
 // A limit that ends a command while its isolation is still being made is a limit all the same.
@@ -15,7 +16,8 @@ func TestLimitBeforeProgram(t *testing.T) {
 	t.Parallel()
 	need(t, isolation.Full)
 	s := open(t, local.Options{Scratch: t.TempDir(), Path: backendtest.Path, Isolation: string(isolation.Full), Grace: 50 * time.Millisecond}, backend.Spec{})
-	for after := 100 * time.Microsecond; after < 20*time.Millisecond; after += 200 * time.Microsecond {
+	step := time.Duration(longtest.Size(1000, 200)) * time.Microsecond
+	for after := 100 * time.Microsecond; after < 20*time.Millisecond; after += step {
 		exit, err := s.Exec(t.Context(), backend.Command{Argv: []string{"sleep", "60"}, Timeout: after})
 		if err != nil || !exit.TimedOut {
 			t.Fatalf("after %v: %+v, %v", after, exit, err)

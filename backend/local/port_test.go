@@ -60,6 +60,7 @@ func (n *notes) await(t *testing.T, text string) {
 
 // A command that waits for a port reports it, can be cancelled, and is not charged.
 func TestWaitForPort(t *testing.T) {
+	t.Parallel()
 	o := local.Options{Scratch: t.TempDir(), Path: backendtest.Path, Network: backend.SharedNetwork}
 	l, port := listen(t)
 	l.Close()

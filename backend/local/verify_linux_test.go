@@ -85,7 +85,11 @@ func TestEventsOf(t *testing.T) {
 func TestStoppedUntilItsLimit(t *testing.T) {
 	t.Parallel()
 	s := openSession(t, Options{Grace: time.Millisecond})
-	if exit, _ := shell(t, s, "kill -STOP $$", 10*time.Second); !exit.TimedOut || !exit.Stopped {
+	exit := backend.Exit{TimedOut: true}
+	for limit := time.Second; exit.TimedOut && !exit.Stopped && limit < time.Minute; limit *= 4 { // a busy machine needs longer to get there
+		exit, _ = shell(t, s, "kill -STOP $$", limit)
+	}
+	if !exit.TimedOut || !exit.Stopped {
 		t.Errorf("a program that was stopped: %+v", exit)
 	}
 	if exit, _ := shell(t, s, "sleep 60", 100*time.Millisecond); !exit.TimedOut || exit.Stopped {

@@ -103,7 +103,7 @@ func isProduct(path string) bool {
 func TestForm(t *testing.T) {
 	var code, tests forms
 	var pages []phraseAt
-	for _, file := range readTexts(t, "../..") {
+	for _, file := range readTexts(t) {
 		switch filepath.Ext(file.path) {
 		case ".md":
 			pages = append(pages, phraseAt{file.path, oneLine(file.prose)})

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -166,7 +167,7 @@ type listed struct {
 
 // TestImports holds every package of both modules to the table of rooms.
 func TestImports(t *testing.T) {
-	packages := slices.Concat(list(t, "../.."), list(t, "../../bench"))
+	packages := slices.Concat(list(t), listIn(t, "../../bench"))
 	if len(packages) < len(rooms)/2 {
 		t.Fatalf("go list knows only %d packages", len(packages))
 	}
@@ -175,8 +176,23 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// list returns the packages of the module in dir.
-func list(t *testing.T, dir string) []listed {
+// list returns the packages of the program's module.
+func list(t *testing.T) []listed {
+	t.Helper()
+	listOnce.Do(func() { listedOnce = listIn(t, "../..") })
+	if listedOnce == nil {
+		t.Fatal("another test failed to list the packages")
+	}
+	return listedOnce
+}
+
+var (
+	listOnce   sync.Once
+	listedOnce []listed
+)
+
+// listIn returns the packages of the module in dir.
+func listIn(t *testing.T, dir string) []listed {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-json=ImportPath,Name,Doc,Imports", "./...")
 	cmd.Dir = dir

@@ -83,7 +83,7 @@ func TestLayers(t *testing.T) {
 			}
 		}
 	}
-	for _, problem := range all.check(list(t, "../..")) {
+	for _, problem := range all.check(list(t)) {
 		t.Error(problem)
 	}
 }
@@ -140,7 +140,7 @@ func TestDependencies(t *testing.T) {
 
 // TestPackageDocs: each package has a doc.
 func TestPackageDocs(t *testing.T) {
-	for _, p := range list(t, "../..") {
+	for _, p := range list(t) {
 		want := "Package " + p.Name + " "
 		if p.Name == "main" {
 			want = ""

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode"
 )
@@ -111,7 +112,7 @@ type text struct {
 
 // TestRetiredWords: words that the project has given up do not come back.
 func TestRetiredWords(t *testing.T) {
-	texts := readTexts(t, "../..")
+	texts := readTexts(t)
 	for _, r := range retiredNames {
 		found := map[string]int{}
 		for _, file := range texts {
@@ -162,10 +163,23 @@ func (f text) countNames(words string) (n int) {
 	return n
 }
 
-// readTexts reads the Go files and pages of the modules below root, but for this file.
-func readTexts(t *testing.T, root string) (all []text) {
+// readTexts reads the Go files and pages of the modules of the project, but for this file.
+func readTexts(t *testing.T) []text {
 	t.Helper()
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	all, err := texts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 100 {
+		t.Fatalf("there are only %d files", len(all))
+	}
+	return all
+}
+
+// texts reads them once for all tests.
+var texts = sync.OnceValues(func() (all []text, err error) {
+	const root = "../.."
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		name := d.Name()
 		switch {
 		case err != nil:
@@ -187,14 +201,8 @@ func readTexts(t *testing.T, root string) (all []text) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(all) < 100 {
-		t.Fatalf("there are only %d files below %s", len(all), root)
-	}
-	return all
-}
+	return all, err
+})
 
 // inlineCode matches the code that a page quotes within a line.
 var inlineCode = regexp.MustCompile("`[^`\n]*`")

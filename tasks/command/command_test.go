@@ -181,6 +181,7 @@ func TestEndings(t *testing.T) {
 // A score that was printed does not count once the limit is over, and what the
 // program started ends with it.
 func TestLimit(t *testing.T) {
+	t.Parallel()
 	alive := filepath.Join(t.TempDir(), "alive")
 	script := "echo 99; trap '' TERM; (trap '' TERM; setsid sh -c 'trap \"\" TERM; echo $$ > " + alive + "; while :; do sleep 1; done') & while :; do sleep 0.1; done"
 	limit := time.Second

@@ -44,11 +44,12 @@ func TestShortenStrings(t *testing.T) {
 // A report with long texts is read; a report with too many tests is not.
 func TestLargeReports(t *testing.T) {
 	var tests []string
-	for i := range 300 {
+	const n = 200
+	for i := range n {
 		tests = append(tests, fmt.Sprintf(`{"nodeid":"tests/test_checkpoint_2.py::t%d","outcome":"failed","setup":{"outcome":"passed"},"call":{"outcome":"failed","crash":{"message":%q},"longrepr":%[2]q},"teardown":{"outcome":"passed"}}`,
-			i, strings.Repeat("different ", 20000)+"end"))
+			i, strings.Repeat("different ", maxMessage/8)+"end"))
 	}
-	report := `{"exitcode":1,"summary":{"collected":300},"tests":[` + strings.Join(tests, ",") + `]}`
+	report := `{"exitcode":1,"summary":{"collected":200},"tests":[` + strings.Join(tests, ",") + `]}`
 	if _, err := shortenStrings(strings.NewReader(report), stringLimits[0]); !errors.Is(err, errReportTooLarge) {
 		t.Errorf("the first limit: %v", err)
 	}
@@ -56,8 +57,8 @@ func TestLargeReports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, m := parse.judge(runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: shortened, log: collected(300)})
-	if v.Class != verdict.Judged || len(v.Tests) != 300 || !strings.HasSuffix(m.Tests[0].Message, "end") {
+	v, m := parse.judge(runOutput{exit: exitFacts{Exit: session.Exit{Code: 1}}, report: shortened, log: collected(n)})
+	if v.Class != verdict.Judged || len(v.Tests) != n || !strings.HasSuffix(m.Tests[0].Message, "end") {
 		t.Errorf("%s, %d tests: %s", v.Class, len(v.Tests), m.Message)
 	}
 }

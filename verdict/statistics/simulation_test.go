@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"testing"
+
+	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
 )
 
 // world draws what two contenders differ by at a problem.
@@ -76,9 +78,9 @@ func (w world) test(t *testing.T, problems, rounds int) {
 
 func TestSimulated(t *testing.T) {
 	for _, w := range []world{attempts(1, 0), scores} {
-		w.test(t, 25, 1000)
+		w.test(t, 25, longtest.Size(400, 1000))
 	}
-	testFamily(t, 6, 16, 50)
+	testFamily(t, longtest.Size(4, 6), 16, longtest.Size(30, 50))
 	for _, s := range shares {
 		s.test(t, 8, 1000)
 	}
