@@ -134,7 +134,7 @@ func (c *checkout) awaitJudged(cmd *exec.Cmd, all int, checkpoint string) {
 // Two runs at once on one store, in two checkouts or in one: both end right,
 // and between them every pytest node runs once.
 func TestTwoAtOnce(t *testing.T) {
-	const rounds = 3
+	rounds := longtest.Size(1, 3)
 	for _, shared := range []bool{false, true} {
 		for round := range rounds {
 			t.Run(fmt.Sprintf("one_checkout=%t/%d", shared, round), func(t *testing.T) {

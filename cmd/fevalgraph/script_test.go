@@ -118,6 +118,9 @@ func TestGoJudge(t *testing.T) {
 	runScripts(t, "gojudge", false)
 }
 
+// quick reports whether neither long tests nor real programs are requested, as in a plain go test.
+func quick() bool { return !longtest.Asked() && os.Getenv(realVariable) == "" }
+
 // skipQuick skips a test that takes seconds of a processor, unless long tests or real programs are requested.
 func skipQuick(t *testing.T) {
 	t.Helper()
@@ -133,7 +136,7 @@ func runScripts(t *testing.T, dir string, real bool) {
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("there are no scripts in %s: %v", dir, err)
 	}
-	if !longtest.Asked() && os.Getenv(realVariable) == "" { // one of each subject, such as the one with the name of a command
+	if quick() { // one of each subject, such as the one with the name of a command
 		scripts = slices.CompactFunc(scripts, func(a, b string) bool { return subject(a) == subject(b) })
 	}
 	if dir == "stale" && real && !longtest.Asked() {
@@ -188,11 +191,14 @@ func ownImage(env *testscript.Env) (string, error) {
 }
 
 // condition knows [private-network] and [full-isolation], whether this machine allows them, [gpu], whether it has a
-// GPU for containers, and [long], whether tests that take long are asked for.
+// GPU for containers, [long], whether tests that take long are asked for, and [quick], whether neither these nor real
+// programs are.
 func condition(name string) (bool, error) {
 	switch name {
 	case "long":
 		return longtest.Asked(), nil
+	case "quick":
+		return quick(), nil
 	case "private-network":
 		return local.PrivateNetwork() == nil, nil
 	case "full-isolation":
