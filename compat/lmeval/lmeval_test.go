@@ -68,7 +68,7 @@ func TestValues(t *testing.T) {
 	l, err := readOne(textfile.Open(t, "samples_my_task_2026-01-02T03-04-05.6.jsonl", `{"doc_id": 1, "doc": {"doc_id": 7}, "filter": "none", "metrics": ["acc", "ppl", "f1"], "acc": true, "ppl": [1, 2], "f1": 0.5}
 
 {"doc_id": 1, "arguments": [], "filter": "strict", "metrics": ["acc"], "acc": NaN}
-{"doc_id": "b", "doc": {}, "acc": 0, "f1": null}`))
+{"doc_id": "\u0062", "doc": {}, "acc": 0, "f1": null}`))
 	if err != nil {
 		t.Fatal(err)
 	}
