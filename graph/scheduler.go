@@ -43,23 +43,24 @@ type scheduler struct {
 	expected []float64
 	priority []float64
 
-	pools    map[string]*pool
-	names    []string // of pools, sorted
-	claims   claims
-	probes   map[string]*probe
-	todo     nodeQueue // to be decided, and some that are no longer; can hold a node twice
-	deciding int       // decisions under way
-	recent   int       // of these, how many attempts still wait for; see hold
-	holds    int       // how often attempts stopped waiting for decisions
-	holding  time.Time // until when attempts wait for decisions; zero when none does
-	open     int       // unresolved nodes of the closure
-	running  int       // attempts under way
-	parked   []ID      // in phase parked, and some that left it
-	pollAt   time.Time // when keys of parked nodes are tried again
-	pauses   []pause   // before further attempts
-	crowded  []ID      // queued for an attempt alone, and some that left the queue
-	alone    bool      // such an attempt is under way
-	stopping bool
+	pools      map[string]*pool
+	names      []string // of pools, sorted
+	claims     claims
+	probes     map[string]*probe
+	unanswered []*probe  // failed, with nodes that wait
+	todo       nodeQueue // to be decided, and some that are no longer; can hold a node twice
+	deciding   int       // decisions under way
+	recent     int       // of these, how many attempts still wait for; see hold
+	holds      int       // how often attempts stopped waiting for decisions
+	holding    time.Time // until when attempts wait for decisions; zero when none does
+	open       int       // unresolved nodes of the closure
+	running    int       // attempts under way
+	parked     []ID      // in phase parked, and some that left it
+	pollAt     time.Time // when keys of parked nodes are tried again
+	pauses     []pause   // before further attempts
+	crowded    []ID      // queued for an attempt alone, and some that left the queue
+	alone      bool      // such an attempt is under way
+	stopping   bool
 	// unreported nodes ended, and Options.Stop has not been asked about them; reporting
 	// counts calls of it that are under way.
 	unreported []*ending
