@@ -19,6 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
+	"github.com/fevalgraph/fevalgraph/report/text"
 	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
@@ -182,19 +183,34 @@ func (c *comparison) problem(old, new *lang.Problem) release.Problem {
 		p.Was = old.Name
 	}
 	before, after := c.old.problemFields(old), c.new.problemFields(new)
-	if c.old.cells[old.Name] == nil || c.new.cells[new.Name] == nil {
+	why := unloadable(old, new)
+	if why != nil {
+		p.Checkpoints = []release.Checkpoint{{Class: release.Rerun, Reason: why}}
+	} else if c.old.cells[old.Name] == nil || c.new.cells[new.Name] == nil {
 		p.Checkpoints = []release.Checkpoint{c.uncompiled(before, after)}
 	} else {
 		p.Checkpoints = c.checkpoints(old, new, before, after)
 	}
 	for _, one := range p.Checkpoints {
 		p.Class = release.Worse(p.Class, one.Class.OfWhole())
-		if one.Reason != nil && one.Reason.File == "" {
+		if one.Reason != nil && one.Reason.File == "" && why == nil {
 			one.Reason.File = c.describedIn(old, new)
 		}
 	}
 	p.Version = release.CompareVersions(old.Release, new.Release, p.Class, c.edited(old.Name, new.Name))
 	return p
+}
+
+// unloadable returns why only one version of a problem can be loaded, with the path; nil if both or neither can. What
+// solvers of such a version see is unknown.
+func unloadable(old, new *lang.Problem) *release.Reason {
+	switch {
+	case len(old.Invalid) == 0 && len(new.Invalid) > 0:
+		return &release.Reason{What: "it cannot be loaded: " + text.FirstLine(new.Invalid.Error())}
+	case len(old.Invalid) > 0 && len(new.Invalid) == 0:
+		return &release.Reason{What: "the old version cannot be loaded: " + text.FirstLine(old.Invalid.Error())}
+	}
+	return nil
 }
 
 // describedIn returns the file that a setting which changed is from: if the configuration is the same, the one of the
