@@ -9,7 +9,7 @@ import (
 )
 
 // A probe that fails moves one of the waiting nodes and leaves the others where they are, in their order: to queue all of
-// them again took quadratic time. One that is answered lets all go.
+// them again took quadratic time. An answered probe lets all go.
 func TestFailedProbeMovesOne(t *testing.T) {
 	g := New()
 	const n = 50

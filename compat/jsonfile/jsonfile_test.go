@@ -70,7 +70,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// The byte order mark is no part of a file or of its head.
+// A byte order mark is skipped in files and in their heads.
 func TestByteOrderMark(t *testing.T) {
 	const text = "\ufeff{\"a\": 1}"
 	var a int
