@@ -22,7 +22,7 @@ func localKind() kind.Kind {
 	}
 }
 
-// spares is more workspaces than a run has unused at a time.
+// spares exceeds the number of workspaces that a run has unused at a time.
 const spares = 16
 
 func openLocal(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, error) {
@@ -56,8 +56,7 @@ func searchPath(s *kind.Site, b *lang.Backend) string {
 	return path
 }
 
-// unidentified lists the shims that commands of local backends start and whose program cannot
-// be found out.
+// unidentified lists the shims that commands of local backends start and whose program is unknown.
 func unidentified(s *kind.Site, cfg *lang.Config) []string {
 	var lines []string
 	for _, p := range cfg.Problems {
@@ -98,8 +97,8 @@ func unidentified(s *kind.Site, cfg *lang.Config) []string {
 var harmless = lazyregexp.New(`^(?:(?:bash|cargo|clang|clang\+\+|cmake|docker|ffmpeg|g\+\+|gcc|git|java|javac|make|node|npm|perl|php|psql|python3?|redis-server|ruby|rustc|sqlite3|uv) --version` +
 	`|(?:gcc|g\+\+) -dump(?:full)?version|java -version|node -v|(?:go|rabbitmqctl) version)$`)
 
-// askLocal lists the commands of the block that are not harmless, an interpreter that is more than a version, and the
-// variables that can have uv or an interpreter start something else.
+// askLocal lists the commands of the block that are not harmless, an interpreter that is more than a
+// version, and the variables that can make uv or an interpreter start other programs.
 func askLocal(b *lang.Backend) []string {
 	var all []string
 	versions := lang.AttributesOf[lang.LocalAttributes](b).Versions
@@ -122,8 +121,8 @@ func askLocal(b *lang.Backend) []string {
 // pythonVersion matches what uv reads as a version, and not as the name of a program.
 var pythonVersion = lazyregexp.New(`^(python|cpython|pypy|graalpy)?[@-]?[<>=~!0-9][0-9a-z.,<>=~!*+ -]*$`)
 
-// checkLocal looks for this machine's Python, and tells what tests with fixed ports get.
-// Either way they work.
+// checkLocal looks for this machine's Python, and reports which network tests with fixed ports have. Both
+// kinds work.
 func checkLocal(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.Finding {
 	if cfg != nil && !cfg.NeedsPython() {
 		return nil

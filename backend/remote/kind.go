@@ -158,7 +158,7 @@ func prove(ctx context.Context, s *kind.Site, b *lang.Backend) (string, error) {
 	if !can.Executes {
 		return "", fmt.Errorf("%s executes no actions: it is a cache", endpoint)
 	}
-	state, err := os.MkdirTemp("", "fevalgraph-doctor-") // what is known of workers proves nothing
+	state, err := os.MkdirTemp("", "fevalgraph-doctor-") // stored facts about workers prove nothing here
 	if err != nil {
 		return "", err
 	}

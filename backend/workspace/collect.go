@@ -12,9 +12,9 @@ import (
 )
 
 // openRegular opens the regular file at the slash-separated name below the
-// work directory. A symlink anywhere on the way is refused. Files and
-// directories that a program made unreadable are made readable first: they
-// are ours.
+// work directory. It returns an error for a symlink anywhere in the path.
+// Files and directories that a program made unreadable are made readable
+// first.
 func (w *Workspace) openRegular(name string) (*os.File, error) {
 	root, inside := w.root, w.inputPath(name)
 	if !fs.ValidPath(name) || name == "." {
@@ -61,8 +61,8 @@ func (w *Workspace) openRegular(name string) (*os.File, error) {
 	return f, nil
 }
 
-// allow adds the permission bits to what is at name, a directory or regular
-// file that was looked at before.
+// allow adds permission bits to name, a directory or regular file that was
+// examined before.
 func allow(root *os.Root, name string, bits fs.FileMode) error {
 	info, err := root.Lstat(name)
 	if err != nil || info.Mode().Perm()&bits == bits {
@@ -71,7 +71,7 @@ func allow(root *os.Root, name string, bits fs.FileMode) error {
 	return root.Chmod(name, info.Mode().Perm()|bits)
 }
 
-// kindOf names a file type for users.
+// kindOf returns the name of a file type for users.
 func kindOf(m fs.FileMode) string {
 	switch {
 	case m.IsDir():
