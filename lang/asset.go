@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
 
 var sha256Text = lazyregexp.New(`^[0-9a-f]{64}$`)
@@ -69,7 +71,7 @@ func (b *block) assetSource(a *Asset) (single bool) {
 		return true
 	}
 	a.Source = source
-	if !filepath.IsAbs(written) && escapes(b.l.root, source) {
+	if !filepath.IsAbs(written) && !subpath.Contains(b.l.root, source) {
 		b.reject("source", "path-escape", "Path leaves the project", fmt.Sprintf("%q is outside of the project directory.", written), "an absolute path can be anywhere")
 		return true
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
@@ -265,8 +266,8 @@ func (b *block) uvProject(c *Command, assets []Asset) {
 		}
 	}
 	for _, s := range sources {
-		rel, err := filepath.Rel(s.target, place)
-		if err != nil || !filepath.IsLocal(rel) {
+		rel, ok := subpath.Rel(s.target, place)
+		if !ok {
 			continue
 		}
 		dir := filepath.Join(s.source, rel)

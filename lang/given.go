@@ -6,6 +6,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 	"github.com/fevalgraph/fevalgraph/lang/funcs"
 )
 
@@ -75,11 +76,11 @@ func (l *loader) within(path string) bool {
 		l.input("link", at)
 	}
 	real := l.realOf(path)
-	if !escapes(l.realDir(l.root), real) {
+	if subpath.Contains(l.realDir(l.root), real) {
 		return true
 	}
 	for _, given := range l.given {
-		if !escapes(given, real) {
+		if subpath.Contains(given, real) {
 			return true
 		}
 	}

@@ -55,12 +55,6 @@ func isRelativeInside(p string) bool {
 		!strings.ContainsAny(p, "\\\x00")
 }
 
-// escapes reports whether an absolute path is outside of root.
-func escapes(root, absolute string) bool {
-	rel, err := filepath.Rel(root, absolute)
-	return err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator))
-}
-
 // stat looks up the path in an attribute, and reports errors at the attribute.
 func (b *block) stat(name, absolute, hint string) (fs.FileInfo, bool) {
 	b.l.input("exists", absolute)

@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
 
 // Seen tells what solvers of a problem see from what grades their answers. Evaluation reads none of it: releases of
@@ -75,8 +76,8 @@ func (p *Problem) Shows() *Seen {
 	}
 	s.Directory = p.Judge.Root
 	hide := func(path string, below string) {
-		if rel, err := filepath.Rel(s.Directory, path); path != "" && err == nil && filepath.IsLocal(rel) && rel != "." {
-			s.Grading = append(s.Grading, EscapeGlob(filepath.ToSlash(rel))+below)
+		if rel, ok := subpath.Rel(s.Directory, path); ok && rel != "." {
+			s.Grading = append(s.Grading, EscapeGlob(rel)+below)
 		}
 	}
 	hide(p.Judge.Checker, "")

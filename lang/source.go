@@ -13,6 +13,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
 
 // The files of a configuration: the main file, and its siblings.
@@ -179,9 +181,8 @@ func (l *loader) refused(path string) error {
 
 // show returns the name of a file for messages.
 func (l *loader) show(path string) string {
-	rel, err := filepath.Rel(l.base, path)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return path
+	if rel, ok := subpath.Rel(l.base, path); ok {
+		return rel
 	}
-	return filepath.ToSlash(rel)
+	return path
 }

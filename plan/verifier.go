@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/session"
@@ -104,8 +104,8 @@ var testLeavings = []string{"**/__pycache__/**", "**/*.pyc", ".harborignore", "*
 func notTests(leaveOut []string, dir string) []string {
 	all := slices.Clone(testLeavings)
 	for _, left := range leaveOut {
-		if rel, err := filepath.Rel(dir, left); err == nil && filepath.IsLocal(rel) {
-			name := lang.EscapeGlob(filepath.ToSlash(rel))
+		if rel, ok := subpath.Rel(dir, left); ok {
+			name := lang.EscapeGlob(rel)
 			all = append(all, name, name+"/**")
 		}
 	}

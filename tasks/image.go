@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
 
 // Image is the task that builds an image. Its input is the tree "context"; its
@@ -60,11 +59,8 @@ func (i *Image) Describe(ctx context.Context, m *graph.Manifest) error {
 
 // inContext returns the Dockerfile's path in the context, or "" if it is elsewhere.
 func (i *Image) inContext() string {
-	rel, err := filepath.Rel(i.Context, i.Dockerfile)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return ""
-	}
-	return filepath.ToSlash(rel)
+	rel, _ := subpath.Rel(i.Context, i.Dockerfile)
+	return rel
 }
 
 // Run implements graph.Task.

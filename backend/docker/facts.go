@@ -111,7 +111,7 @@ func (b *Backend) askAll(ctx context.Context, r *runner, image *resolved) (*fact
 	if err != nil || python == "" {
 		return found, err
 	}
-	version, err := answer(python, "-I", "-c", "import platform; print(platform.python_implementation(), platform.python_version())")
+	version, err := answer(append([]string{python}, backend.VersionArgs...)...)
 	if version != "" {
 		found.python, found.version = python, version
 	}

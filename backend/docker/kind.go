@@ -11,6 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/internal/dockerfile"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
@@ -124,8 +125,8 @@ func optionsOf(b *lang.Backend, root string) Options {
 	}
 	if c.Build != nil {
 		o.Build = &Build{Name: c.Build.Dockerfile}
-		if inside, err := filepath.Rel(root, c.Build.Dockerfile); err == nil && filepath.IsLocal(inside) {
-			o.Build.Name = filepath.ToSlash(inside)
+		if rel, ok := subpath.Rel(root, c.Build.Dockerfile); ok {
+			o.Build.Name = rel
 		}
 		for _, a := range c.Build.Args {
 			o.Build.Args = append(o.Build.Args, Arg(a))

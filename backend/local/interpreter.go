@@ -63,8 +63,7 @@ func (b *Backend) findInterpreter(ctx context.Context) (interpreter, error) {
 		return interpreter{}, probeError(ctx, strings.TrimSpace("python "+request), err,
 			strings.TrimSpace("install one: uv python install "+request))
 	}
-	version, err := b.ask(ctx, []string{path, "-I", "-c",
-		"import platform; print(platform.python_implementation(), platform.python_version())"}, env)
+	version, err := b.ask(ctx, append([]string{path}, backend.VersionArgs...), env)
 	if err != nil {
 		return interpreter{}, probeError(ctx, path, err, "")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
 
 // sharedPlaces are directories that all programs of the machine write to.
@@ -23,7 +24,7 @@ var sharedPlaces = []string{"/", "/dev/shm", "/home", "/root", "/run", "/tmp", "
 func (b *Backend) shown(lines, values []string) []backend.Shown {
 	var all []backend.Shown
 	below := func(path string, dirs []string) bool {
-		return slices.ContainsFunc(dirs, func(dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") })
+		return slices.ContainsFunc(dirs, func(dir string) bool { return subpath.Contains(dir, path) })
 	}
 	add := func(name, path string) {
 		known := func(s backend.Shown) bool { return s.Path == path }

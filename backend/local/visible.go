@@ -14,6 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
 
 // systemPlaces returns the parts of the machine that every command can read, where they exist.
@@ -256,7 +257,5 @@ func (b *Backend) knownInterpreter() string {
 
 // covers reports whether dir or a path below it is closed.
 func (b *Backend) covers(dir string) bool {
-	return dir == "/" || slices.ContainsFunc(b.closed(), func(closed string) bool {
-		return closed == dir || strings.HasPrefix(closed, dir+"/")
-	})
+	return dir == "/" || slices.ContainsFunc(b.closed(), func(closed string) bool { return subpath.Contains(dir, closed) })
 }
