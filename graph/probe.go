@@ -1,15 +1,15 @@
 package graph
 
-// probe is the state of a name in Node.Probes. Without one, all deciders could
-// wait for the same slow backend, which answers the first of them and keeps the
-// answer, while nodes that have nothing to do with it wait for a decider.
+// probe is the state of a name in Node.Probes. It prevents all deciders from
+// waiting for the same slow backend, which caches its first answer, while
+// unrelated nodes wait for a decider.
 type probe struct {
 	answered bool // a decision with the name has been made
-	waiting  []ID // undecided nodes, while the first decision is under way
+	waiting  []ID // undecided nodes, while the first decision is running
 }
 
-// beginProbes reports whether a node can be decided now. If not, it is set aside
-// until the decision that it waits for is over.
+// beginProbes reports whether a node can be decided now. If not, it is set
+// aside until the decision that it waits for has ended.
 func (s *scheduler) beginProbes(id ID) bool {
 	names := s.g.Node(id).Probes
 	for _, name := range names {
@@ -26,8 +26,8 @@ func (s *scheduler) beginProbes(id ID) bool {
 	return true
 }
 
-// endProbes lets nodes be decided that waited for a decision. If that has not got
-// as far as a key, the first of them probes again.
+// endProbes releases nodes that waited for a decision. If that has not
+// computed a key, the first of them probes again.
 func (s *scheduler) endProbes(d *decision) {
 	for _, name := range d.n.Probes {
 		p := s.probes[name]

@@ -14,8 +14,8 @@ import (
 // facts holds the answers of an image's containers.
 type facts struct {
 	uid, gid int    // of the commands' user
-	python   string // path of the interpreter; "" if there is none
-	version  string // "CPython 3.11.2"; noPython if there is none
+	python   string // path of the interpreter; "" if the image lacks one
+	version  string // "CPython 3.11.2"; noPython if the image lacks one
 }
 
 // noPython identifies an image without an interpreter.

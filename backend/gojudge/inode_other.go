@@ -4,5 +4,5 @@ package gojudge
 
 import "io/fs"
 
-// inode returns 0: on this system, only size and time distinguish files.
+// inode returns "": on this system, only size and time distinguish files.
 func inode(fs.FileInfo) string { return "" }

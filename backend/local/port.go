@@ -47,7 +47,7 @@ func reserve(ctx context.Context, ports []int, note io.Writer) (release func(), 
 		}
 	}
 	ports = slices.Clone(ports)
-	slices.Sort(ports) // all commands lock them in this order, so there is no deadlock
+	slices.Sort(ports) // all commands lock them in this order, so they cannot deadlock
 	for _, port := range slices.Compact(ports) {
 		lock, err := awaitPortLock(ctx, port, note)
 		if err != nil {

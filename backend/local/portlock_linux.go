@@ -10,7 +10,7 @@ import (
 //
 // The lock is an abstract socket address. Such addresses have the same scope as ports, a network
 // namespace: exactly the processes that can take the port see the lock, including other users and
-// containers on the machine's network. There is no file to own or clean up, and the kernel releases the
+// containers on the machine's network. No file needs an owner or cleaning up, and the kernel releases the
 // address when the process ends.
 func tryPortLock(port int) (io.Closer, error) {
 	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Net: "unixgram", Name: "@fevalgraph/port/" + strconv.Itoa(port)})

@@ -48,5 +48,5 @@ func systemPlaces() []isolation.Place { return nil }
 
 func lookPath(string, string, string) (string, error) { return "", errUnsupported }
 
-// Reap does nothing: no run can have left a session here.
+// Reap returns an error: no run can have left a session here.
 func Reap(context.Context, backend.Entry) error { return errUnsupported }

@@ -95,7 +95,7 @@ func (h *hosted) sound() bool {
 	return !h.broken && !h.closed
 }
 
-// cancel cancels a call, even one that has not arrived: the request that makes it can be slower than the
+// cancel cancels a call, even before it has arrived: the request that makes it can be slower than the
 // request that cancels it.
 func (h *hosted) cancel(n int) {
 	h.mu.Lock()

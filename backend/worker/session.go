@@ -102,8 +102,8 @@ func (c *Client) open(ctx context.Context, ask openRequest) (*session, error) {
 	return s, nil
 }
 
-// reopen opens a new session instead of an adopted one that made other calls. The caller has seen nothing
-// of that yet, not even its directory.
+// reopen replaces an adopted session, which made other calls, by a new session. The caller has seen
+// nothing of that yet, not even its directory.
 func (s *session) reopen(ctx context.Context) error {
 	return s.c.supplied(ctx, inputsOf(s.opens.Spec.Inputs), func() error {
 		other, err := s.c.open(ctx, s.opens)

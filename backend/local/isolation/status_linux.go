@@ -23,7 +23,7 @@ const (
 // failure is the reason why a program was not started.
 type failure struct {
 	Text  string
-	Errno syscall.Errno // 0 if there is none
+	Errno syscall.Errno // 0 means unknown
 	// Program reports that the isolation was ready, and that the program itself
 	// could not be started.
 	Program bool
