@@ -224,7 +224,7 @@ func (t *Mount) describe(abs string, d fs.DirEntry) (string, error) {
 		}
 		return digest.String() + " " + access(info), nil
 	default:
-		return "", fmt.Errorf("%s is a %s, which cannot be hashed (hint: %s)", abs, kindOf(mode.Type()), t.Hint)
+		return "", fmt.Errorf("%s is a %s, which cannot be hashed (hint: %s)", abs, cache.TypeName(mode.Type()), t.Hint)
 	}
 }
 

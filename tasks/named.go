@@ -65,7 +65,7 @@ func scanFiles(d Named, observe observer) ([]file, error) {
 		case err != nil:
 			return err
 		case !info.Mode().IsRegular():
-			return fmt.Errorf("%s is a %s, not a file", abs, kindOf(info.Mode().Type()))
+			return fmt.Errorf("%s is a %s, not a file", abs, cache.TypeName(info.Mode().Type()))
 		case !utf8.ValidString(rel):
 			return fmt.Errorf("the file name %q in %s is not valid UTF-8", rel, d.Abs)
 		}

@@ -117,7 +117,7 @@ func (s *scan) faithful(abs, rel string, d fs.DirEntry) error {
 		}
 		f.Link = target
 	default:
-		return unfitf(s.root, "%s is a %s; only files, directories and links can be evaluated (ignore it?)", displayPath(rel), kindOf(mode))
+		return unfitf(s.root, "%s is a %s; only files, directories and links can be evaluated (ignore it?)", displayPath(rel), cache.TypeName(mode))
 	}
 	s.found = append(s.found, f)
 	return nil
@@ -130,7 +130,7 @@ func (s *scan) plain(abs, rel string, d fs.DirEntry) error {
 	case mode.IsRegular():
 		s.found = append(s.found, file{Entry: cache.Entry{Path: rel}, abs: abs, rel: rel})
 	case !mode.IsDir():
-		s.omitted = append(s.omitted, omission{rel, kindOf(mode)})
+		s.omitted = append(s.omitted, omission{rel, cache.TypeName(mode)})
 	case isEmpty(abs):
 		s.omitted = append(s.omitted, omission{rel, "empty directory"})
 	}
@@ -161,7 +161,7 @@ func scanFile(abs, rel string, observe observer) ([]file, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, unfitf(abs, "not a regular file but a %s", kindOf(info.Mode().Type()))
+		return nil, unfitf(abs, "not a regular file but a %s", cache.TypeName(info.Mode().Type()))
 	}
 	if !utf8.ValidString(rel) {
 		return nil, unfitf(abs, "the file name %q is not valid UTF-8; rename it or add it to ignore", rel)
@@ -172,22 +172,6 @@ func scanFile(abs, rel string, observe observer) ([]file, error) {
 func isRace(err error) bool {
 	var changed *cache.ChangedError
 	return errors.As(err, &changed)
-}
-
-func kindOf(mode fs.FileMode) string {
-	switch {
-	case mode&fs.ModeSymlink != 0:
-		return "symbolic link"
-	case mode&fs.ModeNamedPipe != 0:
-		return "named pipe"
-	case mode&fs.ModeSocket != 0:
-		return "socket"
-	case mode&fs.ModeDevice != 0:
-		return "device"
-	case mode.IsDir():
-		return "directory"
-	}
-	return "special file"
 }
 
 // joinSome joins errors, but no more than a person reads.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
 )
 
 // openRegular opens the regular file at the slash-separated name below the
@@ -42,7 +43,7 @@ func (w *Workspace) openRegular(name string) (*os.File, error) {
 		return nil, err
 	}
 	if !before.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: it is a %s", backend.ErrNotRegular, kindOf(before.Mode()))
+		return nil, fmt.Errorf("%w: it is a %s", backend.ErrNotRegular, cache.TypeName(before.Mode()))
 	}
 	if err := allow(root, at, 0o400); err != nil {
 		return nil, err
@@ -69,21 +70,4 @@ func allow(root *os.Root, name string, bits fs.FileMode) error {
 		return err
 	}
 	return root.Chmod(name, info.Mode().Perm()|bits)
-}
-
-// kindOf returns the name of a file type for users.
-func kindOf(m fs.FileMode) string {
-	switch {
-	case m.IsDir():
-		return "directory"
-	case m&fs.ModeSymlink != 0:
-		return "symlink"
-	case m&fs.ModeNamedPipe != 0:
-		return "FIFO"
-	case m&fs.ModeSocket != 0:
-		return "socket"
-	case m&fs.ModeDevice != 0:
-		return "device"
-	}
-	return "special file"
 }

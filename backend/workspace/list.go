@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
 )
 
 // Real returns the absolute path of a file or directory of the workspace, and whether it is
@@ -30,7 +31,7 @@ func (w *Workspace) Real(name string) (at string, dir bool, err error) {
 			return "", false, err
 		}
 		if dir = info.IsDir(); !dir && (!info.Mode().IsRegular() || inside != at) {
-			return "", false, fmt.Errorf("%s: %w: it is a %s", name, backend.ErrNotRegular, kindOf(info.Mode()))
+			return "", false, fmt.Errorf("%s: %w: it is a %s", name, backend.ErrNotRegular, cache.TypeName(info.Mode()))
 		}
 	}
 	return filepath.Join(w.base, filepath.FromSlash(at)), dir, nil

@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -88,9 +87,7 @@ func (t *Solve) Describe(ctx context.Context, m *graph.Manifest) error {
 		m.Strings("artifacts"+of, step.Artifacts)
 	}
 	t.Env.Describe(m)
-	for _, v := range t.Inherited {
-		m.String("value of env "+v.Name, cache.SumBytes([]byte(v.Value)).String())
-	}
+	session.DescribeInherited(m, t.Inherited)
 	return session.WithClass(session.DescribeBackend(ctx, m, t.Identity))
 }
 
@@ -101,15 +98,7 @@ func (t *Solve) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 }
 
 func (t *Solve) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	can := t.Backend.Capabilities()
-	if can.Places == nil {
-		return graph.Outcome{}, errors.New("this backend shows no files at absolute paths; a docker backend does")
-	}
-	err := can.Places(ctx)
-	if err == nil && t.GPU && can.GPU != nil {
-		err = can.GPU(ctx)
-	}
-	if err != nil {
+	if err := session.RequirePlaces(ctx, t.Backend, t.GPU); err != nil {
 		return graph.Outcome{}, err
 	}
 	plan, err := t.plan(ctx, w)

@@ -2,9 +2,11 @@ package session
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
@@ -15,6 +17,26 @@ func DescribeBackend(ctx context.Context, m *graph.Manifest, identity func(conte
 		m.String("backend "+f.Label, f.Value)
 	}
 	return err
+}
+
+// RequirePlaces returns an error if commands of a backend cannot see files at absolute paths or, with gpu, see no GPU.
+func RequirePlaces(ctx context.Context, b backend.Backend, gpu bool) error {
+	can := b.Capabilities()
+	if can.Places == nil {
+		return errors.New("this backend shows no files at absolute paths; a docker backend does, and a local one with isolation \"full\"")
+	}
+	err := can.Places(ctx)
+	if err == nil && gpu && can.GPU != nil {
+		err = can.GPU(ctx)
+	}
+	return err
+}
+
+// DescribeInherited adds the hashed values of variables whose secrets can change an outcome.
+func DescribeInherited(m *graph.Manifest, variables []Variable) {
+	for _, v := range variables {
+		m.String("value of env "+v.Name, cache.SumBytes([]byte(v.Value)).String())
+	}
 }
 
 // Variable is one environment variable of a command.

@@ -99,9 +99,7 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 		m.String(fmt.Sprintf("broken if %d", i+1), rule.text())
 	}
 	r.Env.Describe(m)
-	for _, v := range r.Inherited {
-		m.String("value of env "+v.Name, cache.SumBytes([]byte(v.Value)).String())
-	}
+	session.DescribeInherited(m, r.Inherited)
 	return session.WithClass(session.DescribeBackend(ctx, m, r.Identity))
 }
 
@@ -120,17 +118,8 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	if why != "" {
 		return session.Refuse(ctx, w.Store, why)
 	}
-	can := r.Backend.Capabilities()
-	if can.Places == nil {
-		return graph.Outcome{}, errors.New("this backend shows no files at absolute paths; a docker backend does, and a local one with isolation \"full\"")
-	}
-	if err := can.Places(ctx); err != nil {
+	if err := session.RequirePlaces(ctx, r.Backend, r.GPU); err != nil {
 		return graph.Outcome{}, err
-	}
-	if r.GPU && can.GPU != nil {
-		if err := can.GPU(ctx); err != nil {
-			return graph.Outcome{}, err
-		}
 	}
 	plan, err := r.plan(ctx, w)
 	if err != nil {
