@@ -2,16 +2,16 @@ package lang
 
 // Options specifies what to load, and the sources of outside values.
 type Options struct {
-	Dir      string   // directory that holds fevalgraph.hcl; "" means "."
+	Dir      string   // directory of fevalgraph.hcl; "" means "."
 	File     string   // replaces fevalgraph.hcl, relative to Dir; its siblings *.feval.hcl still load
-	Vars     []string // "k=v" as given by --var, in order
-	VarFiles []string // as given by --var-file, in order, relative to Dir
+	Vars     []string // "k=v" from --var, in order
+	VarFiles []string // from --var-file, in order, relative to Dir
 
-	// Env is the only access to the environment: for FEVALGRAPH_VAR_x of variables and for secrets. Nil
-	// means an empty environment.
+	// Env reads the environment, for FEVALGRAPH_VAR_x of variables and for secrets. Nil means an empty
+	// environment.
 	Env func(name string) (string, bool)
 
-	// Within are directories that count as the project's, besides its own.
+	// Within lists directories that count as part of the project, besides its own.
 	Within []string
 
 	// Overlay returns the text of a file that is open in an editor, by its absolute path; it replaces the
@@ -23,19 +23,20 @@ type Options struct {
 
 	Version string // of the program, for required_version; not a version number: unchecked
 	AdHoc   *AdHoc // adds a solution without a block
-	// References is the number of repeats in a suite of the solutions that problems ship; 0 means without
-	// them.
+	// References is the number of repeats in a suite of the solutions that problems ship; 0 means no such
+	// suite.
 	References int
-	// Records are directories in which other programs recorded solutions, which are added to those that blocks declare.
+	// Records are directories in which other programs recorded solutions, which are added to declared
+	// solutions.
 	Records []string
 	Extensions
 }
 
-// Extensions are parts of the language that the program hands over.
+// Extensions contains parts of the language that the program provides.
 type Extensions struct {
-	// Readers read problems and solutions that are written down in other forms.
+	// Readers read problems and solutions in other formats.
 	Readers   []Reader
-	Functions []Function // for such forms
+	Functions []Function // for such formats
 	// Results reads files with results of other programs, by contender. The error names a file.
 	Results func(files *ReaderFiles, paths []string) ([]*RecordedResults, error)
 	Kinds   []BackendKind
