@@ -239,7 +239,7 @@ type Checkpoint struct {
 	Version           int
 	State             string
 	Spec              string   // path of the task text; not read by evaluation
-	Tests             []string // file names of its own tests in the pytest root; they exist, or Pytest.MissingTests is "skip"
+	Tests             []string // names of its test files in the pytest root; they exist, or Pytest.MissingTests is "skip"
 	IncludePriorTests bool
 	Timeout           time.Duration // per test; 30s by default; 0 means no limit
 	SessionTimeout    time.Duration // whole pytest run; 0 means no limit

@@ -27,7 +27,7 @@ type finding struct {
 	summary string
 	detail  string
 	hint    string
-	rng     hcl.Range // zero if there is no position
+	rng     hcl.Range // zero if unknown
 	expr    hcl.Expression
 	ctx     *hcl.EvalContext
 	unshown bool // the source contains a sensitive value
