@@ -61,7 +61,7 @@ func (d *Disk) copyVerified(ctx context.Context, to *os.File, g Digest) (done bo
 	}
 	opened, err := files.Open(d.files, d.blobPath(g))
 	if err != nil {
-		return false, nil // nolint:nilerr // Open reports the reason
+		return false, nil //nolint:nilerr // Open reports the reason
 	}
 	defer opened.Close()
 	from, isFile := opened.(*os.File)

@@ -16,7 +16,7 @@ import (
 
 // importPlugin starts the process of the submission's modules from pytest.
 //
-// go:embed fevalgraph_import.py
+//go:embed fevalgraph_import.py
 var importPlugin []byte
 
 const importPluginName = "fevalgraph_import"

@@ -26,7 +26,7 @@ import (
 
 // plugin is the part of the seal that runs in pytest.
 //
-// go:embed fevalgraph_seal.py
+//go:embed fevalgraph_seal.py
 var plugin []byte
 
 // Locations of the seal in the workspace.
