@@ -361,7 +361,7 @@ func TestSCBenchDockerRuns(t *testing.T) {
 }
 
 func TestHarborRuns(t *testing.T) {
-	if _, err := local.New(nil, local.Options{Isolation: "full"}).Isolation(); err != nil {
+	if _, err := local.New(nil, local.Options{Confinement: local.Confinement{Isolation: "full"}}).Isolation(); err != nil {
 		t.Skipf("needs namespaces: %v", err)
 	}
 	dir := project(t, "harbor")

@@ -50,6 +50,16 @@ const defaultGrace = 1500 * time.Millisecond
 
 // Options configure a Backend. The zero value works.
 type Options struct {
+	Probes
+	Confinement
+	Lifecycle
+	// Network is the network of commands with ports. By default it is a private one where PrivateNetwork
+	// succeeds, and the machine's elsewhere.
+	Network backend.Network
+}
+
+// Probes configures the queries about programs of this machine that a Backend's identity rests on.
+type Probes struct {
 	// Python is the interpreter to request from uv: "3.12", "pypy@3.10";
 	// empty is uv's choice.
 	Python string
@@ -64,6 +74,30 @@ type Options struct {
 	// Env is the environment of the identity probes; Path is added to it when
 	// it has no PATH. uv looks for interpreters there.
 	Env []string
+}
+
+// Confinement configures what commands can read and change.
+type Confinement struct {
+	// Isolation is the required isolation.Level of sessions; "" means the highest that the machine allows.
+	Isolation string
+	// Isolator returns the file of a small program of the same build that takes over in isolated processes, or "";
+	// nil and "" mean this program.
+	Isolator func() string
+	// Tried reports that the machine was found to allow Isolation: trying takes as long as a
+	// short command does.
+	Tried bool
+	// Readable are files and directories that commands can read in addition to those of the system. ReadableNames
+	// are the same as the configuration names them, for the identity; Unhashed are those whose content is in no
+	// key.
+	Readable, ReadableNames, Unhashed []string
+	// Hidden are paths that no command can read, except for deeper paths that are named to it. They go through no
+	// symbolic link. Home, the caller's home directory, is one of them.
+	Hidden []string
+	Home   string
+}
+
+// Lifecycle configures workspaces and the end of commands.
+type Lifecycle struct {
 	// Scratch is the directory below which workspaces are made; it is made
 	// when absent. Empty is the system's directory for temporary files.
 	Scratch string
@@ -75,26 +109,6 @@ type Options struct {
 	// Session names every session's directory below Scratch, instead of a random name: there
 	// can be one at a time then. It has the form of workspace.NewID.
 	Session string
-	// Isolation is the required isolation.Level of sessions; "" means the highest that the machine allows.
-	// Readable are files and directories that commands can read in addition to those of the system; Hidden
-	// are paths that no command can read, except for deeper paths that are named to it. The paths of Hidden
-	// go through no symbolic link. Home is the caller's home directory, which is one of them. ReadableNames
-	// are Readable as the configuration names them, for the identity. Unhashed are those of Readable whose
-	// content is in no key.
-	Isolation string
-	// Isolator returns the file of a small program of the same build that takes over in isolated processes, or "";
-	// nil and "" mean this program.
-	Isolator func() string
-	// Tried reports that the machine was found to allow Isolation: trying takes as long as a
-	// short command does.
-	Tried            bool
-	Readable, Hidden []string
-	ReadableNames    []string
-	Unhashed         []string
-	Home             string
-	// Network is the network of commands with ports. By default it is a private one where PrivateNetwork
-	// succeeds, and the machine's elsewhere.
-	Network backend.Network
 	// Grace is the time between SIGTERM and SIGKILL for a command that reached its timeout or was cancelled;
 	// 0 means one and a half seconds.
 	Grace time.Duration
