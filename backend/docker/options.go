@@ -33,6 +33,26 @@ const (
 
 // Options configure a Backend. Only one of Image and Build is required.
 type Options struct {
+	Origin
+	Privileges
+	Reach
+	Limits
+	Probes
+	Lifecycle
+
+	// Workdir is the absolute path of the workspace in the container; empty is
+	// DefaultWorkdir.
+	Workdir string
+	Mounts  []Mount
+	// Program is the file of the runner, the first process of containers: a static program for
+	// Linux that knows backend.ContainerCommand.
+	Program string
+	// Copy has files copied in and out also where a mount would do.
+	Copy bool
+}
+
+// Origin selects the image of containers.
+type Origin struct {
 	// Image is a reference, "python:3.12-slim", or an image ID.
 	Image string
 	// Build reports that Build, or Find, comes first and says what the image is.
@@ -40,7 +60,10 @@ type Options struct {
 	// Platform is "linux/arm64" or the like; empty is the daemon's own.
 	Platform string
 	Pull     Pull
+}
 
+// Privileges configures the user of commands, and what it can do.
+type Privileges struct {
 	// User is "name", "uid" or either with ":group". Empty is the image's,
 	// unless that is root: then it is DefaultUser.
 	User string
@@ -49,54 +72,54 @@ type Options struct {
 	// Capabilities leaves commands what containers have by default, instead of nothing:
 	// root can give files away and become another user.
 	Capabilities bool
-	// Workdir is the absolute path of the workspace in the container; empty is
-	// DefaultWorkdir.
-	Workdir string
+}
+
+// Reach configures what commands reach over the network.
+type Reach struct {
 	// Network is "none", "bridge", which no other container is on, or the name of a network that the daemon
 	// has; "" means "none". With "none", commands that are Online get "bridge".
 	Network string
-
 	// Services run next to the container of a session, from its first command on, under the same limits. They and
 	// the container are alone on a network, which reaches nothing else if Network is "none".
 	Services []lang.Service
 	// Hosts are reached by a proxy, which is then the only way out of that network: names, "*." and a name, addresses
 	// and ranges. Network must be "none".
 	Hosts []string
+}
 
+// Limits bound what a container uses.
+type Limits struct {
 	CPUs   float64 // 0 means no limit
 	Memory int64   // bytes, swap included; 0 means no limit
 	// Pids limits the processes and threads at a time; 0 means DefaultPids, a negative number no limit.
 	Pids int64
 	// GPUs is "all", a number, or "device=" and a list of ids or indices; "" means no GPU.
-	GPUs   string
-	Mounts []Mount
-	// Program is the file of the runner, the first process of containers: a static program for
-	// Linux that knows backend.ContainerCommand.
-	Program string
+	GPUs string
+}
 
+// Probes configures the queries about images that a Backend's identity rests on.
+type Probes struct {
 	// Python is the interpreter that uv must find in the container: "3.12". "" leaves the choice to uv, or
 	// means python3 where uv is missing.
 	Python string
 	// Env is the environment of the probe that looks for it.
 	Env []string
-
-	// Facts is a directory in which is remembered what containers of an image
-	// said about themselves, sealed at Place; "" remembers nothing.
+	// Facts is a directory that keeps the answers of images, sealed at Place; "" keeps none.
 	Facts string
 	Place proof.Place
-	// FactsReadOnly remembers nothing new there.
+	// FactsReadOnly adds no answers to Facts.
 	FactsReadOnly bool
+}
 
-	// Scratch is the directory of this machine below which workspaces are
-	// made; it is made when absent. Empty is the system's for temporary files.
-	Scratch string
-	// Copy has files copied in and out also where a mount would do.
-	Copy bool
-
+// Lifecycle configures sessions and the end of commands.
+type Lifecycle struct {
 	// Project and Run become labels.
 	Project, Run string
 	// Registry lists sessions before they exist; nil lists none.
 	Registry *backend.Registry
+	// Scratch is the directory of this machine below which workspaces are
+	// made; it is made when absent. Empty is the system's for temporary files.
+	Scratch string
 	// Grace is the time between SIGTERM and SIGKILL for a command that reached its timeout or was cancelled;
 	// 0 means DefaultGrace.
 	Grace time.Duration
