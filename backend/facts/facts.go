@@ -33,6 +33,16 @@ type Fact struct {
 	Text     string           `json:"text,omitempty"`
 }
 
+// Source configures where a backend's facts are kept.
+type Source struct {
+	// Facts is the file of the machines' answers, sealed at Place.
+	Facts string
+	Place proof.Place
+	// NotAsked is the error for a question whose answer is not kept, for a caller that must not start
+	// machines; nil asks them.
+	NotAsked error
+}
+
 // File has facts of machines of one kind. It is safe for concurrent use.
 type File struct {
 	path  string

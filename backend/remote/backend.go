@@ -17,7 +17,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/internal/proof"
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
@@ -35,6 +34,15 @@ type Options struct {
 	// Program is the file of fevalgraph for the workers' system, and Judge of go-judge; "" is
 	// a backend without a sandbox.
 	Program, Judge string
+	Limits
+	// Notice tells the user that the engine takes no more actions, and that it does again. It
+	// is called under a lock, and can be nil.
+	Notice func(text string)
+	facts.Source
+}
+
+// Limits bound actions, and the wait for an engine.
+type Limits struct {
 	// InFlight limits the actions at a time.
 	InFlight int
 	// MaxTimeout is the longest limit that the engine takes of an action.
@@ -44,14 +52,6 @@ type Options struct {
 	Patience time.Duration
 	// MaxState bounds what one command leaves to the next, in bytes.
 	MaxState int64
-	// Notice tells the user that the engine takes no more actions, and that it does again. It
-	// is called under a lock, and can be nil.
-	Notice func(text string)
-	// Facts is the file of the machines' answers, sealed at Place. NotAsked is the error for an
-	// unanswered question if machines cannot be queried; nil queries them.
-	Facts    string
-	Place    proof.Place
-	NotAsked error
 }
 
 // Property is a property of a platform.

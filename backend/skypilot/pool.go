@@ -15,7 +15,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
 // Options configure a Pool.
@@ -26,13 +25,6 @@ type Options struct {
 	Leases   Leases
 	// Living reports whether a run of the project is going on.
 	Living func(run string) (bool, error)
-	// NotAsked is the error of questions about machines that are not known, for a caller
-	// that must not launch any; nil lets the pool launch clusters.
-	NotAsked error
-	// Facts is the file in which the pool keeps what its machines said of themselves, sealed
-	// at Place.
-	Facts string
-	Place proof.Place
 	// Waiting returns how many nodes wait for slots, besides those that have requested a slot, and the
 	// seconds that they will take; nil means that none ever wait.
 	Waiting func() (nodes int, seconds float64)
@@ -41,13 +33,23 @@ type Options struct {
 	// Serial has a value while a cluster is launched, where two at once disturb each other,
 	// and room for one; nil: they do not.
 	Serial chan struct{}
+	Labels
+	Limits
+	Host
+	facts.Source
+}
 
+// Labels name a pool and its clusters.
+type Labels struct {
 	Name     string // the backend's address
 	Project  string // letters that tell projects apart
 	Run      string
 	API      string // address of the API server
 	Machines string // what clusters are made of, for users and to tell kinds apart
+}
 
+// Limits bound the clusters of a pool, and what they cost.
+type Limits struct {
 	Slots       int           // sessions at once on a cluster
 	MaxClusters int           // at once
 	Deadline    time.Duration // for a cluster to be there
@@ -55,10 +57,13 @@ type Options struct {
 	Keep        time.Duration // how long clusters wait for another run; 0: not
 	// Hourly returns the US dollars that a cluster costs in an hour; nil: not known.
 	Hourly  func() *float64
-	MaxCost float64  // US dollars that a run can spend; 0 means no limit
-	Setup   []string // commands on each cluster before its worker
+	MaxCost float64 // US dollars that a run can spend; 0 means no limit
+}
 
-	Program         string // the file of fevalgraph for the clusters
+// Host describes how clusters are used.
+type Host struct {
+	Setup           []string // commands on each cluster before its worker
+	Program         string   // the file of fevalgraph for the clusters
 	Python          string
 	Isolation       string
 	Versions        []string
