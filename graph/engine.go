@@ -22,18 +22,21 @@ type Options struct {
 	Locker Locker
 	// Last returns what is known of a node from earlier executions, or the zero Last. Workers
 	// call it, several at once. Nil knows nothing.
-	Last   func(addr string) Last
-	Sink   event.Sink
-	Run    string         // id of the run, kept in records
-	Pools  map[string]int // slots by pool; "cpu" must be there
-	DryRun bool           // decide, but run and write nothing
-	// Manifests keeps the manifest of each node in its Status, in a dry run.
-	Manifests bool
-	// Pretend has a dry run go on as if stale nodes ran and succeeded: outputs that their tasks cannot predict are
-	// digests that follow from their keys, so that each node gets a key. Every node is stale.
-	Pretend bool
-	// Rename replaces texts in manifests, such as a path by another; nil replaces none.
-	Rename *strings.Replacer
+	Last  func(addr string) Last
+	Sink  event.Sink
+	Run   string         // id of the run, kept in records
+	Pools map[string]int // slots by pool; "cpu" must be there
+	Limits
+	Preview
+	Hooks
+	// Backlog, when it is not nil, is kept up to date with what waits for the slots of pools.
+	Backlog *Backlog
+	// Profile, when it is not nil, receives where time went.
+	Profile Profile
+}
+
+// Limits bound the decisions at a time, and how often a lock is tried.
+type Limits struct {
 	// Deciders bounds how many nodes describe themselves at once. Decisions take no slots.
 	// They mostly wait: for files and backends. 0 is the slots of the largest pool, and at
 	// least minDeciders.
@@ -41,29 +44,36 @@ type Options struct {
 	// Lookups bounds how many decisions are under way, most of which wait for the store,
 	// which can be on another machine. 0 is Deciders.
 	Lookups int
-	// Force makes matching nodes stale regardless of the store.
-	Force func(*Node) bool
-	// Refuse returns why a stale node is not to run; the node ends with that error. Nil refuses
-	// none.
-	Refuse func(*Node) error
-	// Stop is called for every node that ended; once it returns true, nothing new
-	// starts. Nil never stops. Workers call it, several at once and without the scheduler's
-	// lock: it can read the store. While a call is under way, no attempt starts and no
-	// dependent of the node is decided.
-	//
-	// Force, Refuse and the Sink are called one at a time, under the scheduler's lock: while
-	// they wait, nothing starts or ends.
-	Stop func(ID, *Status) bool
-	// SaveLog keeps what a broken attempt printed; it can be nil. It is safe for
-	// concurrent use.
-	SaveLog func(addr string, attempt int, output []byte)
-	// Backlog, when it is not nil, is kept up to date with what waits for the slots of pools.
-	Backlog *Backlog
-	// Profile, when it is not nil, receives where time went.
-	Profile Profile
 	// LockPoll is the pause between attempts to take over a key that another process works on; 0 means the
 	// default.
 	LockPoll time.Duration
+}
+
+// Preview configures an execution that runs nothing.
+type Preview struct {
+	DryRun bool // decide, but run and write nothing
+	// Manifests keeps the manifest of each node in its Status, in a dry run.
+	Manifests bool
+	// Pretend has a dry run go on as if stale nodes ran and succeeded: outputs that their tasks cannot predict are
+	// digests that follow from their keys, so that each node gets a key. Every node is stale.
+	Pretend bool
+	// Rename replaces texts in manifests, such as a path by another; nil replaces none.
+	Rename *strings.Replacer
+}
+
+// Hooks change the course of an execution. Each can be nil. Force, Refuse and the Sink are called one at a time, under
+// the scheduler's lock: while they wait, nothing starts or ends.
+type Hooks struct {
+	// Force makes matching nodes stale regardless of the store.
+	Force func(*Node) bool
+	// Refuse returns why a stale node must not run; the node ends with that error.
+	Refuse func(*Node) error
+	// Stop is called for every node that ended; once it returns true, nothing new starts. Workers call it, several
+	// at once and without the scheduler's lock: it can read the store. While a call is under way, no attempt starts
+	// and no dependent of the node is decided.
+	Stop func(ID, *Status) bool
+	// SaveLog keeps what a broken attempt printed. It is safe for concurrent use.
+	SaveLog func(addr string, attempt int, output []byte)
 }
 
 // CPUPool is the pool of nodes that name none.
