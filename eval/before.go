@@ -96,7 +96,10 @@ func (p *Project) pretend(ctx context.Context, rename *strings.Replacer) (*graph
 	}
 	nodes := slices.DeleteFunc(p.everyNode(), func(id graph.ID) bool { return p.Plan.Graph.Node(id).Pinned != nil })
 	rep, err := p.Plan.Graph.Execute(requirements.AsItIs(ctx), nodes, graph.Options{
-		Store: p.stores.Store, Run: p.run, Pools: p.Plan.Pools, DryRun: true, Manifests: true, Pretend: true, Rename: rename,
+		Store:   p.stores.Store,
+		Run:     p.run,
+		Pools:   p.Plan.Pools,
+		Preview: graph.Preview{DryRun: true, Manifests: true, Pretend: true, Rename: rename},
 	})
 	if err != nil {
 		return nil, exit.With(exit.NotJudged, err)

@@ -22,11 +22,35 @@ type Options struct {
 	Locker Locker
 	// Last returns the results of earlier executions for a node, or the zero Last. Workers call it
 	// concurrently. Nil means that none are known.
-	Last   func(addr string) Last
-	Sink   event.Sink
-	Run    string         // id of the run, kept in records
-	Pools  map[string]int // slots by pool; "cpu" is required
-	DryRun bool           // decide without running or writing anything
+	Last  func(addr string) Last
+	Sink  event.Sink
+	Run   string         // id of the run, kept in records
+	Pools map[string]int // slots by pool; "cpu" is required
+	Limits
+	Preview
+	Hooks
+	// Backlog, if not nil, is updated with the nodes that wait for slots of pools.
+	Backlog *Backlog
+	// Profile, if not nil, receives durations of phases.
+	Profile Profile
+}
+
+// Limits contains the limits on decisions, and the interval of attempts to lock a key.
+type Limits struct {
+	// Deciders limits how many nodes describe themselves concurrently. Decisions take no slots. They mostly
+	// wait for files and backends. 0 means the slots of the largest pool, but at least minDeciders.
+	Deciders int
+	// Lookups limits the number of concurrent decisions, most of which wait for the store, which can be on
+	// another machine. 0 means Deciders.
+	Lookups int
+	// LockPoll is the pause between attempts to take over a key that another process works on; 0 means the
+	// default.
+	LockPoll time.Duration
+}
+
+// Preview configures an execution that runs nothing.
+type Preview struct {
+	DryRun bool // decide without running or writing anything
 	// Manifests keeps the manifest of each node in its Status, in a dry run.
 	Manifests bool
 	// Pretend makes a dry run continue as if stale nodes had run and succeeded: outputs that tasks cannot
@@ -34,32 +58,21 @@ type Options struct {
 	Pretend bool
 	// Rename replaces strings in manifests, such as paths; nil replaces none.
 	Rename *strings.Replacer
-	// Deciders limits how many nodes describe themselves concurrently. Decisions take no slots. They mostly
-	// wait for files and backends. 0 means the slots of the largest pool, but at least minDeciders.
-	Deciders int
-	// Lookups limits the number of concurrent decisions, most of which wait for the store, which can be on
-	// another machine. 0 means Deciders.
-	Lookups int
+}
+
+// Hooks change the course of an execution. Each can be nil. Force, Refuse and the Sink are called one at a
+// time, under the scheduler's lock, and block all starts and ends.
+type Hooks struct {
 	// Force makes matching nodes stale regardless of the store.
 	Force func(*Node) bool
-	// Refuse returns the error of a stale node that must not run, or nil. A nil Refuse accepts all nodes.
+	// Refuse returns why a stale node must not run; the node ends with that error.
 	Refuse func(*Node) error
-	// Stop is called for every node that ended; after it returns true, no further node starts. A nil Stop
-	// never stops. Workers call it concurrently and without the scheduler's lock, so it can read the store.
-	// During a call, no attempt starts and no dependent of the node is decided.
-	//
-	// Force, Refuse and the Sink are called one at a time, under the scheduler's lock, and block all starts
-	// and ends.
+	// Stop is called for every node that ended; after it returns true, no further node starts. Workers call it
+	// concurrently and without the scheduler's lock, so it can read the store. During a call, no attempt
+	// starts and no dependent of the node is decided.
 	Stop func(ID, *Status) bool
-	// SaveLog stores the log of a broken attempt; it can be nil. It is safe for concurrent use.
+	// SaveLog stores the log of a broken attempt. It is safe for concurrent use.
 	SaveLog func(addr string, attempt int, output []byte)
-	// Backlog, if not nil, is updated with the nodes that wait for slots of pools.
-	Backlog *Backlog
-	// Profile, if not nil, receives durations of phases.
-	Profile Profile
-	// LockPoll is the pause between attempts to take over a key that another process works on; 0 means the
-	// default.
-	LockPoll time.Duration
 }
 
 // CPUPool is the default pool of nodes.

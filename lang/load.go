@@ -129,7 +129,7 @@ func (l *loader) load() {
 	if l.options.References > 0 {
 		l.addReferences()
 	}
-	l.addRecords(l.options.Records)
+	l.addRecords(l.options.Recorded)
 }
 
 // input records that evaluation depends on a file or variable besides the HCL text.

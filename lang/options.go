@@ -2,17 +2,11 @@ package lang
 
 // Options specifies what to load, and the sources of outside values.
 type Options struct {
-	Dir      string   // directory of fevalgraph.hcl; "" means "."
-	File     string   // replaces fevalgraph.hcl, relative to Dir; its siblings *.feval.hcl still load
-	Vars     []string // "k=v" from --var, in order
-	VarFiles []string // from --var-file, in order, relative to Dir
+	Inputs
 
 	// Env reads the environment, for FEVALGRAPH_VAR_x of variables and for secrets. Nil means an empty
 	// environment.
 	Env func(name string) (string, bool)
-
-	// Within lists directories that count as part of the project, besides its own.
-	Within []string
 
 	// Overlay returns the text of a file that is open in an editor, by its absolute path; it replaces the
 	// file on disk. It returns false for other files. Nil means that no file is open.
@@ -22,15 +16,31 @@ type Options struct {
 	Done <-chan struct{}
 
 	Version string // of the program, for required_version; not a version number: unchecked
-	AdHoc   *AdHoc // adds a solution without a block
+	Additions
+	Extensions
+}
+
+// Inputs are the files and variables of a configuration.
+type Inputs struct {
+	Dir      string   // directory of fevalgraph.hcl; "" means "."
+	File     string   // replaces fevalgraph.hcl, relative to Dir; its siblings *.feval.hcl still load
+	Vars     []string // "k=v" from --var, in order
+	VarFiles []string // from --var-file, in order, relative to Dir
+	Within   []string // directories that count as the project's, besides Dir
+}
+
+// Additions are solutions that no block declares.
+type Additions struct {
+	AdHoc *AdHoc // nil adds none
 	// References is the number of repeats in a suite of the solutions that problems ship; 0 means no such
 	// suite.
 	References int
-	// Records are directories in which other programs recorded solutions, which are added to declared
-	// solutions.
-	Records []string
-	Extensions
+	// Recorded are directories in which other programs recorded solutions.
+	Recorded []string
 }
+
+// Any reports whether solutions are added.
+func (a *Additions) Any() bool { return a.AdHoc != nil || a.References > 0 || len(a.Recorded) > 0 }
 
 // Extensions contains parts of the language that the program provides.
 type Extensions struct {

@@ -73,7 +73,7 @@ func (b *Backend) Ingredients(ctx context.Context, recipe []byte) (backend.Ident
 func (b *Backend) base(ctx context.Context, name string) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	o := Options{Image: name, Platform: b.opt.Platform, Pull: b.opt.Pull}
+	o := Options{Origin: Origin{Image: name, Platform: b.opt.Platform, Pull: b.opt.Pull}}
 	if b.pulled[name] {
 		o.Pull = PullMissing
 	}

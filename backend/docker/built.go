@@ -28,7 +28,7 @@ func (b *Backend) Find(ctx context.Context, content cache.Digest) (bool, error) 
 	if b.err != nil {
 		return false, b.err
 	}
-	image, err := b.d.inspect(ctx, Options{Image: b.builtName(content)})
+	image, err := b.d.inspect(ctx, Options{Origin: Origin{Image: b.builtName(content)}})
 	if errdefs.IsNotFound(err) {
 		return false, nil
 	}
@@ -50,7 +50,7 @@ func (b *Backend) adopt(ctx context.Context, id string, found []byte) (*resolved
 	name := b.builtName(cache.SumBytes(found))
 	ctx, cancel := b.d.call(ctx)
 	defer cancel()
-	before, err := b.d.inspect(ctx, Options{Image: name})
+	before, err := b.d.inspect(ctx, Options{Origin: Origin{Image: name}})
 	switch {
 	case err == nil && before.id == id:
 		return before, nil
@@ -70,7 +70,7 @@ func (b *Backend) adopt(ctx context.Context, id string, found []byte) (*resolved
 	if err := b.d.api.ImageTag(ctx, id, name); err != nil {
 		return nil, fmt.Errorf("naming image %s: %w", id, b.d.explain(err))
 	}
-	return b.d.inspect(ctx, Options{Image: name})
+	return b.d.inspect(ctx, Options{Origin: Origin{Image: name}})
 }
 
 // use sets the image of later containers.

@@ -116,9 +116,11 @@ func connect(host string, lookupEnv func(string) (string, bool)) (*Daemon, error
 func optionsOf(b *lang.Backend, root string) Options {
 	d, c := lang.AttributesOf[attributes](b), b.Container
 	o := Options{
-		Image: c.Image, Platform: d.Platform, Pull: Pull(d.Pull),
-		User: d.User, Workdir: d.Workdir, Network: d.Network,
-		CPUs: d.CPUs, Memory: d.Memory, Pids: int64(d.Pids), GPUs: c.GPUs,
+		Origin:     Origin{Image: c.Image, Platform: d.Platform, Pull: Pull(d.Pull)},
+		Privileges: Privileges{User: d.User},
+		Workdir:    d.Workdir,
+		Reach:      Reach{Network: d.Network},
+		Limits:     Limits{CPUs: d.CPUs, Memory: d.Memory, Pids: int64(d.Pids), GPUs: c.GPUs},
 	}
 	if d.Pids == 0 {
 		o.Pids = -1

@@ -33,6 +33,25 @@ const (
 
 // Options configures a Backend. Exactly one of Image and Build is required.
 type Options struct {
+	Origin
+	Privileges
+	Reach
+	Limits
+	Probes
+	Lifecycle
+
+	// Workdir is the absolute path of the workspace in the container; "" means DefaultWorkdir.
+	Workdir string
+	Mounts  []Mount
+	// Program is the file of the runner, the first process of containers: a static program for Linux that
+	// implements backend.ContainerCommand.
+	Program string
+	// Copy copies files in and out even if a mount would work.
+	Copy bool
+}
+
+// Origin selects the image of containers.
+type Origin struct {
 	// Image is a reference, "python:3.12-slim", or an image ID.
 	Image string
 	// Build reports that Build or Find must be called first and determines the image.
@@ -40,7 +59,10 @@ type Options struct {
 	// Platform is "linux/arm64" or the like; "" means the daemon's platform.
 	Platform string
 	Pull     Pull
+}
 
+// Privileges configures the user of commands and its permissions.
+type Privileges struct {
 	// User is "name", "uid" or either with ":group". "" means the image's user or, if that is root,
 	// DefaultUser.
 	User string
@@ -49,54 +71,55 @@ type Options struct {
 	// Capabilities lets commands keep the default capabilities of containers instead of none, so that root can
 	// change owners of files and switch users.
 	Capabilities bool
-	// Workdir is the absolute path of the workspace in the container; "" means DefaultWorkdir.
-	Workdir string
+}
+
+// Reach configures the network access of commands.
+type Reach struct {
 	// Network is "none", "bridge" for a bridge without other containers, or the name of a network of the
 	// daemon; "" means "none". With "none", commands that are Online get "bridge".
 	Network string
-
 	// Services run next to the container of a session, from its first command on, under the same limits. They
 	// share a network with only the container, which has no access to others if Network is "none".
 	Services []lang.Service
 	// Hosts lists the hosts that commands can reach through a proxy, the only access from that network to
 	// others: names, "*." and a name, addresses and ranges. Network must be "none".
 	Hosts []string
+}
 
+// Limits contains the resource limits of a container.
+type Limits struct {
 	CPUs   float64 // 0 means no limit
 	Memory int64   // bytes, swap included; 0 means no limit
 	// Pids limits the processes and threads at a time; 0 means DefaultPids, and a negative number means no
 	// limit.
 	Pids int64
 	// GPUs is "all", a number, or "device=" and a list of ids or indices; "" means no GPU.
-	GPUs   string
-	Mounts []Mount
-	// Program is the file of the runner, the first process of containers: a static program for Linux that
-	// implements backend.ContainerCommand.
-	Program string
+	GPUs string
+}
 
+// Probes configures the queries about images for a Backend's identity.
+type Probes struct {
 	// Python is the interpreter that uv must find in the container: "3.12". "" leaves the choice to uv, or
 	// means python3 where uv is missing.
 	Python string
 	// Env is the environment of the probe for the interpreter.
 	Env []string
-
-	// Facts is a directory that stores the answers of an image's containers, sealed at Place; "" stores
-	// nothing.
+	// Facts is a directory that stores the answers of an image's containers, sealed at Place; "" stores none.
 	Facts string
 	Place proof.Place
-	// FactsReadOnly stores no new answers there.
+	// FactsReadOnly adds no answers to Facts.
 	FactsReadOnly bool
+}
 
-	// Scratch is the directory of this machine below which workspaces are created; it is created if missing.
-	// "" means the system's directory for temporary files.
-	Scratch string
-	// Copy copies files in and out even if a mount would work.
-	Copy bool
-
+// Lifecycle configures sessions and the end of commands.
+type Lifecycle struct {
 	// Project and Run become labels.
 	Project, Run string
 	// Registry lists sessions before they exist; nil means none are listed.
 	Registry *backend.Registry
+	// Scratch is the directory of this machine below which workspaces are created; it is created if missing.
+	// "" means the system's directory for temporary files.
+	Scratch string
 	// Grace is the time between SIGTERM and SIGKILL for a command that reached its timeout or was cancelled;
 	// 0 means DefaultGrace.
 	Grace time.Duration

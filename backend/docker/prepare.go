@@ -60,7 +60,7 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 		return "", backend.Exit{}, err
 	}
 	snapshot := snapshotRepository + ":" + snapshotTag(image.id, b.user(image), name)
-	_, err = b.d.inspect(ctx, Options{Image: snapshot})
+	_, err = b.d.inspect(ctx, Options{Origin: Origin{Image: snapshot}})
 	if err == nil || !errdefs.IsNotFound(err) {
 		return snapshot, backend.Exit{}, err
 	}

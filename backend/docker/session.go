@@ -55,7 +55,7 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 	}
 	var snapshot *resolved
 	if spec.Snapshot != "" {
-		if snapshot, err = b.d.inspect(ctx, Options{Image: spec.Snapshot}); err != nil {
+		if snapshot, err = b.d.inspect(ctx, Options{Origin: Origin{Image: spec.Snapshot}}); err != nil {
 			return nil, fmt.Errorf("opening session: %w", err)
 		}
 	}

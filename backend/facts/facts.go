@@ -33,6 +33,16 @@ type Fact struct {
 	Text     string           `json:"text,omitempty"`
 }
 
+// Source configures the storage of a backend's facts.
+type Source struct {
+	// Facts is the file of the machines' answers, sealed at Place.
+	Facts string
+	Place proof.Place
+	// NotAsked is the error for a question without a stored answer, for a caller that must not start machines;
+	// nil means that machines are queried.
+	NotAsked error
+}
+
 // File holds facts of machines of one kind. It is safe for concurrent use.
 type File struct {
 	path  string

@@ -28,8 +28,9 @@ const spares = 16
 func openLocal(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 	a := lang.AttributesOf[lang.LocalAttributes](b)
 	o := local.Options{
-		Python: b.Python, Versions: a.Versions, Path: searchPath(s, b), Env: env, Scratch: s.Scratch, Registry: s.Registry,
-		Spares: spares, Digest: s.Digest, Isolation: a.Isolation, Isolator: kind.SmallProgram,
+		Probes:      local.Probes{Python: b.Python, Versions: a.Versions, Path: searchPath(s, b), Env: env, Digest: s.Digest},
+		Lifecycle:   local.Lifecycle{Scratch: s.Scratch, Registry: s.Registry, Spares: spares},
+		Confinement: local.Confinement{Isolation: a.Isolation, Isolator: kind.SmallProgram},
 	}
 	if err := isolate(s, &o, a.Readable, a.Unhashed); err != nil {
 		return plan.Executor{}, err
@@ -81,7 +82,7 @@ func unidentified(s *kind.Site, cfg *lang.Config) []string {
 		for _, v := range b.Env {
 			env = append(env, v.Name+"="+v.Value)
 		}
-		on := local.New(s.Store, local.Options{Path: searchPath(s, b), Env: env})
+		on := local.New(s.Store, local.Options{Probes: local.Probes{Path: searchPath(s, b), Env: env}})
 		shims = append(shims, on.Unidentified(plan.ProgramWords(slices.Concat(lines, b.Setup)))...)
 	}
 	slices.Sort(shims)
@@ -136,7 +137,7 @@ func checkLocal(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []k
 
 // isolated reports the level of isolation of sessions, and the reason why it is not higher.
 func isolated(s *kind.Site) kind.Finding {
-	o := local.Options{Scratch: s.Scratch}
+	o := local.Options{Lifecycle: local.Lifecycle{Scratch: s.Scratch}}
 	if err := isolate(s, &o, nil, nil); err != nil {
 		return kind.Finding{Subject: "isolation", State: "missing", Detail: err.Error()}
 	}
@@ -158,7 +159,7 @@ func isolated(s *kind.Site) kind.Finding {
 func python(ctx context.Context, s *kind.Site) kind.Finding {
 	path, _ := s.LookupEnv("PATH")
 	home, _ := s.LookupEnv("HOME")
-	b := local.New(s.Store, local.Options{Path: path, Env: []string{"PATH=" + path, "HOME=" + home}, Scratch: s.Scratch})
+	b := local.New(s.Store, local.Options{Probes: local.Probes{Path: path, Env: []string{"PATH=" + path, "HOME=" + home}}, Lifecycle: local.Lifecycle{Scratch: s.Scratch}})
 	interpreter, version, err := b.Interpreter(ctx)
 	if err != nil {
 		return kind.Finding{Subject: "python", State: "missing", Detail: err.Error()}

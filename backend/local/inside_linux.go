@@ -49,7 +49,7 @@ func NewInside(store cache.Store, c backend.Container) (*Backend, error) {
 	if err := protect(); err != nil {
 		return nil, fmt.Errorf("protecting the first process: %w", err)
 	}
-	b := New(store, Options{Isolation: string(isolation.None), Network: backend.PrivateNetwork, Grace: c.Grace})
+	b := New(store, Options{Confinement: Confinement{Isolation: string(isolation.None)}, Network: backend.PrivateNetwork, Lifecycle: Lifecycle{Grace: c.Grace}})
 	b.inside = &inside{Container: c, user: user}
 	return b, nil
 }

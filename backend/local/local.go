@@ -53,6 +53,16 @@ const defaultGrace = 1500 * time.Millisecond
 
 // Options configures a Backend. The zero value is valid.
 type Options struct {
+	Probes
+	Confinement
+	Lifecycle
+	// Network is the network of commands with ports. The default is a private network if PrivateNetwork
+	// succeeds, and otherwise the machine's.
+	Network backend.Network
+}
+
+// Probes configures the queries about programs of this machine for a Backend's identity.
+type Probes struct {
 	// Python is the interpreter to request from uv: "3.12", "pypy@3.10"; "" means uv's choice.
 	Python string
 	// Versions are shell commands whose output is part of the identity, each run once: the versions of tools
@@ -66,6 +76,30 @@ type Options struct {
 	// Env is the environment of the identity probes, in which uv looks for interpreters; Path is added unless
 	// it has a PATH.
 	Env []string
+}
+
+// Confinement configures what commands can read and change.
+type Confinement struct {
+	// Isolation is the required isolation.Level of sessions; "" means the highest that the machine allows.
+	Isolation string
+	// Isolator returns the file of a small program of the same build that sets up isolated processes; nil or
+	// "" means this program.
+	Isolator func() string
+	// Tried reports that the machine is already known to allow Isolation: a test takes as long as a short
+	// command.
+	Tried bool
+	// Readable are files and directories that commands can read in addition to those of the system.
+	// ReadableNames are their names in the configuration, for the identity; Unhashed are those whose content
+	// is in no key.
+	Readable, ReadableNames, Unhashed []string
+	// Hidden are paths without symbolic links that no command can read, except deeper paths that its arguments
+	// or environment name. Home, the caller's home directory, is also hidden.
+	Hidden []string
+	Home   string
+}
+
+// Lifecycle configures workspaces and the end of commands.
+type Lifecycle struct {
 	// Scratch is the directory below which workspaces are created; it is created if missing. "" means the
 	// system's directory for temporary files.
 	Scratch string
@@ -77,26 +111,6 @@ type Options struct {
 	// Session is the name of every session's directory below Scratch, instead of a random one, so there can be
 	// only one session at a time. It has the form of workspace.NewID.
 	Session string
-	// Isolation is the required isolation.Level of sessions; "" means the highest that the machine allows.
-	// Readable are files and directories that commands can read in addition to those of the system; Hidden are
-	// paths without symbolic links that no command can read, except deeper paths that its arguments or
-	// environment name. Home is the caller's home directory, which is also hidden. ReadableNames are the names
-	// of Readable in the configuration, for the identity. Unhashed are the paths in Readable whose content is
-	// in no key.
-	Isolation string
-	// Isolator returns the file of a small program of the same build that sets up isolated processes; nil or
-	// "" means this program.
-	Isolator func() string
-	// Tried reports that the machine is already known to allow Isolation: a test takes as long as a short
-	// command.
-	Tried            bool
-	Readable, Hidden []string
-	ReadableNames    []string
-	Unhashed         []string
-	Home             string
-	// Network is the network of commands with ports. The default is a private network if PrivateNetwork
-	// succeeds, and otherwise the machine's.
-	Network backend.Network
 	// Grace is the time between SIGTERM and SIGKILL for a command that reached its timeout or was cancelled; 0
 	// means 1.5 seconds.
 	Grace time.Duration

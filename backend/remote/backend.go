@@ -17,7 +17,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/internal/proof"
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
@@ -35,6 +34,15 @@ type Options struct {
 	// Program is the file of fevalgraph for the workers' system, and Judge the file of go-judge; "" means no
 	// sandbox.
 	Program, Judge string
+	Limits
+	// Notice tells the user that the engine refuses actions, and that it accepts them again. It is called
+	// under a lock, and can be nil.
+	Notice func(text string)
+	facts.Source
+}
+
+// Limits contains the limits on actions, and on waiting for an engine.
+type Limits struct {
 	// InFlight limits the actions at a time.
 	InFlight int
 	// MaxTimeout is the maximum timeout of an action that the engine accepts.
@@ -44,14 +52,6 @@ type Options struct {
 	Patience time.Duration
 	// MaxState limits the bytes that one command leaves for the next.
 	MaxState int64
-	// Notice tells the user that the engine refuses actions, and that it accepts them again. It is called
-	// under a lock, and can be nil.
-	Notice func(text string)
-	// Facts is the file of the machines' answers, sealed at Place. NotAsked is the error for an
-	// unanswered question if machines cannot be queried; nil queries them.
-	Facts    string
-	Place    proof.Place
-	NotAsked error
 }
 
 // Property is a property of a platform.

@@ -68,9 +68,14 @@ func newBackend(s *kind.Site, b *lang.Backend) (*Backend, error) {
 	}
 	s.OnClose(client.Close)
 	o := Options{
-		Client: client, Sender: reapi.NewSender(client), Store: s.Store, Name: b.Addr(), Program: program, Judge: r.GoJudge,
-		InFlight: inFlight, MaxTimeout: r.MaxTimeout, Patience: r.Patience, MaxState: r.MaxState,
-		Host: wire.Host{Scratch: r.Scratch, Path: r.Path, Python: b.Python, Versions: r.Versions, Isolation: r.Isolation, JudgeVersions: r.GoJudgeVersions},
+		Client:  client,
+		Sender:  reapi.NewSender(client),
+		Store:   s.Store,
+		Name:    b.Addr(),
+		Program: program,
+		Judge:   r.GoJudge,
+		Limits:  Limits{InFlight: inFlight, MaxTimeout: r.MaxTimeout, Patience: r.Patience, MaxState: r.MaxState},
+		Host:    wire.Host{Scratch: r.Scratch, Path: r.Path, Python: b.Python, Versions: r.Versions, Isolation: r.Isolation, JudgeVersions: r.GoJudgeVersions},
 	}
 	if s.Notice != nil {
 		o.Notice = func(text string) { s.Notice("backend " + b.Addr() + ": " + text) }

@@ -79,13 +79,16 @@ func newPool(s *kind.Site, b *lang.Backend) (*Pool, error) {
 	}
 	asked := &provider{clientOf(sky.API, b.Token, s.LookupEnv), localServerOf(s, sky.API), taskOf(b)}
 	o := Options{
-		Provider: asked, Remote: remoteOf(sky, s.LookupEnv), Store: s.Store, Leases: leasesOf(s), Living: s.Living,
-		Waiting: func() (int, float64) { return s.Backlog(m.Pool) }, Notice: s.Notice,
-		Name: b.Addr(), Project: s.Project(3), Run: s.Run, API: sky.API, Machines: machinesOf(b),
-		Slots: m.Slots, MaxClusters: m.MaxClusters, Deadline: sky.Deadline, Idle: sky.Idle, Keep: sky.Keep,
-		MaxCost: sky.MaxCost, Setup: sky.ClusterSetup,
-		Program: program, Python: b.Python, Isolation: sky.Isolation, Versions: sky.Versions,
-		GoJudge: sky.GoJudge, GoJudgeVersions: sky.GoJudgeVersions, GPUs: m.Resources.Accelerators != "",
+		Provider: asked,
+		Remote:   remoteOf(sky, s.LookupEnv),
+		Store:    s.Store,
+		Leases:   leasesOf(s),
+		Living:   s.Living,
+		Waiting:  func() (int, float64) { return s.Backlog(m.Pool) },
+		Notice:   s.Notice,
+		Labels:   Labels{Name: b.Addr(), Project: s.Project(3), Run: s.Run, API: sky.API, Machines: machinesOf(b)},
+		Limits:   Limits{Slots: m.Slots, MaxClusters: m.MaxClusters, Deadline: sky.Deadline, Idle: sky.Idle, Keep: sky.Keep, MaxCost: sky.MaxCost},
+		Host:     Host{Setup: sky.ClusterSetup, Program: program, Python: b.Python, Isolation: sky.Isolation, Versions: sky.Versions, GoJudge: sky.GoJudge, GoJudgeVersions: sky.GoJudgeVersions, GPUs: m.Resources.Accelerators != ""},
 	}
 	if s.Registry == nil { // no node will run
 		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("the machines of backend %s are unknown until a run has launched some", b.Addr())}

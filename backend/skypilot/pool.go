@@ -15,7 +15,6 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
 // Options configures a Pool.
@@ -26,12 +25,6 @@ type Options struct {
 	Leases   Leases
 	// Living reports whether a run of the project is running.
 	Living func(run string) (bool, error)
-	// NotAsked is the error for questions without a known answer, for a caller that must not launch clusters;
-	// nil lets the pool launch clusters.
-	NotAsked error
-	// Facts is the file for the facts that the pool's machines reported, sealed at Place.
-	Facts string
-	Place proof.Place
 	// Waiting returns how many nodes wait for slots, besides those that have requested a slot, and the
 	// expected duration of their work in seconds; nil means that no nodes wait.
 	Waiting func() (nodes int, seconds float64)
@@ -40,24 +33,37 @@ type Options struct {
 	// Serial is a channel with capacity 1 that has a value during a launch, if concurrent launches disturb
 	// each other; nil if they do not.
 	Serial chan struct{}
+	Labels
+	Limits
+	Host
+	facts.Source
+}
 
+// Labels name a pool and its clusters.
+type Labels struct {
 	Name     string // the backend's address
 	Project  string // letters that identify the project
 	Run      string
 	API      string // address of the API server
 	Machines string // description of the machines, for users and to distinguish kinds
+}
 
+// Limits bound the clusters of a pool, and what they cost.
+type Limits struct {
 	Slots       int           // concurrent sessions on a cluster
-	MaxClusters int           // maximum number of concurrent clusters
+	MaxClusters int           // at once
 	Deadline    time.Duration // for launching a cluster
 	Idle        time.Duration // time without work after which a cluster is ended during a run; 0 means at its end
 	Keep        time.Duration // how long clusters wait for another run; 0 means that they do not wait
 	// Hourly returns the cost of a cluster per hour in US dollars; nil if unknown.
 	Hourly  func() *float64
-	MaxCost float64  // US dollars that a run can spend; 0 means no limit
-	Setup   []string // commands on each cluster before its worker
+	MaxCost float64 // US dollars that a run can spend; 0 means no limit
+}
 
-	Program         string // file of fevalgraph for the clusters
+// Host describes how clusters are used.
+type Host struct {
+	Setup           []string // commands on each cluster before its worker
+	Program         string   // file of fevalgraph for the clusters
 	Python          string
 	Isolation       string
 	Versions        []string
@@ -88,9 +94,9 @@ type Pool struct {
 	reserved  float64       // US dollars an hour of clusters that are being launched
 	wrong     error         // a cluster differed from the known facts
 	failed    error         // error of the last launch
-	failedAt  time.Time     // time of failed
+	failedAt  time.Time     // when
 	spent     float64       // US dollars for ended clusters
-	left      []Lease       // errors about clusters that could not be ended
+	left      []Lease       // clusters that could not be ended
 	prepared  []preparation
 	closed    bool
 

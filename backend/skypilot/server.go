@@ -129,7 +129,7 @@ func (l *localServer) begin(ctx context.Context) error {
 		return &backend.ToolError{Tool: "sky", Err: errors.New("it is not in PATH"), Hint: skyHint}
 	}
 	l.site.Notice(fmt.Sprintf("starting SkyPilot's API server, since %s does not answer", l.base))
-	here := local.New(l.site.Store, local.Options{Scratch: l.site.Scratch, Registry: l.site.Registry, Isolation: "none", Grace: 5 * time.Second})
+	here := local.New(l.site.Store, local.Options{Lifecycle: local.Lifecycle{Scratch: l.site.Scratch, Registry: l.site.Registry, Grace: 5 * time.Second}, Confinement: local.Confinement{Isolation: "none"}})
 	s, err := here.Open(ctx, backend.Spec{Name: "SkyPilot's API server"})
 	if err != nil {
 		return err

@@ -116,8 +116,9 @@ func (h *host) backend(session string) *local.Backend {
 		o.Isolation = level.Text
 	}
 	made := local.New(h.store, local.Options{
-		Tried: tried, Python: o.Python, Versions: o.Versions, Path: o.Path, Env: []string{"PATH=" + o.Path, "HOME=" + filepath.Join(h.base, homeDir)}, Scratch: h.base, Registry: h.registry,
-		Isolation: o.Isolation, Hidden: []string{h.dir}, Session: session,
+		Confinement: local.Confinement{Tried: tried, Isolation: o.Isolation, Hidden: []string{h.dir}},
+		Probes:      local.Probes{Python: o.Python, Versions: o.Versions, Path: o.Path, Env: []string{"PATH=" + o.Path, "HOME=" + filepath.Join(h.base, homeDir)}},
+		Lifecycle:   local.Lifecycle{Scratch: h.base, Registry: h.registry, Session: session},
 	})
 	h.ends = append(h.ends, func() error { return made.Close(context.Background()) })
 	return made

@@ -157,8 +157,9 @@ func (o *Options) host(store cache.Store, registry *backend.Registry, dir string
 	// sockets in a workspace must be short.
 	scratch := filepath.Join(os.TempDir(), fmt.Sprintf("fevalgraph-%d", os.Getuid()))
 	made := local.New(store, local.Options{
-		Python: o.Python, Versions: o.Versions, Path: path, Env: append(tools, "HOME="+home), Scratch: scratch, Registry: registry,
-		Spares: spares, Isolation: o.Isolation, Home: home, Hidden: []string{dir},
+		Probes:      local.Probes{Python: o.Python, Versions: o.Versions, Path: path, Env: append(tools, "HOME="+home)},
+		Lifecycle:   local.Lifecycle{Scratch: scratch, Registry: registry, Spares: spares},
+		Confinement: local.Confinement{Isolation: o.Isolation, Home: home, Hidden: []string{dir}},
 	})
 	h = worker.Host{Store: store, Backend: made, Environments: filepath.Join(dir, "environments"), Tools: tools, Spool: filepath.Join(dir, "spool")}
 	ends := []func() error{func() error { return made.Close(context.Background()) }}
