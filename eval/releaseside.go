@@ -198,7 +198,7 @@ func (s *releaseSide) compile(ctx context.Context, o *Options, dir string) error
 		targets = append(targets, c.Node)
 	}
 	targets = append(targets, s.addSeen()...)
-	s.rep, err = s.execute(ctx, targets, graph.Options{Store: s.store, Pretend: true})
+	s.rep, err = s.execute(ctx, targets, graph.Options{Store: s.store, Preview: graph.Preview{Pretend: true}})
 	return err
 }
 

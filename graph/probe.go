@@ -1,17 +1,17 @@
 package graph
 
-// probe is the state of a name in Node.Probes. Without one, all deciders could
-// wait for the same slow backend, which answers the first of them and keeps the
-// answer, while nodes that have nothing to do with it wait for a decider.
+// probe is the state of a name in Node.Probes. It prevents all deciders from
+// waiting for the same slow backend, which caches its first answer, while
+// unrelated nodes wait for a decider.
 type probe struct {
-	answered bool // a decision with the name got a key
-	underway bool // a decision with the name is being made
+	answered bool // a decision with the name has computed a key
+	underway bool // a decision with the name is running
 	listed   bool // in scheduler.unanswered
 	waiting  []ID // undecided nodes, until the probe is answered; highest priority first
 }
 
-// beginProbes reports whether a node can be decided now. If not, it is set aside
-// until the decision that it waits for is over.
+// beginProbes reports whether a node can be decided now. If not, it is set
+// aside until the decision that it waits for has ended.
 func (s *scheduler) beginProbes(id ID) bool {
 	names := s.g.Node(id).Probes
 	for _, name := range names {
@@ -29,9 +29,9 @@ func (s *scheduler) beginProbes(id ID) bool {
 	return true
 }
 
-// endProbes lets nodes be decided that waited for a decision. If that has not got
-// as far as a key, they remain set aside, and the first of them probes again: to
-// move all of them for each failure would take quadratic time.
+// endProbes releases nodes that waited for a decision. If that has not
+// computed a key, they stay set aside, and the first of them probes again:
+// moving all of them after each failure would take quadratic time.
 func (s *scheduler) endProbes(d *decision) {
 	for _, name := range d.n.Probes {
 		p := s.probes[name]

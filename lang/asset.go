@@ -64,7 +64,7 @@ func (b *block) assetSource(a *Asset) (single bool) {
 	}
 	written, g := b.text("source")
 	if g != isSet {
-		return true // no further check is possible
+		return true // it cannot be checked further
 	}
 	source, g := b.path("source")
 	if g != isSet {
@@ -77,7 +77,7 @@ func (b *block) assetSource(a *Asset) (single bool) {
 	}
 	if isGlob(written) {
 		b.l.input("exists", source)
-		if _, err := os.Lstat(source); err != nil { // no file of that very name
+		if _, err := os.Lstat(source); err != nil { // the file with exactly that name is missing
 			b.globSource(a, written)
 			return false
 		}

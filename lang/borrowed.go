@@ -9,8 +9,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
 
-// Makers of submissions can put symbolic links into the directories that they own. So a source
-// that leads through one into the source of another solution of its problem is refused.
+// Authors of submissions can put symbolic links into their directories. So a source that leads
+// through a link into the source of another solution of its problem is refused.
 
 // origin is the target of a solution's source.
 type origin struct {
@@ -36,8 +36,8 @@ func (l *loader) refuseBorrowed() {
 	}
 }
 
-// moved reports whether a source leads through a link, below the project's directory if it is
-// there.
+// moved reports whether a source leads through a link. Links above the project's directory do
+// not count.
 func (l *loader) moved(o origin) bool {
 	if rel, ok := subpath.Rel(l.root, o.answer.Source); ok {
 		return o.real != filepath.Join(l.realDir(l.root), rel)
@@ -59,7 +59,7 @@ func (l *loader) refuseIn(origins []origin) {
 }
 
 // lender returns the origin that o leads into through a link, or that is in the directory that o
-// leads to. It returns nil if o borrows nothing. origins are sorted by their real paths.
+// leads to. It returns nil if o does not borrow. origins are sorted by their real paths.
 func (l *loader) lender(o origin, origins []origin) *origin {
 	lends := func(at string, exact bool) *origin {
 		i, _ := slices.BinarySearchFunc(origins, at, func(x origin, at string) int { return strings.Compare(x.real, at) })
@@ -81,8 +81,8 @@ func (l *loader) lender(o origin, origins []origin) *origin {
 	return lends(o.real+string(filepath.Separator), false)
 }
 
-// borrows reports whether o leads through a link that is below every directory that both
-// sources have in common by their names.
+// borrows reports whether o leads through a link below the deepest directory that both sources
+// share by name.
 func (l *loader) borrows(o, other origin) bool {
 	a, b := o.answer.Source, other.answer.Source
 	if subpath.Contains(a, b) || subpath.Contains(b, a) {

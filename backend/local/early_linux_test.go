@@ -14,7 +14,7 @@ import (
 func TestLimitBeforeProgram(t *testing.T) {
 	t.Parallel()
 	need(t, isolation.Full)
-	s := open(t, local.Options{Scratch: t.TempDir(), Path: backendtest.Path, Isolation: string(isolation.Full), Grace: 50 * time.Millisecond}, backend.Spec{})
+	s := open(t, local.Options{Lifecycle: local.Lifecycle{Scratch: t.TempDir(), Grace: 50 * time.Millisecond}, Probes: local.Probes{Path: backendtest.Path}, Confinement: local.Confinement{Isolation: string(isolation.Full)}}, backend.Spec{})
 	for after := 100 * time.Microsecond; after < 20*time.Millisecond; after += 200 * time.Microsecond {
 		exit, err := s.Exec(t.Context(), backend.Command{Argv: []string{"sleep", "60"}, Timeout: after})
 		if err != nil || !exit.TimedOut {

@@ -84,7 +84,7 @@ func TestEventsOf(t *testing.T) {
 // The first limit leaves a busy machine the time to start a shell.
 func TestStoppedUntilItsLimit(t *testing.T) {
 	t.Parallel()
-	s := openSession(t, Options{Grace: time.Millisecond})
+	s := openSession(t, Options{Lifecycle: Lifecycle{Grace: time.Millisecond}})
 	if exit, _ := shell(t, s, "kill -STOP $$", 10*time.Second); !exit.TimedOut || !exit.Stopped {
 		t.Errorf("a program that was stopped: %+v", exit)
 	}
@@ -149,7 +149,7 @@ func TestInherited(t *testing.T) {
 // otherwise reaches none: commands run by two callers with equal identities have equal limits.
 func TestInheritedHardLimits(t *testing.T) {
 	if dir := os.Getenv("FEVALGRAPH_TEST_LIMITED"); dir != "" {
-		b := New(cache.NewMemory(), Options{Path: os.Getenv("PATH"), Scratch: dir, Isolation: "none"})
+		b := New(cache.NewMemory(), Options{Probes: Probes{Path: os.Getenv("PATH")}, Lifecycle: Lifecycle{Scratch: dir}, Confinement: Confinement{Isolation: "none"}})
 		s, err := b.Open(t.Context(), backend.Spec{Name: "node"})
 		if err != nil {
 			t.Fatal(err)

@@ -13,9 +13,9 @@ import (
 )
 
 // openRegular opens the regular file at the slash-separated name below the
-// work directory. A symlink anywhere on the way is refused. Files and
-// directories that a program made unreadable are made readable first: they
-// are ours.
+// work directory. It returns an error for a symlink anywhere in the path.
+// Files and directories that a program made unreadable are made readable
+// first.
 func (w *Workspace) openRegular(name string) (*os.File, error) {
 	root, inside := w.root, w.inputPath(name)
 	if !fs.ValidPath(name) || name == "." {
@@ -62,8 +62,8 @@ func (w *Workspace) openRegular(name string) (*os.File, error) {
 	return f, nil
 }
 
-// allow adds the permission bits to what is at name, a directory or regular
-// file that was looked at before.
+// allow adds permission bits to name, a directory or regular file that was
+// examined before.
 func allow(root *os.Root, name string, bits fs.FileMode) error {
 	info, err := root.Lstat(name)
 	if err != nil || info.Mode().Perm()&bits == bits {

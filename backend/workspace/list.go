@@ -14,7 +14,7 @@ import (
 )
 
 // Real returns the absolute path of a file or directory of the workspace, and whether it is
-// a directory. It is an error if a symlink, or anything else, is on the way or in its place.
+// a directory. It returns an error if the path contains a symlink or leads to anything else.
 func (w *Workspace) Real(name string) (at string, dir bool, err error) {
 	if w.root == nil {
 		return "", false, fmt.Errorf("workspace: %w", fs.ErrClosed)
@@ -37,7 +37,7 @@ func (w *Workspace) Real(name string) (at string, dir bool, err error) {
 	return filepath.Join(w.base, filepath.FromSlash(at)), dir, nil
 }
 
-// List does what backend.Lister.List says.
+// List implements backend.Lister.List.
 func (w *Workspace) List(ctx context.Context, dir string, most int) ([]string, error) {
 	if w.root == nil {
 		return nil, fmt.Errorf("listing %q: workspace: %w", dir, fs.ErrClosed)
@@ -56,7 +56,7 @@ func (w *Workspace) List(ctx context.Context, dir string, most int) ([]string, e
 	top := w.inputPath(dir)
 	err = fs.WalkDir(w.root.FS(), top, func(name string, entry fs.DirEntry, err error) error {
 		switch {
-		case errors.Is(err, fs.ErrPermission): // a program locked it
+		case errors.Is(err, fs.ErrPermission): // a program removed its permissions
 			if err := allow(w.root, name, 0o700); err != nil {
 				return err
 			}

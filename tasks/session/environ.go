@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// DescribeBackend adds what commands run on, which the identity of a backend says.
+// DescribeBackend adds the identity of the backend that commands run on.
 func DescribeBackend(ctx context.Context, m *graph.Manifest, identity func(context.Context) (backend.Identity, error)) error {
 	fields, err := identity(ctx)
 	for _, f := range fields {
@@ -39,19 +39,19 @@ func DescribeInherited(m *graph.Manifest, variables []Variable) {
 	}
 }
 
-// Variable is one environment variable of a command.
+// Variable is an environment variable of a command.
 type Variable struct {
 	Name, Value string
-	Secret      string // name of the secret it holds: the value is not hashed and not shown
-	Unhashed    bool   // cannot change a verdict: proxies, certificates
-	// Passed marks a variable of the caller's, whose URLs can have a name and a password in them.
+	Secret      string // name of the secret in Value, which is neither hashed nor shown
+	Unhashed    bool   // cannot change a verdict, such as proxies and certificates
+	// Passed marks a variable from the caller, whose URLs can contain names and passwords.
 	Passed bool
 }
 
-// Environment is an environment, complete, in order; later ones win.
+// Environment is a complete environment, in order; later variables win.
 type Environment []Variable
 
-// Describe adds what of l can change an outcome, sorted by name.
+// Describe adds the variables that can change an outcome, sorted by name.
 func (l Environment) Describe(m *graph.Manifest) {
 	last := map[string]Variable{}
 	var names []string
@@ -67,7 +67,7 @@ func (l Environment) Describe(m *graph.Manifest) {
 	slices.Sort(names)
 	for _, name := range names {
 		if v := last[name]; v.Secret != "" {
-			// Another label, or a plain value could look like a secret's name.
+			// A separate label, since a plain value could look like a secret's name.
 			m.String("env "+name+" from secret", v.Secret)
 		} else {
 			m.String("env "+name, v.Value)
@@ -75,8 +75,8 @@ func (l Environment) Describe(m *graph.Manifest) {
 	}
 }
 
-// Variables returns KEY=value, with room for a few more, for commands that run a submission's files: names
-// and passwords are removed from passed URLs.
+// Variables returns KEY=value, with capacity for a few more, for commands that run a submission's files:
+// names and passwords are removed from the caller's URLs.
 func (l Environment) Variables() []string {
 	return l.variables(backend.WithoutUserinfo)
 }
@@ -98,8 +98,8 @@ func (l Environment) variables(passed func(string) string) []string {
 	return env
 }
 
-// Masked returns Secrets, and the names and passwords in passed URLs: logs must not contain them. They are
-// in no key.
+// Masked returns Secrets, and the names and passwords in the caller's URLs, which logs must not contain.
+// They are in no key.
 func (l Environment) Masked() []string {
 	masked := l.Secrets()
 	for _, v := range l {
@@ -110,7 +110,7 @@ func (l Environment) Masked() []string {
 	return masked
 }
 
-// Value returns the value of a variable that counts, or "".
+// Value returns the effective value of a variable, or "".
 func (l Environment) Value(name string) string {
 	for _, v := range slices.Backward(l) {
 		if v.Name == name {
