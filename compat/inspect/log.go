@@ -241,7 +241,7 @@ func (l *log) finish() (*plan.Log, error) {
 		out.Labels["model"] = l.eval.Model
 	}
 	for i := range l.attempts { // the task is known only by now: members of JSON have no order
-		l.attempts[i].Problem = l.eval.Task + "/" + l.attempts[i].Problem
+		l.attempts[i].Problem, l.attempts[i].Cluster = l.eval.Task+"/"+l.attempts[i].Problem, l.eval.Task
 	}
 	var scorers []string
 	for _, s := range l.eval.Scorers {

@@ -153,7 +153,7 @@ func (l *reader) finish(path string) ([]*plan.Log, error) {
 	}
 	out := &plan.Log{Attempts: l.attempts, Labels: map[string]string{"task": task}}
 	for i := range out.Attempts {
-		out.Attempts[i].Problem = task + "/" + out.Attempts[i].Problem
+		out.Attempts[i].Problem, out.Attempts[i].Cluster = task+"/"+out.Attempts[i].Problem, task
 	}
 	for _, metric := range l.metrics {
 		if !l.numbers[metric] {

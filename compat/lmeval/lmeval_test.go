@@ -73,7 +73,7 @@ func TestValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := fmt.Sprintf("%q %v %v %v %q", l.Name, l.Labels, l.Metrics, l.Attempts, l.Notes)
-	const want = `"" map[task:my_task] [acc f1] [{my_task/1 1 map[acc:1 f1:0.5] judged } {my_task/b 1 map[acc:0] judged }] ` +
+	const want = `"" map[task:my_task] [acc f1] [{my_task/1 my_task 1 map[acc:1 f1:0.5] judged } {my_task/b my_task 1 map[acc:0] judged }] ` +
 		`["ppl has no numbers of single documents, and is left out" "1 value of f1 without a number, which have no verdict" "acc,strict has no numbers of single documents, and is left out"]`
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
