@@ -53,7 +53,7 @@ export UV_HTTP_CONNECT_TIMEOUT ?= 60
 export UV_HTTP_RETRIES ?= 8
 
 # Packages with real programs in make test. Tests in SAME use none, and have run in unit.
-REAL := ./cmd/fevalgraph ./examples ./backend/docker ./backend/gojudge ./tasks ./tasks/separate
+REAL := ./cmd/fevalgraph ./examples ./backend ./backend/docker ./backend/gojudge ./tasks ./tasks/separate
 SAME := ^(TestBad|TestCommand|TestEveryCommandHasScript|TestKilled|TestKilledLeavesOrphans|TestBatchKilled|TestInterrupted|TestTwoAtOnce|TestDifferential|TestBehindLinks|TestPatternIsFileName|TestConfigurationOverFiles|TestChangedDuringRun|TestStoresInTurn|TestImagesInTurn|TestRecordsAreWhole|TestAddressesApart|TestProjectsApart|TestCI|TestCIFilesFit)$$
 # Tests for make engines.
 FAR := ^(TestSkyPilot.*|TestBuildbarn.*|TestBazelRemote|TestNeovim|TestVSCode)$$

@@ -2,29 +2,30 @@ package backend
 
 import "time"
 
-// ContainerCommand is the word by which a program of fevalgraph is started as the first process of
-// a container. The next word is a Container in JSON, or ContainerUser.
+// ContainerCommand is the subcommand that starts a fevalgraph program as the first process of a container.
+// The next argument is a Container in JSON, or ContainerUser.
 const ContainerCommand = "container"
 
-// ContainerUser has the program print the numbers of its user and group.
+// ContainerUser makes the program print its user and group ids.
 const ContainerUser = "user"
 
 // Container describes how the first process of a container runs the commands of its one session.
 type Container struct {
-	// User is the user of commands: a name or number, perhaps with a group after a colon.
+	// User is the user of commands: a name or number, optionally followed by a colon and a group.
 	User string
 	// Work, Home and Temp are the parts of the workspace.
 	Work, Home, Temp string
-	// Blobs is a directory for what is on its way there.
+	// Blobs is a directory for content that is being transferred to the workspace.
 	Blobs string
-	// Capabilities leaves commands the capabilities of the container. Without it they have none.
+	// Capabilities lets commands keep the capabilities of the container; otherwise they have none.
 	Capabilities bool
 	// Grace is the time between SIGTERM and SIGKILL.
 	Grace time.Duration
-	// Copied reports that the workspace is the container's own. Otherwise the parts are mounts,
-	// and the caller sees to the Places and ReadOnly of a Spec.
+	// Copied reports that the workspace is on the container's own file system. Otherwise its parts are mounts,
+	// and the caller implements the Places and ReadOnly of a Spec.
 	Copied bool
-	// Egress are hosts to which it serves as a proxy, at EgressPort, instead of running commands; nil means none.
+	// Egress lists hosts. If it is not nil, the process runs no commands and is a proxy to these hosts, at
+	// EgressPort.
 	Egress []string
 }
 

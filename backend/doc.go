@@ -8,18 +8,18 @@
 //	report, err := s.Collect(ctx, "report.json")
 //
 // A Backend has an Identity, which enters keys. Capabilities describe what it can do beyond running
-// commands; no caller asserts its type. Package backendtest is the suite that every backend passes.
+// commands; callers do not assert its type. Package backendtest is the suite that every backend passes.
 //
 // # Errors
 //
-// An error means that the machinery broke, so the work can be tried again. What a program did, however bad,
-// is an Exit. Nothing else is mapped, so a verdict never depends on the backend. Verify reports whether the
-// machine did its part before a bad Exit becomes a verdict; ErrSpoiled marks errors that programs of the
-// session can have caused. A PreemptedError is the loss of a machine, an AbsentError the lack of a device, a
-// ToolError the lack of a program, and a SettingError an attribute that the user must fix.
+// An error means that the infrastructure failed, so the work can be tried again. Whatever a program does
+// is reported as an Exit, never as an error, so a verdict never depends on the backend. Before a bad Exit
+// becomes a verdict, Verify checks that the machine worked; ErrSpoiled marks errors that programs of the
+// session can have caused. A PreemptedError means that a machine was lost, an AbsentError that a device is
+// missing, a ToolError that a program is missing, and a SettingError that the user must fix an attribute.
 //
 // # Crashes
 //
-// Registry lists sessions before anything of them exists, in a file that is locked while its run lives. Reap
-// ends and removes what dead runs left, as far as the entries are proven to be the user's.
+// Registry lists sessions before any part of them exists, in a file that is locked while its run lives.
+// Reap ends the processes and removes the files of dead runs, if the entries are proven to be the user's.
 package backend

@@ -9,8 +9,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 )
 
-// ErrNotRegular is returned by Collect, wrapped, for a symlink, directory, FIFO, socket or device, and for a
-// path that leads through a symlink. The commands of the session caused it, not the machinery.
+// ErrNotRegular is returned by Collect, wrapped, for a symlink, directory, FIFO, socket or device, and for
+// a path that leads through a symlink. It is caused by the session's commands, not by the infrastructure.
 var ErrNotRegular = errors.New("not a regular file")
 
 // ErrManyFiles is returned, wrapped, by a List that finds more files than requested or reads too
@@ -20,7 +20,7 @@ var ErrManyFiles = errors.New("too many files")
 // ErrNoRoom is returned, wrapped, by a Sandbox if the Files do not fit into a program's directory.
 var ErrNoRoom = errors.New("the files are larger than the program's directory")
 
-// ErrSpoiled matches the errors of Verify about what the commands of the session can have caused.
+// ErrSpoiled matches errors of Verify that the commands of the session can have caused.
 var ErrSpoiled = errors.New("the commands of a session can have caused this")
 
 // Spoiled returns err, unless it is nil, as an error that matches ErrSpoiled.
@@ -36,31 +36,30 @@ type spoiledError struct{ error }
 func (e spoiledError) Unwrap() error        { return e.error }
 func (e spoiledError) Is(target error) bool { return target == ErrSpoiled }
 
-// ToolError reports that a program the backend needs is not there or does not
-// work, and what to do about it. It means broken, never a verdict.
+// ToolError reports that a program that the backend needs is missing or does not work, and how to fix
+// that. It makes a node broken, and never becomes a verdict.
 type ToolError struct {
 	Tool string // as requested: "uv", "uvx", "./run.sh"
 	Err  error
 	Hint string // what the user can do; can be empty
 }
 
-// Error includes the hint, which is often all that the user sees. For a machine that was exhausted it is a
-// hint about that.
+// Error includes the hint, since often only the message is shown. If the machine was exhausted, the hint
+// is about that.
 func (e *ToolError) Error() string {
 	hint := cmp.Or(exhaustion.Hint(e.Err), e.Hint)
 	if hint == "" {
 		return fmt.Sprintf("%s: %v", e.Tool, e.Err)
 	}
-	first, rest, _ := strings.Cut(fmt.Sprint(e.Err), "\n") // of a message in a line, the rest is left out
+	first, rest, _ := strings.Cut(fmt.Sprint(e.Err), "\n") // messages shown in one line omit the rest
 	return strings.TrimSuffix(fmt.Sprintf("%s: %s (hint: %s)\n%s", e.Tool, first, hint, rest), "\n")
 }
 
 // Unwrap returns the reason.
 func (e *ToolError) Unwrap() error { return e.Err }
 
-// SettingError reports that an attribute of the backend's configuration cannot be
-// meant, as far as that shows only where it runs. The user must fix it, so
-// trying again cannot help.
+// SettingError reports an invalid attribute of the backend's configuration that only the backend's machine
+// could detect. The user must fix it; a retry cannot help.
 type SettingError struct {
 	Setting string // the attribute: "user"
 	Err     error
@@ -78,8 +77,8 @@ func (e *SettingError) Error() string {
 // Unwrap returns the reason.
 func (e *SettingError) Unwrap() error { return e.Err }
 
-// AbsentError reports that the machine which a backend is on lacks a device that
-// the configuration asks for. What needs it is skipped there.
+// AbsentError reports that the backend's machine lacks a device that the configuration requires. Nodes
+// that need it are skipped.
 type AbsentError struct {
 	Device string // "GPU"
 	Err    error

@@ -7,26 +7,23 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// ImageBuilder makes the image that a backend's commands run in. It is safe for
-// concurrent use.
+// ImageBuilder builds the image that a backend's commands run in. It is safe for concurrent use.
 type ImageBuilder interface {
-	// Ingredients returns what a build depends on besides the recipe.
+	// Ingredients returns everything that a build depends on, besides the recipe.
 	Ingredients(ctx context.Context, dockerfile []byte) (Identity, error)
-	// Build makes the image and returns what its content is, the same for
-	// images between which commands cannot tell. What is wrong with the recipe
-	// is a *SettingError.
+	// Build builds the image and returns an identifier of its content, which is equal for images that commands
+	// cannot distinguish. An error in the recipe is a *SettingError.
 	Build(ctx context.Context, r Recipe, out io.Writer) (content []byte, err error)
-	// Find reports whether an image with the content of that digest is there,
-	// and has commands run in it.
+	// Find reports whether an image with this content digest exists. If so, commands run in it from then on.
 	Find(ctx context.Context, content cache.Digest) (bool, error)
 }
 
-// Recipe describes an image to build, together with the backend's options: arguments, platform, network.
+// Recipe describes an image to build. The backend's options add arguments, platform and network.
 type Recipe struct {
-	// Dockerfile is its slash-separated path in the context, also when the
-	// context leaves it out; "" when it lies elsewhere.
+	// Dockerfile is its slash-separated path in the context, even if the context excludes it; "" if it is
+	// elsewhere.
 	Dockerfile string
 	Text       []byte       // of the Dockerfile
 	Context    cache.Digest // a tree
-	Afresh     bool         // take nothing from earlier builds
+	Afresh     bool         // do not use the build cache
 }

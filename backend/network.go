@@ -1,14 +1,15 @@
 package backend
 
-// Network tells where commands with Ports listen. Programs can tell the values apart, so it belongs into the
-// keys of nodes with ports.
+// Network is the kind of network on which commands with Ports listen. Programs can distinguish the kinds,
+// so it must enter the keys of nodes with ports.
 type Network string
 
 const (
-	// PrivateNetwork is a private loopback with every port free. The rest of the network is the same for all
-	// commands of a backend that has private networks only, and absent on a backend that has both kinds.
+	// PrivateNetwork is a private loopback with all ports free. If a backend has only private networks, all of
+	// its commands have the same access beyond the loopback; if it has both kinds, a private network has no
+	// other access.
 	PrivateNetwork Network = "private"
-	// SharedNetwork is the machine's, where commands with a port in common
-	// wait for one another. A port that a stranger has makes them break.
+	// SharedNetwork is the machine's network, where commands that declare the same port wait for each other.
+	// If another program has the port, they break.
 	SharedNetwork Network = "shared"
 )

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Preparations runs what prepares the sessions of backends once, and remembers the snapshots. The zero
-// value is ready; it is safe for concurrent use.
+// Preparations runs each preparation of sessions once and caches the snapshots. The zero value is ready to
+// use; it is safe for concurrent use.
 type Preparations struct {
 	mu    sync.Mutex
 	known map[preparationKey]*preparation
@@ -24,8 +24,8 @@ type preparation struct {
 	snapshot string
 }
 
-// Do returns the snapshot of what prepare made under the name, unless that was forgotten. Callers with
-// the same name wait for each other; after an error the next one prepares again.
+// Do returns the snapshot with this name, and calls prepare to make it on first use. Concurrent callers
+// with the same name wait for each other; after an error, the next caller tries again.
 func (p *Preparations) Do(b Backend, name string, prepare func() (snapshot string, err error)) (snapshot string, err error) {
 	one := p.preparationOf(b, name)
 	one.mu.Lock()
@@ -39,7 +39,7 @@ func (p *Preparations) Do(b Backend, name string, prepare func() (snapshot strin
 	return one.snapshot, nil
 }
 
-// Forget makes the next call of Do prepare again.
+// Forget drops a snapshot, so that the next call of Do prepares again.
 func (p *Preparations) Forget(b Backend, name string) {
 	one := p.preparationOf(b, name)
 	one.mu.Lock()
@@ -60,7 +60,7 @@ func (p *Preparations) preparationOf(b Backend, name string) *preparation {
 	return p.known[key]
 }
 
-// PrepareShared implements Prepare for backends whose sessions share files: it runs cmd in a separate
+// PrepareShared implements Prepare for backends whose sessions share files, by running cmd in a separate
 // session.
 func PrepareShared(ctx context.Context, b Backend, cmd Command) (Exit, error) {
 	cmd.Online = true

@@ -9,12 +9,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
-// SessionKey proves who listed a session. A registry lies in a project, which can come
-// from elsewhere, and its entries end and remove what they name: only those count that a
-// key proves which no project has.
+// SessionKey authenticates the entries of session registries. A registry is in a
+// project's directory, which can come from elsewhere, and its entries decide which
+// processes and files are removed. So only entries count that are proven with a key that
+// no project contains.
 type SessionKey []byte
 
-// ErrForeign reports that an entry of a registry is not the caller's own.
+// ErrForeign means that the caller's key does not prove a registry entry.
 var ErrForeign = errors.New("this user did not write its entry on this machine, so nothing that it names is changed")
 
 // Prove returns the proof of an entry of a run.
@@ -27,7 +28,8 @@ func (k SessionKey) Prove(run string, e Entry) string {
 	return hex.EncodeToString(proof.Key(k).Of([]byte(run+"\x00"), text))
 }
 
-// Check returns ErrForeign for an entry that the key did not prove. No key proves none.
+// Check returns ErrForeign unless the key proves the entry. An empty key proves no
+// entry.
 func (k SessionKey) Check(e Entry) error {
 	if len(k) == 0 || !hmac.Equal([]byte(e.Proof), []byte(k.Prove(e.Run, e))) {
 		return ErrForeign

@@ -15,19 +15,17 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
-// Reaped reports the end of a session that a dead run left behind. Err is nil if everything of it is
-// removed; otherwise it stays listed.
+// Reaped reports the end of a session that a dead run left behind. If Err is nil, the session was removed
+// completely; otherwise it stays in the registry.
 type Reaped struct {
 	Entry Entry
 	Err   error
 }
 
-// Reap ends and removes what dead runs left behind: for each registry file
-// whose lock can be taken, every listed session is handed to the reaper of
-// its kind, which must succeed on a session of which nothing exists. Files of
-// living runs are not touched. A file is removed once nothing is left in it.
-// A cancelled ctx stops between sessions. The error is about the registry
-// itself; those about sessions are in the list.
+// Reap ends and removes the sessions of dead runs. For each registry file whose lock it can take, it calls
+// the reaper of each session's kind, which must return nil if the session no longer exists. Files of
+// living runs are not touched. A file is removed once it is empty. A cancelled ctx stops between sessions.
+// The returned error is about the registry itself; errors about sessions are in the list.
 func Reap(ctx context.Context, dir string, reapers map[string]func(context.Context, Entry) error) ([]Reaped, error) {
 	var reaped []Reaped
 	err := eachDead(dir, func(path string, entries []Entry) error {
@@ -77,10 +75,10 @@ func Leftovers(dir string) ([]Entry, error) {
 	return left, nil
 }
 
-// Living reports whether a run has a living owner, by its registry file in dir.
+// Living reports whether the process of a run is alive, according to its registry file in dir.
 func Living(dir, run string) (bool, error) {
 	if run != filepath.Base(run) {
-		return false, nil // no run of ours is called that
+		return false, nil // not the name of a run
 	}
 	lock, err := lockedfile.TryExisting(filepath.Join(dir, run+registrySuffix))
 	switch {
@@ -94,9 +92,8 @@ func Living(dir, run string) (bool, error) {
 	return false, lock.Close()
 }
 
-// eachDead calls visit, under the file's lock, with the open entries of every
-// registry file that has no living owner, sorted by name. A dir that does not
-// exist has none.
+// eachDead calls visit, under the file's lock, with the open entries of every registry file without a
+// living owner, sorted by name. A missing dir contains none.
 func eachDead(dir string, visit func(path string, entries []Entry) error) error {
 	files, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -138,8 +135,8 @@ func visitDead(path, run string, visit func(path string, entries []Entry) error)
 	return visit(path, entries)
 }
 
-// decodeRegistry returns the entries that were added and not removed, in the
-// order of their adding. Lines that do not decode are skipped; see Registry.
+// decodeRegistry returns the entries that were added and not removed, in order of addition. Invalid lines
+// are skipped; see Registry.
 func decodeRegistry(text []byte) []Entry {
 	var entries []Entry
 	for raw := range bytes.Lines(text) {
@@ -158,7 +155,7 @@ func decodeRegistry(text []byte) []Entry {
 	return entries
 }
 
-// appendTo adds whole lines to a registry file whose lock the caller holds.
+// appendTo appends whole lines to a registry file. The caller must hold its lock.
 func appendTo(path string, lines []byte) error {
 	if len(lines) == 0 {
 		return nil

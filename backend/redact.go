@@ -12,20 +12,19 @@ import (
 	"strings"
 )
 
-// MinSecret is the length in bytes below which a secret is not masked: hiding
-// every "1" of a log would hide the log and betray the secret.
+// MinSecret is the minimum length in bytes of masked secrets: masking every "1" in a log would make it
+// unreadable and reveal the secret.
 const MinSecret = 4
 
 const mask = "***"
 
-// Redact returns a writer that passes what it is given on to w with every
-// occurrence of a secret replaced by "***", also when it is split over
-// several writes. Overlapping and adjacent occurrences become one mask. Of a
-// secret of several lines each line is a secret too, because logs are cut and
-// prefixed by lines. So is each form of encodings.
+// Redact returns a writer that passes its input to w with every occurrence of a secret replaced by "***",
+// even if an occurrence is split between writes. Overlapping and adjacent occurrences become one mask.
+// Each line of a multi-line secret is also masked, because logs are cut and prefixed by line, and so is
+// each form that encodings returns.
 //
-// What can be the beginning of a secret is held back until the next Write or
-// Close. Close flushes it and does not close w. Not safe for concurrent use.
+// A possible beginning of a secret is held back until the next Write or Close. Close flushes it and does
+// not close w. The writer is not safe for concurrent use.
 func Redact(w io.Writer, secrets []string) io.WriteCloser {
 	return &redactor{w: w, secrets: maskable(secrets)}
 }
@@ -52,7 +51,7 @@ func (p *patterns) mask(b []byte) []byte {
 	return r.scan(nil, b, true)
 }
 
-// maskable returns what is looked for, each once.
+// maskable returns the distinct texts to mask.
 func maskable(secrets []string) *patterns {
 	var parts []string
 	for _, s := range secrets {
@@ -107,7 +106,7 @@ func letterings(s string) []string {
 	for _, quotes := range [][2]string{{"&quot;", "'"}, {"&quot;", "&#x27;"}, {"&quot;", "&#39;"}, {"&quot;", "&apos;"}, {"&#34;", "&#39;"}} {
 		forms = append(forms, strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, quotes[0], "'", quotes[1]).Replace(s))
 	}
-	const unreserved = "-._~" // and letters and digits; then what urllib and JavaScript leave, too
+	const unreserved = "-._~" // besides letters and digits; then the characters that urllib and JavaScript do not escape either
 	for _, safe := range []string{"", "/", "!'()*", "!#$&'()*+,/:;=?@"} {
 		for _, verb := range []string{"%%%02X", "%%%02x"} {
 			forms = append(forms, spelled(s, verb, "", unreserved+safe))
@@ -128,11 +127,11 @@ func letterings(s string) []string {
 	return forms
 }
 
-// leastForm is the number of letters below which a form that is not the text itself is not masked.
+// leastForm is the minimum length of masked forms other than the text itself.
 const leastForm = 2 * MinSecret
 
-// spelled writes each byte of s by a verb, with a separator, but for letters, digits and those of
-// safe. Without safe it writes all of them so.
+// spelled formats each byte of s with a verb and a separator, except for letters, digits and the bytes in
+// safe. If safe is empty, it formats all bytes.
 func spelled(s, verb, between, safe string) string {
 	var out strings.Builder
 	for i := range len(s) {
@@ -150,8 +149,8 @@ func spelled(s, verb, between, safe string) string {
 	return out.String()
 }
 
-// encodings returns the forms in which programs print a text as numbers or for transport: each
-// byte of it escaped, in hexadecimal, and in base64, alone or within more.
+// encodings returns the forms in which programs print a text as numbers or for transport: with each byte
+// escaped, in hexadecimal, and in base64, alone or inside a longer text.
 func encodings(s string) []string {
 	var forms []string
 	for _, verb := range []string{"%02x", "%02X", `\x%02x`, `\x%02X`, `\%03o`, `\%o`, `\u%04x`, `\u%04X`, "&#%d;", "&#x%x;", "&#x%X;", "%%%02x", "%%%02X", "=%02X"} {
@@ -162,11 +161,11 @@ func encodings(s string) []string {
 			forms = append(forms, spelled(s, verb, between, ""))
 		}
 	}
-	for before := range 3 { // bytes that share a group of three with the beginning
+	for before := range 3 { // number of preceding bytes in the first group of three
 		for _, code := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			text := code.EncodeToString(append(make([]byte, before), s...))
 			text = text[(before*8+5)/6:]
-			if (before+len(s))%3 != 0 { // what follows has a part in the last letter
+			if (before+len(s))%3 != 0 { // the last letter also depends on the following bytes
 				text = text[:max(len(text)-1, 0)]
 			}
 			forms = append(forms, text)
@@ -182,7 +181,7 @@ func RedactJSON(content []byte, secrets []string, facts ...string) []byte {
 	known := maskable(secrets)
 	masked := known.mask(content)
 	if bytes.Equal(masked, content) {
-		return content // which spares decoding almost every report
+		return content // avoids decoding almost every report
 	}
 	if !json.Valid(content) {
 		return masked
@@ -190,13 +189,13 @@ func RedactJSON(content []byte, secrets []string, facts ...string) []byte {
 	return known.maskTexts(content, facts)
 }
 
-// maskTexts masks the values of a valid JSON document that are texts, but for those of
-// facts and below. It takes the document as it is written: one of empty objects would be
-// many times as large when it is decoded.
+// maskTexts masks the strings in a valid JSON document, except the values of keys in facts and everything
+// below them. It does not decode the document: a document of empty objects would take many times its size
+// in memory.
 func (p *patterns) maskTexts(document []byte, facts []string) []byte {
 	out := make([]byte, 0, len(document))
-	fact := false          // the value that follows is that of a fact
-	depth, spared := 0, -1 // of what is open, and of the fact that is
+	fact := false          // the next value belongs to a key in facts
+	depth, spared := 0, -1 // of open containers, and of the open value of a fact
 	for i := 0; i < len(document); i++ {
 		switch c := document[i]; c {
 		case '"':
@@ -237,7 +236,7 @@ func (p *patterns) maskTexts(document []byte, facts []string) []byte {
 	return out
 }
 
-// maskText masks a text as it stands in JSON.
+// maskText masks an encoded JSON string.
 func (p *patterns) maskText(text []byte) []byte {
 	plain := decodedText(text)
 	masked := p.mask([]byte(plain))
@@ -262,7 +261,7 @@ type redactor struct {
 	held    []byte // read, not yet decided
 	covered int    // bytes from here on that belong to a secret found before
 	masking bool   // the byte before belonged to a secret
-	err     error  // w's first error; sticky, what was held is gone
+	err     error  // first error of w; sticky, and the held bytes are lost
 }
 
 // Write implements io.Writer. It reports len(p) unless w fails.
@@ -296,9 +295,8 @@ func (r *redactor) flush(last bool) {
 	}
 }
 
-// scan appends the masked form of text to out, as far as it can be decided,
-// and keeps the rest in r.held. The outcome is a function of the whole
-// stream, however it is cut.
+// scan appends the masked form of text to out, as far as it can be determined, and keeps the rest in
+// r.held. The result depends only on the whole stream, not on how it is split into writes.
 func (r *redactor) scan(out, text []byte, last bool) []byte {
 	i := 0
 	for ; i < len(text); i++ {
@@ -321,8 +319,8 @@ func (r *redactor) scan(out, text []byte, last bool) []byte {
 	return out
 }
 
-// match returns the length of the longest secret that text begins with, and
-// whether a longer one could still turn out to be there.
+// match returns the length of the longest secret at the beginning of text, and whether more input could
+// complete a longer one.
 func (r *redactor) match(text []byte) (n int, undecided bool) {
 	if !r.secrets.begins[text[0]] || len(text) == 1 {
 		return 0, r.secrets.begins[text[0]]
@@ -334,8 +332,8 @@ func (r *redactor) match(text []byte) (n int, undecided bool) {
 	return n, undecided
 }
 
-// match returns the length of the pattern at the beginning of text, 0 if it is not there, and
-// whether it could be there in a longer text.
+// match returns the length of the pattern at the beginning of text, or 0, and whether more input could
+// complete it.
 func (p pattern) match(text []byte) (n int, more bool) {
 	switch {
 	case bytes.HasPrefix(text, p.text):
@@ -361,7 +359,7 @@ func (p pattern) match(text []byte) (n int, more bool) {
 	return at, false
 }
 
-// lineBreak returns the length of a break of lines and the indentation that follows it.
+// lineBreak returns the length of a line break with the indentation after it.
 func lineBreak(text []byte) int {
 	const indentation = 16
 	n := 0
@@ -369,7 +367,7 @@ func lineBreak(text []byte) int {
 		n++
 	}
 	if !bytes.HasPrefix(text[n:], []byte("\n")) {
-		if n == len(text) { // what follows is not known yet
+		if n == len(text) { // the next bytes are not known yet
 			return n
 		}
 		return 0

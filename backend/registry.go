@@ -15,35 +15,35 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
-// Entry describes a session to the registry: enough to end and remove all of it without the process that
-// made it.
+// Entry describes a session in the registry, in enough detail to end and remove it without the process
+// that made it.
 type Entry struct {
 	ID        string    `json:"id"`                  // unique; names the workspace
 	Kind      string    `json:"kind"`                // backend kind: "local"
 	Name      string    `json:"name,omitempty"`      // the node's address
 	Workspace string    `json:"workspace,omitempty"` // absolute path to remove
-	Cookie    string    `json:"cookie,omitempty"`    // marks the session's processes
-	Host      string    `json:"host,omitempty"`      // the daemon that runs it
-	Keep      bool      `json:"keep,omitempty"`      // end the processes, leave the workspace
-	Network   bool      `json:"network,omitempty"`   // it is a network for sessions at Host
+	Cookie    string    `json:"cookie,omitempty"`    // value that marks the session's processes
+	Host      string    `json:"host,omitempty"`      // address of the daemon that runs it
+	Keep      bool      `json:"keep,omitempty"`      // end the processes, but keep the workspace
+	Network   bool      `json:"network,omitempty"`   // the entry is a network at Host, not a session
 	Opened    time.Time `json:"opened"`
 	Proof     string    `json:"proof,omitempty"` // see SessionKey
 	Run       string    `json:"-"`               // id of the run; the registry file's name
 }
 
-// Registry lists the open sessions of a run, so that a crash leaves nothing unknown: an entry is written
-// before anything of its session exists. The file is append-only and held under a kernel lock while its
-// owner lives; a process that can take the lock knows that the owner is dead.
+// Registry lists the open sessions of a run, so that no session is unknown after a crash: an entry is
+// written before any part of its session exists. The file is append-only, and its owner holds a kernel
+// lock on it; a process that can take the lock knows that the owner is dead.
 //
-// A line torn by a crash is skipped when read. That loses nothing: Add had not returned, so nothing of that
-// session was made. Lines are not synced to the disk, because what a power failure ends needs no reaping.
+// Readers skip a line torn by a crash. No session is lost: Add had not returned, so the session was not
+// created. Lines are not synced to disk, because no session survives a power failure.
 type Registry struct {
 	mu   sync.Mutex
 	path string
 	lock *lockedfile.Lock
 	file *os.File // nil when closed
 	open map[string]struct{}
-	torn bool // the last write failed and might have left half a line
+	torn bool // the last write failed and may have left a partial line
 
 	run string
 	key SessionKey
@@ -62,8 +62,8 @@ const (
 	registrySuffix = ".jsonl"
 )
 
-// OpenRegistry makes dir and the registry file of run in it and locks it for
-// the life of the process or until Close.
+// OpenRegistry creates dir and the registry file of run in it, and locks the file until Close or the end
+// of the process.
 func OpenRegistry(dir, run string) (*Registry, error) {
 	if run == "" || run != filepath.Base(run) || strings.HasPrefix(run, ".") {
 		return nil, fmt.Errorf("opening session registry: bad run id %q", run)
@@ -72,7 +72,7 @@ func OpenRegistry(dir, run string) (*Registry, error) {
 		return nil, fmt.Errorf("opening session registry: %w", err)
 	}
 	path := filepath.Join(dir, run+registrySuffix)
-	// A reaper or a reader can have the lock for a moment.
+	// A reaper or a reader can hold the lock for a moment.
 	ctx, cancel := context.WithTimeout(context.Background(), registryPatience)
 	defer cancel()
 	lock, err := lockedfile.Wait(ctx, path)
@@ -92,14 +92,14 @@ func OpenRegistry(dir, run string) (*Registry, error) {
 // registryPatience limits how long OpenRegistry waits for the lock of its file.
 const registryPatience = time.Second
 
-// Prove sets the key that proves the sessions which are added from now on.
+// Prove sets the key that proves entries added from now on.
 func (r *Registry) Prove(key SessionKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.key = key
 }
 
-// Add lists a session. Nothing of it must exist before Add has returned nil.
+// Add lists a session. No part of the session may exist before Add has returned nil.
 func (r *Registry) Add(e Entry) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,8 +116,8 @@ func (r *Registry) Add(e Entry) error {
 	return nil
 }
 
-// Remove unlists a session of which nothing exists any more. Removing what is
-// not listed does nothing.
+// Remove removes the entry of a session that no longer exists. It does nothing if the session is not
+// listed.
 func (r *Registry) Remove(id string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -131,8 +131,8 @@ func (r *Registry) Remove(id string) error {
 	return nil
 }
 
-// Close gives up the lock. The file goes when no session is left in it;
-// otherwise it stays for Reap.
+// Close releases the lock. It removes the file if no session is left in it; otherwise the file stays for
+// Reap.
 func (r *Registry) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// userinfo matches the name and password in URLs, of which a value can have several, separated by
-// spaces or commas, and in a proxy without a scheme.
+// userinfo matches names and passwords in URLs, including several URLs separated by spaces or
+// commas, and in a proxy without a scheme.
 var userinfo = lazyregexp.New(`([A-Za-z][A-Za-z0-9+.-]*://|^)([^/?#\s,]+)@`)
 
 // WithoutUserinfo removes names and passwords from the URLs in a value.
@@ -16,8 +16,8 @@ func WithoutUserinfo(value string) string {
 	return userinfo().ReplaceAllString(value, "$1")
 }
 
-// Userinfo returns the secrets in the URLs of a value: names with their passwords, and passwords
-// and tokens alone, unless they are as short as words of a log are.
+// Userinfo returns the secrets in the URLs of a value: names with their passwords, and single
+// passwords and tokens unless they are short enough to be ordinary words in a log.
 func Userinfo(value string) []string {
 	var secrets []string
 	for _, match := range userinfo().FindAllStringSubmatch(value, -1) {

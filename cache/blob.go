@@ -15,18 +15,17 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/files"
 )
 
-// ChangedError reports that a file's bytes are not, or did not stay, what the
-// caller believed.
+// ChangedError reports that a file did not have the expected content, or changed while it was read.
 type ChangedError struct{ Path string }
 
 func (e *ChangedError) Error() string {
 	return fmt.Sprintf("file %s changed while it was being read", e.Path)
 }
 
-// Sum returns the digest of what r yields.
+// Sum returns the digest of the content of r.
 func Sum(ctx context.Context, r io.Reader) (Digest, error) { return sum(ctx, nil, r) }
 
-// sum copies r to w (nil: nowhere) and returns the digest of what passed.
+// sum copies r to w, which can be nil, and returns the digest of the content.
 func sum(ctx context.Context, w io.Writer, r io.Reader) (Digest, error) {
 	h := sha256.New()
 	var dst io.Writer = h
@@ -42,16 +41,16 @@ func sum(ctx context.Context, w io.Writer, r io.Reader) (Digest, error) {
 	return Digest{Hash: [sha256.Size]byte(h.Sum(nil)), Size: n}, nil
 }
 
-// sumBuffer is read and hashed at a time, in bytes: enough to make the system call cheap, and little enough
-// to stay in the processor's cache.
+// sumBuffer is the number of bytes that are read and hashed at a time: enough to make the system call
+// cheap, and few enough to stay in the processor's cache.
 const sumBuffer = 128 << 10
 
 var sumBuffers = sync.Pool{New: func() any { return new([sumBuffer]byte) }}
 
 func (d *Disk) blobPath(g Digest) string { return d.shardPath(casDir, g.Hex()) }
 
-// Put implements Store. Memory use does not depend on the blob's size. A disk
-// that is full is an error for which errors.Is(err, syscall.ENOSPC) holds.
+// Put implements Store. Memory use does not depend on the blob's size. The error for a full disk matches
+// syscall.ENOSPC.
 func (d *Disk) Put(ctx context.Context, r io.Reader) (Digest, error) {
 	g, err := d.put(ctx, r, nil)
 	if err != nil {
@@ -60,7 +59,7 @@ func (d *Disk) Put(ctx context.Context, r io.Reader) (Digest, error) {
 	return g, nil
 }
 
-// put stores what r yields unless check (nil: none) refuses its digest.
+// put stores the content of r unless check, which can be nil, refuses its digest.
 func (d *Disk) put(ctx context.Context, r io.Reader, check func(Digest) error) (Digest, error) {
 	if d.readOnly {
 		return Digest{}, ErrReadOnly
@@ -88,17 +87,16 @@ func (d *Disk) put(ctx context.Context, r io.Reader, check func(Digest) error) (
 		d.files.Remove(f.Name())
 		return g, nil
 	}
-	// No fsync: every read verifies, so what power loss tears is only lost.
+	// No fsync: every read verifies, so a blob torn by power loss is detected and only lost.
 	return g, d.publish(f, d.blobPath(g), err)
 }
 
-// smallBlob is the size from which a blob is not held in memory, in bytes.
+// smallBlob is the size in bytes below which a blob is held in memory.
 const smallBlob = 64 << 10
 
 var smallBlobs = sync.Pool{New: func() any { return new([smallBlob]byte) }}
 
-// putSmall stores b. What is there already, such as the empty output of most
-// commands, costs no file.
+// putSmall stores b. If the blob exists, such as the empty output of most commands, it creates no file.
 func (d *Disk) putSmall(b []byte, check func(Digest) error) (Digest, error) {
 	g := SumBytes(b)
 	if check != nil {
@@ -112,17 +110,16 @@ func (d *Disk) putSmall(b []byte, check func(Digest) error) (Digest, error) {
 	return g, d.writeFile(d.blobPath(g), b)
 }
 
-// present reports whether the blob is there and will stay for a while. A blob
-// of the wrong size was torn by power loss and is as good as absent.
+// present reports whether the blob exists and will not be collected soon. A blob of the wrong size was
+// torn by power loss and counts as missing.
 func (d *Disk) present(g Digest) bool {
 	path := d.blobPath(g)
 	fi, err := os.Lstat(path)
 	return err == nil && fi.Mode().IsRegular() && fi.Size() == g.Size && d.touch(path, fi)
 }
 
-// PutFile stores the regular file path. If want is not nil and the bytes are
-// not want's, or if want is nil and the file changed while it was read, the
-// error is a *ChangedError and nothing is stored.
+// PutFile stores the regular file path. If the content does not match want or, with a nil want, the file
+// changed while it was read, it stores nothing and returns a *ChangedError.
 func (d *Disk) PutFile(ctx context.Context, path string, want *Digest) (Digest, error) {
 	g, err := d.putFile(ctx, path, want)
 	if err != nil {
@@ -141,7 +138,7 @@ func (d *Disk) putFile(ctx context.Context, path string, want *Digest) (Digest, 
 	}
 	defer src.Close()
 	check := func(g Digest) error { return src.check(g, want) }
-	if want != nil && d.present(*want) { // nothing to write: only look
+	if want != nil && d.present(*want) { // nothing to write, only check
 		g, err := sum(ctx, nil, src)
 		if err == nil {
 			err = check(g)
@@ -151,14 +148,14 @@ func (d *Disk) putFile(ctx context.Context, path string, want *Digest) (Digest, 
 	return d.put(ctx, src, check)
 }
 
-// source is a regular file that is being read, with its state when opened.
+// source is an open regular file, with its state when it was opened.
 type source struct {
 	*os.File
 	before fs.FileInfo
 }
 
 func openSource(path string) (*source, error) {
-	// Looking first keeps a fifo from blocking the open.
+	// Check first, since opening a FIFO would block.
 	fi, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
@@ -181,7 +178,7 @@ func openSource(path string) (*source, error) {
 	return &source{f, fi}, nil
 }
 
-// check judges what was read of s, g, as PutFile documents.
+// check checks the digest g of s, as PutFile documents.
 func (s *source) check(g Digest, want *Digest) error {
 	if want != nil {
 		if g != *want {
@@ -213,7 +210,7 @@ func (d *Disk) Has(ctx context.Context, g Digest) (bool, error) {
 		return false, fmt.Errorf("looking for blob %s: %w", g, err)
 	}
 	if !d.touch(path, fi) {
-		// It can have been removed before the use could be noted.
+		// It may have been removed before the use was noted.
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		}
@@ -247,8 +244,8 @@ func (d *Disk) Open(ctx context.Context, g Digest) (io.ReadCloser, error) {
 	return &verifyingReader{f: f, want: g, hash: sha256.New(), drop: func() { d.drop(path, fi) }}, nil
 }
 
-// openMisfit distinguishes a torn blob from a digest whose size was never right, so that a wrong digest
-// cannot destroy a good blob.
+// openMisfit distinguishes a torn blob from a digest with a wrong size, so that a wrong digest cannot
+// destroy a good blob.
 func (d *Disk) openMisfit(ctx context.Context, g Digest, f files.File, fi fs.FileInfo) error {
 	found, err := sum(ctx, nil, f)
 	if err != nil {
@@ -261,20 +258,20 @@ func (d *Disk) openMisfit(ctx context.Context, g Digest, f files.File, fi fs.Fil
 	return &CorruptError{Digest: g}
 }
 
-// drop removes the bad file that the caller has open, and never a good file that has replaced it. A failure
-// is harmless: the next reader will refuse the file.
+// drop removes the damaged file that the caller has open, but not a good file that has replaced it. A
+// failure is harmless: the next reader will refuse the file.
 func (d *Disk) drop(path string, bad fs.FileInfo) {
 	_, _ = d.remove(path, func(fi fs.FileInfo) bool { return os.SameFile(fi, bad) })
 }
 
-// verifyingReader hashes a blob while it is read and judges it at its end.
+// verifyingReader hashes a blob while it is read and checks the digest at the end.
 type verifyingReader struct {
 	f    io.ReadCloser
 	want Digest
 	hash hash.Hash
 	n    int64
 	drop func()
-	err  error // sticky outcome at the end
+	err  error // sticky result at the end
 }
 
 func (v *verifyingReader) Read(p []byte) (int, error) {

@@ -10,13 +10,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/files"
 )
 
-// copySize is the size from which a blob is copied by copyBlob, in bytes.
+// copySize is the minimum size in bytes of blobs that are copied by copyBlob.
 const copySize = 1 << 20
 
-// copyChunk is copied between two checks of the context, in bytes.
+// copyChunk is the number of bytes copied between checks of the context.
 const copyChunk = 64 << 20
 
-// copier is a store that can fill a file faster than by reading a blob.
+// copier is a store that can copy a blob to a file faster than by reading it.
 type copier interface {
 	// copyBlob writes the blob to an empty file. Errors are the same as for Store.Open.
 	copyBlob(ctx context.Context, to *os.File, g Digest) error
@@ -27,11 +27,11 @@ var (
 	_ copier = (*Layered)(nil)
 )
 
-// copyBlob implements copier. The first copy of a blob is verified. As long as the
-// blob's file then looks the same, the kernel makes the next ones: it shares the
-// blocks on file systems that can (Btrfs, XFS), so that the copy takes neither
-// time nor room, and copies them on others. The file is never linked: what is
-// written to a copy does not reach the store.
+// copyBlob implements copier. The first copy of a blob is verified. While the
+// state of the blob's file is unchanged, the kernel makes further copies: on
+// file systems with reflinks (Btrfs, XFS) it shares the blocks, so that a copy
+// takes neither time nor space. The file is never linked, so writes to a copy
+// do not reach the store.
 func (d *Disk) copyBlob(ctx context.Context, to *os.File, g Digest) error {
 	if done, err := d.copyVerified(ctx, to, g); done || err != nil {
 		return err
@@ -52,8 +52,8 @@ func (d *Disk) copyBlob(ctx context.Context, to *os.File, g Digest) error {
 	return nil
 }
 
-// copyVerified copies a blob that looks as it did when it was verified; done is
-// false for any other.
+// copyVerified copies a blob whose file state is unchanged since it was
+// verified; otherwise, done is false.
 func (d *Disk) copyVerified(ctx context.Context, to *os.File, g Digest) (done bool, err error) {
 	verified, ok := d.verified.Load(g)
 	if !ok {
@@ -61,7 +61,7 @@ func (d *Disk) copyVerified(ctx context.Context, to *os.File, g Digest) (done bo
 	}
 	opened, err := files.Open(d.files, d.blobPath(g))
 	if err != nil {
-		return false, nil //nolint:nilerr // Open says why
+		return false, nil //nolint:nilerr // Open reports the reason
 	}
 	defer opened.Close()
 	from, isFile := opened.(*os.File)

@@ -8,15 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// devices are the identities of file systems by device number, found once in a
-// process.
+// devices caches the identities of file systems by device number.
 var devices sync.Map // uint64 -> uint64
 
-// deviceIdentity names the file system that has the file at path. Device numbers are
-// given out again: two images that are mounted one after the other can have the same
-// number, and their files the same inodes and times. The file system's own identity
-// tells them apart and, on a read-only file system, whose times can be made up, the
-// mount, whose number the kernel never uses twice.
+// deviceIdentity identifies the file system of the file at path. Device numbers are
+// reused: two images that are mounted one after the other can have the same number, and
+// their files the same inodes and times. The file system's own identity distinguishes
+// them. On a read-only file system, whose times can be arbitrary, the unique number of
+// the mount is included.
 func deviceIdentity(path string, dev uint64) uint64 {
 	if known, ok := devices.Load(dev); ok {
 		return known.(uint64)
@@ -44,7 +43,8 @@ func deviceIdentity(path string, dev uint64) uint64 {
 	return identity.(uint64)
 }
 
-// openDevice opens what is at path on the device dev: the target of a link, or the link.
+// openDevice opens the file at path on the device dev: the target of a link, or the link
+// itself.
 func openDevice(path string, dev uint64) (fd int, err error) {
 	for _, flags := range []int{0, unix.O_NOFOLLOW} {
 		if fd, err = unix.Open(path, unix.O_PATH|unix.O_CLOEXEC|flags, 0); err != nil {

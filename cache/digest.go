@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Digest names content: the SHA-256 of its bytes and their number, the pair
-// that the Remote Execution API uses too.
+// Digest identifies content by SHA-256 and size, as in the Remote Execution
+// API.
 type Digest struct {
 	Hash [sha256.Size]byte
 	Size int64 // bytes
 }
 
-// Key names a question: the SHA-256 of a node's manifest. A Key is never
-// compared with a Digest; the two types keep it so.
+// Key is the SHA-256 of a node's manifest. It has a separate type since it
+// must not be compared with a Digest.
 type Key [sha256.Size]byte
 
 // SumBytes returns the digest of b.
@@ -27,7 +27,7 @@ func SumBytes(b []byte) Digest {
 // Hex returns the 64 lower-case hexadecimal digits of the hash.
 func (d Digest) Hex() string { return hex.EncodeToString(d.Hash[:]) }
 
-// IsZero reports whether d names nothing.
+// IsZero reports whether d is unset.
 func (d Digest) IsZero() bool { return d == Digest{} }
 
 // String returns "<64 hex>/<size>", the form that ParseDigest reads.

@@ -10,11 +10,11 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// directory is build.bazel.remote.execution.v2.Directory, the part of it that
-// fevalgraph uses. Each list is sorted by name, bytewise, and no name occurs
-// twice in all of them together. Its encoding is the protocol buffer one with
-// fields in order of number and default values left out, so that equal
-// directories have equal bytes here and in every other implementation.
+// directory contains the used fields of
+// build.bazel.remote.execution.v2.Directory. Each list is sorted bytewise by
+// name, and names are unique across all lists. It is encoded as a protocol
+// buffer with fields in numeric order and without default values, so that
+// equal directories have equal bytes here and in every other implementation.
 type directory struct {
 	files []fileNode
 	dirs  []dirNode
@@ -49,7 +49,7 @@ const (
 	digestSize protowire.Number = 2
 )
 
-// maxDirectoryBytes bounds the encoding of one directory: about 600,000 files.
+// maxDirectoryBytes limits the encoding of a directory: about 600,000 files.
 const maxDirectoryBytes = 64 << 20
 
 func (d *directory) encode() []byte {
@@ -91,8 +91,8 @@ func appendDigest(b []byte, d Digest) []byte {
 	return appendMessage(b, nodeDigest, msg)
 }
 
-// decodeDirectory reads a Directory from wherever it came. Fields it does not
-// know (node properties) are skipped; names that could lead out of the
+// decodeDirectory decodes a Directory from an untrusted source. It skips
+// unknown fields, such as node properties. Names that could lead out of the
 // directory, names out of order and malformed digests are errors.
 func decodeDirectory(b []byte) (*directory, error) {
 	d := new(directory)
@@ -122,7 +122,7 @@ func decodeDirectory(b []byte) (*directory, error) {
 	return d, nil
 }
 
-// nameKind tells which of a directory's lists a name is from.
+// nameKind identifies the list of a directory that contains a name.
 type nameKind int
 
 const (
@@ -131,8 +131,9 @@ const (
 	linkName
 )
 
-// eachName calls fn with the place of each name, in the order of names across
-// the three lists. Two equal names, or names out of order, are an error.
+// eachName calls fn with the list and index of each name, in the order of
+// names across the three lists. Duplicate names, or names out of order, are an
+// error.
 func (d *directory) eachName(fn func(i int, kind nameKind) error) error {
 	last := ""
 	for f, s, l := 0, 0, 0; f < len(d.files) || s < len(d.dirs) || l < len(d.links); {
@@ -248,7 +249,7 @@ func checkDigest(d Digest) error {
 	return nil
 }
 
-// checkName refuses what is not the name of one entry of a directory.
+// checkName returns an error unless name can be the name of a directory entry.
 func checkName(s string) error {
 	switch {
 	case s == "", s == ".", s == "..", strings.ContainsAny(s, "/\x00"):

@@ -16,11 +16,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
-// layoutVersion is the content of VERSION. It changes when a build that reads
-// the old layout would misread the new one.
+// layoutVersion is the content of VERSION. It must change if an old build would misread the new layout.
 const layoutVersion = "fevalgraph-store 1\n"
 
-// Places inside a store's directory.
+// Paths inside a store's directory.
 const (
 	casDir     = "cas"
 	acDir      = "ac"
@@ -30,12 +29,11 @@ const (
 	idTag      = "ID"
 )
 
-// touchInterval is how stale a file's modification time can be before a use of it is noted by a touch: rare
-// enough that reading stays reading, frequent enough that gc can tell what running work relies on.
+// touchInterval is the age of a file's modification time after which a use updates it: long enough that
+// reads rarely write, and short enough that gc can recognize files in use.
 const touchInterval = 30 * time.Minute
 
-// ErrReadOnly is returned by every method of a store opened with
-// Options.ReadOnly that would have to write.
+// ErrReadOnly is returned by methods that would write to a store opened with Options.ReadOnly.
 var ErrReadOnly = errors.New("the store is open for reading only")
 
 // NotWritableError reports that a store's directory cannot be created or written.
@@ -58,20 +56,20 @@ func (e *VersionError) Error() string {
 		e.Dir, e.Found, strings.TrimSpace(layoutVersion))
 }
 
-// Options say how a Disk is opened.
+// Options configures OpenDisk.
 type Options struct {
-	// ReadOnly leaves the directory exactly as it is: nothing is created,
-	// touched or dropped, and a directory that is not there is an empty store.
+	// ReadOnly leaves the directory unchanged: no file is created, touched or dropped, and a missing directory
+	// is an empty store.
 	ReadOnly bool
-	// Signer signs what is written to the store, and records that it did not sign are not served. Without a
-	// signer, every process that can write to the directory is trusted.
+	// Signer signs records that are written, and only records that it signed are served. Without a signer,
+	// every process that can write to the directory is trusted.
 	Signer RecordKey
 	// Files reads and writes the store; nil means the system's files.
 	Files files.System
 }
 
-// Disk is a Store in a directory. Many processes can use one directory at
-// once: every file appears by rename, and the only locks are the kernel's.
+// Disk is a Store in a directory. Several processes can use a directory concurrently: files become visible
+// by rename, and all locks are kernel locks.
 //
 //	cas/<2 hex>/<64 hex>   blobs by SHA-256, read-only files
 //	ac/<2 hex>/<64 hex>    records by key
@@ -82,27 +80,26 @@ type Options struct {
 //	VERSION                the layout
 //	ID                     see Disk.ID
 //
-// A file's modification time is the time of its last use, to touchInterval. Who can read
-// and write what is made in the directory follows from its mode.
+// A file's modification time is the time of its last use, with the precision touchInterval. Permissions of
+// created files follow from the mode of the directory.
 type Disk struct {
 	dir      string
 	id       string
 	readOnly bool
 	signer   RecordKey
-	mode     fs.FileMode // of its directory, and of what is made in it
+	mode     fs.FileMode // of its directory, and of files created in it
 	files    files.System
 	keys     lockedfile.Keys
 	// lock is shared while a file is made visible or its use is noted, and exclusive while a file is removed
-	// after a last look at it: nothing is removed because of an outdated state.
+	// after a last look at it: so no file is removed because of an outdated state.
 	lock     lockedfile.Mutex
 	verified sync.Map // Digest -> fileState of blobs whose bytes this process has read; see copyBlob
 }
 
 var _ Store = (*Disk)(nil)
 
-// OpenDisk opens the store in dir and creates what is missing of it. A
-// directory that cannot be written is a *NotWritableError, one with another
-// layout a *VersionError.
+// OpenDisk opens the store in dir and creates missing parts. If the directory is not writable, it returns
+// a *NotWritableError, and for another layout a *VersionError.
 func OpenDisk(dir string, o Options) (*Disk, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -125,8 +122,7 @@ func OpenDisk(dir string, o Options) (*Disk, error) {
 	return d, nil
 }
 
-// Used returns where the file of a blob is and when its last use was noted,
-// without noting another.
+// Used returns the path of a blob's file and the time of its last noted use, without noting a use.
 func (d *Disk) Used(g Digest) (path string, when time.Time, err error) {
 	path = d.blobPath(g)
 	fi, err := os.Lstat(path)
@@ -136,8 +132,8 @@ func (d *Disk) Used(g Digest) (path string, when time.Time, err error) {
 	return path, fi.ModTime(), nil
 }
 
-// Close closes the files of the locks that d took, none of which must be held any
-// more. A later use of d opens them again.
+// Close closes the files of the locks that d took, which must all be released. A later use of d opens them
+// again.
 func (d *Disk) Close() error {
 	return errors.Join(d.keys.Close(), d.lock.Close())
 }
@@ -156,8 +152,8 @@ func Room(s Store) error {
 	return nil
 }
 
-// create makes the layout's directories. It writes a file each time: asking
-// for permission bits would answer wrongly for root and on read-only mounts.
+// create makes the layout's directories. It writes a file each time, since permission bits are misleading
+// for root and on read-only mounts.
 func (d *Disk) create() error {
 	if err := d.makeRoot(); err != nil {
 		return err
@@ -175,11 +171,11 @@ func (d *Disk) create() error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	// Power loss leaves an empty VERSION if one was being made.
+	// Power loss during creation leaves an empty VERSION.
 	if fi, err := os.Stat(d.path(versionTag)); err == nil && fi.Size() > 0 {
 		return nil
 	}
-	// A torn VERSION would be that of another layout, so this one file is synced.
+	// A torn VERSION would look like another layout, so this file is synced.
 	f, err = d.createTemp("file")
 	if err != nil {
 		return err
@@ -208,12 +204,12 @@ func (d *Disk) path(elem ...string) string {
 	return filepath.Join(d.dir, filepath.Join(elem...))
 }
 
-// shardPath returns the path of the blob or record called hex under top.
+// shardPath returns the path of the blob or record with the name hex under top.
 func (d *Disk) shardPath(top, hex string) string {
 	return d.path(top, hex[:2], hex)
 }
 
-// createTemp makes a new file in tmp, also when another process removed tmp.
+// createTemp creates a file in tmp, even if another process removed tmp.
 func (d *Disk) createTemp(what string) (files.File, error) {
 	f, err := files.CreateTemp(d.files, d.path(tmpDir), what)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -225,8 +221,7 @@ func (d *Disk) createTemp(what string) (files.File, error) {
 	return f, err
 }
 
-// writeFile makes path hold b, whole or not at all, unless the machine loses its
-// power within seconds.
+// writeFile writes b to path atomically, except if the machine loses power within seconds.
 func (d *Disk) writeFile(path string, b []byte) error {
 	f, err := d.createTemp("file")
 	if err != nil {
@@ -236,8 +231,8 @@ func (d *Disk) writeFile(path string, b []byte) error {
 	return d.publish(f, path, err)
 }
 
-// publish closes f, a file of tmp, and gives it its visible name; when err is
-// not nil or anything fails, f is removed instead.
+// publish closes f, a file in tmp, and renames it to its visible name; if err is not nil or a step fails,
+// it removes f instead.
 func (d *Disk) publish(f files.File, path string, err error) error {
 	if err == nil {
 		err = f.Chmod(d.mode & 0o444)
@@ -248,7 +243,7 @@ func (d *Disk) publish(f files.File, path string, err error) error {
 	if err == nil {
 		err = d.lock.Shared(func() error { return d.files.Rename(f.Name(), path) })
 	}
-	if errors.Is(err, fs.ErrNotExist) { // the first file of its shard
+	if errors.Is(err, fs.ErrNotExist) { // the shard's directory is missing
 		if err = d.makeDir(filepath.Dir(path)); err == nil {
 			err = d.lock.Shared(func() error { return d.files.Rename(f.Name(), path) })
 		}
@@ -259,9 +254,8 @@ func (d *Disk) publish(f files.File, path string, err error) error {
 	return err
 }
 
-// touch notes a use of the visible file path, whose state is fi. It reports
-// whether gc will see the use: a file that vanished or belongs to another
-// user cannot be touched.
+// touch notes a use of the visible file path, whose state is fi. It reports whether gc will see the use:
+// it cannot touch a file that vanished or belongs to another user.
 func (d *Disk) touch(path string, fi fs.FileInfo) bool {
 	now := time.Now()
 	if now.Sub(fi.ModTime()).Abs() < touchInterval {
@@ -270,8 +264,8 @@ func (d *Disk) touch(path string, fi fs.FileInfo) bool {
 	return !d.readOnly && d.lock.Shared(func() error { return d.files.Touch(path, now) }) == nil
 }
 
-// remove unlinks the visible file path if doomed says so of its present state,
-// and reports whether it did.
+// remove unlinks the visible file path if doomed returns true for its present state, and reports whether
+// it did.
 func (d *Disk) remove(path string, doomed func(fs.FileInfo) bool) (removed bool, err error) {
 	if d.readOnly {
 		return false, ErrReadOnly
@@ -283,7 +277,7 @@ func (d *Disk) remove(path string, doomed func(fs.FileInfo) bool) (removed bool,
 	return removed, err
 }
 
-// removeUnlocked removes files for a caller that has the exclusive lock.
+// removeUnlocked removes files. The caller must hold the exclusive lock.
 func (d *Disk) removeUnlocked(path string, doomed func(fs.FileInfo) bool) (removed bool, err error) {
 	fi, err := os.Lstat(path)
 	if err == nil && doomed(fi) {
@@ -296,7 +290,7 @@ func (d *Disk) removeUnlocked(path string, doomed func(fs.FileInfo) bool) (remov
 	return removed, err
 }
 
-// contextReader ends a long read when ctx does.
+// contextReader returns an error when ctx ends.
 type contextReader struct {
 	ctx context.Context
 	r   interface{ Read([]byte) (int, error) }

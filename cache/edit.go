@@ -10,10 +10,10 @@ import (
 // Edit is a possible edit of a path: a file, or a directory with everything in it.
 type Edit struct {
 	paths []string  // absolute, clean; with links, and without
-	state pathState // of what the path leads to
+	state pathState // of the path's target
 }
 
-// EditOf returns the edit of an absolute path, whether something is there or not.
+// EditOf returns the edit of an absolute path, which need not exist.
 func EditOf(path string) Edit {
 	e := Edit{paths: []string{filepath.Clean(path)}}
 	if real, err := filepath.EvalSymlinks(path); err == nil && real != e.paths[0] {
@@ -26,8 +26,8 @@ func EditOf(path string) Edit {
 	return e
 }
 
-// Changes reports whether the edit would change what a sighting saw: the content of the file, under
-// whichever name, or of one in the directory, or which files there are in it.
+// Changes reports whether the edit can change the result of a sighting: the content of the file, under any
+// name, or of a file in the directory, or the list of files in it.
 func (e Edit) Changes(s Sighting) bool { return e.changes(s.Probe, s.state) }
 
 // ChangesAny reports whether the edit would change one of the recorded states.

@@ -13,16 +13,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
-// indexKeep is the time for which an entry outlives its last use.
+// indexKeep is how long an unused entry is kept.
 const indexKeep = 60 // days
 
-// FileIndex remembers the digests of source files by the state the file
-// system reports for them, so that a file that did not change is not read
-// again. It holds only what it can prove: a file that was written so recently
-// that another write could go unnoticed is hashed each time until it is stable.
+// FileIndex caches the digests of source files by file state, so that unchanged files are not read again.
+// A file that was written so recently that another write could go unnoticed is not cached until it is
+// stable.
 //
-// Its methods are safe for concurrent use. Several processes may save to one
-// path: the last one wins, and what it wrote is whole.
+// Its methods are safe for concurrent use. Several processes can save to one path: saving is atomic, and
+// the last one wins.
 type FileIndex struct {
 	path  string
 	place proof.Place
@@ -30,12 +29,11 @@ type FileIndex struct {
 	mu      sync.Mutex
 	entries indexTable
 	dirty   bool
-	// hashed, when not nil, gets each path that is read. Tests count with it.
+	// hashed, if not nil, is called with each path that is read. Tests use it to count reads.
 	hashed func(path string)
 }
 
-// pathID stands for a path: entries of one size, in order, need not be loaded to be
-// found, however many there are.
+// pathID is a hash of a path: sorted entries of a fixed size can be searched without loading them.
 type pathID [16]byte
 
 func idOf(path string) pathID {
@@ -49,16 +47,16 @@ type indexEntry struct {
 	used  uint32 // day since 1970 of the last use
 }
 
-// OpenFileIndex begins to load the index at path, for which methods wait. A file that is missing, torn,
-// corrupt, not proven at the place or of another version is an empty index; so is an unreadable file, since
-// the index only ever saves time.
+// OpenFileIndex begins to load the index at path, for which methods wait. A file that is missing, damaged,
+// unreadable, not proven at the place or of another version counts as an empty index, since the index only
+// saves time.
 func OpenFileIndex(path string, place proof.Place) (*FileIndex, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening file index: %w", err)
 	}
 	ix := &FileIndex{path: abs, place: place}
-	ix.mu.Lock() // until they are read, which only callers that look for an entry wait for
+	ix.mu.Lock() // only callers that look up an entry wait until they are read
 	go func() {
 		defer ix.mu.Unlock()
 		if b := place.Read(path); b != nil {
@@ -68,9 +66,9 @@ func OpenFileIndex(path string, place proof.Place) (*FileIndex, error) {
 	return ix, nil
 }
 
-// Digest returns the digest of the regular file path, whose state the caller has just read into fi (by Stat
-// or Lstat). The file is read unless the index knows its state. A file that changes while it is read is a
-// *ChangedError. Paths are compared as they are written.
+// Digest returns the digest of the regular file path, with the state fi that the caller has just read by
+// Stat or Lstat. It reads the file unless the index contains this state. If the file changes meanwhile, it
+// returns a *ChangedError. Paths are compared literally.
 func (ix *FileIndex) Digest(path string, fi fs.FileInfo) (Digest, error) {
 	if !fi.Mode().IsRegular() {
 		return Digest{}, fmt.Errorf("hashing file: %s is not a regular file", path)
@@ -104,19 +102,18 @@ func (ix *FileIndex) lookup(id pathID, state fileState) (Digest, bool) {
 		return Digest{}, false
 	}
 	if day := today(); e.used != day {
-		e.used = day // kept only if something else makes the index worth saving
+		e.used = day // saved only together with other changes
 		ix.entries.put(id, e)
 	}
 	return Digest{Hash: e.hash, Size: state.size}, true
 }
 
-// hash reads the file. stable says that its state identifies its bytes from
-// now on.
+// hash reads the file. stable reports that its state identifies its content from now on.
 func (ix *FileIndex) hash(path string) (g Digest, state fileState, stable bool, err error) {
 	if ix.hashed != nil {
 		ix.hashed(path)
 	}
-	now := time.Now().UnixNano() // before the first byte: a later write is stamped later
+	now := time.Now().UnixNano() // taken before the first byte is read, so a later write has a later time
 	f, err := os.Open(path)
 	if err != nil {
 		return Digest{}, fileState{}, false, err
@@ -144,7 +141,7 @@ func (ix *FileIndex) hash(path string) (g Digest, state fileState, stable bool, 
 	return g, state, ok && state.stableAt(now), nil
 }
 
-// Forget drops what is known of path: it will be read at the next query.
+// Forget drops the entry of path, so that the next query reads the file.
 func (ix *FileIndex) Forget(path string) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -153,8 +150,8 @@ func (ix *FileIndex) Forget(path string) {
 	}
 }
 
-// Save writes the index if anything in it changed since it was loaded or
-// saved. Entries that were not used for two months are left out then.
+// Save writes the index if it changed since it was loaded or saved. It omits entries that were not used
+// for two months.
 func (ix *FileIndex) Save() error {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()

@@ -42,3 +42,20 @@ func stateOf(path string, fi fs.FileInfo) (s fileState, ok bool) {
 	s.dev = deviceIdentity(path, s.dev)
 	return s, ok
 }
+
+// TypeName names the type of a file in messages.
+func TypeName(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "directory"
+	case mode&fs.ModeSymlink != 0:
+		return "symbolic link"
+	case mode&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "socket"
+	case mode&fs.ModeDevice != 0:
+		return "device"
+	}
+	return "special file"
+}

@@ -2,6 +2,6 @@
 
 package cache
 
-// Without a change time a file's state proves nothing, so every file is
-// hashed every time.
+// Without a change time, a file's state proves nothing, so every file is
+// hashed each time.
 func (s *fileState) addSystem(any) bool { return false }

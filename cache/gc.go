@@ -14,24 +14,24 @@ import (
 	"time"
 )
 
-// UseInterval is the age up to which a caller can rely on a noted use of a blob without noting another. It
-// is above touchInterval, so that a requested note makes the use new.
+// UseInterval is how long a caller can rely on a noted use of a blob before noting another. It is above
+// touchInterval, so that noting always updates the time.
 const UseInterval = time.Hour
 
-// gcGrace protects what running work may rely on: anything put or used in the
-// last hour, and as uses can be noted only every UseInterval, that much more.
+// gcGrace protects files that running work may rely on: those stored or used in the last hour, plus
+// UseInterval, since uses are noted only that often.
 const gcGrace = time.Hour + UseInterval
 
-// clockSkew bounds the difference between the clocks of a store's users.
+// clockSkew is the maximum difference between the clocks of a store's users.
 const clockSkew = 10 * time.Minute
 
-// GCOptions specify what GC can remove. What was put or used within the last two
-// hours always stays.
+// GCOptions specifies what GC removes. Files that were stored or used within the last two hours always
+// stay.
 type GCOptions struct {
-	MaxBytes int64         // the store shrinks to this; < 0: no budget
-	MaxAge   time.Duration // what was not used for longer goes; 0: no limit
+	MaxBytes int64         // target size of the store; negative means no limit
+	MaxAge   time.Duration // maximum time since the last use; 0 means no limit
 	DryRun   bool          // report only
-	Now      time.Time     // the time that ages are measured from; zero: the present
+	Now      time.Time     // time that ages are measured from; zero means the present
 }
 
 // GCReport counts what GC removed and what is left.
@@ -39,18 +39,17 @@ type GCReport struct {
 	Blobs, Records int64 // removed
 	Bytes          int64 // removed, temporary files included
 	KeptBytes      int64 // of blobs and records that stay
-	TempFiles      int64 // leftovers and unheld lock files removed
-	Unreadable     int64 // records, and whole shards, that the disk did not yield
+	TempFiles      int64 // removed temporary and unheld lock files
+	Unreadable     int64 // unreadable records and shards
 }
 
-// GC removes the least recently used blobs and records until the store keeps
-// to the options. A blob counts as used when any record that leads to it was;
-// so a record always goes before its blobs. GC runs beside other processes:
-// what they put or use meanwhile stays. What cannot be read or removed is left
-// where it is and keeps nothing else from going.
+// GC removes the least recently used blobs and records until the store meets the options. The use of a
+// record counts as a use of its blobs, so a record is always removed before its blobs. Other processes can
+// use the store concurrently: files that they store or use meanwhile stay. Files that cannot be read or
+// removed are skipped.
 //
-// Memory use is about 64 bytes for each blob and record, and as much again for
-// what the Go runtime has not collected yet.
+// It uses about 64 bytes of memory for each blob and record, and as much again for garbage of the Go
+// runtime.
 func (d *Disk) GC(ctx context.Context, o GCOptions) (GCReport, error) {
 	if d.readOnly && !o.DryRun {
 		return GCReport{}, fmt.Errorf("collecting store %s: %w", d.dir, ErrReadOnly)
@@ -73,7 +72,7 @@ type collector struct {
 	disk      *Disk
 	options   GCOptions
 	since     int64 // a file used later can be in use by a concurrent process
-	threshold int64 // LRU: what was last used before it goes
+	threshold int64 // LRU: files last used before this time are removed
 
 	all   struct{ blobs, records [shardCount][]weighed } // by the first byte of the hash, sorted
 	mu    sync.Mutex
@@ -82,10 +81,10 @@ type collector struct {
 	blobs, records, bytes, kept, tempFiles, unreadable atomic.Int64
 }
 
-// weighed is a blob or a record as gc found it.
+// weighed is a blob or a record, with its state at the beginning of gc.
 type weighed struct {
 	hash       [32]byte
-	used, size int64 // used: the last use, of a blob also by way of a record
+	used, size int64 // used is the last use; for a blob, including uses of its records
 }
 
 func (c *collector) report() GCReport {
@@ -93,8 +92,7 @@ func (c *collector) report() GCReport {
 		TempFiles: c.tempFiles.Load(), Unreadable: c.unreadable.Load()}
 }
 
-// walk calls fn for the blobs or records of a shard. A shard that cannot be read
-// is counted and left alone.
+// walk calls fn for the blobs or records of a shard. It counts and skips unreadable shards.
 func (c *collector) walk(ctx context.Context, top string, part byte, fn func(stored) error) error {
 	var failed error
 	err := c.disk.shard(ctx, top, shardOf(part), func(s stored) error {
@@ -136,15 +134,14 @@ func (c *collector) followRecords(ctx context.Context) error {
 	})
 }
 
-// always is the use of what must stay.
+// always is the last use of files that must stay.
 const always = math.MaxInt64
 
-// followRecord passes a use of a record on to its outputs. A record that cannot
-// be read leads nowhere.
+// followRecord passes a use of a record on to its outputs. It ignores unreadable records.
 func (c *collector) followRecord(key [32]byte, used int64) {
 	rec, err := c.disk.peekRecord(Key(key))
 	if err != nil {
-		// Damaged, another version's, or gone: no answer, and nothing to count.
+		// Damaged, of another version, or missing: not an answer, so not counted.
 		if !errors.Is(err, errBadRecord) && !errors.Is(err, errOtherVersion) && !errors.Is(err, fs.ErrNotExist) {
 			c.unreadable.Add(1)
 		}
@@ -155,7 +152,7 @@ func (c *collector) followRecord(key [32]byte, used int64) {
 	}
 }
 
-// use notes a use of a blob, and of a tree that followTrees is to read.
+// use notes a use of a blob. If it is a tree, followTrees will read it.
 func (c *collector) use(hash [32]byte, tree bool, used int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,8 +165,8 @@ func (c *collector) use(hash [32]byte, tree bool, used int64) {
 	}
 }
 
-// followTrees passes uses on from directories to what is in them, level by level,
-// so that a directory that many trees share is read once on each level.
+// followTrees passes uses on from directories to their entries, level by level, so that a directory that
+// many trees share is read once per level.
 func (c *collector) followTrees(ctx context.Context) error {
 	for len(c.trees) > 0 {
 		level := c.trees
@@ -180,7 +177,7 @@ func (c *collector) followTrees(ctx context.Context) error {
 			}
 			d, err := c.disk.peekDirectory(hash)
 			if err != nil || d == nil {
-				continue // what cannot be read leads nowhere
+				continue // unreadable directories are ignored
 			}
 			for _, f := range d.files {
 				c.use(f.digest.Hash, false, used)
@@ -193,9 +190,8 @@ func (c *collector) followTrees(ctx context.Context) error {
 	return nil
 }
 
-// decide finds the time before whose last use everything goes. One time for
-// blobs and records alike keeps every remaining record whole: its blobs were
-// used no earlier than it was.
+// decide determines the threshold: files last used before it are removed. A common threshold for blobs and
+// records keeps the blobs of all remaining records, since blobs were used no earlier than their record.
 func (c *collector) decide(context.Context) error {
 	c.threshold = math.MinInt64
 	if c.options.MaxAge > 0 {
@@ -208,7 +204,7 @@ func (c *collector) decide(context.Context) error {
 	return nil
 }
 
-// use is when something of some size was used last.
+// use is the last use of a file, with its size.
 type use struct{ used, size int64 }
 
 // uses returns the uses of all blobs and records.
@@ -228,8 +224,8 @@ func (c *collector) uses() []use {
 	return all
 }
 
-// lruThreshold returns the earliest time at which all that was used then or later
-// has at most room bytes, or the beginning of time when all has. It sorts all.
+// lruThreshold returns the earliest time such that files used then or later have at most room bytes in
+// total, or the beginning of time if all files fit. It sorts all.
 func lruThreshold(all []use, room int64) int64 {
 	slices.SortFunc(all, func(a, b use) int { return cmp.Compare(b.used, a.used) })
 	for _, u := range all {

@@ -5,12 +5,12 @@ import (
 	"io/fs"
 )
 
-// sweepBatch is the number of files removed under one lock: enough that the lock costs little, and few
-// enough that no other process waits for it for long.
+// sweepBatch is the number of files removed under one lock: enough to amortize the lock, and few enough
+// that other processes do not wait long for it.
 const sweepBatch = 32
 
-// sweepRecords removes the records that were last used before the LRU threshold. A record
-// that another process puts or uses meanwhile stays, with all that it leads to.
+// sweepRecords removes the records that were last used before the LRU threshold. A record that another
+// process stores or uses meanwhile stays, with all of its blobs.
 func (c *collector) sweepRecords(ctx context.Context) error {
 	return eachPart(ctx, func(ctx context.Context, part byte) error {
 		err := c.sweep(ctx, c.all.records[part], func(w weighed) string { return c.disk.recordPath(w.hash) }, &c.records)
@@ -32,7 +32,7 @@ func (c *collector) sweepBlobs(ctx context.Context) error {
 	})
 }
 
-// sweep removes what of a list was last used before the LRU threshold, some files at a time.
+// sweep removes files in a list that were last used before the LRU threshold, in batches.
 func (c *collector) sweep(ctx context.Context, list []weighed, path func(weighed) string, removed interface{ Add(int64) int64 }) error {
 	var batch []weighed
 	flush := func() error {
@@ -56,8 +56,8 @@ func (c *collector) sweep(ctx context.Context, list []weighed, path func(weighed
 	return flush()
 }
 
-// removeAll removes files. It leaves files that were put again or used since they were weighed, and files
-// that cannot be removed.
+// removeAll removes files. It skips files that were stored again or used since they were weighed, and
+// files that cannot be removed.
 func (c *collector) removeAll(list []weighed, path func(weighed) string, removed interface{ Add(int64) int64 }) error {
 	if len(list) == 0 {
 		return nil

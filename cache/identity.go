@@ -9,9 +9,9 @@ import (
 // ID implements Store.
 func (d *Disk) ID() string { return d.id }
 
-// identify reads the store's ID, and makes one if it has none. Of two processes that do so at once, one can
-// go on with an ID that no store has, and so does a process that cannot write it: answers that are logged
-// with it are then looked up among the records.
+// identify reads the store's ID, and creates a missing one. If two processes create one at the same time,
+// or if it cannot be written, a process can use an ID that no store has: its answers are then looked up
+// among the records.
 func (d *Disk) identify() {
 	path := d.path(idTag)
 	b, err := files.ReadFile(d.files, path)

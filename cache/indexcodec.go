@@ -28,15 +28,15 @@ const (
 
 var errBadIndex = errors.New("malformed file index")
 
-// indexTable are the entries of an index: a saved one as it was read, in which
-// entries are found by their order, and what became of some since. Most runs need
-// few of many.
+// indexTable contains the entries of an index: the saved table, which is
+// searched without decoding, and changes since. Most runs need only few of
+// many entries.
 type indexTable struct {
 	saved   []byte                 // records
-	changes map[pathID]*indexEntry // nil is gone
+	changes map[pathID]*indexEntry // nil means removed
 }
 
-// get returns the entry of an id.
+// get returns the entry with an id.
 func (t *indexTable) get(id pathID) (indexEntry, bool) {
 	if e, changed := t.changes[id]; e != nil {
 		return *e, true
@@ -56,7 +56,7 @@ func (t *indexTable) record(i int) []byte {
 
 func (t *indexTable) put(id pathID, e indexEntry) { t.change(id, &e) }
 
-// remove reports whether there was an entry.
+// remove removes an entry, and reports whether it existed.
 func (t *indexTable) remove(id pathID) bool {
 	_, ok := t.get(id)
 	if ok {
@@ -72,8 +72,8 @@ func (t *indexTable) change(id pathID, e *indexEntry) {
 	t.changes[id] = e
 }
 
-// encode returns the form that is saved of entries that were used no earlier than
-// on a day.
+// encode returns the saved form of the entries that were last used on a day or
+// later.
 func (t *indexTable) encode(oldest uint32) []byte {
 	b := make([]byte, 0, len(indexMagic)+len(t.saved)+len(t.changes)*indexRecordSize)
 	b = append(b, indexMagic...)
@@ -101,7 +101,7 @@ func (t *indexTable) encode(oldest uint32) []byte {
 	return b
 }
 
-// decodeIndex reads what encode returned, and keeps it.
+// decodeIndex decodes the result of encode. It retains b.
 func decodeIndex(b []byte) (indexTable, error) {
 	if len(b) < len(indexMagic) || (len(b)-len(indexMagic))%indexRecordSize != 0 || string(b[:len(indexMagic)]) != indexMagic {
 		return indexTable{}, errBadIndex

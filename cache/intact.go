@@ -5,10 +5,10 @@ import (
 	"io"
 )
 
-// Intact reads every blob that an output consists of and reports whether all exist and match their digests.
-// A store drops a damaged blob when it is read, so making the output again after a false answer repairs
-// everything that could be reached. The content of a damaged directory is checked only once the directory is
-// back.
+// Intact reads every blob of an output and reports whether all exist and match their digests. The store
+// drops damaged blobs when they are read, so producing the output again after a false result repairs all
+// of them, except blobs below a damaged directory, which are only checked when the directory has been
+// restored.
 func Intact(ctx context.Context, s Store, o Output) bool {
 	if o.Tree {
 		return treeIntact(ctx, s, o.Digest, map[Digest]bool{})

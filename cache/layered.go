@@ -6,31 +6,30 @@ import (
 	"io"
 )
 
-// Lower is a store that a Layered reads when its own disk has no answer. Its methods are
-// those of Store; what it cannot find out is missing.
+// Lower is a store that a Layered reads if its own disk lacks an answer. Its methods are those of Store;
+// on failures, it reports content as missing.
 type Lower interface {
 	Open(ctx context.Context, d Digest) (io.ReadCloser, error)
 	Has(ctx context.Context, d Digest) (bool, error)
 	Record(ctx context.Context, k Key) (*Record, error)
 }
 
-// Fetcher is a Lower that is far away: reading much of it at once is faster than piece by
-// piece. What it cannot fetch is missing later.
+// Fetcher is a remote Lower, from which reading many blobs at a time is faster than one by one. Blobs that
+// it cannot fetch are missing later.
 type Fetcher interface {
 	Fetch(ctx context.Context, outputs []Output)
 }
 
-// Layered reads from a disk and then from others, in order, and writes to the first: a run
-// against a store that it may not change keeps its own work apart, and one with a cache on
-// another machine keeps what it got from there. All are used as they are; closing and
-// removing them is the caller's business.
+// Layered reads from a disk and then from other stores, in order, and writes to the first. So a run can
+// use a store that it must not change, or a cache on another machine, and keep results on its own disk.
+// The caller must close the stores.
 type Layered struct {
 	Upper *Disk   // written and read
-	Lower []Lower // read when Upper does not have it; a *Disk is usually ReadOnly
-	// Places, unless it is nil, has one for each record of a disk that can be read at once,
-	// where many wait for a store that is far away: each takes a descriptor.
+	Lower []Lower // read if Upper lacks content; a *Disk is usually ReadOnly
+	// Places, if not nil, is a semaphore for concurrent reads of records from a disk, if many callers wait for
+	// a remote store: each read takes a descriptor.
 	Places chan struct{}
-	// Written, unless it is nil, learns of each record that was stored.
+	// Written, if not nil, is called for each stored record.
 	Written func(Key)
 }
 
@@ -40,10 +39,10 @@ var (
 	_ Lower   = (*Disk)(nil)
 )
 
-// ID implements Store. What is found in Lower is as good as in Upper.
+// ID implements Store. Answers in Lower count as answers in Upper.
 func (l *Layered) ID() string { return l.Upper.ID() }
 
-// Put implements Store. What Lower has is not stored again.
+// Put implements Store. It does not store blobs that Lower has.
 func (l *Layered) Put(ctx context.Context, r io.Reader) (Digest, error) { return l.Upper.Put(ctx, r) }
 
 // PutFile stores a file in the upper disk.
@@ -80,7 +79,7 @@ func (l *Layered) Has(ctx context.Context, d Digest) (bool, error) {
 	return ok, err
 }
 
-// Record implements Store. A foreign record of one store hides no answer of another.
+// Record implements Store. A foreign record in one store does not hide an answer in another.
 func (l *Layered) Record(ctx context.Context, k Key) (*Record, error) {
 	r, err := l.record(ctx, l.Upper, k)
 	var foreign *ForeignError
@@ -103,8 +102,7 @@ func (l *Layered) record(ctx context.Context, from Lower, k Key) (*Record, error
 	return from.Record(ctx, k)
 }
 
-// Fetch implements Fetcher: it copies what outputs consist of to the upper disk, as far as
-// that comes from far away.
+// Fetch implements Fetcher: it copies the blobs of outputs from Fetchers to the upper disk.
 func (l *Layered) Fetch(ctx context.Context, outputs []Output) {
 	for _, lower := range l.Lower {
 		if far, ok := lower.(Fetcher); ok {

@@ -10,10 +10,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
-// tempAge is the age from which a file in tmp belongs to no process.
+// tempAge is the age from which no process uses a file in tmp.
 const tempAge = 24 * time.Hour
 
-// sweepTemp removes what processes that were killed left in tmp.
+// sweepTemp removes files that killed processes left in tmp.
 func (c *collector) sweepTemp(ctx context.Context) error {
 	return c.sweepDir(ctx, tmpDir, func(path string, fi fs.FileInfo) (bool, error) {
 		if c.options.Now.Sub(fi.ModTime()) < tempAge {

@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// storeLock is the file of the lock that publish and remove take, in locksDir.
+// storeLock is the lock file of publish and remove, in locksDir.
 const storeLock = "store"
 
-// Lock tries, without waiting, to get the exclusive right to do the work of k. It excludes goroutines of
-// this process and other processes alike, and the kernel releases it when the process ends. ok is false if
-// another holder has it. release can be called more than once.
+// Lock tries, without waiting, to get the exclusive right to do the work of k. It excludes other
+// goroutines and other processes, and the kernel releases it when the process ends. ok is false if another
+// holder has it. release can be called more than once.
 func (d *Disk) Lock(ctx context.Context, k Key) (release func(), ok bool, err error) {
 	if d.readOnly {
 		return nil, false, ErrReadOnly

@@ -12,7 +12,7 @@ import (
 )
 
 // Memory is a Store in memory, for tests and for work that must leave no
-// trace. It keeps the same promises as Disk within one process.
+// trace. Within a process, it has the same guarantees as Disk.
 type Memory struct {
 	id      string
 	mu      sync.Mutex

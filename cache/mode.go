@@ -9,15 +9,14 @@ import (
 	"strconv"
 )
 
-// privateMode is that of a store's directory which is made here: its content is
-// the user's alone. A directory that is there already says by its mode who shares
-// the store, such as 2770.
+// privateMode is the mode of a created store directory: its content is accessible only to the user. The
+// mode of an existing directory, such as 2770, determines who shares the store.
 const privateMode = 0o700
 
 // Shared reports whether a group, or every user, can write to the store.
 func (d *Disk) Shared() bool { return d.mode&0o022 != 0 }
 
-// makeRoot makes the store's directory, unless it is there, and learns its mode.
+// makeRoot creates the store's directory, unless it exists, and reads its mode.
 func (d *Disk) makeRoot() error {
 	fi, err := os.Stat(d.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -34,8 +33,8 @@ func (d *Disk) makeRoot() error {
 	return err
 }
 
-// makeDir makes a directory below the store's, unless it is there. The store can have been
-// removed since it was opened.
+// makeDir creates a directory below the store's, unless it exists. The store may have been removed since
+// it was opened.
 func (d *Disk) makeDir(path string) error {
 	err := d.makeOne(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,8 +47,8 @@ func (d *Disk) makeDir(path string) error {
 	return err
 }
 
-// makeOne makes a directory. In a shared store it appears with its mode, so that no other user meets a
-// directory that only its maker can use.
+// makeOne creates a directory. In a shared store it becomes visible with its final mode, so that other
+// users never see a directory that only its creator can use.
 func (d *Disk) makeOne(path string) error {
 	if !d.Shared() || path == d.dir {
 		return d.files.Mkdir(path, d.mode)
@@ -65,7 +64,7 @@ func (d *Disk) makeOne(path string) error {
 	if err != nil {
 		_ = os.Remove(next)
 		if fi, statErr := os.Stat(path); statErr == nil && fi.IsDir() {
-			return nil // another process has made it
+			return nil // another process has created it
 		}
 	}
 	return err

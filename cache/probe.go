@@ -16,21 +16,20 @@ type Probe struct {
 	Path string // absolute
 	// Follow looks at the target of a symbolic link instead of the link.
 	Follow bool
-	// Listing is for a directory of which only the names and kinds of its
-	// entries matter. A link to a directory is followed.
+	// Listing means that only the names and kinds of a directory's entries matter. A link to a directory is
+	// followed.
 	Listing bool
-	// Exists is for a path of which only the kind, the identity and the executable
-	// bits matter, not the content.
+	// Exists means that only the kind, the identity and the executable bits of a path matter, not the content.
 	Exists bool
 }
 
-// Sighting is the state of a path at one time. A caller takes it before it reads
-// the path; a snapshot later compares it with the state after the reading, so that
-// a file which was exchanged in between is never recorded as what was read.
+// Sighting is the state of a path at one time. A caller takes it before it reads the path; a snapshot
+// later compares it with the state after reading, so that a file that was replaced in between is never
+// recorded as the file that was read.
 type Sighting struct {
 	Probe
-	// Digest is the content of a regular file as it was read; zero for anything
-	// else. The bytes decide where the state proves nothing.
+	// Digest is the digest of a regular file as it was read; zero for anything else. It decides if the state
+	// proves nothing.
 	Digest Digest
 	state  pathState
 	at     int64 // nanoseconds since 1970, before the state was taken
@@ -48,8 +47,7 @@ func (p Probe) Sight() Sighting {
 // Err returns why the path could not be examined. A missing path is not an error.
 func (s Sighting) Err() error { return s.err }
 
-// Before returns the sighting of a caller that can have read the path as early as at a time before: a change
-// after it can have gone unnoticed.
+// Before returns the sighting for a caller that may have read the path as early as at the given time.
 func (s Sighting) Before(at time.Time) Sighting {
 	s.at = min(s.at, at.UnixNano())
 	return s
@@ -76,8 +74,8 @@ func compareSightings(a, b Sighting) int {
 	)
 }
 
-// uniqueSightings returns sightings in order, the first of each probe. An earlier state of a path that
-// differs from a later one is kept, and then found to be changed.
+// uniqueSightings returns sightings in order, the first of each probe. The earliest state of a path is
+// kept, so that a change between sightings is detected.
 func uniqueSightings(all []Sighting) []Sighting {
 	all = slices.Clone(all)
 	slices.SortFunc(all, compareSightings)
@@ -114,8 +112,8 @@ func kindByte(mode fs.FileMode) byte {
 	return byte(1 + slices.Index(kinds[:], mode.Type()))
 }
 
-// holds reports whether the regular file at path has the bytes of want now,
-// and did not change while it was read.
+// holds reports whether the regular file at path has the content of want, and did not change while it was
+// read.
 func holds(path string, now pathState, want Digest) bool {
 	if want.IsZero() || now.size != want.Size {
 		return false

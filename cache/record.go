@@ -21,17 +21,16 @@ import (
 //	{"class":"done",...}
 //	<the bytes of Record.Manifest>
 //
-// The key is part of the sum, so that a record under another key's name is as
-// bad as a flipped bit. Version 2 is the same without a signature, for stores without a
-// RecordKey.
+// The key is part of the sum, so that a record under another key's name counts as damaged. Version 2 is
+// the same without a signature, for stores without a RecordKey.
 const (
 	recordMagic     = "fevalgraph-record "
 	unsignedVersion = "2"
 	signedVersion   = "3"
 )
 
-// maxRecordBytes bounds what is read of a record. The manifest of a source has a
-// line for each of its files.
+// maxRecordBytes is the maximum size of a record. The manifest of a source has a line for each of its
+// files.
 const maxRecordBytes = 256 << 20
 
 var (
@@ -70,8 +69,8 @@ func EncodeRecord(signer RecordKey, k Key, r *Record) ([]byte, error) {
 	return fmt.Appendf(nil, "%s%s %x\n%s", recordMagic, unsignedVersion, sum, payload), nil
 }
 
-// DecodeRecord reads what EncodeRecord wrote for k. A sound record that signer did not
-// sign is a *ForeignError; without a signer every sound record will do.
+// DecodeRecord decodes the result of EncodeRecord for k. If signer did not sign an otherwise valid record,
+// it returns a *ForeignError. Without a signer, every valid record is accepted.
 func DecodeRecord(signer RecordKey, k Key, b []byte) (*Record, error) {
 	rest, ok := bytes.CutPrefix(b, []byte(recordMagic))
 	if !ok {
@@ -99,7 +98,7 @@ func DecodeRecord(signer RecordKey, k Key, b []byte) (*Record, error) {
 	if err := json.Unmarshal(text, r); err != nil {
 		return nil, fmt.Errorf("%w: %w", errBadRecord, err)
 	}
-	// The records of a run repeat few texts, and the answers of its nodes keep them.
+	// The records of a run contain few distinct strings, which the answers of its nodes keep in memory.
 	r.Class, r.Run = unique.Make(r.Class).Value(), unique.Make(r.Run).Value()
 	for i := range r.Outputs {
 		r.Outputs[i].Name = unique.Make(r.Outputs[i].Name).Value()
@@ -122,12 +121,12 @@ func isNumber(b []byte) bool {
 	return len(b) > 0
 }
 
-// Stored reports whether records can have the class.
+// Stored reports whether a record can have the class.
 func (c Class) Stored() bool {
 	return c == ClassDone || c == ClassFailed || c == ClassTimeout
 }
 
-// checkOutputs refuses a record whose blobs were not put first.
+// checkOutputs returns an error for a record whose blobs are not stored.
 func checkOutputs(ctx context.Context, s Store, r *Record) error {
 	for _, o := range r.Outputs {
 		ok, err := s.Has(ctx, o.Digest)
@@ -144,7 +143,7 @@ func checkOutputs(ctx context.Context, s Store, r *Record) error {
 func (d *Disk) recordPath(k Key) string { return d.shardPath(acDir, k.String()) }
 
 // Record implements Store. It counts as a use of the record, not of its blobs. A record of another version
-// of the program reads as nil and stays, and so does a *ForeignError.
+// of the program reads as nil. It is not dropped, and neither is a foreign one.
 func (d *Disk) Record(ctx context.Context, k Key) (*Record, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -156,7 +155,7 @@ func (d *Disk) Record(ctx context.Context, k Key) (*Record, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading record %s: %w", k, err)
 	}
-	defer f.Close() // only after drop: an open file's identity is not reused
+	defer f.Close() // only after drop, since the identity of an open file is not reused
 	fi, err := f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("reading record %s: %w", k, err)
@@ -196,11 +195,9 @@ func (d *Disk) peekRecord(k Key) (*Record, error) {
 	return readRecord(nil, f, k)
 }
 
-// PutRecord implements Store. A record one of whose outputs is not in the
-// store is refused with a *MissingError. The record survives the end of this
-// process, but maybe not a loss of power in the seconds after: its checksum tells,
-// and the work is done again. Waiting for the disk would take longer than most
-// work in a large graph does.
+// PutRecord implements Store. If the store lacks an output of the record, it returns a *MissingError. The
+// record survives the end of this process, but may be lost if the power fails within seconds; its checksum
+// detects that, and the work is done again. Syncing would take longer than most work in a large graph.
 func (d *Disk) PutRecord(ctx context.Context, k Key, r *Record) error {
 	if err := d.putRecord(ctx, k, r); err != nil {
 		return fmt.Errorf("storing record %s: %w", k, err)

@@ -10,13 +10,12 @@ import (
 	"sync"
 )
 
-// Source has the blobs that are sent. A Store is one.
+// Source provides the blobs to send. Every Store is a Source.
 type Source interface {
 	Open(ctx context.Context, d Digest) (io.ReadCloser, error)
 }
 
-// SourceError reports a blob that could not be read where it was to be sent from: no fault of
-// the server.
+// SourceError means that a blob could not be read from its Source, so the server is not at fault.
 type SourceError struct {
 	Digest Digest
 	Err    error
@@ -27,33 +26,32 @@ func (e *SourceError) Error() string {
 }
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// Server receives blobs. Its methods are called by several goroutines at once, and end when the
-// connection to it is closed.
+// Server receives blobs. Its methods are called concurrently, and return when its connection is closed.
 type Server interface {
-	// Missing returns those of the blobs that the server does not have.
+	// Missing returns the blobs that the server lacks.
 	Missing(ctx context.Context, blobs []Digest) ([]Digest, error)
-	// Put sends blobs. An error for one blob, such as a *SourceError, is in failed, and keeps no
-	// other blob from being sent.
+	// Put sends blobs. failed contains errors about single blobs, such as a *SourceError, which do not prevent
+	// sending the others.
 	Put(ctx context.Context, blobs []Digest, from Source) (failed map[Digest]error, err error)
 }
 
-// Sender sends blobs and trees to a server that does not have them. What many callers ask for at
-// the same time shares calls, and each blob is sent once. It remembers what the server has; when the
-// server turns out to have lost some, Forget makes it ask again. It is safe for concurrent use.
+// Sender sends blobs and trees that a server lacks. Concurrent callers share calls, and each blob is sent
+// once. It remembers which blobs the server has; if the server lost some, Forget makes it query again. It
+// is safe for concurrent use.
 type Sender struct {
-	SendEmpty bool // the server does not know the empty blob by itself; set before use
+	SendEmpty bool // the server does not know the empty blob implicitly; set before use
 
 	to       Server
 	question int           // blobs in a call of Missing
-	slots    chan struct{} // of rounds under way
+	slots    chan struct{} // of running rounds
 
 	mu    sync.Mutex
 	next  *round            // collects blobs; nil unless a round waits for a slot
 	going map[Digest]*round // blobs in rounds
-	// recent are outputs that the server has, trees with all that is in them. When recent has
-	// maxKnown, it becomes old, and what was old is forgotten.
+	// recent are outputs that the server has, trees with all that is in them. When recent reaches maxKnown, it
+	// replaces old.
 	recent, old map[Output]bool
-	epoch       int // counts what was forgotten
+	epoch       int // incremented by Forget
 }
 
 // round is a set of blobs that are sent together.
@@ -69,21 +67,21 @@ const (
 	maxKnown = 1 << 19 // about 60 MB, twice
 )
 
-// NewSender returns a Sender that knows nothing of the server yet; question limits the blobs in a
-// call of Missing.
+// NewSender returns a Sender without knowledge of the server; question limits the blobs in a call of
+// Missing.
 func NewSender(to Server, question int) *Sender {
 	return &Sender{to: to, question: question, slots: make(chan struct{}, rounds), going: map[Digest]*round{}, recent: map[Output]bool{}, old: map[Output]bool{}}
 }
 
-// Epoch returns a number that changes when Forget forgets.
+// Epoch returns a number that changes with each effective Forget.
 func (s *Sender) Epoch() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.epoch
 }
 
-// Forget makes the sender ask for everything again, unless it has done so since epoch: the
-// one before the upload of what is now missing. Many actions miss blobs of one lost server.
+// Forget makes the sender query all blobs again, unless that happened since epoch, which the caller read
+// before it uploaded the missing blobs: many actions notice the same loss.
 func (s *Sender) Forget(epoch int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +91,7 @@ func (s *Sender) Forget(epoch int) {
 	}
 }
 
-// Has tells the sender that the server has outputs: trees with all that is in them.
+// Has records that the server has outputs, including all content of trees.
 func (s *Sender) Has(outputs ...Output) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +100,7 @@ func (s *Sender) Has(outputs ...Output) {
 	}
 }
 
-// know needs the lock.
+// know records an output that the server has. The caller must hold the lock.
 func (s *Sender) know(o Output) {
 	if len(s.recent) >= maxKnown {
 		s.recent, s.old = map[Output]bool{}, s.recent
@@ -117,7 +115,7 @@ func (s *Sender) Knows(o Output) bool {
 	return s.knows(o)
 }
 
-// knows needs the lock.
+// knows implements Knows. The caller must hold the lock.
 func (s *Sender) knows(o Output) bool {
 	o.Name = ""
 	if !s.recent[o] && s.old[o] {
@@ -126,8 +124,8 @@ func (s *Sender) knows(o Output) bool {
 	return s.recent[o]
 }
 
-// Outputs makes the server have blobs and trees of a store. Of a tree that the server has
-// the store needs nothing. What the store lacks is a *MissingError.
+// Outputs sends blobs and trees of a store that the server lacks. The store need not contain trees that
+// the server has. For other missing content, it returns a *MissingError.
 func (s *Sender) Outputs(ctx context.Context, from Store, outputs ...Output) error {
 	epoch := s.Epoch()
 	var blobs []Digest
@@ -160,7 +158,7 @@ func (s *Sender) Outputs(ctx context.Context, from Store, outputs ...Output) err
 	return nil
 }
 
-// Blobs makes the server have blobs.
+// Blobs sends the blobs that the server lacks.
 func (s *Sender) Blobs(ctx context.Context, from Source, blobs ...Digest) error {
 	failed, err := s.Send(ctx, from, blobs...)
 	if err != nil {
@@ -177,7 +175,7 @@ func (s *Sender) Blobs(ctx context.Context, from Source, blobs ...Digest) error 
 	return nil
 }
 
-// Send makes the server have those of the blobs that have no error in failed.
+// Send sends the blobs that the server lacks, except those with an error in failed.
 func (s *Sender) Send(ctx context.Context, from Source, blobs ...Digest) (failed map[Digest]error, err error) {
 	waits := map[*round][]Digest{}
 	s.mu.Lock()
@@ -211,8 +209,8 @@ func (s *Sender) Send(ctx context.Context, from Source, blobs ...Digest) (failed
 	return failed, nil
 }
 
-// join adds a blob to the next round; it needs the lock. A round begins at once, unless the
-// maximum number of rounds is running: blobs are collected until one ends.
+// join adds a blob to the next round. The caller must hold the lock. A round begins immediately, unless
+// the maximum number of rounds is running: blobs are collected until one ends.
 func (s *Sender) join(d Digest, from Source) *round {
 	if s.next == nil {
 		r := &round{from: map[Digest]Source{}, done: make(chan struct{})}
@@ -228,7 +226,8 @@ func (s *Sender) join(d Digest, from Source) *round {
 	return s.next
 }
 
-// run sends what the server lacks. It belongs to no caller: others wait for it, too.
+// run sends the blobs of a round that the server lacks. It does not use a caller's context, since several
+// callers wait for it.
 func (s *Sender) run(r *round) {
 	s.mu.Lock()
 	if s.next == r {
@@ -270,7 +269,7 @@ func (s *Sender) send(r *round, all []Digest) error {
 	return err
 }
 
-// sources have a blob each.
+// sources maps blobs to their Sources.
 type sources map[Digest]Source
 
 // Open implements Source.

@@ -20,7 +20,7 @@ const shardCount = 256
 type stored struct {
 	name string // relative to the store, slash-separated: "cas/ab/ab12..."
 	hash [32]byte
-	// stray reports that the file is not where a blob or record of its name is.
+	// stray reports that the file is not at the path for its name.
 	stray bool
 	info  fs.FileInfo
 }
@@ -29,8 +29,8 @@ type stored struct {
 func (s stored) used() int64 { return s.info.ModTime().UnixNano() }
 
 // each calls fn for every file under top ("cas" or "ac"), in order of name.
-// One shard's names are in memory at a time. Files that vanish meanwhile are
-// left out, and a store that was never made is empty.
+// One shard's names are in memory at a time. It omits files that vanish
+// meanwhile, and treats a missing store as empty.
 func (d *Disk) each(ctx context.Context, top string, fn func(stored) error) error {
 	shards, err := d.shards(top)
 	for _, shard := range shards {
@@ -81,7 +81,7 @@ func (d *Disk) shard(ctx context.Context, top, shard string, fn func(stored) err
 	return nil
 }
 
-// eachPart calls fn for every first byte of a hash, several at a time.
+// eachPart calls fn for every possible first byte of a hash, concurrently.
 func eachPart(ctx context.Context, fn func(ctx context.Context, part byte) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))

@@ -10,8 +10,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache/files"
 )
 
-// Sign signs the sound records that the store's key did not sign, and returns how many. From then on they
-// are served: it is for a store whose content is trusted, such as a store that an earlier version filled.
+// Sign signs the valid records that the store's key did not sign, and returns their number. They are
+// served from then on, so the content of the store must be trusted, such as after an upgrade from an
+// earlier version.
 func (d *Disk) Sign(ctx context.Context) (signed int64, err error) {
 	if d.readOnly {
 		return 0, fmt.Errorf("signing the records of store %s: %w", d.dir, ErrReadOnly)
@@ -29,8 +30,8 @@ func (d *Disk) Sign(ctx context.Context) (signed int64, err error) {
 	return signed, err
 }
 
-// signRecord writes a record again, with a signature and the time of its last use. What is
-// damaged stays, for Verify.
+// signRecord writes a record again, with a signature and the time of its last use. It leaves damaged
+// records for Verify.
 func (d *Disk) signRecord(s stored) (done bool, err error) {
 	if s.stray {
 		return false, nil

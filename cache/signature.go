@@ -7,13 +7,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
-// RecordKey signs records. Any program that can write to a store's directory can put a record into it, such
-// as a submission that runs as the user; without the key it is not served. Blobs need no signature: a record
-// names them by their content.
+// RecordKey signs records. Any program that can write to a store's directory, such as a submission that
+// runs as the user, can add a record, which is not served without a signature. Blobs need no signature: a
+// record names them by their content.
 type RecordKey []byte
 
-// NewRecordKey returns the key for records of the owner of a secret. The secret can have other uses: their
-// proofs are not signatures of records.
+// NewRecordKey returns the key for records of the owner of a secret. The secret can have other uses, since
+// their proofs are not valid signatures of records.
 func NewRecordKey(secret []byte) (RecordKey, error) {
 	key, err := proof.NewKey(secret, "fevalgraph records")
 	return RecordKey(key), err
@@ -28,10 +28,10 @@ func (k RecordKey) signed(sum, text []byte) bool {
 	return err == nil && proof.Key(k).Proves(signature, sum)
 }
 
-// ForeignError reports that the store has a record which no key that it trusts has signed.
+// ForeignError means that no trusted key signed a record in the store.
 type ForeignError struct {
 	Key Key
-	By  string // who signed it, by its own words; "" when it is not said
+	By  string // signer according to the record itself; "" if unknown
 }
 
 func (e *ForeignError) Error() string {

@@ -15,10 +15,10 @@ type UnsettledError struct{ Path string }
 
 func (e *UnsettledError) Error() string { return e.Path + " was changed a moment ago" }
 
-// Snapshot is the recorded state of paths. As long as Changed finds no
-// difference, reading those paths again would have the same result. It is a
-// table and the text of the paths, used as they are in a file, so that a hundred
-// thousand of them cost no more than reading it and one system call for each.
+// Snapshot is the recorded state of paths. As long as Changed finds no difference, reading those paths
+// again would have the same result. It consists of a table and the text of the paths, used in their
+// encoded form, so that checking a hundred thousand paths takes reading a file and one system call per
+// path.
 type Snapshot struct {
 	table   []byte // records of recordSize bytes
 	digests []byte // SHA-256, one after the other
@@ -40,7 +40,7 @@ const (
 	recordSize   = 56
 	probeFollow  = 1
 	probeAbsent  = 2
-	probeListing = 4 // the digest is of a listing
+	probeListing = 4 // the digest is that of a listing
 	probeExists  = 8
 	noDigest     = ^uint32(0)
 )
@@ -52,11 +52,11 @@ type pathState struct {
 	absent bool
 }
 
-// identifies reports whether the inode alone identifies the path's file,
-// regardless of its content. The target of a link can change with nothing else.
+// identifies reports whether the inode alone identifies the path's file, regardless of its content. It
+// does not for a link, whose target can change.
 func (s pathState) identifies() bool { return s.regular() || s.directory() }
 
-// same reports whether two states are of one file, as far as a probe cares.
+// same reports whether two states are equal in everything that a probe covers.
 func (s pathState) same(o pathState, p Probe) bool {
 	return s == o || p.Exists && !s.absent && !o.absent && s.identifies() && s.kind() == o.kind() && s.inode == o.inode && s.dev == o.dev &&
 		(s.mode^o.mode)&executable == 0
@@ -97,7 +97,7 @@ func TakeSnapshot(sightings []Sighting) (*Snapshot, error) {
 	return s, nil
 }
 
-// TakeEach records those paths that can be recorded, and returns an error for each of the others.
+// TakeEach records the paths whose state can be recorded, and returns an error for each other path.
 func TakeEach(sightings []Sighting) (*Snapshot, []error) {
 	s, errs := &Snapshot{}, []error(nil)
 	for _, one := range uniqueSightings(sightings) {
@@ -139,7 +139,7 @@ func (s *Snapshot) add(one Sighting) error {
 		s.digests = append(s.digests, one.Digest.Hash[:]...)
 	}
 	if !settled {
-		now.mtime, now.ctime = 0, 0 // no state equals it: the bytes decide each time
+		now.mtime, now.ctime = 0, 0 // equals no state, so the digest decides each time
 	}
 	at := len(s.paths)
 	s.paths = append(append(s.paths, one.Path...), 0)
@@ -162,10 +162,10 @@ func (s *Snapshot) path(r []byte) []byte {
 	return text[:bytes.IndexByte(text, 0)+1]
 }
 
-// Changed returns the first path whose state is another one now, or "".
+// Changed returns the first path whose state has changed, or "".
 func (s *Snapshot) Changed() string { return s.ChangedBut(func(Probe) bool { return false }) }
 
-// ChangedBut is like Changed, without the probes that the caller excepts.
+// ChangedBut is like Changed, but ignores the probes that the caller excludes.
 func (s *Snapshot) ChangedBut(excepted func(Probe) bool) string {
 	for i := range s.Len() {
 		if r := s.record(i); !s.unchanged(r) && !excepted(s.probe(r)) {
@@ -175,7 +175,7 @@ func (s *Snapshot) ChangedBut(excepted func(Probe) bool) string {
 	return ""
 }
 
-// Probes yields what the snapshot has the states of.
+// Probes yields the probes of the snapshot.
 func (s *Snapshot) Probes(yield func(Probe) bool) {
 	for i := range s.Len() {
 		if !yield(s.probe(s.record(i))) {
@@ -226,8 +226,8 @@ func (s *Snapshot) unchanged(r []byte) bool {
 
 var errBadSnapshot = errors.New("malformed snapshot")
 
-// Encode returns the saved form of s; it is of this machine's making and for it.
-// A caller keeps a checksum with it.
+// Encode returns the saved form of s, which is only valid on this machine. The caller must protect it with
+// a checksum.
 func (s *Snapshot) Encode() []byte {
 	b := []byte(snapshotMagic)
 	for _, part := range [][]byte{s.table, s.digests, s.paths} {
@@ -236,7 +236,7 @@ func (s *Snapshot) Encode() []byte {
 	return append(append(append(b, s.table...), s.digests...), s.paths...)
 }
 
-// DecodeSnapshot reads the result of Encode, and nothing else; it keeps b.
+// DecodeSnapshot decodes a result of Encode. It retains b.
 func DecodeSnapshot(b []byte) (*Snapshot, error) {
 	const header = len(snapshotMagic) + 3*8
 	if len(b) < header || string(b[:len(snapshotMagic)]) != snapshotMagic {
@@ -263,7 +263,7 @@ func DecodeSnapshot(b []byte) (*Snapshot, error) {
 	return s, nil
 }
 
-// sound reports whether every offset of the table is one.
+// sound reports whether every offset in the table is valid.
 func (s *Snapshot) sound() bool {
 	const digestSize = len(Digest{}.Hash)
 	if len(s.table)%recordSize != 0 || len(s.digests)%digestSize != 0 || len(s.paths) > 0 && s.paths[len(s.paths)-1] != 0 {
@@ -279,5 +279,5 @@ func (s *Snapshot) sound() bool {
 	return true
 }
 
-// isGone reports whether err says that nothing is at a path.
+// isGone reports whether err means that a path does not exist.
 func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) || isNotDirectory(err) }

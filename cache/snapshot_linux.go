@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lookAt returns the state of a path, which ends with a NUL. An absent path has
-// a state, too.
+// lookAt returns the state of a path, which ends with a NUL. A missing path
+// has a state, too.
 func lookAt(path []byte, follow bool) (pathState, error) {
 	var st unix.Stat_t
 	flags := unix.AT_SYMLINK_NOFOLLOW

@@ -9,8 +9,7 @@ import (
 	"syscall"
 )
 
-// lookAt returns the state of a path, which ends with a NUL. An absent path has
-// a state, too.
+// lookAt returns the state of a path, which ends with a NUL. A missing path has a state, too.
 func lookAt(path []byte, follow bool) (pathState, error) {
 	look := os.Lstat
 	if follow {
@@ -27,8 +26,8 @@ func lookAt(path []byte, follow bool) (pathState, error) {
 	return seenOf(name, info)
 }
 
-// seenOf returns the state in info of the file at path. Where the platform does not report enough to
-// recognize a change, no state can be recorded.
+// seenOf returns the state in info of the file at path. If the platform does not report enough to
+// recognize a change, the state cannot be recorded.
 func seenOf(path string, info fs.FileInfo) (pathState, error) {
 	state, ok := stateOf(path, info)
 	if !ok {

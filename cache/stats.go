@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Stats counts what a store holds.
+// Stats counts the content of a store.
 type Stats struct {
 	Blobs, Records         int64
 	BlobBytes, RecordBytes int64
 	Oldest, Newest         time.Time // last uses; zero when the store is empty
 }
 
-// Stats looks at every file of the store.
+// Stats counts every file of the store.
 func (d *Disk) Stats(ctx context.Context) (Stats, error) {
 	var s Stats
 	count := func(n, bytes *int64) func(stored) error {

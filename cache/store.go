@@ -7,29 +7,26 @@ import (
 	"io"
 )
 
-// Store keeps blobs by content and action records by key. Implementations are
-// safe for concurrent use by goroutines and, for Disk, by processes. Both
-// halves are write-once: the same digest always names the same bytes, and a
-// record can be replaced only by a later answer to the same question.
+// Store keeps blobs by content and action records by key. Implementations are safe for concurrent use by
+// goroutines and, for Disk, by processes. Both halves are write-once: a digest always names the same
+// bytes, and a record can be replaced only by a later answer for the same key.
 type Store interface {
-	// ID names the store, for as long as it exists: a store that was removed and
-	// made again at the same place has another ID.
+	// ID identifies the store during its lifetime: a store that was removed and created again at the same path
+	// has another ID.
 	ID() string
-	// Put stores what r yields and returns its digest. The blob is visible
-	// only when it is whole.
+	// Put stores the content of r and returns its digest. The blob becomes visible only when it is complete.
 	Put(ctx context.Context, r io.Reader) (Digest, error)
-	// Open returns the blob's bytes. The reader verifies while it is read: at
-	// the end of a blob whose bytes do not match, Read returns a
-	// *CorruptError instead of io.EOF and the store drops the blob.
-	// A blob that is not there is a *MissingError.
+	// Open returns a verifying reader of the blob: if the content does not match the digest, Read returns a
+	// *CorruptError instead of io.EOF, and the store drops the blob. For a missing blob, Open returns a
+	// *MissingError.
 	Open(ctx context.Context, d Digest) (io.ReadCloser, error)
 	// Has reports whether the blob is present, without reading it.
 	Has(ctx context.Context, d Digest) (bool, error)
-	// Record returns the record of k, or nil if it is missing. A record that does not decode or whose
-	// checksum is wrong is dropped and reads as nil. A record that the store's key did not sign is a
+	// Record returns the record of k, or nil if it is missing. A record that cannot be decoded or has a wrong
+	// checksum is dropped and reads as nil. If the store's key did not sign the record, the error is a
 	// *ForeignError.
 	Record(ctx context.Context, k Key) (*Record, error)
-	// PutRecord makes r the answer for k. Its blobs must have been Put before.
+	// PutRecord stores r as the answer for k. Its blobs must be stored before.
 	PutRecord(ctx context.Context, k Key, r *Record) error
 }
 
@@ -38,7 +35,7 @@ type Class string
 
 const (
 	ClassDone    Class = "done"    // the work ran to its end
-	ClassFailed  Class = "failed"  // the work itself said no
+	ClassFailed  Class = "failed"  // the work itself failed
 	ClassTimeout Class = "timeout" // a limit that is part of the key ended it
 )
 
@@ -57,8 +54,7 @@ type Record struct {
 	Attempts int      `json:"attempts"`
 	Seconds  float64  `json:"seconds"`
 	Run      string   `json:"run"` // id of the run that made it
-	// Manifest hashes to the key. It is kept to explain later why the next key differs; nil if it was not
-	// kept.
+	// Manifest hashes to the key. It is stored to explain why a later key differs; nil if it was not stored.
 	Manifest []byte `json:"-"`
 }
 
@@ -72,13 +68,13 @@ func (r *Record) Output(name string) (Output, bool) {
 	return Output{}, false
 }
 
-// MissingError reports that a blob is not in the store.
+// MissingError reports that the store lacks a blob.
 type MissingError struct{ Digest Digest }
 
 func (e *MissingError) Error() string { return fmt.Sprintf("blob %s is not in the store", e.Digest) }
 
-// CorruptError reports that a stored blob's bytes did not match its digest. The
-// blob has been dropped.
+// CorruptError reports that the content of a stored blob did not match its digest. The store has dropped
+// the blob.
 type CorruptError struct{ Digest Digest }
 
 func (e *CorruptError) Error() string {
@@ -90,8 +86,8 @@ func PutBytes(ctx context.Context, s Store, b []byte) (Digest, error) {
 	return s.Put(ctx, bytes.NewReader(b))
 }
 
-// ReadBlob returns the whole verified blob; it refuses one of more than limit
-// bytes (limit < 0: none).
+// ReadBlob returns a verified blob. It returns an error if the blob exceeds limit bytes; a negative limit
+// means no limit.
 func ReadBlob(ctx context.Context, s Store, d Digest, limit int64) ([]byte, error) {
 	if limit >= 0 && d.Size > limit {
 		return nil, fmt.Errorf("blob %s is larger than the limit of %d bytes", d, limit)

@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// Entry is an entry of a tree: a file (Digest set), a symlink (Link set) or a directory (Dir set), and
-// exactly one of them; or, for BuildTree alone, a tree that was made before (Tree set).
+// Entry is an entry of a tree: a file (Digest set), a symlink (Link set), a directory (Dir set) or, only
+// for BuildTree, an existing tree (Tree set). Exactly one of these is set.
 type Entry struct {
 	Path       string // slash-separated, clean, relative, UTF-8
 	Digest     Digest
 	Executable bool
-	Link       string // target, as it is written in the link
+	Link       string // literal target
 	Dir        bool
 	Tree       Digest
 }
@@ -29,8 +29,8 @@ type Tree struct {
 	Blobs map[Digest][]byte // Directory messages; not the files' contents
 }
 
-// BuildTree makes a tree of entries, in any order. Parents need no entries; an explicit directory matters
-// only if it is empty.
+// BuildTree builds a tree from entries in any order. Parents need no entries; an explicit directory
+// matters only if it is empty.
 func BuildTree(entries []Entry) (*Tree, error) {
 	sorted := slices.Clone(entries)
 	for i := range sorted {
@@ -48,8 +48,8 @@ func BuildTree(entries []Entry) (*Tree, error) {
 	return t, nil
 }
 
-// comparePaths orders paths by their components, bytewise: what is below a
-// directory follows it at once, which "a-b" < "a/b" would not give.
+// comparePaths orders paths bytewise by component, so that a directory's content directly follows it.
+// Comparing strings would not: "a-b" < "a/b".
 func comparePaths(a, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {
@@ -96,8 +96,7 @@ func (e *Entry) check() error {
 	return nil
 }
 
-// add makes the directory whose entries are es; their paths from at on are
-// relative to it.
+// add adds the directory with the entries es, whose paths are relative to it from the offset at on.
 func (t *Tree) add(es []Entry, at int) (Digest, error) {
 	var d directory
 	for i := 0; i < len(es); {
@@ -143,8 +142,7 @@ func (t *Tree) add(es []Entry, at int) (Digest, error) {
 	return g, nil
 }
 
-// Store puts the Directory blobs, the root last. The files' blobs are the
-// caller's to put.
+// Store puts the Directory blobs, the root last. The caller must store the files' blobs.
 func (t *Tree) Store(ctx context.Context, s Store) error {
 	order := make([]Digest, 0, len(t.Blobs))
 	for g := range t.Blobs {

@@ -10,17 +10,15 @@ import (
 	"syscall"
 )
 
-// PlaceTree copies the tree to the directory called name of at, which can lie where no path of
-// this process leads: files with mode 0644 or 0755, directories with 0755, symlinks as they are.
-// The directory is made if needed, but not its parents, none of which can be a symlink; a symlink
-// at its place is replaced.
+// PlaceTree copies the tree to the directory name in at: files with mode 0644 or 0755,
+// directories with 0755, symlinks unchanged. It creates the directory if necessary, but not its
+// parents, which must not be symlinks; it replaces a symlink at name.
 //
-// What the directory already holds stays unless the tree has the same path; then the
-// tree wins, whatever is there: symlinks and files are removed, never written
-// through, and a directory gives way to a file with all that is in it. Nothing
-// outside of it is touched. Files are copies, never links to the store, so what
-// runs on them cannot reach the store. After an error the directory holds part of the
-// tree, but no file with wrong bytes.
+// Existing entries stay unless the tree has the same path; then the tree wins: symlinks and files
+// are removed, never written through, and a file replaces a directory with its content. Paths
+// outside are not touched. Files are copies, never links to the store, so programs that change
+// them cannot reach the store. After an error, the directory contains part of the tree, but no
+// file with wrong content.
 func PlaceTree(ctx context.Context, s Store, root Digest, at *os.Root, name string) error {
 	p := &placer{ctx: ctx, store: s}
 	err := p.makeDirectory(at, name)
@@ -33,7 +31,7 @@ func PlaceTree(ctx context.Context, s Store, root Digest, at *os.Root, name stri
 	return nil
 }
 
-// PlaceFile copies a blob to a file of mode 0644 called name of at, as PlaceTree does.
+// PlaceFile copies a blob to the file name in at, with mode 0644, as PlaceTree does.
 func PlaceFile(ctx context.Context, s Store, g Digest, at *os.Root, name string) error {
 	return (&placer{ctx: ctx, store: s}).file(fileNode{name: name, digest: g}, at)
 }
@@ -43,8 +41,8 @@ type placer struct {
 	store Store
 }
 
-// directory fills the directory at. Working relative to an open directory keeps
-// symlinks that appear meanwhile from leading elsewhere.
+// directory fills the directory at. It works relative to an open directory, so
+// that symlinks that appear meanwhile have no effect.
 func (p *placer) directory(g Digest, at *os.Root) error {
 	d, err := readDirectory(p.ctx, p.store, g)
 	if err != nil {
@@ -74,7 +72,7 @@ func (p *placer) subdirectory(n dirNode, at *os.Root) error {
 	return p.below(at, n.name, n.digest)
 }
 
-// makeDirectory makes name a directory unless it is one.
+// makeDirectory makes name a directory.
 func (p *placer) makeDirectory(at *os.Root, name string) error {
 	if fi, err := at.Lstat(name); err == nil && fi.IsDir() {
 		return nil
@@ -101,8 +99,8 @@ func (p *placer) file(n fileNode, at *os.Root) error {
 	mode := fs.FileMode(0o644)
 	if n.executable {
 		mode = 0o755
-		// A process that is just being started has a copy of each open file for a moment, and what any
-		// process can write, none can start. The content is fetched before other starts have to wait.
+		// A process that is being started has a copy of each open file for a moment, and a file that is
+		// open for writing cannot be executed. The content is fetched before other starts have to wait.
 		if r, err := p.store.Open(p.ctx, n.digest); err == nil {
 			r.Close()
 		}
@@ -115,7 +113,7 @@ func (p *placer) file(n fileNode, at *os.Root) error {
 	}
 	err = p.fill(f, n.digest)
 	if err == nil {
-		err = f.Chmod(mode) // whatever the umask took
+		err = f.Chmod(mode) // regardless of the umask
 	}
 	if cerr := f.Close(); err == nil {
 		err = cerr
@@ -142,7 +140,7 @@ func (p *placer) fill(f *os.File, g Digest) error {
 	return err
 }
 
-// vacate makes the name free.
+// vacate removes the file or directory at name.
 func vacate(at *os.Root, name string) error {
 	fi, err := at.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {

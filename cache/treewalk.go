@@ -21,10 +21,10 @@ func readDirectory(ctx context.Context, s Store, g Digest) (*directory, error) {
 	return d, nil
 }
 
-// WalkTree calls fn for everything in the tree except its root: names in bytewise order, a directory before
-// its content. Directories are entries, so that BuildTree of the entries makes the same tree. If fn returns
-// fs.SkipDir for a directory, its content is left out; another error ends the walk and is returned
-// unchanged. A Directory that is not in the store is a *MissingError.
+// WalkTree calls fn for everything in the tree except its root: names in bytewise order, a directory
+// before its content. Directories are entries, so that BuildTree builds the same tree from the entries. If
+// fn returns fs.SkipDir for a directory, its content is skipped; another error ends the walk and is
+// returned unchanged. For a missing Directory, it returns a *MissingError.
 func WalkTree(ctx context.Context, s Store, root Digest, fn func(Entry) error) error {
 	return walkTree(ctx, s, root, "", fn)
 }
@@ -56,11 +56,11 @@ func walkTree(ctx context.Context, s Store, g Digest, at string, fn func(Entry) 
 	})
 }
 
-// EachBlob calls fn for every blob that an output consists of and that seen does not have:
-// directories, before what is in them, and files. It adds them to seen, without names: a file
-// can have the bytes of a Directory. fs.SkipDir of fn for a directory leaves out what is in it;
-// another error ends the walk and is returned as it is. A Directory that is not in the store,
-// or was dropped as damaged, is a *MissingError.
+// EachBlob calls fn for every blob of an output that is not in seen: directories, before their content,
+// and files. It adds them to seen, by content and kind, since a file can have the content of a Directory.
+// If fn returns fs.SkipDir for a directory, its content is skipped; another error ends the walk and is
+// returned unchanged. For a Directory that is missing, or was dropped as damaged, it returns a
+// *MissingError.
 func EachBlob(ctx context.Context, s Store, o Output, seen map[Output]bool, fn func(Output) error) error {
 	o.Name = ""
 	if seen[o] {
@@ -94,10 +94,9 @@ func EachBlob(ctx context.Context, s Store, o Output, seen map[Output]bool, fn f
 	return nil
 }
 
-// TreeComplete reports whether every blob of the tree, directories and files,
-// is in the store: nil, or a *MissingError for the first that is not. It
-// reads the directories and only looks for the files. All of them count as
-// used.
+// TreeComplete reports whether every blob of the tree, directories and files, is in the store: it returns
+// nil, or a *MissingError for the first missing blob. It reads the directories, but only checks that the
+// files exist. All of them count as used.
 func TreeComplete(ctx context.Context, s Store, root Digest) error {
 	return EachBlob(ctx, s, Output{Digest: root, Tree: true}, map[Output]bool{}, func(o Output) error {
 		ok, err := s.Has(ctx, o.Digest)

@@ -20,16 +20,15 @@ import (
 // VerifyReport describes what Verify found. Names are relative to the store and
 // slash-separated ("cas/ab/ab12..."), in order of the walk.
 type VerifyReport struct {
-	Blobs, Records int64    // looked at, bad ones included
-	Corrupt        []string // files whose content or place is not what their name says, or that the disk does not yield
-	Dangling       []string // sound records of which a blob is missing or corrupt
+	Blobs, Records int64    // checked, including damaged ones
+	Corrupt        []string // unreadable files, and files whose content or path does not match their name
+	Dangling       []string // valid records with a missing or corrupt blob
 }
 
-// Verify reads every blob and every record. With repair it drops what it
-// reports; nodes that needed it become stale. progress (nil: none) gets
-// the number of files done so far; Stats tells how many there are. Running
-// work is not disturbed. Memory use is that of a shard's names and of what is
-// reported, and a few MiB for what is known of trees.
+// Verify reads every blob and every record. With repair, it drops what it reports, and nodes that needed
+// it become stale. progress, which can be nil, is called with the number of checked files; Stats returns
+// the total. Running work is not disturbed. It needs memory for a shard's names, for the report, and a few
+// MiB for a cache of trees.
 func (d *Disk) Verify(ctx context.Context, repair bool, progress func(done int64)) (VerifyReport, error) {
 	if repair && d.readOnly {
 		return VerifyReport{}, fmt.Errorf("verifying store %s: %w", d.dir, ErrReadOnly)
@@ -56,13 +55,14 @@ type verifier struct {
 	mu     sync.Mutex
 	report VerifyReport
 	bad    map[[32]byte]bool // corrupt blobs, dropped or not
-	whole  map[Digest]bool   // trees already looked through: complete or not
+	whole  map[Digest]bool   // checked trees: complete or not
 }
 
-// maxWhole limits the trees that are remembered; then it starts over. Checking a tree twice only costs time.
+// maxWhole limits the cached trees; beyond it, the cache starts over. Checking a tree twice only takes
+// time.
 const maxWhole = 1 << 15
 
-// each calls fn for every file under top, shards side by side.
+// each calls fn for every file under top, with shards in parallel.
 func (v *verifier) each(ctx context.Context, top string, fn func(context.Context, stored) error) error {
 	shards, err := v.disk.shards(top)
 	if err != nil {
@@ -82,7 +82,7 @@ func (v *verifier) each(ctx context.Context, top string, fn func(context.Context
 	return err
 }
 
-// count counts a file that was looked at.
+// count counts a checked file.
 func (v *verifier) count(n *int64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -116,7 +116,7 @@ func (v *verifier) blob(ctx context.Context, s stored) error {
 	return v.corrupt(s)
 }
 
-// isUnyielding reports whether err says that the disk lost what it had.
+// isUnyielding reports whether err means that the disk lost data.
 func isUnyielding(err error) bool { return errors.Is(err, syscall.EIO) }
 
 func (v *verifier) record(ctx context.Context, s stored) error {
@@ -141,7 +141,7 @@ func (v *verifier) record(ctx context.Context, s stored) error {
 	})
 }
 
-// outputs calls missing unless all outputs of a record are there and sound.
+// outputs calls missing unless all outputs of a record exist and are intact.
 func (v *verifier) outputs(ctx context.Context, r *Record, missing func() error) error {
 	for _, o := range r.Outputs {
 		ok, err := v.complete(ctx, o.Digest, o.Tree)
@@ -155,8 +155,7 @@ func (v *verifier) outputs(ctx context.Context, r *Record, missing func() error)
 	return nil
 }
 
-// complete reports whether the blob and, for a tree, all that it names is
-// there and sound.
+// complete reports whether a blob and, for a tree, all of its content exist and are intact.
 func (v *verifier) complete(ctx context.Context, g Digest, tree bool) (bool, error) {
 	fi, err := os.Lstat(v.disk.blobPath(g))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -210,8 +209,8 @@ func (v *verifier) treeComplete(ctx context.Context, g Digest) (bool, error) {
 	return true, nil
 }
 
-// peekDirectory reads a Directory without noting a use and without dropping
-// anything. It is nil when the blob is gone or is not a sound Directory.
+// peekDirectory reads a Directory without noting a use and without dropping it. It returns nil if the blob
+// is missing or is not a valid Directory.
 func (d *Disk) peekDirectory(hash [32]byte) (*directory, error) {
 	path := d.blobPath(Digest{Hash: hash})
 	fi, err := os.Lstat(path)
@@ -239,8 +238,8 @@ func (v *verifier) corrupt(s stored) error {
 	return v.remove(s)
 }
 
-// remove drops the file that was judged, not a file that replaced it. File systems reuse the identity of a
-// removed file, so the identity alone does not tell.
+// remove drops the file that was checked, but not a file that replaced it. File systems reuse identities
+// of removed files, so the identity alone is not sufficient.
 func (v *verifier) remove(s stored) error {
 	if !v.repair {
 		return nil

@@ -81,8 +81,10 @@ func loadBlock(t *testing.T, b block, text string, files []file) {
 	}
 	write(t, filepath.Join(dir, "fevalgraph.hcl"), text)
 	cfg, found := lang.Load(lang.Options{
-		Extensions: extensions, Dir: dir, Vars: missingValues(t, text, dir), Version: "0.1.0",
-		Env: func(name string) (string, bool) { return "value", name == "API_TOKEN" },
+		Extensions: extensions,
+		Inputs:     lang.Inputs{Dir: dir, Vars: missingValues(t, text, dir)},
+		Version:    "0.1.0",
+		Env:        func(name string) (string, bool) { return "value", name == "API_TOKEN" },
 	})
 	for _, p := range cfg.Problems {
 		found = append(found, p.Invalid...)

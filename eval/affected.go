@@ -112,7 +112,7 @@ func (c *changes) edited(cfg *lang.Config) (files []string, ok bool) {
 	return slices.Compact(files), true
 }
 
-// reading has what the nodes of a project read.
+// reading records the paths that the nodes of a project read.
 type reading struct {
 	changes *changes
 	base    func(addr string) tasks.Sources
@@ -130,7 +130,7 @@ func newReading(c *changes, of *call, traced bool) *reading {
 	return r
 }
 
-// nodeReading has what a node reads.
+// nodeReading records the paths that a node reads.
 type nodeReading struct {
 	tasks.FileStates
 	changes *changes

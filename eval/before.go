@@ -89,14 +89,17 @@ func (f *freshness) compileReading(cfg *lang.Config, reads *reading, opened []*p
 	return &Project{freshness: f, Plan: compiled, expanded: true, last: f.lasts(), reads: reads}, nil
 }
 
-// pretend is a dry run over all nodes but pinned ones. Each gets a key. Rename can be nil.
+// pretend makes a dry run over all nodes except pinned ones, in which each gets a key. rename can be nil.
 func (p *Project) pretend(ctx context.Context, rename *strings.Replacer) (*graph.Report, error) {
 	if p.reads != nil {
 		p.reads.used = true
 	}
 	nodes := slices.DeleteFunc(p.everyNode(), func(id graph.ID) bool { return p.Plan.Graph.Node(id).Pinned != nil })
 	rep, err := p.Plan.Graph.Execute(requirements.AsItIs(ctx), nodes, graph.Options{
-		Store: p.stores.Store, Run: p.run, Pools: p.Plan.Pools, DryRun: true, Manifests: true, Pretend: true, Rename: rename,
+		Store:   p.stores.Store,
+		Run:     p.run,
+		Pools:   p.Plan.Pools,
+		Preview: graph.Preview{DryRun: true, Manifests: true, Pretend: true, Rename: rename},
 	})
 	if err != nil {
 		return nil, exit.With(exit.NotJudged, err)
@@ -140,7 +143,8 @@ type projectBefore struct {
 	close    func()
 }
 
-// pretend is a dry run over the project as the commit configures it. Nodes that read what changed get the commit's files.
+// pretend makes a dry run over the project as the commit configures it. Nodes that read changed paths get
+// the commit's files.
 func (b *before) pretend(ctx context.Context, then *projectBefore) (rep *graph.Report, err error) {
 	if then.reads == nil {
 		return then.Project.pretend(ctx, then.rename)
@@ -171,8 +175,8 @@ func (b *before) pretend(ctx context.Context, then *projectBefore) (rep *graph.R
 	return rep, err
 }
 
-// sameAnswers returns the nodes that have the answer of a dry run that pretended in the other commit, too: nodes that
-// are alike in both, read nothing that changed, and depend on such nodes alone.
+// sameAnswers returns the nodes that have the same answer in the dry run of the other commit: nodes that
+// are configured alike in both, read no changed path, and depend only on such nodes.
 func (p *Project) sameAnswers(rep *graph.Report, alike func(addr string) bool, force func(*graph.Node) bool) (same []graph.ID) {
 	g := p.Plan.Graph
 	is := make([]bool, g.Len())
@@ -321,8 +325,8 @@ func sameRest(a, b *lang.Config) bool {
 	return x != nil && string(x) == string(rest(b))
 }
 
-// affectBackend reports whether a backend can answer otherwise because its block, or a command, names a path that
-// changed, or a directory that one is in. The context and the mounts of a container have nodes.
+// affectBackend reports whether a backend's answers can change because its block, or a command, names a
+// path that changed, or a directory that one is in. The context and the mounts of a container have nodes.
 func (c *changes) affectBackend(h *plan.BackendHandle) bool {
 	block := *h.Block
 	if block.Container != nil {

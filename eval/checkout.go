@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
@@ -27,7 +28,7 @@ type checkedOut struct {
 
 // translate translates a path in the repository to the directory. Relative and other paths are unchanged.
 func (c *checkedOut) translate(path string) string {
-	if rel, err := filepath.Rel(c.top, path); filepath.IsAbs(path) && err == nil && filepath.IsLocal(rel) {
+	if rel, ok := subpath.Rel(c.top, path); ok {
 		return filepath.Join(c.dir, rel)
 	}
 	return path

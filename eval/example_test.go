@@ -9,6 +9,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend/kinds"
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/lang"
 )
 
 // A project whose problem is judged by a shell script: a solution is a number, and
@@ -53,12 +54,16 @@ func lay(dir string, files map[string]string) error {
 
 // optionsFor keep the store of a project within its directory.
 func optionsFor(dir string) eval.Options {
-	return eval.Options{Dir: dir, Kinds: kinds.All(), LookupEnv: func(name string) (string, bool) {
-		if name == "FEVALGRAPH_CACHE_DIR" {
-			return filepath.Join(dir, "store"), true
-		}
-		return os.LookupEnv(name)
-	}}
+	return eval.Options{
+		Inputs: lang.Inputs{Dir: dir},
+		Kinds:  kinds.All(),
+		LookupEnv: func(name string) (string, bool) {
+			if name == "FEVALGRAPH_CACHE_DIR" {
+				return filepath.Join(dir, "store"), true
+			}
+			return os.LookupEnv(name)
+		},
+	}
 }
 
 // A program runs a project, reads its results, and finds that there is nothing left

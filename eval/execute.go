@@ -28,7 +28,7 @@ type execution struct {
 
 // decide makes a dry run. Statuses have manifests if requested. It does not resolve requirements: a run also decides nodes that were not requested.
 func (g *goals) decide(ctx context.Context, manifests bool) (*execution, error) {
-	rep, err := g.Plan.Graph.Execute(requirements.AsItIs(ctx), g.targets, graph.Options{Store: g.stores.Store, Last: g.Last, Run: g.run, Pools: g.Plan.Pools, DryRun: true, Manifests: manifests, Lookups: g.stores.Lookups(), Force: g.force})
+	rep, err := g.Plan.Graph.Execute(requirements.AsItIs(ctx), g.targets, graph.Options{Store: g.stores.Store, Last: g.Last, Run: g.run, Pools: g.Plan.Pools, Preview: graph.Preview{DryRun: true, Manifests: manifests}, Limits: graph.Limits{Lookups: g.stores.Lookups()}, Hooks: graph.Hooks{Force: g.force}})
 	if err != nil {
 		return nil, exit.With(exit.NotJudged, err)
 	}
@@ -75,8 +75,17 @@ func (p *Project) decideAll(ctx context.Context) (*execution, error) {
 func (g *goals) execute(ctx context.Context, rec *recording) (*execution, *collected, error) {
 	r, ran, preempted := &g.request, g.request.merged.Ran(), 0
 	for left := executions - 1; ; left-- {
-		o := graph.Options{Store: g.stores.Store, Locker: g.stores.Store, Last: g.Last, Sink: rec.sinks, Run: g.run, Pools: g.Plan.Pools,
-			Lookups: g.stores.Lookups(), Force: g.force, Refuse: r.merged.Refusal(g.Config), Stop: g.stopAt(ctx), SaveLog: rec.SaveLog, Backlog: g.site.Queue()}
+		o := graph.Options{
+			Store:   g.stores.Store,
+			Locker:  g.stores.Store,
+			Last:    g.Last,
+			Sink:    rec.sinks,
+			Run:     g.run,
+			Pools:   g.Plan.Pools,
+			Limits:  graph.Limits{Lookups: g.stores.Lookups()},
+			Hooks:   graph.Hooks{Force: g.force, Refuse: r.merged.Refusal(g.Config), Stop: g.stopAt(ctx), SaveLog: rec.SaveLog},
+			Backlog: g.site.Queue(),
+		}
 		if rec.trace != nil {
 			o.Profile = rec.trace
 		}

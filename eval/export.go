@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/event"
@@ -55,13 +56,9 @@ func staysInside(project, path string) error {
 	if err != nil {
 		root = project
 	}
-	inside := func(path, dir string) bool {
-		rel, err := filepath.Rel(dir, path)
-		return err == nil && filepath.IsLocal(rel)
-	}
-	for dir := path; dir != project && inside(dir, project); dir = filepath.Dir(dir) {
+	for dir := path; dir != project && subpath.Contains(project, dir); dir = filepath.Dir(dir) {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			if !inside(real, root) {
+			if !subpath.Contains(root, real) {
 				return fmt.Errorf("%s leads out of the project, to %s; write to that place, and give it as the value of a variable", dir, real)
 			}
 			return nil

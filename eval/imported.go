@@ -26,8 +26,9 @@ func Importer(o Options) *plan.Importer {
 	return nil
 }
 
-// Import adds to results the cells that a file of another tool has of files as they
-// are here. Counted says that their scores and statuses count. Nothing is stored.
+// Import adds the cells in a file of another tool whose files are equal here
+// to results. If counted is set, their scores and statuses count. It stores
+// nothing.
 func Import(ctx context.Context, o Options, results *report.Results, file string, counted bool) (*Imported, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

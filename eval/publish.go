@@ -18,7 +18,7 @@ import (
 // publish writes the published outputs of tasks that the run brought up to date, unless the files have the same
 // content.
 func (x *execution) publish(ctx context.Context) error {
-	if x.options.AddsSolutions() {
+	if x.options.Additions.Any() {
 		return nil
 	}
 	var errs []error

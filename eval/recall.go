@@ -47,7 +47,7 @@ type freshness struct {
 // compiling.
 func openChanged(ctx context.Context, o Options, access Access) (*freshness, error) {
 	var known *partition.Index
-	if !o.AddsSolutions() {
+	if !o.Additions.Any() {
 		known = partition.ReadIndex(o.StateDir(), o.Place(o.StateDir(), access == Writing))
 	}
 	return openWith(ctx, o, access, known)

@@ -19,6 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -31,7 +32,8 @@ type releaseSide struct {
 	root     string // real path of the directory with its configuration
 	top      string // of the repository that it is in, or root
 	cfg      *lang.Config
-	warnings diag.List // of records
+	inputs   map[string]bool // files that cfg was evaluated from
+	warnings diag.List       // of records
 	plan     *plan.Plan
 	cells    map[string]*plan.Cell // of placeholders, by problem
 	seen     map[string][]graph.ID // nodes of what solvers see, by problem
@@ -77,7 +79,7 @@ func (c *contents) path(value, label, near string) (found string) {
 		for same < min(len(path), len(label)) && path[len(path)-1-same] == label[len(label)-1-same] {
 			same++
 		}
-		if inside(near, path) != "" {
+		if subpath.Contains(near, path) {
 			same += len(label) + 1
 		}
 		if same > longest || same == longest && path < found {
@@ -109,7 +111,7 @@ func loadSide(ctx context.Context, o *Options, g *git, arg string, jobs []string
 	if s.root, err = filepath.EvalSymlinks(options.Absolute(other.Dir)); err != nil {
 		return nil, remove, err
 	}
-	if other.Dir = s.root; s.top == "" && g != nil && inside(g.dir, s.root) != "" {
+	if other.Dir = s.root; s.top == "" && g != nil && subpath.Contains(g.dir, s.root) {
 		s.top = g.dir
 	}
 	s.top = cmp.Or(s.top, s.root)
@@ -165,7 +167,12 @@ func (s *releaseSide) load(o *Options, name string, jobs []string) error {
 		}
 		return diags
 	}
-	s.cfg = cfg
+	s.cfg, s.inputs = cfg, map[string]bool{}
+	for _, input := range cfg.Inputs {
+		if input.Kind == "file" {
+			s.inputs[input.Name] = true
+		}
+	}
 	s.warnings = slices.DeleteFunc(diags, func(d diag.Diagnostic) bool { return d.Range != nil })
 	return nil
 }
@@ -191,7 +198,7 @@ func (s *releaseSide) compile(ctx context.Context, o *Options, dir string) error
 		targets = append(targets, c.Node)
 	}
 	targets = append(targets, s.addSeen()...)
-	s.rep, err = s.execute(ctx, targets, graph.Options{Store: s.store, Pretend: true})
+	s.rep, err = s.execute(ctx, targets, graph.Options{Store: s.store, Preview: graph.Preview{Pretend: true}})
 	return err
 }
 
@@ -311,10 +318,8 @@ func (s *releaseSide) shownPath(path string) string {
 	return cmp.Or(inside(s.root, path), inside(s.top, path))
 }
 
-// inside returns a path relative to a directory that it is in, with slashes; "" if it is in none.
+// inside returns a path relative to a directory that contains it; "" if the directory does not.
 func inside(dir, path string) string {
-	if rel, err := filepath.Rel(dir, path); dir != "" && err == nil && filepath.IsLocal(rel) {
-		return filepath.ToSlash(rel)
-	}
-	return ""
+	rel, _ := subpath.Rel(dir, path)
+	return rel
 }

@@ -83,7 +83,7 @@ func (m *remembering) remember(ctx context.Context, results *collected, keep boo
 			part.File = partition.Name{}
 		}
 	}
-	if m.options.AddsSolutions() {
+	if m.options.Additions.Any() {
 		return names, nil // later runs request something else
 	}
 	nothing := m.Plan.Graph.Len() == 0 // nothing was compiled

@@ -188,7 +188,7 @@ func (g *goals) record() (*recording, error) {
 	c := g.count()
 	start := event.RunStart{Type: "run.start", Schema: event.Schema, Run: g.run, Version: g.options.Version, Nodes: c.nodes,
 		Time: time.Now(), Jobs: g.options.RunJobs(), Selection: r.words(), Shard: r.Shard, Divided: r.Cells != "",
-		Partial: r.partial(), AdHoc: g.options.AddsSolutions()}
+		Partial: r.partial(), AdHoc: g.options.Additions.Any()}
 	recorder.Emit(start)
 	if r.merged != nil {
 		r.merged.Replay(recorder)

@@ -47,7 +47,7 @@ func Since(ctx context.Context, o Options, r Request, ref string) (d *Decisions,
 	if err != nil {
 		return nil, err
 	}
-	rep, err := p.Plan.Graph.Execute(requirements.AsItIs(ctx), g.targets, graph.Options{Store: was, Last: was.last, Run: p.run, Pools: p.Plan.Pools, DryRun: true, Force: g.force})
+	rep, err := p.Plan.Graph.Execute(requirements.AsItIs(ctx), g.targets, graph.Options{Store: was, Last: was.last, Run: p.run, Pools: p.Plan.Pools, Preview: graph.Preview{DryRun: true}, Hooks: graph.Hooks{Force: g.force}})
 	if err != nil {
 		return nil, exit.With(exit.NotJudged, err)
 	}

@@ -9,8 +9,8 @@
 //	runs/<id>/sums            SHA-256 of these files and a proof by the user's key; written last
 //	latest                    the last run that ended, except for runs of eval
 //
-// A Run reads it. A record without sums is of a run that is going on or was killed, and has no results; a
-// record that is not proven is a ForeignError, and a file that differs from its sum a DamagedError.
+// A Run reads it. A record without sums belongs to a run that is running or was killed, and has no
+// results; an unproven record is a ForeignError, and a file that differs from its sum is a DamagedError.
 package event
 
 import (
@@ -32,9 +32,9 @@ const (
 	Failed      State = "failed"      // a failure of the work itself
 	Broken      State = "broken"      // infrastructure; never stored
 	Timeout     State = "timeout"     // a limit in the key ended it; stored
-	Blocked     State = "blocked"     // something upstream failed, broke or was skipped
+	Blocked     State = "blocked"     // a dependency failed, broke or was skipped
 	Skipped     State = "skipped"     // the machine lacks a device that it needs; never stored
-	Interrupted State = "interrupted" // the run ended first; same as never started
+	Interrupted State = "interrupted" // the run ended first, as if it was never started
 )
 
 // Event is one line of the stream.
@@ -43,13 +43,13 @@ type Event interface{ event() }
 // Change is one difference between the manifests of two runs of a node.
 type Change struct {
 	Field string `json:"field"`         // label: "file tests/conftest.py", "timeout"
-	Old   string `json:"old,omitempty"` // empty when the field is new
-	New   string `json:"new,omitempty"` // empty when the field is gone
-	Via   string `json:"via,omitempty"` // address of the dependency that has the output
+	Old   string `json:"old,omitempty"` // "" if the field is new
+	New   string `json:"new,omitempty"` // "" if the field was removed
+	Via   string `json:"via,omitempty"` // address of the dependency with the output
 }
 
-// Bounds on the changes of one event. A tree of files can have any number of them, and
-// every node that reads it repeats them.
+// Bounds on the changes of one event. A tree of files can have any number of changes, and every node that
+// reads it repeats them.
 const (
 	maxChanges = 1000
 	maxValue   = 2000 // bytes
@@ -81,14 +81,14 @@ type RunStart struct {
 	Time    time.Time `json:"time"`
 	Project string    `json:"project,omitempty"`
 	Jobs    int       `json:"jobs,omitempty"`
-	// Selection is the selection of the call, in the words of the command line; "" means everything.
+	// Selection is the selection of the call, as on the command line; "" means everything.
 	Selection string `json:"selection,omitempty"`
-	// Shard is the selected part of the cells, I/N. Divided means that a file from a plan specifies the
-	// cells, and not their names.
+	// Shard is the selected part of the cells, I/N. Divided means that a file from a plan specifies the cells
+	// instead of their names.
 	Shard   string `json:"shard,omitempty"`
 	Divided bool   `json:"divided,omitempty"`
-	// Partial reports that a selection left cells out. AdHoc reports that the run evaluated
-	// solutions which no block declares: such a run never becomes the latest.
+	// Partial reports that a selection left cells out. AdHoc reports that the run evaluated solutions that no
+	// block declares; such a run never becomes the latest.
 	Partial bool `json:"partial,omitempty"`
 	AdHoc   bool `json:"ad_hoc,omitempty"`
 }
@@ -130,7 +130,7 @@ type NodeRetry struct {
 }
 
 // NodeNote is information that is not part of the result, such as files that a node left behind and how to
-// get at them.
+// access them.
 type NodeNote struct {
 	Type string `json:"type"` // node.note
 	Addr string `json:"addr"`
@@ -138,8 +138,8 @@ type NodeNote struct {
 	Text string `json:"text"`
 }
 
-// NodeReopened takes a NodeDone back: the node's stored outputs turned out to
-// be gone or damaged, or an input of it was made again. Another NodeDone follows.
+// NodeReopened revokes a NodeDone: the node's stored outputs are missing or damaged, or an input was
+// produced again. Another NodeDone follows.
 type NodeReopened struct {
 	Type  string `json:"type"` // node.reopened
 	Addr  string `json:"addr"`
@@ -148,7 +148,7 @@ type NodeReopened struct {
 	Cause string `json:"cause"`
 }
 
-// NodeDone is the last line of a node, unless a NodeReopened takes it back.
+// NodeDone is the last line of a node, unless a NodeReopened revokes it.
 type NodeDone struct {
 	Type    string   `json:"type"` // node.done
 	Addr    string   `json:"addr"`
@@ -161,11 +161,11 @@ type NodeDone struct {
 	Seconds float64  `json:"seconds"`
 	Attempt int      `json:"attempt"`
 	Message string   `json:"message,omitempty"`
-	Log     string   `json:"log,omitempty"` // digest of the node's output, when it has one
+	Log     string   `json:"log,omitempty"` // digest of the node's log, if any
 
 	Category Category `json:"category,omitempty"` // of the cause, if the node was stale
 	Fault    string   `json:"fault,omitempty"`    // kind of the error behind Message, if its task names one
-	Needs    []string `json:"needs,omitempty"`    // dependencies of a node without an answer that is kept, unless there are too many
+	Needs    []string `json:"needs,omitempty"`    // dependencies of a node without a stored answer, unless there are too many
 }
 
 // Category classifies a cause in one word. Besides the constants, it can be the label of a changed
@@ -175,7 +175,7 @@ type Category string
 // The categories that are not labels.
 const (
 	CauseNew     Category = "new"     // the node never ran
-	CauseForced  Category = "forced"  // the call demands the work
+	CauseForced  Category = "forced"  // the call requires the work
 	CauseHoles   Category = "holes"   // a dependency has no result
 	CauseBroken  Category = "broken"  // the last attempt broke
 	CauseLost    Category = "lost"    // the store has lost the answer
@@ -202,10 +202,10 @@ type Generated struct {
 	Problem      string   `json:"problem"`
 	Checkpoint   string   `json:"checkpoint,omitempty"`
 	Attempt      int      `json:"attempt"`
-	Path         string   `json:"path"`             // where its files are, or would be
+	Path         string   `json:"path"`             // path of its files
 	Outcome      string   `json:"outcome"`          // written, same, kept, edited, unusable, no answer
 	Asked        bool     `json:"asked"`            // in this call
-	Reason       string   `json:"reason,omitempty"` // of unusable, and of no answer
+	Reason       string   `json:"reason,omitempty"` // for unusable, and for no answer
 	InputTokens  int64    `json:"input_tokens"`
 	OutputTokens int64    `json:"output_tokens"`
 	Cost         *float64 `json:"cost,omitempty"` // dollars

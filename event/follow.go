@@ -6,11 +6,12 @@ import (
 	"io"
 )
 
-// mostFollowed bounds the bytes that Since reads at a time, unless one line is longer.
+// mostFollowed limits the bytes that Since reads at a time, unless a line is longer.
 const mostFollowed = 4 << 20
 
 // Since calls fn for the events of a run, which may be running, from an offset in its file on, and returns
-// the offset of the next event. It reads a bounded part: a caller repeats the call while the offset moves.
+// the offset of the next event. It reads a limited part: callers must repeat the call until the offset
+// stops changing.
 func (r *Run) Since(place int64, fn func(Event)) (int64, error) {
 	file, err := r.open(EventsFile)
 	if err != nil {
@@ -18,7 +19,7 @@ func (r *Run) Since(place int64, fn func(Event)) (int64, error) {
 	}
 	defer file.Close()
 	var lines []byte
-	for window := int64(mostFollowed); ; window *= 2 { // until a line fits
+	for window := int64(mostFollowed); ; window *= 2 { // until a whole line fits
 		if lines, err = io.ReadAll(io.NewSectionReader(file, place, window)); err != nil {
 			return place, fmt.Errorf("reading the run record: %w", err)
 		}

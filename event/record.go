@@ -48,10 +48,9 @@ func (s Records) foreign(path string) {
 	}
 }
 
-// NewRunID returns an id that sorts by time and reads as one, such as
-// 20260102-030405-8003ab: three digits are the fraction of the second, in steps
-// of a quarter of a millisecond, and three are the low bits of random, which keep
-// runs that began in one such step apart.
+// NewRunID returns an id that sorts by time, such as 20260102-030405-8003ab: three hexadecimal digits are
+// the fraction of the second, in steps of a quarter of a millisecond, and three are the low bits of
+// random, which distinguish runs that began in the same step.
 func NewRunID(now time.Time, random uint16) string {
 	fraction := int64(now.Nanosecond()) << 12 / int64(time.Second)
 	return fmt.Sprintf("%s-%03x%03x", now.UTC().Format("20060102-150405"), fraction, random&0xfff)
@@ -69,7 +68,7 @@ type Recorder struct {
 	err   error     // of writing an event; nothing is written after it
 	adHoc bool      // the run never becomes the latest
 
-	saving sync.Mutex // of logs, which attempts save at the same time
+	saving sync.Mutex // guards logs, which attempts save concurrently
 	sums   sums       // of the other files
 	logs   error      // of the logs
 }
@@ -87,7 +86,7 @@ func NewRecorder(state Records, run string) (*Recorder, error) {
 	return &Recorder{dir: dir, state: state, run: run, file: file, buf: bufio.NewWriter(file), sum: sha256.New(), sums: sums{}}, nil
 }
 
-// Emit implements Sink. Events of cached nodes are written in blocks; everything else at once, so that a
+// Emit implements Sink. Events of cached nodes are written in blocks; all others immediately, so that a
 // crash loses no completed work.
 func (r *Recorder) Emit(e Event) {
 	if r.err != nil {
@@ -118,8 +117,8 @@ func writeLine(w io.Writer, e Event) error {
 	return err
 }
 
-// SaveLog stores the output of a broken attempt of a node; the last one wins. It is safe for concurrent use,
-// unlike the other methods.
+// SaveLog stores the output of a broken attempt of a node; the last call for a node wins. It is safe for
+// concurrent use, unlike the other methods.
 func (r *Recorder) SaveLog(addr string, _ int, output []byte) {
 	r.saving.Lock()
 	defer r.saving.Unlock()
@@ -230,7 +229,7 @@ func FindRun(state Records, name string) (*Run, error) {
 	return nil, fmt.Errorf("%q fits several runs: %s", name, strings.Join(fit, ", "))
 }
 
-// before opens the record of the run that is so many before the latest. Ad hoc runs do not count.
+// before opens the record of the nth run before the latest. Ad hoc runs do not count.
 func before(state Records, ids []string, back string) (*Run, error) {
 	n, err := strconv.Atoi(back)
 	if err != nil || n < 0 {
@@ -272,12 +271,12 @@ func regular(state Records, ids []string) int {
 	return -1
 }
 
-// OpenRun opens the record of the run with an id, which need not be there.
+// OpenRun opens the record of the run with an id, which need not exist.
 func OpenRun(state Records, id string) *Run {
 	return &Run{ID: id, dir: filepath.Join(state.Dir, runsDir, id), state: state}
 }
 
-// open opens a file of the record. A link or a device could be read without end.
+// open opens a file of the record. It rejects links and devices, which could be endless.
 func (r *Run) open(name string) (*os.File, error) {
 	path := filepath.Join(r.dir, filepath.FromSlash(name))
 	info, err := os.Lstat(path)
@@ -308,7 +307,7 @@ func readCapped(path string, most int64) ([]byte, error) {
 	return readAll(file, most)
 }
 
-// readAll reads a file of at most most bytes: a foreign one could be larger than memory.
+// readAll reads a file of at most most bytes: a foreign file could be larger than memory.
 func readAll(file *os.File, most int64) ([]byte, error) {
 	info, err := file.Stat()
 	if err == nil && info.Size() > most {
@@ -320,10 +319,10 @@ func readAll(file *os.File, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, most))
 }
 
-// Each calls fn for every event of the run, in order, until it returns false. Lines that do not decode, such
-// as a truncated one after a crash, are skipped. It returns a *DamagedError at the end of a file that was
-// changed. It returns a *ForeignError, without events, for a record that is not proven. A record without
-// sums, whose run is going on or was killed, has the events so far.
+// Each calls fn for every event of the run, in order, until it returns false. Lines that do not decode,
+// such as a truncated one after a crash, are skipped. It returns a *DamagedError at the end of a file that
+// was changed. It returns a *ForeignError, without events, for a record that is not proven. For a record
+// without sums, whose run is running or was killed, it yields the events so far.
 func (r *Run) Each(fn func(Event) bool) error {
 	all, err := r.sums()
 	if err != nil {
@@ -367,7 +366,7 @@ func readLine(r *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// Node returns the last state of a node in the run; nil when it was not in it.
+// Node returns the last state of a node in the run, or nil if the run did not include it.
 func (r *Run) Node(addr string) (*NodeDone, error) {
 	var found *NodeDone
 	err := r.Each(func(e Event) bool {

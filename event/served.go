@@ -56,7 +56,7 @@ func (r *Run) Start() (RunStart, bool) {
 	return start, ok
 }
 
-// maxEnd is more than the first or last line of a record can be long.
+// maxEnd exceeds the length of the first and the last line of a record.
 const maxEnd = 64 << 10
 
 // End returns the last event of the run, or false if the run ended without it. It reads only the end of the

@@ -25,7 +25,7 @@ const (
 // Maximum sizes of files that are read as a whole, in bytes: far above those of the largest runs.
 const (
 	largestFile      = 256 << 20
-	largestUnproven  = 1 << 30 // of the events of a run without sums
+	largestUnproven  = 1 << 30 // for events of a run without sums
 	largestEventLine = 64 << 20
 )
 

@@ -65,11 +65,11 @@ var buildWorker = sync.OnceValue(func() error {
 })
 
 func TestQuickstartCompiles(t *testing.T) {
-	compiles(t, lang.Options{Dir: "quickstart"}, "quickstart.nodes")
+	compiles(t, lang.Options{Inputs: lang.Inputs{Dir: "quickstart"}}, "quickstart.nodes")
 }
 
 func TestDockerCompiles(t *testing.T) {
-	cfg := compiles(t, lang.Options{Dir: "docker"}, "docker.nodes")
+	cfg := compiles(t, lang.Options{Inputs: lang.Inputs{Dir: "docker"}}, "docker.nodes")
 	if c := cfg.Backends[1].Container; c == nil || c.Build == nil || filepath.Base(c.Build.Dockerfile) != "Dockerfile" {
 		t.Errorf("the backend is %+v", cfg.Backends[1])
 	}
@@ -77,7 +77,7 @@ func TestDockerCompiles(t *testing.T) {
 
 // With an image, every cell is on the container backend and none is here.
 func TestSCBenchImageCompiles(t *testing.T) {
-	cfg := compiles(t, lang.Options{Dir: "scbench", Vars: []string{"root=" + checkout(t), "image=some/image"}}, "scbench_image.nodes")
+	cfg := compiles(t, lang.Options{Inputs: lang.Inputs{Dir: "scbench", Vars: []string{"root=" + checkout(t), "image=some/image"}}}, "scbench_image.nodes")
 	if d := cfg.Backends[1].Container; d == nil || d.Image != "some/image" {
 		t.Errorf("the backend is %+v", d)
 	}
@@ -85,7 +85,7 @@ func TestSCBenchImageCompiles(t *testing.T) {
 
 // The scbench example reads a checkout of two problems of our own.
 func TestSCBenchCompiles(t *testing.T) {
-	cfg := compiles(t, lang.Options{Dir: "scbench", Vars: []string{"root=" + checkout(t)}}, "scbench.nodes")
+	cfg := compiles(t, lang.Options{Inputs: lang.Inputs{Dir: "scbench", Vars: []string{"root=" + checkout(t)}}}, "scbench.nodes")
 	var got []string
 	for _, p := range cfg.Problems {
 		for _, c := range p.Checkpoints {
@@ -361,7 +361,7 @@ func TestSCBenchDockerRuns(t *testing.T) {
 }
 
 func TestHarborRuns(t *testing.T) {
-	if _, err := local.New(nil, local.Options{Isolation: "full"}).Isolation(); err != nil {
+	if _, err := local.New(nil, local.Options{Confinement: local.Confinement{Isolation: "full"}}).Isolation(); err != nil {
 		t.Skipf("needs namespaces: %v", err)
 	}
 	dir := project(t, "harbor")

@@ -46,7 +46,7 @@ func judgeable(t *testing.T) string {
 }
 
 func TestFrontierCompiles(t *testing.T) {
-	cfg := compiles(t, lang.Options{Dir: "frontier-algorithmic", Vars: []string{"root=" + judgeable(t)}}, "frontier.nodes")
+	cfg := compiles(t, lang.Options{Inputs: lang.Inputs{Dir: "frontier-algorithmic", Vars: []string{"root=" + judgeable(t)}}}, "frontier.nodes")
 	var got []string
 	for _, p := range cfg.Problems {
 		if len(p.Invalid) > 0 {
@@ -120,7 +120,7 @@ problem "all" {
   frontier { path = "${var.root}/algorithmic/problems/${each.key}" }
 }
 `)
-	cfg, found := load(lang.Options{Dir: dir, Vars: []string{"root=" + root}})
+	cfg, found := load(lang.Options{Inputs: lang.Inputs{Dir: dir, Vars: []string{"root=" + root}}})
 	if cfg == nil {
 		t.Fatal(found)
 	}

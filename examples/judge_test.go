@@ -16,7 +16,7 @@ import (
 const judgeVariable = "FEVALGRAPH_TEST_GOJUDGE"
 
 func TestJudgeCompiles(t *testing.T) {
-	cfg := compiles(t, lang.Options{Dir: "judge"}, "judge.nodes")
+	cfg := compiles(t, lang.Options{Inputs: lang.Inputs{Dir: "judge"}}, "judge.nodes")
 	if len(cfg.Problems) != 2 || len(cfg.Problems[0].References) != 1 || cfg.Problems[1].Judge.Mode != lang.ModeInteractive {
 		t.Errorf("the problems are %+v", cfg.Problems)
 	}

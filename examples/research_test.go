@@ -17,7 +17,7 @@ import (
 )
 
 func TestResearchCompiles(t *testing.T) {
-	compiles(t, lang.Options{Dir: "research"}, "research.nodes")
+	compiles(t, lang.Options{Inputs: lang.Inputs{Dir: "research"}}, "research.nodes")
 }
 
 // The reference is the grader's result on this machine; containers give the same.
@@ -129,7 +129,7 @@ func researchRoot(t *testing.T) string {
 
 func TestFrontierResearchLoads(t *testing.T) {
 	root := researchRoot(t)
-	cfg, found := load(lang.Options{Dir: "frontier-research", Vars: []string{"root=" + root, `families=["solo","family"]`, "images=own"}})
+	cfg, found := load(lang.Options{Inputs: lang.Inputs{Dir: "frontier-research", Vars: []string{"root=" + root, `families=["solo","family"]`, "images=own"}}})
 	if len(found) != 1 || found[0].Code != "bad-config" || found.HasErrors() || found[0].Detail != "colour is a setting that is not supported." || found[0].Range.Start.Line != 3 {
 		t.Fatal(found)
 	}

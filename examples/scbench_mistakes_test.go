@@ -60,7 +60,7 @@ func TestSCBenchMistakes(t *testing.T) {
 	for _, n := range []string{"1", "2", "3", "4", "5", "6"} {
 		write(t, filepath.Join(root, "problems", "good", "tests", "test_checkpoint_"+n+".py"), "")
 	}
-	cfg, found := load(lang.Options{Dir: "scbench", Vars: []string{"root=" + root}})
+	cfg, found := load(lang.Options{Inputs: lang.Inputs{Dir: "scbench", Vars: []string{"root=" + root}}})
 	if len(found) > 0 {
 		t.Fatal(found)
 	}
@@ -106,7 +106,7 @@ func TestSCBenchLayouts(t *testing.T) {
 			write(t, filepath.Join(problem, "tests", "test_checkpoint_"+n+".py"), "")
 		}
 	}
-	cfg, found := load(lang.Options{Dir: "scbench", Vars: []string{"root=" + root}})
+	cfg, found := load(lang.Options{Inputs: lang.Inputs{Dir: "scbench", Vars: []string{"root=" + root}}})
 	if len(found) > 0 {
 		t.Fatal(found)
 	}
@@ -174,7 +174,7 @@ func TestSCBenchConversion(t *testing.T) {
 	write(t, filepath.Join(root, "one", "pytest.ini"), "# markers only\n[pytest]\naddopts = -x\nmarkers =\n    slow: of pytest.ini\n    net(host): needs the network\n    two words: no marker\n[other]\nmarkers = x: no\n")
 	const conversion = "[one]\nverifier_timeout_sec = 1800\n[one.test_sh_snippets]\nall = \"ulimit -v 4194304\"\ncheckpoint_2 = [\"A=1\", \"export A\"]\n"
 	write(t, filepath.Join(root, "conversion.toml"), conversion+"[bad]\ntest_sh_snippet = 5\n")
-	cfg, found := load(lang.Options{Dir: "scbench", Vars: []string{"root=" + root}})
+	cfg, found := load(lang.Options{Inputs: lang.Inputs{Dir: "scbench", Vars: []string{"root=" + root}}})
 	if found.HasErrors() {
 		t.Fatal(found)
 	}
@@ -201,7 +201,7 @@ func TestSCBenchConversion(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	write(t, filepath.Join(root, "conversion.toml"), "[one]\n\nx = = 1\n")
-	cfg, _ = load(lang.Options{Dir: "scbench", Vars: []string{"root=" + root}})
+	cfg, _ = load(lang.Options{Inputs: lang.Inputs{Dir: "scbench", Vars: []string{"root=" + root}}})
 	if said := cfg.Problems[0].Invalid.Error(); !strings.Contains(said, "conversion.toml:3") {
 		t.Errorf("the mistake is %s", said)
 	}

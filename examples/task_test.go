@@ -15,7 +15,7 @@ import (
 )
 
 func TestTaskCompiles(t *testing.T) {
-	compiles(t, lang.Options{Dir: "task"}, "task.nodes")
+	compiles(t, lang.Options{Inputs: lang.Inputs{Dir: "task"}}, "task.nodes")
 }
 
 func TestTaskRuns(t *testing.T) {
@@ -40,7 +40,7 @@ func TestTaskRuns(t *testing.T) {
 }
 
 func TestSCBenchQualityCompiles(t *testing.T) {
-	compiles(t, lang.Options{Dir: "scbench", Vars: []string{"root=" + checkout(t), "quality=true"}}, "scbench_quality.nodes")
+	compiles(t, lang.Options{Inputs: lang.Inputs{Dir: "scbench", Vars: []string{"root=" + checkout(t), "quality=true"}}}, "scbench_quality.nodes")
 }
 
 // The quality task has figures only when ast-grep really ran: scb-check leaves it out
@@ -50,7 +50,7 @@ func TestSCBenchQualityNeedsAstGrep(t *testing.T) {
 	if err != nil {
 		t.Skip("needs python3: use `make real`")
 	}
-	cfg, found := load(lang.Options{Dir: "scbench", Vars: []string{"root=" + checkout(t), "quality=true", "quality_limit=5"}})
+	cfg, found := load(lang.Options{Inputs: lang.Inputs{Dir: "scbench", Vars: []string{"root=" + checkout(t), "quality=true", "quality_limit=5"}}})
 	if len(found) > 0 {
 		t.Fatal(found)
 	}

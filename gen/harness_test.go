@@ -69,8 +69,12 @@ func (p *project) run(ctx context.Context, b *Batch) (*graph.Report, []Placed) {
 		targets = append(targets, s.Files)
 	}
 	p.events = nil
-	rep, err := b.Graph.Execute(ctx, targets, graph.Options{Store: p.store, Sink: p, Force: p.force,
-		Pools: map[string]int{graph.CPUPool: 4, "generator.small": 512}})
+	rep, err := b.Graph.Execute(ctx, targets, graph.Options{
+		Store: p.store,
+		Sink:  p,
+		Hooks: graph.Hooks{Force: p.force},
+		Pools: map[string]int{graph.CPUPool: 4, "generator.small": 512},
+	})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 )
 
-// keptLog bounds the beginning and the end of an attempt's log, in bytes.
+// keptLog limits the stored beginning and the stored end of an attempt's log, in bytes.
 const keptLog = 1 << 20
 
 // attempt is a job that tries to do a node's work.
@@ -46,7 +46,7 @@ const (
 	busy     resultKind = iota // another process has the key; nothing was done
 	answered                   // another process had stored an answer
 	worked                     // the task ended with an outcome
-	broke                      // the task, or what surrounds it, ended with an error
+	broke                      // the task, or the engine's part of the attempt, returned an error
 )
 
 // newAttempt begins an attempt for a worker to run. Its slot is already taken.
@@ -80,7 +80,7 @@ func (a *attempt) run(ctx context.Context, s *scheduler) {
 // this store does the same work at the same time.
 func (s *scheduler) runAttempt(ctx context.Context, a *attempt) {
 	r := &a.result
-	r.kind = broke // until it turns out otherwise
+	r.kind = broke // unless it turns out otherwise
 	holes := a.work.hasHoles()
 	if s.o.Locker != nil {
 		release, ok, err := s.o.Locker.Lock(ctx, a.key)
@@ -122,7 +122,7 @@ func (s *scheduler) announceStart(a *attempt) {
 	s.o.Sink.Emit(event.NodeStart{Type: "node.start", Addr: a.n.Addr, Kind: a.n.Kind, Attempt: a.work.Attempt, Pool: a.pool, Time: time.Now().UTC()})
 }
 
-// doWork runs the task and keeps what it printed.
+// doWork runs the task and keeps its log.
 func (s *scheduler) doWork(ctx context.Context, a *attempt) {
 	w, r := a.work, &a.result
 	log := capped.Buffer{Head: keptLog, Tail: keptLog}
@@ -144,7 +144,7 @@ func (s *scheduler) doWork(ctx context.Context, a *attempt) {
 	}
 }
 
-// storeAnswer writes the record while the key's lock is still held, also when the run is
+// storeAnswer writes the record while the key's lock is still held, even if the run is
 // being stopped: finished work is kept.
 func (s *scheduler) storeAnswer(ctx context.Context, a *attempt) error {
 	ctx = context.WithoutCancel(ctx)

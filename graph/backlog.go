@@ -3,8 +3,8 @@ package graph
 import "sync"
 
 // Backlog counts the nodes that wait for the slots of each pool of an execution, for a caller that decides
-// how many machines there should be. The zero value is ready, nil is always empty, and it is safe for
-// concurrent use. One execution at a time has it as an option.
+// how many machines to use. The zero value is ready to use, a nil Backlog is always empty, and it is safe
+// for concurrent use. It can be an option of one execution at a time.
 type Backlog struct {
 	mu      sync.Mutex
 	pools   map[string]waiting
@@ -17,10 +17,9 @@ type waiting struct {
 	seconds float64
 }
 
-// Waiting returns how many nodes of a pool are known to be stale and ready to run, and do not run, and the
-// seconds that they are expected to take together. A node that takes an unknown time counts as 0 seconds. It
-// does not count nodes that have not been decided yet, pause before another attempt, or are worked on by
-// another process.
+// Waiting returns how many stale nodes of a pool are ready and wait to run, and their total expected
+// duration in seconds. An unknown duration counts as 0. It does not count nodes that are undecided, pause
+// before another attempt, or are being worked on by another process.
 func (b *Backlog) Waiting(pool string) (nodes int, seconds float64) {
 	if b == nil {
 		return 0, 0
@@ -38,14 +37,14 @@ func (b *Backlog) begin() {
 	b.pools, b.started = map[string]waiting{}, true
 }
 
-// end empties the backlog for good: nothing new starts.
+// end empties the backlog permanently: no further node starts.
 func (b *Backlog) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.pools, b.started = nil, false
 }
 
-// add counts nodes that were queued, or, if they are fewer than 0, that no longer are.
+// add adds a number of queued nodes, which can be negative.
 func (b *Backlog) add(pool string, nodes int, seconds float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -61,8 +60,7 @@ func (b *Backlog) add(pool string, nodes int, seconds float64) {
 	b.pools[pool] = w
 }
 
-// countQueued reports to the backlog, if there is one, that a node enters the phase queued, with 1, or
-// leaves it, with -1.
+// countQueued reports to the backlog, if any, that a node enters the phase queued (1) or leaves it (-1).
 func (s *scheduler) countQueued(id ID, nodes int) {
 	if s.o.Backlog != nil {
 		s.o.Backlog.add(s.poolName(s.g.Node(id)), nodes, float64(nodes)*s.expected[id])

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// Bound is a lower bound for every schedule of an execution's work: both Chain and Slots. Times are in
-// seconds.
+// Bound contains two lower bounds, Chain and Slots, for the duration of any schedule of an execution's
+// work. Times are in seconds.
 type Bound struct {
 	// Chain is the critical path, the longest chain of work that must run one
 	// after another, because of edges or exclusive names.
 	Chain float64
-	Slots float64 // the most that the work of any pool takes with all its slots busy
-	Work  float64 // all of it
-	Size  int     // slots of the pool that Slots is of
+	Slots float64 // maximum over pools: duration of its work with all slots busy
+	Work  float64 // total duration of work
+	Size  int     // number of slots of that pool
 }
 
-// Idle returns how many of those slots were empty on average, in an execution that took so many seconds.
+// Idle returns how many of those slots were idle on average, in an execution with a duration in seconds.
 func (b Bound) Idle(seconds float64) float64 {
 	if seconds <= 0 {
 		return 0
@@ -24,8 +24,7 @@ func (b Bound) Idle(seconds float64) float64 {
 	return max(0, float64(b.Size)*(1-b.Slots/seconds))
 }
 
-// Bound returns the lower bound for the work that the execution did, by the
-// seconds it took.
+// Bound returns the lower bound for the work that the execution did, based on measured durations.
 func (g *Graph) Bound(r *Report, pools map[string]int) Bound {
 	var b Bound
 	chain := make([]float64, len(g.nodes))

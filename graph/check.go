@@ -14,7 +14,7 @@ import (
 // resolved.
 type input struct {
 	dep     *Dep
-	outputs []cache.Output // of the dependency, also outputs that are not consumed
+	outputs []cache.Output // of the dependency, including outputs that are not consumed
 	state   event.State
 	message string
 	failed  bool // the dependency's work failed, in this run or before
@@ -26,8 +26,7 @@ type input struct {
 	changes []event.Change
 }
 
-// output returns a consumed output; false when the dependency has none of that
-// name.
+// output returns a consumed output; false if the dependency lacks it.
 func (in *input) output(name string) (cache.Output, bool) {
 	if slices.Contains(in.dep.Outputs, name) {
 		for _, o := range in.outputs {
@@ -52,8 +51,7 @@ func (s *scheduler) inputs(buf []input, n *Node) []input {
 	return buf
 }
 
-// usable reports whether a resolved node has outputs to consume, or, in a dry
-// run, would have.
+// usable reports whether a resolved node has outputs to consume or, in a dry run, would have some.
 func (s *scheduler) usable(id ID) bool {
 	st := &s.status[id]
 	switch st.State {
@@ -63,8 +61,8 @@ func (s *scheduler) usable(id ID) bool {
 	return s.o.DryRun && st.Stale
 }
 
-// check answers a decision. Without the lock, it reads nothing of the scheduler
-// that changes during an execution.
+// check makes a decision. It does not hold the lock, so it only reads data of the scheduler that does not
+// change during an execution.
 func (s *scheduler) check(ctx context.Context, d *decision, p *phases) {
 	if d.n.Pinned != nil && d.forced == "" {
 		d.verdict = fresh
@@ -119,8 +117,8 @@ func (s *scheduler) check(ctx context.Context, d *decision, p *phases) {
 	}
 }
 
-// decidedByInputs decides the nodes that need no description: nodes that cannot run for lack of an input
-// and, in a dry run, nodes whose inputs are unknown.
+// decidedByInputs decides the nodes that need no description: nodes that cannot run because an input is
+// missing and, in a dry run, nodes whose inputs are unknown.
 func (s *scheduler) decidedByInputs(d *decision) bool {
 	for i := range d.inputs {
 		if in := &d.inputs[i]; in.unknown {
@@ -150,8 +148,8 @@ func (s *scheduler) decidedByInputs(d *decision) bool {
 	return false
 }
 
-// describeInputs adds the digests of consumed outputs; it reports whether any is
-// missing, which only tolerant nodes get to see.
+// describeInputs adds the digests of consumed outputs. It reports whether any is missing, which happens
+// only for tolerant nodes.
 func (d *decision) describeInputs(m *Manifest) (holes bool) {
 	for i := range d.inputs {
 		in := &d.inputs[i]
@@ -183,9 +181,9 @@ func (in *input) label(output string) string {
 	return in.dep.As + " " + output
 }
 
-// serve looks for a stored answer: the last one, which costs no file, then among the
-// records, which other projects and processes can have left. An answer in another store is
-// not in this one, which can have a different one.
+// serve looks for a stored answer: first the last one, without reading a file, and then among the records,
+// including those of other projects and processes. A last answer from another store does not count, since
+// this store can have a different one.
 func (s *scheduler) serve(ctx context.Context, d *decision, last Last) (bool, error) {
 	if last.Key == d.status.Key && last.Store == s.o.Store.ID() {
 		answer := cache.Record{Class: last.Class, Outputs: last.Outputs, Message: last.Message, Seconds: last.Seconds, Run: last.Run}

@@ -6,21 +6,21 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 )
 
-// CrowdedError reports that the machine had something left too little of, which other work can have
-// taken. The work is done once more with no other work of the execution next to it.
+// CrowdedError reports that the machine ran out of a resource, which other work may have used. The work is
+// repeated once while no other work of the execution runs.
 type CrowdedError struct{ Err error }
 
 func (e *CrowdedError) Error() string { return e.Err.Error() }
 func (e *CrowdedError) Unwrap() error { return e.Err }
 
-// IsCrowded reports whether other work can have caused err.
+// IsCrowded reports whether other work may have caused err.
 func IsCrowded(err error) bool {
 	var crowded *CrowdedError
 	return errors.As(err, &crowded) || exhaustion.Is(err)
 }
 
-// waitIsolated queues a node for an attempt that no other one is next to. Until that has ended, no
-// other attempt starts. Other executions and programs of the machine are not waited for.
+// waitIsolated queues a node for an attempt without concurrent ones. Until that has ended, no other
+// attempt starts. It does not wait for other executions and programs of the machine.
 func (s *scheduler) waitIsolated(id ID) {
 	s.phase[id] = queued
 	s.countQueued(id, 1)

@@ -13,7 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// verdict of a decision.
+// verdict is the result of a decision.
 type verdict int
 
 const (
@@ -24,15 +24,15 @@ const (
 	wrong                  // the inputs cannot be described
 )
 
-// decision is a job that finds out whether a node is fresh. The scheduler fills
-// in the question; run the answer.
+// decision is a job that determines whether a node is fresh. The scheduler fills in the question, and run
+// the answer.
 type decision struct {
 	id       ID
 	n        *Node
 	forced   string  // why the node must run regardless of the store, or ""
 	inputs   []input // snapshot of its dependencies
 	expected float64
-	holds    int // of the scheduler when the decision began
+	holds    int // scheduler.holds when the decision began
 
 	verdict verdict
 	status  Status              // its Manifest is in buf
@@ -43,7 +43,7 @@ type decision struct {
 	raced   bool                // a source changed while it was read
 }
 
-// largestSpare bounds the buffer for a manifest that the next decision gets, in bytes.
+// largestSpare limits the size of a manifest buffer that is reused by the next decision, in bytes.
 const largestSpare = 64 << 10
 
 // newDecision begins to decide about a node whose dependencies are resolved.
@@ -71,8 +71,7 @@ func (s *scheduler) forced(id ID) string {
 	return ""
 }
 
-// asked reports whether Options.Force demands work that this execution has not
-// done yet.
+// asked reports whether Options.Force requires work that this execution has not done yet.
 func (s *scheduler) asked(id ID) bool {
 	return s.o.Force != nil && !s.ran[id] && s.o.Force(s.g.Node(id))
 }
@@ -100,7 +99,7 @@ func (d *decision) run(ctx context.Context, s *scheduler) {
 	}
 }
 
-// pretended returns an output for each that dependents consume of a node.
+// pretended returns a pretended output of a node for each output that dependents consume.
 func (s *scheduler) pretended(d *decision) (outputs []cache.Output) {
 	for _, user := range s.users[d.id] {
 		deps := s.g.Node(user).Deps
@@ -121,8 +120,7 @@ func (s *scheduler) pretended(d *decision) (outputs []cache.Output) {
 	return outputs
 }
 
-// predictOutputs fills in the outputs that a dry run can know without running. A task
-// that cannot tell leaves them unknown.
+// predictOutputs fills in the outputs that a task can predict in a dry run. Otherwise they are unknown.
 func (d *decision) predictOutputs() {
 	p, ok := d.n.Task.(Predictor)
 	if !ok {
@@ -133,8 +131,8 @@ func (d *decision) predictOutputs() {
 	}
 }
 
-// apply implements job. The answer is dropped when an input was replaced while
-// it was sought, and when it can only say that the run was interrupted.
+// apply implements job. The result is dropped if an input was replaced meanwhile, or if the run was
+// interrupted.
 func (d *decision) apply(ctx context.Context, s *scheduler) {
 	s.deciding--
 	s.endProbes(d)
@@ -162,7 +160,7 @@ func (s *scheduler) applyAnswer(d *decision) {
 	attempts := st.Attempts
 	*st = d.status
 	st.Attempts = attempts
-	st.Manifest = nil // a million of them would be most of the memory
+	st.Manifest = nil // for a million nodes, they would take most of the memory
 	if s.keepsManifest(d) {
 		st.Manifest = bytes.Clone(d.status.Manifest)
 	}
@@ -219,12 +217,12 @@ func cachedCause(run string) string {
 	return shared("inputs unchanged since run " + run)
 }
 
-// shared returns a text that equals others, with one copy for all nodes.
+// shared returns an equal string that all nodes share.
 func shared(text string) string { return unique.Make(text).Value() }
 
-// fail resolves a node that could not be described or whose attempt broke for
-// good. Errors in the inputs are the user's, work that needs an absent device is
-// skipped, what must not be queried is unknown, work can fail itself, and everything else is broken.
+// fail resolves a node that could not be described or that has no attempts left. Errors in inputs and of
+// the work itself make it failed, an absent device skipped, an input that must not be queried unknown, and
+// any other error broken.
 func (s *scheduler) fail(id ID, err error) {
 	st := &s.status[id]
 	st.Message = err.Error()
@@ -254,8 +252,8 @@ func (s *scheduler) fail(id ID, err error) {
 	}
 }
 
-// raced reports whether a source changed while it was read and the node should
-// be decided again; what was read then is kept out of the store.
+// raced reports whether a source changed while it was read and the node should be decided again. The
+// content that was read is not stored.
 func (s *scheduler) raced(id ID, err error) bool {
 	var changed *cache.ChangedError
 	if !errors.As(err, &changed) {

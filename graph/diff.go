@@ -7,8 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// Diff lists how new differs from old, in the order of new with the fields
-// that are gone at the end.
+// Diff lists how new differs from old, in the order of new, followed by removed fields.
 func Diff(old, new []Field) []event.Change {
 	before := make(map[string]string, len(old))
 	for _, f := range old {
@@ -32,14 +31,13 @@ func Diff(old, new []Field) []event.Change {
 		}
 	}
 	if _, was := before[RefusedOutput]; was != after[RefusedOutput] {
-		// A source that is refused lists no files. They are there all the same.
+		// A refused source lists no files, although they exist.
 		changes = slices.DeleteFunc(changes, func(c event.Change) bool { return strings.HasPrefix(c.Field, "file ") })
 	}
 	return changes
 }
 
-// ChangeText returns a change in a few words: what happened to a file, or both values of anything else if
-// they are short.
+// ChangeText summarizes a change: how a file changed, or both values of another field if they are short.
 func ChangeText(c event.Change) string {
 	const maxShown = 40
 	file, isFile := strings.CutPrefix(c.Field, "file ")

@@ -9,18 +9,18 @@ import (
 
 // NodeState is the state of a node in a drawing, and the seconds of its work.
 type NodeState struct {
-	State   string // "" is not known
+	State   string // "" if unknown
 	Seconds float64
 }
 
-// Drawing is a part of a graph as it is shown: boxes that stand for nodes, in topological order of the
-// first node of each.
+// Drawing is the drawing of a part of a graph: boxes that represent nodes, in topological order of their
+// first nodes.
 type Drawing struct {
 	Boxes []Box
-	Edges [][2]int // of boxes, from a dependency to its dependent; sorted, each once
+	Edges [][2]int // pairs of boxes, from a dependency to its dependent; sorted and unique
 }
 
-// Box stands for a node, or for nodes that are folded together.
+// Box represents a node, or several folded nodes.
 type Box struct {
 	Name    string
 	Nodes   int
@@ -29,7 +29,7 @@ type Box struct {
 	Seconds float64
 }
 
-// colours are the colours of states in drawings, the most urgent first.
+// colours lists the colours of states in drawings, the most urgent first.
 var colours = []struct{ name, fill string }{
 	{"broken", "#f4b6b0"}, {"failed", "#f4b6b0"}, {"error", "#f4b6b0"}, {"blocked", "#e3c8f0"}, {"stale", "#ffe2a0"}, {"new", "#cfe3ff"},
 	{"skipped", "#e4e4e4"}, {"unknown", "#e4e4e4"}, {"fresh", "#cdebc9"},
@@ -44,8 +44,8 @@ func urgency(state string) int {
 	return len(colours)
 }
 
-// Draw returns the drawing of some nodes, in topological order. fold returns the name of the box of a node
-// that others share; "" is a box for the node alone.
+// Draw returns the drawing of some nodes, in topological order. fold returns the name of the box that a
+// node shares; "" means a separate box.
 func (g *Graph) Draw(ids []ID, stateOf func(ID) NodeState, fold func(*Node) string) *Drawing {
 	d := &Drawing{}
 	of, byName := make(map[ID]int, len(ids)), map[string]int{}
@@ -78,8 +78,8 @@ func (g *Graph) Draw(ids []ID, stateOf func(ID) NodeState, fold func(*Node) stri
 	return d
 }
 
-// columns returns the column of each node. The nodes of a kind share one, unless some need others: edges
-// lead to the right.
+// columns returns the column of each node. Nodes of a kind share a column, unless some depend on others,
+// since edges lead to the right.
 func (g *Graph) columns(ids []ID) map[ID]int {
 	type column struct {
 		depth int
@@ -109,7 +109,7 @@ func (g *Graph) columns(ids []ID) map[ID]int {
 	return columns
 }
 
-// Notes returns what is shown below a box's name.
+// Notes returns the lines below a box's name.
 func (b *Box) Notes() string {
 	var words []string
 	if b.Nodes > 1 {

@@ -28,7 +28,7 @@ func (r readOnly) PutRecord(context.Context, cache.Key, *cache.Record) error {
 // plan makes a dry run of everything in g; it fails the test if it writes.
 func (p *project) plan(g *Graph) *Report {
 	p.t.Helper()
-	r, err := g.Execute(p.t.Context(), everything(g), Options{Store: readOnly{p.store.(*cache.Memory), p.t}, Last: p.last.of, DryRun: true, Manifests: true})
+	r, err := g.Execute(p.t.Context(), everything(g), Options{Store: readOnly{p.store.(*cache.Memory), p.t}, Last: p.last.of, Preview: Preview{DryRun: true, Manifests: true}})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -10,92 +10,100 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// Locker lets one worker at a time, among all processes on a store, do the
-// work of a key. It never waits for a holder.
+// Locker locks keys, so that only one worker among all processes on a store does the work of a key. It
+// never waits for a holder.
 type Locker interface {
 	Lock(ctx context.Context, k cache.Key) (release func(), ok bool, err error)
 }
 
-// Options of one execution.
+// Options configures an execution.
 type Options struct {
 	Store  cache.Store
 	Locker Locker
-	// Last returns what is known of a node from earlier executions, or the zero Last. Workers
-	// call it, several at once. Nil knows nothing.
-	Last   func(addr string) Last
-	Sink   event.Sink
-	Run    string         // id of the run, kept in records
-	Pools  map[string]int // slots by pool; "cpu" must be there
-	DryRun bool           // decide, but run and write nothing
-	// Manifests keeps the manifest of each node in its Status, in a dry run.
-	Manifests bool
-	// Pretend has a dry run go on as if stale nodes ran and succeeded: outputs that their tasks cannot predict are
-	// digests that follow from their keys, so that each node gets a key. Every node is stale.
-	Pretend bool
-	// Rename replaces texts in manifests, such as a path by another; nil replaces none.
-	Rename *strings.Replacer
-	// Deciders bounds how many nodes describe themselves at once. Decisions take no slots.
-	// They mostly wait: for files and backends. 0 is the slots of the largest pool, and at
-	// least minDeciders.
-	Deciders int
-	// Lookups bounds how many decisions are under way, most of which wait for the store,
-	// which can be on another machine. 0 is Deciders.
-	Lookups int
-	// Force makes matching nodes stale regardless of the store.
-	Force func(*Node) bool
-	// Refuse returns why a stale node is not to run; the node ends with that error. Nil refuses
-	// none.
-	Refuse func(*Node) error
-	// Stop is called for every node that ended; once it returns true, nothing new
-	// starts. Nil never stops. Workers call it, several at once and without the scheduler's
-	// lock: it can read the store. While a call is under way, no attempt starts and no
-	// dependent of the node is decided.
-	//
-	// Force, Refuse and the Sink are called one at a time, under the scheduler's lock: while
-	// they wait, nothing starts or ends.
-	Stop func(ID, *Status) bool
-	// SaveLog keeps what a broken attempt printed; it can be nil. It is safe for
-	// concurrent use.
-	SaveLog func(addr string, attempt int, output []byte)
-	// Backlog, when it is not nil, is kept up to date with what waits for the slots of pools.
+	// Last returns the results of earlier executions for a node, or the zero Last. Workers call it
+	// concurrently. Nil means that none are known.
+	Last  func(addr string) Last
+	Sink  event.Sink
+	Run   string         // id of the run, kept in records
+	Pools map[string]int // slots by pool; "cpu" is required
+	Limits
+	Preview
+	Hooks
+	// Backlog, if not nil, is updated with the nodes that wait for slots of pools.
 	Backlog *Backlog
-	// Profile, when it is not nil, receives where time went.
+	// Profile, if not nil, receives durations of phases.
 	Profile Profile
+}
+
+// Limits contains the limits on decisions, and the interval of attempts to lock a key.
+type Limits struct {
+	// Deciders limits how many nodes describe themselves concurrently. Decisions take no slots. They mostly
+	// wait for files and backends. 0 means the slots of the largest pool, but at least minDeciders.
+	Deciders int
+	// Lookups limits the number of concurrent decisions, most of which wait for the store, which can be on
+	// another machine. 0 means Deciders.
+	Lookups int
 	// LockPoll is the pause between attempts to take over a key that another process works on; 0 means the
 	// default.
 	LockPoll time.Duration
 }
 
-// CPUPool is the pool of nodes that name none.
+// Preview configures an execution that runs nothing.
+type Preview struct {
+	DryRun bool // decide without running or writing anything
+	// Manifests keeps the manifest of each node in its Status, in a dry run.
+	Manifests bool
+	// Pretend makes a dry run continue as if stale nodes had run and succeeded: outputs that tasks cannot
+	// predict are replaced by digests derived from keys, so that each node gets a key. Every node is stale.
+	Pretend bool
+	// Rename replaces strings in manifests, such as paths; nil replaces none.
+	Rename *strings.Replacer
+}
+
+// Hooks change the course of an execution. Each can be nil. Force, Refuse and the Sink are called one at a
+// time, under the scheduler's lock, and block all starts and ends.
+type Hooks struct {
+	// Force makes matching nodes stale regardless of the store.
+	Force func(*Node) bool
+	// Refuse returns why a stale node must not run; the node ends with that error.
+	Refuse func(*Node) error
+	// Stop is called for every node that ended; after it returns true, no further node starts. Workers call it
+	// concurrently and without the scheduler's lock, so it can read the store. During a call, no attempt
+	// starts and no dependent of the node is decided.
+	Stop func(ID, *Status) bool
+	// SaveLog stores the log of a broken attempt. It is safe for concurrent use.
+	SaveLog func(addr string, attempt int, output []byte)
+}
+
+// CPUPool is the default pool of nodes.
 const CPUPool = "cpu"
 
-// defaultLockPoll keeps the wait for another process's result well below what
-// users notice, at a cost of some system calls per second.
+// defaultLockPoll is short enough that users do not notice the wait for another process's result, at a
+// cost of some system calls per second.
 const defaultLockPoll = 50 * time.Millisecond
 
-// minDeciders lets a machine with few slots have some requests under way to a
-// store or a backend that is slow to answer.
+// minDeciders allows a machine with few slots several concurrent requests to a slow store or backend.
 const minDeciders = 8
 
-// sourceRaceAttempts bounds how often a node is decided again because its
-// sources changed while they were read.
+// sourceRaceAttempts limits how often a node is decided again because its sources changed while they were
+// read.
 const sourceRaceAttempts = 3
 
-// Status is the decision of an execution about a node, and its outcome.
+// Status is an execution's decision about a node, and its outcome.
 type Status struct {
-	State     event.State // "" when a dry run found it stale
-	Stale     bool        // its work had or has to run
+	State     event.State // "" if a dry run found it stale
+	Stale     bool        // its work ran, or must run
 	New       bool        // no earlier answer is known for its address
 	Unknown   bool        // blocked, since a dry run must not determine whether it is fresh
 	WasBroken bool        // the last attempt broke or failed
 	WasFailed bool        // it failed
 	Withheld  bool        // broken because Options.Refuse did not let it run
 	Stored    bool        // the store has the answer under Key
-	Earlier   bool        // it is cached, and its work was done earlier in the same run; for callers to set
+	Earlier   bool        // it is cached, and its work was done earlier in the same run; set by callers
 	Input     bool        // failed because a source could not be used
-	Foreign   bool        // the store has a record for its key, which another key signed
-	Key       cache.Key   // zero when it could not be computed
-	Class     cache.Class // of the answer, once there is one
+	Foreign   bool        // the store has a record for its key that another key signed
+	Key       cache.Key   // zero if it could not be computed
+	Class     cache.Class // of the answer, if any
 	Outputs   []cache.Output
 	Manifest  []byte // encoded; only of stale nodes, and with Options.Manifests
 	Cause     string
@@ -109,10 +117,10 @@ type Status struct {
 	Seconds   float64
 	Expected  float64 // seconds, from earlier runs; 0 means unknown
 	Saved     float64 // seconds that a cached node's work took when it ran
-	Run       string  // that made a cached node's answer; "" is unknown
+	Run       string  // run that made a cached node's answer; "" if unknown
 }
 
-// Output returns the output called name.
+// Output returns the output with a name.
 func (s *Status) Output(name string) (cache.Output, bool) {
 	for _, o := range s.Outputs {
 		if o.Name == name {
@@ -134,20 +142,20 @@ type Report struct {
 
 	Executed, Cached, Failed, Broken, Blocked, Skipped, Interrupted int
 	InputErrors                                                     int // among Failed
-	Preempted                                                       int // attempts that were made again because their machine was taken away
+	Preempted                                                       int // attempts that were repeated because their machine was taken away
 	Foreign                                                         int // nodes with a record that another key signed
 }
 
-// End returns the last event of a run, without the fields that only the caller knows.
+// End returns the last event of a run, without fields that only the caller knows.
 func (r *Report) End(run string) event.RunEnd {
 	return event.RunEnd{Type: "run.end", Run: run, Nodes: len(r.Nodes), Executed: r.Executed, Cached: r.Cached, Failed: r.Failed, Broken: r.Broken,
 		Blocked: r.Blocked, Skipped: r.Skipped, Interrupted: r.Interrupted, Preempted: r.Preempted, Seconds: r.Seconds}
 }
 
-// Status returns what was decided about a node of the closure.
+// Status returns the status of a node of the closure.
 func (r *Report) Status(id ID) *Status { return &r.statuses[id] }
 
-// With returns r with the outputs of nodes outside of the closure of its targets.
+// With returns a copy of r with additional outputs, of nodes outside of the closure of its targets.
 func (r *Report) With(outputs func(ID) []cache.Output) *Report {
 	more := *r
 	more.statuses = slices.Clone(r.statuses)
@@ -163,11 +171,10 @@ func (r *Report) With(outputs func(ID) []cache.Output) *Report {
 	return &more
 }
 
-// Execute brings the targets and all that they depend on up to date, or, in a
-// dry run, reports what that would take. It returns when all goroutines that it
-// started have; a cancelled ctx ends it early with nodes left interrupted. Nodes
-// that fail or break are in the report; an error is a fault of the engine's own
-// files.
+// Execute brings the targets and all of their dependencies up to date or, in a dry run, reports the
+// necessary work. It returns when all of its goroutines have ended; if ctx is cancelled, it ends early and
+// leaves nodes interrupted. The report contains failed and broken nodes; an error is only about the
+// engine's own files.
 func (g *Graph) Execute(ctx context.Context, targets []ID, o Options) (*Report, error) {
 	if o.LockPoll == 0 {
 		o.LockPoll = defaultLockPoll
@@ -197,8 +204,8 @@ func (g *Graph) Execute(ctx context.Context, targets []ID, o Options) (*Report, 
 	return r, err
 }
 
-// Saved returns how many bytes the cached nodes have as outputs, trees by their
-// listing alone, and how many seconds it took to make them.
+// Saved returns the size of the cached nodes' outputs in bytes, counting only the listings of trees, and
+// the seconds of work that produced them.
 func (r *Report) Saved() (bytes int64, seconds float64) {
 	for _, id := range r.Nodes {
 		st := &r.statuses[id]

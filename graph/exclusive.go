@@ -6,16 +6,15 @@ import (
 	"slices"
 )
 
-// claims keeps nodes apart that want the same thing: a name in Node.Exclusive, or
-// a key. Of nodes with the same key, the first does the work and the others are
-// then served its answer. A thing is claimed, and has an entry, while a node that
-// wants it runs. A queued node that finds one claimed is set aside, so that it
-// blocks no slot of its pool, and queued again when the thing is released; of all
-// that wait for a thing, the longest chain goes first. A node waits only for others
-// that share a thing with it: finitely many, each of which runs once.
-type claims map[any][]ID // nodes that wait for each thing: in phase queued, and some that left it
+// claims prevents nodes from running concurrently if they need the same resource: a name in
+// Node.Exclusive, or a key. Of nodes with the same key, the first does the work and the others are then
+// served its answer. A resource is claimed, and has an entry, while a node that needs it runs. If a queued
+// node needs a claimed resource, it is set aside, so that it holds no slot of its pool, and queued again
+// when the resource is released; of all waiting nodes, the one with the longest chain goes first. A node
+// only waits for others that share a resource with it: finitely many, each of which runs once.
+type claims map[any][]ID // nodes that wait for each resource: in phase queued, and some that left it
 
-// exclusiveNames returns the things that no other node may claim while a node runs.
+// exclusiveNames returns the resources that no other node may claim while a node runs.
 func (s *scheduler) exclusiveNames(id ID) []any {
 	things := []any{s.status[id].Key}
 	for _, name := range s.g.Node(id).Exclusive {
@@ -24,8 +23,8 @@ func (s *scheduler) exclusiveNames(id ID) []any {
 	return things
 }
 
-// claim takes all that a node wants before it runs. If a thing is not free, it
-// takes nothing and sets the node aside.
+// claim claims all resources of a node before it runs. If one is not free, it claims none and sets the
+// node aside.
 func (s *scheduler) claim(id ID) bool {
 	things := s.exclusiveNames(id)
 	for _, thing := range things {
@@ -40,8 +39,7 @@ func (s *scheduler) claim(id ID) bool {
 	return true
 }
 
-// release frees what a node that ran has claimed, and queues the nodes that waited
-// for it.
+// release releases the resources of a node that ran, and queues the nodes that waited for them.
 func (s *scheduler) release(id ID) {
 	for _, thing := range s.exclusiveNames(id) {
 		for _, waiting := range s.claims[thing] {
@@ -53,9 +51,9 @@ func (s *scheduler) release(id ID) {
 	}
 }
 
-// serialise raises the priorities of nodes that share a name. They run one after another, so each counts as
-// heading a chain of the nodes that run after it. Otherwise much short work on one name would be left for
-// the end, where it runs alone.
+// serialise raises the priorities of nodes that share a name. They run one after another, so each counts
+// as the head of a chain of the nodes after it. Otherwise many short nodes with the same name would be
+// left for the end, where they run alone.
 func (s *scheduler) serialise() {
 	sharing := map[string][]ID{}
 	for _, id := range s.closure {

@@ -9,8 +9,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// explain finds out why a node without a stored answer has none, by comparing
-// its manifest with that of the last answer for its address.
+// explain determines why a node has no stored answer, by comparing its
+// manifest with that of the last answer for its address.
 func (s *scheduler) explain(ctx context.Context, d *decision, last Last) {
 	st := &d.status
 	switch {
@@ -46,7 +46,7 @@ func (s *scheduler) explain(ctx context.Context, d *decision, last Last) {
 	}
 }
 
-// manifest returns the manifest of an earlier answer, which its record has.
+// manifest returns the manifest of an earlier answer from its record.
 func (s *scheduler) manifest(ctx context.Context, k cache.Key) ([]Field, error) {
 	r, err := s.o.Store.Record(ctx, k)
 	if err != nil {
@@ -58,8 +58,8 @@ func (s *scheduler) manifest(ctx context.Context, k cache.Key) ([]Field, error) 
 	return DecodeManifest(r.Manifest)
 }
 
-// trace sets Via of the changes that came from a dependency, and returns the
-// inputs that they came from, nil for the others.
+// trace sets Via of changes that came from a dependency. It returns the input
+// for each change, or nil.
 func (s *scheduler) trace(d *decision, changes []event.Change) []*input {
 	byLabel := map[string]*input{}
 	for i := range d.inputs {
@@ -77,8 +77,8 @@ func (s *scheduler) trace(d *decision, changes []event.Change) []*input {
 	return via
 }
 
-// expand follows every changed dependency by the changes of the dependency
-// itself, so that a node's explanation reaches down to the files.
+// expand inserts, after every changed dependency, the changes of the
+// dependency itself, so that a node's explanation reaches down to the files.
 func expand(changes []event.Change, via []*input) []event.Change {
 	const maxPerDep, maxInAll = 50, 500
 	var all []event.Change
@@ -103,9 +103,9 @@ func expand(changes []event.Change, via []*input) []event.Change {
 	return all
 }
 
-// summarise puts the changes in one line. A changed dependency appears once,
-// however many of its outputs changed, and with its own cause, so that the line
-// names the file or field at the root of it.
+// summarise describes the changes in one line. A changed dependency appears
+// once, regardless of the number of changed outputs, with its own cause, so
+// that the line names the original file or field.
 func summarise(changes []event.Change, via []*input) (cause string, category event.Category) {
 	const maxNamed = 2
 	if len(changes) == 0 {
@@ -128,10 +128,10 @@ func summarise(changes []event.Change, via []*input) (cause string, category eve
 	return strings.Join(parts, ", "), event.Category(label)
 }
 
-// changeText returns the change of an input in a few words, with its cause.
+// changeText summarizes the change of an input, with its cause.
 func (in *input) changeText() string {
-	// Without a bound, causes would grow with every node of a chain and double with
-	// every diamond.
+	// Without a limit, causes would grow with every node of a chain and double
+	// with every diamond.
 	const maxCause = 300
 	if in.stale && in.cause != "" && len(in.cause) <= maxCause {
 		return in.dep.As + ": " + in.cause

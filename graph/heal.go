@@ -9,11 +9,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// rebuild notes that a resolved node was invalidated: because its stored outputs
-// are gone or damaged, or because an input of it was replaced.
+// rebuild describes the invalidation of a resolved node, because its stored outputs are missing or
+// damaged, or because an input of it was replaced.
 type rebuild struct {
 	forced bool           // the node must run again, regardless of the store
-	open   bool           // the node is not resolved again yet
+	open   bool           // the node has not been resolved again
 	times  int            // how often its outputs were lost in this execution
 	before []cache.Output // the outputs that its dependents were decided with
 	usable bool           // whether they were usable
@@ -26,14 +26,13 @@ type loss struct {
 	times   int // of its rebuild when the outputs were checked
 }
 
-// maxLosses bounds how often one node is rebuilt in one execution; a store that
-// keeps losing blobs is broken. It is more than one because losses below a damaged
-// directory of a tree show only once that directory is back.
+// maxLosses limits how often a node is rebuilt in an execution; a store that keeps losing blobs is broken.
+// It is more than 1 because losses below a damaged directory of a tree become visible only after that
+// directory was restored.
 const maxLosses = 4
 
-// canHeal reports whether an attempt broke because an input is missing from the
-// store, for example after gc or a flipped bit, and may succeed after another
-// one; it notes which dependencies must run again before.
+// canHeal reports whether an attempt broke because the store lacks an input, for example after gc or a
+// flipped bit, and can succeed after a rebuild. It notes which dependencies must run again.
 func (s *scheduler) canHeal(ctx context.Context, a *attempt) bool {
 	var missing *cache.MissingError
 	var corrupt *cache.CorruptError
@@ -47,13 +46,13 @@ func (s *scheduler) canHeal(ctx context.Context, a *attempt) bool {
 	for _, l := range lost {
 		switch {
 		case !s.isCurrent(l):
-			underWay = true // another dependent has noticed the loss meanwhile
+			underWay = true // another dependent has already noticed the loss
 		case l.times >= maxLosses:
 			return false
 		}
 	}
 	if len(lost) == 0 && !underWay {
-		// The blob is back, or it belongs to no dependency.
+		// The blob was restored, or it belongs to no dependency.
 		if s.fruitlessHeals[a.id]++; s.fruitlessHeals[a.id] > maxLosses {
 			return false
 		}
@@ -62,8 +61,7 @@ func (s *scheduler) canHeal(ctx context.Context, a *attempt) bool {
 	return true
 }
 
-// dependencies returns the resolved dependencies of a node, each once, and
-// whether there are others.
+// dependencies returns the distinct resolved dependencies of a node, and whether it has others.
 func (s *scheduler) dependencies(n *Node) (all []loss, underWay bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,14 +78,13 @@ func (s *scheduler) dependencies(n *Node) (all []loss, underWay bool) {
 	return all, underWay
 }
 
-// isCurrent reports whether a loss has not been dealt with since it was noticed.
+// isCurrent reports whether a loss has not been healed since it was noticed.
 func (s *scheduler) isCurrent(l loss) bool {
 	return s.phase[l.id] == resolved && s.rebuilds[l.id].times == l.times
 }
 
-// intact reads all that outputs consist of. Damaged blobs are dropped by that,
-// all at once: finding them one by one would take an attempt of the dependents
-// for each.
+// intact reads all blobs of outputs. The store drops the damaged ones: finding them one by one would take
+// an attempt of a dependent for each.
 func (s *scheduler) intact(ctx context.Context, outputs []cache.Output) bool {
 	intact := true
 	for _, o := range outputs {
@@ -96,7 +93,7 @@ func (s *scheduler) intact(ctx context.Context, outputs []cache.Output) bool {
 	return intact
 }
 
-// rebuild makes dependencies run again whose outputs were lost.
+// rebuild makes dependencies with lost outputs run again.
 func (s *scheduler) rebuild(lost []loss) {
 	for _, l := range lost {
 		if s.isCurrent(l) {
@@ -106,8 +103,8 @@ func (s *scheduler) rebuild(lost []loss) {
 	}
 }
 
-// invalidate makes a resolved node undecided. Dependents that have not begun wait for it again; dependents
-// that are running or resolved are revisited if its outputs turn out to differ.
+// invalidate makes a resolved node undecided. Dependents that have not begun wait for it again; running or
+// resolved ones are revisited if its outputs change.
 func (s *scheduler) invalidate(id ID, forced bool) {
 	r := s.rebuilds[id]
 	r.forced, r.open, r.before, r.usable = forced, true, s.status[id].Outputs, s.usable(id)
@@ -122,7 +119,7 @@ func (s *scheduler) invalidate(id ID, forced bool) {
 		cause = "its output is no longer in the store"
 	}
 	s.o.Sink.Emit(event.NodeReopened{Type: "node.reopened", Addr: n.Addr, Kind: n.Kind, State: st.State, Cause: cause})
-	st.State, st.Stored = "", false // it has no outputs to consume now
+	st.State, st.Stored = "", false // it temporarily has no outputs to consume
 	s.reconsider(id)
 	for _, user := range s.users[id] {
 		switch s.phase[user] {
@@ -134,8 +131,8 @@ func (s *scheduler) invalidate(id ID, forced bool) {
 	}
 }
 
-// rebuilt ends the rebuild of a node that is resolved again, and reports whether
-// dependents would now be decided with something else.
+// rebuilt ends the rebuild of a node that is resolved again, and reports whether dependents were decided
+// with other outputs.
 func (s *scheduler) rebuilt(id ID) bool {
 	r, ok := s.rebuilds[id]
 	if !ok || !r.open {

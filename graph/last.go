@@ -7,22 +7,22 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// Last holds what earlier executions left of a node. The engine reads it to explain a
-// decision, to expect how long work takes, and to find an answer without opening its record.
-// It writes none: the caller keeps what Report.Last returns, or loses nothing but that, because
-// the answer of a key is the record in the store.
+// Last holds the results of earlier executions for a node. The engine uses it to explain decisions, to
+// estimate durations, and to find an answer without opening its record. The caller stores the result of
+// Report.Last for the next execution; losing it is harmless, because the record in the store is the answer
+// of a key.
 type Last struct {
 	Addr      string
 	Answer              // the last stored answer; its Key is zero without one
-	Store     string    // ID of the store that has it
-	Broken    string    // first line of the error of the attempt that broke or failed since; "" if none did
+	Store     string    // ID of the store with its record
+	Broken    string    // first line of the error of a later attempt that broke or failed; "" without one
 	BrokenKey cache.Key // of that attempt; zero if its inputs could not be described
 	Failed    bool      // that attempt failed
 }
 
-// Last returns what the next execution can know of a node: the answer that this execution made or found, or
-// else what was known before it, and whether an attempt broke. Errors of the user and absent devices do not
-// count as attempts.
+// Last returns the Last of a node for the next execution: the answer that this execution made or found, or
+// else the previous one, and whether an attempt broke. Input errors and absent devices do not count as
+// attempts.
 func (r *Report) Last(id ID) Last {
 	n, st := r.g.Node(id), &r.statuses[id]
 	if st.Stored {

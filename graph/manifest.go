@@ -11,14 +11,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// manifestVersion salts every key. A golden test fails when the encoding
-// changes and this does not.
+// manifestVersion salts every key. A golden test fails if the encoding changes and manifestVersion does
+// not.
 const manifestVersion = 1
 
 // manifestMagic begins every encoded manifest.
 const manifestMagic = "fevalgraph manifest"
 
-// The types of a field. Null, empty and absent are three different things.
+// The types of a field. Null, empty and absent are different.
 const (
 	typeString = 's'
 	typeInt    = 'i'
@@ -28,9 +28,8 @@ const (
 	typeNull   = 'n'
 )
 
-// Manifest is the labelled list of everything that can change a node's
-// outputs. The one traversal that writes it feeds both the key and, decoded
-// and compared with an earlier one, the explanation; the two cannot drift
+// Manifest is the labelled list of everything that can change a node's outputs. The same bytes determine
+// the key and, decoded and compared with an earlier manifest, the explanation, so the two cannot drift
 // apart. Labels are unique within a manifest and make sense to users.
 type Manifest struct {
 	buf    []byte
@@ -46,7 +45,7 @@ func newManifest(kind string, buf []byte) *Manifest {
 	return m
 }
 
-// String adds a text field.
+// String adds a string field.
 func (m *Manifest) String(label, value string) {
 	m.field(label, typeString)
 	m.text(value)
@@ -58,7 +57,7 @@ func (m *Manifest) Int(label string, value int64) {
 	m.buf = binary.AppendVarint(m.buf, value)
 }
 
-// Bool adds a truth value.
+// Bool adds a boolean.
 func (m *Manifest) Bool(label string, value bool) {
 	m.field(label, typeBool)
 	if value {
@@ -77,15 +76,15 @@ func (m *Manifest) Strings(label string, values []string) {
 	}
 }
 
-// Digest adds the identity of content. Tasks of evaluations leave it to the graph, which adds
-// each output of another node that is used: bundles prove that those nodes are there.
+// Digest adds the identity of content. Only the graph adds outputs of other nodes, so that bundles can
+// prove that those nodes exist; tasks of evaluations must not call it.
 func (m *Manifest) Digest(label string, d cache.Digest) {
 	m.field(label, typeDigest)
 	m.buf = append(m.buf, d.Hash[:]...)
 	m.buf = binary.AppendVarint(m.buf, d.Size)
 }
 
-// Null records that an optional thing is missing.
+// Null records that an optional field is unset.
 func (m *Manifest) Null(label string) { m.field(label, typeNull) }
 
 func (m *Manifest) field(label string, kind byte) {
@@ -111,8 +110,8 @@ func appendBytes(buf []byte, s string) []byte {
 	return append(buf, s...)
 }
 
-// Field is a decoded field of a manifest, with its value as users read it. Each output that the node used is
-// the digest of some content; a file of a source is a text.
+// Field is a decoded field of a manifest, with its value in readable form. Outputs of other nodes have
+// type Digest; files of a source are strings.
 type Field struct {
 	Label  string
 	Value  string
@@ -205,7 +204,7 @@ func (r *manifestReader) value() string {
 
 func (r *manifestReader) list() string {
 	n := r.uvarint()
-	if n > uint64(len(r.rest)) { // every element takes at least a byte
+	if n > uint64(len(r.rest)) { // every element takes at least one byte
 		r.err = errTruncated
 	}
 	var items []string

@@ -14,56 +14,52 @@ import (
 type ID int32
 
 // Task is the work of a node. The engine calls Describe before every decision about the node, and Run only
-// if the decision is to run; never both at once, and never from two goroutines at a time. Methods of
-// different nodes' tasks run concurrently.
+// if the node must run. It never calls methods of one task concurrently; tasks of different nodes run
+// concurrently.
 type Task interface {
-	// Describe writes everything that can change the outputs, except for the
-	// dependencies' outputs, which the engine adds. It can take its time: only
-	// nodes that depend on this one wait. An *InputError says that something the
-	// user named cannot be read.
+	// Describe writes everything that can change the outputs, except for the dependencies' outputs, which the
+	// engine adds. It can be slow: only nodes that depend on this one wait. An *InputError means that a source
+	// in the configuration cannot be read.
 	Describe(ctx context.Context, m *Manifest) error
-	// Run does the work. An error means that the machinery broke: nothing is
-	// stored and the node can be tried again. The result of work that ran to its
-	// end, good or bad, is in the Outcome.
+	// Run does the work. An error means that the infrastructure failed: nothing is stored and the node can be
+	// tried again. The Outcome is the result of work that ran to its end, good or bad.
 	Run(ctx context.Context, w *Work) (Outcome, error)
 }
 
-// Predictor is a Task whose outputs follow from what Describe read, so that a
-// plan can look past it without running it. It is called after Describe.
+// Predictor is a Task whose outputs can be predicted from the inputs of Describe, so that a plan can
+// decide dependents without running it. It is called after Describe.
 type Predictor interface {
 	Predict() ([]cache.Output, error)
 }
 
-// Validator is a Task whose outputs name things outside of the store that can be
-// removed behind its back: an image, a machine. A stored answer of it is served
-// only while Validate finds them.
+// Validator is a Task whose outputs refer to objects outside of the store that can disappear: an image, a
+// machine. A stored answer is served only while Validate finds them.
 type Validator interface {
-	// Validate returns why stored outputs are no longer valid, in words that make a
-	// cause; "" when they are valid. It is called after Describe and before any
-	// dependent is described, and must be cheap for valid outputs. An error means
-	// that it cannot be known: the node is broken.
+	// Validate returns why stored outputs are no longer valid, in the form of a cause, or "" if they are
+	// valid. It is called after Describe and before any dependent is described, and must be cheap for valid
+	// outputs. An error means that this is unknown: the node is broken.
 	Validate(ctx context.Context, outputs []cache.Output) (reason string, err error)
 }
 
 // Outcome is the result of a node's work.
 type Outcome struct {
-	Class   cache.Class // done when empty
+	Class   cache.Class // "" means done
 	Outputs []cache.Output
 	Message string         // one line for users; required for failed and timeout
-	Verdict *event.Verdict // of a node that graded something; it needs no address
+	Verdict *event.Verdict // of a grading node; without an address
 }
 
 // Label is an axis of a node, for selection: problem=kvstore.
 type Label struct{ Name, Value string }
 
-// Retry describes how often broken work is tried, and the pause before each
-// further attempt. The zero value is one attempt.
+// Retry specifies how often broken work is attempted, and the pause before each further attempt. The zero
+// value means one attempt.
 type Retry struct {
 	Attempts int
 	Wait     time.Duration
-	// Longest, when it is above 0, has the pause double each time, up to it.
+	// Longest, if above 0, makes the pause double each time, up to this limit.
 	Longest time.Duration
-	// Failures has work done again that failed itself, too.
+	// Failures also repeats work that failed itself.
 	Failures bool
 }
 
@@ -76,8 +72,8 @@ func (r Retry) pause(broken int) time.Duration {
 	return wait
 }
 
-// Dep is an edge: the node consumes the named outputs of On and calls them As,
-// a name that no other edge of the node has.
+// Dep is an edge: the node consumes the named outputs of On under the name As, which is unique among its
+// edges.
 type Dep struct {
 	On      ID
 	As      string
@@ -91,26 +87,22 @@ type Node struct {
 	Labels []Label // besides the kind; nodes can share them
 	Task   Task
 	Deps   []Dep
-	Pool   string // "" is the cpu pool
-	Slots  int    // of the pool that its work takes, at most all; below 1 it is 1
-	// Exclusive names things that only one running node at a time can use, in any
-	// pool: "port 8080".
+	Pool   string // "" means the cpu pool
+	Slots  int    // slots of the pool that its work takes, limited to 1..all
+	// Exclusive names resources that only one running node at a time can use, in any pool: "port 8080".
 	Exclusive []string
-	// Probes names what Describe asks and is slow to answer only the first time,
-	// such as a backend. Until one node with a name has been described, no other
-	// that has it is decided.
+	// Probes names services that Describe queries and that are slow only the first time, such as a backend.
+	// Until one node with a name has been described, no other node with that name is decided.
 	Probes []string
 	Retry  Retry
-	// Tolerant nodes run even when dependencies have no outputs; Work.State
-	// returns how those ended. Their outcome is then not stored.
+	// Tolerant nodes run even when dependencies have no outputs; Work.State returns how those ended. Such an
+	// outcome is not stored.
 	Tolerant bool
-	// Kept nodes' outputs are read after the run, so they are fresh only
-	// while the store still has them.
+	// Kept means that outputs are read after the run, so the node is fresh only while the store has them.
 	Kept bool
-	// Pinned, when it is not nil, is the answer of a node that the caller knows to
-	// be fresh: the engine neither decides nor reports anything about it, and it costs
-	// next to nothing. Its task runs only when an output turns out to be missing from
-	// the store, or damaged.
+	// Pinned, if not nil, is the answer of a node that the caller knows to be fresh: the engine neither
+	// decides nor reports it, at almost no cost. Its task runs only if an output is missing in the store or
+	// damaged.
 	Pinned *Answer
 }
 
@@ -123,13 +115,13 @@ type Graph struct {
 // New returns an empty graph.
 func New() *Graph { return NewOf(0) }
 
-// NewOf returns an empty graph with room for some nodes; more can be added.
+// NewOf returns an empty graph with capacity for a number of nodes; more can be added.
 func NewOf(nodes int) *Graph {
 	return &Graph{nodes: make([]Node, 0, nodes), byAddr: make(map[string]ID, nodes)}
 }
 
-// Add appends a node. Its dependencies must have been added before, which
-// makes cycles impossible; a repeated address is a bug of the caller.
+// Add appends a node. Its dependencies must have been added before, so cycles are impossible; a duplicate
+// address is a bug of the caller.
 func (g *Graph) Add(n Node) ID {
 	id := ID(len(g.nodes))
 	if _, taken := g.byAddr[n.Addr]; taken {
@@ -151,7 +143,7 @@ func (g *Graph) Len() int { return len(g.nodes) }
 // Node returns the node with the given id; the caller must not change it.
 func (g *Graph) Node(id ID) *Node { return &g.nodes[id] }
 
-// Pin makes an answer known that is fresh: see Node.Pinned.
+// Pin pins a node to a fresh answer: see Node.Pinned.
 func (g *Graph) Pin(id ID, answer Answer) { g.nodes[id].Pinned = &answer }
 
 // Lookup finds a node by its address.
@@ -160,8 +152,7 @@ func (g *Graph) Lookup(addr string) (ID, bool) {
 	return id, ok
 }
 
-// Closure returns the targets and everything that they depend on, in
-// ascending, hence topological, order.
+// Closure returns the targets and their dependencies in ascending, hence topological, order.
 func (g *Graph) Closure(targets []ID) []ID {
 	wanted := make([]bool, len(g.nodes))
 	for _, t := range targets {

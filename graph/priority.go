@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// priorities gives every node the expected seconds of the longest chain of
-// work from it to a target; starting long chains first keeps the slots busy
-// to the end. Expectations come from earlier executions; a node that never ran is
-// expected to take the median of its kind.
+// priorities returns, for every node, the expected seconds of the longest
+// chain of work from it to a target; starting long chains first keeps the
+// slots busy to the end. Expected durations come from earlier executions; for
+// a node that never ran, it is the median of its kind.
 func (s *scheduler) priorities() {
 	kinds := map[string][]float64{}
 	for _, id := range s.closure {
@@ -35,8 +35,8 @@ func (s *scheduler) priorities() {
 	s.serialise()
 }
 
-// nodeQueue is a heap of node ids, longest remaining chain first, then by id so
-// that equal work starts in source order.
+// nodeQueue is a heap of node ids, longest remaining chain first, then by id,
+// so that equal nodes start in source order.
 type nodeQueue struct {
 	ids      []ID
 	priority []float64 // by ID, shared
@@ -48,7 +48,7 @@ func (q *nodeQueue) pop() ID    { return heap.Pop(q).(ID) }
 // Len implements heap.Interface, as do the methods below.
 func (q *nodeQueue) Len() int { return len(q.ids) }
 
-// Less reports whether the i-th node goes before the j-th.
+// Less reports whether the i-th node sorts before the j-th.
 func (q *nodeQueue) Less(i, j int) bool {
 	a, b := q.ids[i], q.ids[j]
 	if q.priority[a] != q.priority[b] {

@@ -2,38 +2,38 @@ package graph
 
 import "time"
 
-// Phase names what the time of a node goes to.
+// Phase is a phase of the processing of a node.
 type Phase string
 
 // The phases.
 const (
-	Hashing   Phase = "hashing"   // sources are read and hashed, backends are identified
-	LookUp    Phase = "look up"   // a stored answer is looked for, and the key locked
-	Working   Phase = "working"   // the task, unless it calls Work.Phase
-	Preparing Phase = "preparing" // environments and images that sessions share
-	Workspace Phase = "workspace" // inputs are put in place
-	Executing Phase = "backend"   // a program runs
-	Storing   Phase = "storing"   // outputs are read and stored, and then the record
-	Closing   Phase = "closing"   // what was left running is ended, workspaces are removed
+	Hashing   Phase = "hashing"   // reads and hashes sources, identifies backends
+	LookUp    Phase = "look up"   // looks for a stored answer, and locks the key
+	Working   Phase = "working"   // runs the task, unless it calls Work.Phase
+	Preparing Phase = "preparing" // prepares environments and images that sessions share
+	Workspace Phase = "workspace" // places inputs
+	Executing Phase = "backend"   // runs a program
+	Storing   Phase = "storing"   // reads and stores outputs, and then the record
+	Closing   Phase = "closing"   // ends remaining processes and removes workspaces
 )
 
-// Mark is the beginning of a phase, which lasts until the next one begins.
+// Mark is the start of a phase, which lasts until the next one starts.
 type Mark struct {
 	Phase Phase
 	At    time.Time
 }
 
-// Profile receives where the time of nodes went. It is safe for concurrent use.
+// Profile receives the durations of phases of nodes. It is safe for concurrent
+// use.
 type Profile interface {
 	// Decided is called after each decision about a node.
 	Decided(addr string, marks []Mark, end time.Time)
-	// Worked is called after each attempt at a node's work, before the event of its
-	// end. The attempt's slot of the pool was taken when the first phase began.
+	// Worked is called after each attempt at a node's work, before the event of
+	// its end. The attempt held its slot from the start of the first phase.
 	Worked(addr, pool string, attempt int, marks []Mark, end time.Time)
 }
 
-// phases are the phases of one node so far. Without a Profile they are nil, and
-// cost nothing.
+// phases collects the phases of one node. It is nil without a Profile.
 type phases struct{ marks []Mark }
 
 func (p *phases) enter(name Phase) {
@@ -42,6 +42,6 @@ func (p *phases) enter(name Phase) {
 	}
 }
 
-// Phase begins the next phase of the work. It is called by one goroutine at a
-// time.
+// Phase begins the next phase of the work. It must be called by one goroutine
+// at a time.
 func (w *Work) Phase(name Phase) { w.phases.enter(name) }

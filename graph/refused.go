@@ -7,17 +7,17 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// RefusedOutput is the only output of a node whose source cannot be judged, by its maker's fault: a text
-// with the reason. Nodes that depend on such a node do no work and have the same output, until a Refuser
-// makes a verdict of it.
+// RefusedOutput is the only output of a node whose source cannot be judged through its author's fault: a
+// text with the reason. Nodes that depend on such a node do no work and have the same output, until a
+// Refuser turns it into a verdict.
 const RefusedOutput = "refused"
 
-// Refuser is a Task that has other outputs if an input is refused. Refused is called instead of Run.
+// Refuser is a Task that handles refused inputs: Refused is called instead of Run.
 type Refuser interface {
 	Refused(ctx context.Context, w *Work, why string) (Outcome, error)
 }
 
-// maxRefusal bounds the text of a RefusedOutput, in bytes.
+// maxRefusal limits the text of a RefusedOutput, in bytes.
 const maxRefusal = 1 << 20
 
 // Refused reports whether the outputs of a node are a RefusedOutput.
@@ -25,7 +25,7 @@ func Refused(outputs []cache.Output) bool {
 	return len(outputs) == 1 && outputs[0].Name == RefusedOutput
 }
 
-// perform runs a task, or does what follows from an input that is refused.
+// perform runs a task, or handles a refused input.
 func perform(ctx context.Context, t Task, w *Work) (Outcome, error) {
 	for i := range w.inputs {
 		if !Refused(w.inputs[i].outputs) {

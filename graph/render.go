@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Formats lists what Drawing.Render knows.
+// Formats lists the formats of Drawing.Render.
 var Formats = []string{"dot", "mermaid"}
 
-// Render writes the drawing; equal drawings are equal texts.
+// Render writes the drawing; equal drawings have equal output.
 func (d *Drawing) Render(w io.Writer, format string) error {
 	var b bytes.Buffer
 	switch format {
@@ -45,7 +45,7 @@ func (d *Drawing) renderDot(b *bytes.Buffer) {
 	b.WriteString("}\n")
 }
 
-// mermaidEscapes: labels have no escapes but HTML entities.
+// mermaidEscapes escapes labels, in which only HTML entities are possible.
 var mermaidEscapes = strings.NewReplacer("#", "#35;", `"`, "#quot;", "[", "#91;", "]", "#93;", "<", "#lt;", ">", "#gt;")
 
 func (d *Drawing) renderMermaid(b *bytes.Buffer) {
@@ -84,7 +84,7 @@ type jsonNode struct {
 	Pool   string            `json:"pool"`
 	Labels map[string]string `json:"labels"`
 	Needs  []string          `json:"needs"`
-	// State is as in plan; Seconds the work took, or is expected to take.
+	// State is as in plan; Seconds is the actual or expected duration of its work.
 	State   string  `json:"state,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`
 }

@@ -14,19 +14,18 @@ type afterBreak uint8
 const (
 	giveUp      afterBreak = iota // the node is broken, failed or skipped
 	interrupt                     // the run was interrupted
-	redecide                      // a source changed while it was read
+	redecide                      // decide again: a source changed while it was read
 	heal                          // an input was missing from the store
 	tryAgain                      // the node has attempts left
-	tryIsolated                   // other work can have caused it
+	tryIsolated                   // other work may have caused it
 	preempted                     // the machine was taken away, which does not count as an attempt
 )
 
-// maxPreemptions bounds how often a node is done again because its machine was taken
-// away. Where no machine lasts for as long as the work takes, more would only cost more.
+// maxPreemptions limits how often a node's work is repeated because its machine was taken away.
+// If no machine lasts as long as the work, more attempts would only cost more.
 const maxPreemptions = 10
 
-// afterBreak finds out what follows a broken attempt, and saves what the attempt
-// leaves behind.
+// afterBreak determines the reaction to a broken attempt, and saves its log.
 func (s *scheduler) afterBreak(ctx context.Context, a *attempt) {
 	r := &a.result
 	switch {
@@ -61,15 +60,14 @@ func (s *scheduler) hasAttempts(a *attempt) bool {
 	return s.breaks[a.id]+1 < a.n.Retry.Attempts
 }
 
-// mayBeIsolated reports whether a node has had no attempt that no other was next to.
+// mayBeIsolated reports whether a node has not had an isolated attempt yet.
 func (s *scheduler) mayBeIsolated(id ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.isolated[id]
 }
 
-// mayLoseMachine reports whether the work of a node whose machine was taken away is done
-// again.
+// mayLoseMachine reports whether to repeat the work of a node whose machine was taken away.
 func (s *scheduler) mayLoseMachine(id ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +77,7 @@ func (s *scheduler) mayLoseMachine(id ID) bool {
 // apply implements job.
 func (a *attempt) apply(ctx context.Context, s *scheduler) { s.handleResult(a) }
 
-// handleResult frees what the attempt held and moves its node on.
+// handleResult releases the resources of an attempt and updates its node.
 func (s *scheduler) handleResult(a *attempt) {
 	id, r, st := a.id, &a.result, &s.status[a.id]
 	s.running--

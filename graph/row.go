@@ -9,8 +9,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// Row is a node with its answer and without its task: the form in which nodes that
-// a caller knows to be fresh are kept, and added to a graph again.
+// Row is a node with its answer, but without its task. Callers store fresh nodes in this form and add them
+// to graphs again.
 type Row struct {
 	Addr   string
 	Kind   string
@@ -19,9 +19,8 @@ type Row struct {
 	Answer
 }
 
-// RowsOf returns the rows of some nodes and of everything that they depend on, in
-// topological order, as far as an execution left an answer of them that the next one
-// serves. It reports whether it did of all of them.
+// RowsOf returns the rows of some nodes and of everything that they depend on, in topological order, if an
+// execution left an answer that the next one can serve. It reports whether that is true for all of them.
 func (g *Graph) RowsOf(targets []ID, r *Report) (rows []Row, ok bool) {
 	closure := g.below(targets)
 	place := make(map[ID]int32, len(closure))
@@ -44,12 +43,12 @@ func (g *Graph) RowsOf(targets []ID, r *Report) (rows []Row, ok bool) {
 	return rows, ok
 }
 
-// kept reports whether the node has an answer that the next execution serves.
+// kept reports whether the node has an answer that the next execution can serve.
 func (s *Status) kept() bool {
 	return s.State == event.Cached || s.State == event.Done || s.State == event.Timeout
 }
 
-// below returns what Closure does, at a cost that depends on the closure alone.
+// below returns the same as Closure, at a cost that depends only on the size of the closure.
 func (g *Graph) below(targets []ID) []ID {
 	seen := map[ID]bool{}
 	var closure []ID
@@ -69,17 +68,17 @@ func (g *Graph) below(targets []ID) []ID {
 	return closure
 }
 
-// Answer is a stored answer: what of its record is read often.
+// Answer is the frequently used part of a stored record.
 type Answer struct {
 	Key     cache.Key
 	Class   cache.Class
 	Outputs []cache.Output
 	Message string
 	Seconds float64 // that the work took when it ran
-	Run     string  // that made it
+	Run     string  // run that made it
 }
 
-// status returns the status of a node that is served with the answer.
+// status returns the status of a node that the answer serves.
 func (a Answer) status() Status {
 	return Status{State: event.Cached, Key: a.Key, Class: a.Class, Stored: true, Outputs: a.Outputs, Message: a.Message, Cause: cachedCause(a.Run), Saved: a.Seconds, Run: a.Run}
 }
@@ -90,7 +89,7 @@ func (r *Row) Event() event.NodeDone {
 	return doneEvent(r.Addr, r.Kind, &st)
 }
 
-// PinnedEvent returns the event of a pinned node, for a caller that reports it: the engine does not.
+// PinnedEvent returns the event of a pinned node, which the engine does not report, for callers that do.
 func (n *Node) PinnedEvent() event.NodeDone {
 	st := n.Pinned.status()
 	return doneEvent(n.Addr, n.Kind, &st)
@@ -120,8 +119,8 @@ func (g *Graph) AddRows(rows []Row) {
 	}
 }
 
-// PinnedError reports that the work of a pinned node is needed after all: an output is
-// gone from the store, or damaged. The caller has to compile the node.
+// PinnedError reports that the work of a pinned node is needed: an output is missing in the store or
+// damaged. The caller must compile the node.
 type PinnedError struct{ Addr string }
 
 func (e *PinnedError) Error() string {

@@ -7,8 +7,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// job is work for a worker: a decision or an attempt. It holds all that it reads
-// of the scheduler's state, so that run needs no lock.
+// job is work for a worker: a decision or an attempt. It contains all data that run needs from the
+// scheduler, so that run needs no lock.
 type job interface {
 	run(ctx context.Context, s *scheduler)
 	apply(ctx context.Context, s *scheduler) // under the scheduler's lock
@@ -21,8 +21,8 @@ func (s *scheduler) spawn(ctx context.Context, j job) {
 	}
 }
 
-// work runs jobs, one after the other, until none is left for it. A slot stays with its goroutine that way:
-// waking another one for each attempt would take time from the programs that attempts run.
+// work runs jobs, one after the other, until none is left for it. So a slot stays with its goroutine:
+// waking another one for each attempt would take processor time from the programs that attempts run.
 func (s *scheduler) work(ctx context.Context, j job) {
 	for j != nil {
 		j.run(ctx, s)
@@ -38,8 +38,8 @@ func (s *scheduler) finish(ctx context.Context, j job) job {
 	return s.schedule(ctx)
 }
 
-// schedule starts all jobs for which there are nodes, deciders and slots. It returns the first of them for
-// the caller to run; the others get separate workers.
+// schedule starts all jobs for which nodes, deciders and slots are available. It returns the first of them
+// for the caller to run; the others get separate workers.
 func (s *scheduler) schedule(ctx context.Context) (first job) {
 	start := func(j job) {
 		if first == nil {
@@ -92,7 +92,7 @@ func (e *ending) apply(_ context.Context, s *scheduler) {
 	}
 }
 
-// finalizeAll finalizes the nodes that Options.Stop was not asked about, as the run ends anyway.
+// finalizeAll finalizes the nodes for which Options.Stop was not called, as the run ends anyway.
 func (s *scheduler) finalizeAll() {
 	for _, e := range s.unreported {
 		s.finalize(e.id, e.class)
@@ -113,15 +113,18 @@ func (s *scheduler) reportEnds(start func(job)) {
 
 // startDecisions takes nodes that wait for no dependency, longest chain first.
 func (s *scheduler) startDecisions(start func(job)) {
-	for s.deciding < s.o.Lookups && len(s.todo.ids) > 0 {
-		if id := s.todo.pop(); s.phase[id] == undecided && s.waiting[id] == 0 && s.beginProbes(id) {
+	for s.deciding < s.o.Lookups {
+		id, ok := s.nextUndecided()
+		if !ok {
+			return
+		}
+		if s.phase[id] == undecided && s.waiting[id] == 0 && s.beginProbes(id) {
 			start(s.newDecision(id))
 		}
 	}
 }
 
-// startAttempts takes queued nodes while their pools have slots and no running
-// node has what they want for themselves.
+// startAttempts starts queued nodes while their pools have slots and their exclusive resources are free.
 func (s *scheduler) startAttempts(start func(job)) {
 	if s.startIsolated(start) {
 		return
@@ -134,7 +137,7 @@ func (s *scheduler) startAttempts(start func(job)) {
 				continue
 			}
 			slots := s.slotsOf(id)
-			if slots > p.free { // no other takes them before it
+			if slots > p.free { // so that no other node takes them first
 				p.ready.push(id)
 				break
 			}
@@ -146,9 +149,8 @@ func (s *scheduler) startAttempts(start func(job)) {
 	}
 }
 
-// hold reports whether attempts are to wait for the decisions under way, which
-// may queue nodes that should go first. They wait for maxHold at most: a
-// decision that takes longer is slow, and no attempt waits for it again.
+// hold reports whether attempts must wait for running decisions, which may queue nodes of higher priority.
+// They wait for at most maxHold: a decision that takes longer is slow, and no attempt waits for it again.
 func (s *scheduler) hold() bool {
 	for _, name := range s.names {
 		if p := s.pools[name]; p.free > 0 && len(p.ready.ids) > 0 {
@@ -161,8 +163,7 @@ func (s *scheduler) hold() bool {
 	return false
 }
 
-// reconsider makes a node undecided; it is decided once its dependencies are
-// resolved.
+// reconsider makes a node undecided; it is decided when its dependencies are resolved.
 func (s *scheduler) reconsider(id ID) {
 	if s.phase[id] == queued {
 		s.countQueued(id, -1)
@@ -191,8 +192,8 @@ func (s *scheduler) enqueue(id ID) {
 	s.poolOf(id).ready.push(id)
 }
 
-// resolve fixes a node's status for this execution. Its dependents learn it at once, or
-// when Options.Stop has answered.
+// resolve fixes a node's status for this execution. Its dependents are updated immediately, or after
+// Options.Stop has returned.
 func (s *scheduler) resolve(id ID, class cache.Class) {
 	s.announce(id)
 	if s.o.Stop == nil {
@@ -203,7 +204,7 @@ func (s *scheduler) resolve(id ID, class cache.Class) {
 	s.unreported = append(s.unreported, &ending{id: id, class: class, status: s.status[id]})
 }
 
-// finalize makes a node's answer known to its dependents.
+// finalize updates the dependents of a resolved node.
 func (s *scheduler) finalize(id ID, class cache.Class) {
 	s.status[id].Class = class
 	s.phase[id] = resolved
@@ -221,7 +222,7 @@ func (s *scheduler) finalize(id ID, class cache.Class) {
 	}
 }
 
-// LogOutput is the name of the output that holds what a node's work printed.
+// LogOutput is the name of the output with the log of a node's work.
 const LogOutput = "log"
 
 func (s *scheduler) announce(id ID) {
@@ -238,7 +239,7 @@ func (s *scheduler) announce(id ID) {
 	s.o.Sink.Emit(e)
 }
 
-// mostNeeds bounds the dependencies in an event. Aggregates of suites have one for each cell.
+// mostNeeds limits the dependencies in an event. Aggregates of suites have one for each cell.
 const mostNeeds = 64
 
 func doneEvent(addr, kind string, st *Status) event.NodeDone {

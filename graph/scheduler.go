@@ -13,26 +13,25 @@ import (
 )
 
 // scheduler owns the state of one execution. The state changes only under mu,
-// and nothing that waits for a task, the store or another process
-// happens under it: workers do that, in jobs. A worker that has run a job applies
-// the result under mu, schedules the jobs that have become possible, and runs one
-// of them itself.
+// and nothing waits for a task, the store or another process while holding it:
+// workers do that, in jobs. A worker that has run a job applies the result
+// under mu, schedules the jobs that have become possible, and runs one of them
+// itself.
 //
-// Two rules hold whenever mu is free. waiting of an undecided node is the number
-// of its edges to unresolved nodes; when it is 0 the node is in todo or waits for a
-// probe. And no
-// queued, parked or sleeping node has an unresolved dependency: invalidating a
-// node makes its dependents undecided again.
+// Two invariants hold whenever mu is free. For an undecided node, waiting is
+// the number of its edges to unresolved nodes; if it is 0, the node is in todo
+// or waits for a probe. No queued, parked or sleeping node has an unresolved
+// dependency: invalidating a node makes its dependents undecided again.
 type scheduler struct {
 	g       *Graph
 	o       Options
 	closure []ID
 
 	mu      sync.Mutex
-	workers sync.WaitGroup // run waits for all of them
-	idle    chan struct{}  // of capacity 1, filled when nothing can be left to wait for
+	workers sync.WaitGroup // awaited by run
+	idle    chan struct{}  // capacity 1; filled when there may be nothing left to wait for
 	alarm   alarm
-	// describing limits the nodes that describe themselves at once.
+	// describing limits the nodes that describe themselves concurrently.
 	describing chan struct{}
 
 	// All by ID.
@@ -43,38 +42,39 @@ type scheduler struct {
 	expected []float64
 	priority []float64
 
-	pools    map[string]*pool
-	names    []string // of pools, sorted
-	claims   claims
-	probes   map[string]*probe
-	todo     nodeQueue // to be decided, and some that are no longer; can hold a node twice
-	deciding int       // decisions under way
-	recent   int       // of these, how many attempts still wait for; see hold
-	holds    int       // how often attempts stopped waiting for decisions
-	holding  time.Time // until when attempts wait for decisions; zero when none does
-	open     int       // unresolved nodes of the closure
-	running  int       // attempts under way
-	parked   []ID      // in phase parked, and some that left it
-	pollAt   time.Time // when keys of parked nodes are tried again
-	pauses   []pause   // before further attempts
-	crowded  []ID      // queued for an attempt alone, and some that left the queue
-	alone    bool      // such an attempt is under way
-	stopping bool
-	// unreported nodes ended, and Options.Stop has not been asked about them; reporting
-	// counts calls of it that are under way.
+	pools      map[string]*pool
+	names      []string // of pools, sorted
+	claims     claims
+	probes     map[string]*probe
+	unanswered []*probe  // probes that failed, with waiting nodes
+	todo       nodeQueue // to be decided, and some that no longer are; can contain a node twice
+	deciding   int       // running decisions
+	recent     int       // number of these that attempts still wait for; see hold
+	holds      int       // how often attempts stopped waiting for decisions
+	holding    time.Time // time until which attempts wait for decisions; zero if none wait
+	open       int       // unresolved nodes of the closure
+	running    int       // running attempts
+	parked     []ID      // in phase parked, and some that left it
+	pollAt     time.Time // when keys of parked nodes are tried again
+	pauses     []pause   // before further attempts
+	crowded    []ID      // queued for an isolated attempt, and some that left the queue
+	alone      bool      // an isolated attempt is running
+	stopping   bool
+	// unreported contains ended nodes for which Options.Stop has not been called;
+	// reporting counts its running calls.
 	unreported []*ending
 	reporting  int
 	fatal      error
-	spare      []*decision // to be used again
+	spare      []*decision // for reuse
 
 	// What only few nodes have.
 	races          map[ID]int     // decisions repeated because a source changed
 	breaks         map[ID]int     // broken attempts
-	isolated       map[ID]bool    // have or had an attempt alone
-	preemptions    map[ID]int     // attempts whose machine was taken away, and that were made again
-	fruitlessHeals map[ID]int     // heals that found nothing to heal
+	isolated       map[ID]bool    // have or had an isolated attempt
+	preemptions    map[ID]int     // attempts that were repeated because their machine was taken away
+	fruitlessHeals map[ID]int     // heals without an effect
 	rebuilds       map[ID]rebuild // nodes that were resolved and then invalidated
-	outdated       map[ID]bool    // under way with an input that has been replaced since
+	outdated       map[ID]bool    // running with an input that has been replaced since
 	ran            map[ID]bool    // forced, and has run
 }
 
@@ -88,11 +88,11 @@ const (
 	running
 	parked    // another process has its key
 	sleeping  // until its next attempt
-	reporting // Options.Stop is asked about its end
+	reporting // Options.Stop is called for its end
 	resolved  // its state and outputs are known
 )
 
-// pool limits how many of its nodes run at once.
+// pool limits how many of its nodes run concurrently.
 type pool struct {
 	size  int
 	free  int
@@ -180,7 +180,7 @@ func (s *scheduler) run(ctx context.Context) error {
 	return s.fatal
 }
 
-// start resolves pinned nodes, which costs no decision, and lists the nodes that
+// start resolves pinned nodes, without decisions, and collects the nodes that
 // can be decided first.
 func (s *scheduler) start() {
 	for _, id := range s.closure {
@@ -197,15 +197,15 @@ func (s *scheduler) start() {
 	}
 }
 
-// finished reports whether no job is under way and none will be.
+// finished reports whether no job is running and none will start.
 func (s *scheduler) finished(ctx context.Context) bool {
 	return s.open == 0 || s.running+s.deciding+s.reporting == 0 && (s.ended(ctx) || len(s.unreported)+len(s.pauses)+len(s.parked) == 0)
 }
 
-// ended reports whether nothing new can start.
+// ended reports whether no further node can start.
 func (s *scheduler) ended(ctx context.Context) bool { return s.stopping || ctx.Err() != nil }
 
-// checkPools refuses a pool that could never run its nodes.
+// checkPools returns an error for a pool that could never run its nodes.
 func (s *scheduler) checkPools() error {
 	if s.o.DryRun {
 		return nil

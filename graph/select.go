@@ -13,14 +13,14 @@ import (
 //	term = "not " term | "(" terms ")" | "deps(" terms ")" | "rdeps(" terms ")"
 //	     | "path(" term "," term ")" | "file:" PATH | AXIS "=" GLOB | GLOB
 //
-// In a glob, * and ** stand for any characters and ? for one. A glob without an axis
-// is compared with addresses. Without * it also matches everything
-// below it: "kvstore" and "pytest:kvstore" match "pytest:kvstore/basic/agent". What
-// follows the last @ of an address can be left out.
+// In a glob, * and ** match any characters and ? matches one. A glob without an axis is
+// compared with addresses. Without * it also matches addresses below it: "kvstore" and
+// "pytest:kvstore" match "pytest:kvstore/basic/agent". The part after the last @ of an
+// address is optional.
 //
-// deps and rdeps pick what their argument picks, and everything that this depends on or that
-// depends on it. path picks the nodes on the way from one to the other, in either
-// direction. file picks the nodes that read a file.
+// deps and rdeps select the nodes of their argument with all dependencies or dependents.
+// path selects the nodes on paths between its arguments, in either direction. file selects
+// the nodes that read a file.
 type Selector struct {
 	any    []conjunction
 	leaves []string
@@ -32,7 +32,7 @@ type conjunction []term
 
 type term struct {
 	not      bool
-	function string // of args; file of pattern; "" of a glob
+	function string // applied to args; file applies to pattern; "" is a glob
 	args     []conjunction
 	axis     string // "" for addresses
 	pattern  string
@@ -40,7 +40,7 @@ type term struct {
 
 // The functions of terms.
 const (
-	functionGroup = "group" // of parentheses alone
+	functionGroup = "group" // parentheses without a function
 	functionDeps  = "deps"
 	functionRdeps = "rdeps"
 	functionPath  = "path"
@@ -49,15 +49,15 @@ const (
 
 // Syntax configures the selectors of a caller.
 type Syntax struct {
-	Axes []string // names that can stand before "="
-	// Graph permits the terms that take a Scope.
+	Axes []string // names that are valid before "="
+	// Graph permits terms that need a Scope.
 	Graph bool
-	// Expand returns what a term without a function stands for; nil keeps each.
+	// Expand returns the expansion of a term without a function; nil keeps all terms.
 	Expand func(term string) string
 }
 
-// ParseSelector reads selector arguments that can be matched without a graph; axes lists
-// the names that can stand before "=".
+// ParseSelector reads selector arguments that can be matched without a graph; axes lists the
+// names that are valid before "=".
 func ParseSelector(args []string, axes []string) (*Selector, error) {
 	return Syntax{Axes: axes}.Parse(args)
 }
@@ -79,9 +79,9 @@ func (x Syntax) Parse(args []string) (*Selector, error) {
 // Empty reports whether the selector is empty.
 func (s *Selector) Empty() bool { return s == nil || len(s.any) == 0 }
 
-// Match reports whether the selector picks a node with this address and these
-// axis values. values can return several, such as a problem's tags. The selector must
-// have no term that takes a Scope.
+// Match reports whether the selector selects a node with this address and these axis values.
+// values can return several, such as a problem's tags. The selector must not contain terms
+// that need a Scope.
 func (s *Selector) Match(addr string, values func(axis string) []string) bool {
 	return slices.ContainsFunc(s.any, func(all conjunction) bool {
 		return all.match(func(t *term) bool { return t.match(addr, values) })
@@ -97,7 +97,7 @@ func (all conjunction) match(holds func(t *term) bool) bool {
 	return true
 }
 
-// match does not look at t.not.
+// match evaluates a term, ignoring t.not.
 func (t *term) match(addr string, values func(axis string) []string) bool {
 	switch {
 	case t.function == functionGroup:
@@ -126,11 +126,11 @@ func matchAddr(pattern, addr string) bool {
 	return strings.HasPrefix(addr, pattern+"/") || strings.HasPrefix(body, pattern+"/")
 }
 
-// normalise drops the quotes of instance keys, which shells tend to eat.
+// normalise removes the quotes of instance keys, which shells tend to remove.
 func normalise(s string) string { return strings.ReplaceAll(s, `"`, "") }
 
-// globMatch lets * cross every separator and gives brackets and braces no
-// meaning: addresses hold them.
+// globMatch matches a glob in which * crosses separators, and brackets and
+// braces have no special meaning, since addresses contain them.
 func globMatch(pattern, s string) bool {
 	if pattern == s {
 		return true

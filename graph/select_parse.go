@@ -17,14 +17,14 @@ type selectorParser struct {
 	into  *Selector
 	arg   string
 	rest  string // of arg
-	depth int    // of parentheses that are open
+	depth int    // number of open parentheses
 }
 
 func (p *selectorParser) errorf(format string, args ...any) error {
 	return fmt.Errorf("selector %q: "+format, append([]any{p.arg}, args...)...)
 }
 
-// conjunction reads terms up to the end, or to the parenthesis that ends them.
+// conjunction parses terms up to the end, or to the closing parenthesis.
 func (p *selectorParser) conjunction() (all conjunction, err error) {
 	for {
 		t, err := p.term()
@@ -42,7 +42,7 @@ func (p *selectorParser) conjunction() (all conjunction, err error) {
 	return all, nil
 }
 
-// skip skips a token with the blanks before it.
+// skip skips a token with preceding blanks.
 func (p *selectorParser) skip(token string) bool {
 	rest, found := strings.CutPrefix(strings.TrimLeft(p.rest, blanks), token)
 	if found {
@@ -103,7 +103,7 @@ func (p *selectorParser) needsGraph(what string) error {
 	return nil
 }
 
-// arguments reads the terms of a function, whose parenthesis is open.
+// arguments parses the arguments of a function after its opening parenthesis.
 func (p *selectorParser) arguments(function string) (args []conjunction, err error) {
 	if p.depth++; p.depth > deepestSelector {
 		return nil, p.errorf("parentheses are nested more than %d deep", deepestSelector)
@@ -132,8 +132,8 @@ func (p *selectorParser) arguments(function string) (args []conjunction, err err
 	return args, nil
 }
 
-// text reads up to a comma, or to a parenthesis that was opened before it. Instance keys can hold
-// both, in quotes; addresses can hold parentheses.
+// text reads up to a comma or an unmatched closing parenthesis. Quoted instance keys can contain
+// both, and addresses can contain parentheses.
 func (p *selectorParser) text() string {
 	quoted, opened, at := false, 0, 0
 scan:

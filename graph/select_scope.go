@@ -2,21 +2,21 @@ package graph
 
 import "slices"
 
-// Scope is a graph, with the data about nodes that selectors need.
+// Scope is a graph with the data about nodes that selectors need.
 type Scope struct {
 	Graph   *Graph
 	Values  func(n *Node, axis string) []string       // on an axis
 	Readers func(path string) (set []bool, err error) // by ID: the nodes that read a file
 }
 
-// NeedsScope reports whether some term takes a Scope, so that Match cannot decide.
+// NeedsScope reports whether a term needs a Scope, so that Match cannot be used.
 func (s *Selector) NeedsScope() bool { return s != nil && s.graph }
 
-// Names reports whether nodes are picked by their own names and labels alone, and not by how
-// they relate to others.
+// Names reports whether the selector only uses names and labels of nodes, not their
+// relations.
 func (s *Selector) Names() bool { return s == nil || !s.graph && !s.not }
 
-// Leaves returns the globs and axes of all terms, as they were expanded.
+// Leaves returns the globs and axes of all terms, after expansion.
 func (s *Selector) Leaves() []string { return s.leaves }
 
 // Files returns the paths of the terms that name files.
@@ -38,7 +38,7 @@ func (s *Selector) Files() (paths []string) {
 	return paths
 }
 
-// Nodes returns the set of the nodes that the selector picks, by ID.
+// Nodes returns the set of the selected nodes, by ID.
 func (s *Selector) Nodes(in Scope) ([]bool, error) {
 	set := make([]bool, in.Graph.Len())
 	for _, all := range s.any {
@@ -53,7 +53,7 @@ func (s *Selector) Nodes(in Scope) ([]bool, error) {
 	return set, nil
 }
 
-// pick evaluates the functions among some terms first: each is a set.
+// pick evaluates a conjunction. It evaluates functions first, since each yields a set.
 func (in Scope) pick(all conjunction) ([]bool, error) {
 	sets := make(map[*term][]bool, len(all))
 	for i := range all {
@@ -103,7 +103,7 @@ func (in Scope) call(t *term) ([]bool, error) {
 	return sets[0], nil
 }
 
-// needed adds to a set all that its nodes depend on.
+// needed adds the dependencies of all nodes to a set.
 func (g *Graph) needed(set []bool) []bool {
 	all := slices.Clone(set)
 	for id := len(all) - 1; id >= 0; id-- { // dependencies come first
@@ -116,7 +116,7 @@ func (g *Graph) needed(set []bool) []bool {
 	return all
 }
 
-// needing adds to a set all that depends on its nodes.
+// needing adds the dependents of all nodes to a set.
 func (g *Graph) needing(set []bool) []bool {
 	all := slices.Clone(set)
 	for id := range all {

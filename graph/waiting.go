@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// maxHold bounds how long a slot stays empty because a decision can add work of
-// higher priority. It is longer than decisions about local files take and too
-// short to be noticed in a run.
+// maxHold limits how long a slot stays empty because a decision may add work
+// of higher priority. It is longer than decisions about local files take, and
+// too short to be noticed in a run.
 const maxHold = 2 * time.Millisecond
 
-// alarm wakes the scheduler's run at the earliest of the times that it was set
-// to. It is used under the scheduler's lock.
+// alarm wakes the scheduler's run at the earliest time that it was set to. It
+// is guarded by the scheduler's lock.
 type alarm struct {
 	timer *time.Timer
-	at    time.Time // zero when it is not set
+	at    time.Time // zero if unset
 }
 
 func newAlarm() alarm {
@@ -46,7 +46,7 @@ type pause struct {
 	attempts int // before the pause
 }
 
-// ring ends every wait whose time has come and sets the alarm to the next one.
+// ring ends all waits that are due and sets the alarm for the next one.
 func (s *scheduler) ring() {
 	now := time.Now()
 	if s.alarm.at.IsZero() || now.Before(s.alarm.at) {
@@ -64,7 +64,7 @@ func (s *scheduler) ring() {
 			s.alarm.set(p.until)
 			return false
 		}
-		// A node that was reconsidered and broke again has a later pause.
+		// A node that was reconsidered and broke again has a new pause.
 		if s.phase[p.id] == sleeping && p.attempts == s.status[p.id].Attempts {
 			s.reconsider(p.id)
 		}
@@ -72,7 +72,7 @@ func (s *scheduler) ring() {
 	})
 }
 
-// endHold lets attempts start although decisions are under way.
+// endHold lets attempts start although decisions are running.
 func (s *scheduler) endHold(now time.Time) {
 	if now.Before(s.holding) {
 		s.alarm.set(s.holding)
@@ -88,7 +88,7 @@ func (s *scheduler) sleep(id ID) {
 	s.pauses = append(s.pauses, pause{id, s.alarm.setAfter(s.g.Node(id).Retry.pause(s.breaks[id])), s.status[id].Attempts})
 }
 
-// park puts a node aside until the process that has its key releases it.
+// park sets a node aside until another process releases its key.
 func (s *scheduler) park(id ID) {
 	if s.unresolved(id) > 0 {
 		s.reconsider(id)
@@ -101,7 +101,7 @@ func (s *scheduler) park(id ID) {
 	s.parked = append(s.parked, id)
 }
 
-// unpark tries the keys again that other processes had.
+// unpark retries the keys that other processes held.
 func (s *scheduler) unpark(now time.Time) {
 	if now.Before(s.pollAt) {
 		s.alarm.set(s.pollAt)

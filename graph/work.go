@@ -14,10 +14,10 @@ type Work struct {
 	Attempt  int // from 1
 	Store    cache.Store
 	Log      io.Writer // shown by `fevalgraph log` when the attempt breaks
-	Forced   bool      // Options.Force demands the work, regardless of answers
-	Isolated bool      // an earlier attempt was crowded out, and none is next to this one
+	Forced   bool      // Options.Force requires the work, regardless of answers
+	Isolated bool      // repeats an attempt that lacked resources, without concurrent attempts
 	inputs   []input
-	index    map[string]int // of inputs by name
+	index    map[string]int // inputs by name
 	notes    []string
 	phases   *phases // nil without a Profile
 }
@@ -34,11 +34,11 @@ func (w *Work) hasHoles() bool {
 	return slices.ContainsFunc(w.inputs, func(in input) bool { return in.hole })
 }
 
-// Note adds an event to the run that does not belong to the outcome. It is emitted when the attempt is over.
+// Note adds a message to the run that is not part of the outcome. It is emitted when the attempt has
+// ended.
 func (w *Work) Note(text string) { w.notes = append(w.notes, text) }
 
-// Input returns the digest of a consumed output; false when the dependency
-// has no such output.
+// Input returns the digest of a consumed output; false if the dependency lacks it.
 func (w *Work) Input(as, output string) (cache.Digest, bool) {
 	if i, ok := w.index[as]; ok {
 		o, ok := w.inputs[i].output(output)
@@ -47,7 +47,7 @@ func (w *Work) Input(as, output string) (cache.Digest, bool) {
 	return cache.Digest{}, false
 }
 
-// consumed returns all outputs of dependencies that Input returns.
+// consumed returns all outputs that Input can return.
 func (w *Work) consumed() []cache.Output {
 	var all []cache.Output
 	for i := range w.inputs {
@@ -60,8 +60,8 @@ func (w *Work) consumed() []cache.Output {
 	return all
 }
 
-// State returns how a dependency ended in this run, and its message. Only
-// tolerant nodes ever see a dependency that has no outputs.
+// State returns how a dependency ended in this run, and its message. Only tolerant nodes can have a
+// dependency without outputs.
 func (w *Work) State(as string) (event.State, string) {
 	i, ok := w.index[as]
 	if !ok {

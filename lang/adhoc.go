@@ -59,7 +59,7 @@ func (l *loader) addAdHoc(a AdHoc) {
 	})
 }
 
-// filesByDefault gives s the files that a solution block has by default.
+// filesByDefault sets the defaults of a solution block about files.
 func (s *Solution) filesByDefault() {
 	schema := solutionSchema()
 	s.Files = defaultValue(schema.Attribute("files")).AsString()
@@ -70,7 +70,7 @@ func (s *Solution) filesByDefault() {
 }
 
 // adHocCheckpoints selects the checkpoints that path answers: every checkpoint that has a directory there,
-// or else the wanted one, or the last.
+// or else the requested one, or the last.
 func (l *loader) adHocCheckpoints(s *Solution, path, wanted string) bool {
 	var names []string
 	perCheckpoint := false
@@ -156,7 +156,7 @@ func (l *loader) adHocProblem(wanted string) *Problem {
 	return nil
 }
 
-// adHocBackend returns the wanted backend or, by default, the first that can evaluate p.
+// adHocBackend returns the requested backend or, by default, the first that can evaluate p.
 func (l *loader) adHocBackend(wanted string, p *Problem) *Backend {
 	var names []string
 	for _, b := range l.config.Backends {

@@ -20,7 +20,7 @@ type Analysis struct {
 	whole    bool
 }
 
-// Analyze loads a configuration. Its only error is that of ctx, when that ends before.
+// Analyze loads a configuration. It returns only the error of ctx.
 func Analyze(ctx context.Context, o Options) (*Analysis, error) {
 	l := newLoader(ctx, o)
 	l.load()
@@ -55,7 +55,7 @@ func (a *Analysis) Config() *Config { return a.l.config }
 // Findings returns the findings, as Load does.
 func (a *Analysis) Findings() diag.List { return a.findings }
 
-// Whole reports whether all files were read without syntax errors, so that there are values.
+// Whole reports whether all files were read without syntax errors, so that values exist.
 func (a *Analysis) Whole() bool { return a.whole }
 
 // Files returns the absolute paths of the configuration's HCL files.
@@ -67,7 +67,7 @@ func (a *Analysis) Files() []string {
 	return paths
 }
 
-// Path returns the absolute path of a file that a finding's range names.
+// Path returns the absolute path of the file of a finding's range.
 func (a *Analysis) Path(shown string) string {
 	if filepath.IsAbs(shown) {
 		return shown
@@ -81,7 +81,7 @@ type Symbol struct {
 	Name     string // the name in references
 	Ref      string // spelled as in a reference: "problem.kvstore", "f()"; "" if no reference can name it
 	Title    string // as written: problem "kvstore"
-	Span     Span   // all of it
+	Span     Span   // of the whole declaration
 	NameSpan Span
 }
 
@@ -93,7 +93,7 @@ func (a *Analysis) symbol(d *decl) Symbol {
 	return s
 }
 
-// Symbols returns the declarations that files contain, in source order.
+// Symbols returns the declarations in files, in source order.
 func (a *Analysis) Symbols() []Symbol {
 	var all []Symbol
 	for _, d := range a.l.decls {
@@ -164,7 +164,7 @@ func (a *Analysis) References(file string, at int) []Span {
 	return all
 }
 
-// Rename reports why the declaration named at a position cannot have another name; nil if it can.
+// Rename returns an error if the declaration named at a position cannot be renamed.
 func (a *Analysis) Rename(file string, at int, name string) *diag.Diagnostic {
 	d, _ := a.named(file, at)
 	refuse := func(why string) *diag.Diagnostic {

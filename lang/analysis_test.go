@@ -55,7 +55,7 @@ solution "s" {
   source   = "test_one.py"
 }
 `
-	o := Options{Dir: dir, Overlay: func(path string) ([]byte, bool) { return []byte(text), path == filepath.Join(dir, MainFile) }}
+	o := Options{Inputs: Inputs{Dir: dir}, Overlay: func(path string) ([]byte, bool) { return []byte(text), path == filepath.Join(dir, MainFile) }}
 	ctx, cancel := context.WithCancel(context.Background())
 	if a, err := Analyze(ctx, o); err != nil || a.Findings().HasErrors() {
 		t.Fatal(a.Findings(), err)
@@ -129,7 +129,7 @@ problem "p" {
   }
 }
 `
-	o := Options{Dir: dir, Overlay: func(path string) ([]byte, bool) { return []byte(text), path == filepath.Join(dir, MainFile) }}
+	o := Options{Inputs: Inputs{Dir: dir}, Overlay: func(path string) ([]byte, bool) { return []byte(text), path == filepath.Join(dir, MainFile) }}
 	a := analyze(t, o)
 	for part, want := range map[string][]Evaluated{
 		"plain = ":   {{"", `"a2"`}},
@@ -152,7 +152,7 @@ problem "p" {
 func TestAnalysisOfBrokenFile(t *testing.T) {
 	dir := t.TempDir()
 	text := "pool \"p\" { slots = 1 }\nbackend \"local\" \"b\" { pool = pool.p }\nproblem \"x\" {\n  title = \n"
-	a := analyze(t, Options{Dir: dir, Overlay: func(path string) ([]byte, bool) { return []byte(text), path == filepath.Join(dir, MainFile) }})
+	a := analyze(t, Options{Inputs: Inputs{Dir: dir}, Overlay: func(path string) ([]byte, bool) { return []byte(text), path == filepath.Join(dir, MainFile) }})
 	if a.Whole() || !a.Findings().HasErrors() {
 		t.Fatalf("it is whole: %v", a.Findings())
 	}

@@ -22,7 +22,7 @@ func TestArchive(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		c, diags := Load(Options{Dir: dir, Version: "0.1.0"})
+		c, diags := Load(Options{Inputs: Inputs{Dir: dir}, Version: "0.1.0"})
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
 
 var sha256Text = lazyregexp.New(`^[0-9a-f]{64}$`)
@@ -62,20 +64,20 @@ func (b *block) assetSource(a *Asset) (single bool) {
 	}
 	written, g := b.text("source")
 	if g != isSet {
-		return true // no further check is possible
+		return true // it cannot be checked further
 	}
 	source, g := b.path("source")
 	if g != isSet {
 		return true
 	}
 	a.Source = source
-	if !filepath.IsAbs(written) && escapes(b.l.root, source) {
+	if !filepath.IsAbs(written) && !subpath.Contains(b.l.root, source) {
 		b.reject("source", "path-escape", "Path leaves the project", fmt.Sprintf("%q is outside of the project directory.", written), "an absolute path can be anywhere")
 		return true
 	}
 	if isGlob(written) {
 		b.l.input("exists", source)
-		if _, err := os.Lstat(source); err != nil { // no file of that very name
+		if _, err := os.Lstat(source); err != nil { // the file with exactly that name is missing
 			b.globSource(a, written)
 			return false
 		}

@@ -37,7 +37,7 @@ solution "s%d" {
 	text.WriteString("suite \"all\" {\n  exclude {\n    when = cell.solution.labels.model == \"7\"\n  }\n}\n")
 	write(t, dir+"/"+MainFile, []byte(text.String()))
 	for b.Loop() {
-		c, list := Load(Options{Dir: dir})
+		c, list := Load(Options{Inputs: Inputs{Dir: dir}})
 		if list.HasErrors() || len(c.Suites[0].Cells) != 9900 {
 			b.Fatal(diagText(list, dir))
 		}

@@ -5,10 +5,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
 
-// Makers of submissions can put symbolic links into the directories that they own. So a source
-// that leads through one into the source of another solution of its problem is refused.
+// Authors of submissions can put symbolic links into their directories. So a source that leads
+// through a link into the source of another solution of its problem is refused.
 
 // origin is the target of a solution's source.
 type origin struct {
@@ -34,10 +36,10 @@ func (l *loader) refuseBorrowed() {
 	}
 }
 
-// moved reports whether a source leads through a link, below the project's directory if it is
-// there.
+// moved reports whether a source leads through a link. Links above the project's directory do
+// not count.
 func (l *loader) moved(o origin) bool {
-	if rel, err := filepath.Rel(l.root, o.answer.Source); err == nil && filepath.IsLocal(rel) {
+	if rel, ok := subpath.Rel(l.root, o.answer.Source); ok {
 		return o.real != filepath.Join(l.realDir(l.root), rel)
 	}
 	return o.real != o.answer.Source
@@ -57,11 +59,11 @@ func (l *loader) refuseIn(origins []origin) {
 }
 
 // lender returns the origin that o leads into through a link, or that is in the directory that o
-// leads to. It returns nil if o borrows nothing. origins are sorted by their real paths.
+// leads to. It returns nil if o does not borrow. origins are sorted by their real paths.
 func (l *loader) lender(o origin, origins []origin) *origin {
 	lends := func(at string, exact bool) *origin {
 		i, _ := slices.BinarySearchFunc(origins, at, func(x origin, at string) int { return strings.Compare(x.real, at) })
-		for ; i < len(origins) && (origins[i].real == at || !exact && inside(at, origins[i].real)); i++ {
+		for ; i < len(origins) && (origins[i].real == at || !exact && subpath.Contains(at, origins[i].real)); i++ {
 			if x := &origins[i]; x.solution != o.solution && l.borrows(o, *x) {
 				return x
 			}
@@ -79,22 +81,17 @@ func (l *loader) lender(o origin, origins []origin) *origin {
 	return lends(o.real+string(filepath.Separator), false)
 }
 
-// borrows reports whether o leads through a link that is below every directory that both
-// sources have in common by their names.
+// borrows reports whether o leads through a link below the deepest directory that both sources
+// share by name.
 func (l *loader) borrows(o, other origin) bool {
 	a, b := o.answer.Source, other.answer.Source
-	if a == b || inside(a, b) || inside(b, a) {
+	if subpath.Contains(a, b) || subpath.Contains(b, a) {
 		return false // as written in the configuration
 	}
 	common := filepath.Dir(a)
-	for !inside(common, b) {
+	for common != filepath.Dir(common) && !subpath.Contains(common, b) { // drives can differ
 		common = filepath.Dir(common)
 	}
-	rel, err := filepath.Rel(common, a)
-	return err == nil && o.real != filepath.Join(l.realDir(common), rel)
-}
-
-// inside reports whether a path is below a directory.
-func inside(dir, path string) bool {
-	return strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
+	rel, ok := subpath.Rel(common, a)
+	return ok && o.real != filepath.Join(l.realDir(common), rel)
 }

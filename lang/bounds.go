@@ -34,8 +34,8 @@ func parseExpression(text []byte, name string) (hclsyntax.Expression, hcl.Diagno
 	return hclsyntax.ParseExpression(text, name, hcl.InitialPos)
 }
 
-// checkBounds returns the first token that exceeds a bound. Errors of the lexer are the
-// parser's to report.
+// checkBounds returns the first token that exceeds a bound. The parser reports errors of
+// the lexer.
 func checkBounds(tokens hclsyntax.Tokens, _ hcl.Diagnostics) *hcl.Diagnostic {
 	type level struct {
 		lines bool // a line break ends an expression
@@ -80,11 +80,11 @@ func checkBounds(tokens hclsyntax.Tokens, _ hcl.Diagnostics) *hcl.Diagnostic {
 	return nil
 }
 
-// maxDigits bounds the text of a number.
+// maxDigits limits the text of a number.
 const maxDigits = 1000
 
-// isHugeNumber reports whether a number's text is beyond the bounds: writing it out could
-// take all memory.
+// isHugeNumber reports whether a number's text is beyond the bounds: printing it could
+// exhaust memory.
 func isHugeNumber(text string) bool {
 	mantissa, exponent, found := strings.Cut(strings.ToLower(text), "e")
 	if len(mantissa) > maxDigits {

@@ -86,7 +86,7 @@ task "t" {
 			if err := os.WriteFile(filepath.Join(dir, MainFile), []byte(try.text), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			_, found := Load(Options{Dir: dir})
+			_, found := Load(Options{Inputs: Inputs{Dir: dir}})
 			if len(found) == 0 {
 				t.Fatal("no finding")
 			}
@@ -106,7 +106,7 @@ task "t" {
 				return // an evaluation is the same in an editor
 			}
 			// An editor analyzes the same text, and a formatter reads it.
-			if _, err := Analyze(context.Background(), Options{Dir: dir}); err != nil {
+			if _, err := Analyze(context.Background(), Options{Inputs: Inputs{Dir: dir}}); err != nil {
 				t.Error(err)
 			}
 			Outline([]byte(try.text))
@@ -123,7 +123,7 @@ func TestBoundsOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	for value, want := range map[string]string{"n=1e400000000": "out of range", "n=1e-400000000": "out of range", "l=" + strings.Repeat("[", 100_000): "brackets are open"} {
-		_, found := Load(Options{Dir: dir, Vars: []string{"n=1", value}})
+		_, found := Load(Options{Inputs: Inputs{Dir: dir, Vars: []string{"n=1", value}}})
 		if len(found) == 0 || !strings.Contains(found[0].Detail, want) {
 			t.Errorf("%.20s: %v", value, found)
 		}
@@ -138,7 +138,7 @@ func TestWithinBounds(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, MainFile), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, found := Load(Options{Dir: dir})
+	_, found := Load(Options{Inputs: Inputs{Dir: dir}})
 	for _, d := range found {
 		if d.Code == "syntax" || d.Code == "too-large" {
 			t.Errorf("%s: %s", d.Summary, d.Detail)
@@ -156,7 +156,7 @@ func TestLoadEnds(t *testing.T) {
 	done := make(chan struct{})
 	began := time.Now()
 	time.AfterFunc(10*time.Millisecond, func() { close(done) })
-	_, found := Load(Options{Dir: dir, Done: done})
+	_, found := Load(Options{Inputs: Inputs{Dir: dir}, Done: done})
 	if len(found) != 1 || found[0].Code != "interrupted" {
 		t.Errorf("after %v: %v", time.Since(began), found)
 	}

@@ -92,7 +92,7 @@ func (b *block) timeouts(c *Checkpoint, down inherited) {
 	c.SessionTimeout = own
 }
 
-// replace puts v where same holds, or at the end.
+// replace replaces the element for which same returns true by v, or appends v.
 func replace[T any](list []T, v T, same func(T) bool) []T {
 	if at := slices.IndexFunc(list, same); at >= 0 {
 		list[at] = v

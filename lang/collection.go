@@ -29,8 +29,8 @@ type Collected struct {
 	Checkpoints map[string]CollectedCheckpoint // by name; a missing one was not reached
 }
 
-// CollectedCheckpoint is the recorded answer to a checkpoint: a source, parts, or the reason why it is
-// missing.
+// CollectedCheckpoint is the recorded answer to a checkpoint: a source, parts, or the reason why the
+// answer is missing.
 type CollectedCheckpoint struct {
 	Source   string // absolute
 	Parts    []Part
@@ -75,7 +75,7 @@ func (l *loader) collected(d *decl, inst instance, r *Reader) []instance {
 	return insts
 }
 
-// candidates returns problems as the reader of a record needs them.
+// candidates converts problems to the form for readers of records.
 func (l *loader) candidates(problems []*Problem) (all []Candidate) {
 	for _, p := range problems {
 		known := l.instances.read[p]
@@ -130,13 +130,13 @@ func (b *block) recorded(s *Solution, one *Collected) {
 	for _, own := range s.Labels {
 		labels[own.Name] = own.Value
 	}
-	if b.attrs["ignore"] == nil { // all that was recorded was graded
+	if b.attrs["ignore"] == nil { // all recorded checkpoints were graded
 		s.Ignore = nil
 	}
 	s.record(one, labels)
 }
 
-// record makes s what was recorded.
+// record sets the fields of s from a recorded solution.
 func (s *Solution) record(one *Collected, labels map[string]string) {
 	s.Name, s.Missing, s.Recorded, s.Labels = one.Name, "skip", &one.Recorded, nil
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
@@ -150,7 +150,7 @@ func (s *Solution) record(one *Collected, labels map[string]string) {
 	}
 }
 
-// tell reports the errors in files that a block had read; at is the range for errors without a position.
+// tell reports the errors in files that a block reads; at is the range for errors without a position.
 func (b *block) tell(mistakes diag.List, at hcl.Range) (failed bool) {
 	for _, m := range mistakes {
 		failed = failed || m.Severity != diag.Warning

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
@@ -18,14 +19,14 @@ import (
 // relative to the workspace.
 type Command struct {
 	Root      string   // absolute path of the directory with the problem's files
-	Directory string   `hcl:"directory"` // in the workspace: where files are placed and commands run; "." or clean
+	Directory string   `hcl:"directory"` // in the workspace, for files and commands; "." or clean
 	Ignore    []string `hcl:"ignore"`
-	Solution  string   `hcl:"solution"` // in the workspace: where a solution is placed
-	Import    string   // where a grader that imports the solution runs it: ImportSeparate, ImportDirect or ""
+	Solution  string   `hcl:"solution"` // path of a solution in the workspace
+	Import    string   // how a grader that imports the solution runs it: ImportSeparate, ImportDirect or ""
 	// ImportReads are files and directories of the workspace that a solution with
 	// ImportSeparate can read, clean and sorted.
 	ImportReads []string
-	Confined    bool          // solutions with ImportSeparate are confined as programs, too
+	Confined    bool          // solutions with ImportSeparate are confined like programs, too
 	Setup       []string      `hcl:"setup"`
 	Argv        []string      // the program, or a shell with Run as its script
 	Env         []EnvVar      `hcl:"env"` // sorted by name
@@ -41,7 +42,8 @@ type Command struct {
 	Range                            diag.Range
 }
 
-// ScoreRule specifies where a score is found. Its fields are those of the score block, including defaults.
+// ScoreRule specifies the location of a score. Its fields are those of the score block, including
+// defaults.
 type ScoreRule struct {
 	From             string `hcl:"from"`
 	File             string `hcl:"file"`
@@ -78,7 +80,7 @@ func (b *block) command() *Command {
 	return c
 }
 
-// imports reads where a solution that a grader or tests import runs, and what it can read there.
+// imports reads how a solution that a grader or tests import runs, and which files it can read.
 func (b *block) imports() (how string, clean []string, confined bool) {
 	how, _ = b.text("import")
 	programs, g := b.text("programs")
@@ -154,8 +156,8 @@ func (b *block) program() []string {
 	return argv
 }
 
-// programFile checks that a program of the problem exists and is executable. If set-up commands or assets may
-// provide it, only running it can tell.
+// programFile checks that a program of the problem exists and is executable. If set-up commands or assets
+// can provide it, errors show only when it runs.
 func (b *block) programFile(c *Command, assets []Asset) {
 	if len(c.Argv) == 0 || len(assets) > 0 {
 		return
@@ -265,8 +267,8 @@ func (b *block) uvProject(c *Command, assets []Asset) {
 		}
 	}
 	for _, s := range sources {
-		rel, err := filepath.Rel(s.target, place)
-		if err != nil || !filepath.IsLocal(rel) {
+		rel, ok := subpath.Rel(s.target, place)
+		if !ok {
 			continue
 		}
 		dir := filepath.Join(s.source, rel)

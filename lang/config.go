@@ -10,7 +10,7 @@ import (
 
 // Config is a loaded configuration: every block evaluated, every instance of for_each and matrix expanded,
 // every default in place. Slices are in source order unless documented otherwise; paths are absolute. It
-// holds no results: those do not exist before pass, result and export, whose expressions are kept as Expr.
+// contains no results: expressions of pass, result and export, which need results, are kept as Expr.
 type Config struct {
 	Root      string // directory of fevalgraph.hcl
 	Settings  Settings
@@ -24,15 +24,15 @@ type Config struct {
 	Suites    []*Suite
 	Results   []*Result
 	Exports   []*Export
-	// Generators are for `fevalgraph gen` alone.
+	// Generators are only for `fevalgraph gen`.
 	Generators []*Generator
 	Inputs     []ConfigInput // files and variables that evaluation read besides the HCL, in first-read order
 }
 
 // Settings is the fevalgraph block.
 type Settings struct {
-	RequiredVersion string // a constraint such as ">= 0.1"; empty is any
-	CacheDir        string // absolute; empty is the user's cache directory
+	RequiredVersion string // a constraint such as ">= 0.1"; "" accepts any version
+	CacheDir        string // absolute; "" means the user's cache directory
 	Remotes         []RemoteCache
 }
 
@@ -46,13 +46,13 @@ type RemoteCache struct {
 	Trust          []string `hcl:"trust"` // public keys
 }
 
-// ConfigInput is something outside the HCL that evaluation depended on.
+// ConfigInput is an input of evaluation besides the HCL.
 type ConfigInput struct {
 	Kind string // "hcl", "file", "fileset", "env", "var"
 	Name string // absolute path, absolute directory + "\x00" + pattern, or name
 }
 
-// Variable is a declared variable and where its value came from.
+// Variable is a declared variable with the source of its value.
 type Variable struct {
 	Name        string
 	Type        string // as written, "any" when absent
@@ -63,7 +63,7 @@ type Variable struct {
 	Range       diag.Range
 }
 
-// Pool is a named limit on nodes running at once.
+// Pool is a named limit on concurrent nodes.
 type Pool struct {
 	Name  string
 	Slots int
@@ -79,9 +79,9 @@ type Secret struct {
 	Range diag.Range
 }
 
-// EnvVar is one environment variable of the work. When Secret is set, Value holds a secret and must not
-// enter a key: Secret replaces it there. It is the secret's name, followed by " in " and the expression if
-// Value contains more than the secret itself.
+// EnvVar is an environment variable of commands. If Secret is set, Value contains a secret and must not
+// enter a key: Secret replaces it there. Secret is the secret's name, followed by " in " and the
+// expression if Value contains more than the secret itself.
 type EnvVar struct {
 	Name   string
 	Value  string
@@ -90,9 +90,9 @@ type EnvVar struct {
 
 // Retry is the policy for retries of broken work.
 type Retry struct {
-	Attempts int           `hcl:"attempts"` // in all; 1 means no retry
+	Attempts int           `hcl:"attempts"` // total number; 1 means no retry
 	Wait     time.Duration `hcl:"wait"`     // before each further attempt
-	On       []string      `hcl:"on"`       // classes that are retried; today only "broken"
+	On       []string      `hcl:"on"`       // retried classes; currently only "broken"
 }
 
 // Backend is an environment in which commands run.
@@ -102,12 +102,12 @@ type Backend struct {
 	Pool     string // name of a Pool, "cpu" by default
 	Judges   bool   // it evaluates problems with a judge block
 	Commands bool   // it evaluates all others
-	// Retry is nil when the block does not set it.
+	// Retry is nil if the block does not set it.
 	Retry        *Retry
 	Env          []EnvVar      `hcl:"env"`         // sorted by name
 	Inherit      []string      `hcl:"inherit"`     // variables taken from the caller's environment, hashed by value
-	Passthrough  []string      `hcl:"passthrough"` // variables taken from it but not hashed: proxies, certificates
-	Python       string        `hcl:"python"`      // interpreter request for uv, such as "3.12"; empty is uv's choice
+	Passthrough  []string      `hcl:"passthrough"` // variables from there that are not hashed: proxies, certificates
+	Python       string        `hcl:"python"`      // interpreter request for uv, such as "3.12"; "" means uv's choice
 	Setup        []string      `hcl:"setup"`       // commands run in the workspace before the tests
 	SetupTimeout time.Duration `hcl:"setup_timeout"`
 	// Machines is nil unless the backend provides machines. The resources of a problem then specify which
@@ -115,7 +115,7 @@ type Backend struct {
 	Machines  *Machines
 	Token     string     `hcl:"token"` // credential for a server; in no key and no output
 	Container *Container // nil if commands do not run in containers
-	// Attributes are the attributes of the kind; Sensitive reports that secrets can be among them.
+	// Attributes are the attributes of the kind; Sensitive reports that they can contain secrets.
 	Attributes Attributes
 	Sensitive  bool
 	Range      diag.Range
@@ -124,9 +124,9 @@ type Backend struct {
 // Machines describes the machines that a backend provides: clusters of equal machines.
 type Machines struct {
 	Resources   Resources // for a problem without requirements; in a plan, the resources that it gets
-	Slots       int       `hcl:"slots" keys:"-"`        // nodes of the graph that run at once on a cluster; 0 means 1
-	MaxClusters int       `hcl:"max_clusters" keys:"-"` // with the same resources, at once; 0 means 1
-	// Pool is the pool of nodes on these machines; "" until a plan has chosen them.
+	Slots       int       `hcl:"slots" keys:"-"`        // concurrent nodes on a cluster; 0 means 1
+	MaxClusters int       `hcl:"max_clusters" keys:"-"` // concurrent clusters with the same resources; 0 means 1
+	// Pool is the pool of nodes on these machines; "" until a plan has chosen the machines.
 	Pool string `keys:"-"`
 }
 
@@ -135,7 +135,7 @@ func (b *Backend) Addr() string { return b.Kind + "." + b.Name }
 
 // Container describes the containers in which a backend runs commands.
 type Container struct {
-	Image  string // reference or ID; "" when Build is set
+	Image  string // reference or ID; "" if Build is set
 	Build  *ImageBuild
 	GPUs   string       `hcl:"gpus"`          // "all", a number, "device=" and ids
 	Keep   string       `hcl:"keep" keys:"-"` // which containers are kept: "never", "failed", "always"
@@ -143,16 +143,16 @@ type Container struct {
 	As     *ContainerAs // nil keeps the setting of the backend's block
 }
 
-// ContainerAs overrides a backend's container settings for a verifier. Empty texts and zero keep the
+// ContainerAs overrides a backend's container settings for a verifier. Empty strings and zero keep the
 // backend's settings.
 type ContainerAs struct {
-	User         string // else the image's, be it root
+	User         string // "" means the image's, even if that is root
 	Online       bool   // whether it has a network
 	Capabilities bool   // capabilities that containers have by default
 	CPUs         float64
 	Memory       int64      // bytes
 	Services     *[]Service // that run next to the container; nil means none
-	Hosts        string     // that it reaches if it is not Online, separated by spaces
+	Hosts        string     // that it can reach if it is not Online, separated by spaces
 }
 
 // ImageBuild specifies how to build the image of containers.
@@ -170,7 +170,7 @@ type Mount struct {
 	Source   string `hcl:"source"` // absolute
 	Target   string `hcl:"target"` // absolute, clean
 	ReadOnly bool   `hcl:"read_only"`
-	Unhashed bool   // its content is in no key
+	Unhashed bool   // its content does not enter keys
 	Range    diag.Range
 }
 
@@ -178,12 +178,12 @@ type Mount struct {
 type Problem struct {
 	Name        string   // unique: the name attribute, the label, or label["key"]
 	Ref         string   // problem.kvstore or problem.suite["code_search"]
-	ReadFrom    string   // the path that a Reader read it from; "" without a Reader
+	ReadFrom    string   // path from which a Reader read it; "" without a Reader
 	Title       string   `hcl:"title"`
 	Description string   `hcl:"description"`
 	Spec        string   `hcl:"spec"` // path of the task text; not read by evaluation
 	Version     int      `hcl:"version"`
-	Release     string   `hcl:"release"` // "1.2.0", or Version if that is written; "" means none
+	Release     string   `hcl:"release"` // "1.2.0", or Version if that is set; "" means none
 	Tags        []string `hcl:"tags"`
 	Author      string   `hcl:"author"`
 	Difficulty  string   `hcl:"difficulty"`
@@ -194,42 +194,42 @@ type Problem struct {
 	Command     *Command // as above
 	Verified    bool     // as above: its checkpoints have a Verifier
 	Resources   Resources
-	// Limits of a solution on disk, in bytes and in files.
+	// Maximum size of a solution in bytes, and in files.
 	MaxSubmissionSize  int64         `hcl:"max_submission_size"`
 	MaxSubmissionFiles int           `hcl:"max_submission_files"`
-	References         []*Reference  // the solutions that it ships
+	References         []*Reference  // solutions that it ships
 	Seen               *Seen         // nil if neither a block nor a reader sets it
 	Checkpoints        []*Checkpoint // sorted by (Order, Name); a problem that gives scores has one without a name
 	// Invalid contains the errors of this instance alone, sorted by position, only with invalid = "report".
-	// Such a problem has no driver and no checkpoints, and its other fields are set as far as they could be
-	// evaluated; its solutions have no checkpoints.
+	// Such a problem has no driver and no checkpoints, and only the fields that could be evaluated are set;
+	// its solutions have no checkpoints.
 	Invalid diag.List
 	Range   diag.Range
 }
 
 // Pytest is the pytest driver of a problem.
 type Pytest struct {
-	Root         string // directory with the test files; "" when RootFrom is set
+	Root         string // directory with the test files; "" if RootFrom is set
 	RootFrom     *OutputRef
 	Directory    string   `hcl:"directory"`     // where they go in the workspace: "tests"
 	MissingTests string   `hcl:"missing_tests"` // how to treat a missing test file: "error" or "skip"
-	OmitSkipped  bool     // tests that are skipped are left out of totals
+	OmitSkipped  bool     // skipped tests are omitted from totals
 	AssetPaths   string   `hcl:"asset_paths"` // paths of assets in variables: "absolute" or "relative"
-	Requires     []string `hcl:"requires"`    // requirements besides the built-in ones, as written
+	Requires     []string `hcl:"requires"`    // literal requirements besides the built-in ones
 	Args         []string `hcl:"args"`        // extra pytest arguments
 	Plugins      []string `hcl:"plugins"`     // pytest plugins to load with -p
-	Ports        []int    // that the tests or the solution listen on, ascending, each once
-	Import       string   // where modules of a solution run that tests import: as Command.Import
+	Ports        []int    // on which the tests or the solution listen; ascending, unique
+	Import       string   // how modules of a solution that tests import run: as Command.Import
 	ImportReads  []string // as Command.ImportReads
 	Confined     bool     // as Command.Confined
-	Plain        bool     // no conftest.py is seen to declare the options that pytest is started with
+	Plain        bool     // no known conftest.py declares the options that pytest is started with
 	Split        string   `hcl:"split"` // "none", or SplitFile: a pytest node for each test file
 	TestFiles    []string // with SplitFile the names of all test_*.py directly in Root, sorted
 	Range        diag.Range
 	RootRange    diag.Range
 }
 
-// SplitFile is the Split of a problem whose test files run one by one.
+// SplitFile is the Split of a problem whose test files run separately.
 const SplitFile = "file"
 
 // Checkpoint is one checkpoint of a problem with everything it inherits.
@@ -239,13 +239,13 @@ type Checkpoint struct {
 	Version           int
 	State             string
 	Spec              string   // path of the task text; not read by evaluation
-	Tests             []string // file names in the pytest root: its own tests; they exist, or Pytest.MissingTests is "skip"
+	Tests             []string // names of its test files in the pytest root; they exist, or Pytest.MissingTests is "skip"
 	IncludePriorTests bool
 	Timeout           time.Duration // per test; 30s by default; 0 means no limit
 	SessionTimeout    time.Duration // whole pytest run; 0 means no limit
-	Before            string        // commands of the shell that starts pytest
-	Env               []EnvVar      // problem's and own, merged, sorted by name
-	Markers           []Marker      // the problem's, then the checkpoint's, which replace those with equal names
+	Before            string        // commands to run in the shell before pytest
+	Env               []EnvVar      // of problem and checkpoint, merged, sorted by name
+	Markers           []Marker      // of the problem, then of the checkpoint, which replace markers with equal names
 	Assets            []Asset       // as above
 	Verifier          *Verifier     // nil unless the problem is Verified
 	Pass              Pass
@@ -255,7 +255,7 @@ type Checkpoint struct {
 // Marker maps a pytest marker to a group.
 type Marker struct {
 	Name        string
-	Group       string `hcl:"group"` // core, functionality, regression, error; "" registers it and does no more
+	Group       string `hcl:"group"` // core, functionality, regression, error; "" only registers it
 	Description string `hcl:"description"`
 	Range       diag.Range
 }
@@ -278,7 +278,7 @@ type Asset struct {
 // Policy, When and AtLeast is set.
 type Pass struct {
 	Policy string // core-cases, strict-core-cases, any-case ...: a policy that the schema lists
-	When   *Expr  // over self: groups, collected, exit_code ...
+	When   *Expr  // condition over self: groups, collected, exit_code ...
 	// AtLeast is the lowest score with which a checkpoint of a Verified problem passes.
 	AtLeast *float64
 	Range   diag.Range
@@ -291,33 +291,33 @@ type Solution struct {
 	Problem      *Problem
 	Labels       []Label              // sorted by name
 	Missing      string               `hcl:"missing"` // "error", "skip" or "omit"
-	Failed       string               // why making the code failed; "" if it succeeded
-	Solver       *Solver              // makes the answers; nil if they have sources
+	Failed       string               // why producing the code failed; "" if it succeeded
+	Solver       *Solver              // produces the answers; nil if they have sources
 	Files        string               `hcl:"files"`         // which files of a source are used: "all" or "plain"
 	Ignore       []string             `hcl:"ignore"`        // patterns relative to the source
 	IgnoreSyntax string               `hcl:"ignore_syntax"` // their syntax: "doublestar" or "fnmatch"
 	Checkpoints  []SolutionCheckpoint // in the problem's order
 	Recorded     *Recorded            // nil unless another program recorded it
-	Results      *Recorded            // what files of another program have on its problem; nil if nothing
+	Results      *Recorded            // results in files of another program for its problem; nil if none
 	Range        diag.Range
 }
 
 // Recorded contains the facts about a solution in the record that it was read from.
 type Recorded struct {
 	By          string   // the program
-	Path        string   // where its record is, absolute
-	Cause       string   // why the solution or its verdict is incomplete, in one word of that program; "" if complete
+	Path        string   // absolute path of its record
+	Cause       string   // why the solution or its verdict is incomplete, as one word of that program; "" if complete
 	Score       *float64 // nil if not recorded
-	Valid       bool     // whether Score is the solution's in that program's own opinion
-	Comparable  bool     // whether it is of the same scale as scores here
-	Solved      bool     // whether Score is 1 for a solution that passes and else 0
-	Last        bool     // whether it is that of the last checkpoint that was reached, and not their mean
+	Valid       bool     // whether that program considers Score valid for the solution
+	Comparable  bool     // whether it has the same scale as scores here
+	Solved      bool     // whether Score is 1 if the solution passes and otherwise 0
+	Last        bool     // whether it is the score of the last reached checkpoint instead of the mean
 	Version     string   // a digest of the problem that the solution answered; "" if unknown
 	VersionHere string   // the digest of the problem here, if it differs
 	Checkpoints []RecordedCheckpoint
 }
 
-// RecordedCheckpoint is the same of a checkpoint.
+// RecordedCheckpoint contains the same facts about a checkpoint.
 type RecordedCheckpoint struct {
 	Name    string
 	Reached bool
@@ -325,26 +325,26 @@ type RecordedCheckpoint struct {
 	Cause   string
 }
 
-// Label is one user-chosen axis of a solution.
+// Label is a user-defined axis of a solution.
 type Label struct{ Name, Value string }
 
-// Omits reports whether the checkpoint of an answer is left out of evaluation.
+// Omits reports whether the checkpoint of an answer is omitted from evaluation.
 func (s *Solution) Omits(answer SolutionCheckpoint) bool {
 	return answer.Missing && s.Missing == "omit"
 }
 
-// SolutionCheckpoint is the code that answers one checkpoint.
+// SolutionCheckpoint is the code that answers a checkpoint.
 type SolutionCheckpoint struct {
 	Checkpoint *Checkpoint
-	Source     string // absolute path of the directory (or single file); "" when From is set
+	Source     string // absolute path of the directory (or single file); "" if From is set
 	From       *OutputRef
-	Entry      string   // command that starts it; the problem's unless overridden
+	Entry      string   // command that starts it; by default the problem's
 	Setup      []string // additional set-up commands, after the backend's
 	Missing    bool     // Source does not exist, and Missing of the solution allows that
 	// Parts are the parts of an answer that is not a single directory; nil means Source.
 	Parts    []Part
-	Unusable string // why a recorded answer, or that of a Solver, cannot be evaluated; "" if it can
-	Refused  string // why the source is not evaluated, by its maker's doing; "" if it is
+	Unusable string // why an answer that was recorded, or made by a Solver, cannot be evaluated; "" if it can
+	Refused  string // why the source is not evaluated, through its author's fault; "" if it is
 }
 
 // Part is a file or directory that is part of an answer.
@@ -357,17 +357,17 @@ type Part struct {
 type Suite struct {
 	Name        string
 	Description string `hcl:"description"`
-	Cells       []Cell // axes in source order, last axis fastest, repeats innermost
+	Cells       []Cell // in order of the axes, last axis fastest, repeats innermost
 	Excluded    []ExcludedCell
 	Retry       *Retry
-	StopAfter   int `hcl:"stop_after"` // cells that can fail before no new work starts; 0 means no limit
-	ShardIndex  int // 1-based; 0 when the suite is whole
+	StopAfter   int `hcl:"stop_after"` // number of failed cells after which no new work starts; 0 means no limit
+	ShardIndex  int // from 1; 0 if the suite is undivided
 	ShardCount  int
 	Implicit    bool // no suite block was written
 	Range       diag.Range
 }
 
-// Cell is one solution on one backend, once.
+// Cell is a repeat of a solution on a backend.
 type Cell struct {
 	Solution *Solution
 	Backend  *Backend
@@ -391,13 +391,13 @@ type Result struct {
 	Range   diag.Range
 }
 
-// Metric is one column of a Result.
+// Metric is a column of a Result.
 type Metric struct {
 	Name   string
 	Value  *Expr  // or
 	PassAt int    `hcl:"pass_at"` // a number of attempts, or
 	BestOf int    `hcl:"best_of"` // as above, or
-	Elo    bool   `hcl:"elo"`     // a rating
+	Elo    bool   `hcl:"elo"`     // whether it is a rating
 	Format string `hcl:"format"`
 	Range  diag.Range
 }

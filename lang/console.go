@@ -11,8 +11,8 @@ import (
 // Console evaluates expressions over a loaded configuration. It is not safe for concurrent use.
 type Console struct{ l *loader }
 
-// NewConsole loads a configuration. The console works with every declaration that could be evaluated, also
-// when there are findings; it is nil only if a file could not be read or parsed.
+// NewConsole loads a configuration. The console works with every declaration that could be evaluated, even
+// if there are findings; it is nil only if a file could not be read or parsed.
 func NewConsole(o Options) (*Console, diag.List) {
 	l := newLoader(context.Background(), o)
 	l.load()
@@ -25,11 +25,11 @@ func NewConsole(o Options) (*Console, diag.List) {
 
 const consoleFile = "console"
 
-// Eval evaluates one expression and returns its value as HCL text, sensitive
-// parts masked. Relative paths start at the project's root.
+// Eval evaluates one expression and returns its value as HCL text, with sensitive parts masked. Relative
+// paths start at the project's root.
 func (c *Console) Eval(expression string) (string, diag.List) {
 	src := &source{shown: consoleFile, dir: c.l.root, bytes: []byte(expression)}
-	fresh := newReporter() // findings of loading are printed already
+	fresh := newReporter() // findings of loading have already been printed
 	fresh.sensitive = c.l.sensitive
 	c.l.reporter = fresh
 	c.l.shown[src.shown] = src

@@ -36,7 +36,7 @@ func TestConsole(t *testing.T) {
 }
 
 func TestConsoleNeedsFiles(t *testing.T) {
-	c, list := NewConsole(Options{Dir: t.TempDir()})
+	c, list := NewConsole(Options{Inputs: Inputs{Dir: t.TempDir()}})
 	if c != nil || !list.HasErrors() {
 		t.Errorf("got %v, %v", c, list)
 	}

@@ -14,7 +14,7 @@ import (
 // decl is a declaration, evaluated once.
 type decl struct {
 	kind   string   // "problem", "local", "backend" …
-	path   []string // the parts after the kind: ["kvstore"], ["local", "host"]
+	path   []string // names after the kind: ["kvstore"], ["local", "host"]
 	src    *source
 	block  *hclsyntax.Block     // nil for locals and implicit declarations
 	attr   *hclsyntax.Attribute // of a local
@@ -24,11 +24,11 @@ type decl struct {
 	needs []need          // its references, in source order
 	whole map[string]bool // kinds that it refers to as a whole
 
-	own     []*decl  // locals that it declares for itself, in the order of evaluation
-	attempt *attempt // set while one instance of it is evaluated
+	own     []*decl  // its own locals, in the order of evaluation
+	attempt *attempt // set while an instance is evaluated
 
 	failed bool
-	value  cty.Value // unknown until evaluated, and for ever when that fails
+	value  cty.Value // unknown until evaluated, and after a failure
 	made   any       // its part of the Config, once evaluated
 }
 
@@ -99,8 +99,8 @@ func (l *loader) declareImplicit() {
 // cpuPool is the pool whose size is -j.
 const cpuPool = "cpu"
 
-// written reports whether any file contains a block of the kind, well formed or not: a mistyped backend must
-// not enable the implicit one.
+// written reports whether any file contains a block of the kind, even a malformed one: an invalid backend
+// block must not enable the implicit backend.
 func (l *loader) written(kind string) bool {
 	for _, src := range l.sources {
 		for _, b := range src.body.Blocks {
@@ -112,8 +112,7 @@ func (l *loader) written(kind string) bool {
 	return false
 }
 
-// runsCommands reports whether a backend is written that is not for judge
-// problems alone.
+// runsCommands reports whether a backend block exists that is not only for judge problems.
 func (l *loader) runsCommands() bool {
 	for _, src := range l.sources {
 		for _, b := range src.body.Blocks {
@@ -171,7 +170,7 @@ func (l *loader) duplicate(second, first *decl) {
 	})
 }
 
-// validName keeps names such that a reference can spell them.
+// validName reports whether references can spell a declaration's name. If not, it adds a finding.
 func (l *loader) validName(d *decl) bool {
 	if d.block == nil || d.kind == "fevalgraph" {
 		return true

@@ -11,8 +11,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/funcs"
 )
 
-// block is one block with dynamic expanded. It checks each attribute that is read against the table and
-// reports errors. A value that is unknown because of another error fails silently.
+// block is a block with dynamic blocks expanded. Its methods check attributes against the table and report
+// errors. A value that is unknown because of another error fails silently.
 type block struct {
 	l      *loader
 	src    *source
@@ -35,7 +35,7 @@ const (
 	isFailed // an error, reported here or elsewhere
 )
 
-// usable reports whether the value returned with it, given or default, is valid.
+// usable reports whether the value that was returned with it is valid, whether set or default.
 func (g presence) usable() bool { return g != isFailed }
 
 // fail reports an error and fails the declaration.
@@ -90,8 +90,8 @@ func (b *block) schemaOf(name string, types ...AttributeType) *AttributeSchema {
 	return a
 }
 
-// value evaluates an attribute. The value is known and not null when set. Marks are stripped: a secret where
-// the table allows none is an error.
+// value evaluates an attribute. A set value is known and not null. Marks are removed; a secret is an error
+// unless the table allows it.
 func (b *block) value(a *AttributeSchema) (cty.Value, presence) {
 	v, g := b.marked(a)
 	if g != isSet {
@@ -150,7 +150,7 @@ func (b *block) evaluate(expr hcl.Expression) (cty.Value, bool) {
 		}
 	}
 	if r := b.l.reporterOf(b.decl); !problems.HasErrors() && !v.IsWhollyKnown() && r.doubt == nil {
-		// As a rule one of its dependencies has an error.
+		// Usually, one of its dependencies has an error.
 		r.doubt = &finding{
 			code: "unknown-value", summary: "No value", rng: expr.Range(), expr: expr, ctx: b.ctx,
 			detail: "The expression has no value. Functions such as contains have none when they are given null.",

@@ -19,33 +19,33 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/funcs"
 )
 
-// finding is an unfinished diagnostic. With expr and ctx it shows the values of the references in the
-// expression.
+// finding is an unfinished diagnostic. If expr and ctx are set, it shows the values of the references in
+// the expression.
 type finding struct {
 	warning bool
 	code    string
 	summary string
 	detail  string
 	hint    string
-	rng     hcl.Range // zero without a position
+	rng     hcl.Range // zero if unknown
 	expr    hcl.Expression
 	ctx     *hcl.EvalContext
-	unshown bool // the source holds a sensitive value
+	unshown bool // the source contains a sensitive value
 }
 
-// reportKey identifies a finding: the instances of a for_each repeat each other's.
+// reportKey identifies a finding, since instances of a for_each repeat findings.
 type reportKey struct {
 	code, detail, summary string
 	rng                   hcl.Range
 }
 
-// maxSnippet bounds the lines of source that a diagnostic shows.
+// maxSnippet limits the lines of source that a diagnostic shows.
 const maxSnippet = 8
 
 // reporter turns findings into diagnostics.
 type reporter struct {
 	shown     map[string]*source // by the Filename of their ranges
-	instance  string             // the only instance that the findings are about: problem.x["a"]
+	instance  string             // name of the only instance that the findings are about: problem.x["a"]
 	reported  map[reportKey]bool
 	findings  diag.List
 	sensitive []string // values that must not be shown
@@ -85,15 +85,15 @@ func (r *reporter) report(f finding) {
 	r.findings = append(r.findings, d)
 }
 
-// reportDoubt reports the expression without a value if no error was found that can be the reason: no
-// failure may be silent.
+// reportDoubt reports the expression without a value unless an error was found that can be the reason: a
+// failure must not be silent.
 func (r *reporter) reportDoubt() {
 	if r.doubt != nil && !r.findings.HasErrors() {
 		r.report(*r.doubt)
 	}
 }
 
-// context names the instance instead of its block, or adds it to the text about another block.
+// context replaces a block by its instance, or adds the instance to the text about another block.
 func (r *reporter) context(blocks string) string {
 	if r.instance == "" {
 		return blocks
@@ -167,10 +167,10 @@ func fromHCL(h *hcl.Diagnostic, code string) finding {
 	if f.code == "" {
 		f.code = evaluationCode(h.Summary)
 	}
-	if strings.HasSuffix(f.detail, "..") { // errors of functions end with a full stop already
+	if strings.HasSuffix(f.detail, "..") { // errors of functions already end with a full stop
 		f.detail = strings.TrimRight(f.detail, ".") + "."
 	}
-	// the library suggests inside its sentences; here hints stand apart
+	// the library includes suggestions in its sentences; here hints are separate
 	if before, after, found := strings.Cut(f.detail, " Did you mean "); found {
 		f.detail, f.hint = before, "did you mean "+after
 	}
@@ -259,7 +259,7 @@ func blockTitle(kind string, labels []string) string {
 	return kind
 }
 
-// missingStep returns the name that a lookup did not find, and the names that exist there.
+// missingStep returns the name that a lookup did not find, and the existing names.
 func missingStep(h *hcl.Diagnostic) (string, []string) {
 	if h.Expression == nil || h.EvalContext == nil || h.Subject == nil {
 		return "", nil
@@ -297,7 +297,7 @@ func unnormalized(missing error) string {
 	return ""
 }
 
-// pathReason explains what is wrong with a path.
+// pathReason explains the error of a path.
 func pathReason(shown string, err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

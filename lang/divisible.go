@@ -10,9 +10,9 @@ import (
 
 const hintDivide = `leave it out, or write split = "none"`
 
-// divisible finds the test files of a problem that run one by one, and reports anything that would make
-// their joint result differ from one run of all. Dependencies that are invisible from outside, such as a
-// fixture that one file leaves to the next, are the user's responsibility.
+// divisible finds the test files of a problem that run separately, and reports anything that would make
+// their joint result differ from a single run. Undetectable dependencies, such as a fixture that one file
+// leaves for the next, are the user's responsibility.
 func (b *block) divisible(p *Pytest) {
 	for i, arg := range p.Args {
 		previous := ""
@@ -36,7 +36,7 @@ func (b *block) divisible(p *Pytest) {
 		return
 	}
 	b.l.input("fileset", p.Root+"\x00*.py")
-	var modules []string // that a run of another file lacks
+	var modules []string // missing in runs of other files
 	for _, e := range entries {
 		module, ok := strings.CutSuffix(e.Name(), ".py")
 		if !ok || !strings.HasPrefix(module, "test_") || e.IsDir() {

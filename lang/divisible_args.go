@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Reasons why an argument has another effect on a run of each test file than on a run of all.
+// Reasons why an argument affects separate runs of test files differently from a single run.
 const (
 	stopsEarly   = `with split = "file" each file is a separate run, which does not stop when another one has a failure`
 	namesItsFile = `with split = "file" pytest only runs the named file`

@@ -19,8 +19,8 @@
 // An attribute is a row of the table and a field with its name as hcl tag: fill reads it according to the
 // row's type and form. Each block's function checks rules about several attributes.
 //
-// Options hand over parts of the language: readers of benchmarks' files, functions, and kinds of backends. Values
-// that only a kind of backend reads are opaque here, as Attributes.
+// Options contain parts of the language: readers of benchmarks' files, functions, and kinds of backends.
+// Values that only a kind of backend reads are opaque here, as Attributes.
 //
 // Editors use Analyze, which finds declarations and values by position, and CursorAt, which also works on
 // texts with syntax errors.

@@ -9,9 +9,9 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-// Blocks made by dynamic are expanded here and not by hcl's dynblock: the
-// iterators must be visible in the evaluation context, because their values
-// belong to the canonical text of result-time expressions and to diagnostics.
+// Dynamic blocks are expanded here instead of by hcl's dynblock: the iterators
+// must be visible in the evaluation context, because their values belong to
+// the canonical text of result-time expressions and to diagnostics.
 
 // open creates a block from syntax, with dynamic blocks expanded.
 func (l *loader) open(d *decl, syntax *hclsyntax.Block, schema *BlockSchema, ctx *hcl.EvalContext) *block {

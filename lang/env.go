@@ -9,8 +9,8 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-// env reads a map of environment variables, sorted by name. A value with a
-// secret in it carries the secret's name.
+// env reads a map of environment variables, sorted by name. A value that
+// contains a secret also has the secret's name.
 func (b *block) env(name string) ([]EnvVar, presence) {
 	a := b.schemaOf(name, TypeMap)
 	v, g := b.marked(a)
@@ -58,7 +58,7 @@ func marksOf(sets ...cty.ValueMarks) []any {
 	return all
 }
 
-// mergeEnv puts over on base, both sorted by name.
+// mergeEnv merges over into base, both sorted by name.
 func mergeEnv(base, over []EnvVar) []EnvVar {
 	merged := slices.Clone(base)
 	for _, v := range over {
@@ -72,7 +72,7 @@ func mergeEnv(base, over []EnvVar) []EnvVar {
 	return merged
 }
 
-// Setting is a named text.
+// Setting is a name with a string value.
 type Setting struct{ Name, Value string }
 
 // stringMap reads a map of strings. It returns false if the map is absent or invalid.
@@ -88,7 +88,7 @@ func (b *block) stringMap(name string) (texts cty.Value, ok bool) {
 	return texts, err == nil
 }
 
-// settings reads a map of texts, sorted by name.
+// settings reads a map of strings, sorted by name.
 func (b *block) settings(name string) (all []Setting) {
 	texts, ok := b.stringMap(name)
 	if !ok {

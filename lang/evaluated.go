@@ -24,9 +24,9 @@ type expression struct {
 	whole hclsyntax.Expression // of the attribute
 }
 
-// Values evaluates the reference at a position, or else the whole attribute. It evaluates at most so many
-// instances; total is the number of instances. It returns no values if they exist only with results, or
-// depend on an error.
+// Values evaluates the reference at a position, or else the whole attribute. It evaluates at most limit
+// instances; total is the number of instances. It returns no values if they need results, or depend on an
+// error.
 func (a *Analysis) Values(file string, at, most int) (values []Evaluated, total int) {
 	e := a.expressionAt(file, at)
 	if e == nil || !a.whole || a.l.bad[e.whole.Range()] || slices.Contains([]string{"self", "cell", scopeStatic}, e.scope) {

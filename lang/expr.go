@@ -13,8 +13,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// Expr is an expression that is evaluated when results exist, with them in
-// scope as self. It is safe for concurrent use.
+// Expr is an expression that is evaluated over results, which are in scope as self. It is safe for
+// concurrent use.
 type Expr struct {
 	expr   hclsyntax.Expression
 	ctx    *hcl.EvalContext
@@ -52,8 +52,8 @@ func (e *Expr) Eval(self cty.Value) (cty.Value, diag.List) {
 	return v, r.findings
 }
 
-// expression keeps an attribute for evaluation on results, when self has a value of the shape; nil if it is
-// absent or bad. A condition is a bool.
+// expression returns an attribute as an Expr, in whose evaluation self has the given shape; nil if it is
+// absent or invalid. A condition must be a bool.
 func (b *block) expression(name string, shape cty.Type, condition bool) *Expr {
 	b.schemaOf(name, TypeExpression)
 	attr := b.attrs[name]

@@ -23,7 +23,7 @@ problem "p" {
   checkpoint "a" {}
 }
 `))
-	c, list := Load(Options{Dir: dir})
+	c, list := Load(Options{Inputs: Inputs{Dir: dir}})
 	if list.HasErrors() {
 		t.Fatal(diagText(list, dir))
 	}

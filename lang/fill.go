@@ -12,9 +12,9 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-// fill reads attributes into the fields of target, a pointer to a struct, that name them by an hcl tag. The
-// table's row determines how each is read. A field keeps its value if the block has no such attribute, as
-// kinds of backends differ.
+// fill reads attributes into the fields of target, a pointer to a struct, that have their names as hcl
+// tags. The table's row determines how each is read. If the block does not have the attribute, as kinds of
+// backends differ, the field is unchanged.
 func (b *block) fill(target any) {
 	v := reflect.ValueOf(target).Elem()
 	for i := range v.NumField() {
@@ -57,8 +57,7 @@ func (b *block) attribute(a *AttributeSchema, of reflect.Type) (made any) {
 	return made
 }
 
-// readAs reads an attribute of one of types, or its default. If as returns false, it has reported
-// an error.
+// readAs reads an attribute of one of types, or its default. as returns false after reporting an error.
 func readAs[T any](b *block, name string, as func(a *AttributeSchema, v cty.Value, g presence) (T, bool), types ...AttributeType) (none T, g presence) {
 	a := b.schemaOf(name, types...)
 	v, g := b.value(a)
@@ -93,7 +92,7 @@ func (b *block) text(name string) (string, presence) {
 	}, TypeText, TypeSource)
 }
 
-// formed checks a text that was written against the table's values and form.
+// formed checks a string against the table's values and form.
 func (b *block) formed(a *AttributeSchema, s string) (string, bool) {
 	if a.Values != nil && !slices.Contains(a.Values, s) {
 		b.reject(a.Name, "unknown-value", "Unknown "+a.Name, fmt.Sprintf("No %s is named %q.", a.Name, s), didYouMean(s, a.Values, ""))
@@ -105,7 +104,7 @@ func (b *block) formed(a *AttributeSchema, s string) (string, bool) {
 	return s, true
 }
 
-// texts reads a list of strings. Where the table allows it, one string means a list of one.
+// texts reads a list of strings. If the table allows it, a single string means a list with one element.
 func (b *block) texts(name string) ([]string, presence) {
 	return readAs(b, name, func(a *AttributeSchema, v cty.Value, g presence) (texts []string, ok bool) {
 		if a.Type == TypeOneOrTexts && v.Type() == cty.String {
@@ -132,7 +131,7 @@ func (b *block) texts(name string) ([]string, presence) {
 	}, TypeTexts, TypeOneOrTexts)
 }
 
-// integer reads a whole number of at least 1, or 0 where the table allows it.
+// integer reads a whole number of at least 1, or 0 if the table allows it.
 func (b *block) integer(name string) (int, presence) {
 	return readAs(b, name, func(a *AttributeSchema, v cty.Value, g presence) (int, bool) {
 		if g == isNull && a.Unlimited {
@@ -188,7 +187,7 @@ func (b *block) wholeNumber(name, what string, v cty.Value) (int, bool) {
 	return int(n), true
 }
 
-// number reads a number above zero, or any where the table allows it.
+// number reads a number above zero, or any if the table allows it.
 func (b *block) number(name string) (float64, presence) {
 	return readAs(b, name, func(a *AttributeSchema, v cty.Value, _ presence) (float64, bool) {
 		n, err := convert.Convert(v, cty.Number)
@@ -236,8 +235,8 @@ func (b *block) truth(name string) (bool, presence) {
 	}, TypeBool)
 }
 
-// duration reads a duration. Null means no limit. Zero is refused because readers could take it for no limit
-// or for at once, unless the table defines it.
+// duration reads a duration. Null means no limit. Zero is rejected unless the table allows it, because it
+// could mean no limit or immediately.
 func (b *block) duration(name string) (time.Duration, presence) {
 	return readAs(b, name, func(a *AttributeSchema, v cty.Value, g presence) (d time.Duration, ok bool) {
 		switch {

@@ -51,7 +51,7 @@ func fixOf(src *source, f finding) *diag.Fix {
 	return &diag.Fix{Range: convertRange(at), Text: meant}
 }
 
-// part returns a part of a range's first line, by bytes. Its columns assume that names have no combining
+// part returns a part of a range's first line, by bytes. Columns assume names without combining
 // characters.
 func part(r hcl.Range, from, to int) hcl.Range {
 	r.End = hcl.Pos{Line: r.Start.Line, Column: r.Start.Column + to, Byte: r.Start.Byte + to}

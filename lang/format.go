@@ -6,8 +6,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// Format returns src in canonical form. Text with syntax errors comes back as
-// it is, with the errors.
+// Format returns src in canonical form. Text with syntax errors is returned
+// unchanged, with the errors.
 func Format(filename string, src []byte) ([]byte, diag.List) {
 	r := newReporter()
 	r.shown[filename] = &source{shown: filename, bytes: src}

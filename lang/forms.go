@@ -19,7 +19,7 @@ import (
 // it has reported an error.
 type Form func(b *Block, name, text string) (string, bool)
 
-// must returns the form of texts for which a condition holds. detail describes a violation: a format of the
+// must returns the form of texts that satisfy a condition. detail is the format for a violation, with the
 // attribute's name, %[1]s, and the text, %[2]q.
 func must(holds func(text string) bool, code, summary, detail, hint string) Form {
 	return func(b *block, name, text string) (string, bool) {
@@ -69,7 +69,7 @@ var (
 	pattern     = must(doublestar.ValidatePattern, "bad-pattern", "Bad pattern", "%[2]q is not a valid pattern.", "")
 )
 
-// hostText matches names of hosts, also with a wildcard in front.
+// hostText matches names of hosts, optionally with a leading wildcard.
 var hostText = lazyregexp.New(`^(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*$`)
 
 func isHostPattern(text string) bool {
@@ -78,7 +78,7 @@ func isHostPattern(text string) bool {
 	return hostText().MatchString(text) || notAddress == nil || notRange == nil
 }
 
-// FormPath resolves a path, relative to the file that it is written in.
+// FormPath resolves a path relative to the file that contains it.
 func FormPath(b *Block, name, text string) (string, bool) {
 	if text == "" || strings.ContainsRune(text, 0) {
 		b.reject(name, "bad-path", "Bad path", fmt.Sprintf("%s must be a path, not %q.", name, text), "")
@@ -105,8 +105,8 @@ func regularExpression(b *block, name, text string) (string, bool) {
 	return text, err == nil
 }
 
-// Forms of names and other short texts. A token is a credential for a server: a secret that enters no key
-// and no output.
+// Forms of names and other short texts. A token is a credential for a server: a secret that enters neither
+// keys nor output.
 var (
 	variable  = must(func(text string) bool { return envName().MatchString(text) }, "bad-name", "Bad name", "%[2]q is not the name of an environment variable.", "")
 	FormImage = must(func(text string) bool { return imageText().MatchString(text) }, "bad-value", "Bad image", "%[2]q is not the name of an image.", `write such as "python:3.12-slim"`)
@@ -126,7 +126,7 @@ var (
 	pointerText = lazyregexp.New(`^(/([^~]|~[01])*)+$`)
 )
 
-// FormAddress returns the form of addresses of servers, which are kept without a slash at the end.
+// FormAddress returns the form of addresses of servers, which are stored without a trailing slash.
 func FormAddress(summary, of, hint string, schemes ...string) Form {
 	return func(b *block, name, text string) (string, bool) {
 		u, err := url.Parse(text)
@@ -141,7 +141,7 @@ func FormAddress(summary, of, hint string, schemes ...string) Form {
 // FormEndpoint is the form of addresses of servers over HTTP.
 var FormEndpoint = FormAddress("Bad endpoint", "a server", `write such as "http://127.0.0.1:5050"`, "http", "https")
 
-// IsLoopback reports whether a host, by its name or address, is this machine.
+// IsLoopback reports whether a host's name or address means this machine.
 func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

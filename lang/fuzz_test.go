@@ -48,7 +48,7 @@ func FuzzLoad(f *testing.F) {
 		if err := os.WriteFile(path, src, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		c, list := Load(Options{Dir: dir, Extensions: *testExtensions()})
+		c, list := Load(Options{Inputs: Inputs{Dir: dir}, Extensions: *testExtensions()})
 		for _, d := range list {
 			if d.Code == "" || d.Summary == "" {
 				t.Errorf("a finding without code or summary: %+v", d)
@@ -60,7 +60,7 @@ func FuzzLoad(f *testing.F) {
 		if list.HasErrors() {
 			return
 		}
-		again, _ := Load(Options{Dir: dir, Extensions: *testExtensions()})
+		again, _ := Load(Options{Inputs: Inputs{Dir: dir}, Extensions: *testExtensions()})
 		if configText(c, dir) != configText(again, dir) {
 			t.Error("two loads differ")
 		}

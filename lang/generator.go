@@ -21,7 +21,7 @@ type Generator struct {
 	Name       string // the label, or label["key"]
 	Ref        string // generator.small, generator.models["a"]
 	Problems   []*Problem
-	Endpoint   string // a URL; "" when Command is set
+	Endpoint   string // a URL; "" if Command is set
 	Command    []string
 	Env        []EnvVar
 	Model      string
@@ -30,11 +30,11 @@ type Generator struct {
 	Parameters string        // a JSON object; "" by default
 	Attempts   int           `hcl:"attempts"`
 	Directory  string        // absolute
-	File       string        // "" leaves it to the problem
+	File       string        // "" means the problem's default
 	Timeout    time.Duration `hcl:"timeout"`
 	PerMinute  int           `hcl:"requests_per_minute"` // requests of each key; 0 means no limit
 	AtOnce     int           `hcl:"concurrency"`         // as above; 0 means the default
-	Price      *Price        // nil is unknown
+	Price      *Price        // nil if unknown
 	Retry      Retry
 	Template   *Expr // of the prompt; nil means the default prompt
 	Range      diag.Range
@@ -151,8 +151,8 @@ func (b *block) chatEndpoint(keys bool) string {
 	return text
 }
 
-// keys returns the names of the secrets that hold keys. They are read when they are used, so that users
-// without them can evaluate: no value is needed here.
+// keys returns the names of the secrets that hold keys. They are read on use, so that users without keys
+// can evaluate.
 func (b *block) keys() []string {
 	attr := b.attrs["keys"]
 	b.schemaOf("keys", TypeSecrets)
@@ -188,7 +188,7 @@ func elements(expr hclsyntax.Expression) []hclsyntax.Expression {
 	return []hclsyntax.Expression{expr}
 }
 
-// secretReference returns the name in secret.<name>, or "" for any other expression.
+// secretReference returns the name in secret.<name>, or "" for other expressions.
 func secretReference(expr hclsyntax.Expression) string {
 	ref, ok := expr.(*hclsyntax.ScopeTraversalExpr)
 	if !ok || ref.Traversal.RootName() != "secret" || len(ref.Traversal) != 2 {
@@ -278,9 +278,9 @@ var PromptShape = cty.Object(map[string]cty.Type{
 type PromptInput struct {
 	Problem, Title, Description, Checkpoint string
 	Spec                                    string // the task text
-	Entry                                   string // that starts a solution
+	Entry                                   string // command that starts a solution
 	File                                    string // path of code without a name
-	Code                                    string // of the checkpoint before, as fenced blocks; "" at the first
+	Code                                    string // of the previous checkpoint, as fenced blocks; "" for the first
 	Attempt                                 int
 }
 
@@ -292,7 +292,7 @@ func (g *Generator) PromptSource() string {
 	return g.Template.Source()
 }
 
-// Prompt evaluates the prompt's expression, which there must be. It is safe for concurrent use.
+// Prompt evaluates the prompt's expression, which must be set. It is safe for concurrent use.
 func (g *Generator) Prompt(in PromptInput) (string, error) {
 	v, findings := g.Template.Eval(cty.ObjectVal(map[string]cty.Value{
 		"problem": cty.StringVal(in.Problem), "title": cty.StringVal(in.Title), "description": cty.StringVal(in.Description),

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 	"github.com/fevalgraph/fevalgraph/lang/funcs"
 )
 
@@ -68,25 +69,26 @@ func (l *loader) give(v cty.Value) {
 	})
 }
 
-// within reports whether an absolute path leads into the project, or below a path that the user passed. The
-// result depends on each directory on the way being a directory or a link.
+// within reports whether an absolute path leads into the project, or below a path that the user passed.
+// The result depends on whether each directory in the path is a link.
 func (l *loader) within(path string) bool {
 	for at := path; at != l.root && at != filepath.Dir(at); at = filepath.Dir(at) {
 		l.input("link", at)
 	}
 	real := l.realOf(path)
-	if !escapes(l.realDir(l.root), real) {
+	if subpath.Contains(l.realDir(l.root), real) {
 		return true
 	}
 	for _, given := range l.given {
-		if !escapes(given, real) {
+		if subpath.Contains(given, real) {
 			return true
 		}
 	}
 	return false
 }
 
-// realOf resolves the symbolic links of a path. A dangling link can have any result: it cannot be read.
+// realOf resolves the symbolic links of a path. The result for a dangling link is unspecified: it cannot
+// be read.
 func (l *loader) realOf(path string) string {
 	if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		if real, err := filepath.EvalSymlinks(path); err == nil {

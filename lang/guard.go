@@ -8,10 +8,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/funcs"
 )
 
-// The library's evaluator has no bounds: an expression of a line can loop for ever, or make a text that is
-// larger than memory. So expressions are rewritten after parsing: the collections of loops, the parts of
-// templates and the operands of calculations pass through functions that no configuration can name, and that
-// use up the budget of the load.
+// The library's evaluator has no limits: a short expression can loop for ever, or build a text larger than
+// memory. So expressions are rewritten after parsing: the collections of loops, the parts of templates and
+// the operands of calculations pass through functions that configurations cannot name, and that use up the
+// budget of the load.
 
 // guard guards the expressions of a body.
 func guard(body *hclsyntax.Body) {
@@ -96,7 +96,7 @@ func guardNumber(e hclsyntax.Expression) hclsyntax.Expression {
 // iteration is the fixed cost of an iteration, in parts of expressions.
 const iteration = 8
 
-// guardCall returns a call with the range of its first argument, so that its errors have that position.
+// guardCall returns a call with the range of its first argument, so that its errors have this position.
 func guardCall(name string, args ...hclsyntax.Expression) hclsyntax.Expression {
 	rng := args[0].Range()
 	return &hclsyntax.FunctionCallExpr{Name: name, Args: args, NameRange: rng, OpenParenRange: rng, CloseParenRange: rng}

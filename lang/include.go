@@ -11,8 +11,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/funcs"
 )
 
-// include adds the files that src's fevalgraph block names. This happens before anything has a value, so
-// only path.* can be referred to.
+// include adds the files that src's fevalgraph block names. This happens before any evaluation, so they
+// can only refer to path.*.
 func (l *loader) include(src *source) {
 	for _, syntax := range src.body.Blocks {
 		if syntax.Type != "fevalgraph" {

@@ -76,7 +76,7 @@ func (p *Problem) invalidate(mistakes diag.List) {
 }
 
 // keepSharedNames invalidates each of d's problems that shares its name with another one: a result of that
-// name would be ambiguous, so neither is judged, and each is called by its default name.
+// name would be ambiguous, so none of them is judged, and each has its default name.
 func (l *loader) keepSharedNames(d *decl, insts []instance, made []*Problem) {
 	named := map[string][]*Problem{}
 	for _, p := range made {

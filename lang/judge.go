@@ -20,19 +20,19 @@ type Judge struct {
 	CheckerFrom   *OutputRef
 	Include       []string // directories with headers for it
 	IncludeFrom   *OutputRef
-	TestDataFrom  *OutputRef    // the files of cases are in it
+	TestDataFrom  *OutputRef    // contains the files of cases
 	CheckerFlags  []string      `hcl:"checker_flags"`
-	CheckerTime   time.Duration `hcl:"checker_time"`   // 0: 10s, or in ModeInteractive four times the case's
-	CheckerMemory int64         `hcl:"checker_memory"` // 0: 256MiB, or as above
-	Language      string        `hcl:"language"`       // of every solution; "" means by the name of each
-	Filename      string        `hcl:"filename"`       // of a solution's source; "" means by its language
+	CheckerTime   time.Duration `hcl:"checker_time"`   // 0 means 10s or, with ModeInteractive, four times the case's
+	CheckerMemory int64         `hcl:"checker_memory"` // 0 means 256MiB, or as above
+	Language      string        `hcl:"language"`       // of every solution; "" means by file name
+	Filename      string        `hcl:"filename"`       // of a solution's source; "" means by language
 	Flags         []string      `hcl:"flags"`          // of the compiler for solutions
 	CompileTime   time.Duration `hcl:"compile_time"`   // processor time
 	CompileMemory int64         `hcl:"compile_memory"` // bytes
 	Output        int64         `hcl:"output"`         // bytes of output that a solution can print
 	Processes     int           `hcl:"processes"`      // of a solution at a time
 	Compat        string        `hcl:"compat"`         // "safe", or the name of a benchmark whose rules apply
-	Weights       bool          `hcl:"weights"`        // subtasks count by their Score
+	Weights       bool          `hcl:"weights"`        // subtasks are weighted by Score
 	Subtasks      []Subtask
 	Range         diag.Range
 }
@@ -59,7 +59,7 @@ type Case struct {
 type Reference struct {
 	Name        string // unique in its problem
 	Checkpoints []SolutionCheckpoint
-	Solver      *Solver // makes its answers; nil if they have sources
+	Solver      *Solver // produces its answers; nil if they have sources
 	Expect      string  // ExpectPass, ExpectFail, or a range of scores: "20..80", "..0"
 	// Low and High bound the scores of a range. If a single score decides about passing, Low is the lowest that
 	// passes.
@@ -88,7 +88,7 @@ func (b *block) judge() *Judge {
 	return j
 }
 
-// checkerSource reads the program that judges, which depends on the mode.
+// checkerSource reads the checker or, depending on the mode, the interactor.
 func (b *block) checkerSource(j *Judge) {
 	wanted, other := "checker", "interactor"
 	if j.Mode == ModeInteractive {
@@ -165,7 +165,7 @@ type limits struct {
 	memory      int64
 }
 
-// limits reads the block's limits. Limits that it does not set are those of outer.
+// limits reads the block's limits. Unset limits are inherited from outer.
 func (b *block) limits(outer limits) limits {
 	if d, g := b.duration("time"); g == isSet {
 		outer.time = d
@@ -223,10 +223,11 @@ func (n naming) file(b *block, name string) string {
 	return text
 }
 
-// maxCases keeps a typo from filling the memory with nodes. Whether files from a task exist is unknown here.
+// maxCases prevents a typo from filling the memory with nodes: for files of a task, existence is unknown
+// here.
 const maxCases = 100_000
 
-// subtasks reads the cases. Numbers go on from subtask to subtask.
+// subtasks reads the cases. Numbers continue from subtask to subtask.
 func (b *block) subtasks(j *Judge) {
 	outer, files := b.limits(limits{time: defaultCaseTime, memory: defaultCaseMemory}), b.naming(j)
 	number, named := 0, map[string]Case{}
@@ -273,8 +274,8 @@ func (b *block) subtasks(j *Judge) {
 	}
 }
 
-// numbered returns the n cases after a number. Only the first missing file is reported: the others rarely
-// add information. Files that a task makes are checked when it has run.
+// numbered returns n cases, numbered after a number. Only the first missing file is reported: the others
+// rarely add information. Files that a task makes are checked when it has run.
 func (b *block) numbered(files naming, own limits, after, n int) []Case {
 	if files.dir == "" && files.from == nil {
 		return nil
@@ -325,7 +326,7 @@ func (b *block) explicitCase(files naming, own limits) Case {
 	return b.limits(own).of(c)
 }
 
-// LanguageOf returns the language of a source file, from j or by its name, or "".
+// LanguageOf returns the language of a source file, from j or the file's name, or "".
 func (j *Judge) LanguageOf(source string) string {
 	if j.Language != "" {
 		return j.Language

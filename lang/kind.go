@@ -8,17 +8,18 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/frozen"
 )
 
-// BackendKind describes the blocks of a kind of backend. Options hand kinds over. Only the kind local is part of
-// the language, because the backend local.host exists without a block.
+// BackendKind describes the blocks of a kind of backend. Options contain the kinds. Only the kind local is
+// part of the language, because the backend local.host exists without a block.
 type BackendKind struct {
 	// Schema has the kind as name, and the rows that blocks have beyond those of all backends. A row image makes a
 	// Container, with mount blocks, and a block resources makes Machines.
 	Schema BlockSchema
-	// Attributes is a zero struct. Rows fill its fields that name them by an hcl tag, as they do those of Backend,
-	// Container and Machines. The tag keys:"-" marks a field that changes no verdict, is secret, or whose content has
-	// its own nodes.
+	// Attributes is a zero struct. Rows fill its fields with their names as hcl tags, as for Backend,
+	// Container and Machines. The tag keys:"-" marks a field that does not change verdicts, is secret, or
+	// whose content has separate nodes.
 	Attributes any
-	// Check rejects what no row can, and completes made and attributes, a pointer to the struct. It can be nil.
+	// Check rejects combinations that no row can reject, and completes made and attributes, a pointer to the
+	// struct. It can be nil.
 	Check func(b *Block, made *Backend, attributes any)
 	// NoCommands is set for kinds that evaluate only problems with a judge block: the reason, as a sentence without
 	// its full stop.
@@ -54,7 +55,8 @@ func (k *BackendKind) decode(b *block, made *Backend) {
 	made.Attributes = NewAttributes(attributes)
 }
 
-// Attributes returns a pointer to the attributes of a backend's kind, for callers that know no kind; nil if it has none.
+// Attributes returns a pointer to the attributes of a backend's kind, for callers that do not know the
+// kind; nil if it has none.
 func (x *Extensions) Attributes(b *Backend) any {
 	for _, k := range x.backendKinds() {
 		if k.Schema.Name == b.Kind && k.Attributes != nil {
@@ -95,7 +97,7 @@ func AttributesOf[T any](b *Backend) *T {
 	return b.attributes(new(T)).(*T)
 }
 
-// Block is a block that is being decoded, as forms and kinds of backends see it.
+// Block is the view of a block during decoding for forms and kinds of backends.
 type Block = block
 
 // Has reports whether the block sets an attribute, even to null.

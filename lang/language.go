@@ -76,7 +76,7 @@ func describeFunction(name string, f function.Function) FunctionSchema {
 	return s
 }
 
-// At returns the row of the innermost of the blocks around a position, or nil if one of them is unknown. For
+// At returns the row of the innermost block around a position, or nil if one of the blocks is unknown. For
 // an empty path, the row has the blocks of a file.
 func (described *Language) At(path []Enclosing) *BlockSchema {
 	row := &BlockSchema{Name: "configuration", Blocks: described.Blocks}

@@ -13,8 +13,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/funcs"
 )
 
-// Load reads a configuration. It returns every finding at once, sorted by position. When any is an error,
-// the Config is incomplete and must not be run.
+// Load reads a configuration. It returns all findings, sorted by position. If any is an error, the Config
+// is incomplete and must not be run.
 func Load(o Options) (*Config, diag.List) {
 	loaded, failed := make(chan *loader, 1), make(chan any, 1)
 	load := func() {
@@ -31,7 +31,7 @@ func Load(o Options) (*Config, diag.List) {
 	if o.Done == nil {
 		load()
 	} else {
-		go load() // evaluation can take any time and cannot be cancelled, but for the end of the process
+		go load() // evaluation can take arbitrarily long and cannot be cancelled, except by ending the process
 	}
 	select {
 	case l := <-loaded:
@@ -45,7 +45,7 @@ func Load(o Options) (*Config, diag.List) {
 
 // loader is the state of one Load.
 type loader struct {
-	ctx     context.Context // its end makes the partial result useless
+	ctx     context.Context // after its end, the result is not used
 	options Options
 	base    string // absolute Options.Dir: names of files are shown relative to it
 	root    string // absolute directory of the main file
@@ -69,8 +69,8 @@ type loader struct {
 	instances  instances
 	results    map[string]recordedFiles // by directory and patterns
 	calling    sync.Mutex               // see Expr
-	unresolved bool                     // no point in evaluating: a file did not parse
-	tolerant   bool                     // of files with syntax errors, the readable part is used
+	unresolved bool                     // a file did not parse, so evaluation is useless
+	tolerant   bool                     // use the readable part of files with syntax errors
 	uses       []use
 	budget     funcs.Budget // of its expressions
 }
@@ -129,7 +129,7 @@ func (l *loader) load() {
 	if l.options.References > 0 {
 		l.addReferences()
 	}
-	l.addRecords(l.options.Records)
+	l.addRecords(l.options.Recorded)
 }
 
 // input records that evaluation depends on a file or variable besides the HCL text.

@@ -37,7 +37,7 @@ func readCase(t *testing.T, file string) (*txtar.Archive, Options) {
 	}
 	dir := t.TempDir()
 	env := map[string]string{}
-	o := Options{Dir: dir, Version: "0.1.0", Extensions: *testExtensions(), Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
+	o := Options{Inputs: Inputs{Dir: dir}, Version: "0.1.0", Extensions: *testExtensions(), Env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
 	for _, f := range archive.Files {
 		if f.Name != "want" {
 			write(t, filepath.Join(dir, f.Name), f.Data)

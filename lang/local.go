@@ -3,10 +3,10 @@ package lang
 // LocalAttributes are the attributes of backend "local".
 type LocalAttributes struct {
 	Versions       []string `hcl:"versions"`        // shell commands whose output is part of the identity
-	PrivateNetwork bool     `hcl:"private_network"` // tests with ports get a private network, where the machine allows it
+	PrivateNetwork bool     `hcl:"private_network"` // tests with ports get a private network if the machine allows it
 	Isolation      string   `hcl:"isolation"`       // "full", "partial" or "none"; "" means the most that the machine allows
 	Readable       []string `hcl:"readable"`        // paths that commands can read besides those of the system
-	Unhashed       []string `hcl:"unhashed"`        // further such paths, whose content enters no key
+	Unhashed       []string `hcl:"unhashed"`        // as Readable, but the content enters no key
 }
 
 func localKind() BackendKind {

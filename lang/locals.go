@@ -11,7 +11,7 @@ import (
 // Locals of a block are values of each of its instances. They are not declarations of the configuration:
 // nothing outside of the block can refer to them, and they have a separate order of evaluation.
 
-// declareOwn collects the locals that d declares for itself.
+// declareOwn collects the locals that d declares in its block.
 func (l *loader) declareOwn(d *decl) {
 	if d.block == nil || d.schema.Block("locals") == nil {
 		return
@@ -55,8 +55,8 @@ func (d *decl) ownLocal(name string) *decl {
 	return nil
 }
 
-// resolveOwn resolves a reference to a local that d declares for itself; false
-// when it goes elsewhere, too or alone.
+// resolveOwn resolves a reference to locals of d's own block; it returns false if the reference has other
+// targets as well or instead.
 func (l *loader) resolveOwn(d *decl, t hcl.Traversal, n names, f *finding) (bool, *finding) {
 	name, rng := stepName(t, 1)
 	own := d.ownLocal(name)

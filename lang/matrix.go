@@ -8,7 +8,7 @@ import (
 )
 
 // matrix reads a suite's axes and returns their cells. Missing axes contain every value; they follow the
-// axes in the file. A list of pairs is the axis of solutions.
+// axes in the file. A list of pairs replaces the axis of solutions.
 func (b *block) matrix(repeat int) []Cell {
 	solutions, paired := b.paired()
 	if !paired.usable() {

@@ -31,7 +31,7 @@ problem "p" {
 			t.Fatal(err)
 		}
 	}
-	cfg, found := Load(Options{Dir: dir})
+	cfg, found := Load(Options{Inputs: Inputs{Dir: dir}})
 	if cfg == nil || len(found) > 0 {
 		t.Fatal(found)
 	}

@@ -2,17 +2,11 @@ package lang
 
 // Options specifies what to load, and the sources of outside values.
 type Options struct {
-	Dir      string   // directory that holds fevalgraph.hcl; "" means "."
-	File     string   // replaces fevalgraph.hcl, relative to Dir; its siblings *.feval.hcl still load
-	Vars     []string // "k=v" as given by --var, in order
-	VarFiles []string // as given by --var-file, in order, relative to Dir
+	Inputs
 
-	// Env is the only access to the environment: for FEVALGRAPH_VAR_x of variables and for secrets. Nil
-	// means an empty environment.
+	// Env reads the environment, for FEVALGRAPH_VAR_x of variables and for secrets. Nil means an empty
+	// environment.
 	Env func(name string) (string, bool)
-
-	// Within are directories that count as the project's, besides its own.
-	Within []string
 
 	// Overlay returns the text of a file that is open in an editor, by its absolute path; it replaces the
 	// file on disk. It returns false for other files. Nil means that no file is open.
@@ -22,20 +16,37 @@ type Options struct {
 	Done <-chan struct{}
 
 	Version string // of the program, for required_version; not a version number: unchecked
-	AdHoc   *AdHoc // adds a solution without a block
-	// References is the number of repeats in a suite of the solutions that problems ship; 0 means without
-	// them.
-	References int
-	// Records are directories in which other programs recorded solutions, which are added to those that blocks declare.
-	Records []string
+	Additions
 	Extensions
 }
 
-// Extensions are parts of the language that the program hands over.
+// Inputs are the files and variables of a configuration.
+type Inputs struct {
+	Dir      string   // directory of fevalgraph.hcl; "" means "."
+	File     string   // replaces fevalgraph.hcl, relative to Dir; its siblings *.feval.hcl still load
+	Vars     []string // "k=v" from --var, in order
+	VarFiles []string // from --var-file, in order, relative to Dir
+	Within   []string // directories that count as the project's, besides Dir
+}
+
+// Additions are solutions that no block declares.
+type Additions struct {
+	AdHoc *AdHoc // nil adds none
+	// References is the number of repeats in a suite of the solutions that problems ship; 0 means no such
+	// suite.
+	References int
+	// Recorded are directories in which other programs recorded solutions.
+	Recorded []string
+}
+
+// Any reports whether solutions are added.
+func (a *Additions) Any() bool { return a.AdHoc != nil || a.References > 0 || len(a.Recorded) > 0 }
+
+// Extensions contains parts of the language that the program provides.
 type Extensions struct {
-	// Readers read problems and solutions that are written down in other forms.
+	// Readers read problems and solutions in other formats.
 	Readers   []Reader
-	Functions []Function // for such forms
+	Functions []Function // for such formats
 	// Results reads files with results of other programs, by contender. The error names a file.
 	Results func(files *ReaderFiles, paths []string) ([]*RecordedResults, error)
 	Kinds   []BackendKind

@@ -69,8 +69,8 @@ type hop struct {
 	need need
 }
 
-// shortestCycle returns a shortest path from the group's first member back to itself, or nil if it is in no
-// cycle.
+// shortestCycle returns a shortest path from the group's first member back to itself, or nil if it is not
+// part of a cycle.
 func shortestCycle(group []*decl) []hop {
 	start := group[0]
 	came := map[*decl]hop{}

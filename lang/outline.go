@@ -13,11 +13,11 @@ type Item struct {
 	Kind       string // of a block; "local"
 	Title      string // as written: problem "kvstore"
 	Start, End int
-	Name       [2]int // where its header, or its name, is
+	Name       [2]int // position of its header or name
 	Items      []Item
 }
 
-// Outline returns the blocks of a text, as far as it can be read.
+// Outline returns the blocks in the readable part of a text.
 func Outline(text []byte) []Item {
 	file, _ := parseConfig(text, "")
 	if file == nil {
@@ -54,7 +54,7 @@ type Fold struct {
 	Comment    bool
 }
 
-// Folds returns the parts of a text that can be folded, by their ends.
+// Folds returns the foldable parts of a text, sorted by end.
 func Folds(text []byte) []Fold {
 	tokens, _ := hclsyntax.LexConfig(text, "", hcl.InitialPos)
 	var folds []Fold

@@ -17,12 +17,12 @@ type outsideValue struct {
 	at     finding // the range for errors
 }
 
-// assignments are the values from outside, before it is known whether the variables exist.
+// assignments contains the values from outside, which may be for undeclared variables.
 type assignments struct {
-	flags map[string]string // --var; the last one wins
+	flags map[string]string // --var; the last value wins
 	order []string          // names in flags, as first given
-	files []*source         // --var-file, then *.auto.vars.hcl: a later file of the same sort wins
-	given int               // how many of files are --var-file
+	files []*source         // --var-file, then *.auto.vars.hcl: within each kind, a later file wins
+	given int               // number of --var-file in files
 }
 
 // readAssignments collects --var, --var-file and *.auto.vars.hcl and reports
@@ -134,7 +134,7 @@ func (b *block) variableValue(wanted cty.Type) *outsideValue {
 	return nil
 }
 
-// fromFiles returns the value that the last of files gives.
+// fromFiles returns the value in the last file that sets it.
 func (b *block) fromFiles(files []*source) (*outsideValue, bool) {
 	for i := len(files) - 1; i >= 0; i-- {
 		attr := files[i].body.Attributes[b.label()]
@@ -153,8 +153,8 @@ func (b *block) fromFiles(files []*source) (*outsideValue, bool) {
 	return nil, false
 }
 
-// fromText parses a value given as text: literally when the variable holds a string, number or bool, and as
-// an HCL expression otherwise.
+// fromText parses a value: literally if the variable is a string, number or bool, and otherwise as an HCL
+// expression.
 func (b *block) fromText(text, source, shown string, wanted cty.Type) *outsideValue {
 	at := finding{}
 	if wanted == cty.DynamicPseudoType {
@@ -178,7 +178,7 @@ func (b *block) fromText(text, source, shown string, wanted cty.Type) *outsideVa
 	return &outsideValue{v, source, at}
 }
 
-// defaultType returns the type that an untyped variable expects of text: its default's type, or string.
+// defaultType returns the type for text assigned to an untyped variable: its default's type, or string.
 func (b *block) defaultType() cty.Type {
 	if attr := b.attrs["default"]; attr != nil && !b.l.bad[attr.Expr.Range()] {
 		if v, problems := attr.Expr.Value(b.ctx); !problems.HasErrors() && v.Type() != cty.DynamicPseudoType {

@@ -11,10 +11,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 )
 
-// Paired is the meaning of a list of pairs.
+// Paired is a resolved list of pairs.
 type Paired struct {
-	Solutions []*Solution  // in the order of the list, each once
-	Places    []diag.Range // of the pairs that name them
+	Solutions []*Solution  // distinct, in the order of the list
+	Places    []diag.Range // positions of the pairs that name them
 	Lacking   []Lacking    // pairs without a solution, in the order of the list
 }
 
@@ -25,7 +25,7 @@ type Lacking struct {
 	Range    diag.Range
 }
 
-// maxAlike bounds the findings of one kind that are shown for a list.
+// maxAlike limits the shown findings of a kind for a list.
 const maxAlike = 20
 
 // ReadPairs reads the list of pairs in a file; see package pairs for its form. A solution is named by its
@@ -81,7 +81,7 @@ type pairing struct {
 	Paired
 	problems map[string]*Problem
 	named    map[solutionName]*Solution
-	placed   map[solutionName][]*Solution // by the last part of a source's path; that of failed ones without extension
+	placed   map[solutionName][]*Solution // by the last part of a source's path, without extension for failed ones
 	names    []string                     // of problems
 	first    map[*Solution]int            // line
 	lacking  map[solutionName]int         // as above
@@ -223,7 +223,7 @@ func (l *limited) list() diag.List {
 		Detail: fmt.Sprintf("There are %d more such lines in %q.", l.more, last.Range.File), Range: last.Range})
 }
 
-// limit does the same to findings that are there.
+// limit does the same for existing findings.
 func limit(findings diag.List) diag.List {
 	var l limited
 	for _, d := range findings {
@@ -244,7 +244,7 @@ func (b *block) paired() ([]*Solution, presence) {
 		findings = append(findings, paired.Findings()...)
 	}
 	errors := findings.HasErrors()
-	if b.l.anyFailed("problem", "solution") { // a pair can name a problem or solution with an error
+	if b.l.anyFailed("problem", "solution") { // a pair can name an invalid problem or solution
 		findings = slices.DeleteFunc(findings, func(d diag.Diagnostic) bool { return d.Code == "unknown-pair" })
 	}
 	for _, d := range findings {

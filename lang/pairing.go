@@ -10,8 +10,8 @@ func (p *Problem) RunsOn(b *Backend) bool {
 	return p.Kind() == "" || p.Judge != nil && b.Judges || p.Judge == nil && b.Commands
 }
 
-// runnable filters the pairs of a cross product that can run. A solution that is left without any backend is
-// reported, once for its problem.
+// runnable filters the pairs of a cross product that can run. It reports a solution without any backend
+// left, once per problem.
 func (l *loader) runnable(cells []Cell, report func(*Problem, finding)) []Cell {
 	runs, told := map[*Solution]bool{}, map[*Problem]bool{}
 	for _, c := range cells {
@@ -28,7 +28,7 @@ func (l *loader) runnable(cells []Cell, report func(*Problem, finding)) []Cell {
 	return slices.DeleteFunc(cells, func(c Cell) bool { return !c.Solution.Problem.RunsOn(c.Backend) })
 }
 
-// unpaired returns the finding that no backend can evaluate p.
+// unpaired returns the finding that p has no suitable backend.
 func unpaired(p *Problem) finding {
 	f := finding{code: "no-backend", summary: "No backend for a problem", detail: fmt.Sprintf("%s is a %s problem, and no backend here can evaluate it.", p.Ref, p.Kind())}
 	f.hint = `declare one, such as backend "local" "host" {}`

@@ -35,7 +35,7 @@ func EscapeGlob(path string) string {
 	return b.String()
 }
 
-// matchesAny reports whether anything on disk matches an absolute pattern.
+// matchesAny reports whether an absolute pattern matches any file.
 func matchesAny(pattern string) (bool, error) {
 	dir, rest := splitGlob(pattern)
 	found := false
@@ -49,16 +49,10 @@ func matchesAny(pattern string) (bool, error) {
 	return found, err
 }
 
-// isRelativeInside reports whether a slash-separated path leads below its start, without "." and "..".
+// isRelativeInside reports whether a slash-separated path is relative and contains neither "." nor "..".
 func isRelativeInside(p string) bool {
 	return p != "" && p != "." && !path.IsAbs(p) && path.Clean(p) == p && p != ".." && !strings.HasPrefix(p, "../") &&
 		!strings.ContainsAny(p, "\\\x00")
-}
-
-// escapes reports whether an absolute path is outside of root.
-func escapes(root, absolute string) bool {
-	rel, err := filepath.Rel(root, absolute)
-	return err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // stat looks up the path in an attribute, and reports errors at the attribute.

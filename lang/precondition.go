@@ -6,8 +6,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// preconditionsMet checks the preconditions of an instance, also those from dynamic blocks, and reports each
-// violation. A precondition with an unknown value, because of another error, is not met either.
+// preconditionsMet checks the preconditions of an instance, including those from dynamic blocks, and
+// reports each violation. A precondition with an unknown value, because of another error, is not met
+// either.
 func (l *loader) preconditionsMet(d *decl) bool {
 	before := d.failed
 	d.failed = false
@@ -35,7 +36,7 @@ func (b *block) precondition() {
 	b.fail(f)
 }
 
-// bodyOf returns the blocks of some kinds in a body, written or made by dynamic, without attributes.
+// bodyOf returns the literal and dynamic blocks of some kinds in a body, without attributes.
 func bodyOf(body *hclsyntax.Body, wanted func(kind string) bool) *hclsyntax.Body {
 	part := &hclsyntax.Body{SrcRange: body.SrcRange, EndRange: body.EndRange}
 	for _, b := range body.Blocks {

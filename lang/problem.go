@@ -84,7 +84,7 @@ func (l *loader) problem(d *decl, inst instance) *Problem {
 	return p
 }
 
-// driverParts reads what a problem of its driver has.
+// driverParts reads the blocks and attributes that belong to the problem's driver.
 func (b *block) driverParts(p *Problem) {
 	if p.Scored() {
 		b.nameless(p)
@@ -175,8 +175,8 @@ func (p *Problem) NeedsEntry() bool {
 // hintEntry is the hint for a solution without an entry.
 const hintEntry = `write such as entry = "python main.py"; or import = "separate" into the pytest block, if the tests import it`
 
-// nameless adds the checkpoint of a problem that gives scores. Attributes that only the tests of a pytest
-// problem can use are refused: they would have no effect.
+// nameless adds the checkpoint of a problem that gives scores. Attributes that only tests of pytest
+// problems use are errors: they would have no effect.
 func (b *block) nameless(p *Problem) {
 	for _, kid := range b.kids {
 		switch kid.schema.Name {

@@ -62,7 +62,7 @@ func (b *block) testRoot(root string, mayLack bool) bool {
 	return true
 }
 
-// declaresOptions reports whether the tests' conftest.py names the options that pytest is started with.
+// declaresOptions reports whether the tests' conftest.py mentions the options that pytest is started with.
 func (b *block) declaresOptions(root string) bool {
 	file := filepath.Join(root, "conftest.py")
 	b.l.input("file", file)
@@ -76,7 +76,7 @@ func (b *block) declaresOptions(root string) bool {
 	return strings.Contains(string(text), "--entrypoint") && strings.Contains(string(text), "--checkpoint")
 }
 
-// discovered returns a checkpoint for each test file, as if a block without attributes stood for it.
+// discovered returns a checkpoint for each test file, as if a block without attributes declared it.
 func (b *block) discovered(p *Pytest) (all []*block) {
 	if p == nil || p.Root == "" {
 		return nil

@@ -25,8 +25,8 @@ import (
 // Reader reads input in another format than HCL, such as the directory of a benchmark's problem. Its block
 // expands to attributes and blocks of the enclosing block. HCL takes precedence over the result.
 type Reader struct {
-	// Block is the reader's block. Its attributes are strings; paths are made absolute, and
-	// the first of them is where a problem is read from.
+	// Block is the reader's block. Its attributes are strings; paths are made absolute, and the first one is
+	// the path of the problem.
 	Block BlockSchema
 	// Owner is the kind of the enclosing block: "problem" or "solution".
 	Owner string
@@ -64,7 +64,7 @@ func (m *Made) name() (name any, named bool) {
 type MadeBlock struct {
 	Kind   string
 	Labels []string
-	At     diag.Range // the position that it was read from; zero means the reader's block
+	At     diag.Range // position in the input; zero means the reader's block
 	Made
 }
 
@@ -87,7 +87,7 @@ func (f *ReaderFiles) Open(path string) (*os.File, error) { return f.place().Ope
 // Read returns the text of a file. The error for a missing file wraps fs.ErrNotExist.
 func (f *ReaderFiles) Read(path string) (string, error) { return f.place().ReadFile(path) }
 
-// Exists reports whether anything is at a path.
+// Exists reports whether a path exists.
 func (f *ReaderFiles) Exists(path string) bool {
 	path = f.place().Resolve(path)
 	f.l.input("exists", path)
@@ -95,7 +95,7 @@ func (f *ReaderFiles) Exists(path string) bool {
 	return err == nil
 }
 
-// Present reports whether an entry is at a path, be it a link that leads nowhere.
+// Present reports whether a path exists, even as a dangling link.
 func (f *ReaderFiles) Present(path string) bool {
 	path = f.place().Resolve(path)
 	f.l.input("link", path)
@@ -110,7 +110,7 @@ func (f *ReaderFiles) YAML(path string) (*yaml.Node, *diag.Diagnostic) {
 		decoder := yaml.NewDecoder(strings.NewReader(text))
 		err := funcs.CheckYAML(text)
 		if err == nil {
-			if err = decoder.Decode(&document); errors.Is(err, io.EOF) { // no document
+			if err = decoder.Decode(&document); errors.Is(err, io.EOF) { // contains no document
 				err = nil
 			}
 		}
@@ -166,10 +166,10 @@ func (f *ReaderFiles) Glob(dir, pattern string) ([]string, error) {
 	return f.place().Glob(dir, pattern)
 }
 
-// Function is a function of the language for another form of problems.
+// Function is a function of the language for another format of problems.
 type Function struct {
 	Name, Doc string
-	Params    []string // all of them are strings
+	Params    []string // all are strings
 	Call      func(files *ReaderFiles, args []string) (map[string]string, error)
 }
 
@@ -279,7 +279,7 @@ func (b *block) read(owner string, p *Problem) {
 	}
 }
 
-// wasRead identifies the input of a problem: the name of the reader's block, and its attributes.
+// wasRead records the input of a problem: the name of the reader's block, and its attributes.
 type wasRead struct {
 	reader string
 	given  map[string]string
@@ -379,7 +379,7 @@ func textMap[M ~map[string]string](texts M) cty.Value {
 	return cty.MapVal(values)
 }
 
-// kindOfDriver returns the driver that a block of a problem is or expands to, or "".
+// kindOfDriver returns the driver that a block of a problem is, or expands to, or "".
 func (l *loader) kindOfDriver(block string) string {
 	at := slices.IndexFunc(l.options.Readers, func(r Reader) bool { return r.Owner == "problem" && r.Block.Name == block })
 	if at < 0 {

@@ -60,7 +60,7 @@ func readProject(t *testing.T, list, problem string) (*lang.Config, diag.List) {
 			t.Fatal(err)
 		}
 	}
-	return lang.Load(lang.Options{Dir: dir, Extensions: lang.Extensions{Readers: listReader()}})
+	return lang.Load(lang.Options{Inputs: lang.Inputs{Dir: dir}, Extensions: lang.Extensions{Readers: listReader()}})
 }
 
 // What is read stands where nothing is written in HCL; of a block that both have, HCL's attributes win.

@@ -11,11 +11,11 @@ import (
 )
 
 // references collects the dependencies of an expression besides its text: one line "reference = value" for
-// each reference, and for each function of the configuration its definition and its own dependencies. Names
-// that are not in scope, such as self, are left out.
+// each reference, and for each function of the configuration its definition and its own dependencies. It
+// omits names that are not in scope, such as self.
 //
-// Sensitive values never make a line. If such a value comes from a local, the local's expression makes a
-// line instead, so that the text around a secret counts.
+// Sensitive values have no line. If such a value comes from a local, the local's expression has a line
+// instead, so that the text around a secret counts.
 type references struct {
 	l       *loader
 	within  *decl // whose locals can be referred to; nil outside of a block
@@ -89,7 +89,7 @@ func (r *references) outside(visit func()) {
 	r.within = within
 }
 
-// first reports whether d is met for the first time.
+// first reports whether d is visited for the first time.
 func (r *references) first(d *decl) bool {
 	if slices.Contains(r.seen, d.addr()) {
 		return false
@@ -98,7 +98,7 @@ func (r *references) first(d *decl) bool {
 	return true
 }
 
-// sorted returns each line once.
+// sorted returns the distinct lines, sorted.
 func (r *references) sorted() []string {
 	lines := slices.Clone(r.lines)
 	slices.Sort(lines)

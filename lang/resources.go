@@ -6,7 +6,7 @@ import (
 )
 
 // Resources are the required resources of machines that judge a problem, in the syntax of clouds: "L4:1",
-// "8+", "200". They enter no key. Empty texts mean no requirement.
+// "8+", "200". They enter no key. Empty strings mean no requirement.
 type Resources struct {
 	Accelerators, Cloud, Region, Instance, CPUs, Memory, Disk, Image string
 	Nodes                                                            string // machines of a cluster, a whole number
@@ -54,7 +54,7 @@ func (r Resources) Over(base Resources) Resources {
 	return r
 }
 
-// String lists the set fields, such as "cpus=2,memory=4". Only equal Resources have equal texts.
+// String lists the set fields, such as "cpus=2,memory=4". Different Resources have different strings.
 func (r Resources) String() string {
 	names, values := r.Fields()
 	for i, value := range values {

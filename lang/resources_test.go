@@ -12,7 +12,7 @@ func TestResourcesBlock(t *testing.T) {
 		dir := t.TempDir()
 		write(t, dir+"/tests/test_a.py", nil)
 		write(t, dir+"/fevalgraph.hcl", fmt.Appendf(nil, "problem \"p\" {\n  pytest { root = \"tests\" }\n  checkpoint \"a\" {}\n  resources {\n%s\n  }\n}\n", attributes))
-		c, list := Load(Options{Dir: dir})
+		c, list := Load(Options{Inputs: Inputs{Dir: dir}})
 		if list.HasErrors() {
 			return Resources{}, diagText(list, dir)
 		}

@@ -31,7 +31,8 @@ func (l *loader) evaluateResult(d *decl) {
 	d.made = r
 }
 
-// measured reads how a metric computes its value: exactly one of several attributes.
+// measured reads the attribute that defines how a metric computes its value. Exactly
+// one must be set.
 func (b *block) measured(m *Metric) {
 	m.Value = b.expression("value", CellsShape, false)
 	ways := 0
@@ -67,7 +68,7 @@ func (l *loader) evaluateExport(d *decl) {
 	}
 }
 
-// suite reads an attribute that names a suite; nil when it does not.
+// suite reads an attribute that names a suite; nil if it does not.
 func (b *block) suite(name string) *Suite {
 	ref, g := b.reference(name, TypeSuite, "suite.")
 	if g != isSet {

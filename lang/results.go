@@ -60,7 +60,8 @@ func (l *loader) readResults(files *ReaderFiles, patterns []string) ([]*Recorded
 	return l.options.Results(files, slices.Compact(paths))
 }
 
-// contender returns the results that are those of a solution: the only ones, or those of its name or its label model.
+// contender returns the results for a solution: the only contender's, or those with its name or its label
+// model.
 func (f recordedFiles) contender(s *Solution) (*RecordedResults, error) {
 	if len(f.all) == 1 {
 		return f.all[0], nil
@@ -85,8 +86,8 @@ func (f recordedFiles) contender(s *Solution) (*RecordedResults, error) {
 	return nil, fmt.Errorf("the files have results of %s, but none of %s", diag.Some(others), strings.Join(names, " or "))
 }
 
-// score returns the recorded score of a problem. A problem is called by its name or, if that is unique, by the part of a
-// recorded name after the last slash.
+// score returns the recorded score of a problem. A problem is found by its name or, if that is unique, by
+// the part of a recorded name after the last slash.
 func (r *RecordedResults) score(problem string) (score *float64, known bool, err error) {
 	if score, known = r.Scores[problem]; known {
 		return score, true, nil
@@ -107,7 +108,7 @@ func (r *RecordedResults) score(problem string) (score *float64, known bool, err
 	return nil, false, fmt.Errorf("%s can each be the problem %s", diag.Some(names), problem)
 }
 
-// recordResults sets what the files of a solution's attribute results have recorded.
+// recordResults sets the recorded results from the files of a solution's attribute results.
 func (b *block) recordResults(s *Solution) {
 	patterns, g := b.texts("results")
 	if g != isSet || len(patterns) == 0 {

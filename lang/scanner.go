@@ -7,21 +7,21 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// frame is something that is open at a position: a block, a bracket of an expression, or a text with its
+// frame is an open construct at a position: a block, a bracket of an expression, or a text with its
 // templates.
 type frame struct {
 	closes    hclsyntax.TokenType
 	block     *Enclosing
-	statement []hclsyntax.Token // of a body: since it began a statement
+	statement []hclsyntax.Token // of a body: tokens of the current statement
 	names     *[]string         // of a body: the first names of its statements
 }
 
-// maxUnended bounds the unterminated texts of a file: after each, the rest is scanned again, as it is not
-// part of the text.
+// maxUnended limits the unterminated texts of a file: after each, the rest is scanned again, since it is
+// not part of the text.
 const maxUnended = 50
 
-// scan takes the tokens between two bytes. It returns where the line after a text without an
-// end begins, or -1.
+// scan consumes the tokens between two bytes. It returns the start of the line after an unterminated text,
+// or -1.
 func (s *scanner) scan(text []byte, from, at int) int {
 	tokens, _ := hclsyntax.LexConfig(text[from:], "", hcl.Pos{Byte: from, Line: 1, Column: 1})
 	for _, t := range tokens {
@@ -52,8 +52,8 @@ func isTextual(t hclsyntax.TokenType) bool {
 }
 
 type scanner struct {
-	watch   int       // byte whose body's names are wanted, or -1
-	around  *[]string // they
+	watch   int       // byte whose body's names are requested, or -1
+	around  *[]string // the requested names
 	frames  []frame
 	comment bool // the last token is unfinished
 }
@@ -99,7 +99,7 @@ func (s *scanner) take(t hclsyntax.Token) {
 	case t.Type == hclsyntax.TokenComment && !strings.HasSuffix(string(t.Bytes), "\n"):
 		return
 	case t.Type == hclsyntax.TokenNewline || t.Type == hclsyntax.TokenQuotedNewline || t.Type == hclsyntax.TokenComment: // includes the end of its line
-		if s.top().closes == hclsyntax.TokenCQuote { // a text that was not ended
+		if s.top().closes == hclsyntax.TokenCQuote { // an unterminated text
 			s.frames = s.frames[:len(s.frames)-1]
 		}
 		if s.top() == s.body() {
@@ -117,7 +117,7 @@ func (s *scanner) take(t hclsyntax.Token) {
 		return
 	}
 	if t.Type == hclsyntax.TokenCBrace || t.Type == s.top().closes {
-		for i := len(s.frames) - 1; i > 0; i-- { // closes the unclosed ones within, too
+		for i := len(s.frames) - 1; i > 0; i-- { // also closes unclosed ones inside
 			if s.frames[i].closes == t.Type {
 				s.frames = s.frames[:i]
 				break

@@ -13,7 +13,7 @@ type BlockSchema struct {
 	Attributes []AttributeSchema `json:"attributes,omitempty"`
 	Blocks     []BlockSchema     `json:"blocks,omitempty"` // nested
 	Kinds      []BlockSchema     `json:"kinds,omitempty"`  // additions for a first label of that name
-	Free       bool              `json:"free,omitempty"`   // any attribute is taken: locals
+	Free       bool              `json:"free,omitempty"`   // accepts any attribute: locals
 
 	title string   // name in messages, if not Name
 	later []string // kinds and nested blocks of a later version
@@ -26,17 +26,17 @@ type AttributeSchema struct {
 	Type     AttributeType `json:"type"`
 	Required bool          `json:"required,omitempty"`
 	Default  string        `json:"default,omitempty"` // HCL text of a fixed default; Doc describes computed ones
-	Values   []string      `json:"values,omitempty"`  // the only ones allowed
+	Values   []string      `json:"values,omitempty"`  // allowed values
 	Doc      string        `json:"doc"`
 	Path     bool          `json:"path,omitempty"`   // a file or directory, relative to the file that contains the attribute
 	Scope    string        `json:"scope,omitempty"`  // name in scope besides the global ones: checkpoint, cell, self; or static, outside
 	Refers   []string      `json:"refers,omitempty"` // prefixes of the references that it accepts; set by Schema
 
 	Secrets   bool `json:"-"` // accepts secret values
-	Unlimited bool `json:"-"` // null is 0 for a whole number: no limit
-	zero      bool // a number or duration can be 0, and a number with a fraction below it
-	bounded   bool // a duration that cannot be null: without it there would be no limit
-	Form      Form `json:"-"` // of a text, or of the texts of a list; nil accepts any
+	Unlimited bool `json:"-"` // null means 0 for a whole number: no limit
+	zero      bool // a number or duration can be 0, and a TypeNumber even negative
+	bounded   bool // a duration that cannot be null, which would mean no limit
+	Form      Form `json:"-"` // of a string, or of the strings of a list; nil accepts any
 }
 
 // AttributeType is the type of an attribute, as shown to users.
@@ -46,12 +46,12 @@ type AttributeType string
 const (
 	TypeText       AttributeType = "string"
 	TypeInteger    AttributeType = "whole number"
-	TypeIntegers   AttributeType = "list(whole number)" // a set or tuple is taken too
+	TypeIntegers   AttributeType = "list(whole number)" // also accepts a set or tuple
 	TypeNumber     AttributeType = "number"             // with a fraction
 	TypeBool       AttributeType = "bool"
 	TypeDuration   AttributeType = "duration"       // "20s", "1h30m"
 	TypeSize       AttributeType = "size"           // "512MiB", "5GB"
-	TypeTexts      AttributeType = "list(string)"   // a set or tuple is taken too
+	TypeTexts      AttributeType = "list(string)"   // also accepts a set or tuple
 	TypeOneOrTexts AttributeType = "string or list" // of strings
 	TypeMap        AttributeType = "map(string)"
 	TypeForEach    AttributeType = "map, set or list of strings"
@@ -71,7 +71,7 @@ const (
 	TypeExpression AttributeType = "expression" // evaluated later, with self in scope
 )
 
-// refers returns the prefixes of references that can be part of a value of the type.
+// refers returns the prefixes of references that a value of the type can contain.
 func (t AttributeType) refers() []string {
 	switch t {
 	case TypeProblem:
@@ -90,8 +90,8 @@ func (t AttributeType) refers() []string {
 	return nil
 }
 
-// Schema returns the blocks of the language in the order of the documentation, with those of readers. Names
-// that only later versions know are left out.
+// Schema returns the blocks of the language in the order of the documentation, with those of readers. It
+// omits names that only later versions know.
 func Schema(x Extensions) []BlockSchema {
 	shown := x.table()
 	for i := range shown {

@@ -4,10 +4,11 @@ const defaultIgnore = `["**/__pycache__/**", "**/*.pyc", ".venv/**", "venv/**", 
 
 func groups() []string { return []string{"core", "functionality", "regression", "error"} }
 
-// defaultPolicy decides without a pass block.
+// defaultPolicy is the policy without a pass block.
 const defaultPolicy = "strict-core-cases"
 
-// scoredPolicy replaces it for a problem that gives scores: nothing passes or fails.
+// scoredPolicy replaces it for a problem that gives scores, which does not pass or
+// fail.
 const scoredPolicy = "none"
 
 // policies returns the policies of package report; a test in plan compares them.

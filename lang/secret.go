@@ -67,8 +67,8 @@ func (s Secret) Read(env func(name string) (string, bool)) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"), err
 }
 
-// forGeneratorsAlone reports whether a secret is used only by generators. They report a missing value when
-// they need it: evaluation works without it.
+// forGeneratorsAlone reports whether only generators use a secret. They report a missing value when they
+// need it, and evaluation works without it.
 func (l *loader) forGeneratorsAlone(d *decl) bool {
 	used := false
 	for _, other := range l.decls {

@@ -4,22 +4,23 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
 
-// Seen tells what solvers of a problem see from what grades their answers. Evaluation reads none of it: releases of
-// a set of problems are compared by it.
+// Seen separates the parts of a problem that solvers see from the parts that grade answers. Evaluation
+// ignores it; it is used to compare releases of a set of problems.
 type Seen struct {
-	Directory string   // absolute path of the problem's files; "" has none but specs and assets
+	Directory string   // absolute path of the problem's files; "" if it has only specs and assets
 	Grading   []string `hcl:"grading"` // doublestar patterns of files in Directory that only grading reads
-	Ignored   []string `hcl:"ignored"` // of files that neither solvers nor grading read. All others are seen
-	From      []Label  // patterns of files and settings by the checkpoint before which no solver sees them
+	Ignored   []string `hcl:"ignored"` // patterns of files that neither solvers nor grading read; all others are seen
+	From      []Label  // patterns of files and settings, by the first checkpoint in which solvers see them
 	Settings  []Label  // values that solvers see
-	Rules     []Label  // values that decide about verdicts, and are in no key
-	Images    []string `hcl:"images"` // names of images that solvers or graders work in
+	Rules     []Label  // values that affect verdicts but enter no key
+	Images    []string `hcl:"images"` // names of the images of solvers and graders
 }
 
 func seenSchema() BlockSchema {
@@ -61,8 +62,8 @@ func (b *block) sorted(name string) (all []Label) {
 	return all
 }
 
-// Shows tells what solvers see of p. Unless the configuration does, that is, of the files of a judge, all that the
-// judge block does not name.
+// Shows returns the Seen of p. By default, solvers of a judge problem see all files that the judge block
+// does not name.
 func (p *Problem) Shows() *Seen {
 	s := &Seen{Directory: p.ReadFrom}
 	switch {
@@ -75,8 +76,8 @@ func (p *Problem) Shows() *Seen {
 	}
 	s.Directory = p.Judge.Root
 	hide := func(path string, below string) {
-		if rel, err := filepath.Rel(s.Directory, path); path != "" && err == nil && filepath.IsLocal(rel) && rel != "." {
-			s.Grading = append(s.Grading, EscapeGlob(filepath.ToSlash(rel))+below)
+		if rel, ok := subpath.Rel(s.Directory, path); ok && rel != "." {
+			s.Grading = append(s.Grading, EscapeGlob(rel)+below)
 		}
 	}
 	hide(p.Judge.Checker, "")

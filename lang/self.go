@@ -27,8 +27,8 @@ var CheckpointShape = groupShapes(map[string]cty.Type{
 	"score": cty.Number, "score_unbounded": cty.Number,
 })
 
-// CellsShape is the type of self in metrics and where of a result block, but that its
-// checkpoints are a tuple and its labels an object there.
+// CellsShape is the type of self in metrics and in where of a result block, except that checkpoints are a
+// tuple and labels an object there.
 var CellsShape = groupShapes(map[string]cty.Type{
 	"checkpoints": cty.List(CheckpointShape), "labels": cty.Map(cty.String),
 	"problem": cty.String, "solution": cty.String, "backend": cty.String,
@@ -73,8 +73,8 @@ func ScopeKeys(reference, block, scope string) []string {
 	return slices.Sorted(maps.Keys(shape.AttributeTypes()))
 }
 
-// checkSelf evaluates an expression over the shape of self, so that a mistyped name is reported before
-// anything runs.
+// checkSelf evaluates an expression over the shape of self, so that a mistyped name is reported before any
+// node runs.
 func (b *block) checkSelf(name string, e *Expr, shape cty.Type, condition bool) bool {
 	b.l.calling.Lock()
 	defer b.l.calling.Unlock()

@@ -52,8 +52,8 @@ func (b *block) remoteCache() RemoteCache {
 
 var versionCondition = lazyregexp.New(`^(>=|<=|!=|~>|=|>|<)?\s*v?(\d+(?:\.\d+){0,2}(?:-[0-9A-Za-z.-]+)?)$`)
 
-// checkVersion compares a constraint with the running program. A program without a version number, a
-// development build, satisfies every one.
+// checkVersion compares a constraint with the running program. A program without a version number, such as
+// a development build, satisfies all constraints.
 func (b *block) checkVersion(constraint string) {
 	running := "v" + strings.TrimPrefix(b.l.options.Version, "v")
 	for condition := range strings.SplitSeq(constraint, ",") {

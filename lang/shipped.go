@@ -137,7 +137,7 @@ func (b *block) expected(r *Reference, p *Problem) {
 	}
 }
 
-// bounds reads a range. An end that is absent is infinite, but one must be there.
+// bounds reads a range. A missing end means infinity, but at least one end is required.
 func bounds(low, high string) (from, to float64, ok bool) {
 	from, to = math.Inf(-1), math.Inf(1)
 	read := func(text string, into *float64) bool {

@@ -8,7 +8,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// The short forms of a task's inputs and outputs become the blocks that they stand for, and are read as these.
+// The short forms of a task's inputs and outputs are expanded to the corresponding blocks, and read as
+// such.
 
 // shortInputs adds the input blocks of the attribute inputs.
 func (b *block) shortInputs() {
@@ -55,7 +56,7 @@ func (b *block) shortBlocks(attribute, block string, v cty.Value, of func(key st
 	}
 }
 
-// synthetic is a nested block that is not written as one.
+// synthetic is a nested block without a block in the source.
 func (b *block) synthetic(kind, label string, at hcl.Range, attributes map[string]cty.Value) *block {
 	kid := &block{l: b.l, src: b.src, decl: b.decl, schema: b.schema.Block(kind), labels: []string{label}, attrs: hclsyntax.Attributes{}, ctx: b.ctx, header: at}
 	for name, value := range attributes {

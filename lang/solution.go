@@ -135,7 +135,7 @@ func (b *block) labelValues() []Label {
 }
 
 // shortNumbers converts the numbers of a map to text with as many digits as distinguish 64-bit floats. HCL
-// computes with higher precision, in which a third would have 154 digits.
+// computes with higher precision, in which 1/3 would have 154 digits.
 func shortNumbers(v cty.Value) cty.Value {
 	if v.IsNull() || !v.CanIterateElements() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
 		return v
@@ -182,7 +182,7 @@ func (b *block) solutionCheckpoint(s *Solution, c *Checkpoint) SolutionCheckpoin
 	return sc
 }
 
-// whyFailed reads why the code is missing.
+// whyFailed reads the reason why the code is missing.
 func (b *block) whyFailed(p *Problem) string {
 	why, g := b.text("failed")
 	switch {
@@ -235,7 +235,8 @@ func (b *block) placeOfFailed() string {
 	return source
 }
 
-// judgeable checks by its name whether a judge supports a source. That it is not a file is its maker's error.
+// judgeable checks by name whether a judge supports a source. If it is not a file, that is its author's
+// fault.
 func (b *block) judgeable(p *Problem, source string) {
 	if f := notJudgeable(p, source, b.l.show(source)); f.code != "" {
 		b.reject("source", f.code, f.summary, f.detail, f.hint)
@@ -249,7 +250,7 @@ func (b *block) judgeableOutput(p *Problem, from *OutputRef) {
 	}
 }
 
-// notJudgeable returns a finding that explains why not, or the zero finding.
+// notJudgeable returns a finding that explains why a source is not supported, or the zero finding.
 func notJudgeable(p *Problem, source, shown string) finding {
 	if p.Judge != nil && p.Judge.LanguageOf(source) == "" {
 		return finding{code: "unknown-language", summary: "Unknown language",

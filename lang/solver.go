@@ -6,52 +6,53 @@ import (
 	"time"
 )
 
-// Names of the references that a Solver makes.
+// Names of the references that Solvers produce.
 const (
 	OracleName = "oracle"
 	NopName    = "nop"
 )
 
-// Solver makes the answers of a reference in the container that agents get: by scripts that the problem ships, or by
-// nothing, so that they are the artifacts of the image.
+// Solver produces the answers of a reference in the container of agents: by scripts that the problem ships
+// or, without scripts, from the artifacts of the image.
 type Solver struct {
-	In    *Verifier    // the container: what it shares with one of a verifier
+	In    *Verifier    // the container; the settings that it shares with a verifier
 	Steps []SolverStep // by checkpoint, in the problem's order, all in one container
 }
 
-// SolverStep makes the answer to a checkpoint.
+// SolverStep produces the answer to a checkpoint.
 type SolverStep struct {
-	// Workdir is the absolute path of a directory whose files are put into the working directory first. A setup.sh of
-	// them runs. "" puts none there.
+	// Workdir is the absolute path of a directory whose files are put into the working directory first. If
+	// they contain setup.sh, it runs. "" means none.
 	Workdir   string
-	Directory string   // absolute path of the directory with the script; "" runs nothing
+	Directory string   // absolute path of the directory with the script; "" means no script
 	Script    string   // its name
 	LeaveOut  []string // absolute paths, in Directory
 	Timeout   time.Duration
 	After     []SolverCommand // run after the script, whatever their exit codes
 }
 
-// SolverCommand is a command line of a shell.
+// SolverCommand is a shell command line.
 type SolverCommand struct {
 	Line    string
 	Timeout time.Duration
 }
 
-// MadeSolver is a Solver that was read. Made has attributes of a verifier block: those of the container. Without an
-// image or a Dockerfile, they are the verifier's.
+// MadeSolver is a Solver from a Reader. Made has attributes of a verifier block: those of the container.
+// Without an image or a Dockerfile, they are the verifier's.
 type MadeSolver struct {
 	Made
 	Steps    map[string]MadeStep // by checkpoint
-	Unusable string              // why no answer can be made; "" if it can
+	Unusable string              // why answers cannot be produced; "" if they can
 }
 
-// MadeStep is a SolverStep that was read.
+// MadeStep is a SolverStep from a Reader.
 type MadeStep struct {
 	SolverStep
 	Unusable string // why its script cannot run; "" if it can
 }
 
-// solved returns the references that the reader of a problem makes: its own scripts must pass, and nothing must fail.
+// solved returns the references that the reader of a problem creates: answers of the problem's scripts
+// must pass, and an empty answer must fail.
 func (b *block) solved(p *Problem) []*Reference {
 	made := b.l.instances.read[p].solver
 	if made == nil || b.decl.failed {
@@ -70,7 +71,7 @@ func (b *block) solved(p *Problem) []*Reference {
 			continue
 		}
 		if unusable == "" {
-			unusable = step.Unusable // later steps work on what earlier ones left
+			unusable = step.Unusable // later steps work on the files of earlier ones
 		}
 		answer := SolutionCheckpoint{Checkpoint: c, Unusable: made.Unusable}
 		nop.Checkpoints, nop.Solver.Steps = append(nop.Checkpoints, answer), append(nop.Solver.Steps, SolverStep{Workdir: step.Workdir, After: step.After})
@@ -100,7 +101,7 @@ func (b *block) solverContainer(made *Made) *block {
 	return c
 }
 
-// unusable gives all answers of s the same reason, unless they have another.
+// unusable marks all answers of s as unusable for a reason, unless they already have a reason.
 func (s *Solution) unusable(why string) {
 	s.Checkpoints = slices.Clone(s.Checkpoints)
 	for i := range s.Checkpoints {

@@ -13,6 +13,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
 
 // The files of a configuration: the main file, and its siblings.
@@ -79,7 +81,7 @@ func (l *loader) siblings(suffix string) []string {
 	return names
 }
 
-// addSource parses a file into the configuration unless it is there already. at is the expression that
+// addSource parses a file into the configuration, unless it was already added. at is the expression that
 // includes it, or nil.
 func (l *loader) addSource(path string, at *finding) bool {
 	if slices.ContainsFunc(l.sources, func(s *source) bool { return s.path == path }) {
@@ -140,7 +142,7 @@ func (l *loader) parse(path string, at *finding) *source {
 }
 
 // withoutReturns drops the carriage returns before line feeds in heredocs. Line endings of a file are
-// layout, and no shell accepts such an end of a line.
+// layout, and shells do not accept carriage returns.
 func withoutReturns(body *hclsyntax.Body, text []byte) {
 	_ = hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics {
 		literal, ok := n.(*hclsyntax.LiteralValueExpr)
@@ -165,8 +167,8 @@ func (l *loader) readFile(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// refused returns why a file must not be read for an editor, which opens files before the user has looked at
-// them: a pipe would block it.
+// refused returns why a file must not be read for an editor, which opens files without the user's
+// approval: a pipe would block it.
 func (l *loader) refused(path string) error {
 	if l.options.Overlay == nil {
 		return nil
@@ -179,9 +181,8 @@ func (l *loader) refused(path string) error {
 
 // show returns the name of a file for messages.
 func (l *loader) show(path string) string {
-	rel, err := filepath.Rel(l.base, path)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return path
+	if rel, ok := subpath.Rel(l.base, path); ok {
+		return rel
 	}
-	return filepath.ToSlash(rel)
+	return path
 }

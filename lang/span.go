@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// Span is a stretch of a file: bytes from Start up to, not including, End.
+// Span is a range of bytes in a file, from Start up to, but not including, End.
 type Span struct {
 	File       string // absolute path
 	Start, End int

@@ -10,7 +10,7 @@ import (
 )
 
 // checkStructure compares every block with the table: unknown names and labels, and missing required ones.
-// It needs no values, so it reports each error once, whatever for_each and dynamic expand to.
+// It needs no values, so it reports each error once, regardless of for_each and dynamic.
 func (l *loader) checkStructure() {
 	for _, src := range l.sources {
 		top := BlockSchema{Name: "configuration", Blocks: l.schema}
@@ -56,7 +56,7 @@ func (l *loader) checkAttribute(attr *hclsyntax.Attribute, schema *BlockSchema, 
 	l.report(f)
 }
 
-// checkBlock checks a block in schema's body, also one from a dynamic block.
+// checkBlock checks a block in schema's body, including blocks of dynamic blocks.
 func (l *loader) checkBlock(b *hclsyntax.Block, schema *BlockSchema, owner string) {
 	if b.Type == "dynamic" && owner != "" {
 		l.checkDynamic(b, schema, owner)

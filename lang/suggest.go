@@ -7,9 +7,9 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// nearest returns the candidate that name was probably meant to be, or "".
+// nearest returns the candidate that the user probably meant by name, or "".
 func nearest(name string, candidates []string) string {
-	best, distance := "", 3 // at most two edits
+	best, distance := "", 3 // maximum of two edits
 	if len(name) <= 3 {
 		distance = 2
 	}
@@ -29,7 +29,7 @@ func nearest(name string, candidates []string) string {
 	return best
 }
 
-// isStem reports whether a longer name begins with a whole shorter one.
+// isStem reports whether a longer name begins with the shorter one.
 func isStem(stem, name string) bool { return len(stem) > 3 && strings.HasPrefix(name, stem) }
 
 // didYouMean returns a hint that names the nearest candidate, or else lists the candidates. prefix precedes

@@ -9,7 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// maxRepeat keeps a slip of the finger from filling the memory with cells.
+// maxRepeat prevents a typo from filling the memory with cells.
 const maxRepeat = 10_000
 
 func (l *loader) evaluateSuite(d *decl) cty.Value {
@@ -124,7 +124,8 @@ func (l *loader) cellValue(c Cell) cty.Value {
 	})
 }
 
-// anyFailed reports whether a declaration of one of the kinds has failed: then an empty suite has no effect.
+// anyFailed reports whether a declaration of one of the kinds has failed: an empty suite then needs no
+// finding.
 func (l *loader) anyFailed(kinds ...string) bool {
 	for _, d := range l.decls {
 		for _, kind := range kinds {

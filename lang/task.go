@@ -271,13 +271,13 @@ func (b *block) taskOutput() TaskOutput {
 	return o
 }
 
-// onlyOutput returns the output that a task denotes in an attribute; nil after an error was reported.
+// onlyOutput returns the output that a task denotes in an attribute, or nil after reporting an error.
 func (b *block) onlyOutput(name string, t *Task) *OutputRef {
 	if len(t.Outputs) == 1 {
 		return &OutputRef{t, t.Outputs[0].Name}
 	}
 	if attr := b.attrs[name]; !b.l.bad[attr.Expr.Range()] {
-		b.l.bad[attr.Expr.Range()] = true // report no other error about it
+		b.l.bad[attr.Expr.Range()] = true // no further error about it
 		hint := ""
 		if len(t.Outputs) > 0 {
 			hint = "write such as " + (&OutputRef{t, t.Outputs[0].Name}).String()
@@ -287,7 +287,7 @@ func (b *block) onlyOutput(name string, t *Task) *OutputRef {
 	return nil
 }
 
-// output reads an attribute that can be a task's output. It returns nil if it is something else.
+// output reads an attribute that can be a task's output. It returns nil for other values.
 func (b *block) output(name string) *OutputRef {
 	attr := b.attrs[name]
 	if len(b.l.instances.tasks) == 0 || attr == nil || b.l.bad[attr.Expr.Range()] {

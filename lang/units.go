@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// parseDuration reads "1h30m", "20s", "500ms". bare means that the text was written as a number. The hint
+// parseDuration reads "1h30m", "20s", "500ms". bare means that the value was written as a number. The hint
 // guesses the intended text.
 func parseDuration(text string, bare bool) (d time.Duration, hint string, err error) {
 	if _, numeric := strconv.ParseFloat(text, 64); numeric == nil || bare {

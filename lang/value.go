@@ -66,7 +66,7 @@ func masked(v cty.Value) cty.Value {
 	return cty.TupleVal(parts)
 }
 
-// shortText returns valueText on one line, cut to fit next to a snippet.
+// shortText returns valueText on one line, truncated to fit next to a snippet.
 func shortText(v cty.Value) string {
 	const limit = 80
 	text := []rune(strings.Join(strings.Fields(valueText(v)), " "))
@@ -76,7 +76,7 @@ func shortText(v cty.Value) string {
 	return string(text)
 }
 
-// referenceValues lists the values of the references in expr, in source order, each once.
+// referenceValues lists the values of the references in expr, distinct, in source order.
 func referenceValues(src *source, expr hcl.Expression, ctx *hcl.EvalContext) []diag.Value {
 	syntax, ok := expr.(hclsyntax.Expression)
 	if !ok || ctx == nil {
@@ -104,8 +104,7 @@ func rangeText(src *source, r hcl.Range) string {
 	return string(src.bytes[r.Start.Byte:r.End.Byte])
 }
 
-// failingStep walks t through ctx and returns the first name that is not
-// there, and the names that are.
+// failingStep evaluates t step by step in ctx, and returns the first missing name and the existing names.
 func failingStep(t hcl.Traversal, ctx *hcl.EvalContext) (string, []string) {
 	v, problems := t[:1].TraverseAbs(ctx)
 	if problems.HasErrors() {

@@ -14,10 +14,10 @@ import (
 )
 
 // Verifier is the verifier driver of a problem or, with everything that it inherits, of one of its
-// checkpoints. Empty texts and zero mean the image's default, or no limit.
+// checkpoints. Empty strings and zero mean the image's default, or no limit.
 type Verifier struct {
 	Tests     []string // absolute paths of directories; later ones win
-	LeaveOut  []string // absolute paths, in some of Tests
+	LeaveOut  []string // absolute paths in Tests to omit
 	Solution  string   // target of a source: an absolute path, or "/" for a source with absolute paths
 	Artifacts []Artifact
 	Image     string // for docker backends; "" means built from Dockerfile or, without it, the backend's image

@@ -8,14 +8,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/report"
 )
 
-// CellID identifies a cell: one solution of a problem on one backend, once. With a Checkpoint it identifies
-// that checkpoint of the cell. It is comparable, and the same in a graph, in results and in last answers.
+// CellID identifies a cell, which is a repeat of a solution of a problem on a backend, or a Checkpoint of
+// a cell. It is comparable, and equal in graphs, results and last answers.
 type CellID struct {
 	Problem    string
 	Checkpoint string // "" means the whole cell, or the only checkpoint of a problem without named ones
 	Solution   string
 	Backend    string // "local.host"
-	Repeat     int    // from 1; 0 for a node that belongs to no cell
+	Repeat     int    // from 1; 0 for a node without a cell
 }
 
 // At returns the ID of a checkpoint of the cell.
@@ -24,8 +24,8 @@ func (id CellID) At(checkpoint string) CellID {
 	return id
 }
 
-// GradedAt returns the possible addresses of the node with the verdict on the checkpoint. The first of them
-// in a run is the node's.
+// GradedAt returns the possible addresses of the node with the verdict on the checkpoint. The first address
+// that a run contains is its address.
 func (id CellID) GradedAt() [2]string {
 	return [2]string{KindScore + ":" + id.String(), KindAggregate + ":" + id.String()}
 }
@@ -62,7 +62,7 @@ func (c *Cell) Name() string { return c.ID().name() }
 // NodeCell returns the checkpoint, or the cell, that a node belongs to. For a node that several cells share,
 // it has the fields that they have in common.
 func NodeCell(n *graph.Node) CellID {
-	repeat, _ := strconv.Atoi(n.Label("repeat")) // "" of a node that is shared
+	repeat, _ := strconv.Atoi(n.Label("repeat")) // "" for a shared node
 	return CellID{Problem: n.Label("problem"), Checkpoint: n.Label("checkpoint"), Solution: n.Label("solution"), Backend: n.Label("backend"), Repeat: repeat}
 }
 

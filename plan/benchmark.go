@@ -26,16 +26,17 @@ type Benchmark struct {
 	Judge  judge.Dialect // of judge problems
 	Export func(context.Context, Export) error
 	Import *Importer
-	// Logs are files of results that are compared without a project.
+	// Logs are formats of result files that can be compared without a project.
 	Logs []LogFormat
 	// Readers read the benchmark's own problems and solutions.
 	Readers   []lang.Reader
 	Functions []lang.Function
-	// Configure returns a configuration of a directory that has none, but problems of the benchmark; "" if it has none.
+	// Configure returns a configuration for a directory that lacks one but contains problems of the benchmark,
+	// and otherwise "".
 	Configure func(dir string) string
 }
 
-// WithBenchmarks adds what benchmarks have for the language to options.
+// WithBenchmarks adds the parts of benchmarks that extend the language to options.
 func WithBenchmarks(o lang.Options, benchmarks []Benchmark) lang.Options {
 	for _, b := range benchmarks {
 		o.Readers = append(o.Readers, b.Readers...)
@@ -52,7 +53,7 @@ type Export struct {
 	Run     *graph.Report
 	Results *report.Results // of the export's suite
 	Suite   string
-	Dir     string // where the relative paths of files start
+	Dir     string // base of relative paths of files
 }
 
 // Cells returns a function that finds the plan's cell for a cell of results, and returns nil for unknown ones.
@@ -71,16 +72,16 @@ type Importer struct {
 	Decode func(text []byte) (Foreign, error)
 }
 
-// Foreign are results of another tool.
+// Foreign contains results of another tool.
 type Foreign interface {
-	// Len is their number.
+	// Len returns their number.
 	Len() int
-	// Cells returns the cells for the current files of p. from is the file's name; cells with counted are
-	// shown as if they had been judged here.
+	// Cells returns the cells for the current files of p. from is the file's name; if counted is set, the
+	// verdicts count as if they had been judged here.
 	Cells(p *Plan, from string, counted bool) (Imported, error)
 }
 
-// Imported are results of another tool as cells.
+// Imported contains results of another tool as cells.
 type Imported struct {
 	Cells   []report.Cell
 	Skipped []SkippedResult // all others, in the file's order
@@ -89,7 +90,7 @@ type Imported struct {
 // SkippedResult is a result that is not imported.
 type SkippedResult struct{ Name, Why string }
 
-// Count returns how many were skipped for each reason, in order of the first.
+// Count returns how many results were skipped for each reason, in order of first occurrence.
 func (i *Imported) Count() []string {
 	n := map[string]int{}
 	var order []string
@@ -104,7 +105,7 @@ func (i *Imported) Count() []string {
 	return order
 }
 
-// ownRules are the rules of fevalgraph itself.
+// ownRules contains fevalgraph's own rules.
 const ownRules = "safe"
 
 // benchmark returns the benchmark whose rules a problem specifies, or nil for fevalgraph's rules.
@@ -173,7 +174,7 @@ func (p *Plan) VerifierOutput(ctx context.Context, store cache.Store, run *graph
 	for _, id := range cc.Own {
 		st := run.Status(id)
 		if st.State == event.Broken {
-			out.NoReward = NoReward(st.Fault) // other faults match none of the reasons
+			out.NoReward = NoReward(st.Fault) // other errors match none of the reasons
 		}
 		if _, ok := st.Output(verifier.OutputRewards); !ok {
 			continue

@@ -141,8 +141,8 @@ func (c *compiler) scoreRule(r lang.ScoreRule) (score.Rule, error) {
 	}, err
 }
 
-// uv gives a run the Python environment of a uv project, and returns the edge to the node that knows its
-// content. Problems that take the same files of one directory share it.
+// uv adds the Python environment of a uv project to a run, and returns the edge to the node that
+// determines its content. Problems that take the same files of one directory share it.
 func (c *compiler) uv(s *lang.Suite, cell *Cell, d *driver, run *command.Run) graph.Dep {
 	p, interpreter := cell.Problem.Command, d.Capabilities().Python.Interpreter
 	d.handle.Use.Python = true

@@ -19,9 +19,9 @@ type driver struct {
 	handle  *BackendHandle
 	addr    string             // of the backend, with the overrides of a problem
 	base    []session.Variable // the backend's part of the environment
-	image   []graph.Dep        // on the node that makes the image, if one does
-	mounts  []graph.Dep        // on the content of its mounts
-	mounted []*tasks.Mount     // their tasks
+	image   []graph.Dep        // edge to the node that builds the image, if any
+	mounts  []graph.Dep        // edges to the content of its mounts
+	mounted []*tasks.Mount     // tasks of the mounts
 }
 
 // needsPython returns an error for a backend without an interpreter.
@@ -53,7 +53,7 @@ func (c *compiler) driver(b *lang.Backend) (*driver, error) {
 	return d, nil
 }
 
-// start creates the backend of d, whose environment is known.
+// start creates the backend of d. Its environment must be set.
 func (c *compiler) start(d *driver, b *lang.Backend) error {
 	var err error
 	if d.handle, err = c.open(b, Use{}); err != nil {
@@ -65,8 +65,8 @@ func (c *compiler) start(d *driver, b *lang.Backend) error {
 	return nil
 }
 
-// baseOf returns the environment of a backend block, lowest first: defaults, paths of tools, passed through,
-// inherited, set. An image keeps its time zone.
+// baseOf returns the environment of a backend block, lowest first: defaults, paths of tools, passed
+// through, inherited, set. Images keep their time zone.
 func (e Environment) baseOf(b *lang.Backend) []session.Variable {
 	base := []session.Variable{{Name: "LANG", Value: "C.UTF-8"}}
 	if b.Container == nil {
@@ -96,7 +96,7 @@ func (e Environment) baseOf(b *lang.Backend) []session.Variable {
 }
 
 func (d *driver) environ(own []lang.EnvVar) []session.Variable {
-	return append(slices.Clip(d.base), vars(own)...) // without own ones, all nodes share the list
+	return append(slices.Clip(d.base), vars(own)...) // without overrides, all nodes share the list
 }
 
 func vars(env []lang.EnvVar) []session.Variable {

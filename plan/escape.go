@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// pathOf joins names by "/". Other names have another path. Empty names, such as that of a nameless
-// checkpoint, are left out.
+// pathOf joins names by "/", injectively. It omits empty names, such as that of a nameless checkpoint.
 func pathOf(names ...string) string {
 	joined := ""
 	for _, name := range names {
@@ -22,9 +21,9 @@ func pathOf(names ...string) string {
 	return joined
 }
 
-// escape writes each of the special characters of a name as "%" and two hexadecimal digits, and each "%".
-// The quoted key of an instance, as in agent["a/b"], stays unchanged: the quotes show where the key ends. A
-// quote that begins no key is escaped, too.
+// escape encodes "%" and the special characters in a name as "%" and two hexadecimal digits. The quoted
+// key of an instance, as in agent["a/b"], stays unchanged: the quotes show where the key ends. Other
+// quotes are escaped, too.
 func escape(name, special string) string {
 	if !strings.ContainsAny(name, special+`%"`) {
 		return name

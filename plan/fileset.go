@@ -42,8 +42,8 @@ func (f *fileSet) of(sources tasks.Sources) *tasks.Files {
 	return tasks.NewFiles(tasks.NewNamed(f.here, f.dirs, sources), f.made)
 }
 
-// output adds the node of an output that replaces a path of the problem, or returns nil. An output that is a
-// file has the name of the attribute.
+// output adds the node of an output that replaces a path of the problem, or returns nil. If the output is
+// a file, it has the name of the attribute.
 func (j *judging) output(attribute string, from *lang.OutputRef) *madeTree {
 	if from == nil {
 		return nil

@@ -6,9 +6,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// GradingNodes returns the nodes whose work determines a checkpoint's verdict: they run the solution's code
-// on the cell's backend, while the other nodes prepare that or read its result. They are in topological
-// order and belong to the cell, but for the compilation that its repeats share.
+// GradingNodes returns the nodes whose work determines a checkpoint's verdict: they run the solution's
+// code on the cell's backend, other nodes prepare that or read its result. They are in topological order
+// and belong to the cell, except for the compilation, which repeats share.
 func (p *Plan) GradingNodes(cell *Cell, cc *CellCheckpoint) []graph.ID {
 	var ids []graph.ID
 	add := func(id graph.ID) {

@@ -21,12 +21,12 @@ import (
 
 // Use lists the facts about a backend in the keys of a plan, besides its block.
 type Use struct {
-	Bare    bool // its identity, of commands that need no Python
+	Bare    bool // its identity for commands that need no Python
 	Python  bool // its identity and interpreter
 	Network bool // the network of commands with ports
 	Mounts  bool // whether keys contain the files of its mounts
 	Judge   bool // the identity of its sandbox or judge server
-	// Programs are the words of commands that can be programs, with spaces between.
+	// Programs contains the words of commands that can be programs, separated by spaces.
 	Programs string
 	// Dockerfile is the absolute path of the Dockerfile of its image, and Image the image's ID; "" if the
 	// image is not built.
@@ -52,11 +52,11 @@ type BackendHandle struct {
 
 	made  Executor
 	env   []string // of its probes and of resolving requirements, KEY=value
-	image graph.ID // of the node, when Use.Dockerfile is set
+	image graph.ID // of the node, if Use.Dockerfile is set
 
-	// The identity, and that of commands that need no Python: asked once.
+	// The identity, and the identity of commands that need no Python: queried once.
 	identify, bare func(context.Context) (backend.Identity, error)
-	asked          *sync.Map // words of commands, with spaces between, to the programs they name
+	asked          *sync.Map // maps words of commands, separated by spaces, to the programs that they name
 }
 
 // open creates a backend for the plan, or takes over a rehydrated one. u specifies whether it is for judge
@@ -77,17 +77,17 @@ func (c *compiler) open(b *lang.Backend, u Use) (*BackendHandle, error) {
 	return h, nil
 }
 
-// serves reports whether a plan can use h for the block b and the use u. It cannot if the image is built:
-// the plan can build another one.
+// serves reports whether a plan can use h for the block b and the use u. It returns false if the image is
+// built, since the plan can build another one.
 func (h *BackendHandle) serves(b *lang.Backend, u Use) bool {
 	return h.Use.Judge == u.Judge && (b.Container == nil || b.Container.Build == nil) && reflect.DeepEqual(h.Block, b)
 }
 
-// failureKept is the time before a backend whose probe failed is probed again: that takes up to seconds, and
+// failureKept is how long the failure of a backend's probe is cached: a probe takes up to seconds, and
 // thousands of nodes can need the answer.
 const failureKept = time.Second
 
-// remember calls ask until it returns an identity: a failure can be temporary.
+// remember caches the result of ask, and failures for a while, since they can be temporary.
 func remember(ask func(context.Context) (backend.Identity, error)) func(context.Context) (backend.Identity, error) {
 	var mu sync.Mutex
 	var known backend.Identity
@@ -113,7 +113,7 @@ func remember(ask func(context.Context) (backend.Identity, error)) func(context.
 	}
 }
 
-// Handles returns the open backends, also backends outside of keys.
+// Handles returns the open backends, including backends outside of keys.
 func (p *Plan) Handles() []*BackendHandle { return p.handles }
 
 // Backends returns the backends that the plan uses, in order of their first use, after an execution that
@@ -127,11 +127,11 @@ func (p *Plan) Backends(r *graph.Report) []*BackendHandle {
 			h.Use.Image = image.Digest
 		}
 	}
-	// A backend without a use is part of no key.
+	// A backend without uses is not part of keys.
 	return slices.DeleteFunc(slices.Clone(p.handles), func(h *BackendHandle) bool { return h.Use == Use{} })
 }
 
-// Rehydrate creates a backend as compiling did, for the same use.
+// Rehydrate creates a backend for the same use as when it was compiled.
 func Rehydrate(b *lang.Backend, u Use, env Environment) (*BackendHandle, error) {
 	h := &BackendHandle{Block: b, Use: u, asked: &sync.Map{}, env: session.Environment(env.baseOf(b)).Preparing()}
 	var err error
@@ -160,7 +160,7 @@ func Rehydrate(b *lang.Backend, u Use, env Environment) (*BackendHandle, error) 
 	return h, nil
 }
 
-// programs identifies the programs that words of commands name, and remembers them.
+// programs identifies the programs that words of commands name, and caches them.
 func (h *BackendHandle) programs(ctx context.Context, words []string) (backend.Identity, error) {
 	key := strings.Join(words, " ")
 	if known, ok := h.asked.Load(key); ok {
@@ -176,7 +176,7 @@ func (h *BackendHandle) programs(ctx context.Context, words []string) (backend.I
 // errNoImage reports that a built image is missing.
 var errNoImage = errors.New("its image is no longer there")
 
-// Fingerprint queries everything that is used of the backend.
+// Fingerprint queries the backend for everything in its Use.
 func (h *BackendHandle) Fingerprint(ctx context.Context) (f Fingerprint, err error) {
 	if h.made.Backend == nil {
 		f.Identity, err = h.identify(ctx)

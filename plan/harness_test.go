@@ -103,7 +103,7 @@ func (p *project) write(name, content string) {
 
 func (p *project) compile() {
 	p.t.Helper()
-	cfg, findings := lang.Load(lang.Options{Dir: p.dir, Extensions: lang.Extensions{Kinds: []lang.BackendKind{{Schema: lang.BlockSchema{Name: "gojudge"}, NoCommands: "It judges"}}}})
+	cfg, findings := lang.Load(lang.Options{Inputs: lang.Inputs{Dir: p.dir}, Extensions: lang.Extensions{Kinds: []lang.BackendKind{{Schema: lang.BlockSchema{Name: "gojudge"}, NoCommands: "It judges"}}}})
 	if findings.HasErrors() {
 		for _, f := range findings {
 			p.t.Errorf("%+v", f)

@@ -37,11 +37,11 @@ func (c *compiler) image(d *driver, b *lang.Backend) ([]graph.Dep, error) {
 	return []graph.Dep{{On: c.addOnce(image), As: "image", Outputs: []string{tasks.ImageOutput}}}, nil
 }
 
-// sharedBuilder makes an image that several variants of a backend run commands in: the first builds it, and the others
-// find it.
+// sharedBuilder builds an image that several variants of a backend use: the first variant builds it, and
+// the others find it.
 type sharedBuilder struct{ all []backend.ImageBuilder }
 
-// Ingredients implements backend.ImageBuilder. Variants of a backend differ in nothing that a build depends on.
+// Ingredients implements backend.ImageBuilder. All variants of a backend have the same ingredients.
 func (b *sharedBuilder) Ingredients(ctx context.Context, dockerfile []byte) (backend.Identity, error) {
 	return b.all[0].Ingredients(ctx, dockerfile)
 }

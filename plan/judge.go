@@ -203,7 +203,7 @@ func (j *judging) toolLimits(l backend.Limits) backend.Limits {
 	if t := j.judge.CheckerTime; t > 0 {
 		l.CPU = t
 		if l.Clock = max(l.Clock, 2*t); j.judge.Mode != lang.ModeInteractive {
-			l.Clock = 2 * t // an interactor must outlive the solution to see who hung
+			l.Clock = 2 * t // an interactor must outlive the solution to report which one hung
 		}
 	}
 	if m := j.judge.CheckerMemory; m > 0 {

@@ -45,7 +45,7 @@ type boardRow struct {
 	metrics   []cty.Value
 	intervals []interval // of metrics with one
 
-	cells, judged int // of the group
+	cells, judged int // number in the group
 }
 
 func countJudged(samples []verdict.Sample) (n int) {
@@ -116,7 +116,7 @@ func leaderboard(r *lang.Result, all []report.Cell) (Leaderboard, error) {
 		for i, v := range row.metrics {
 			m := r.Metrics[i]
 			text := metricText(v, m.Format)
-			if m.Format != "" && strings.Contains(text, "%!") { // how fmt reports an error
+			if m.Format != "" && strings.Contains(text, "%!") { // fmt's marker for an error
 				return b, fmt.Errorf("metric %q: the format %q does not fit its value: %s", m.Name, m.Format, text)
 			}
 			line = append(line, text)
@@ -167,10 +167,10 @@ func axisValues(axes []string, c *report.Cell) []string {
 	return values
 }
 
-// groupValue returns the value of a set of cells for metrics: self.core.passed and the like, summed over all
-// checkpoints, self.checkpoints, self.cells, and self.score, the mean over all cells of problems that give
-// scores; self.scored_mean is the mean over the cells that have a score. self.bounded and self.unbounded sum
-// up the same scores, the former clamped.
+// groupValue returns the value of a set of cells for metrics: self.core.passed and the like, summed over
+// all checkpoints, self.checkpoints, self.cells, and self.score, the mean over all cells of problems that
+// give scores; self.scored_mean, the mean over the cells that have a score; and self.bounded and
+// self.unbounded, summaries of the same scores, the former clamped.
 func groupValue(cells []report.Cell) cty.Value {
 	sum := verdict.NoTestCounts()
 	samples := report.Samples(cells)
@@ -280,7 +280,7 @@ func sortRows(rows []boardRow, r *lang.Result) {
 	})
 }
 
-// compareValues orders numbers, truth values and text; null comes first.
+// compareValues orders numbers, booleans and strings; null comes first.
 func compareValues(a, b cty.Value) int {
 	if an, ok := number(a); ok {
 		if bn, ok := number(b); ok {
@@ -304,7 +304,7 @@ func number(v cty.Value) (*big.Float, bool) {
 	return nil, false
 }
 
-// metricText formats a value; format is one of Go's verbs for floats, such as "%.1f", or empty.
+// metricText formats a value; format is a Go verb for floats, such as "%.1f", or "".
 func metricText(v cty.Value, format string) string {
 	if v.IsNull() || !v.IsKnown() {
 		return "-"

@@ -9,15 +9,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// LogFormat is a format of files with results that another program writes. They are compared without a
-// project. See Log.
+// LogFormat is a format of result files of another program, which can be compared without a project. See
+// Log.
 type LogFormat struct {
 	Name  string // the value of --as
 	Title string // "a log of ..."
-	// Holds reports whether a file that begins with head looks like one of this format.
+	// Holds reports whether a file that begins with head seems to have this format.
 	Holds func(head []byte) bool
-	// Read reads a file in bounded memory: a log for each contender in it. Its error names the part of the file
-	// that is wrong.
+	// Read reads a log for each contender in a file, in bounded memory. An error names the invalid part of the
+	// file.
 	Read func(file *os.File) ([]*Log, error)
 }
 
@@ -26,21 +26,22 @@ const LogHead = 4096
 
 // Log contains the results of one contender, such as a model, that another program recorded.
 type Log struct {
-	Name     string            // of the contender; "" if only the file's name tells
+	Name     string            // of the contender; "" if the file does not contain it
 	Labels   map[string]string // of the contender
 	Metrics  []string          // the names of an attempt's values; the first is the default
 	Attempts []LogAttempt
-	Notes    []string // data that the log lacks, or that its program counts differently
-	// Unjudged means that the file has only answers. Their verdicts can be in another file next to it, which has no
-	// contender's name.
+	Notes    []string // remarks about missing data, or data that its program counts differently
+	// Unjudged means that the file has only answers. Their verdicts can be in another file next to it, without
+	// a contender's name.
 	Unjudged bool
 }
 
 // LogAttempt is an attempt at a problem.
 type LogAttempt struct {
 	Problem string
-	Repeat  int // from 1 on; files of one contender are numbered on
-	// Values are shares, or other scores, by metric. A metric without a finite number is absent.
+	Cluster string // of problems that resemble each other, such as the repository or the task; "" if unknown
+	Repeat  int    // from 1 on; continues across files of one contender
+	// Values are shares, or other scores, by metric. It omits metrics without a finite number.
 	Values map[string]float64
 	// Class is verdict.Judged if Values counts. Otherwise the attempt has no verdict (NotJudged), or was
 	// lost by the submission's fault.
@@ -71,7 +72,7 @@ func FormatOf(file *os.File, formats []LogFormat) (*LogFormat, error) {
 	return nil, nil
 }
 
-// DefaultName returns the name of a contender that a file does not name.
+// DefaultName returns the name of a contender whose name is not in its file.
 func DefaultName(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }

@@ -4,8 +4,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// fleet is a group of problems with the same requirements on a backend that provides machines. They share
-// machines.
+// fleet is a group of problems that share machines: they have the same requirements, on a backend that
+// provides machines.
 type fleet struct {
 	on        *lang.Backend
 	resources lang.Resources

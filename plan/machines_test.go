@@ -201,7 +201,7 @@ func TestMachinesOfImages(t *testing.T) {
 func TestMachinePoolsAreReserved(t *testing.T) {
 	p := newProject(t, machineProblems)
 	p.write("fevalgraph.hcl", machineProblems+"pool \"machines:local.one:cpus=2\" { slots = 1 }\n")
-	if _, findings := lang.Load(lang.Options{Dir: p.dir}); len(findings) != 1 || findings[0].Code != "bad-name" {
+	if _, findings := lang.Load(lang.Options{Inputs: lang.Inputs{Dir: p.dir}}); len(findings) != 1 || findings[0].Code != "bad-name" {
 		t.Errorf("a pool block with the name of a pool of machines: %+v", findings)
 	}
 }

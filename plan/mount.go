@@ -44,7 +44,7 @@ func (c *compiler) mounts(b *lang.Backend, on backend.Backend) (deps []graph.Dep
 // them.
 type readablePaths struct {
 	deps      []graph.Dep
-	unchanged []func() error // report an error when a file changed since its digest entered the key
+	unchanged []func() error // returns an error if a file changed since its digest entered the key
 }
 
 // readablePaths adds the nodes that hash the mounts of a backend, the files and directories that
@@ -60,7 +60,7 @@ func (c *compiler) readablePaths(d *driver, b *lang.Backend, own []lang.EnvVar, 
 	}
 	var values []string
 	for _, v := range d.environ(own) {
-		// PATH leads to programs, which are part of the backend's identity.
+		// PATH contains programs, which are part of the backend's identity.
 		if v.Secret == "" && !v.Unhashed && v.Name != "PATH" && v.Name != "UV_CACHE_DIR" {
 			values = append(values, v.Value)
 		}
@@ -84,7 +84,7 @@ func (c *compiler) readablePaths(d *driver, b *lang.Backend, own []lang.EnvVar, 
 				Labels: []graph.Label{{Name: "backend", Value: b.Addr()}}})
 		}
 		s.deps = append(s.deps, graph.Dep{On: id, As: what, Outputs: []string{tasks.MountOutput}})
-		if m, ok := c.plan.Graph.Node(id).Task.(*tasks.Mount); ok { // not of a pinned node
+		if m, ok := c.plan.Graph.Node(id).Task.(*tasks.Mount); ok { // pinned nodes have none
 			s.unchanged = append(s.unchanged, m.Unchanged)
 		}
 	}

@@ -12,7 +12,7 @@ type override struct {
 	on        *lang.Backend
 	image     string
 	gpu, dind bool
-	// Of a problem with a verifier.
+	// For problems with a verifier.
 	verified            bool
 	dockerfile, context string
 	as                  lang.ContainerAs

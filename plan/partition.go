@@ -17,12 +17,12 @@ import (
 // results of compiling are stored.
 type Partition struct {
 	Problem string
-	First   string // the solution that the range begins with
+	First   string // first solution of the range
 	cells   []partCell
 	about   map[subject][]*lang.Task // cells of the configuration
 }
 
-// partCell is a cell and the suites that it is in.
+// partCell is a cell, with the suites that contain it.
 type partCell struct {
 	rank     int // in the order of the configuration
 	Solution *lang.Solution
@@ -44,8 +44,9 @@ func EachCell(cfg *lang.Config, fn func(lang.Cell)) {
 	}
 }
 
-// rangeSize is the average number of solutions in a partition. A range ends before a solution whose name's
-// hash is a multiple of it, so that another solution in a problem changes only the range that contains it.
+// rangeSize is the average number of solutions in a partition. A range ends before a solution whose name
+// has a hash that is a multiple of rangeSize, so that adding a solution changes only the range that
+// contains it.
 const rangeSize = 256
 
 // Partitions divides the cells of a configuration that are evaluated. The order is
@@ -105,8 +106,8 @@ func (p *Partition) Backends() []string {
 	return slices.Compact(addrs)
 }
 
-// Publishes reports whether a task that the cells need writes outputs into the project, which requires its
-// answer in a run.
+// Publishes reports whether a task that the cells need writes outputs into the project, in which case a
+// run needs its answer.
 func (p *Partition) Publishes() bool {
 	needed := map[*lang.Task]bool{}
 	for _, c := range p.cells {

@@ -8,32 +8,33 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
-// part is a share of a checkpoint's tests, which has a separate pytest node.
+// part is a part of a checkpoint's tests with a separate pytest node.
 type part struct {
-	file  string // the test file that it is named after; "" if undivided
+	file  string // test file that names it; "" if undivided
 	alone bool   // runs only that file
 	tests graph.ID
 }
 
-// commonTests names the node with the tests that every checkpoint gets. No test file has this name.
+// commonTests is the name of the node with the tests that all checkpoints share. No test file has this
+// name.
 const commonTests = "common"
 
-// parts divides the tests of a checkpoint: not at all, or one for each of its test files, sorted. Other
-// tests that pytest finds, in directories or in files called *_test.py, run once in every checkpoint: with
-// the checkpoint's own file, which then does not run alone.
+// parts divides the tests of a checkpoint: not at all, or into one part for each of its test files,
+// sorted. Other tests that pytest finds, in directories or in files called *_test.py, run once in every
+// checkpoint: with the checkpoint's own file, which then does not run alone.
 func (c *compiler) parts(p *lang.Problem, cp *lang.Checkpoint) []part {
 	files := testFiles(p, cp)
 	if p.Pytest.Split != lang.SplitFile {
 		return []part{{tests: c.tests(p, cp.Name, problemLabels(p, cp.Name), files, p.Pytest.MissingTests == "skip")}}
 	}
-	// Others have other names, and are there in every checkpoint, or are missing.
+	// Other test files have other names, and are present in every checkpoint, or missing.
 	files = slices.DeleteFunc(files, func(file string) bool { return !slices.Contains(p.Pytest.TestFiles, file) })
 	slices.Sort(files)
 	files = slices.Compact(files)
 	if len(files) == 0 {
 		return []part{{tests: c.tests(p, commonTests, problemLabels(p, ""), nil, false)}}
 	}
-	// Before an earlier checkpoint's file: that one runs alone.
+	// Inserted before files of earlier checkpoints, which run alone.
 	lead := max(0, slices.IndexFunc(files, func(file string) bool { return slices.Contains(cp.Tests, file) }))
 	parts := make([]part, len(files))
 	for i, file := range files {
@@ -58,8 +59,8 @@ func testFiles(p *lang.Problem, cp *lang.Checkpoint) []string {
 	return files
 }
 
-// tests adds the node with some of a problem's test files and everything that
-// is common to them, shared by cells and, if its name is, by checkpoints.
+// tests adds the node with some of a problem's test files and their common files. Cells share it, and so
+// do checkpoints with an equal name for it.
 func (c *compiler) tests(p *lang.Problem, name string, labels []graph.Label, files []string, mayLack bool) graph.ID {
 	addr := address(KindTests, p.Name, name)
 	if from := p.Pytest.RootFrom; from != nil {

@@ -36,23 +36,23 @@ const (
 	KindChecker    = "checker"    // compiles a problem's checker
 	KindInteractor = "interactor" // compiles a problem's interactor
 	KindCompile    = "compile"    // compiles a solution
-	KindRun        = "run"        // a solution on a case
-	KindCheck      = "check"      // a checker on a case
-	KindInteract   = "interact"   // both at once: a solution and an interactor
-	KindSubmit     = "submit"     // a solution on a judge server, which does all the rest
-	KindScore      = "score"      // a solution's verdict
+	KindRun        = "run"        // runs a solution on a case
+	KindCheck      = "check"      // runs a checker on a case
+	KindInteract   = "interact"   // runs a solution and an interactor together
+	KindSubmit     = "submit"     // submits a solution to a judge server, which does the rest
+	KindScore      = "score"      // computes a solution's verdict
 
 	KindWorkspace = "workspace" // the files of a command problem
-	KindCommand   = "command"   // its program on a solution
+	KindCommand   = "command"   // runs its program on a solution
 
-	KindVerify = "verify" // the script of a verifier on a solution
-	KindSolve  = "solve"  // makes a reference in the container of agents
+	KindVerify = "verify" // runs the script of a verifier on a solution
+	KindSolve  = "solve"  // produces a reference solution in the container of agents
 
 	KindEnvironment = "environment" // requirements of a uv project, on a backend
 
 	KindInput   = "input"   // files for a task block's command, except solutions
-	KindTask    = "task"    // that command
-	KindFigures = "figures" // its metrics about a checkpoint of a solution
+	KindTask    = "task"    // runs that command
+	KindFigures = "figures" // metrics of a task about a checkpoint of a solution
 )
 
 // Kinds are the kinds of nodes.
@@ -74,8 +74,8 @@ type Environment struct {
 	States tasks.FileStates
 	// Executor opens the backend of a block of the configuration; env is the environment of its probes.
 	Executor func(b *lang.Backend, env []string) (Executor, error)
-	// Tools are variables, KEY=value, that lead tools to their files where a backend runs commands: caches,
-	// interpreters. They enter no key. Nil means without any.
+	// Tools returns variables, KEY=value, with the locations of tools' files, such as caches and interpreters,
+	// where a backend runs commands. They do not enter keys. A nil Tools returns none.
 	Tools func(b *lang.Backend) []string
 	// Environments is a directory for Python environments that sessions of a
 	// backend share, as its commands see it.
@@ -88,15 +88,15 @@ type Environment struct {
 	// of its probes. A nil slice without an error means that they are not locked yet. It is called when a
 	// node that needs them is decided.
 	Pins func(ctx context.Context, b backend.Backend, env, requires []string) ([]string, error)
-	// Rehydrated are backends that Rehydrate created in this environment. Recent answers of theirs are not
+	// Rehydrated contains backends that Rehydrate created in this environment. Their recent answers are not
 	// queried again.
 	Rehydrated []*BackendHandle
 	// Benchmarks have rules that problems can specify instead of fevalgraph's.
 	Benchmarks []Benchmark
 	// Sources returns the sources of a node that reads source files. Nil gives each States and the store.
 	Sources func(addr string) tasks.Sources
-	// Rows returns the nodes of a partition whose answers are known, which then is not compiled, or nil. A
-	// nil function compiles every partition.
+	// Rows returns the nodes of a partition whose answers are known, so that it is not compiled, or nil. A nil
+	// function compiles every partition.
 	Rows func(*Partition) []graph.Row
 }
 
@@ -114,7 +114,7 @@ type Plan struct {
 	Cells  []*Cell // that were compiled, by partition
 	Pools  map[string]int
 
-	handles  []*BackendHandle // in order of their first use
+	handles  []*BackendHandle // in order of first use
 	machines []*lang.Backend
 }
 
@@ -122,7 +122,7 @@ type Plan struct {
 // in order of their first use.
 func (p *Plan) Machines() []*lang.Backend { return p.machines }
 
-// Cell is one solution on one backend, with its nodes.
+// Cell is a cell of the plan, with its nodes.
 type Cell struct {
 	Problem     *lang.Problem
 	Solution    *lang.Solution
@@ -134,18 +134,18 @@ type Cell struct {
 	Checkpoints []CellCheckpoint // in order
 }
 
-// CellCheckpoint is one graded checkpoint of a cell.
+// CellCheckpoint is a graded checkpoint of a cell.
 type CellCheckpoint struct {
 	Checkpoint *lang.Checkpoint
 	// Own are the nodes that belong to no other checkpoint or cell, in topological order.
 	Own []graph.ID
-	// Pytest are the runs of its tests: one, or one for each test file, in the order of their names. It is
-	// empty for problems without pytest.
+	// Pytest contains the runs of its tests: a single run, or a run for each test file, by name. It is empty
+	// for problems without pytest.
 	Pytest []graph.ID
 	// Cases are the cases of a judge problem, in order.
 	Cases []CaseNode
-	// Measured has the output tasks.MeasurementsOutput, Aggregate the output tasks.ResultOutput. They are
-	// the same node if the problem gives scores.
+	// Measured is the node with the output tasks.MeasurementsOutput, and Aggregate the node with
+	// tasks.ResultOutput. They are equal if the problem gives scores.
 	Measured, Aggregate graph.ID
 	// Figures are nodes with measurements of the solution by tasks. They are not part of the verdict.
 	Figures []graph.ID
@@ -190,19 +190,19 @@ type compiler struct {
 	fleets     map[fleet]*lang.Backend
 	about      map[subject][]*lang.Task
 	standalone []*lang.Task
-	err        error // the first of a task
+	err        error // first error about a task
 }
 
-// inProcessPool holds the nodes that run in this process and take next to no
-// time. They do not queue behind long test runs, so that verdicts are known,
-// and kept, as soon as they can be. No pool block can have this name.
+// inProcessPool is the pool of nodes that run in this process and take almost no time. They do not queue
+// behind long test runs, so that verdicts are known and stored as early as possible. No pool block can
+// have this name.
 const inProcessPool = "(in process)"
 
-// InProcess reports whether a node's work is done in this process and takes next to no time.
+// InProcess reports whether a node's work runs in this process and takes almost no time.
 func InProcess(n *graph.Node) bool { return n.Pool == inProcessPool }
 
-// Compile turns a configuration into a graph. jobs is the size of the cpu pool. It reads and runs nothing
-// itself; env's functions may.
+// Compile turns a configuration into a graph. jobs is the size of the cpu pool. It does not read files or
+// run programs, except through the functions of env.
 func Compile(cfg *lang.Config, jobs int, env Environment) (*Plan, error) {
 	c := &compiler{
 		env:        env,
@@ -307,8 +307,8 @@ func (c *compiler) cell(part *Partition, pc partCell) error {
 	return cmp.Or(err, c.err)
 }
 
-// submissionSources returns the sources of a node that reads a solution. A defect in a solution that another
-// program recorded can be that program's fault, so it is an error and never the solution's failure.
+// submissionSources returns the sources of a node that reads a solution. A defect in a recorded solution
+// can be the fault of the program that recorded it, so it is an error, not a failure of the solution.
 func (c *compiler) submissionSources(addr string, s *lang.Solution) tasks.Sources {
 	sources := c.sourcesOf(addr)
 	sources.Submitted, sources.Limits = s.Recorded == nil, tasks.Limits{Bytes: s.Problem.MaxSubmissionSize, Entries: s.Problem.MaxSubmissionFiles}
@@ -326,7 +326,7 @@ func usable(answer lang.SolutionCheckpoint, task graph.Task) graph.Task {
 	return task
 }
 
-// sourcesOf returns the sources for the task of a node that reads source files.
+// sourcesOf returns the sources of a node that reads source files.
 func (c *compiler) sourcesOf(addr string) tasks.Sources {
 	if c.env.Sources != nil {
 		return c.env.Sources(addr)
@@ -334,7 +334,7 @@ func (c *compiler) sourcesOf(addr string) tasks.Sources {
 	return tasks.Sources{States: c.env.States, Store: c.env.Store}
 }
 
-// addOnce adds a node unless its address is known: shared inputs of cells.
+// addOnce adds a node unless its address is known, for shared inputs of cells.
 func (c *compiler) addOnce(n graph.Node) graph.ID {
 	if id, ok := c.plan.Graph.Lookup(n.Addr); ok {
 		return id

@@ -21,8 +21,8 @@ func RuleOf(p lang.Pass) verdict.Rule {
 	return verdict.Policy(p.Policy)
 }
 
-// condition is a when expression. Like the named policies, it never passes a
-// checkpoint that was not judged.
+// condition is a Rule with a when expression. Like the named policies, it never passes a checkpoint that
+// was not judged.
 type condition struct{ when *lang.Expr }
 
 func (p condition) Text() string { return "when " + p.when.Source() }
@@ -31,7 +31,7 @@ func (p condition) Passes(c *verdict.Checkpoint) (bool, error) {
 	if c.Class != verdict.Judged {
 		return false, nil
 	}
-	if c.Score.BoundedText != "" { // it has no comparison
+	if c.Score.BoundedText != "" { // it contains no comparison
 		return false, nil
 	}
 	v, diags := p.when.Eval(checkpointValue(c))
@@ -44,7 +44,7 @@ func (p condition) Passes(c *verdict.Checkpoint) (bool, error) {
 	return v.True(), nil
 }
 
-// atLeast passes judged checkpoints with at least this score.
+// atLeast is a Rule that passes judged checkpoints with at least this score.
 type atLeast float64
 
 func (a atLeast) Text() string {

@@ -9,8 +9,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// identity is like ask, and adds the programs that lines of commands start. In a line every word counts,
-// since any of them can be a program that another one starts, as in `env nice node`.
+// identity is like ask, and adds the programs that lines of commands start. Every word of a line is
+// included, since any of them can be a program, as in `env nice node`.
 func (d *driver) identity(ask func(context.Context) (backend.Identity, error), lines ...string) func(context.Context) (backend.Identity, error) {
 	words := ProgramWords(lines)
 	if d.Capabilities().Programs == nil || len(words) == 0 {
@@ -27,8 +27,8 @@ func (d *driver) identity(ask func(context.Context) (backend.Identity, error), l
 	}
 }
 
-// ProgramWords returns the words of lines that can be programs of PATH or absolute paths of
-// some, sorted, each once.
+// ProgramWords returns the sorted, distinct words in lines that can be names or absolute paths of
+// programs.
 func ProgramWords(lines []string) []string {
 	var words []string
 	for _, line := range lines {
@@ -44,15 +44,15 @@ func ProgramWords(lines []string) []string {
 	return slices.Compact(words)
 }
 
-// withoutPython drops Python from a line that runs in an environment of uv, whose interpreter comes first in
-// PATH and is part of the backend's identity.
+// withoutPython removes Python from the words of a line that runs in an environment of uv, whose
+// interpreter is first in PATH and is part of the backend's identity.
 func withoutPython(line string) string {
 	return strings.Join(slices.DeleteFunc(ProgramWords([]string{line}), func(word string) bool {
 		return strings.HasPrefix(word, "python")
 	}), " ")
 }
 
-// addPrograms adds words, sorted, to the programs in keys.
+// addPrograms adds sorted words to the programs in keys.
 func (u *Use) addPrograms(words []string) {
 	all := append(strings.Fields(u.Programs), words...)
 	slices.Sort(all)

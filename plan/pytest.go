@@ -97,7 +97,7 @@ func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solut
 	}
 	cc := CellCheckpoint{Checkpoint: cp}
 	runs := c.pytestRuns(cell, answer, d)
-	var left []graph.Dep // by the runs
+	var left []graph.Dep // left by the runs
 	for i, part := range runs.parts {
 		run := node(KindPytest, runs.tasks[i], slices.Concat(c.pytestInputs(cell, answer, part, d), runs.deps))
 		run.Pool, run.Retry, run.Probes, run.Exclusive = cell.Backend.Pool, retryOf(s, cell.Backend), runs.probes, runs.exclusive
@@ -124,18 +124,18 @@ func (c *compiler) pytestCheckpoint(s *lang.Suite, cell *Cell, answer lang.Solut
 	return cc
 }
 
-// Outputs that dependents consume, which all edges share.
+// Outputs that dependents consume. All edges share these slices.
 var (
 	treeOutput     = []string{tasks.TreeOutput}
 	pytestOutputs  = []string{pytest.OutputExit, pytest.OutputTiming, pytest.OutputReport, pytest.OutputCTRF, pytest.OutputLog}
 	verdictsOutput = []string{pytest.OutputVerdicts}
 )
 
-// pytestRuns holds what solutions with equal commands share of a checkpoint.
+// pytestRuns holds the data of a checkpoint that solutions with equal commands share.
 type pytestRuns struct {
 	parts             []part
 	tasks             []*pytest.Run // parallel to parts
-	deps              []graph.Dep   // on what the tasks read in place
+	deps              []graph.Dep   // edges to files that the tasks read in place
 	probes, exclusive []string
 	parse             *pytest.Parse
 	aggregate         *tasks.AggregateCheckpoint
@@ -174,7 +174,7 @@ func (c *compiler) pytestRuns(cell *Cell, answer lang.SolutionCheckpoint, d *dri
 	return runs
 }
 
-// requirementsProbe names the question for the locked form of requirements.
+// requirementsProbe is the name of the probe for locked requirements.
 func requirementsProbe(requires []string, d *driver) string {
 	return "requirements " + strings.Join(requires, " ") + "@" + d.addr
 }
@@ -228,7 +228,7 @@ func (c *compiler) pytestRun(cell *Cell, answer lang.SolutionCheckpoint, d *driv
 	return run
 }
 
-// keepOf returns which workspaces of a backend stay.
+// keepOf returns which workspaces of a backend are kept.
 func keepOf(b *lang.Backend) session.Keep {
 	if b.Container == nil {
 		return session.KeepNever
@@ -237,7 +237,7 @@ func keepOf(b *lang.Backend) session.Keep {
 }
 
 // exclusive returns the resources that tests with these ports need exclusively. A backend enforces that
-// anyway, but a node that it blocks holds a slot.
+// anyway, but a node that waits there holds a slot.
 func exclusive(ports []int, b backend.Backend) []string {
 	if len(ports) == 0 || b.Network() == backend.PrivateNetwork {
 		return nil

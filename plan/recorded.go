@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// recordedReader returns a reader of files of any format, for solutions that name them.
+// recordedReader returns a reader of result files in any format, for solutions that name such files.
 func recordedReader(formats []LogFormat) func(*lang.ReaderFiles, []string) ([]*lang.RecordedResults, error) {
 	return func(files *lang.ReaderFiles, paths []string) ([]*lang.RecordedResults, error) {
 		r := recordedSums{of: map[string]*recordedSum{}}

@@ -17,8 +17,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Results reads the results of some cells from an execution, in order: those of cells with a requested
-// checkpoint, with these checkpoints. asked returns whether a node was requested.
+// Results reads the results of some cells from an execution, in order: those with a requested checkpoint,
+// with only the requested checkpoints. asked reports whether a node was requested.
 func (p *Plan) Results(ctx context.Context, store cache.Store, r *graph.Report, asked func(graph.ID) bool, cells []*Cell) ([]report.Cell, error) {
 	var results report.Results
 	for _, cell := range cells {
@@ -106,7 +106,7 @@ func (p *Plan) Verdict(ctx context.Context, store cache.Store, r *graph.Report, 
 	return &c, err
 }
 
-// figures returns the measurements of tasks about a checkpoint's solution, as far as they are known.
+// figures returns the known measurements of tasks about a checkpoint's solution.
 func (p *Plan) figures(ctx context.Context, store cache.Store, r *graph.Report, cc CellCheckpoint) (map[string]float64, error) {
 	var all map[string]float64
 	for _, id := range cc.Figures {
@@ -117,7 +117,7 @@ func (p *Plan) figures(ctx context.Context, store cache.Store, r *graph.Report, 
 		if all == nil {
 			all = map[string]float64{}
 		}
-		if err := readOutput(ctx, store, st, command.OutputFigures, &all); err != nil { // adds to all
+		if err := readOutput(ctx, store, st, command.OutputFigures, &all); err != nil { // appends to all
 			return nil, err
 		}
 	}
@@ -142,7 +142,7 @@ func recordedOf(s *lang.Solution) *report.Recorded {
 // SumUp sets the fields of a cell's result that are derived from its checkpoints.
 func SumUp(out *report.Cell) {
 	var classes []verdict.Class
-	stopped := false // the run ended before a checkpoint, or the machine lacks a device
+	stopped := false // the run ended before the checkpoint, or the machine lacks a device
 	out.Message, out.Score, out.ScoreUnbounded = nil, nil, nil
 	for _, c := range out.Checkpoints {
 		classes = append(classes, c.Class)
@@ -164,9 +164,9 @@ func SumUp(out *report.Cell) {
 	}
 }
 
-// Narrow returns the result of a cell with only the requested checkpoints, given the addresses of their nodes.
-// It returns false if nothing of the cell was requested. asked is called with each checkpoint, and with nil for
-// the cell.
+// Narrow returns the result of a cell with only the requested checkpoints, given the addresses of their
+// nodes. It returns false if no part of the cell was requested. asked is called with each checkpoint, and
+// with nil for the cell.
 func Narrow(cell report.Cell, asked func(addr string, c *report.Checkpoint) bool) (narrowed report.Cell, any bool) {
 	id := ResultCell(&cell)
 	all := cell.Checkpoints

@@ -122,13 +122,15 @@ func TestResultsInterrupted(t *testing.T) {
 	p := newProject(t, problem)
 	hold := make(chan struct{})
 	p.boxes["local.one"].hold = hold
-	o := graph.Options{Stop: func(id graph.ID, _ *graph.Status) bool {
-		if p.plan.Graph.Node(id).Addr != "aggregate:kv/a/good@local.one" {
-			return false
-		}
-		close(hold)
-		return true
-	}}
+	o := graph.Options{
+		Hooks: graph.Hooks{Stop: func(id graph.ID, _ *graph.Status) bool {
+			if p.plan.Graph.Node(id).Addr != "aggregate:kv/a/good@local.one" {
+				return false
+			}
+			close(hold)
+			return true
+		}},
+	}
 	p.plan.Pools[graph.CPUPool] = 4 // or what waits could keep the rest from starting
 	r, results := p.execute(t.Context(), o)
 	if r.Interrupted == 0 {

@@ -6,9 +6,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// submitted adds the node that submits the solution to a judge server and returns the node that computes the
-// score. Submissions to one server run one after the other: it judges each as if it had the machine to
-// itself.
+// submitted adds the node that submits the solution to a judge server and returns the node that computes
+// the score. Submissions to a server run one after another, since it judges each as if it had the machine
+// to itself.
 func (j *judging) submitted(cc *CellCheckpoint, policy verdict.Rule) graph.Node {
 	language, _ := j.language()
 	task := judge.Submit{Problem: j.cell.Problem.Name, Language: language, Repeat: j.cell.Repeat, Server: j.server}

@@ -45,11 +45,11 @@ func absolute(p *lang.Problem, patterns []string) []string {
 	return all
 }
 
-// solve adds the node that makes the answers of a cell's solution in the container of agents.
+// solve adds the node that produces the answers of a cell's solution in the container of agents.
 func (c *compiler) solve(s *lang.Suite, cell *Cell) (graph.ID, error) {
 	p, solver := cell.Problem, cell.Solution.Solver
 	addr := address(KindSolve, p.Name, cell.Solution.Name)
-	if id, ok := c.plan.Graph.Lookup(addr); ok { // of another checkpoint, or repeat
+	if id, ok := c.plan.Graph.Lookup(addr); ok { // added for another checkpoint or repeat
 		return id, nil
 	}
 	d, err := c.verifierDriver(p, cell.Backend, solver.In)
@@ -65,7 +65,7 @@ func (c *compiler) solve(s *lang.Suite, cell *Cell) (graph.ID, error) {
 	task.Env = append(task.Env, inherited...)
 	n := graph.Node{Addr: addr, Kind: KindSolve, Task: task, Pool: cell.Backend.Pool, Retry: retryOf(s, cell.Backend), Probes: []string{d.addr},
 		Labels: append(problemLabels(p, ""), graph.Label{Name: "solution", Value: cell.Solution.Name}, graph.Label{Name: "backend", Value: cell.Backend.Addr()})}
-	for _, suite := range cell.Suites { // a call that judges the suite again makes its answers again
+	for _, suite := range cell.Suites { // a call that judges the suite again also produces its answers again
 		n.Labels = append(n.Labels, graph.Label{Name: "suite", Value: suite})
 	}
 	for i, step := range solver.Steps {

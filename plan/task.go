@@ -221,7 +221,8 @@ func tasksOf(s *lang.Solution, about map[subject][]*lang.Task, set map[*lang.Tas
 	}
 }
 
-// Standalone returns the tasks that no cell needs and that are about no cell: no partition has their nodes.
+// Standalone returns the tasks that no cell needs and that are about no cell, whose nodes are in no
+// partition.
 func Standalone(cfg *lang.Config) []*lang.Task {
 	if len(cfg.Tasks) == 0 {
 		return nil

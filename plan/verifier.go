@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/graph"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/tasks"
 	"github.com/fevalgraph/fevalgraph/tasks/session"
@@ -104,8 +104,8 @@ var testLeavings = []string{"**/__pycache__/**", "**/*.pyc", ".harborignore", "*
 func notTests(leaveOut []string, dir string) []string {
 	all := slices.Clone(testLeavings)
 	for _, left := range leaveOut {
-		if rel, err := filepath.Rel(dir, left); err == nil && filepath.IsLocal(rel) {
-			name := lang.EscapeGlob(filepath.ToSlash(rel))
+		if rel, ok := subpath.Rel(dir, left); ok {
+			name := lang.EscapeGlob(rel)
 			all = append(all, name, name+"/**")
 		}
 	}
@@ -162,7 +162,7 @@ func (c *compiler) inherited(v *lang.Verifier, of string) (all session.Environme
 	return all, secret, lacks
 }
 
-// excluded returns patterns, relative to a solution's source, for files that its artifacts leave out.
+// excluded returns patterns, relative to a solution's source, for files that its artifacts exclude.
 func excluded(p *lang.Problem) []string {
 	var all []string
 	for _, cp := range p.Checkpoints {
@@ -203,7 +203,8 @@ func (c *compiler) verifierDriver(p *lang.Problem, b *lang.Backend, v *lang.Veri
 	return d, nil
 }
 
-// servicesOf returns the services of a verifier: of equal ones the same pointer, so that their drivers are equal, too.
+// servicesOf returns the services of a verifier. Equal services have the same pointer, so that their
+// drivers are equal, too.
 func (c *compiler) servicesOf(v *lang.Verifier) *[]lang.Service {
 	if len(v.Services) == 0 {
 		return nil

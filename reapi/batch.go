@@ -17,16 +17,17 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// calls is the number of messages and streams that a Read or Write has under way.
+// calls is the number of concurrent messages and streams of a Read or Write.
 const calls = 8
 
 // Messages have overhead besides the bytes of blobs.
 const (
 	digestBytes   = 100     // for each blob
-	minCompressed = 1 << 10 // smaller blobs are sent as they are
+	minCompressed = 1 << 10 // smaller blobs are sent uncompressed
 )
 
-// batches divides blobs into what fits into messages. A blob that does not is alone.
+// batches divides blobs into groups that fit into messages. A larger blob is a group by
+// itself.
 func batches(blobs []cache.Digest, limit int64) iter.Seq[[]cache.Digest] {
 	return func(yield func([]cache.Digest) bool) {
 		first, size := 0, int64(0)
@@ -49,8 +50,8 @@ func large(batch []cache.Digest, limit int64) bool {
 	return len(batch) == 1 && batch[0].Size+digestBytes > limit
 }
 
-// Read calls into with each of the blobs that the server has, also from several goroutines
-// at once. It resumes a stream that breaks off, and verifies nothing.
+// Read calls into with each blob that the server has, possibly concurrently. It resumes
+// broken streams, and does not verify content.
 func (c *Client) Read(ctx context.Context, blobs []cache.Digest, into func(cache.Digest, io.Reader) error) error {
 	a, err := c.Capabilities(ctx)
 	if err != nil {
@@ -85,7 +86,7 @@ func (c *Client) readBatch(ctx context.Context, blobs []cache.Digest, a *Capabil
 	for _, r := range answer.Responses {
 		d, err := Parse(r.Digest)
 		if err != nil || !asked[d] || codes.Code(r.GetStatus().GetCode()) != codes.OK {
-			continue // it did not come
+			continue // it was not received
 		}
 		delete(asked, d)
 		content := io.Reader(bytes.NewReader(r.Data))
@@ -104,8 +105,7 @@ func (c *Client) readBatch(ctx context.Context, blobs []cache.Digest, a *Capabil
 	return nil
 }
 
-// decompressor reads compressed bytes. Its reader says how many it takes: never all that
-// there could be.
+// decompressor reads compressed bytes. Its reader must limit how many it reads.
 func decompressor(r io.Reader) (io.ReadCloser, error) {
 	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(32<<20))
 	if err != nil {
@@ -114,7 +114,7 @@ func decompressor(r io.Reader) (io.ReadCloser, error) {
 	return d.IOReadCloser(), nil
 }
 
-// Put implements cache.Server. It resumes a stream that breaks off.
+// Put implements cache.Server. It resumes broken streams.
 func (c *Client) Put(ctx context.Context, blobs []cache.Digest, from cache.Source) (map[cache.Digest]error, error) {
 	a, err := c.Capabilities(ctx)
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// AwayError reports that a server is away or out of order: the same call can succeed later.
+// AwayError reports that a server is unreachable or not working: the same call can succeed later.
 type AwayError struct{ Err error }
 
 func (e *AwayError) Error() string { return e.Err.Error() }
 func (e *AwayError) Unwrap() error { return e.Err }
 
-// RefusedError reports that a server refuses a request, and would refuse it again.
+// RefusedError reports that a server refused a request, and would refuse it again.
 type RefusedError struct {
 	Err    error
 	Rights bool // not permitted
@@ -28,7 +28,8 @@ type RefusedError struct {
 func (e *RefusedError) Error() string { return e.Err.Error() }
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// BusyError reports that an engine takes no more actions now: fewer at once can be taken.
+// BusyError reports that an engine accepts no more actions at the moment; fewer concurrent ones may be
+// accepted.
 type BusyError struct {
 	Err  error
 	Wait time.Duration // that the engine requests before another try; 0 if it does not
@@ -51,10 +52,10 @@ func (e *NoWorkersError) Error() string {
 }
 func (e *NoWorkersError) Unwrap() error { return e.Err }
 
-// MissingError reports that an action was not executed for lack of blobs: they were removed, or
+// MissingError reports that an action was not executed because blobs were missing: they were removed, or
 // never sent.
 type MissingError struct {
-	Blobs []cache.Digest // none if the engine does not say which
+	Blobs []cache.Digest // empty if the engine does not list them
 	Err   error
 }
 
@@ -66,8 +67,8 @@ func (e *MissingError) Error() string {
 }
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// LostError reports that an action can have been executed and has no result: its worker, or the
-// engine, was lost, or someone else killed it. It can be executed again.
+// LostError reports that an action, which may have been executed, has no result: its worker or the engine
+// was lost, or another client killed it. It can be executed again.
 type LostError struct{ Err error }
 
 func (e *LostError) Error() string { return "the action was lost: " + e.Err.Error() }
@@ -125,7 +126,7 @@ func missingBlobs(said *status.Status) (blobs []cache.Digest) {
 	for _, d := range said.Details() {
 		failure, _ := d.(*errdetails.PreconditionFailure)
 		for _, v := range failure.GetViolations() {
-			// With an instance, and a function of digests, in front of it or not.
+			// The prefix with instance and digest function is optional.
 			if words := strings.Split(v.GetSubject(), "/"); v.GetType() == "MISSING" && len(words) > 2 {
 				if blob, err := cache.ParseDigest(strings.Join(words[len(words)-2:], "/")); err == nil {
 					blobs = append(blobs, blob)

@@ -25,27 +25,26 @@ import (
 type Execution struct {
 	SkipCache bool          // even if the engine has a result
 	Timeout   time.Duration // of the action; 0 means no limit
-	Platform  string        // of the action, as NoWorkersError has it
-	// Progress learns of each stage, in order, while Execute waits; can be nil.
+	Platform  string        // of the action, in the form of NoWorkersError
+	// Progress is called with each stage, in order, while Execute waits; it can be nil.
 	Progress func(execution.ExecutionStage_Value)
 }
 
 // Executed is an action that an engine has executed.
 type Executed struct {
-	Result   *execution.ActionResult // if it timed out, the files until then
+	Result   *execution.ActionResult // if it timed out, the files so far
 	Cached   bool                    // the engine had the result
 	TimedOut bool                    // by the action's own limit
 	Message  string                  // of the engine, for users; can be ""
 }
 
 // Execute executes an action whose blobs the server has, those of its inputs included, and waits for the
-// result. It attaches again to a stream that breaks off. When ctx ends, the action is killed if
-// Options.State is set, also for others who wait for the same action; otherwise it is left to the engine,
-// which can execute it to its end. The error is a *BusyError, *NoWorkersError, *MissingError, *LostError,
-// *RefusedError, or the cause of ctx.
+// result. It resumes broken streams. When ctx ends, the action is killed if Options.State is set, even if
+// other clients wait for the same action; otherwise the engine may execute it to its end. The error is a
+// *BusyError, *NoWorkersError, *MissingError, *LostError, *RefusedError, or the cause of ctx.
 func (c *Client) Execute(ctx context.Context, action cache.Digest, e Execution) (*Executed, error) {
 	began := time.Now()
-	calls, end := context.WithCancel(c.with(ctx)) // a stream whose last message was not read is open until then
+	calls, end := context.WithCancel(c.with(ctx)) // a stream stays open until its last message is read
 	defer end()
 	stream, err := c.engine.Execute(calls, &execution.ExecuteRequest{InstanceName: c.o.Instance, ActionDigest: Digest(action), SkipCacheLookup: e.SkipCache})
 	w := waiter{progress: e.Progress}
@@ -73,7 +72,7 @@ func (c *Client) Execute(ctx context.Context, action cache.Digest, e Execution) 
 	}
 }
 
-// isCut reports whether a stream ended by trouble between here and the engine.
+// isCut reports whether a stream ended because of the connection to the engine.
 func isCut(err error) bool {
 	switch status.Code(err) {
 	case codes.Unavailable, codes.Internal, codes.Aborted, codes.Unknown, codes.Canceled, codes.DeadlineExceeded:
@@ -89,7 +88,7 @@ type waiter struct {
 	progress func(execution.ExecutionStage_Value)
 }
 
-// follow reads a stream up to the response; more says that anything came.
+// follow reads a stream up to the response; more reports that a message arrived.
 func (w *waiter) follow(stream grpc.ServerStreamingClient[longrunningpb.Operation]) (answer *execution.ExecuteResponse, more bool, err error) {
 	for {
 		o, err := stream.Recv()
@@ -110,7 +109,7 @@ func (w *waiter) follow(stream grpc.ServerStreamingClient[longrunningpb.Operatio
 			continue
 		}
 		answer = new(execution.ExecuteResponse)
-		if failed := o.GetError(); failed != nil { // no server should
+		if failed := o.GetError(); failed != nil { // servers should not send this
 			answer.Status = failed
 		} else if err := o.GetResponse().UnmarshalTo(answer); err != nil {
 			return nil, more, status.Errorf(codes.DataLoss, "malformed answer: %v", err)
@@ -142,7 +141,7 @@ func executed(answer *execution.ExecuteResponse, e Execution, began time.Time) (
 	if x.Result == nil {
 		x.Result = new(execution.ActionResult)
 	}
-	// Calls between servers have deadlines, too, for which the action is not at fault.
+	// Calls between servers have deadlines, too, which the action did not cause.
 	took := time.Since(began)
 	if m := x.Result.GetExecutionMetadata(); m.GetExecutionStartTimestamp() != nil && m.GetExecutionCompletedTimestamp() != nil {
 		took = m.ExecutionCompletedTimestamp.AsTime().Sub(m.ExecutionStartTimestamp.AsTime())
@@ -164,8 +163,8 @@ func (c *Client) kill(operation string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), killing)
 	defer cancel()
-	// KillOperationsRequest{filter: {operation_name}, status: {code, message}}, of which
-	// nothing else is needed: as a message whose fields are not known.
+	// KillOperationsRequest{filter: {operation_name}, status: {code, message}}, encoded as unknown fields,
+	// since no other part of the API is needed.
 	filter := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), path.Base(operation))
 	why := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(codes.Canceled))
 	why = protowire.AppendString(protowire.AppendTag(why, 2, protowire.BytesType), "canceled by the client")

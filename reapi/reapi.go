@@ -1,9 +1,9 @@
 // Package reapi is a client of the Remote Execution API: of a cache, or of an engine that also executes
-// actions. It calls once, except for streams that break off, which it resumes; it verifies no bytes and
-// decides nothing about results.
+// actions. It does not retry calls, but resumes broken streams; it neither verifies content nor decides
+// about results.
 //
-// Errors have types for what a caller does next: an AwayError is worth waiting for, a BusyError is a
-// refusal, a LostError is an action to execute again, a MissingError lists blobs to send again.
+// Errors have types for the caller's reaction: after an AwayError, wait; after a BusyError, send fewer
+// actions; after a LostError, execute the action again; after a MissingError, send the listed blobs again.
 package reapi
 
 import (
@@ -30,14 +30,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Options name a server.
+// Options configures a Client.
 type Options struct {
 	Address  string            // host:port
 	Instance string            // name of the cache, or of the engine, in the server; can be ""
-	TLS      *tls.Config       // nil talks in the clear
+	TLS      *tls.Config       // nil means no TLS
 	Headers  map[string]string // of each call, by name in lower case; empty ones are not sent
-	// State is the host:port of the BuildQueueState service of a Buildbarn scheduler, by
-	// which Execute kills what is canceled; "" leaves it to the server.
+	// State is the host:port of the BuildQueueState service of a Buildbarn scheduler, with which Execute kills
+	// cancelled actions; "" leaves them to the server.
 	State string
 }
 
@@ -52,7 +52,7 @@ type Client struct {
 	stream  bytestream.ByteStreamClient
 
 	mu     sync.Mutex
-	agreed *Capabilities // nil until the server has said what it can do
+	agreed *Capabilities // nil until the server has reported its capabilities
 }
 
 // Capabilities are a server's capabilities as it reports them.
@@ -66,8 +66,8 @@ type Capabilities struct {
 	Version  string   // the highest of the API, such as 2.3
 }
 
-// silence is how long a connection with waiting calls can bring nothing before it is tested: servers close
-// connections that test more often than every five minutes.
+// silence is how long a connection with waiting calls can be silent before it is pinged: servers close
+// connections that ping more often than every five minutes.
 const silence = 5*time.Minute + 10*time.Second
 
 // Open returns a client. It connects when it is first used.
@@ -115,7 +115,7 @@ func Authorization(token string) string {
 	return "Bearer " + token
 }
 
-// with adds the caller's rights to a call.
+// with adds the caller's credentials to a call.
 func (c *Client) with(ctx context.Context) context.Context {
 	for name, value := range c.o.Headers {
 		if value != "" {
@@ -125,11 +125,11 @@ func (c *Client) with(ctx context.Context) context.Context {
 	return ctx
 }
 
-// maxBatch bounds the blobs in a message if a server takes more or does not report its limit: with
-// everything around them, less than the 4 MiB that gRPC servers take.
+// maxBatch limits the blobs in a message if a server accepts more or does not report its limit. With
+// overhead, that is below gRPC's default limit of 4 MiB.
 const maxBatch = 2 << 20
 
-// Capabilities queries the server's capabilities, until it has answered once.
+// Capabilities returns the server's capabilities. It queries them until the server has answered once.
 func (c *Client) Capabilities(ctx context.Context) (*Capabilities, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -189,11 +189,11 @@ func (c *Client) PutEntry(ctx context.Context, id cache.Key, e *execution.Action
 	return c.PutActionResult(ctx, entry(id), e)
 }
 
-// entry returns the digest that names an entry. No action has it, and no server looks for one.
+// entry returns the digest that names an entry. No action has this digest, and servers do not look for
+// one.
 func entry(id cache.Key) cache.Digest { return cache.Digest{Hash: id, Size: 1} }
 
-// Missing returns those of the blobs that the server does not have: at most 20,000 of them
-// fit into a message.
+// Missing returns the blobs that the server lacks: at most 20,000 of them fit into a message.
 func (c *Client) Missing(ctx context.Context, blobs []cache.Digest) ([]cache.Digest, error) {
 	answer, err := c.blobs.FindMissingBlobs(c.with(ctx), &execution.FindMissingBlobsRequest{InstanceName: c.o.Instance, BlobDigests: digests(blobs)})
 	if err != nil {
@@ -210,7 +210,7 @@ func (c *Client) Missing(ctx context.Context, blobs []cache.Digest) ([]cache.Dig
 	return missing, nil
 }
 
-// Digest returns the form that messages have of a digest.
+// Digest converts a digest to the form in messages.
 func Digest(d cache.Digest) *execution.Digest {
 	return &execution.Digest{Hash: d.Hex(), SizeBytes: d.Size}
 }
@@ -223,7 +223,7 @@ func digests(all []cache.Digest) []*execution.Digest {
 	return out
 }
 
-// Parse returns the digest that a server sent.
+// Parse converts a digest from the form in messages.
 func Parse(d *execution.Digest) (cache.Digest, error) {
 	return cache.ParseDigest(fmt.Sprintf("%s/%d", d.GetHash(), d.GetSizeBytes()))
 }

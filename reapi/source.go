@@ -16,12 +16,12 @@ const maxQuestion = 20_000
 // NewSender returns a sender to the server of a client.
 func NewSender(c *Client) *cache.Sender { return cache.NewSender(c, maxQuestion) }
 
-// Messages are blobs in memory, such as actions and commands: a cache.Source.
+// Messages holds blobs in memory, such as actions and commands. It is a cache.Source.
 type Messages map[cache.Digest][]byte
 
-// Add adds the canonical form of a message and returns its digest. Lists whose order the
-// protocol sets, such as names of variables, are sorted by the caller. The error is that of
-// text which is not UTF-8.
+// Add adds the canonical form of a message and returns its digest. The caller must sort
+// lists whose order the protocol specifies, such as names of variables. It returns an error
+// for strings that are not UTF-8.
 func (m Messages) Add(message proto.Message) (cache.Digest, error) {
 	content, err := proto.MarshalOptions{Deterministic: true}.Marshal(message)
 	if err != nil {

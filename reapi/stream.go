@@ -14,10 +14,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Streams.
+// Parameters of streams.
 const (
 	chunk   = 256 << 10 // bytes in a message
-	resumes = 3         // of a stream that breaks off without having got on
+	resumes = 3         // of a broken stream without progress
 )
 
 // resource returns the name of a blob to be read.
@@ -29,7 +29,7 @@ func (c *Client) resource(d cache.Digest, kind string) string {
 	return name
 }
 
-// readStream reads one blob. A broken stream is resumed where it ended.
+// readStream reads one blob. It resumes a broken stream where it ended.
 func (c *Client) readStream(ctx context.Context, d cache.Digest, a *Capabilities, into func(cache.Digest, io.Reader) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -40,7 +40,7 @@ func (c *Client) readStream(ctx context.Context, d cache.Digest, a *Capabilities
 	defer r.close()
 	err := into(d, r)
 	if status.Code(r.err) == codes.NotFound {
-		return nil // it did not come
+		return nil // it was not received
 	}
 	if r.err != nil && !errors.Is(r.err, io.EOF) {
 		return fault(r.err)
@@ -48,14 +48,14 @@ func (c *Client) readStream(ctx context.Context, d cache.Digest, a *Capabilities
 	return err
 }
 
-// blobReader is the content of a blob that streams bring.
+// blobReader reads the content of a blob from streams.
 type blobReader struct {
 	ctx    context.Context
 	c      *Client
 	name   string
 	packed bool // compressed
 
-	offset int64 // in the content, of what has been read
+	offset int64 // number of bytes of content read
 	plain  io.ReadCloser
 	fails  int
 	err    error
@@ -127,8 +127,8 @@ func (m *messageReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// writeStream sends one blob. After a stream that broke off, the server says how much of it
-// has come.
+// writeStream sends one blob. After a broken stream, it queries how much of the blob has
+// arrived.
 func (c *Client) writeStream(ctx context.Context, d cache.Digest, from cache.Source) error {
 	name := c.resource(d, "uploads/"+uuid()+"/blobs")
 	committed := int64(0)
@@ -175,7 +175,7 @@ func (c *Client) writeFrom(ctx context.Context, name string, d cache.Digest, fro
 		end = offset+int64(n) == d.Size
 		err = stream.Send(&bytestream.WriteRequest{ResourceName: name, WriteOffset: offset, Data: buffer[:n], FinishWrite: end})
 		offset += int64(n)
-		if errors.Is(err, io.EOF) { // the server has ended the stream: it has the blob, or says why not
+		if errors.Is(err, io.EOF) { // the server has ended the stream: it has the blob, or reports an error
 			break
 		}
 		if err != nil {

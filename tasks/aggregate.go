@@ -13,15 +13,15 @@ import (
 
 // AggregateCheckpoint is the task that counts the verdicts of a checkpoint,
 // its dependency "verdicts", by group, and applies the pass policy. Its result
-// is a verdict.Checkpoint, its message a pass's caveat.
+// is a verdict.Checkpoint, and its message the caveat of a pass.
 type AggregateCheckpoint struct {
 	Policy      verdict.Rule
-	OmitSkipped bool // tests that were skipped are not counted
+	OmitSkipped bool // do not count skipped tests
 }
 
 // Describe implements graph.Task.
 func (a *AggregateCheckpoint) Describe(_ context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 3) // 3: the stored form has no empty fields
+	m.Int("recipe", 3) // 3: the stored form omits empty fields
 	m.String("level", "checkpoint")
 	m.String("pass", a.Policy.Text())
 	if a.OmitSkipped {
@@ -49,9 +49,9 @@ func (a *AggregateCheckpoint) Run(ctx context.Context, w *graph.Work) (graph.Out
 	return o, err
 }
 
-// AggregateCell is the task that sums up one solution on one backend. Its result
-// is a verdict.Cell. It tolerates checkpoints without a result: they make the
-// cell broken.
+// AggregateCell is the task that summarizes a solution on a backend. Its
+// result is a verdict.Cell. It tolerates checkpoints without a result, which
+// make the cell broken.
 type AggregateCell struct {
 	Checkpoints []string // each a dependency by that name
 }

@@ -13,12 +13,11 @@ import (
 	"github.com/moby/patternmatcher/ignorefile"
 )
 
-// dockerignore is the file at the root of a build's context that says what does
-// not belong to it.
+// dockerignore is the name of the file at the root of a build's context that lists excluded paths.
 const dockerignore = ".dockerignore"
 
-// NewContext returns the task that brings the context of an image's build into
-// the store: the tree below root, without what its .dockerignore names.
+// NewContext returns the task that stores the context of an image's build: the tree below root, without
+// paths that its .dockerignore excludes.
 func NewContext(root string, sources Sources) *Source {
 	s := &Source{sources: sources}
 	s.scan = func() ([]file, error) {
@@ -64,19 +63,18 @@ func readDockerignore(root string) (dockerignored, error) {
 	return dockerignored{matcher}, nil
 }
 
-// names reports whether a path is left out, by itself or with a directory above
-// it.
+// names reports whether a path, or a directory above it, is excluded.
 func (d dockerignored) names(rel string) bool {
 	if d.matcher == nil {
 		return false
 	}
-	// It errs for patterns only, which New has read.
+	// It returns errors only for patterns, which New has checked.
 	matched, err := d.matcher.MatchesOrParentMatches(filepath.FromSlash(rel))
 	return err == nil && matched
 }
 
-// leavesOut implements Ignore. A directory is left out whole, unless a pattern with "!" can include
-// something below it.
+// leavesOut implements Ignore. A directory is omitted with all of its content, unless a pattern with "!"
+// can include a path below it.
 func (d dockerignored) leavesOut(rel string, dir bool) bool {
 	if !d.names(rel) {
 		return false
@@ -86,9 +84,8 @@ func (d dockerignored) leavesOut(rel string, dir bool) bool {
 	})
 }
 
-// reaches reports whether a pattern may match something below a directory.
-// Patterns that do not begin with the names of it may, if they do with a
-// wildcard.
+// reaches reports whether a pattern can match a path below a directory, comparing name by name; wildcards
+// can match any name.
 func reaches(pattern, dir string) bool {
 	names := strings.Split(pattern, "/")
 	for i, name := range strings.Split(dir, "/") {

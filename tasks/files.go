@@ -11,25 +11,26 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// Files are the files that a task of another package reads: those of a Source, and outputs of other nodes.
+// Files holds the files that a task of another package reads: files of a Source, and outputs of other
+// nodes.
 type Files struct {
 	*Source
 	made []Made
 }
 
-// Made is a file, or all of them, in a tree that a node has of a dependency, and the name that
-// work has for it, or for their directory.
+// Made is a file, or all files, in the output tree of a dependency, with the name for the file or the
+// directory in the workspace.
 type Made struct {
 	Name string
-	As   string // the dependency; its output is TreeOutput
+	As   string // the dependency, whose output is TreeOutput
 	Path string // of the file
 	Dir  bool   // all files of the tree
 }
 
-// NewFiles returns the files of a source, which NewNamed made, and those of dependencies.
+// NewFiles returns the files of a source from NewNamed, and of dependencies.
 func NewFiles(here *Source, made []Made) *Files { return &Files{here, made} }
 
-// Describe writes what the files are, but for what the engine writes of dependencies.
+// Describe writes the files of the source; the engine writes the outputs of dependencies.
 func (f *Files) Describe(ctx context.Context, m *graph.Manifest) error {
 	if err := f.Source.Describe(ctx, m); err != nil {
 		return err
@@ -40,11 +41,11 @@ func (f *Files) Describe(ctx context.Context, m *graph.Manifest) error {
 	return nil
 }
 
-// Known reports whether Found are all of the files.
+// Known reports whether Found returns all of the files.
 func (f *Files) Known() bool { return len(f.made) == 0 }
 
-// Put stores the files that the store lacks and returns all of them. A file that no dependency has is a
-// *graph.InputError.
+// Put stores the files that the store lacks and returns all of them. If a dependency lacks a file, the
+// error is a *graph.InputError.
 func (f *Files) Put(ctx context.Context, w *graph.Work) ([]cache.Entry, error) {
 	if err := f.PutFound(ctx, w.Store); err != nil {
 		return nil, err

@@ -5,30 +5,30 @@ import (
 	"unicode/utf8"
 )
 
-// fnmatchPattern is a pattern as Python's fnmatch reads it, where the case of letters counts. "/" is
-// a character like any other, which sets it apart from path.Match:
+// fnmatchPattern is a case-sensitive pattern with the syntax of Python's fnmatch. Unlike in path.Match,
+// "/" has no special meaning:
 //
 //   - any characters, also none
 //     ?       one character
 //     [seq]   one character of seq; a-z is a range, and "]" can be first
 //     [!seq]  one character that is not in seq
 //
-// Other characters match themselves, and so does a "[" that is not closed: no pattern is
-// malformed, and nothing escapes.
+// Other characters match themselves, and so does an unclosed "[": no pattern is malformed, and characters
+// cannot be escaped.
 type fnmatchPattern []element
 
-// element matches one character, or any number of them when it is a star.
+// element matches a character or, if it is a star, any number of characters.
 type element struct {
 	star    bool
 	negated bool
-	spans   []span // that it takes, or does not when negated
+	spans   []span // that match, or do not if negated
 }
 
 // span is the characters from first to last, both included.
 type span struct{ first, last rune }
 
-// compileFnmatch makes a pattern ready. Where Python takes a "!" for a negation that
-// comes after an empty range, as in "[b-a!x]", it stands for itself here.
+// compileFnmatch compiles a pattern. Unlike in Python, a "!" after an empty range, as in "[b-a!x]", is not
+// a negation.
 func compileFnmatch(text string) fnmatchPattern {
 	var p fnmatchPattern
 	for left := []rune(text); len(left) > 0; {
@@ -40,7 +40,7 @@ func compileFnmatch(text string) fnmatchPattern {
 				p = append(p, element{star: true})
 			}
 		case '?':
-			p = append(p, element{negated: true}) // not one of none: any
+			p = append(p, element{negated: true}) // the complement of an empty set matches any character
 		case '[':
 			e, size := compileSet(left)
 			p = append(p, e)
@@ -54,8 +54,8 @@ func compileFnmatch(text string) fnmatchPattern {
 
 func literal(c rune) element { return element{spans: []span{{c, c}}} }
 
-// compileSet reads what follows a "[", and returns the length of the part that belongs to the set. A set
-// without an end is not a set.
+// compileSet parses the text after a "[", and returns the length of the set. An unterminated set is not a
+// set.
 func compileSet(text []rune) (e element, size int) {
 	start := 0
 	if len(text) > 0 && text[0] == '!' {
@@ -65,7 +65,7 @@ func compileSet(text []rune) (e element, size int) {
 	if start >= len(text) {
 		return literal('['), 0
 	}
-	length := slices.Index(text[start+1:], ']') // what stands first is of the set
+	length := slices.Index(text[start+1:], ']') // the first character belongs to the set
 	if length < 0 {
 		return literal('['), 0
 	}
@@ -76,7 +76,7 @@ func compileSet(text []rune) (e element, size int) {
 			seq = seq[1:]
 			continue
 		}
-		if seq[0] <= seq[2] { // or else it is empty
+		if seq[0] <= seq[2] { // otherwise the range is empty
 			e.spans = append(e.spans, span{seq[0], seq[2]})
 		}
 		seq = seq[3:]
@@ -88,7 +88,7 @@ func compileSet(text []rune) (e element, size int) {
 // the product of both lengths. A byte that is not UTF-8 is one character.
 func (p fnmatchPattern) Match(name string) bool {
 	at, next := 0, 0         // in p, in name
-	afterStar, retry := 0, 0 // where to go on after the last star, if it takes one more
+	afterStar, retry := 0, 0 // where to continue after the last star if it matches another character
 	for next < len(name) {
 		if at < len(p) && p[at].star {
 			at++

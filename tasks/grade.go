@@ -15,13 +15,13 @@ const (
 	// ResultOutput is the stored form of a verdict.Checkpoint, or the
 	// verdict.Cell or verdict.Suite of an aggregate.
 	ResultOutput = "result"
-	// MeasurementsOutput is the verdict.Measurements that belong to a
-	// checkpoint, of tasks that give a score.
+	// MeasurementsOutput contains the verdict.Measurements of a checkpoint, for
+	// tasks that give a score.
 	MeasurementsOutput = "measurements"
 )
 
 // Grade counts the tests of c by group and lets r decide whether c passes. An
-// error is a *graph.InputError: r is at fault.
+// error is a *graph.InputError, since it is about r.
 func Grade(c *verdict.Checkpoint, r verdict.Rule) error {
 	if err := verdict.Grade(c, r); err != nil {
 		return &graph.InputError{Err: err}

@@ -6,12 +6,12 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Ignore reports whether a path of a source, relative to it and with slashes,
-// is left out: a directory with all that is below it. Nil leaves out nothing.
+// Ignore reports whether a path of a source, relative to it and with slashes, is omitted; a directory with
+// its content. Nil omits no path.
 type Ignore func(rel string, dir bool) bool
 
-// Doublestar leaves out what matches one of the doublestar patterns, which
-// must be valid: "*" stays within a name, "**" stands for directories.
+// Doublestar omits paths that match a doublestar pattern: "*" matches within a name, "**" also
+// directories. The patterns must be valid.
 func Doublestar(patterns []string) Ignore {
 	return func(rel string, _ bool) bool {
 		return slices.ContainsFunc(patterns, func(p string) bool {
@@ -21,9 +21,9 @@ func Doublestar(patterns []string) Ignore {
 	}
 }
 
-// Fnmatch leaves out what matches one of the patterns by Python's fnmatch, to which "/" is a character like any other. A path
-// may match as it is or behind "./", and a directory ends with a slash, so that
-// "venv/*" is the directory venv and "*.pyc" stands for files at any depth.
+// Fnmatch omits paths that match a pattern of Python's fnmatch, in which "/" has no special meaning. A
+// path is matched with and without a leading "./", and a directory has a trailing slash, so that "venv/*"
+// omits the directory venv and "*.pyc" files at any depth.
 func Fnmatch(patterns []string) Ignore {
 	compiled := make([]fnmatchPattern, len(patterns))
 	for i, p := range patterns {
@@ -40,10 +40,10 @@ func Fnmatch(patterns []string) Ignore {
 	}
 }
 
-// Either leaves out what one of two does.
+// Either omits paths that one of two omits.
 func Either(a, b Ignore) Ignore {
 	return func(rel string, dir bool) bool { return a.leavesOut(rel, dir) || b.leavesOut(rel, dir) }
 }
 
-// leavesOut allows for a nil Ignore.
+// leavesOut calls the Ignore, which can be nil.
 func (i Ignore) leavesOut(rel string, dir bool) bool { return i != nil && i(rel, dir) }

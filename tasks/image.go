@@ -6,18 +6,16 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/internal/capped"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
 
 // Image is the task that builds an image. Its input is the tree "context"; its
-// outputs are ImageOutput, by which images can be told apart, and
-// graph.LogOutput.
+// outputs are ImageOutput, which identifies the image, and graph.LogOutput.
 type Image struct {
 	Dockerfile string // absolute path
 	Context    string // absolute path of the context's root
@@ -25,13 +23,13 @@ type Image struct {
 	Sources    Sources
 
 	text   []byte           // of the last Describe
-	needed backend.Identity // likewise
+	needed backend.Identity // of the last Describe
 }
 
-// ImageOutput is the name of the output that tells the content of an image.
+// ImageOutput is the name of the output that identifies the content of an image.
 const ImageOutput = "image"
 
-// imageRecipe is raised when images are built in another way.
+// imageRecipe must be incremented if images are built differently.
 const imageRecipe = 1
 
 // Describe implements graph.Task.
@@ -50,7 +48,7 @@ func (i *Image) Describe(ctx context.Context, m *graph.Manifest) error {
 	m.Int("recipe", imageRecipe)
 	m.String("Dockerfile", cache.SumBytes(text).String())
 	if name := i.inContext(); name != "" {
-		m.String("Dockerfile in the context", name) // COPY can add it
+		m.String("Dockerfile in the context", name) // COPY could add it
 	}
 	for _, f := range needed {
 		m.String(f.Label, f.Value)
@@ -60,11 +58,8 @@ func (i *Image) Describe(ctx context.Context, m *graph.Manifest) error {
 
 // inContext returns the Dockerfile's path in the context, or "" if it is elsewhere.
 func (i *Image) inContext() string {
-	rel, err := filepath.Rel(i.Context, i.Dockerfile)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return ""
-	}
-	return filepath.ToSlash(rel)
+	rel, _ := subpath.Rel(i.Context, i.Dockerfile)
+	return rel
 }
 
 // Run implements graph.Task.
@@ -80,7 +75,7 @@ func (i *Image) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	if err != nil {
 		return graph.Outcome{}, markUserError(err)
 	}
-	// A name can mean another image by now while the build ran.
+	// A name may have been moved to another image during the build.
 	needed, err := i.Builder.Ingredients(ctx, i.text)
 	if err != nil {
 		return graph.Outcome{}, markUserError(err)

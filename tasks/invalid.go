@@ -6,9 +6,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// Invalid is the task of a problem that the configuration describes in a way
-// that cannot be evaluated. It fails, as unusable input, whenever it is
-// looked at; what needs it is blocked, and nothing of it is ever stored.
+// Invalid is the task of an invalid problem. Its Describe always fails, so
+// dependents are blocked, and it has no stored answer.
 type Invalid struct {
 	Reason error
 }
@@ -18,7 +17,7 @@ func (i *Invalid) Describe(context.Context, *graph.Manifest) error {
 	return &graph.InputError{Err: i.Reason}
 }
 
-// Run implements graph.Task. It is not reached.
+// Run implements graph.Task. It is never called.
 func (i *Invalid) Run(context.Context, *graph.Work) (graph.Outcome, error) {
 	return graph.Outcome{}, &graph.InputError{Err: i.Reason}
 }

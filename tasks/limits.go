@@ -7,19 +7,20 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// Limits bound a submission before it is read: a sparse file takes a moment to make, and a day to hash and
-// store. The zero value means no limits.
+// Limits limits a submission before it is read: a sparse file takes a moment to create, and a day to hash
+// and store. The zero value means no limits.
 type Limits struct {
-	Bytes   int64 // of all files together, holes counted as they would be stored
+	Bytes   int64 // of all files together, including holes
 	Entries int   // files, links and directories
 }
 
-// tooMany returns the error of a walk that has met more than Entries.
+// tooMany returns the error for more than Entries.
 func (l Limits) tooMany(root string) error {
 	return unfitf(root, "the submission is too large: more than %d files, links and directories (hint: exclude some with ignore of the solution, or raise max_submission_files of the problem)", l.Entries)
 }
 
-// check refuses files that are together larger than Bytes. infos has nil for entries that are not files.
+// check returns an error if the total size of files exceeds Bytes. infos has nil for entries that are not
+// files.
 func (l Limits) check(found []file, infos []fs.FileInfo, bytes int64) error {
 	if l.Bytes == 0 || bytes <= l.Bytes {
 		return nil

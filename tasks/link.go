@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// safeLink returns the target of the symlink rel below root when following it
-// stays within root at every step. A target that does not exist is fine.
+// safeLink returns the target of the symlink rel below root if every step of following it stays within
+// root. The target need not exist.
 func safeLink(root, rel string, observe observer) (string, error) {
 	abs := filepath.Join(root, filepath.FromSlash(rel))
 	target, err := os.Readlink(abs)
@@ -51,14 +51,14 @@ func follow(root, rel string, observe observer) error {
 		observe("link", here)
 		target, err := os.Readlink(here)
 		if err != nil && !errors.Is(err, fs.ErrPermission) {
-			return "", nil // no link; what is not there leads nowhere
+			return "", nil // not a link, or missing
 		}
 		return filepath.ToSlash(target), err
 	})
 }
 
-// LinksOut returns why a link of a tree's directory leads out of it, or "". The links have
-// their paths in the directory as keys and their targets as values.
+// LinksOut returns why a link of a tree's directory leads out of it, or "". links maps paths in the
+// directory to targets.
 func LinksOut(links map[string]string) string {
 	for _, rel := range slices.Sorted(maps.Keys(links)) {
 		if err := resolve(rel, func(at string) (string, error) { return links[at], nil }); err != nil {
@@ -68,8 +68,8 @@ func LinksOut(links map[string]string) string {
 	return ""
 }
 
-// resolve follows a path one name at a time; readlink returns "" for a name that is not a link. The meaning
-// of ".." depends on where links have led before, so cleaning the path would not do: "up/../x" leaves the
+// resolve follows a path one name at a time; readlink returns "" for a name that is not a link. The
+// meaning of ".." depends on preceding links, so cleaning the path would be wrong: "up/../x" leaves the
 // top if up is a link to the top itself.
 func resolve(rel string, readlink func(at string) (string, error)) error {
 	var at []string

@@ -8,19 +8,19 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Asset describes what a materialize node brings in.
+// Asset describes the content of a materialize node.
 type Asset struct {
-	Source string   // absolute path of a file or directory, or a doublestar pattern when Glob
+	Source string   // absolute path of a file or directory, or a doublestar pattern if Glob is set
 	Glob   bool     //
 	Target string   // name of the file or directory below the assets directory
 	Ignore []string // doublestar patterns relative to the source directory
-	Mode   string   // "" keeps each file's, "0644" and "0755" force it
-	SHA256 string   // expected, of a single file; "" is unchecked
+	Mode   string   // "" keeps the modes of files, "0644" and "0755" force one
+	SHA256 string   // expected digest of a single file; "" means unchecked
 }
 
-// NewMaterialize returns the task that brings an asset into the store, as a
-// tree to be laid over the assets directory. Globs are expanded here and not
-// in the language: cty would normalise file names.
+// NewMaterialize returns the task that stores an asset as a tree to be merged
+// into the assets directory. Globs are expanded here instead of in the
+// language, because cty would normalise file names.
 func NewMaterialize(a Asset, sources Sources) *Source {
 	s := &Source{sources: sources}
 	s.scan = func() ([]file, error) {

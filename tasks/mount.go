@@ -19,26 +19,25 @@ import (
 // Mount lists the content of a file or directory of this machine that commands of a backend see in place.
 // Its only output, MountOutput, is that list; the files themselves can be large and are not stored.
 //
-// Commands see files as they are here, so the list has what a copy would lose: every mode bit, and owners
-// where these decide who can read. Links are listed by their targets, whatever these are in a container.
+// Commands see the files unchanged, so the list includes attributes that a copy would lose: all mode bits,
+// and owners if they affect who can read. Links are listed by target, regardless of what the target is in
+// a container.
 type Mount struct {
 	Name   string // for messages: "mount /data"
 	Source string // absolute path
 	Hint   string // tells the user how to keep it out of keys
 	// Optional accepts a Source that does not exist.
 	Optional bool
-	// NoCaches leaves out the directories that Python compiles modules into, which commands
-	// that can write there change.
+	// NoCaches omits the directories for compiled Python modules, which commands can change.
 	NoCaches bool
-	// NotDirectory is the reason to refuse a directory; empty accepts one.
+	// NotDirectory is the reason to refuse a directory; "" accepts it.
 	NotDirectory string
 	States       FileStates
-	// Observe gets what the list depends on: kind "exists" as in Sources, and
-	// "state" for each file, directory and link, of which also mode and owner
-	// matter. Nil gets nothing.
+	// Observe is called with everything that the list depends on: kind "exists" as in Sources, and "state" for
+	// each file, directory and link, including its mode and owner. It can be nil.
 	Observe func(kind, name string)
 	Moved   func(path string) string // as in Sources
-	// RemoteHost names the machine that has Source; nil means this machine.
+	// RemoteHost returns the name of the machine that contains Source; nil means this machine.
 	RemoteHost func() string
 
 	list string // of the last Describe
@@ -75,10 +74,10 @@ func (t *Mount) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	return graph.Outcome{Outputs: []cache.Output{{Name: MountOutput, Digest: d}}}, nil
 }
 
-// Unchanged returns an error unless the mount is as it was when it was described: a command that read a
-// changed file proves nothing. It can be called concurrently.
+// Unchanged returns an error if the mount has changed since it was described: a result of a command that
+// read a changed file is useless. It is safe for concurrent use.
 func (t *Mount) Unchanged() error {
-	if t.list == "" { // a pinned node, whose recorded states were compared
+	if t.list == "" { // a pinned node: its recorded states were compared
 		return nil
 	}
 	entries, err := t.scan()
@@ -91,7 +90,7 @@ func (t *Mount) Unchanged() error {
 	return nil
 }
 
-// difference names the entries that the present list does not share with that of Describe.
+// difference lists the entries that differ from the list of Describe.
 func (t *Mount) difference(now string) string {
 	before, after := strings.SplitAfter(t.list, "\n"), strings.SplitAfter(now, "\n")
 	count := map[string]int{}
@@ -130,7 +129,7 @@ func (t *Mount) difference(now string) string {
 // mounted is an entry of a mount.
 type mounted struct {
 	path string // below the source, "." is the source itself
-	is   string // all that commands can tell of it
+	is   string // everything that commands can observe of it
 }
 
 func listing(entries []mounted) string {
@@ -141,8 +140,8 @@ func listing(entries []mounted) string {
 	return b.String()
 }
 
-// scan lists the mount in lexical order. What cannot be read is the user's to
-// fix, all but a file that changes while it is hashed.
+// scan lists the mount in lexical order. Unreadable files are input errors, except for a file that changes
+// while it is hashed.
 func (t *Mount) scan() ([]mounted, error) {
 	if t.RemoteHost != nil {
 		if where := t.RemoteHost(); where != "" {
@@ -157,7 +156,7 @@ func (t *Mount) scan() ([]mounted, error) {
 			observe("state", dir)
 		}
 	}
-	// The daemon follows links on the way to a source, too.
+	// The daemon also follows links in the path of a source.
 	root, err := filepath.EvalSymlinks(source)
 	if errors.Is(err, fs.ErrNotExist) && t.Optional {
 		return []mounted{{".", "absent"}}, nil
@@ -224,7 +223,7 @@ func (t *Mount) describe(abs string, d fs.DirEntry) (string, error) {
 		}
 		return digest.String() + " " + access(info), nil
 	default:
-		return "", fmt.Errorf("%s is a %s, which cannot be hashed (hint: %s)", abs, kindOf(mode.Type()), t.Hint)
+		return "", fmt.Errorf("%s is a %s, which cannot be hashed (hint: %s)", abs, cache.TypeName(mode.Type()), t.Hint)
 	}
 }
 

@@ -12,17 +12,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Named is a file or directory of this machine and the name that work has for
-// it, slash-separated.
+// Named is a file or directory of this machine with its slash-separated name in the workspace.
 type Named struct {
 	Name string
 	Abs  string // absolute path
 }
 
-// NewNamed returns a source of single files and of the files below directories,
-// which have their directory's Name before their own unless that is "". Links to
-// files are those files; nothing is executable. Tasks of other packages describe
-// and store with it what they read themselves.
+// NewNamed returns a source of single files and of the files below directories, whose names are prefixed
+// by the directory's Name. Links to files are followed; no file is executable. Tasks of other packages use
+// it to describe and store files that they read themselves.
 func NewNamed(files, dirs []Named, sources Sources) *Source {
 	return &Source{sources: sources, scan: func() ([]file, error) {
 		var found []file
@@ -65,7 +63,7 @@ func scanFiles(d Named, observe observer) ([]file, error) {
 		case err != nil:
 			return err
 		case !info.Mode().IsRegular():
-			return fmt.Errorf("%s is a %s, not a file", abs, kindOf(info.Mode().Type()))
+			return fmt.Errorf("%s is a %s, not a file", abs, cache.TypeName(info.Mode().Type()))
 		case !utf8.ValidString(rel):
 			return fmt.Errorf("the file name %q in %s is not valid UTF-8", rel, d.Abs)
 		}

@@ -8,20 +8,20 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// NoSubmission is the task of a checkpoint without code: the solution could not be
-// made, and the score is 0, or it never came as far as this checkpoint, and has none.
-// Its outputs are those of PutGraded.
+// NoSubmission is the task of a checkpoint without code: either the solution could not
+// be produced, and the score is 0, or it did not reach this checkpoint, and has no
+// score. Its outputs are those of PutGraded.
 type NoSubmission struct {
 	Why    string
 	Policy verdict.Rule
 
 	NotReached bool
-	Checkpoint string // "" where a problem gives a single score
+	Checkpoint string // "" if the problem gives a single score
 }
 
 // Describe implements graph.Task.
 func (n *NoSubmission) Describe(_ context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 2) // 2: the stored form has no empty fields
+	m.Int("recipe", 2) // 2: the stored form omits empty fields
 	m.String("failed", n.Why)
 	m.String("pass", n.Policy.Text())
 	if n.NotReached {
@@ -41,8 +41,8 @@ func (n *NoSubmission) Run(ctx context.Context, w *graph.Work) (graph.Outcome, e
 	return putUnjudged(ctx, w.Store, &c, n.Policy, n.Why)
 }
 
-// PutRefused stores the result of a submission that is refused, as the outputs of a task
-// that gives a score for a checkpoint, whose name is "" where there is a single one.
+// PutRefused stores the result of a refused submission as the outputs of a task that
+// gives a score. The checkpoint is "" if the problem has a single score.
 func PutRefused(ctx context.Context, store cache.Store, checkpoint string, policy verdict.Rule, why string) (graph.Outcome, error) {
 	return putUnjudged(ctx, store, &verdict.Checkpoint{Name: checkpoint, Class: verdict.Refused, Score: verdict.NewScore(0, 0)}, policy, why)
 }

@@ -4,5 +4,5 @@ package tasks
 
 import "io/fs"
 
-// ownerOf returns a file's owner and group, where files have these.
+// ownerOf returns a file's owner and group, which this system lacks.
 func ownerOf(fs.FileInfo) (uid, gid uint32, ok bool) { return 0, 0, false }

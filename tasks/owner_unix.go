@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// ownerOf returns a file's owner and group, where files have these.
+// ownerOf returns a file's owner and group.
 func ownerOf(info fs.FileInfo) (uid, gid uint32, ok bool) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -15,20 +15,20 @@ import (
 // From is the name of a Place's dependency.
 const From = "output"
 
-// Place is the task that puts what another node made where it is wanted: an asset at its
-// target, the tests of a checkpoint, a submission. It is to a tree of the store what the
-// other tasks are to source files. Its output is TreeOutput.
+// Place is the task that selects and moves files in the output tree of another node: for an
+// asset, the tests of a checkpoint, or a submission. The other tasks of this package do the same
+// for source files. Its output is TreeOutput.
 type Place struct {
 	Output string // of the dependency From: a tree
-	Target string // where it goes: a file takes this path, a directory becomes it; "" is the top
+	Target string // path of the file or directory in the result; "" means the top
 	File   bool   // the tree is a single file
-	Any    bool   // the tree has one entry: a file, or the directory
+	Any    bool   // the tree has a single entry: a file or directory to place
 	Ignore []string
 	Syntax string // of Ignore: "doublestar" or "fnmatch"
 	Plain  bool   // as of Submission
-	Tests  *Tests // nil places everything; Root is not used
-	// Shared reports that cells of any solution get it: that what makes it had a submission which
-	// is refused is then no verdict on them.
+	Tests  *Tests // nil places everything; Root is ignored
+	// Shared reports that cells of any solution use it, so a refused submission among its inputs must
+	// not decide their verdicts.
 	Shared bool
 }
 
@@ -78,7 +78,7 @@ func (p *Place) Refused(ctx context.Context, w *graph.Work, why string) (graph.O
 	return session.Refuse(ctx, w.Store, why)
 }
 
-// entries returns the entries of a tree that are left, at their paths.
+// entries returns the selected entries of a tree, with their paths in the result.
 func (p *Place) entries(ctx context.Context, store cache.Store, root cache.Digest) ([]cache.Entry, error) {
 	ignore := Doublestar(p.Ignore)
 	if p.Syntax == "fnmatch" {
@@ -89,7 +89,7 @@ func (p *Place) entries(ctx context.Context, store cache.Store, root cache.Diges
 		missing = slices.Clone(p.Tests.Files)
 	}
 	var found []cache.Entry
-	file, within := p.File, "" // of Any, the directory
+	file, within := p.File, "" // with Any, the directory
 	err := cache.WalkTree(ctx, store, root, func(e cache.Entry) error {
 		if p.Any {
 			if within == "" {
@@ -101,8 +101,8 @@ func (p *Place) entries(ctx context.Context, store cache.Store, root cache.Diges
 				e.Path = strings.TrimPrefix(e.Path, within)
 			}
 		}
-		// A file is not read here. A missing file is an input that must be made again: the tree that this
-		// task stores would lack it, too.
+		// Files are not read here, but a missing file must be produced again: the stored tree would lack
+		// it, too.
 		if has, err := e.Dir || e.Link != "", error(nil); !has {
 			if has, err = store.Has(ctx, e.Digest); err == nil && !has {
 				err = &cache.MissingError{Digest: e.Digest}

@@ -104,7 +104,7 @@ func TestRefusedKeys(t *testing.T) {
 		s := NewSubmission(Submission{Source: lay(t, files...)}, Sources{States: read{}, Store: store, Submitted: true})
 		g := graph.New()
 		id := g.Add(graph.Node{Addr: "source", Kind: "source", Task: s})
-		o := graph.Options{Store: store, Pools: map[string]int{graph.CPUPool: 1}, DryRun: true}
+		o := graph.Options{Store: store, Pools: map[string]int{graph.CPUPool: 1}, Preview: graph.Preview{DryRun: true}}
 		planned, err := g.Execute(t.Context(), []graph.ID{id}, o)
 		if err != nil {
 			t.Fatal(err)

@@ -13,28 +13,26 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// scanTree lists what is below root in lexical order: regular files, symlinks
-// as links, and directories that hold nothing. What ignore names is left out.
-// Anything that cannot be carried faithfully into a workspace is an error,
-// never left out: unreadable files and directories, devices, sockets, FIFOs,
-// names that are not UTF-8, and links that loop or lead out of root. If there is
-// nothing else wrong, it is an *unfit.
+// scanTree lists the tree below root in lexical order: regular files, symlinks, and empty directories,
+// except ignored paths. Anything that cannot be reproduced exactly in a workspace is an error, and never
+// omitted: unreadable files and directories, devices, sockets, FIFOs, names that are not UTF-8, and links
+// that loop or lead out of root. Unless there are other errors, the error is an *unfit.
 func scanTree(root string, ignore Ignore, observe observer) ([]file, error) {
 	s := scan{observe: observe}
 	err := s.walk(root, ignore, s.faithful)
 	return s.found, err
 }
 
-// omission is something that is there and is not taken.
+// omission is an omitted entry.
 type omission struct {
 	path string // relative to the source, with slashes
-	kind string // what it is, for users
+	kind string // its kind, for users
 }
 
-// observer is Sources.Observe, or stands for nil.
+// observer is Sources.Observe, which can be nil.
 type observer func(kind, name string)
 
-// scan is a walk through a source.
+// scan is the state of a walk through a source.
 type scan struct {
 	observe observer
 	limits  Limits
@@ -43,8 +41,8 @@ type scan struct {
 	omitted []omission
 }
 
-// walk calls take for everything below root but what ignore names. It goes on
-// after errors, so that a person sees more than the first.
+// walk calls take for everything below root, except ignored paths. It continues after errors, so that the
+// user sees more than the first.
 func (s *scan) walk(root string, ignore Ignore, take func(abs, rel string, d fs.DirEntry) error) error {
 	s.observe("exists", root)
 	root, err := filepath.EvalSymlinks(root)
@@ -95,7 +93,7 @@ func (s *scan) walk(root string, ignore Ignore, take func(abs, rel string, d fs.
 	return joinUnfit(root, errs)
 }
 
-// faithful takes an entry as what it is.
+// faithful takes an entry unchanged.
 func (s *scan) faithful(abs, rel string, d fs.DirEntry) error {
 	f := file{Entry: cache.Entry{Path: rel}, abs: abs, rel: rel}
 	switch mode := d.Type(); {
@@ -117,7 +115,7 @@ func (s *scan) faithful(abs, rel string, d fs.DirEntry) error {
 		}
 		f.Link = target
 	default:
-		return unfitf(s.root, "%s is a %s; only files, directories and links can be evaluated (ignore it?)", displayPath(rel), kindOf(mode))
+		return unfitf(s.root, "%s is a %s; only files, directories and links can be evaluated (ignore it?)", displayPath(rel), cache.TypeName(mode))
 	}
 	s.found = append(s.found, f)
 	return nil
@@ -130,7 +128,7 @@ func (s *scan) plain(abs, rel string, d fs.DirEntry) error {
 	case mode.IsRegular():
 		s.found = append(s.found, file{Entry: cache.Entry{Path: rel}, abs: abs, rel: rel})
 	case !mode.IsDir():
-		s.omitted = append(s.omitted, omission{rel, kindOf(mode)})
+		s.omitted = append(s.omitted, omission{rel, cache.TypeName(mode)})
 	case isEmpty(abs):
 		s.omitted = append(s.omitted, omission{rel, "empty directory"})
 	}
@@ -161,7 +159,7 @@ func scanFile(abs, rel string, observe observer) ([]file, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, unfitf(abs, "not a regular file but a %s", kindOf(info.Mode().Type()))
+		return nil, unfitf(abs, "not a regular file but a %s", cache.TypeName(info.Mode().Type()))
 	}
 	if !utf8.ValidString(rel) {
 		return nil, unfitf(abs, "the file name %q is not valid UTF-8; rename it or add it to ignore", rel)
@@ -172,22 +170,6 @@ func scanFile(abs, rel string, observe observer) ([]file, error) {
 func isRace(err error) bool {
 	var changed *cache.ChangedError
 	return errors.As(err, &changed)
-}
-
-func kindOf(mode fs.FileMode) string {
-	switch {
-	case mode&fs.ModeSymlink != 0:
-		return "symbolic link"
-	case mode&fs.ModeNamedPipe != 0:
-		return "named pipe"
-	case mode&fs.ModeSocket != 0:
-		return "socket"
-	case mode&fs.ModeDevice != 0:
-		return "device"
-	case mode.IsDir():
-		return "directory"
-	}
-	return "special file"
 }
 
 // joinSome joins errors, but no more than a person reads.

@@ -6,13 +6,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// worthSharing is the number of bytes from which several processors read them: below it, as in most
+// worthSharing is the number of bytes from which several processors are used: for less, as in most
 // submissions, one is done before the others begin.
 const worthSharing = 1 << 20
 
-// sideBySide calls do for 0 to n-1, on all processors at once if the work has
-// enough bytes, and returns the error of the lowest number. Then the rest may
-// not have been done.
+// sideBySide calls do for 0 to n-1, on all processors if the work has enough bytes. It returns the error
+// of the lowest number; after an error, not all calls need have been made.
 func sideBySide(n int, bytes int64, do func(i int) error) error {
 	if n < 2 || bytes < worthSharing {
 		for i := range n {
@@ -31,7 +30,7 @@ func sideBySide(n int, bytes int64, do func(i int) error) error {
 			return nil
 		})
 	}
-	_ = group.Wait() // none of them returns one
+	_ = group.Wait() // they never return an error
 	for _, err := range errs {
 		if err != nil {
 			return err

@@ -12,14 +12,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// FileStates knows the digests of source files. *cache.FileIndex is the real
-// one.
+// FileStates returns digests of source files. The implementation is *cache.FileIndex.
 type FileStates interface {
 	Digest(path string, info fs.FileInfo) (cache.Digest, error)
 }
 
-// FilePutter stores a file and refuses it when its bytes are not the wanted
-// ones any more (*cache.ChangedError). *cache.Disk is the real one.
+// FilePutter stores a file. It returns a *cache.ChangedError if the content is not the expected one. The
+// implementation is *cache.Disk.
 type FilePutter interface {
 	PutFile(ctx context.Context, path string, want *cache.Digest) (cache.Digest, error)
 }
@@ -28,18 +27,16 @@ type FilePutter interface {
 type Sources struct {
 	States FileStates
 	Store  FilePutter
-	// Observe gets everything beside the bytes of files that what a source
-	// consists of depends on: kind "dir" is a directory that was listed, "link"
-	// something that was asked whether it is a symbolic link, "exists" what a
-	// path leads to, "file" something beside the source that was read, each with
-	// an absolute path; "fileset" is an absolute directory, "\x00" and a pattern. It can be called from several goroutines
-	// at once; nil gets nothing.
+	// Observe is called with everything that a source depends on besides the content of its files. With an
+	// absolute path, kind "dir" is a listed directory, "link" a path that was checked for being a symbolic
+	// link, "exists" the target of a path, and "file" a file that was read outside of the source; "fileset"
+	// has an absolute directory, "\x00" and a pattern. It can be called concurrently, and can be nil.
 	Observe func(kind, name string)
-	// Moved returns the path at which a file or directory is read, of another version of the sources. Observe gets
-	// paths there. Nil means the same path.
+	// Moved returns the path from which a file or directory is read, for another version of the sources.
+	// Observe is called with these paths. Nil means the same path.
 	Moved func(path string) string
-	// Submitted reports that the maker of the source is judged: what is wrong with the source is refused
-	// instead of an error. Limits bound it then.
+	// Submitted reports that the author of the source is judged: a defective source is refused instead of
+	// being an error. Limits then apply.
 	Submitted bool
 	Limits    Limits
 }
@@ -60,27 +57,26 @@ func (s Sources) at(path string) string {
 // TreeOutput is the name of a source task's only output, unless it is refused.
 const TreeOutput = "tree"
 
-// Source is a task that brings files into the content store as one tree. Its
-// manifest lists every file, and what was left out of them for its kind, or says why a submission is refused; its output
-// follows from the manifest, so a plan can predict it.
+// Source is a task that brings files into the content store as one tree. Its manifest lists all files and
+// the entries omitted because of their kind, or the reason why a submission is refused; the manifest
+// determines the output, so a plan can predict it.
 type Source struct {
 	sources Sources
 	scan    func() ([]file, error)
 	found   []file     // of the last Describe
-	omitted []omission // likewise
-	refused string     // likewise: why, or ""
+	omitted []omission // of the last Describe
+	refused string     // of the last Describe: the reason, or ""
 }
 
-// file is an entry of a tree and the path of its bytes.
+// file is an entry of a tree with the path of its content.
 type file struct {
 	cache.Entry
 	abs string
 	rel string // relative to the source; "" for the source itself
 }
 
-// Describe implements graph.Task. Whatever cannot be read is the user's to
-// fix, except for a file that changes while it is hashed, and for what the maker of
-// a submission is responsible for.
+// Describe implements graph.Task. Unreadable files are input errors, except for a file that changes while
+// it is hashed, and for defects that the author of a submission caused.
 func (s *Source) Describe(_ context.Context, m *graph.Manifest) error {
 	found, err := s.scan()
 	s.found, s.refused = found, ""
@@ -103,7 +99,7 @@ func (s *Source) Describe(_ context.Context, m *graph.Manifest) error {
 	for _, f := range found {
 		m.String("file "+f.Path, describeEntry(f.Entry))
 	}
-	// They change no output, but are part of the decision: explain tells them.
+	// They do not change outputs, but explain shows them.
 	for _, o := range s.omitted {
 		m.String("left out "+o.path, o.kind)
 	}
@@ -132,8 +128,8 @@ func (s *Source) hash(found []file) error {
 	})
 }
 
-// stat returns the states of the regular files, and their size together. Those of files
-// that are too large are observed before they are taken.
+// stat returns the states of the regular files, and their total size. If files are too large, the states
+// were observed before.
 func (s *Source) stat(found []file) (infos []fs.FileInfo, bytes int64, err error) {
 	for range 2 {
 		infos, bytes = make([]fs.FileInfo, len(found)), 0
@@ -203,7 +199,7 @@ func (s *Source) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) 
 	if err := tree.Store(ctx, w.Store); err != nil {
 		return graph.Outcome{}, fmt.Errorf("storing directories: %w", err)
 	}
-	s.found, s.omitted = nil, nil // another Run follows another Describe
+	s.found, s.omitted = nil, nil // another Run is preceded by another Describe
 	return graph.Outcome{Outputs: []cache.Output{{Name: TreeOutput, Digest: tree.Root, Tree: true}}}, nil
 }
 

@@ -31,7 +31,7 @@ func bring(t *testing.T, store *cache.Memory, s *Source) ([]string, *graph.Statu
 	t.Helper()
 	g := graph.New()
 	id := g.Add(graph.Node{Addr: "source", Kind: "source", Task: s})
-	o := graph.Options{Store: store, Pools: map[string]int{graph.CPUPool: 1}, DryRun: true}
+	o := graph.Options{Store: store, Pools: map[string]int{graph.CPUPool: 1}, Preview: graph.Preview{DryRun: true}}
 	planned, err := g.Execute(t.Context(), []graph.ID{id}, o)
 	if err != nil {
 		t.Fatal(err)

@@ -10,17 +10,17 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Submission describes what of a solution's code is evaluated.
+// Submission describes the part of a solution's code that is evaluated.
 type Submission struct {
 	Source string // absolute path of a directory, or of a single file, which keeps its name
 	Ignore Ignore // of a directory's files
 	Plain  bool   // only the contents of regular files: no links, no executable bits, no empty directories
-	// Target is the path in the tree, of a single file or of the directory. "" is the top, where a file
-	// keeps its name.
+	// Target is the path of the file or the directory in the tree. "" means the top, where a file keeps its
+	// name.
 	Target string
 }
 
-// NewSubmission returns the task that brings a submission into the store.
+// NewSubmission returns the task that stores a submission.
 func NewSubmission(sub Submission, sources Sources) *Source {
 	s := &Source{sources: sources}
 	s.scan = func() (found []file, err error) {
@@ -30,9 +30,8 @@ func NewSubmission(sub Submission, sources Sources) *Source {
 	return s
 }
 
-// NewParts returns the task that brings a submission of several parts into the store, each
-// with a Target. A part that has nothing, or no Source, is an empty directory. What lies at
-// or below the target of a later part is that part's alone.
+// NewParts returns the task that stores a submission of several parts, each with a Target. An empty part,
+// or a part without Source, is an empty directory. A later part replaces files at and below its target.
 func NewParts(parts []Submission, sources Sources) *Source {
 	s := &Source{sources: sources}
 	s.scan = func() (all []file, err error) {

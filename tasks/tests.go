@@ -6,23 +6,22 @@ import (
 	"slices"
 )
 
-// testLeavings match what running pytest in place leaves in a test directory.
+// testLeavings are patterns for files that pytest creates in a test directory.
 var testLeavings = []string{"**/__pycache__/**", "**/*.pyc", "**/.pytest_cache/**"}
 
-// TestLeavings returns patterns of what running pytest in place leaves in a test directory.
+// TestLeavings returns patterns for files that pytest creates in a test directory.
 func TestLeavings() []string { return slices.Clone(testLeavings) }
 
-// Tests says which tests a checkpoint gets: of the files directly in Root that
-// pytest would collect by their names test_*.py, only those in Files;
-// everything else (conftest.py, helpers, data) always.
+// Tests selects the tests of a checkpoint: of the files test_*.py directly in
+// Root, only those in Files; all other files (conftest.py, helpers, data) are
+// always included.
 type Tests struct {
 	Root    string   // absolute path of a directory
 	Files   []string // relative to Root, with slashes
 	MayLack bool     // missing files are not an error
 }
 
-// NewTests returns the task that brings the tests of a checkpoint into the
-// store.
+// NewTests returns the task that stores the tests of a checkpoint.
 func NewTests(t Tests, sources Sources) *Source {
 	return &Source{sources: sources, scan: func() ([]file, error) {
 		at := t
@@ -42,7 +41,7 @@ func (t Tests) scan(observe observer) ([]file, error) {
 		return isTestFile(f.Path) && !slices.Contains(t.Files, f.Path)
 	})
 	if len(missing) > 0 && !t.MayLack {
-		// They were there when the configuration was read.
+		// They existed when the configuration was read.
 		return nil, fmt.Errorf("the test file %s is not in %s any more", missing[0], t.Root)
 	}
 	return found, nil

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// unfit is an error of a source that its maker caused, not the machine that reads it.
+// unfit is a defect of a source that its author caused, not the machine that reads it.
 type unfit struct {
 	at  string // absolute path of the source, or of a file of it
 	why string // with paths relative to the source: it is part of keys
@@ -21,8 +21,8 @@ func unfitf(at, format string, args ...any) error {
 	return &unfit{at, fmt.Sprintf(format, args...)}
 }
 
-// denied returns err as an *unfit if permissions, or long names, keep rel from being read; otherwise it
-// returns err.
+// denied returns err as an *unfit if rel is unreadable because of permissions or long names; otherwise it
+// returns err unchanged.
 func denied(at, rel string, err error) error {
 	for _, kept := range []error{fs.ErrPermission, syscall.ENAMETOOLONG} {
 		if errors.Is(err, kept) {
@@ -32,8 +32,8 @@ func denied(at, rel string, err error) error {
 	return err
 }
 
-// joinUnfit joins the errors of a source. Errors of the machine take precedence over errors that its maker
-// caused.
+// joinUnfit joins the errors of a source. Errors of the machine take precedence over defects that the
+// author caused.
 func joinUnfit(at string, errs []error) error {
 	var whys []error
 	others := slices.DeleteFunc(slices.Clone(errs), func(err error) bool {

@@ -1,8 +1,8 @@
 package verdict
 
-// Checkpoint is one graded checkpoint. Groups has an entry for each of Groups. InfrastructureFailure is set
-// when pytest ended with exit code 2 to 5 or collected nothing, and when infrastructure kept pytest from
-// running.
+// Checkpoint is one graded checkpoint. Groups has an entry for each of Groups. InfrastructureFailure is
+// set if pytest ended with exit code 2 to 5 or collected nothing, or if infrastructure prevented pytest
+// from running.
 //
 // A problem that gives scores has one checkpoint, whose Name is empty. Its tests, if it has any, are its
 // cases.
@@ -16,7 +16,7 @@ type Checkpoint struct {
 	Vacuous bool   `json:"vacuous"` // passed, and Policy had no test to look at
 	Class   Class  `json:"class"`
 	Score
-	ExitCode              *int        `json:"exit_code"` // of pytest; nil when it never ran
+	ExitCode              *int        `json:"exit_code"` // of pytest; nil if it did not run
 	Collected             int         `json:"collected"`
 	InfrastructureFailure bool        `json:"infrastructure_failure"`
 	Groups                GroupCounts `json:"groups"`
@@ -41,10 +41,10 @@ func (c *Checkpoint) Ruled() bool { return Policy(c.Policy) != NoRule }
 type Test struct {
 	ID         string     `json:"id"`         // pytest's node id after the first "::"; the name of a case
 	File       string     `json:"file"`       // pytest's node id before the first "::"
-	Checkpoint string     `json:"checkpoint"` // the checkpoint that brought the test in
+	Checkpoint string     `json:"checkpoint"` // the checkpoint that introduced the test
 	Group      Group      `json:"group"`
 	Status     TestStatus `json:"status"`
-	// Of a case of a scored problem. It passed when its ratio is exactly 1.
+	// For a case of a scored problem. It passed if its ratio is exactly 1.
 	Verdict        string   `json:"verdict,omitempty"`         // "AC", "WA", "TLE" ...; more precise than Status
 	Ratio          *float64 `json:"ratio,omitempty"`           // earned share of the possible score; null if unknown
 	RatioUnbounded *float64 `json:"ratio_unbounded,omitempty"` // the same without an upper bound

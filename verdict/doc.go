@@ -8,6 +8,6 @@
 //	err := verdict.Grade(c, verdict.StrictCoreCases)
 //	blob, err := json.Marshal(c) // the stored form
 //
-// The package runs nothing, parses no output of tests and renders nothing: tasks make verdicts, report shows
-// them.
+// The package does not run programs, parse output of tests or render results: tasks produce verdicts, and
+// report shows them.
 package verdict

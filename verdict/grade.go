@@ -11,8 +11,7 @@ type Rule interface {
 	Passes(c *Checkpoint) (bool, error)
 }
 
-// Grade counts the tests of c by group and lets r decide whether c passes. An
-// error is r's.
+// Grade counts the tests of c by group and lets r decide whether c passes. It returns errors of r.
 func Grade(c *Checkpoint, r Rule) error {
 	c.Policy, c.Groups = r.Text(), NoTestCounts()
 	if c.Tests == nil {

@@ -28,11 +28,11 @@ type Count struct {
 // Plus adds two counts.
 func (c Count) Plus(d Count) Count { return Count{c.Passed + d.Passed, c.Total + d.Total} }
 
-// GroupCounts has an entry for each of Groups. As JSON it is an object that always has all four, in display
+// GroupCounts has an entry for each of Groups. Its JSON is an object with all four groups, in display
 // order.
 type GroupCounts map[Group]Count
 
-// NoTestCounts counts no tests in every group.
+// NoTestCounts returns counts of 0 for all groups.
 func NoTestCounts() GroupCounts {
 	counts := make(GroupCounts, len(Groups))
 	for _, g := range Groups {
@@ -57,7 +57,7 @@ func (g GroupCounts) AddAll(other GroupCounts) {
 	}
 }
 
-// Sum counts the tests of some groups together.
+// Sum returns the total count of some groups.
 func (g GroupCounts) Sum(groups ...Group) Count {
 	var n Count
 	for _, group := range groups {

@@ -9,15 +9,15 @@ import (
 // Outcome summarizes a checkpoint in one word.
 type Outcome string
 
-// The outcomes, in order of how much they ask for attention.
+// The outcomes, in order of the attention that they need.
 const (
 	OutcomePassed     Outcome = "passed"
 	OutcomeScored     Outcome = "scored" // judged, without a rule to pass by
 	OutcomeSkipped    Outcome = "skipped"
 	OutcomeFailed     Outcome = "failed"
 	OutcomeNotReached Outcome = "not reached"
-	OutcomeErrored    Outcome = "errored" // the submission kept it from being judged
-	OutcomeBroken     Outcome = "broken"  // infrastructure did
+	OutcomeErrored    Outcome = "errored" // the submission prevented judging
+	OutcomeBroken     Outcome = "broken"  // infrastructure prevented judging
 )
 
 // OutcomeOf returns the outcome of a checkpoint of a class. passed is used only for a judged checkpoint;
@@ -64,7 +64,7 @@ func (c *Checkpoint) Figures() string {
 	return strings.Join(parts, ", ")
 }
 
-// Rank orders outcomes by how much they ask for attention.
+// Rank orders outcomes by the attention that they need.
 func (o Outcome) Rank() int {
 	switch o {
 	case OutcomePassed:

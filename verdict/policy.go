@@ -2,11 +2,11 @@ package verdict
 
 // Policy decides from the counts of a judged checkpoint whether it passes.
 //
-// A policy that requires all of some tests holds when there are none, see Vacuous; its strict form requires
-// at least one. Policies that require any test to pass need one anyway.
+// A policy that requires all tests of some groups holds if these have no tests, see Vacuous; its strict
+// form requires at least one test. Policies that require any test to pass need one anyway.
 type Policy string
 
-// Meaning describes each of them.
+// Meaning describes each policy.
 const (
 	CoreCases        Policy = "core-cases"
 	AllCoreCases     Policy = "all-core-cases" // another name of CoreCases
@@ -26,7 +26,7 @@ const (
 	NoRule Policy = "none"
 )
 
-// DefaultPolicy decides by default: unless the user asks for leniency, a pass needs evidence.
+// DefaultPolicy is the default policy. Unless the user chooses a lenient one, a pass needs evidence.
 const DefaultPolicy = StrictCoreCases
 
 // Policies lists every policy.
@@ -98,7 +98,7 @@ func (p Policy) Vacuous(class Class, groups GroupCounts) bool {
 	return p != AnyJudged && n.Total == 0 && p.Holds(class, groups)
 }
 
-// Scope counts the tests that p looks at, and names these.
+// Scope returns the number of tests that p considers, and a name for them.
 func (p Policy) Scope(groups GroupCounts) (n Count, which string) {
 	switch p {
 	case CoreCases, AllCoreCases, AnyCoreCases, StrictCoreCases, StrictAllCoreCases:

@@ -6,21 +6,21 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict/statistics"
 )
 
-// Sample contains the data of one cell for figures over many. Cells of the same problem and backend are
-// attempts at the same unit.
+// Sample contains the data of a cell for figures over many cells. Cells of the same problem and backend
+// are attempts at the same unit.
 type Sample struct {
 	Problem, Backend string
 	Status           Status
 	Score            Score
-	Checkpoints      []CheckpointSummary // the selected ones; empty if the cell ended before its first
+	Checkpoints      []CheckpointSummary // selected checkpoints; empty if the cell ended before the first
 }
 
-// attempt classifies a cell as one of several at a problem.
+// attempt classifies a cell as an attempt at its problem.
 type attempt int
 
 const (
 	noAttempt attempt = iota // nothing was judged, without the submission's fault
-	lost                     // the submission kept itself from being judged
+	lost                     // the submission prevented its own judging
 	judged
 )
 
@@ -36,8 +36,8 @@ func (s *Sample) attempt() attempt {
 	return noAttempt
 }
 
-// Judged reports whether the cell is an attempt at its problem: it was judged, or the
-// submission kept itself from that.
+// Judged reports whether the cell is an attempt at its problem: it was judged, or the submission prevented
+// that.
 func (s *Sample) Judged() bool { return s.attempt() != noAttempt }
 
 // Solved reports whether the cell was judged and all of its checkpoints passed.
@@ -48,21 +48,21 @@ func (s *Sample) Solved() bool {
 // Scored reports whether the cell's problem gives scores.
 func (s *Sample) Scored() bool { return len(s.Checkpoints) == 1 && s.Checkpoints[0].Name == "" }
 
-// NotFinite reports whether the cell's score is infinite or not a number. Such a score counts as the lowest
-// in every figure: a program that can make its grader compute one must not choose which problems it is
-// compared on.
+// NotFinite reports whether the cell's score is infinite or not a number. Such a score counts as the
+// lowest in every figure: otherwise, a program that can make its grader compute one could choose the
+// problems on which it is compared.
 func (s *Sample) NotFinite() bool { return s.Scored() && s.Score.NotFinite() }
 
 // ScoreSummaries summarizes the scores of a group of cells. All includes every attempt at a problem that
 // gives scores: a submission that prevented its own grading counts with the lowest score, 0 or the least
 // given one. Scored includes only actual scores. Cells that were not judged because of the machine are in
-// neither, and counted by Missing: a fault of the machine must not count as 0.
+// neither, and counted by Missing: a machine failure must not count as 0.
 type ScoreSummaries struct {
 	All, Scored statistics.Summary
 	Missing     int
 }
 
-// Bounds returns the least and the most that the mean could be if the missing cells had scores from a scale.
+// Bounds returns the minimum and the maximum of the mean if the missing cells had scores from a scale.
 func (s *ScoreSummaries) Bounds(scale statistics.Scale) (least, most float64) {
 	n, missing := float64(s.All.N), float64(s.Missing)
 	sum := s.All.Mean * n
@@ -84,7 +84,7 @@ func UnboundedSummary(samples []Sample) ScoreSummaries {
 	})
 }
 
-// SummarizeScores summarizes the values of the scores; value returns false to leave one out.
+// SummarizeScores summarizes the values of the scores; value returns false to omit a score.
 func SummarizeScores(samples []Sample, value func(*Score) (float64, bool)) ScoreSummaries {
 	var scores []float64
 	var out ScoreSummaries
@@ -112,8 +112,8 @@ func SummarizeScores(samples []Sample, value func(*Score) (float64, bool)) Score
 // unit identifies cells that are attempts at the same task.
 type unit struct{ problem, backend string }
 
-// attempts returns the values of the attempts at each unit, in the order of the first of each; value can
-// leave samples out.
+// attempts returns the values of the attempts at each unit, in order of first occurrence; value can omit
+// samples.
 func attempts(samples []Sample, value func(*Sample) (float64, bool)) (units []unit, all [][]float64) {
 	at := map[unit]int{}
 	for i := range samples {
@@ -133,7 +133,7 @@ func attempts(samples []Sample, value func(*Sample) (float64, bool)) (units []un
 	return units, all
 }
 
-// attemptsByProblem returns the values of attempts, unit by unit, of each problem.
+// attemptsByProblem returns, for each problem, the values of attempts by unit.
 func attemptsByProblem(samples []Sample, value func(*Sample) (float64, bool)) [][][]float64 {
 	at := map[string]int{}
 	var problems [][][]float64
@@ -150,7 +150,7 @@ func attemptsByProblem(samples []Sample, value func(*Sample) (float64, bool)) []
 	return problems
 }
 
-// Ruled reports whether the cell's checkpoints have a rule to pass by.
+// Ruled reports whether the cell's checkpoints have a pass rule.
 func (s *Sample) Ruled() bool {
 	return !slices.ContainsFunc(s.Checkpoints, func(c CheckpointSummary) bool { return c.Unruled })
 }
@@ -168,7 +168,7 @@ func ScoreValue(s *Sample) (float64, bool) {
 	if !s.Scored() || s.attempt() == noAttempt {
 		return 0, false
 	}
-	score, _ := s.Score.clamped() // that of a lost attempt is missing
+	score, _ := s.Score.clamped() // a lost attempt has none
 	return score, true
 }
 
@@ -187,8 +187,8 @@ func ShareValue(s *Sample) (float64, bool) {
 	return float64(passed) / float64(len(s.Checkpoints)), true
 }
 
-// worth returns the value by which cells are compared: the score if they have any, otherwise whether they
-// are solved.
+// worth returns the function for the values by which cells are compared: the score if cells have any,
+// otherwise whether they are solved.
 func worth(s *Sample) (float64, bool) {
 	if s.Scored() {
 		return ScoreValue(s)

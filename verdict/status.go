@@ -5,10 +5,10 @@ type Status string
 
 const (
 	Success  Status = "success" // every selected checkpoint was judged, with any result
-	Error    Status = "error"   // the submission kept a checkpoint from being judged
+	Error    Status = "error"   // the submission prevented judging of a checkpoint
 	TimedOut Status = "timeout" // a session limit ended a checkpoint
 	Skipped  Status = "skipped" // nothing to judge
-	Broken   Status = "broken"  // infrastructure kept a checkpoint from being judged
+	Broken   Status = "broken"  // infrastructure prevented judging of a checkpoint
 )
 
 // Class specifies how a checkpoint's test run ended.
@@ -51,8 +51,8 @@ func (c Class) Status() Status {
 	return Broken
 }
 
-// CellStatus summarizes how a cell's checkpoints ended: an end without a verdict outweighs the verdicts of
-// the others, infrastructure first.
+// CellStatus summarizes the classes of a cell's checkpoints: a class without a verdict outweighs verdicts,
+// infrastructure first.
 func CellStatus(classes []Class) Status {
 	worst := Skipped
 	for _, c := range classes {

@@ -8,8 +8,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// Deferred is a View that begins to draw with the first event: until then, errors of the configuration can
-// be printed.
+// Deferred is a View that begins to draw with the first event: before that, errors of the configuration
+// can be printed.
 type Deferred struct {
 	mode    Mode
 	options Options
@@ -32,7 +32,7 @@ func (d *Deferred) Emit(e event.Event) {
 	d.view.Emit(e)
 }
 
-// Write writes whole lines to Options.Err, above the redrawn part. Unlike other methods it is safe for
+// Write writes whole lines to Options.Err, above the redrawn part. Unlike other methods, it is safe for
 // concurrent use.
 func (d *Deferred) Write(p []byte) (int, error) {
 	d.mu.Lock()

@@ -101,7 +101,7 @@ func place(d diag.Diagnostic) string {
 	return strings.Join(parts, ", ")
 }
 
-// valueColumns returns the maximum width of a value: a list of a thousand problems does not help.
+// valueColumns returns the maximum width of a value: a list of a thousand problems would not help.
 func valueColumns(width int) int {
 	const most, least = 200, 40
 	if width <= 0 {

@@ -22,17 +22,17 @@ type DepState struct {
 	Cause string `json:"cause"`
 }
 
-// Explanation is why a node ran, would run, or was served.
+// Explanation explains why a node ran, would run, or was served.
 type Explanation struct {
 	Addr        string         `json:"addr"`
 	Kind        string         `json:"kind"`
 	State       string         `json:"state"`                  // "fresh", "stale", "new", "broken", "failed"
 	Key         string         `json:"key,omitempty"`          // 64 hexadecimal digits
-	PreviousKey string         `json:"previous_key,omitempty"` // of the record for comparison; empty without one
+	PreviousKey string         `json:"previous_key,omitempty"` // key of the compared record; "" without one
 	Cause       string         `json:"cause"`
-	Root        string         `json:"root_cause,omitempty"` // of a node that follows others
-	RootAddr    string         `json:"root,omitempty"`       // the node with that cause
-	Run         string         `json:"run,omitempty"`        // the run that made the stored result, or the selected run
+	Root        string         `json:"root_cause,omitempty"` // original cause of a node that follows others
+	RootAddr    string         `json:"root,omitempty"`       // address of the node with that cause
+	Run         string         `json:"run,omitempty"`        // run that produced the stored result, or the selected run
 	Changes     []event.Change `json:"changes"`              // previous manifest -> current one
 	Omitted     int            `json:"changes_omitted,omitempty"`
 	Fields      []Field        `json:"fields"` // the current manifest, in its order
@@ -132,7 +132,7 @@ func (e Explanation) manifest(out io.Writer, p text.Palette) {
 	for _, f := range e.Fields {
 		width = max(width, text.Width(text.Line(f.Label, 0)))
 	}
-	// One long label must not push every value off the screen.
+	// A single long label must not push all values off the screen.
 	width = min(width, 32)
 	for _, f := range e.Fields {
 		fmt.Fprintln(out, strings.TrimRight("  "+text.Pad(text.Line(f.Label, 0), width)+"  "+e.value(f.Value), " "))

@@ -9,7 +9,7 @@ import (
 	"iter"
 )
 
-// WriteJSON writes one object, like commands that read with --json.
+// WriteJSON writes an object, as commands with --json do.
 func WriteJSON(w io.Writer, v any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)

@@ -19,8 +19,8 @@ func newJSONView(o Options) *jsonView {
 	return v
 }
 
-// Emit writes e. After an error nothing more is written: a reader must not
-// take a stream with a hole for a whole one.
+// Emit writes e. After an error it writes nothing more: a reader must not
+// mistake a stream with a gap for a complete one.
 func (v *jsonView) Emit(e event.Event) {
 	if v.err == nil && !v.closed {
 		v.err = v.encoder.Encode(e)

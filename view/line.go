@@ -9,7 +9,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// messageLines bounds the part of a node's message that is shown; the rest is in its log.
+// messageLines limits the shown lines of a node's message; the rest is in its log.
 const messageLines = 12
 
 // lines formats single events for the plain view and for the part of the live view above its bar.
@@ -19,10 +19,10 @@ type lines struct {
 	width   int
 }
 
-// briefWork is a time that users do not notice: nodes below it are counted, and listed only with verbose.
+// briefWork is a duration that users do not notice: shorter nodes are only counted, unless verbose is set.
 const briefWork = 0.1 // seconds
 
-// unseen are kinds of work whose outcome a verdict soon includes; they have no line either.
+// unseen lists kinds of work that a verdict soon includes; they have no line either.
 var unseen = []string{"materialize", "tests", "submission", "parse", "aggregate", "testdata", "run", "check", "interact", "submit", "score", "workspace", "input"}
 
 // worthALine reports whether a final state has a separate line. ran reports whether the node's work had
@@ -42,10 +42,10 @@ func (l lines) worthALine(e event.NodeDone, ran bool) bool {
 	return true
 }
 
-// judges reports whether a verdict follows the work of a kind at once; its line has both.
+// judges reports whether a verdict directly follows the work of a kind, so that both share a line.
 func judges(kind string) bool { return kind == "pytest" || kind == "command" || kind == "verify" }
 
-// trouble reports whether a final state is something to look at.
+// trouble reports whether a final state needs attention.
 func trouble(s event.State) bool {
 	switch s {
 	case event.Failed, event.Broken, event.Timeout, event.Blocked, event.Skipped:
@@ -109,7 +109,7 @@ func (l lines) verdict(prefix string, e event.Verdict, work *event.NodeDone) str
 	return out + "\n"
 }
 
-// took returns the duration of work and, as far as the line has room, its cause.
+// took returns the duration of work and, if the line has room, its cause.
 func (l lines) took(before string, e *event.NodeDone) string {
 	duration := "  " + text.Duration(e.Seconds)
 	const fewest = 10 // minimum columns of a useful cause
@@ -119,7 +119,7 @@ func (l lines) took(before string, e *event.NodeDone) string {
 	return duration
 }
 
-// head returns the beginning of each line: what happened, and to which node.
+// head returns the beginning of each line: the event and the node.
 func (l lines) head(prefix, word, addr string) string {
 	return prefix + text.Pad(word, len("interrupted")) + " " + text.Line(addr, 0)
 }
@@ -164,12 +164,12 @@ func (l lines) message(addr, m string, indent int) string {
 	return b.String()
 }
 
-// cut shortens s, which begins at column, to the width. A line of a megabyte is cut even without one.
+// cut shortens s, which begins at column, to the width. A line of a megabyte is cut even without a width.
 func (l lines) cut(s string, column int) string {
 	return l.cutTo(s, max(l.width-column, 20))
 }
 
-// cutTo shortens s to so many columns, if there is a width.
+// cutTo shortens s to a number of columns, unless the width is unlimited.
 func (l lines) cutTo(s string, columns int) string {
 	switch {
 	case l.verbose:

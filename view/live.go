@@ -17,12 +17,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// liveView keeps a bar and the running nodes at the bottom of a terminal and
-// leaves what went wrong above them. It never hides the cursor nor changes
-// the terminal's mode, so there is nothing to restore after a crash.
+// liveView shows a bar and the running nodes at the bottom of a terminal, and failures above them. It
+// neither hides the cursor nor changes the terminal's mode, so a crash leaves the terminal intact.
 //
-// The bar is drawn from the tally a few times a second; events only count.
-// So a million cached nodes cost a million additions and no drawing.
+// The bar is drawn from the tally a few times a second; events are only counted. So a million cached nodes
+// cost a million additions without drawing.
 type liveView struct {
 	out     io.Writer
 	now     func() time.Time
@@ -61,12 +60,12 @@ func (v *liveView) draw() {
 	v.progress = progress
 	v.mu.Unlock()
 	style := mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]").Build()
-	// A total of 0 leaves the end to Close; the real one is in the tally.
+	// With a total of 0, Close ends the bar; the real total is in the tally.
 	v.bar = progress.MustAdd(0, mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {
 		v.mu.Lock()
 		s.Total, s.Current = int64(v.tally.total), int64(v.tally.done)
 		v.mu.Unlock()
-		// The rest of a wide terminal is better spent on the counts.
+		// On a wide terminal, the rest is for the counts.
 		const widest, narrowest = 32, 8
 		if s.AvailableWidth < narrowest {
 			return nil
@@ -101,7 +100,7 @@ func (v *liveView) Emit(e event.Event) {
 	}
 }
 
-// Write writes whole lines above the bar, or where it was. It is safe for concurrent use.
+// Write writes whole lines above the bar, or at its former position. It is safe for concurrent use.
 func (v *liveView) Write(p []byte) (int, error) {
 	v.mu.Lock()
 	progress := v.progress
@@ -203,11 +202,10 @@ func (v *liveView) counts() string {
 	return out
 }
 
-// drawRunning writes a line per running node, as many as the terminal has
-// room for. mpb puts the first line nearest to the bar, so they are written
-// from the shortest to the longest running.
+// drawRunning writes a line for each running node, as many as fit. mpb puts the first line next to the
+// bar, so they are written from the shortest to the longest running.
 func (v *liveView) drawRunning(w io.Writer, s decor.Statistics) error {
-	room := max(v.height()-4, 1) // the bar, the count of the others, some air
+	room := max(v.height()-4, 1) // the bar, the count of the others, and a margin
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	now, running := v.now(), v.tally.running

@@ -9,13 +9,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// Reason is why something did not end well.
+// Reason is a failure with its reason.
 type Reason struct {
 	What string // "pytest:kvstore/basic broken"
 	Why  string
 }
 
-// Reasons writes each reason once, with the first that has it, and how many others do, of a noun:
+// Reasons writes each distinct reason once, with its first failure and the number of others,
+// counted with a noun:
 //
 //	pytest:kvstore/basic broken: uv is not installed
 //	  and 41 more nodes for the same reason
@@ -27,7 +28,7 @@ func Reasons(w io.Writer, all []Reason, noun string) {
 	for _, r := range all {
 		n := times[r.Why]
 		if n == 0 {
-			continue // it has been written
+			continue // already written
 		}
 		times[r.Why] = 0
 		io.WriteString(w, text.Block(fmt.Sprintf("%s: %s\n", r.What, r.Why)))
@@ -37,7 +38,7 @@ func Reasons(w io.Writer, all []Reason, noun string) {
 	}
 }
 
-// shownFailures bounds the failures that are listed below the table of a run.
+// shownFailures limits the failures that are listed below the table of a run.
 const shownFailures = 10
 
 // Failures lists the checkpoints that did not pass, with the messages of their tests.

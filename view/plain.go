@@ -24,7 +24,7 @@ type plainView struct {
 	mu     sync.Mutex // Emit and the heartbeat
 	tally  tally
 	causes repeats
-	work   map[string]*event.NodeDone // finished, by name, until the verdict arrives
+	work   map[string]*event.NodeDone // finished work, by name, until the verdict arrives
 	beat   time.Time                  // of the last heartbeat
 	err    error
 	closed bool
@@ -43,7 +43,7 @@ func newPlainView(o Options) *plainView {
 	}
 }
 
-// startHeartbeat looks for silence once a second until Close.
+// startHeartbeat checks for silence once a second until Close.
 func (v *plainView) startHeartbeat() {
 	v.stopped.Go(func() {
 		ticker := time.NewTicker(time.Second)

@@ -9,14 +9,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// PlanLine is one node of a plan.
+// PlanLine is a node of a plan.
 type PlanLine struct {
 	Mark  string // "~" stale, "+" new, "!" broken, "=" fresh, "x" error
 	Addr  string
 	Cause string
 }
 
-// CauseCount counts the nodes of a plan that one kind of cause makes stale.
+// CauseCount is the number of nodes of a plan that are stale for a kind of cause.
 type CauseCount struct {
 	Cause string
 	Count int
@@ -25,8 +25,8 @@ type CauseCount struct {
 // PlanCount counts the nodes of a plan; the rest of Total is stale.
 type PlanCount struct{ Fresh, Unknown, Total int }
 
-// Plan writes what a run would do, and one line that sums it up: nodes count whether or not they have lines.
-// An estimate of 0 seconds is unknown.
+// Plan writes the lines of a plan and a summary line, which counts all nodes, with or without lines. An
+// estimate of 0 seconds means unknown.
 func Plan(w io.Writer, summary PlanSummary, nodes PlanCount, estimateSeconds float64, jobs int, page text.Page) {
 	lines := summary.Lines
 	palette := text.NewPalette(page.Color)

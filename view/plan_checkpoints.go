@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// mostPlanLines bounds the lines of a plan, unless every node is requested.
+// mostPlanLines limits the lines of a plan, unless every node is requested.
 const mostPlanLines = 20
 
 // staleCheckpoint is a checkpoint of a cell with a stale node.
@@ -157,7 +157,7 @@ func linesBy(found []*staleCheckpoint, group func(*staleCheckpoint) string) (lin
 	return lines
 }
 
-// shortened cuts lines that are still too many.
+// shortened truncates the list if it is still too long.
 func shortened(lines []PlanLine) []PlanLine {
 	if more := len(lines) - mostPlanLines; more > 1 {
 		return append(lines[:mostPlanLines:mostPlanLines], PlanLine{Mark: "~", Addr: fmt.Sprintf("%d more lines", more), Cause: "-v lists all nodes"})

@@ -22,7 +22,7 @@ type PlanNode struct {
 	// "" of a node that several cells share, and Checkpoint also of the sum of a cell. Of and In are
 	// the names of its checkpoint and problem without the solution.
 	Cell, Checkpoint, Of, In string
-	// Root, RootCategory and RootState describe the node that this one follows in the end.
+	// Root, RootCategory and RootState describe the original cause for a node that follows others.
 	Root, RootCategory, RootState string
 	Feeds                         bool // a stale node of a cell depends on it
 }
@@ -46,7 +46,7 @@ func PlanLines(nodes iter.Seq[PlanNode], unknown int, verbose bool) PlanSummary 
 // PlanSummary contains the lines and sums of a plan.
 type PlanSummary struct {
 	Lines       []PlanLine
-	Checkpoints int          // stale ones; with verbose they are not counted
+	Checkpoints int          // stale checkpoints; not counted with verbose
 	Causes      []CauseCount // of these or, with verbose, of nodes, the most frequent first
 }
 
@@ -93,7 +93,7 @@ func countCauses(causes map[string]int) []CauseCount {
 type Launch struct {
 	Backend  string
 	Machines string   // resources of each cluster
-	Clusters int      // about so many
+	Clusters int      // approximate number
 	Hourly   *float64 // US dollars of each; nil if unknown
 }
 

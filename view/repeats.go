@@ -8,14 +8,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// repeats counts nodes that ended in the same way for the same reason, so that a cause
-// such as a missing program is shown once and not for each node that it stops.
+// repeats counts nodes that ended in the same way for the same reason, so that a cause such as a missing
+// program is shown only once.
 type repeats struct {
-	more  map[string]int // how many nodes followed the first, by line
+	more  map[string]int // number of nodes after the first, by line
 	order []string
 }
 
-// again reports whether an earlier node ended like this one. A node without a message always has a line.
+// again reports whether an earlier node ended in the same way. It returns false for a node without a
+// message.
 func (r *repeats) again(e event.NodeDone) bool {
 	if !trouble(e.State) || e.Message == "" || e.State == event.Timeout {
 		return false

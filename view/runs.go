@@ -13,7 +13,7 @@ import (
 // RunRow describes a recorded run.
 type RunRow struct {
 	Run       string
-	Start     time.Time // zero when it is not known
+	Start     time.Time // zero if unknown
 	Selection string    // the selection; "" means everything
 	Ended     bool      // otherwise the fields below are unknown
 	Seconds   float64

@@ -9,19 +9,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// NodeTime is a node and how long its work took.
+// NodeTime is a node with the duration of its work.
 type NodeTime struct {
 	Addr    string
 	Seconds float64
 }
 
-// RunSummary writes the closing line of a run, whose wording scripts read,
-// and the slowest nodes below it when any are given:
+// RunSummary writes the final line of a run, whose wording scripts rely on,
+// followed by the slowest nodes, if any:
 //
 //	judged 2 checkpoints; nodes: ran 4, cached 23, broken 1 in 1.2s
 //	run 20260102-030405-8003ab
 //
-// Under --quiet the caller does not call it.
+// With --quiet, callers must not call it.
 func RunSummary(w io.Writer, end event.RunEnd, slowest []NodeTime) {
 	var b strings.Builder
 	if end.Judged > 0 {

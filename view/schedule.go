@@ -8,19 +8,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// ScheduleFacts describes how the work of a run was spread over time. Times are in seconds.
+// ScheduleFacts describes the distribution of a run's work over time. Times are in seconds.
 type ScheduleFacts struct {
 	Took  float64
 	Chain float64 // the critical path: the longest chain of dependent work
 	Slots float64 // the time of the busiest pool with all its slots busy
-	Work  float64 // all of it
-	Idle  float64 // slots of the busiest pool that stood empty, on average
+	Work  float64 // total work
+	Idle  float64 // average number of idle slots of the busiest pool
 	Of    int     // slots of that pool
 }
 
-// Schedule writes how near a run was to the least that any schedule of its
-// work could take: the critical path, or all work spread over the slots,
-// whichever is more. Nothing for a run without work.
+// Schedule writes the duration of a run next to the lower bound for any schedule of its work:
+// the critical path, or the total work divided by the slots, whichever is more. It writes
+// nothing for a run without work.
 //
 //	schedule 1m55s of at least 1m50s (critical path 27.2s, total work 3m40s, 0.1 of 2 slots idle)
 func Schedule(w io.Writer, f ScheduleFacts) {

@@ -12,7 +12,7 @@ import (
 )
 
 // Screen shows the successive states of a command: on a terminal each replaces the last, elsewhere it is
-// printed below. It keeps the terminal's mode, so there is nothing to restore.
+// printed below. It does not change the terminal's mode.
 type Screen struct {
 	w     io.Writer
 	lines int // of the terminal; 0 if it cannot be cleared

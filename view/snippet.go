@@ -10,8 +10,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// snippetLines bounds the lines of a long range that are shown; its first lines identify it. Above
-// markedLines, marks under each of them would hide more than they show.
+// snippetLines limits the shown lines of a long range, whose first lines identify it. Above markedLines,
+// lines are not marked, since marks under each line would obscure them.
 const (
 	snippetLines = 8
 	markedLines  = 3
@@ -42,7 +42,7 @@ func snippet(out io.Writer, p text.Palette, r diag.Range, lines []string, paint 
 }
 
 // split cuts source line n into the parts before, in and after r, each safe to show. Columns count
-// characters as a reader does, from 1. In a range over several lines, the indentation of the later ones is
+// user-perceived characters, from 1. In a range over several lines, the indentation of the later ones is
 // not covered.
 func split(line string, r diag.Range, n int) (before, covered, after string) {
 	characters := text.Clusters(strings.TrimRight(line, "\r\n"))

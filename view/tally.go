@@ -13,16 +13,16 @@ type tally struct {
 	started  time.Time
 	finished time.Time // when a node last finished; at first, started
 	total    int       // nodes of the run
-	done     int       // of these, with a final state
+	done     int       // nodes with a final state
 	ran      int       // executed, with any result
 	cached   int
 	failed   int // counted in ran, as broken is
 	broken   int
 	blocked  int
-	skipped  int // for want of a device
+	skipped  int // skipped, since a device is missing
 	stopped  int // interrupted
-	good     int // checkpoints that were graded by now and passed, or have a score
-	bad      int // that were graded and did not
+	good     int // graded checkpoints that passed, or have a score
+	bad      int // graded checkpoints that did not
 	running  []runningNode
 	paces    []pace
 }
@@ -30,7 +30,7 @@ type tally struct {
 // pace sums up the durations of a kind of work.
 type pace struct {
 	kind         string
-	queued, done int     // known to be stale, and ended
+	queued, done int     // numbers of stale and of finished nodes
 	seconds      float64 // of the finished ones
 }
 
@@ -43,15 +43,15 @@ func (t *tally) pace(kind string) *pace {
 	return &t.paces[at]
 }
 
-// runningNode is a node whose work has begun. There are as many as jobs, so they are a slice in order of
-// start.
+// runningNode is a node whose work has begun. There are only as many as jobs, so a slice in order of start
+// suffices.
 type runningNode struct {
 	addr, kind string
 	attempt    int
 	since      time.Time
 }
 
-// add counts e, which came at now.
+// add counts an event that arrived at now.
 func (t *tally) add(e event.Event, now time.Time) {
 	if t.started.IsZero() {
 		t.started, t.finished = now, now
@@ -109,7 +109,7 @@ func (t *tally) count(s event.State, n int) {
 	}
 }
 
-// stop forgets that addr runs and reports whether it did.
+// stop removes addr from the running nodes, and reports whether it was running.
 func (t *tally) stop(addr string) bool {
 	before := len(t.running)
 	t.running = slices.DeleteFunc(t.running, func(n runningNode) bool { return n.addr == addr })

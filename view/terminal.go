@@ -31,7 +31,7 @@ func Columns(w io.Writer) int {
 	return width
 }
 
-// unattended reports whether no person looks at the terminal, or it cannot move
+// unattended reports whether no user watches the terminal, or it cannot move
 // its cursor.
 func unattended(lookup func(string) (string, bool)) bool {
 	ci, _ := lookup("CI")

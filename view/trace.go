@@ -8,8 +8,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/event"
 )
 
-// Trace collects when the nodes of a run waited and worked, in which phases, and other phases of the run. It
-// is an event.Sink, and safe for concurrent use.
+// Trace collects the waiting times and phases of nodes, and the phases of a run. It is an event.Sink, and
+// safe for concurrent use.
 type Trace struct {
 	now func() time.Time
 
@@ -28,18 +28,17 @@ type Span struct {
 	Since time.Time
 }
 
-// tracedNode is a piece of a node's time without a gap.
+// tracedNode is a contiguous piece of a node's time.
 type tracedNode struct {
 	addr, kind string
 	pool       string    // of an attempt
-	queued     time.Time // zero when it did not wait
+	queued     time.Time // zero if it did not wait
 	spans      []Span
 	end        time.Time
 	args       map[string]any
 }
 
-// NewTrace returns a trace that begins at start; now is the clock, time.Now when
-// nil.
+// NewTrace returns a trace that begins at start; now is the clock, and nil means time.Now.
 func NewTrace(start time.Time, now func() time.Time) *Trace {
 	if now == nil {
 		now = time.Now
@@ -47,22 +46,21 @@ func NewTrace(start time.Time, now func() time.Time) *Trace {
 	return &Trace{now: now, start: start, queued: map[string]time.Time{}, last: map[string]int{}}
 }
 
-// Phase notes something that the run did from a time until now.
+// Phase records a phase of the run from a time until now.
 func (t *Trace) Phase(name string, since time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.events = append(t.events, t.slice(traceEvent{Name: name, Category: "phase", Process: runProcess, Thread: phaseLane}, since, t.now()))
 }
 
-// Decided notes a decision about a node.
+// Decided records a decision about a node.
 func (t *Trace) Decided(addr string, spans []Span, end time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.decisions = append(t.decisions, tracedNode{addr: addr, kind: "decision", spans: spans, end: end})
 }
 
-// Worked notes an attempt at a node's work in a slot of the pool; how it ended is
-// in an event that comes later.
+// Worked records an attempt at a node's work in a slot of the pool; a later event contains its outcome.
 func (t *Trace) Worked(addr, pool string, attempt int, spans []Span, end time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -94,7 +92,7 @@ func (t *Trace) Emit(e event.Event) {
 	}
 }
 
-// ended notes how the last attempt at a node ended, if it had one.
+// ended records the outcome of the last attempt at a node, if any.
 func (t *Trace) ended(addr, kind string, args map[string]any) {
 	at, ok := t.last[addr]
 	if !ok {
@@ -111,7 +109,7 @@ func (t *Trace) ended(addr, kind string, args map[string]any) {
 // returns the number of each node's lane, from 1, and the number of lanes.
 func lanes(nodes []tracedNode) (of []int, count int) {
 	slices.SortStableFunc(nodes, func(a, b tracedNode) int { return a.spans[0].Since.Compare(b.spans[0].Since) })
-	var free []time.Time // when the last one in each lane ends
+	var free []time.Time // end of the last node in each lane
 	of = make([]int, len(nodes))
 	for i, n := range nodes {
 		lane := slices.IndexFunc(free, func(end time.Time) bool { return !end.After(n.spans[0].Since) })

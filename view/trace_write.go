@@ -19,7 +19,7 @@ type traceEvent struct {
 	Duration *int64         `json:"dur,omitempty"` // of complete events
 	Process  int            `json:"pid"`
 	Thread   int            `json:"tid"`
-	ID       string         `json:"id,omitempty"` // of the two that belong together
+	ID       string         `json:"id,omitempty"` // shared by two related events
 	Args     map[string]any `json:"args,omitempty"`
 }
 
@@ -30,8 +30,8 @@ const (
 	phaseLane       = 0
 )
 
-// shortest is the least duration in a trace of a decision about a node that did not run: there can be a
-// hundred thousand of them that took next to no time.
+// shortest is the minimum duration of decisions about nodes that did not run: there can be a hundred
+// thousand that took almost no time.
 const shortest = 100 * time.Microsecond
 
 // Write writes the trace as one JSON object in the format of Chrome's tracing page, Perfetto and Speedscope.

@@ -20,7 +20,7 @@ const (
 	None  Mode = "none"  // nothing
 )
 
-// ParseMode returns the mode called s; the error for another word lists them.
+// ParseMode returns the mode with a name; the error for an unknown name lists all modes.
 func ParseMode(s string) (Mode, error) {
 	var known []string
 	for _, m := range []Mode{Auto, Live, Plain, JSON, None} {
@@ -32,14 +32,14 @@ func ParseMode(s string) (Mode, error) {
 	return "", text.Unknown("progress mode", s, known)
 }
 
-// Options of a View. Zero values are usable.
+// Options configures a View. The zero value is valid.
 type Options struct {
-	Out, Err io.Writer // os.Stdout and os.Stderr when nil
+	Out, Err io.Writer // nil means os.Stdout and os.Stderr
 	Color    bool
 	// Verbose adds the start of nodes, and causes in full.
 	Verbose bool
 	Quiet   bool // makes every mode but JSON None
-	Width   int  // columns to fit in; 0 means no limit, for Live the terminal's
+	Width   int  // maximum width in columns; 0 means no limit or, for Live, the terminal's width
 	Now     func() time.Time
 	// LookupEnv lets Auto see CI and TERM; nil means an empty environment.
 	LookupEnv func(string) (string, bool)
@@ -48,8 +48,8 @@ type Options struct {
 // View shows the events of one run. Emit follows the contract of event.Sink.
 type View interface {
 	event.Sink
-	// Close stops redrawing, leaves the terminal as it was, and returns the first error of writing. It is
-	// idempotent; later events are ignored.
+	// Close stops redrawing, and returns the first error of writing. It is idempotent; later events are
+	// ignored.
 	Close() error
 }
 

@@ -20,8 +20,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// attach runs a command on the caller's streams, and in a terminal when standard
-// input is one. The runner waits meanwhile; at the end everything is killed.
+// attach runs a command on the caller's streams, and in a terminal if standard
+// input is one. The runner waits meanwhile; at the end, all processes are
+// killed.
 func (b *box) attach(ctx context.Context, user *facts, top string, c backend.Command) (exit backend.Exit, err error) {
 	call, cancel := b.d.call(ctx)
 	defer cancel()
@@ -46,7 +47,7 @@ func (b *box) attach(ctx context.Context, user *facts, top string, c backend.Com
 	defer conn.Close()
 	began := time.Now()
 	if tty {
-		// The container's terminal does what this one did for keys.
+		// The container's terminal now handles keys instead of this one.
 		before, err := term.MakeRaw(terminal)
 		if err != nil {
 			return exit, fmt.Errorf("attaching the terminal: %w", err)
@@ -70,10 +71,10 @@ func (b *box) attach(ctx context.Context, user *facts, top string, c backend.Com
 	return exit, nil
 }
 
-// converse passes on what either side says until the program's has ended, its
-// limit is over, or ctx.
+// converse copies input and output until the program's output ends, its limit
+// is reached, or ctx is done.
 func converse(ctx context.Context, conn types.HijackedResponse, tty bool, limit time.Duration) (timedOut bool, err error) {
-	// It ends with the process: a read of a terminal cannot be called off.
+	// It ends with the process: a read from a terminal cannot be cancelled.
 	go func() {
 		_, _ = io.Copy(conn.Conn, os.Stdin)
 		_ = conn.CloseWrite()
@@ -105,7 +106,7 @@ func converse(ctx context.Context, conn types.HijackedResponse, tty bool, limit 
 }
 
 // followSize gives the container's terminal the size of the caller's, now and
-// whenever that changes, until the returned function is called.
+// after each change, until the returned function is called.
 func (b *box) followSize(ctx context.Context, id string, terminal int) (stop func()) {
 	changed := make(chan os.Signal, 1)
 	notifyResize(changed)
@@ -127,7 +128,7 @@ func (b *box) followSize(ctx context.Context, id string, terminal int) (stop fun
 	}
 }
 
-// resize is best effort. Daemons refuse while the command is about to begin.
+// resize is best effort: daemons refuse it while the command is starting.
 func (b *box) resize(ctx context.Context, id string, terminal int) {
 	const attempts, pause = 10, 50 * time.Millisecond
 	for range attempts {

@@ -25,7 +25,7 @@ func TestAttached(t *testing.T) {
 	if os.Getenv(attachedVariable) == "" {
 		t.Skip("run by TestAttach")
 	}
-	b, _ := opener(daemon(t), docker.Options{Image: baseImage, Network: "none"})(t)
+	b, _ := opener(daemon(t), docker.Options{Origin: docker.Origin{Image: baseImage}, Reach: docker.Reach{Network: "none"}})(t)
 	s := open(t, b, backend.Spec{Inputs: []backend.Input{{Path: "d/f", Content: []byte("x")}}})
 	cmd := sh(os.Getenv(attachedVariable))
 	cmd.Dir, cmd.Attach = "d", true

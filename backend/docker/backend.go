@@ -19,24 +19,23 @@ type Backend struct {
 	d     *Daemon
 	opt   Options
 
-	mu     sync.Mutex // guards image, facts and pulled: each is queried once
+	mu     sync.Mutex // guards image, facts and pulled, which are each queried once
 	image  *resolved
 	facts  *facts
 	pulled map[string]bool // images that a build depends on
 
-	checked bool // the runner can run where the daemon is; mu guards it
+	checked bool // the runner works on the daemon's machine; guarded by mu
 
 	apart atomic.Bool // the daemon does not see this machine's files
 
 	bridges bridges
 
-	err error // why the daemon cannot be reached
+	err error // why the daemon is unreachable
 }
 
 var _ backend.Backend = (*Backend)(nil)
 
-// New returns a backend whose containers are on d and whose inputs come from
-// store. It does not contact d yet.
+// New returns a backend whose containers run on d and whose inputs come from store. It does not contact d.
 func New(store cache.Store, d *Daemon, o Options) *Backend {
 	if o.Build != nil {
 		o.Image = "of " + o.Build.Name // for users
@@ -46,13 +45,12 @@ func New(store cache.Store, d *Daemon, o Options) *Backend {
 	return b
 }
 
-// Unreachable returns a backend that answers everything with err: where it is
-// known beforehand that no daemon can be talked to, that is left to those who
-// need one.
+// Unreachable returns a backend whose methods all return err. If it is already known that no daemon is
+// reachable, only callers that need one get the error.
 func Unreachable(err error) *Backend { return &Backend{err: err} }
 
-// resolve returns the image and what a container of it says about itself. The
-// first success of each is kept for the life of b.
+// resolve returns the image and the facts that a container of it reports. The first success of each is
+// cached for the life of b.
 func (b *Backend) resolve(ctx context.Context) (*resolved, *facts, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -100,7 +98,7 @@ func (b *Backend) Capabilities() backend.Capabilities {
 	}
 }
 
-// check refuses what cannot be meant.
+// check returns an error for invalid options.
 func (o Options) check() error {
 	if !path.IsAbs(o.Workdir) || path.Clean(o.Workdir) == "/" {
 		return fmt.Errorf("workdir %q: want an absolute path below the root", o.Workdir)
@@ -138,8 +136,8 @@ func (b *Backend) user(image *resolved) string {
 }
 
 // Identity names the image by its ID, which is a digest of its content, its platform and interpreter, and
-// those options that commands can tell apart, if they are not the defaults. It does not name an image that
-// was built: several images can have the same content, which Build returns.
+// options that commands can detect, if they are not the defaults. It does not name an image that was
+// built: several images can have the same content, which Build identifies.
 func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	image, found, err := b.resolve(ctx)
 	if err != nil {
@@ -157,7 +155,7 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	}
 	o := b.opt
 	add("workdir", o.Workdir, o.Workdir != DefaultWorkdir)
-	add("network", o.Network, true) // without it, results are of when it was the daemon's bridge
+	add("network", o.Network, true) // results without this field are from versions that used the daemon's bridge
 	add("cpus", strconv.FormatFloat(o.CPUs, 'g', -1, 64), o.CPUs != 0)
 	add("memory", strconv.FormatInt(o.Memory, 10), o.Memory != 0)
 	add("pids", strconv.FormatInt(max(o.Pids, 0), 10), o.Pids != DefaultPids)
@@ -172,8 +170,8 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 		add("service "+service.Name, text, true)
 	}
 	for _, m := range o.Mounts {
-		// Where it is mounted from is the machine's affair. What is in it is not
-		// of the backend's, either: a person who can read it has to tell.
+		// The source of a mount belongs to the machine. Its content is not part of the identity, either: only the
+		// user knows whether it matters.
 		mode := "read-write"
 		if m.ReadOnly {
 			mode = "read-only"
@@ -183,11 +181,11 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	return identity, nil
 }
 
-// runnerVersion is raised when commands can tell that containers are run in another way.
+// runnerVersion must be incremented if a change of how containers run is visible to commands.
 const runnerVersion = "1"
 
-// remoteHost names the daemon when its machine can be another one than this,
-// whose files it mounts then; "" is this machine.
+// remoteHost returns the daemon's address if it may run on another machine, whose files it would mount; ""
+// means this machine.
 func (b *Backend) remoteHost() string {
 	if b.d == nil || strings.HasPrefix(b.d.host, "unix://") || strings.HasPrefix(b.d.host, "npipe://") {
 		return ""

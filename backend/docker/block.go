@@ -9,8 +9,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// attributes holds the attributes of a block, besides its lang.Container. Empty texts and zero mean the choice of the daemon or
-// of the image, or no limit.
+// attributes holds the attributes of a block, besides its lang.Container. Empty strings and zero mean the
+// default of the daemon or of the image, or no limit.
 type attributes struct {
 	Pull     string  `hcl:"pull" keys:"-"` // "missing", "always", "never"
 	Platform string  `hcl:"platform"`      // "linux/arm64"
@@ -57,7 +57,7 @@ func block() lang.BackendKind {
 	}}
 }
 
-// Texts of a block that have a specific form. The daemon knows which names exist.
+// Forms of strings in a block. Whether names exist, only the daemon knows.
 var (
 	platformText = lazyregexp.New(`^[a-z0-9]+/[a-z0-9_]+(/[a-z0-9]+)?$`)
 	gpusText     = lazyregexp.New(`^(all|[1-9][0-9]*|device=[^\s,]+(,[^\s,]+)*)$`)
@@ -77,7 +77,7 @@ func networkForm(b *lang.Block, name, text string) (string, bool) {
 	return "", false
 }
 
-// passthrough omits variables that name locations on the caller's machine.
+// passthrough omits variables with paths of the caller's machine.
 const passthrough = `[
   "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
   "UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL",

@@ -17,24 +17,24 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// box is a container, which runs one command after the other.
+// box is a container that runs commands one after another.
 type box struct {
 	d            *Daemon
 	name         string
 	id           string // "" before it exists and after remove
-	maybeCreated bool   // it might exist
+	maybeCreated bool   // it may exist
 	bridges      *bridges
-	network      string  // that it is on, as Options say
-	bridge       string  // name of the bridge that it is on, "" for none
-	runner       *runner // nil unless it runs
-	lost         bool    // what a command did in it is unknown
+	network      string  // that it is on, in the words of Options.Network
+	bridge       string  // name of its bridge; "" if it is on none
+	runner       *runner // nil unless the container runs
+	lost         bool    // the effect of a command is unknown
 }
 
 func (b *Backend) newBox(id string) box {
 	return box{d: b.d, bridges: &b.bridges, name: namePrefix + id}
 }
 
-// usable returns an error if it is unknown what goes on in the container.
+// usable returns an error if the state of the container is unknown.
 func (b *box) usable() error {
 	if b.lost {
 		return errors.New("an earlier command lost the container")
@@ -42,20 +42,20 @@ func (b *box) usable() error {
 	return nil
 }
 
-// namePrefix and the session's id make a container's name.
+// namePrefix precedes the session's id in names of containers.
 const namePrefix = "fevalgraph-"
 
 // blueprint describes a container to make.
 type blueprint struct {
 	image  string // ID
 	first  backend.Container
-	copied bool // the container has its files itself, the runner among them
+	copied bool // files, including the runner, are copied into the container
 	labels map[string]string
 	mounts []mount.Mount
 	opt    Options
 }
 
-// create makes the container on a network. Nothing runs yet.
+// create creates the container on a network, without starting it.
 func (b *box) create(ctx context.Context, p blueprint, on string) error {
 	ctx, cancel := b.d.call(ctx)
 	defer cancel()
@@ -80,8 +80,7 @@ func (b *box) create(ctx context.Context, p blueprint, on string) error {
 	}
 	host.NetworkMode = container.NetworkMode(joined)
 	if !b.d.noIPv6.Load() {
-		// Daemons give containers no ::1 by default, but a localhost that
-		// means it.
+		// By default, daemons give containers no ::1, but a localhost that resolves to it.
 		host.Sysctls = map[string]string{loopbackIPv6: "0"}
 	}
 	b.maybeCreated = true
@@ -96,17 +95,16 @@ func (b *box) create(ctx context.Context, p blueprint, on string) error {
 	return nil
 }
 
-// loopbackIPv6 is 0 where the loopback has an IPv6 address.
+// loopbackIPv6 is the setting that is 0 if the loopback has an IPv6 address.
 const loopbackIPv6 = "net.ipv6.conf.lo.disable_ipv6"
 
-// host returns the limits of a container and its isolation from the host.
+// host returns a container's limits and its isolation from the host.
 func (p blueprint) host() (*container.HostConfig, error) {
 	var noInit bool
 	host := &container.HostConfig{
 		CapDrop: []string{"ALL"}, CapAdd: runnerCapabilities, SecurityOpt: []string{"no-new-privileges"},
 		Init: &noInit, Mounts: p.mounts,
-		// The output goes to the attached client, and to no log on the daemon's disk, which a program could
-		// fill.
+		// The output goes only to the attached client: a program could fill the daemon's disk with a log.
 		LogConfig: container.LogConfig{Type: "none"},
 		Resources: container.Resources{
 			// Equal values disable swap.
@@ -140,11 +138,11 @@ func (p blueprint) host() (*container.HostConfig, error) {
 	return host, nil
 }
 
-// runnerCapabilities are the capabilities of the runner, which no command has: it becomes their user, ends
-// them, and places files that belong to them.
+// runnerCapabilities are the capabilities of the runner, which commands lack: it switches to their user,
+// ends them, and places files that belong to them.
 var runnerCapabilities = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETPCAP", "SETUID"}
 
-// runnerThreads bounds the threads of the runner, which the limit on processes counts.
+// runnerThreads is the maximum number of the runner's threads, which count towards the limit on processes.
 const runnerThreads = 24
 
 // parseGPUs reads Options.GPUs.
@@ -166,7 +164,7 @@ func parseGPUs(text string) (container.DeviceRequest, error) {
 	return request, nil
 }
 
-// platformOf reads "os/arch" or "os/arch/variant"; nil means the daemon's own.
+// platformOf reads "os/arch" or "os/arch/variant"; nil means the daemon's platform.
 func platformOf(text string) *ocispec.Platform {
 	if text == "" {
 		return nil
@@ -175,7 +173,7 @@ func platformOf(text string) *ocispec.Platform {
 	return &ocispec.Platform{OS: parts[0], Architecture: parts[1], Variant: parts[2]}
 }
 
-// creationError explains what is wrong with a blueprint, as far as that shows before a start.
+// creationError explains an error in a blueprint that shows before the start.
 func (d *Daemon) creationError(p blueprint, err error) error {
 	switch err := d.explain(err); {
 	case errdefs.IsNotFound(err) && mentions(err, "no such image"):
@@ -191,7 +189,8 @@ func (d *Daemon) creationError(p blueprint, err error) error {
 	}
 }
 
-// missingSource reports whether the mount without a source is of the configuration or of fevalgraph.
+// missingSource returns an error about a mount with a missing source, which depends on whether the
+// configuration or fevalgraph requested the mount.
 func (p blueprint) missingSource(err error) error {
 	for _, m := range p.opt.Mounts {
 		if strings.HasSuffix(strings.TrimSpace(err.Error()), "bind source path does not exist: "+m.Source) {
@@ -202,12 +201,11 @@ func (p blueprint) missingSource(err error) error {
 	return fmt.Errorf("%w: %w", errNoSource, err)
 }
 
-// errNoSource is why a container cannot be made when a mount's source is not
-// there for the daemon.
+// errNoSource means that the daemon does not see the source of a mount.
 var errNoSource = errors.New("nothing to mount on the machine of the daemon")
 
-// discard removes the container, if it might exist, and leaves its network to
-// others. It can be called again after a failure.
+// discard removes the container, if it may exist, and gives its network back. It can be called again after
+// a failure.
 func (b *box) discard(ctx context.Context) error {
 	if b.runner != nil {
 		b.runner.conn.Close()
@@ -222,9 +220,8 @@ func (b *box) discard(ctx context.Context) error {
 	return nil
 }
 
-// remove ends and removes the container and its anonymous volumes, in any
-// state. It can be called again after a failure. A container that is not
-// there is a success.
+// remove ends and removes the container and its anonymous volumes, in any state. It can be called again
+// after a failure. A missing container is a success.
 func (d *Daemon) remove(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.wait.remove)
 	defer cancel()

@@ -20,13 +20,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// Build describes how the image of a Backend is built, if it must be built.
+// Build configures how the image of a Backend is built, if it must be built.
 type Build struct {
 	Name string // of the Dockerfile, for users
 	Args []Arg  // sorted by name
 }
 
-// Arg is an argument of a build. Its value can be read in the image.
+// Arg is an argument of a build. Its value is visible in the image.
 type Arg struct{ Name, Value string }
 
 // LabelImage marks images that were built. They have LabelProject, too.
@@ -69,12 +69,11 @@ func (b *Backend) Ingredients(ctx context.Context, recipe []byte) (backend.Ident
 	return found, nil
 }
 
-// base returns the ID of an image that is built on. With PullAlways it is
-// fetched once.
+// base returns the ID of a base image. With PullAlways, it is fetched once.
 func (b *Backend) base(ctx context.Context, name string) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	o := Options{Image: name, Platform: b.opt.Platform, Pull: b.opt.Pull}
+	o := Options{Origin: Origin{Image: name, Platform: b.opt.Platform, Pull: b.opt.Pull}}
 	if b.pulled[name] {
 		o.Pull = PullMissing
 	}
@@ -89,9 +88,8 @@ func (b *Backend) base(ctx context.Context, name string) (string, error) {
 	return image.id, nil
 }
 
-// Build makes the image that containers are then made of, and returns what its
-// content is: a text that is the same for another build with the same content.
-// out gets what the build prints. What is wrong with the recipe is a
+// Build builds the image of later containers and returns a text that identifies its content: builds with
+// equal content have equal texts. out receives the output of the build. An error in the recipe is a
 // *backend.SettingError.
 func (b *Backend) Build(ctx context.Context, r backend.Recipe, out io.Writer) (content []byte, err error) {
 	if b.err != nil {
@@ -112,13 +110,13 @@ func (b *Backend) Build(ctx context.Context, r backend.Recipe, out io.Writer) (c
 	return content, nil
 }
 
-// wrongRecipe returns err as an error that the author of the Dockerfile must fix.
+// wrongRecipe wraps err in an error that the author of the Dockerfile must fix.
 func (b *Backend) wrongRecipe(err error) error {
 	return &backend.SettingError{Setting: "dockerfile", Err: fmt.Errorf("%s: %w", b.opt.Build.Name, err)}
 }
 
-// errImageRemoved reports that an image was removed while the daemon used it for the build: an earlier step, or the
-// result of any other recipe on the same base, with which the daemon compared a step.
+// errImageRemoved means that an image was removed while the daemon used it for the build: an earlier step,
+// or an image on the same base that the daemon compared a step with.
 var errImageRemoved = errors.New("another client removed images during the build")
 
 func (b *Backend) build(ctx context.Context, r backend.Recipe, out io.Writer) (id string, err error) {
@@ -168,11 +166,11 @@ func (b *Backend) buildOnce(ctx context.Context, r backend.Recipe, out io.Writer
 	return id, nil
 }
 
-// keptOutput bounds the output of a failed build in its error, in bytes: the last of it.
+// keptOutput limits the output of a failed build in its error, in bytes: only the end is kept.
 const keptOutput = 2 << 10
 
-// classifyFailure decides what a build that failed means. A daemon that is being stopped
-// kills the build's commands first, and answers for a little longer.
+// classifyFailure decides whether a failed build is the fault of the recipe or of the machine. A daemon
+// that is being stopped kills the build's commands first, and answers for a little longer.
 func (b *Backend) classifyFailure(ctx context.Context, failed *messageError, said []byte) error {
 	killed := mentions(failed, "non-zero code: 137", "non-zero code: 143")
 	for until := time.Now().Add(b.d.wait.stop); ; {
@@ -189,7 +187,7 @@ func (b *Backend) classifyFailure(ctx context.Context, failed *messageError, sai
 			return err
 		}
 	}
-	switch { // the machine's faults
+	switch { // failures of the machine
 	case mentions(failed, "no space left on device"):
 		return failed
 	case mentions(failed, `unable to find image "sha256:`, "unknown parent image id", "no such image: sha256:", "unrecognized image"):
@@ -203,10 +201,10 @@ func (b *Backend) classifyFailure(ctx context.Context, failed *messageError, sai
 	return b.wrongRecipe(fmt.Errorf("%w; it ended with:\n  %s", failed, strings.Join(lines, "\n  ")))
 }
 
-// colours matches what the daemon puts around a command's output to stderr.
+// colours matches the escape sequences that the daemon adds to a command's stderr.
 var colours = lazyregexp.New(`\x1b\[[0-9;]*m`)
 
-// readBuild reads the messages of a build to their end.
+// readBuild reads the messages of a build up to the end.
 func readBuild(messages io.Reader, out io.Writer) (id string, err error) {
 	err = readMessages(messages, func(m message) error {
 		id = cmp.Or(m.Aux.ID, id)
@@ -219,8 +217,8 @@ func readBuild(messages io.Reader, out io.Writer) (id string, err error) {
 	return id, err
 }
 
-// proxies returns the variables of env that every build accepts as undeclared arguments, without leaving a
-// trace of them.
+// proxies returns the proxy variables in env. Builds accept them as undeclared arguments, without a trace
+// in the image.
 func proxies(env []string) []Arg {
 	var found []Arg
 	for _, variable := range env {

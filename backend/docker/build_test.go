@@ -55,7 +55,7 @@ func TestBuildContextLost(t *testing.T) {
 
 // builder returns a backend on f whose image is built.
 func (f *fakeDaemon) builder() *Backend {
-	return New(cache.NewMemory(), f.Daemon, Options{Build: &Build{Name: "box/Dockerfile", Args: []Arg{{"A", "1"}}}, Env: []string{"https_proxy=http://p", "HOME=/x"}, Project: "p"})
+	return New(cache.NewMemory(), f.Daemon, Options{Origin: Origin{Build: &Build{Name: "box/Dockerfile", Args: []Arg{{"A", "1"}}}}, Probes: Probes{Env: []string{"https_proxy=http://p", "HOME=/x"}}, Lifecycle: Lifecycle{Project: "p"}})
 }
 
 func says200Lines(lines ...string) http.HandlerFunc {

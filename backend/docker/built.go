@@ -13,22 +13,22 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// builtRepository names the images that were built; their tags are the digests
-// of their contents and the project, so that none removes another's.
+// builtRepository is the name of built images. Their tags are digests of their
+// content and the project, so that no project removes the image of another.
 const builtRepository = "fevalgraph/image"
 
 func (b *Backend) builtName(content cache.Digest) string {
 	return builtRepository + ":" + content.Hex() + "-" + cmp.Or(b.opt.Project, "none")
 }
 
-// Find looks for an image that was built, by the digest of what Build returned,
-// and has containers made of it. It is there only if the image that bears its
-// name has that content.
+// Find looks for a built image by the digest of Build's result, and uses it
+// for later containers. An image with the name but other content does not
+// count.
 func (b *Backend) Find(ctx context.Context, content cache.Digest) (bool, error) {
 	if b.err != nil {
 		return false, b.err
 	}
-	image, err := b.d.inspect(ctx, Options{Image: b.builtName(content)})
+	image, err := b.d.inspect(ctx, Options{Origin: Origin{Image: b.builtName(content)}})
 	if errdefs.IsNotFound(err) {
 		return false, nil
 	}
@@ -43,13 +43,14 @@ func (b *Backend) Find(ctx context.Context, content cache.Digest) (bool, error) 
 	return true, nil
 }
 
-// adopt gives an image its name. One with the same content that has the name
-// keeps it: snapshots were made of that. The other is then of no use.
+// adopt gives an image its name. If an image with the same content already has
+// the name, it keeps the name, since snapshots are based on it, and the new
+// image is unused.
 func (b *Backend) adopt(ctx context.Context, id string, found []byte) (*resolved, error) {
 	name := b.builtName(cache.SumBytes(found))
 	ctx, cancel := b.d.call(ctx)
 	defer cancel()
-	before, err := b.d.inspect(ctx, Options{Image: name})
+	before, err := b.d.inspect(ctx, Options{Origin: Origin{Image: name}})
 	switch {
 	case err == nil && before.id == id:
 		return before, nil
@@ -69,10 +70,10 @@ func (b *Backend) adopt(ctx context.Context, id string, found []byte) (*resolved
 	if err := b.d.api.ImageTag(ctx, id, name); err != nil {
 		return nil, fmt.Errorf("naming image %s: %w", id, b.d.explain(err))
 	}
-	return b.d.inspect(ctx, Options{Image: name})
+	return b.d.inspect(ctx, Options{Origin: Origin{Image: name}})
 }
 
-// use sets the image that containers are made of.
+// use sets the image of later containers.
 func (b *Backend) use(image *resolved) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -81,5 +82,5 @@ func (b *Backend) use(image *resolved) {
 	}
 }
 
-// errNotBuilt reports that the image of containers was not built.
+// errNotBuilt means that the image of containers was not built.
 var errNotBuilt = errors.New("its image has not been built")

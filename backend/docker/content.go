@@ -9,27 +9,26 @@ import (
 	"slices"
 )
 
-// content contains everything that commands in containers of an image can observe of it. Encoded, it names
-// the image: two builds with equal results have the same name, regardless of their IDs. Times are not part of it,
-// neither of files nor of the image; nor are settings that sessions make.
+// content contains everything that commands can observe of an image. Its encoding identifies the image:
+// builds with equal results are equal, regardless of their IDs. It omits times of files and of the image,
+// and settings that sessions override.
 type content struct {
-	Recipe       int      `json:"recipe"` // raised when contents are described otherwise
+	Recipe       int      `json:"recipe"` // must be incremented if content is described differently
 	OS           string   `json:"os"`
 	Architecture string   `json:"architecture"`
 	Variant      string   `json:"variant,omitempty"`
 	User         string   `json:"user,omitempty"`
 	Env          []string `json:"env,omitempty"`
 	Volumes      []string `json:"volumes,omitempty"`
-	// Layers are digests of the files of each, or, with a prefix, the daemon's
-	// own where it keeps them in a way that is not known here.
+	// Layers contains a digest of the files of each layer or, with a prefix, the daemon's digest if the format
+	// of the layer is unknown.
 	Layers []string `json:"layers"`
 }
 
 const contentRecipe = 1
 
-// content returns the encoded content of an image. The daemon has to hand over
-// the whole of it for that, so that it is remembered, which is safe: an ID never
-// means another image.
+// content returns the encoded content of an image. The daemon must send the whole image for that, so the
+// result is cached; an ID always means the same image.
 func (b *Backend) content(ctx context.Context, id string) ([]byte, error) {
 	name := b.memory(".content", "content", fmt.Sprint(contentRecipe), id)
 	if known := b.recall(name); known != nil {

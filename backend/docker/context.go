@@ -15,25 +15,26 @@ import (
 
 const (
 	ignoreFile = ".dockerignore"
-	// strayDockerfile is the path of a Dockerfile that is not in the context.
+	// strayDockerfile is the path in the archive of a Dockerfile from outside the
+	// context.
 	strayDockerfile = ".fevalgraph.dockerfile"
 )
 
-// fileTime is the time of every file of a context. It is after 1980, where the
-// time of zip archives begins.
+// fileTime is the time of every file of a context. It is after 1980, the
+// earliest time in zip archives.
 var fileTime = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Context is a context as the daemon takes it: an archive. Files belong to
-// root and are 0644 or, when they can be executed, 0755.
+// Context is the archive that the daemon expects as a context. Files belong to
+// root, with mode 0644 or, if executable, 0755.
 type Context struct {
 	*io.PipeReader
 	Dockerfile string // its path in the archive
 
 	mu  sync.Mutex
-	err error // of reading what is to go into it
+	err error // of reading its content
 }
 
-// NewContext begins to make one; it must be closed.
+// NewContext begins to create a Context, which must be closed.
 func NewContext(ctx context.Context, store cache.Store, r backend.Recipe) *Context {
 	reader, writer := io.Pipe()
 	c := &Context{PipeReader: reader, Dockerfile: cmp.Or(r.Dockerfile, strayDockerfile)}
@@ -43,7 +44,7 @@ func NewContext(ctx context.Context, store cache.Store, r backend.Recipe) *Conte
 		if err == nil {
 			err = archive.Close()
 		}
-		if !errors.Is(err, io.ErrClosedPipe) { // that is the daemon, which has enough
+		if !errors.Is(err, io.ErrClosedPipe) { // the daemon, which stopped reading
 			c.mu.Lock()
 			c.err = err
 			c.mu.Unlock()
@@ -60,9 +61,10 @@ func (c *Context) Failure() error {
 	return c.err
 }
 
-// writeContext adds the Dockerfile where the context lacks it: because it lies
-// elsewhere or .dockerignore names it. The daemon takes out, once it has read
-// them, both that file and .dockerignore if .dockerignore names them.
+// writeContext writes the files, and the Dockerfile if the context lacks it,
+// because it is elsewhere or .dockerignore excludes it. After reading them,
+// the daemon removes the Dockerfile and .dockerignore itself if .dockerignore
+// excludes them.
 func writeContext(ctx context.Context, store cache.Store, r backend.Recipe, archive *tar.Writer) error {
 	hasFile, hasIgnore := false, false
 	err := cache.WalkTree(ctx, store, r.Context, func(e cache.Entry) error {

@@ -32,10 +32,9 @@ func (b *Backend) copies(ctx context.Context) (bool, error) {
 	return err == nil && about.remaps(), err
 }
 
-// ownable reports whether files that are made here can belong to the
-// container's user.
+// ownable reports whether files created here can belong to the container's user.
 func ownable(f *facts) bool {
-	// Elsewhere the daemon is in a virtual machine that sees to it.
+	// On other systems the daemon runs in a virtual machine, which handles ownership.
 	return runtime.GOOS != "linux" || os.Geteuid() == 0 || os.Geteuid() == f.uid
 }
 
@@ -63,25 +62,24 @@ func (d *Daemon) about(ctx context.Context) (*about, error) {
 	return d.self, nil
 }
 
-// remaps reports whether the daemon's containers see other owners than this
-// machine does, or cannot see its files without special settings. That is so
-// for daemons without root, with user namespaces, and under SELinux.
+// remaps reports whether the daemon's containers see other owners of files than this machine, or cannot
+// see its files without special settings: with rootless daemons, user namespaces, or SELinux.
 func (a *about) remaps() bool {
 	return a.hasSecurity("rootless") || a.hasSecurity("userns") || a.hasSecurity("selinux")
 }
 
-// hasSecurity reports whether it has a means of security.
+// hasSecurity reports whether the daemon uses a security option.
 func (a *about) hasSecurity(name string) bool {
 	return slices.ContainsFunc(a.security, func(option string) bool { return strings.HasPrefix(option, "name="+name) })
 }
 
-// mounts returns the mounts of the session's container, and nil if its files are copied.
+// mounts returns the mounts of the session's container, or nil if its files are copied.
 func (s *session) mounts() ([]mount.Mount, error) {
 	top := s.b.opt.Workdir
 	if s.work == nil && len(s.readOnly) == 0 {
 		return nil, nil
 	}
-	if s.work == nil { // root could move a directory of the container, and put another in its place
+	if s.work == nil { // root could replace a directory of the container
 		return []mount.Mount{{Type: mount.TypeVolume, Target: top, VolumeOptions: &mount.VolumeOptions{NoCopy: true}}}, nil
 	}
 	mounts := []mount.Mount{
@@ -91,7 +89,7 @@ func (s *session) mounts() ([]mount.Mount, error) {
 		{Type: mount.TypeBind, Source: s.work.Temp(), Target: tempPath},
 	}
 	for _, p := range s.places {
-		mounts[1].Source = s.work.Temp() // else commands could move what is mounted next time
+		mounts[1].Source = s.work.Temp() // otherwise commands could replace the source of the next mount
 		source, _, err := s.work.Real(p.Path)
 		if err != nil {
 			return nil, err
@@ -102,7 +100,7 @@ func (s *session) mounts() ([]mount.Mount, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, dir := range workspace.Above(s.readOnly) { // mounted, they cannot be moved, and others put in their place
+	for _, dir := range workspace.Above(s.readOnly) { // mounted directories cannot be replaced
 		mounts = append(mounts, mount.Mount{Type: mount.TypeBind, Source: path.Join(s.work.Work(), dir), Target: path.Join(top, dir)})
 	}
 	for i, source := range sealed {
@@ -111,15 +109,14 @@ func (s *session) mounts() ([]mount.Mount, error) {
 	return mounts, nil
 }
 
-// deliver starts the container on a network, with everything in it that was placed, and makes it
-// first if need be.
+// deliver starts the container on a network with all placed inputs. It creates the container if necessary.
 func (s *session) deliver(ctx context.Context, on string) error {
 	mounts, err := s.mounts()
 	if err == nil && s.box.id == "" {
 		err = s.box.create(ctx, s.blueprint(mounts), on)
 		if errors.Is(err, errNoSource) && s.work != nil && (strings.Contains(err.Error(), s.work.Base()) || strings.Contains(err.Error(), s.b.opt.Program)) {
-			// The daemon does not see this machine's files. The names are random, so files that it sees are
-			// these.
+			// The daemon does not see this machine's files. The names are random, so if the daemon sees such
+			// files, they are these.
 			s.b.apart.Store(true)
 			s.work.Close()
 			s.work = nil

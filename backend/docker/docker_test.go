@@ -56,25 +56,25 @@ func TestConformance(t *testing.T) {
 	// The suite's own program needs the C library that it was linked with.
 	t.Run("mounted", func(t *testing.T) {
 		t.Parallel()
-		backendtest.TestBackend(t, opener(d, docker.Options{Image: pythonImage, Network: "none"}), "SSL_CERT_FILE", "UV_FIND_LINKS", "UV_OFFLINE")
+		backendtest.TestBackend(t, opener(d, docker.Options{Origin: docker.Origin{Image: pythonImage}, Reach: docker.Reach{Network: "none"}}), "SSL_CERT_FILE", "UV_FIND_LINKS", "UV_OFFLINE")
 	})
 	t.Run("read-only", func(t *testing.T) {
 		t.Parallel()
-		for _, o := range []docker.Options{{}, {User: "0:0"}, {Copy: true}, {Copy: true, User: "0:0"}} {
+		for _, o := range []docker.Options{{}, {Privileges: docker.Privileges{User: "0:0"}}, {Copy: true}, {Copy: true, Privileges: docker.Privileges{User: "0:0"}}} {
 			o.Image = baseImage
 			backendtest.TestReadOnly(t, opener(d, o))
 		}
 	})
 	t.Run("places", func(t *testing.T) {
 		t.Parallel()
-		for _, o := range []docker.Options{{Image: baseImage}, {Image: baseImage, ImageUser: true}, {Image: baseImage, Copy: true}} {
+		for _, o := range []docker.Options{{Origin: docker.Origin{Image: baseImage}}, {Origin: docker.Origin{Image: baseImage}, Privileges: docker.Privileges{ImageUser: true}}, {Origin: docker.Origin{Image: baseImage}, Copy: true}} {
 			backendtest.TestPlaces(t, opener(d, o))
 		}
 	})
 	// The runner is the same however files get in.
 	t.Run("copied", func(t *testing.T) {
 		t.Parallel()
-		backendtest.TestFiles(t, opener(d, docker.Options{Image: baseImage, Copy: true}))
+		backendtest.TestFiles(t, opener(d, docker.Options{Origin: docker.Origin{Image: baseImage}, Copy: true}))
 	})
 }
 

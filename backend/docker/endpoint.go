@@ -13,11 +13,10 @@ import (
 	"strings"
 )
 
-// findEndpoint finds the daemon that the docker command would use: of
-// DOCKER_HOST, else of the context that DOCKER_CONTEXT or the configuration
-// names, else at the usual socket. host, when it is not empty, comes before
-// all of these. The other variables are DOCKER_TLS_VERIFY, DOCKER_CERT_PATH,
-// DOCKER_API_VERSION, DOCKER_CONFIG and HOME, or on Windows USERPROFILE.
+// findEndpoint finds the daemon that the docker command would use: of DOCKER_HOST, else of the context
+// that DOCKER_CONTEXT or the configuration names, else at the usual socket. host, if not "", has
+// precedence. The other variables are DOCKER_TLS_VERIFY, DOCKER_CERT_PATH, DOCKER_API_VERSION,
+// DOCKER_CONFIG and HOME, or on Windows USERPROFILE.
 func findEndpoint(host string, lookup func(string) (string, bool)) (Endpoint, error) {
 	get := func(name string) string {
 		value, _ := lookup(name)
@@ -47,7 +46,7 @@ func findEndpoint(host string, lookup func(string) (string, bool)) (Endpoint, er
 	return e, reachable(e)
 }
 
-// reachable refuses what the client library cannot reach.
+// reachable returns an error for addresses that the client library does not support.
 func reachable(e Endpoint) error {
 	switch {
 	case strings.HasPrefix(e.Host, "ssh://"):
@@ -58,8 +57,8 @@ func reachable(e Endpoint) error {
 	return nil
 }
 
-// contextEndpoint reads the context of a name from the docker command's configuration, by default the
-// current one. It returns nil for the default socket.
+// contextEndpoint reads the named context, by default the current one, from the docker command's
+// configuration. It returns nil for the default socket.
 func contextEndpoint(config, name string) (*Endpoint, error) {
 	if name == "" {
 		var settings struct {

@@ -43,7 +43,7 @@ func (d *Daemon) explain(err error) error {
 	return err
 }
 
-// detail adds what the library says beyond its standard phrase.
+// detail returns the part of the library's message beyond its standard phrase.
 func detail(err error) string {
 	if strings.HasPrefix(err.Error(), "Cannot connect to the Docker daemon") {
 		return ""
@@ -51,14 +51,14 @@ func detail(err error) string {
 	return ": " + err.Error()
 }
 
-// isLost reports whether a connection that was there ended too early.
+// isLost reports whether an established connection ended too early.
 func isLost(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// mentions reports whether an error of the daemon has one of the phrases. Its API
-// has no codes for most of what can be wrong with a container.
+// mentions reports whether an error of the daemon has one of the phrases. Its API has no codes for most
+// errors of containers.
 func mentions(err error, phrases ...string) bool {
 	text := strings.ToLower(err.Error())
 	for _, phrase := range phrases {

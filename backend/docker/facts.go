@@ -11,11 +11,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// facts holds the answers of an image's containers about themselves.
+// facts holds the answers of an image's containers.
 type facts struct {
 	uid, gid int    // of the commands' user
-	python   string // path of the interpreter; "" for none
-	version  string // "CPython 3.11.2"; noPython for none
+	python   string // path of the interpreter; "" if the image lacks one
+	version  string // "CPython 3.11.2"; noPython if the image lacks one
 }
 
 // noPython identifies an image without an interpreter.
@@ -36,8 +36,8 @@ func (b *Backend) Interpreter(ctx context.Context) (path, version string, err er
 	return found.python, found.version, nil
 }
 
-// Platform returns the image's platform, "linux/amd64". It has a variant only where programs for one variant
-// might not run on another.
+// Platform returns the image's platform, "linux/amd64". It includes the variant only if programs for one
+// variant might not run on another.
 func (b *Backend) Platform(ctx context.Context) (string, error) {
 	image, _, err := b.resolve(ctx)
 	if err != nil {
@@ -71,7 +71,7 @@ func (b *Backend) askAll(ctx context.Context, r *runner, image *resolved) (*fact
 	if _, set := getenv(env, "PATH"); !set {
 		env = append(env, "PATH="+defaultPath)
 	}
-	// answer is the output of a program, "" if it fails or is not there.
+	// answer is the output of a program, or "" if it fails or is missing.
 	answer := func(argv ...string) (string, error) {
 		var out bytes.Buffer
 		exit, err := r.run(ctx, backend.Command{Argv: argv, Env: env, At: "/", Timeout: b.d.wait.launch, Output: &out, Errors: io.Discard})
@@ -102,7 +102,7 @@ func (b *Backend) askAll(ctx context.Context, r *runner, image *resolved) (*fact
 	if b.opt.Python != "" {
 		find = append(find, b.opt.Python)
 	} else if request, _ := getenv(b.opt.Env, "UV_PYTHON"); request != "" {
-		find = append(find, request) // uv heeds it everywhere but in "python find"
+		find = append(find, request) // uv uses it everywhere except in "python find"
 	}
 	python, err := answer(find...)
 	if err == nil && python == "" {
@@ -111,7 +111,7 @@ func (b *Backend) askAll(ctx context.Context, r *runner, image *resolved) (*fact
 	if err != nil || python == "" {
 		return found, err
 	}
-	version, err := answer(python, "-I", "-c", "import platform; print(platform.python_implementation(), platform.python_version())")
+	version, err := answer(append([]string{python}, backend.VersionArgs...)...)
 	if version != "" {
 		found.python, found.version = python, version
 	}

@@ -270,7 +270,7 @@ func (f *fakeDaemon) backend() (*Backend, string) {
 	if err := os.WriteFile(program, []byte("program"), 0o755); err != nil {
 		f.t.Fatal(err)
 	}
-	b := New(cache.NewMemory(), f.Daemon, Options{Image: "img", Program: program, Scratch: filepath.Join(dir, "scratch"), Registry: registry, Grace: 100 * time.Millisecond})
+	b := New(cache.NewMemory(), f.Daemon, Options{Origin: Origin{Image: "img"}, Program: program, Lifecycle: Lifecycle{Scratch: filepath.Join(dir, "scratch"), Registry: registry, Grace: 100 * time.Millisecond}})
 	b.checked = true
 	b.facts = &facts{uid: 1000, gid: 1000, version: noPython}
 	return b, filepath.Join(dir, "sessions")

@@ -12,8 +12,8 @@ import (
 	"github.com/docker/docker/api/types/container"
 )
 
-// handOver copies what is at PreparedPath from one container, where it is the commands'
-// user's, to another, where it is the preparer's. Nothing runs in either.
+// handOver copies PreparedPath from one container, where it belongs to the commands' user,
+// to another, where it belongs to the preparer. Neither container runs.
 func (d *Daemon) handOver(ctx context.Context, from, to string) error {
 	content, _, err := d.api.CopyFromContainer(ctx, from, PreparedPath)
 	if err != nil {
@@ -29,12 +29,12 @@ func (d *Daemon) handOver(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// prepared writes an archive of PreparedPath in which everything belongs to the preparer and
-// all of it can be read, and nothing written to.
+// prepared writes an archive of PreparedPath in which all files belong to the preparer and
+// are readable, but not writable.
 func prepared(to io.Writer, from io.Reader) error {
 	parent := strings.TrimPrefix(path.Dir(PreparedPath), "/")
 	out, in := tar.NewWriter(to), tar.NewReader(from)
-	// Whose directory it is could move all of it away.
+	// The owner of the directory could move its content away.
 	if err := out.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: parent + "/", Mode: 0o755, Uid: preparer, Gid: preparer}); err != nil {
 		return err
 	}

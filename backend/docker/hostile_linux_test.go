@@ -29,7 +29,7 @@ func TestDiskFull(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	b := docker.New(cache.NewMemory(), d, docker.Options{Program: program, Image: baseImage, Network: "none", Scratch: small, Project: "test", Run: t.Name(), Grace: 300 * time.Millisecond})
+	b := docker.New(cache.NewMemory(), d, docker.Options{Program: program, Origin: docker.Origin{Image: baseImage}, Reach: docker.Reach{Network: "none"}, Lifecycle: docker.Lifecycle{Scratch: small, Project: "test", Run: t.Name(), Grace: 300 * time.Millisecond}})
 	for range 2 {
 		s := open(t, b, backend.Spec{Inputs: []backend.Input{{Path: "f", Content: []byte("x")}}})
 		cmd, out := sh(`dd if=/dev/zero of=fill bs=64k 2>&1; echo x > "$HOME/more" || exit 3`), bytes.Buffer{}
@@ -59,7 +59,7 @@ func TestRootLeavesNothing(t *testing.T) {
 mkdir -p a/b && echo x >a/b/c && chmod 0 a/b/c a/b a; mkdir locked; echo x >locked/f; chmod 0 locked
 mkfifo pipe; ln -s /etc/passwd link; chmod 4755 /bin/mess; echo x >"$HOME/mess"; chmod 0 "$HOME" .`
 	for _, byCopy := range []bool{false, true} {
-		b, _ := opener(d, docker.Options{Image: baseImage, Network: "none", User: "root", Copy: byCopy})(t)
+		b, _ := opener(d, docker.Options{Origin: docker.Origin{Image: baseImage}, Reach: docker.Reach{Network: "none"}, Privileges: docker.Privileges{User: "root"}, Copy: byCopy})(t)
 		s := open(t, b, backend.Spec{Inputs: []backend.Input{{Path: "d/f", Content: []byte("x")}}})
 		output(t, s, sh(mess))
 		if got := output(t, s, sh("cat /etc/mess d/f; ls -A | wc -l")); strings.Join(strings.Fields(got), " ") != "x x5" && strings.Join(strings.Fields(got), " ") != "x x 5" {
@@ -98,7 +98,7 @@ b"; chmod 0 "tests/ a" tests`,
 	} {
 		for _, byCopy := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, copied %v", name, byCopy), func(t *testing.T) { // at whose end the backend returns its network
-				b, store := opener(d, docker.Options{Image: baseImage, Copy: byCopy})(t)
+				b, store := opener(d, docker.Options{Origin: docker.Origin{Image: baseImage}, Copy: byCopy})(t)
 				s := open(t, b, backend.Spec{Inputs: []backend.Input{{Path: "main", Content: []byte("x")}}})
 				setUp := sh(attack)
 				setUp.Env = append(setUp.Env, "LURK="+lurk)
@@ -198,7 +198,7 @@ if os.getuid() == 0 and os.path.exists("/fevalgraph/runner"):
 print("r\0\0\0\2{}")
 os._exit(7)
 `
-	for _, o := range []docker.Options{{}, {User: "0:0"}, {Copy: true, User: "0:0"}} {
+	for _, o := range []docker.Options{{}, {Privileges: docker.Privileges{User: "0:0"}}, {Copy: true, Privileges: docker.Privileges{User: "0:0"}}} {
 		o.Image = pythonImage
 		b, _ := opener(d, o)(t)
 		s := open(t, b, backend.Spec{})

@@ -14,16 +14,16 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// resolved is an image as the daemon has it.
+// resolved is an image on the daemon.
 type resolved struct {
-	id       string // "sha256:…", of its content: a tag may move, this may not
+	id       string // "sha256:…", of its content; unlike a tag, it never changes its meaning
 	platform string // "linux/amd64"
-	user     string // as its configuration says
+	user     string // from its configuration
 	env      []string
-	workdir  string // likewise
+	workdir  string // from its configuration
 }
 
-// resolve finds o.Image, fetching it when o.Pull says so.
+// resolve finds o.Image, and pulls it as o.Pull specifies.
 func (d *Daemon) resolve(ctx context.Context, o Options) (*resolved, error) {
 	if o.Image == "" {
 		return nil, errors.New("no image is named")
@@ -47,8 +47,7 @@ func (d *Daemon) resolve(ctx context.Context, o Options) (*resolved, error) {
 	return d.inspect(ctx, o)
 }
 
-// inspect returns an error for which errdefs.IsNotFound holds when the daemon
-// does not have the image.
+// inspect returns an error that satisfies errdefs.IsNotFound if the daemon lacks the image.
 func (d *Daemon) inspect(ctx context.Context, o Options) (*resolved, error) {
 	ctx, cancel := d.ask(ctx)
 	defer cancel()
@@ -66,7 +65,7 @@ func (d *Daemon) inspect(ctx context.Context, o Options) (*resolved, error) {
 	return r, nil
 }
 
-// pull fetches o.Image. That takes as long as it takes.
+// pull pulls o.Image, without a time limit.
 func (d *Daemon) pull(ctx context.Context, o Options) error {
 	progress, err := d.api.ImagePull(ctx, o.Image, image.PullOptions{Platform: o.Platform})
 	if err == nil {
@@ -92,7 +91,7 @@ type message struct {
 	} `json:"aux"`
 }
 
-// messageError is a failure that the daemon reports in a message.
+// messageError is a failure in a message of the daemon.
 type messageError struct{ text string }
 
 func (e *messageError) Error() string { return e.text }

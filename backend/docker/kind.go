@@ -11,6 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/internal/dockerfile"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
@@ -20,12 +21,11 @@ func BackendKind() kind.Kind {
 	return kind.Kind{Name: Kind, Block: block(), New: open, Asks: asks, Environments: PreparedPath, Reap: reaper, Doctor: check, Clean: clean}
 }
 
-// open makes a backend on the daemon that the docker command would use, which all of
-// them share.
+// open creates a backend on the daemon that the docker command would use. All backends share it.
 func open(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 	daemon, err := daemonOf(s)
 	if err != nil {
-		// Nodes that need no container must not suffer.
+		// Nodes that need no container are unaffected.
 		return plan.Executor{Backend: Unreachable(err)}, nil
 	}
 	o := optionsOf(b, s.Root)
@@ -40,8 +40,8 @@ func open(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 	return plan.Executor{Backend: made}, nil
 }
 
-// asks returns the images that are fetched, and that containers are made of. Querying a container mounts
-// what the block mounts, so all settings that can start something in it count then.
+// asks returns the images to pull and to create containers from. A query creates a container with the
+// block's mounts, so all settings that can start a program in it are included.
 func asks(b *lang.Backend) []string {
 	all := imagesOf(b.Container)
 	for _, m := range b.Container.Mounts {
@@ -100,8 +100,7 @@ func daemonOf(s *kind.Site) (*Daemon, error) {
 	})
 }
 
-// connect makes ready to talk to the daemon at host; "" is that of the caller's
-// environment.
+// connect returns a client of the daemon at host; "" means the daemon of the caller's environment.
 func connect(host string, lookupEnv func(string) (string, bool)) (*Daemon, error) {
 	e, err := findEndpoint(host, lookupEnv)
 	var daemon *Daemon
@@ -117,17 +116,19 @@ func connect(host string, lookupEnv func(string) (string, bool)) (*Daemon, error
 func optionsOf(b *lang.Backend, root string) Options {
 	d, c := lang.AttributesOf[attributes](b), b.Container
 	o := Options{
-		Image: c.Image, Platform: d.Platform, Pull: Pull(d.Pull),
-		User: d.User, Workdir: d.Workdir, Network: d.Network,
-		CPUs: d.CPUs, Memory: d.Memory, Pids: int64(d.Pids), GPUs: c.GPUs,
+		Origin:     Origin{Image: c.Image, Platform: d.Platform, Pull: Pull(d.Pull)},
+		Privileges: Privileges{User: d.User},
+		Workdir:    d.Workdir,
+		Reach:      Reach{Network: d.Network},
+		Limits:     Limits{CPUs: d.CPUs, Memory: d.Memory, Pids: int64(d.Pids), GPUs: c.GPUs},
 	}
 	if d.Pids == 0 {
 		o.Pids = -1
 	}
 	if c.Build != nil {
 		o.Build = &Build{Name: c.Build.Dockerfile}
-		if inside, err := filepath.Rel(root, c.Build.Dockerfile); err == nil && filepath.IsLocal(inside) {
-			o.Build.Name = filepath.ToSlash(inside)
+		if rel, ok := subpath.Rel(root, c.Build.Dockerfile); ok {
+			o.Build.Name = rel
 		}
 		for _, a := range c.Build.Args {
 			o.Build.Args = append(o.Build.Args, Arg(a))
@@ -142,7 +143,7 @@ func optionsOf(b *lang.Backend, root string) Options {
 	return o
 }
 
-// asVerifier changes options to what a verifier wants of its containers.
+// asVerifier changes options to those for containers of a verifier.
 func asVerifier(o *Options, as *lang.ContainerAs) {
 	o.User, o.ImageUser, o.Capabilities = cmp.Or(as.User, o.User), true, as.Capabilities
 	o.CPUs, o.Memory = cmp.Or(as.CPUs, o.CPUs), cmp.Or(as.Memory, o.Memory)
@@ -158,8 +159,7 @@ func asVerifier(o *Options, as *lang.ContainerAs) {
 	}
 }
 
-// reaper gives up on a daemon that cannot be talked to at its first
-// session: each would have to wait.
+// reaper gives up on an unreachable daemon after the first session, since each session would wait again.
 func reaper(lookupEnv func(string) (string, bool)) func(context.Context, backend.Entry) error {
 	connect := func(host string) (*Daemon, error) { return connect(host, lookupEnv) }
 	reap, gone := Reaper(connect), map[string]error{}

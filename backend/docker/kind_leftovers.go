@@ -12,8 +12,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// leftovers returns the project's objects on a daemon that no living run owns. Runs share images, so they
-// are returned only if no run lives.
+// leftovers returns the project's objects on a daemon that no living run owns. Runs share images, so
+// images are returned only if no run is alive.
 func leftovers(ctx context.Context, s *kind.Site, daemon *Daemon) ([]Leftover, error) {
 	found, err := daemon.Leftovers(ctx, s.Project(8))
 	if err != nil {
@@ -35,8 +35,7 @@ func leftovers(ctx context.Context, s *kind.Site, daemon *Daemon) ([]Leftover, e
 	return slices.DeleteFunc(found, func(l Leftover) bool { return lives[l.Run] || l.IsImage() && living }), nil
 }
 
-// clean removes them, as many as can be. What it returns is nil when
-// nothing could be tried.
+// clean removes as many of them as possible. It returns nil if no daemon could be tried.
 func clean(ctx context.Context, s *kind.Site) (*kind.RemovedContainers, error) {
 	daemon, err := daemonOf(s)
 	if err != nil {
@@ -67,7 +66,7 @@ func clean(ctx context.Context, s *kind.Site) (*kind.RemovedContainers, error) {
 	return removed, errors.Join(errs...)
 }
 
-// doctorPatience bounds what the doctor waits for a daemon.
+// doctorPatience limits how long the doctor waits for a daemon.
 const doctorPatience = 10 * time.Second
 
 // check queries the daemon if the configuration has a backend for it, or if asked is set.

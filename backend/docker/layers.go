@@ -18,11 +18,11 @@ import (
 	"strings"
 )
 
-// ErrOtherLayers is why saved layers cannot be read.
+// ErrOtherLayers means that saved layers have an unknown format.
 var ErrOtherLayers = errors.New("the layers are saved in an unknown way")
 
-// Layers returns digests of the layers of the one image that a daemon saved:
-// an archive of archives, and of texts that say what these are.
+// Layers returns digests of the layers of the one image that a daemon saved: an archive of layer archives,
+// and of metadata about them.
 func Layers(saved io.Reader) ([]string, error) {
 	layers, links := map[string]string{}, map[string]string{}
 	var manifest []struct{ Layers []string }
@@ -69,7 +69,7 @@ func Layers(saved io.Reader) ([]string, error) {
 	return digests, nil
 }
 
-// readLayer returns the digest of a layer, "" when it is something else.
+// readLayer returns the digest of a layer, or "" if the entry is not a layer.
 func readLayer(r io.Reader) (string, error) {
 	const block = 512
 	buffered := bufio.NewReaderSize(r, 64<<10)
@@ -104,8 +104,8 @@ func readLayer(r io.Reader) (string, error) {
 	}
 }
 
-// entryText returns the text of an entry that counts, without its times. Its size delimits the bytes that
-// follow.
+// entryText returns the relevant metadata of an entry, without times. Its size delimits the content that
+// follows.
 func entryText(h *tar.Header) string {
 	var attributes []string
 	for _, name := range slices.Sorted(maps.Keys(h.PAXRecords)) {

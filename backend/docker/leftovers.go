@@ -22,8 +22,7 @@ import (
 // LeftoverKind classifies a Leftover.
 type LeftoverKind int
 
-// The kinds, in the order in which they can be removed: what is made of others
-// comes before them.
+// The kinds, in the order in which they can be removed: objects before the objects that they are based on.
 const (
 	LeftContainer LeftoverKind = iota
 	LeftNetwork
@@ -39,9 +38,9 @@ type Leftover struct {
 	Name    string // of the container or network, or a reference of the image
 	Project string
 	Run     string // of a container or network
-	Node    string // of a container: the address it was made for
+	Node    string // of a container: address of its node
 	State   string // of a container: "running", "exited", "created" ...
-	Kept    bool   // it was left behind on purpose
+	Kept    bool   // kept for inspection
 	Enter   string // of a kept container: the command that opens a shell in it
 	Created time.Time
 	Bytes   int64 // of an image, with what it shares with others
@@ -53,8 +52,8 @@ type Leftover struct {
 func (l Leftover) IsImage() bool { return l.Kind == LeftSnapshot || l.Kind == LeftBuilt }
 
 // Leftovers lists everything with the labels of a project, or of any project if project is "": containers
-// first, then networks, snapshots and images that were built, the oldest first. It includes those of runs
-// that still live.
+// first, then networks, snapshots and images that were built, the oldest first. It includes those of
+// living runs.
 func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, error) {
 	ctx, cancel := d.ask(ctx)
 	defer cancel()
@@ -94,7 +93,7 @@ func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, err
 		left = append(left, Leftover{Kind: LeftNetwork, ID: n.ID, Name: n.Name, Project: n.Labels[LabelProject], Run: n.Labels[LabelRun], Node: n.Labels[LabelNode], Created: n.Created})
 	}
 	for _, i := range images {
-		// A snapshot on an image that was built has that one's labels, too.
+		// A snapshot based on a built image has the labels of that image, too.
 		l := Leftover{Kind: LeftSnapshot, ID: i.ID, Name: i.ID, Project: i.Labels[LabelProject], Created: time.Unix(i.Created, 0), Bytes: i.Size}
 		switch {
 		case i.Labels[LabelSnapshot] != "":
@@ -103,7 +102,7 @@ func (d *Daemon) Leftovers(ctx context.Context, project string) ([]Leftover, err
 		default:
 			continue
 		}
-		// If two builds made an image at a time, the other has taken the name.
+		// If two builds created the image at the same time, the other one has the name.
 		if len(i.RepoTags) > 0 && i.RepoTags[0] != noTag {
 			l.Name = i.RepoTags[0]
 		}
@@ -136,12 +135,11 @@ func (d *Daemon) Remove(ctx context.Context, l Leftover) error {
 	return nil
 }
 
-// keptPrefix and the session's id are the name of a container that is left behind on purpose: its labels
-// cannot be changed any more then.
+// keptPrefix precedes the session's id in the name of a container that is kept for inspection: labels of
+// an existing container cannot be changed.
 const keptPrefix = "fevalgraph-kept-"
 
-// Keep implements backend.Capabilities.Keep for one session. Where no command was
-// run there is nothing to keep.
+// Keep implements backend.Capabilities.Keep for one session. If no command was run, it keeps nothing.
 func (s *session) Keep(ctx context.Context) (how string, err error) {
 	if s.closed {
 		return "", fmt.Errorf("keeping the container: session: %w", fs.ErrClosed)
@@ -149,7 +147,7 @@ func (s *session) Keep(ctx context.Context) (how string, err error) {
 	if s.box.id == "" {
 		return "", nil
 	}
-	// The process that ends this run's leftovers must know from here on.
+	// From here on, a process that reaps this run must know.
 	err = s.register(true)
 	if err == nil {
 		err = s.b.d.rename(ctx, s.box.id, keptPrefix+s.id)
@@ -166,7 +164,7 @@ func enter(name, dir, user string) string {
 	return "docker start " + name + " && docker exec -it -u " + quote(user) + " -w " + quote(dir) + " " + name + " /bin/sh"
 }
 
-// quote makes one word of a shell of any text.
+// quote quotes a text as one word for a shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 func (d *Daemon) rename(ctx context.Context, id, name string) error {
@@ -175,8 +173,8 @@ func (d *Daemon) rename(ctx context.Context, id, name string) error {
 	return d.explain(d.api.ContainerRename(ctx, id, name))
 }
 
-// workspaceOf returns the directory of this machine that a session's container
-// has its files in, "" when they are its own.
+// workspaceOf returns the directory of this machine with the files of a session's container, or "" if they
+// are in the container.
 func workspaceOf(c *container.Summary) string {
 	for _, m := range c.Mounts {
 		base := filepath.Dir(m.Source)
@@ -187,7 +185,7 @@ func workspaceOf(c *container.Summary) string {
 	return ""
 }
 
-// removeKept removes a container and then the files that it was left with.
+// removeKept removes a kept container and then its files.
 func (d *Daemon) removeKept(ctx context.Context, l Leftover) error {
 	if err := d.remove(ctx, l.ID); err != nil && !errdefs.IsNotFound(err) {
 		return err

@@ -19,7 +19,7 @@ const hungry = `python3 -c 'x = bytearray(300 << 20); print(len(x))'`
 
 func TestMemory(t *testing.T) {
 	d := daemon(t)
-	b, _ := opener(d, docker.Options{Image: pythonImage, Network: "none", Memory: 64 << 20})(t)
+	b, _ := opener(d, docker.Options{Origin: docker.Origin{Image: pythonImage}, Reach: docker.Reach{Network: "none"}, Limits: docker.Limits{Memory: 64 << 20}})(t)
 	s := open(t, b, backend.Spec{})
 	for _, test := range []struct {
 		script string
@@ -41,7 +41,7 @@ func TestMemory(t *testing.T) {
 	if exit, err := s.Exec(t.Context(), hurt); err != nil || exit.Code != 7 || exit.OOM {
 		t.Errorf("a program that signals its parent: %+v, %v", exit, err)
 	}
-	free, _ := opener(d, docker.Options{Image: pythonImage, Network: "none", Memory: 512 << 20})(t)
+	free, _ := opener(d, docker.Options{Origin: docker.Origin{Image: pythonImage}, Reach: docker.Reach{Network: "none"}, Limits: docker.Limits{Memory: 512 << 20}})(t)
 	if got := output(t, open(t, free, backend.Spec{}), sh(hungry)); got != "314572800" {
 		t.Errorf("with room: %q", got)
 	}
@@ -50,7 +50,7 @@ func TestMemory(t *testing.T) {
 // A program that forks endlessly neither fills the machine nor outlives its limit. The shell that waits for the
 // limit forks once, while it still can: if it cannot fork, it ends by itself.
 func TestForkBomb(t *testing.T) {
-	b, _ := opener(daemon(t), docker.Options{Image: pythonImage, Network: "none", Pids: 50})(t)
+	b, _ := opener(daemon(t), docker.Options{Origin: docker.Origin{Image: pythonImage}, Reach: docker.Reach{Network: "none"}, Limits: docker.Limits{Pids: 50}})(t)
 	s := open(t, b, backend.Spec{})
 	cmd := sh(`bomb() { bomb | bomb & }; bomb & while :; do :; done`)
 	cmd.Timeout = time.Second
@@ -74,10 +74,10 @@ func TestPrivileges(t *testing.T) {
 		want string
 	}{
 		{"defaults", docker.Options{}, "1000 1000 CapBnd:0000000000000000 CapEff:0000000000000000 NoNewPrivs:1 1 fevalgraph"},
-		{"network", docker.Options{Network: "bridge"}, "1000 1000 CapBnd:0000000000000000 CapEff:0000000000000000 NoNewPrivs:1 3 fevalgraph"},
-		{"number", docker.Options{User: "4321:8765", Network: "none"}, "4321 8765 CapBnd:0000000000000000 CapEff:0000000000000000 NoNewPrivs:1 1 fevalgraph"},
-		{"name", docker.Options{User: "nobody", Network: "none"}, "65534 65534 CapBnd:0000000000000000 CapEff:0000000000000000 NoNewPrivs:1 1 fevalgraph"},
-		{"root", docker.Options{User: "root", Network: "none"}, "0 0 CapBnd:0000000000000000 CapEff:0000000000000000 NoNewPrivs:1 1 fevalgraph"},
+		{"network", docker.Options{Reach: docker.Reach{Network: "bridge"}}, "1000 1000 CapBnd:0000000000000000 CapEff:0000000000000000 NoNewPrivs:1 3 fevalgraph"},
+		{"number", docker.Options{Privileges: docker.Privileges{User: "4321:8765"}, Reach: docker.Reach{Network: "none"}}, "4321 8765 CapBnd:0000000000000000 CapEff:0000000000000000 NoNewPrivs:1 1 fevalgraph"},
+		{"name", docker.Options{Privileges: docker.Privileges{User: "nobody"}, Reach: docker.Reach{Network: "none"}}, "65534 65534 CapBnd:0000000000000000 CapEff:0000000000000000 NoNewPrivs:1 1 fevalgraph"},
+		{"root", docker.Options{Privileges: docker.Privileges{User: "root"}, Reach: docker.Reach{Network: "none"}}, "0 0 CapBnd:0000000000000000 CapEff:0000000000000000 NoNewPrivs:1 1 fevalgraph"},
 	} {
 		for _, byCopy := range []bool{false, true} {
 			test.o.Image, test.o.Copy = baseImage, byCopy
@@ -99,7 +99,7 @@ func TestPrivileges(t *testing.T) {
 func TestOnline(t *testing.T) {
 	d := daemon(t)
 	for _, byCopy := range []bool{false, true} {
-		b, _ := opener(d, docker.Options{Image: baseImage, Network: "none", Copy: byCopy})(t)
+		b, _ := opener(d, docker.Options{Origin: docker.Origin{Image: baseImage}, Reach: docker.Reach{Network: "none"}, Copy: byCopy})(t)
 		s := open(t, b, backend.Spec{})
 		for i, online := range []bool{false, true, true, false, true, false} {
 			cmd := sh("grep -c eth0 /proc/net/dev; true")
@@ -113,7 +113,7 @@ func TestOnline(t *testing.T) {
 
 // Files that a program leaves outside of its workspace are removed with its session.
 func TestOutside(t *testing.T) {
-	b, _ := opener(daemon(t), docker.Options{Image: baseImage, Network: "none"})(t)
+	b, _ := opener(daemon(t), docker.Options{Origin: docker.Origin{Image: baseImage}, Reach: docker.Reach{Network: "none"}})(t)
 	s := open(t, b, backend.Spec{})
 	output(t, s, sh("echo x > /tmp/f && echo x > /dev/shm/f"))
 	if got := output(t, s, sh("ls /tmp")); got != "f" {
@@ -126,9 +126,14 @@ func TestOutside(t *testing.T) {
 
 func TestMounts(t *testing.T) {
 	dir := t.TempDir()
-	b, _ := opener(daemon(t), docker.Options{Image: baseImage, Network: "none", User: "root", Mounts: []docker.Mount{
-		{Source: dir, Target: "/in", ReadOnly: true}, {Source: dir, Target: "/out"},
-	}})(t)
+	b, _ := opener(daemon(t), docker.Options{
+		Origin:     docker.Origin{Image: baseImage},
+		Reach:      docker.Reach{Network: "none"},
+		Privileges: docker.Privileges{User: "root"},
+		Mounts: []docker.Mount{
+			{Source: dir, Target: "/in", ReadOnly: true}, {Source: dir, Target: "/out"},
+		},
+	})(t)
 	s := open(t, b, backend.Spec{})
 	if got := output(t, s, sh("! touch /in/f 2>/dev/null && echo x > /out/f && cat /in/f")); got != "x" {
 		t.Errorf("got %q", got)
@@ -144,19 +149,19 @@ func TestCannotBe(t *testing.T) {
 		o    docker.Options
 		want string
 	}{
-		{"no image", docker.Options{Image: "fevalgraph-test/absent", Pull: docker.PullNever}, "fevalgraph-test/absent: the daemon has no such image (hint: build or pull it; it is not fetched here, because pull is never)"},
-		{"no registry", docker.Options{Image: "127.0.0.1:1/absent"}, "127.0.0.1:1/absent: the image could not be pulled: "},
+		{"no image", docker.Options{Origin: docker.Origin{Image: "fevalgraph-test/absent", Pull: docker.PullNever}}, "fevalgraph-test/absent: the daemon has no such image (hint: build or pull it; it is not fetched here, because pull is never)"},
+		{"no registry", docker.Options{Origin: docker.Origin{Image: "127.0.0.1:1/absent"}}, "127.0.0.1:1/absent: the image could not be pulled: "},
 		{"no name", docker.Options{}, "no image is named"},
-		{"bad name", docker.Options{Image: "Not An Image", Pull: docker.PullNever}, "invalid reference format"},
-		{"user", docker.Options{Image: baseImage, User: "stranger"}, "user: the image does not know it: "},
-		{"mount", docker.Options{Image: baseImage, Mounts: []docker.Mount{{Source: "/no/such/place", Target: "/x"}}}, "mount: nothing to mount on the machine of the daemon: "},
-		{"mount without a target", docker.Options{Image: baseImage, Mounts: []docker.Mount{{Source: "/tmp", Target: "x"}}}, `mount of "/tmp" at "x"`},
-		{"little memory", docker.Options{Image: baseImage, Memory: 1 << 20}, "Minimum memory limit allowed is 6MB (hint: raise it"},
-		{"many cpus", docker.Options{Image: baseImage, CPUs: 10000}, "cpus: Error response from daemon: Range of CPUs"},
-		{"network", docker.Options{Image: baseImage, Network: "no-such-network"}, "no-such-network"},
-		{"network of the host", docker.Options{Image: baseImage, Network: "host"}, `network "host": commands need a separate network`},
-		{"workdir", docker.Options{Image: baseImage, Workdir: "work"}, `workdir "work": want an absolute path`},
-		{"gpus", docker.Options{Image: baseImage, GPUs: "some"}, `gpus "some": want all, a number, or device= and a list`},
+		{"bad name", docker.Options{Origin: docker.Origin{Image: "Not An Image", Pull: docker.PullNever}}, "invalid reference format"},
+		{"user", docker.Options{Origin: docker.Origin{Image: baseImage}, Privileges: docker.Privileges{User: "stranger"}}, "user: the image does not know it: "},
+		{"mount", docker.Options{Origin: docker.Origin{Image: baseImage}, Mounts: []docker.Mount{{Source: "/no/such/place", Target: "/x"}}}, "mount: nothing to mount on the machine of the daemon: "},
+		{"mount without a target", docker.Options{Origin: docker.Origin{Image: baseImage}, Mounts: []docker.Mount{{Source: "/tmp", Target: "x"}}}, `mount of "/tmp" at "x"`},
+		{"little memory", docker.Options{Origin: docker.Origin{Image: baseImage}, Limits: docker.Limits{Memory: 1 << 20}}, "Minimum memory limit allowed is 6MB (hint: raise it"},
+		{"many cpus", docker.Options{Origin: docker.Origin{Image: baseImage}, Limits: docker.Limits{CPUs: 10000}}, "cpus: Error response from daemon: Range of CPUs"},
+		{"network", docker.Options{Origin: docker.Origin{Image: baseImage}, Reach: docker.Reach{Network: "no-such-network"}}, "no-such-network"},
+		{"network of the host", docker.Options{Origin: docker.Origin{Image: baseImage}, Reach: docker.Reach{Network: "host"}}, `network "host": commands need a separate network`},
+		{"workdir", docker.Options{Origin: docker.Origin{Image: baseImage}, Workdir: "work"}, `workdir "work": want an absolute path`},
+		{"gpus", docker.Options{Origin: docker.Origin{Image: baseImage}, Limits: docker.Limits{GPUs: "some"}}, `gpus "some": want all, a number, or device= and a list`},
 	} {
 		b, _ := opener(d, test.o)(t)
 		s, err := b.Open(t.Context(), backend.Spec{})
@@ -174,7 +179,7 @@ func TestCannotBe(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", test.name, err, test.want)
 		}
 	}
-	b, _ := opener(d, docker.Options{Image: baseImage, GPUs: "all"})(t)
+	b, _ := opener(d, docker.Options{Origin: docker.Origin{Image: baseImage}, Limits: docker.Limits{GPUs: "all"}})(t)
 	s, err := b.Open(t.Context(), backend.Spec{})
 	if err == nil {
 		_, err = s.Exec(t.Context(), sh("true"))
@@ -187,7 +192,7 @@ func TestCannotBe(t *testing.T) {
 
 // A limit ends the container and everything in it soon.
 func TestLimitIsPrompt(t *testing.T) {
-	b, _ := opener(daemon(t), docker.Options{Image: baseImage, Network: "none", Grace: docker.DefaultGrace})(t)
+	b, _ := opener(daemon(t), docker.Options{Origin: docker.Origin{Image: baseImage}, Reach: docker.Reach{Network: "none"}, Lifecycle: docker.Lifecycle{Grace: docker.DefaultGrace}})(t)
 	s := open(t, b, backend.Spec{})
 	var out bytes.Buffer
 	cmd := sh(`trap '' TERM; echo result > f; echo ready; while :; do sleep 1; done`)

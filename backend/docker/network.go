@@ -18,30 +18,30 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// Values of Options.Network that are not the name of a network of the daemon.
+// Special values of Options.Network.
 const (
 	noNetwork = "none"
-	// bridgeNetwork is a bridge that no other container is on. The daemon's bridge
-	// of that name would have containers meet.
+	// bridgeNetwork means a bridge without other containers. On the daemon's bridge of that name, containers
+	// could reach each other.
 	bridgeNetwork = "bridge"
 )
 
-// mtuOption is the size of packets. Only the daemon's own bridge has what its
-// configuration says, and packets that are too large for the way are lost.
+// mtuOption is the maximum size of packets. Only the daemon's own bridge has the configured value by
+// default, and packets that are too large for the path are lost.
 const mtuOption = "com.docker.network.driver.mtu"
 
-// bridges are networks for one container at a time. The next container reuses a bridge that another has
-// left: nothing of that is on it, and to make and to remove a bridge takes a third of the time of a
-// container. Bridges that stay idle are removed, because a daemon has addresses for about thirty, which
-// other runs and programs need, too.
+// bridges manages networks for one container at a time. A bridge that a container has left is reused: no
+// trace of the container remains, and creating and removing a bridge takes a third of the time of a
+// container. Idle bridges are removed after a while, because a daemon has addresses for about thirty,
+// which other runs and programs need, too.
 type bridges struct {
 	b *Backend
 
 	mu   sync.Mutex
-	idle []idleBridge // from the longest idle on
+	idle []idleBridge // longest idle first
 	out  int          // bridges with a container
 
-	both sync.Mutex // held while a session takes two
+	both sync.Mutex // held while a session acquires two
 
 	removing sync.Mutex // held while idle bridges are removed, so that Close waits for them
 }
@@ -55,18 +55,18 @@ type idleBridge struct {
 // addressesAgain delays another request for a network.
 const addressesAgain = time.Second
 
-// acquire returns a bridge for a container, which gives it back when it has left it. If the daemon has no
-// addresses left, it waits for the bridge of another container of this run.
+// acquire returns a bridge for a container, which must be given back when the container has left it. If
+// the daemon has no addresses left, it waits for the bridge of another container of this run.
 func (s *bridges) acquire(ctx context.Context) (name string, err error) {
 	return s.await(ctx, 0, s.find)
 }
 
-// acquirePrivate returns a new bridge for several containers, which is removed after use, and, if requested, one as
-// acquire does. If the first is internal, it leads nowhere else.
+// acquirePrivate returns a new bridge for several containers, which is removed after use, and, if
+// requested, a bridge from acquire. If internal is set, the private network has no access to others.
 func (s *bridges) acquirePrivate(ctx context.Context, internal, and bool) (name, outside string, err error) {
 	held := 0
 	if and {
-		s.both.Lock() // else sessions with one each could wait for each other
+		s.both.Lock() // otherwise two sessions with one network each could wait for each other
 		defer s.both.Unlock()
 		if outside, err = s.acquire(ctx); err != nil {
 			return "", "", err
@@ -81,7 +81,7 @@ func (s *bridges) acquirePrivate(ctx context.Context, internal, and bool) (name,
 	return name, outside, err
 }
 
-// removePrivate removes the network of acquirePrivate. It can be called again after a failure.
+// removePrivate removes a network of acquirePrivate. It can be called again after a failure.
 func (s *bridges) removePrivate(ctx context.Context, name string) error {
 	err := s.remove(ctx, name)
 	if err == nil {
@@ -92,12 +92,13 @@ func (s *bridges) removePrivate(ctx context.Context, name string) error {
 	return err
 }
 
-// await calls find until there are addresses. The caller holds some bridges, which it cannot wait for.
+// await calls find until addresses are available. The caller holds some bridges, for which it must not
+// wait.
 func (s *bridges) await(ctx context.Context, held int, find func(context.Context) (string, error)) (name string, err error) {
 	tries := retry.Tries{Patience: retry.Patience{For: s.b.d.wait.addresses, Pause: addressesAgain}}
 	for {
 		s.mu.Lock()
-		awaited := s.out > held // before the attempt: a bridge that comes back during it serves the next one
+		awaited := s.out > held // before the attempt: a bridge that is given back during it serves the next attempt
 		s.mu.Unlock()
 		name, err = find(ctx)
 		if err == nil {
@@ -119,7 +120,7 @@ func (s *bridges) await(ctx context.Context, held int, find func(context.Context
 	}
 }
 
-// find returns an idle one, or makes one.
+// find returns an idle bridge, or creates one.
 func (s *bridges) find(ctx context.Context) (name string, err error) {
 	for {
 		s.mu.Lock()
@@ -136,7 +137,7 @@ func (s *bridges) find(ctx context.Context) (name string, err error) {
 		if err == nil && len(found.Containers) == 0 {
 			return name, nil
 		}
-		// Another client has removed it, or put something on it.
+		// Another client has removed it, or connected a container to it.
 		if err := s.remove(ctx, name); err != nil {
 			return "", err
 		}
@@ -151,7 +152,7 @@ func (s *bridges) give(name string) {
 	time.AfterFunc(s.b.d.wait.idle, s.trim)
 }
 
-// trim removes the bridges that have been idle for long. Close tries the rest again.
+// trim removes bridges that have been idle for a long time. Close retries failed removals.
 func (s *bridges) trim() {
 	s.removing.Lock()
 	defer s.removing.Unlock()
@@ -163,10 +164,11 @@ func (s *bridges) trim() {
 	old := s.idle[:long]
 	s.idle = slices.Clone(s.idle[long:])
 	s.mu.Unlock()
-	s.removeIdle(context.Background(), old) // Close tries again and tells
+	s.removeIdle(context.Background(), old) // Close retries and reports the error
 }
 
-// removeIdle removes bridges that the caller took from the list, and puts back any that stays.
+// removeIdle removes bridges that the caller took from the list, and puts back those that it cannot
+// remove.
 func (s *bridges) removeIdle(ctx context.Context, old []idleBridge) error {
 	errs := make([]error, len(old))
 	var group sync.WaitGroup
@@ -187,14 +189,14 @@ func (s *bridges) removeIdle(ctx context.Context, old []idleBridge) error {
 // errNoAddresses is the cause of the error for a network that the daemon cannot give addresses to.
 var errNoAddresses = errors.New("the daemon has no addresses left for another network")
 
-// add makes another one.
+// add creates a bridge.
 func (s *bridges) add(ctx context.Context, internal bool) (name string, err error) {
 	known, err := s.b.d.bridgeOptions(ctx)
 	if err != nil {
 		return "", err
 	}
 	options := maps.Clone(known)
-	if internal { // the machine has no address on it, so that its own services are out of reach
+	if internal { // the machine has no address on it, so that its services are unreachable
 		options["com.docker.network.bridge.inhibit_ipv4"], options["com.docker.network.bridge.gateway_mode_ipv4"] = "true", "isolated"
 	}
 	id := workspace.NewID()
@@ -223,9 +225,8 @@ func (s *bridges) remove(ctx context.Context, name string) error {
 	return s.b.unregister(name[len(namePrefix):])
 }
 
-// Close removes the networks that no session has. It can be called again, is
-// bounded in time, and runs to its end on a cancelled ctx; what it cannot remove
-// stays in the registry.
+// Close removes the networks that no session uses. It can be called again, is bounded in time, and
+// completes even if ctx is cancelled. Networks that it cannot remove stay in the registry.
 func (b *Backend) Close(ctx context.Context) error {
 	s := &b.bridges
 	s.removing.Lock()
@@ -237,7 +238,7 @@ func (b *Backend) Close(ctx context.Context) error {
 	return s.removeIdle(ctx, idle)
 }
 
-// bridgeOptions returns those options of the daemon's own bridge that other bridges need, too.
+// bridgeOptions returns the options of the daemon's own bridge that other bridges also need.
 func (d *Daemon) bridgeOptions(ctx context.Context) (map[string]string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -265,8 +266,7 @@ func (d *Daemon) removeNetwork(ctx context.Context, name string) error {
 	return fmt.Errorf("removing network %s: %w", name, d.explain(err))
 }
 
-// join returns what the daemon calls a network for this container, which is on
-// none.
+// join acquires a network for this container, which must be on none, and returns the daemon's name of it.
 func (b *box) join(ctx context.Context, on string) (name string, err error) {
 	b.leave()
 	if on != bridgeNetwork {
@@ -276,7 +276,7 @@ func (b *box) join(ctx context.Context, on string) (name string, err error) {
 	return b.bridge, err
 }
 
-// leave gives back the bridge that the container was on.
+// leave gives the container's bridge back.
 func (b *box) leave() {
 	if b.bridge != "" {
 		b.bridges.give(b.bridge)
@@ -284,7 +284,7 @@ func (b *box) leave() {
 	}
 }
 
-// connect puts the container, which must not run, on another network.
+// connect moves the container, which must not run, to another network.
 func (b *box) connect(ctx context.Context, on string) error {
 	if on == b.network {
 		return nil

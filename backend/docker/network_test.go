@@ -86,11 +86,11 @@ func (l lines) Write(p []byte) (int, error) {
 // which shows that the test can detect that.
 func TestNetworks(t *testing.T) {
 	d, api := daemon(t), hands(t)
-	none, _ := opener(d, docker.Options{Image: baseImage})(t)
+	none, _ := opener(d, docker.Options{Origin: docker.Origin{Image: baseImage}})(t)
 	if got := output(t, open(t, none, backend.Spec{}), sh("grep -c eth /proc/net/dev; true")); got != "0" {
 		t.Errorf("by default there are %s networks", got)
 	}
-	bridge, _ := opener(d, docker.Options{Image: pythonImage, Network: "bridge"})(t)
+	bridge, _ := opener(d, docker.Options{Origin: docker.Origin{Image: pythonImage}, Reach: docker.Reach{Network: "bridge"}})(t)
 	if got := meets(t, bridge); got != "alone" {
 		t.Errorf("two sessions with a network of their own: %s", got)
 	}
@@ -104,7 +104,7 @@ func TestNetworks(t *testing.T) {
 		}
 	})
 	t.Run("shared", func(t *testing.T) {
-		shared, _ := opener(d, docker.Options{Image: pythonImage, Network: name})(t)
+		shared, _ := opener(d, docker.Options{Origin: docker.Origin{Image: pythonImage}, Reach: docker.Reach{Network: name}})(t)
 		if got := meets(t, shared); got != "met" {
 			t.Errorf("two sessions on the same network: %s", got)
 		}
@@ -117,7 +117,7 @@ func TestNetworks(t *testing.T) {
 func TestBridges(t *testing.T) {
 	d, api := daemon(t), hands(t)
 	for _, byCopy := range []bool{false, true} {
-		b, _ := opener(d, docker.Options{Image: baseImage, Copy: byCopy})(t)
+		b, _ := opener(d, docker.Options{Origin: docker.Origin{Image: baseImage}, Copy: byCopy})(t)
 		have := func(want int, when string) []network.Summary {
 			t.Helper()
 			found := networks(t, api, t.Name())
@@ -167,7 +167,7 @@ func TestBridges(t *testing.T) {
 // A container that is kept can be started when its network has gone.
 func TestKeptWithoutNetwork(t *testing.T) {
 	d, api := daemon(t), hands(t)
-	b, _ := opener(d, docker.Options{Image: baseImage, Network: "bridge"})(t)
+	b, _ := opener(d, docker.Options{Origin: docker.Origin{Image: baseImage}, Reach: docker.Reach{Network: "bridge"}})(t)
 	s, err := b.Open(t.Context(), backend.Spec{})
 	if err != nil {
 		t.Fatal(err)

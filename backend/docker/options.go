@@ -12,7 +12,7 @@ import (
 // Kind is the kind of this backend's registry entries.
 const Kind = "docker"
 
-// The labels of everything that is made.
+// Labels of all created objects.
 const (
 	LabelProject = "fevalgraph"         // Options.Project
 	LabelRun     = "fevalgraph.run"     // Options.Run
@@ -22,81 +22,104 @@ const (
 	LabelUser    = "fevalgraph.user"    // of commands
 )
 
-// Pull says when an image is fetched from its registry.
+// Pull specifies when an image is pulled from its registry.
 type Pull string
 
 const (
-	PullMissing Pull = "missing" // when the daemon has none of that name; the default
+	PullMissing Pull = "missing" // if the daemon lacks an image of that name; the default
 	PullAlways  Pull = "always"  // once per Backend, regardless of the daemon's images
 	PullNever   Pull = "never"
 )
 
-// Options configure a Backend. Only one of Image and Build is required.
+// Options configures a Backend. Exactly one of Image and Build is required.
 type Options struct {
+	Origin
+	Privileges
+	Reach
+	Limits
+	Probes
+	Lifecycle
+
+	// Workdir is the absolute path of the workspace in the container; "" means DefaultWorkdir.
+	Workdir string
+	Mounts  []Mount
+	// Program is the file of the runner, the first process of containers: a static program for Linux that
+	// implements backend.ContainerCommand.
+	Program string
+	// Copy copies files in and out even if a mount would work.
+	Copy bool
+}
+
+// Origin selects the image of containers.
+type Origin struct {
 	// Image is a reference, "python:3.12-slim", or an image ID.
 	Image string
-	// Build reports that Build, or Find, comes first and says what the image is.
+	// Build reports that Build or Find must be called first and determines the image.
 	Build *Build
-	// Platform is "linux/arm64" or the like; empty is the daemon's own.
+	// Platform is "linux/arm64" or the like; "" means the daemon's platform.
 	Platform string
 	Pull     Pull
+}
 
-	// User is "name", "uid" or either with ":group". Empty is the image's,
-	// unless that is root: then it is DefaultUser.
+// Privileges configures the user of commands and its permissions.
+type Privileges struct {
+	// User is "name", "uid" or either with ":group". "" means the image's user or, if that is root,
+	// DefaultUser.
 	User string
-	// ImageUser takes the image's user when User is empty, also when that is root.
+	// ImageUser uses the image's user if User is "", even if that is root.
 	ImageUser bool
-	// Capabilities leaves commands what containers have by default, instead of nothing:
-	// root can give files away and become another user.
+	// Capabilities lets commands keep the default capabilities of containers instead of none, so that root can
+	// change owners of files and switch users.
 	Capabilities bool
-	// Workdir is the absolute path of the workspace in the container; empty is
-	// DefaultWorkdir.
-	Workdir string
-	// Network is "none", "bridge", which no other container is on, or the name of a network that the daemon
-	// has; "" means "none". With "none", commands that are Online get "bridge".
+}
+
+// Reach configures the network access of commands.
+type Reach struct {
+	// Network is "none", "bridge" for a bridge without other containers, or the name of a network of the
+	// daemon; "" means "none". With "none", commands that are Online get "bridge".
 	Network string
-
-	// Services run next to the container of a session, from its first command on, under the same limits. They and
-	// the container are alone on a network, which reaches nothing else if Network is "none".
+	// Services run next to the container of a session, from its first command on, under the same limits. They
+	// share a network with only the container, which has no access to others if Network is "none".
 	Services []lang.Service
-	// Hosts are reached by a proxy, which is then the only way out of that network: names, "*." and a name, addresses
-	// and ranges. Network must be "none".
+	// Hosts lists the hosts that commands can reach through a proxy, the only access from that network to
+	// others: names, "*." and a name, addresses and ranges. Network must be "none".
 	Hosts []string
+}
 
+// Limits contains the resource limits of a container.
+type Limits struct {
 	CPUs   float64 // 0 means no limit
 	Memory int64   // bytes, swap included; 0 means no limit
-	// Pids limits the processes and threads at a time; 0 means DefaultPids, a negative number no limit.
+	// Pids limits the processes and threads at a time; 0 means DefaultPids, and a negative number means no
+	// limit.
 	Pids int64
 	// GPUs is "all", a number, or "device=" and a list of ids or indices; "" means no GPU.
-	GPUs   string
-	Mounts []Mount
-	// Program is the file of the runner, the first process of containers: a static program for
-	// Linux that knows backend.ContainerCommand.
-	Program string
+	GPUs string
+}
 
+// Probes configures the queries about images for a Backend's identity.
+type Probes struct {
 	// Python is the interpreter that uv must find in the container: "3.12". "" leaves the choice to uv, or
 	// means python3 where uv is missing.
 	Python string
-	// Env is the environment of the probe that looks for it.
+	// Env is the environment of the probe for the interpreter.
 	Env []string
-
-	// Facts is a directory in which is remembered what containers of an image
-	// said about themselves, sealed at Place; "" remembers nothing.
+	// Facts is a directory that stores the answers of an image's containers, sealed at Place; "" stores none.
 	Facts string
 	Place proof.Place
-	// FactsReadOnly remembers nothing new there.
+	// FactsReadOnly adds no answers to Facts.
 	FactsReadOnly bool
+}
 
-	// Scratch is the directory of this machine below which workspaces are
-	// made; it is made when absent. Empty is the system's for temporary files.
-	Scratch string
-	// Copy has files copied in and out also where a mount would do.
-	Copy bool
-
+// Lifecycle configures sessions and the end of commands.
+type Lifecycle struct {
 	// Project and Run become labels.
 	Project, Run string
-	// Registry lists sessions before they exist; nil lists none.
+	// Registry lists sessions before they exist; nil means none are listed.
 	Registry *backend.Registry
+	// Scratch is the directory of this machine below which workspaces are created; it is created if missing.
+	// "" means the system's directory for temporary files.
+	Scratch string
 	// Grace is the time between SIGTERM and SIGKILL for a command that reached its timeout or was cancelled;
 	// 0 means DefaultGrace.
 	Grace time.Duration
@@ -113,14 +136,14 @@ const (
 
 // Mount is a directory or file from outside the container, or a volume.
 type Mount struct {
-	// Source is an absolute path on the daemon's machine, which must exist, or
-	// the name of a volume, which is made when absent.
+	// Source is an absolute path on the daemon's machine, which must exist, or the name of a volume, which is
+	// created if missing.
 	Source   string
 	Target   string // absolute path in the container
 	ReadOnly bool
 }
 
-// withDefaults fills in what was left open.
+// withDefaults sets defaults for empty options.
 func (o Options) withDefaults() Options {
 	o.Workdir, o.Network = cmp.Or(o.Workdir, DefaultWorkdir), cmp.Or(o.Network, DefaultNetwork)
 	o.Pull, o.Pids, o.Grace = cmp.Or(o.Pull, PullMissing), cmp.Or(o.Pids, DefaultPids), cmp.Or(o.Grace, DefaultGrace)

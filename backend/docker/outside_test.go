@@ -75,7 +75,7 @@ func TestInterference(t *testing.T) {
 		}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			b, _ := opener(d, docker.Options{Image: baseImage, Network: "none"})(t)
+			b, _ := opener(d, docker.Options{Origin: docker.Origin{Image: baseImage}, Reach: docker.Reach{Network: "none"}})(t)
 			s := open(t, b, backend.Spec{})
 			ready := make(signalled)
 			cmd := sh(`echo ready; while :; do sleep 0.1; done`)
@@ -118,7 +118,11 @@ func TestReap(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := docker.New(cache.NewMemory(), d, docker.Options{
-			Program: program, Image: baseImage, Network: setting.on, Copy: setting.copy, Scratch: scratch, Project: "test", Run: t.Name(), Registry: registry,
+			Program:   program,
+			Origin:    docker.Origin{Image: baseImage},
+			Reach:     docker.Reach{Network: setting.on},
+			Copy:      setting.copy,
+			Lifecycle: docker.Lifecycle{Scratch: scratch, Project: "test", Run: t.Name(), Registry: registry},
 		})
 		for _, spec := range []backend.Spec{{Name: "left"}, {Name: "never used"}, {Name: "kept"}} {
 			spec.Inputs = []backend.Input{{Path: "f", Content: []byte("x")}}

@@ -19,10 +19,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
-// A snapshot is an image: that of the backend and what a command left at PreparedPath.
-// It needs neither the network nor this machine's files, and belongs to a user whom no
-// command runs as, so that no submission can have a hand in what it, or another, is
-// judged with: without capabilities, root cannot write to it, either.
+// A snapshot is an image: the backend's image with the files that a command left at PreparedPath. It needs
+// neither the network nor this machine's files. Its files belong to a user that runs no commands, so that
+// no submission can change the files that it, or another, is judged with: without capabilities, even root
+// cannot write to them.
 
 const (
 	snapshotRepository = "fevalgraph/snapshot"
@@ -32,21 +32,20 @@ const (
 	// PreparedPath is the directory that a snapshot keeps.
 	PreparedPath = "/fevalgraph/prepared"
 
-	// fetchedPath is XDG_CACHE_HOME of such a command: next to PreparedPath, so that uv
-	// links its files there, and with room.
+	// fetchedPath is XDG_CACHE_HOME of such a command. It is next to PreparedPath so that uv can link its
+	// files, and has enough room.
 	fetchedPath = "/fevalgraph/fetched"
 
-	// preparer owns the files of a snapshot: the id of no image's user, which daemons with user namespaces
-	// have as well.
+	// preparer is the id of the owner of a snapshot's files. No image uses it, and it also exists on daemons
+	// with user namespaces.
 	preparer = 61187
 
-	// snapshotRecipe is raised when snapshots are made in another way.
+	// snapshotRecipe must be incremented if snapshots are created differently.
 	snapshotRecipe = 2
 )
 
-// Prepare implements backend.Backend. A snapshot that was made for the same
-// image, user and name, by any run, is used again. Only what cmd leaves
-// below PreparedPath lasts.
+// Prepare implements backend.Backend. It reuses a snapshot of any run for the same image, user and name.
+// Only files that cmd leaves below PreparedPath are kept.
 func (b *Backend) Prepare(ctx context.Context, name string, cmd backend.Command) (snapshot string, exit backend.Exit, err error) {
 	snapshot, exit, err = b.prepare(ctx, name, cmd)
 	if err != nil {
@@ -61,11 +60,11 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 		return "", backend.Exit{}, err
 	}
 	snapshot := snapshotRepository + ":" + snapshotTag(image.id, b.user(image), name)
-	_, err = b.d.inspect(ctx, Options{Image: snapshot})
+	_, err = b.d.inspect(ctx, Options{Origin: Origin{Image: snapshot}})
 	if err == nil || !errdefs.IsNotFound(err) {
 		return snapshot, backend.Exit{}, err
 	}
-	// uv would leave the compiling to every session.
+	// By default, uv would leave compiling to each session.
 	cmd.Env = append(append([]string{"XDG_CACHE_HOME=" + fetchedPath}, cmd.Env...), "UV_COMPILE_BYTECODE=1")
 	cmd.Dir, cmd.Env = "", environment(image, cmd.Env)
 	var exit backend.Exit
@@ -114,7 +113,7 @@ func snapshotTag(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// commit makes a stopped container an image.
+// commit creates an image from a stopped container.
 func (b *Backend) commit(ctx context.Context, id, reference string) error {
 	ctx, cancel := b.d.call(ctx)
 	defer cancel()
@@ -128,8 +127,7 @@ func (b *Backend) commit(ctx context.Context, id, reference string) error {
 	return nil
 }
 
-// makeOwn makes a directory in a container that does not run, for the user of
-// its commands.
+// makeOwn creates a directory for the user of commands in a container that does not run.
 func (d *Daemon) makeOwn(ctx context.Context, id, dir string, owner *facts) error {
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
@@ -145,16 +143,16 @@ func (d *Daemon) makeOwn(ctx context.Context, id, dir string, owner *facts) erro
 	return nil
 }
 
-// oneShotContainer runs without a session.
+// oneShotContainer is a container without a session.
 type oneShotContainer struct {
 	b      *Backend
 	image  *resolved
 	name   string // for users
 	on     string // network
 	mounts []mount.Mount
-	before func(ctx context.Context, id string) error // nil does nothing
-	run    func(ctx context.Context, r *runner) error // nil starts nothing
-	after  func(ctx context.Context, id string) error // when nothing runs, before the removal; nil does nothing
+	before func(ctx context.Context, id string) error // called before the start; can be nil
+	run    func(ctx context.Context, r *runner) error // called in the running container; nil does not start it
+	after  func(ctx context.Context, id string) error // called after the end, before the removal; can be nil
 }
 
 func (o *oneShotContainer) do(ctx context.Context) (err error) {
@@ -174,7 +172,7 @@ func (o *oneShotContainer) do(ctx context.Context) (err error) {
 		err = errors.Join(err, removed)
 	}()
 	plan := b.blueprint(o.image, id, o.name, o.mounts)
-	plan.opt.GPUs = "" // only tests need one: answers are found without
+	plan.opt.GPUs = "" // only tests need a program: queries work without
 	plan.first.Work, plan.copied = tempPath, o.run != nil
 	if err := c.create(ctx, plan, o.on); err != nil {
 		return err

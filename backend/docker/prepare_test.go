@@ -62,7 +62,7 @@ func open(t *testing.T, b backend.Backend, spec backend.Spec) backend.Session {
 func TestSnapshot(t *testing.T) {
 	d := daemon(t)
 	removeSnapshots(t, d, t.Name())
-	for _, o := range []docker.Options{{}, {Copy: true}, {User: "0:0"}, {User: "0:0", Copy: true}} {
+	for _, o := range []docker.Options{{}, {Copy: true}, {Privileges: docker.Privileges{User: "0:0"}}, {Privileges: docker.Privileges{User: "0:0"}, Copy: true}} {
 		o.Image, o.Network, o.Project = baseImage, "none", t.Name()
 		b, _ := opener(d, o)(t)
 		fetch := sh(`grep -q eth0 /proc/net/dev && echo fetched | tee "$XDG_CACHE_HOME/wheel" > "$HOME/f"
@@ -105,7 +105,7 @@ func TestSnapshot(t *testing.T) {
 func TestSnapshotFails(t *testing.T) {
 	d := daemon(t)
 	removeSnapshots(t, d, t.Name())
-	b, _ := opener(d, docker.Options{Image: baseImage, Project: t.Name()})(t)
+	b, _ := opener(d, docker.Options{Origin: docker.Origin{Image: baseImage}, Lifecycle: docker.Lifecycle{Project: t.Name()}})(t)
 	var out bytes.Buffer
 	cmd := sh("echo no network; exit 3")
 	cmd.Output = &out

@@ -20,14 +20,14 @@ import (
 // programPath is the path of the runner in containers.
 const programPath = "/fevalgraph/runner"
 
-// machines are architectures as daemons name them.
+// machines maps the daemons' names of architectures.
 var machines = map[string]elf.Machine{
 	"x86_64": elf.EM_X86_64, "amd64": elf.EM_X86_64, "aarch64": elf.EM_AARCH64, "arm64": elf.EM_AARCH64,
 	"armv7l": elf.EM_ARM, "ppc64le": elf.EM_PPC64, "s390x": elf.EM_S390, "riscv64": elf.EM_RISCV,
 }
 
-// checkProgram returns an error unless the runner can run where the daemon is, regardless of the image.
-// The architecture of an image does not matter: the kernel runs the runner.
+// checkProgram returns an error unless the runner can run on the daemon's machine. The architecture of an
+// image does not matter: the kernel runs the runner.
 func (b *Backend) checkProgram(ctx context.Context) error {
 	about, err := b.d.about(ctx)
 	if err != nil {
@@ -57,7 +57,7 @@ func (b *Backend) checkProgram(ctx context.Context) error {
 	return nil
 }
 
-// programMount shows a container the runner, from this machine's file.
+// programMount returns the mount of the runner's file on this machine.
 func (b *Backend) programMount() mount.Mount {
 	return mount.Mount{Type: mount.TypeBind, Source: b.opt.Program, Target: programPath, ReadOnly: true}
 }

@@ -29,7 +29,7 @@ func TestCheckProgram(t *testing.T) {
 		}
 		f := newFakeDaemon(t)
 		f.on["GET /info"] = says200(map[string]any{"OSType": "linux", "Architecture": test.architecture})
-		b := New(nil, f.Daemon, Options{Image: "img", Program: test.program})
+		b := New(nil, f.Daemon, Options{Origin: Origin{Image: "img"}, Program: test.program})
 		if _, err := b.Identity(t.Context()); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", test.name, err)
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// stop ends the container and leaves it, on no bridge: that goes, and without it
-// the container could not be started again.
+// stop ends the container and keeps it, disconnected from its bridge: the bridge is removed, and a
+// container with a missing network cannot be started again.
 func (b *box) stop(ctx context.Context) error {
 	if b.id == "" {
 		return nil
@@ -36,10 +36,9 @@ func (d *Daemon) halt(ctx context.Context, name string) error {
 	return nil
 }
 
-// Reaper returns a reaper for backend.Reap: it removes what a dead run left of a session, container and
-// files. connect returns the daemon at an entry's Host. A session without any leftovers is a success; for a
-// session that was opened recently this takes up to latest. Nothing that is reaped can have lived when
-// Reaper was called.
+// Reaper returns a reaper for backend.Reap, which removes the container and the files of a dead run's
+// session. connect returns the daemon at an entry's Host. It succeeds if nothing is left; for a session
+// that was opened recently, this takes up to latest. The runs must have been dead when Reaper was called.
 func Reaper(connect func(host string) (*Daemon, error)) func(context.Context, backend.Entry) error {
 	until := time.Now().Add(latest)
 	return func(ctx context.Context, e backend.Entry) error {
@@ -105,11 +104,11 @@ func (d *Daemon) reapNetwork(ctx context.Context, name string) error {
 	return d.removeNetwork(ctx, name)
 }
 
-// latest limits how long after the death of a run a container can appear that the run has requested: the
-// daemon finishes what it began. That takes a tenth of a second, more under load.
+// latest limits how long after the death of a run a container can appear that the run requested, since the
+// daemon completes the request. That takes a tenth of a second, or more under load.
 const latest = 5 * time.Second
 
-// await returns when what an entry names is there, or when the time is up.
+// await waits until the object that an entry names exists, up to a limit.
 func (d *Daemon) await(ctx context.Context, e backend.Entry, until time.Time) error {
 	name := namePrefix + e.ID
 	ctx, cancel := context.WithDeadline(ctx, until)

@@ -7,16 +7,16 @@ import (
 	"path/filepath"
 )
 
-// What images contain, and what containers of them say about themselves, does not
-// change while image, daemon and questions stay the same: it is remembered between
-// runs, so that one in which nothing is to be done starts no container.
+// The content of images, and the answers of their containers, do not change
+// while image, daemon and questions stay the same. They are stored between
+// runs, so that a run without work starts no container.
 
-// memory returns the path of the file about what depends on the parts.
+// memory returns the path of the file for facts that depend on the parts.
 func (b *Backend) memory(suffix string, parts ...string) string {
 	return filepath.Join(b.opt.Facts, snapshotTag(parts...)+suffix)
 }
 
-// recall returns what was remembered, or nil if nothing proven was.
+// recall returns the stored content, or nil if it is missing or not proven.
 func (b *Backend) recall(name string) []byte {
 	if b.opt.Facts == "" {
 		return nil
@@ -24,7 +24,8 @@ func (b *Backend) recall(name string) []byte {
 	return b.opt.Place.Read(name)
 }
 
-// remember is best effort: without it the next run queries again.
+// remember stores content. It is best effort: without it, the next run queries
+// again.
 func (b *Backend) remember(name string, text []byte) {
 	if b.opt.Facts != "" && !b.opt.FactsReadOnly && os.MkdirAll(b.opt.Facts, 0o755) == nil {
 		_ = b.opt.Place.Write(name, 0o644, text)
@@ -38,7 +39,7 @@ type storedFacts struct {
 	Version  string
 }
 
-// ask returns the facts, of an earlier run's memory or of a probe.
+// ask returns the facts that an earlier run stored, or queries a container.
 func (b *Backend) ask(ctx context.Context, image *resolved) (*facts, error) {
 	if b.opt.Facts == "" {
 		return b.probe(ctx, image)

@@ -21,7 +21,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// runner is the first process of a container that runs.
+// runner is the first process of a running container.
 type runner struct {
 	*worker.Stream
 	box   *box
@@ -30,8 +30,8 @@ type runner struct {
 	grace time.Duration
 }
 
-// start starts the container and opens the session in it, if it is one of spec. It leaves the
-// box without a runner if there is an error.
+// start starts the container and, if spec is set, opens the session in it. After an error, the box has no
+// runner.
 func (b *box) start(ctx context.Context, store cache.Store, spec backend.Spec, grace time.Duration) (err error) {
 	waiting, cancel := b.d.call(ctx)
 	defer cancel()
@@ -59,7 +59,7 @@ func (b *box) start(ctx context.Context, store cache.Store, spec backend.Spec, g
 	return nil
 }
 
-// abort ends the container by the daemon, and the stream regardless of the result.
+// abort ends the container through the daemon, and then the stream, whatever the result.
 func (r *runner) abort(ctx context.Context) {
 	if err := r.box.d.halt(ctx, r.box.id); err != nil {
 		r.conn.Close()
@@ -80,11 +80,11 @@ func (d *Daemon) startError(err error) error {
 	return fmt.Errorf("starting the container: %w", err)
 }
 
-// errNoIPv6 is why a container does not start on a kernel without IPv6.
+// errNoIPv6 means that a container did not start because the kernel has no IPv6.
 var errNoIPv6 = errors.New("the kernel has no IPv6")
 
-// run runs a command. What the runner, which has no more of the processor than commands leave it,
-// does not end in time, the daemon does.
+// run runs a command. If the runner, which competes with the command for processor time, does not end it
+// in time, the daemon does.
 func (r *runner) run(ctx context.Context, cmd backend.Command) (exit backend.Exit, err error) {
 	var mu sync.Mutex
 	var timedOut, begun, over bool
@@ -120,7 +120,7 @@ func (r *runner) run(ctx context.Context, cmd backend.Command) (exit backend.Exi
 	if !errors.As(err, &broken) {
 		return exit, err
 	}
-	r.box.lost = true // unless its end is known
+	r.box.lost = true // until its end is known
 	state, stateErr := r.state(ctx)
 	if stateErr == nil {
 		r.conn.Close()
@@ -145,10 +145,10 @@ func (r *runner) run(ctx context.Context, cmd backend.Command) (exit backend.Exi
 	return backend.Exit{}, fmt.Errorf("the container ended with status %d before it got to the command%s", state.ExitCode, r.words)
 }
 
-// endedSlack is the time after which the daemon ends a command that its runner has not ended.
+// endedSlack is the delay after which the daemon ends a command that its runner has not ended.
 const endedSlack = 2 * time.Second
 
-// blame returns the reason why a stream broke, or another error as it is.
+// blame returns the reason why a stream broke; other errors are unchanged.
 func (r *runner) blame(ctx context.Context, err error) error {
 	broken := (*worker.BrokenError)(nil)
 	if !errors.As(err, &broken) {
@@ -164,7 +164,7 @@ func (r *runner) blame(ctx context.Context, err error) error {
 	return fmt.Errorf("the container ended with status %d: %w%s", state.ExitCode, err, r.words)
 }
 
-// state waits for the end of the container, and returns how that was.
+// state waits for the end of the container, and returns its final state.
 func (r *runner) state(ctx context.Context) (*container.State, error) {
 	d := r.box.d
 	if err := d.ended(ctx, r.box.id); err != nil {
@@ -201,8 +201,8 @@ func (d *Daemon) ended(ctx context.Context, id string) error {
 	}
 }
 
-// end ends the container, and with its first process everything in it. The container can be started again,
-// or kept.
+// end ends the first process of the container, and thus all others. The container can be started again, or
+// kept.
 func (b *box) end(ctx context.Context) error {
 	if b.runner == nil {
 		return nil
@@ -229,7 +229,7 @@ func (d *Daemon) kill(ctx context.Context, name, signal string, patience time.Du
 	return fmt.Errorf("ending container %s: %w", name, d.explain(err))
 }
 
-// excerpt keeps the first of what a runner says about its own failure.
+// excerpt keeps the beginning of a runner's messages about its own failure.
 type excerpt struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -245,7 +245,7 @@ func (e *excerpt) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns it as the end of a sentence.
+// String returns it in a form for the end of a sentence.
 func (e *excerpt) String() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()

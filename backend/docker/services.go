@@ -20,19 +20,19 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// company holds the services of a session, and the proxy, with their network.
+// company holds the services of a session and the proxy, with their network.
 type company struct {
 	network string   // its name; "" before it exists
-	outside string   // the bridge that the proxy is on, too; "" without one
-	ids     []string // of containers that might exist
+	outside string   // additional bridge of the proxy; "" without a proxy
+	ids     []string // of containers that may exist
 	up      bool
 }
 
-// nowhere are the servers that the daemon's name server asks for other names than those of a network's containers:
-// none answers there.
+// nowhere lists the upstream servers of the daemon's name server, for names other than the network's
+// containers. No server answers there.
 var nowhere = []string{"127.0.0.1"}
 
-// describeService returns everything about a service that a command can tell.
+// describeService returns every property of a service that a command can observe.
 func (b *Backend) describeService(ctx context.Context, s lang.Service) (string, error) {
 	id, err := b.base(ctx, s.Image)
 	if err != nil {
@@ -43,14 +43,14 @@ func (b *Backend) describeService(ctx context.Context, s lang.Service) (string, 
 	return string(text), err
 }
 
-// accompany starts the services, unless they run, and returns their network. An error is never a submission's doing:
-// no command ran before.
+// accompany starts the services, unless they run, and returns their network. A submission cannot cause an
+// error: no command ran before.
 func (s *session) accompany(ctx context.Context) (network string, err error) {
 	c := &s.company
 	if c.up {
 		return c.network, nil
 	}
-	if err := s.dismiss(ctx); err != nil { // what an earlier attempt left
+	if err := s.dismiss(ctx); err != nil { // from an earlier attempt
 		return "", err
 	}
 	if c.network, c.outside, err = s.b.bridges.acquirePrivate(ctx, s.b.opt.Network == noNetwork, len(s.b.opt.Hosts) > 0); err != nil {
@@ -90,7 +90,8 @@ func (s *session) startService(ctx context.Context, service lang.Service) error 
 	return s.b.d.awaitService(ctx, name, service.ReadyTimeout, ready)
 }
 
-// startBeside starts a container on the private network. before is called with the container's name when it exists.
+// startBeside starts a container on the private network. before is called with the name of the created
+// container.
 func (s *session) startBeside(ctx context.Context, alias string, config *container.Config, host *container.HostConfig, before func(name string) error) (name string, err error) {
 	id := workspace.NewID()
 	if err := s.b.register(backend.Entry{ID: id, Name: s.name + " " + alias}); err != nil {
@@ -116,8 +117,8 @@ func (s *session) startBeside(ctx context.Context, alias string, config *contain
 // proxyName is the host name of the proxy.
 const proxyName = "fevalgraph-proxy"
 
-// startProxy starts a container of the session's image that runs the runner alone, as a proxy. No other container of
-// the network is also on a bridge.
+// startProxy starts a container of the session's image that runs only the runner, as a proxy. Only this
+// container of the network is also on a bridge.
 func (s *session) startProxy(ctx context.Context) error {
 	p := s.b.blueprint(s.image, s.id, s.name+" proxy", nil)
 	p.opt.Mounts, p.opt.GPUs, p.opt.Hosts, p.opt.Services, p.opt.Capabilities = nil, "", nil, nil, false
@@ -152,7 +153,7 @@ func (s *session) startProxy(ctx context.Context) error {
 	return s.b.d.awaitService(ctx, name, time.Minute, func(*container.State) bool { return strings.Contains(s.b.d.lastWords(ctx, name), "ready") })
 }
 
-// proxied returns the variables that lead programs to the proxy.
+// proxied returns the variables that make programs use the proxy.
 func (o Options) proxied() (env []string) {
 	if len(o.Hosts) == 0 {
 		return nil
@@ -170,11 +171,11 @@ func (o Options) proxied() (env []string) {
 
 var proxyAddress = fmt.Sprintf("http://%s:%d", proxyName, backend.EgressPort)
 
-// serviceLog keeps the last output of a service, for a message when it does not start.
+// serviceLog is the log configuration of services. It keeps their last output for error messages.
 var serviceLog = container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "64k", "max-file": "1"}}
 
-// serviceConfig describes the container of a service. It has the limits of the session's, and what containers can do
-// by default: servers begin as root and become another user.
+// serviceConfig describes the container of a service. It has the limits of the session's container, but
+// the default capabilities, since servers start as root and switch users.
 func (s *session) serviceConfig(service lang.Service, image string) (*container.Config, *container.HostConfig, error) {
 	p := s.b.blueprint(s.image, s.id, s.name+" "+service.Name, nil)
 	p.opt.GPUs, p.opt.Mounts, p.opt.Capabilities = "", nil, true
@@ -196,7 +197,7 @@ func (s *session) serviceConfig(service lang.Service, image string) (*container.
 	return &container.Config{
 		Image: image, Hostname: service.Name, Labels: p.labels, Env: env, User: service.User, WorkingDir: service.Workdir,
 		Entrypoint: service.Entrypoint, Cmd: service.Command,
-		// Only its first success counts.
+		// Only the first success counts.
 		Healthcheck: &container.HealthConfig{Test: test, Interval: time.Second, Timeout: service.ReadyTimeout, Retries: 1 << 20},
 	}, host, nil
 }
@@ -221,7 +222,7 @@ func (d *Daemon) awaitService(ctx context.Context, name string, limit time.Durat
 	}
 }
 
-// lastWords returns the end of a container's output as the end of a sentence.
+// lastWords returns the end of a container's output, in a form for the end of a sentence.
 func (d *Daemon) lastWords(ctx context.Context, name string) string {
 	ctx, cancel := d.call(ctx)
 	defer cancel()

@@ -68,7 +68,7 @@ func TestServices(t *testing.T) {
 		}
 		return len(found)
 	}
-	b, _ := opener(d, docker.Options{Image: pythonImage, Services: []lang.Service{service}})(t)
+	b, _ := opener(d, docker.Options{Origin: docker.Origin{Image: pythonImage}, Reach: docker.Reach{Services: []lang.Service{service}}})(t)
 	s := open(t, b, backend.Spec{Name: "tests"})
 	asked := backend.Command{Argv: []string{"python3", "-c", ask, port, machine}, Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"}}
 	if got := output(t, s, asked); got != "42\nmachine no no\nno name" {
@@ -95,7 +95,7 @@ func TestServices(t *testing.T) {
 	identity := func(change func(*lang.Service)) string {
 		other := service
 		change(&other)
-		b, _ := opener(d, docker.Options{Image: pythonImage, Services: []lang.Service{other}})(t)
+		b, _ := opener(d, docker.Options{Origin: docker.Origin{Image: pythonImage}, Reach: docker.Reach{Services: []lang.Service{other}}})(t)
 		fields, err := b.Identity(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -148,7 +148,7 @@ func TestAllowlist(t *testing.T) {
 		{[]string{"192.0.2.1", "172.16.0.0/12", machine}, "hello no 403 42"},
 		{[]string{"*.example.org"}, "403 no 403 42"},
 	} {
-		b, _ := opener(d, docker.Options{Image: pythonImage, Hosts: c.hosts, Services: []lang.Service{service}})(t)
+		b, _ := opener(d, docker.Options{Origin: docker.Origin{Image: pythonImage}, Reach: docker.Reach{Hosts: c.hosts, Services: []lang.Service{service}}})(t)
 		s := open(t, b, backend.Spec{Name: "tests"})
 		asked := backend.Command{Argv: []string{"python3", "-c", outside, port, machine}, Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"}}
 		if got := output(t, s, asked); got != c.want {
@@ -176,7 +176,7 @@ func TestServicesFail(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.service.Name = "judge"
-			b, _ := opener(d, docker.Options{Image: baseImage, Pull: docker.PullNever, Services: []lang.Service{c.service}})(t)
+			b, _ := opener(d, docker.Options{Origin: docker.Origin{Image: baseImage, Pull: docker.PullNever}, Reach: docker.Reach{Services: []lang.Service{c.service}}})(t)
 			s := open(t, b, backend.Spec{Name: "tests"})
 			if _, err := s.Exec(t.Context(), sh("true")); err == nil || !strings.Contains(err.Error(), "service judge: ") || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %s", err, c.want)

@@ -23,7 +23,7 @@ const (
 	homePath   = "/fevalgraph/home"
 	tempPath   = "/fevalgraph/tmp"
 	blobsPath  = "/fevalgraph/blobs"
-	hiddenPath = "/fevalgraph/work" // of a workspace that commands do not see
+	hiddenPath = "/fevalgraph/work" // workspace that commands do not see
 )
 
 // session implements backend.Session.
@@ -32,22 +32,22 @@ type session struct {
 	id       string
 	name     string // for users
 	keep     bool
-	hostOOM  bool // the host had no memory for a command
+	hostOOM  bool // the host ran out of memory for a command
 	image    *resolved
-	snapshot *resolved       // that it is on; nil means none
+	snapshot *resolved       // base snapshot; nil means none
 	readOnly []string        // of the Spec
-	places   []backend.Place // likewise
+	places   []backend.Place // of the Spec
 	facts    *facts
 	box      box
-	work     *workspace.Workspace // that is mounted; nil if files are copied
-	inputs   []backend.Input      // that a container has yet to get
+	work     *workspace.Workspace // mounted workspace; nil if files are copied
+	inputs   []backend.Input      // not yet in a container
 	company  company
-	closed   bool // nothing is left
+	closed   bool // everything was removed
 }
 
 var _ backend.Session = (*session)(nil)
 
-// Open implements backend.Backend. The container is made by the first command.
+// Open implements backend.Backend. The first command creates the container.
 func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
 	image, found, err := b.resolve(ctx)
 	if err != nil {
@@ -55,7 +55,7 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 	}
 	var snapshot *resolved
 	if spec.Snapshot != "" {
-		if snapshot, err = b.d.inspect(ctx, Options{Image: spec.Snapshot}); err != nil {
+		if snapshot, err = b.d.inspect(ctx, Options{Origin: Origin{Image: spec.Snapshot}}); err != nil {
 			return nil, fmt.Errorf("opening session: %w", err)
 		}
 	}
@@ -73,7 +73,7 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 	return s, nil
 }
 
-// makeWorkspace makes the directory that is mounted, if one is.
+// makeWorkspace creates the mounted directory, unless files are copied.
 func (s *session) makeWorkspace(ctx context.Context, alone bool) error {
 	byCopy, err := s.b.copies(ctx)
 	if err != nil || byCopy {
@@ -93,7 +93,7 @@ func (s *session) makeWorkspace(ctx context.Context, alone bool) error {
 	return err
 }
 
-// register lists the session as it is about to be.
+// register lists the session before it is created.
 func (s *session) register(keep bool) error {
 	base, err := s.b.place(s.id)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *session) register(keep bool) error {
 	return s.b.register(backend.Entry{ID: s.id, Name: s.name, Workspace: base, Keep: keep})
 }
 
-// register lists what is about to be made.
+// register lists an object before it is created.
 func (b *Backend) register(e backend.Entry) error {
 	if b.opt.Registry == nil {
 		return nil
@@ -143,7 +143,7 @@ func (b *Backend) blueprint(image *resolved, id, name string, mounts []mount.Mou
 // Dir implements backend.Session.
 func (s *session) Dir() string { return s.b.opt.Workdir }
 
-// Place implements backend.Session. What a container that does not run is to get waits for its start.
+// Place implements backend.Session. If the container does not run, the inputs are placed when it starts.
 func (s *session) Place(ctx context.Context, inputs ...backend.Input) error {
 	if s.closed {
 		return fmt.Errorf("placing inputs: session: %w", fs.ErrClosed)
@@ -163,7 +163,7 @@ func (s *session) Place(ctx context.Context, inputs ...backend.Input) error {
 		return s.work.Place(ctx, inputs...)
 	}
 	seen := map[cache.Output]bool{}
-	for _, in := range inputs { // losses must be known now
+	for _, in := range inputs { // missing blobs must be detected now
 		if in.Tree.IsZero() {
 			continue
 		}
@@ -181,7 +181,7 @@ func (s *session) Place(ctx context.Context, inputs ...backend.Input) error {
 	return nil
 }
 
-// reach returns the runner of a container that has its files itself.
+// reach returns the runner of a container into which files are copied.
 func (s *session) reach(ctx context.Context) (*runner, error) {
 	if s.box.runner == nil {
 		if err := s.deliver(ctx, cmp.Or(s.box.network, noNetwork)); err != nil {
@@ -292,11 +292,11 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	if err != nil {
 		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
 	}
-	s.hostOOM = s.hostOOM || exit.OOM && s.b.opt.Memory == 0 // then a container runs out of its host's memory
+	s.hostOOM = s.hostOOM || exit.OOM && s.b.opt.Memory == 0 // without a limit, a container exhausts its host's memory
 	return s.b.limited(exit), nil
 }
 
-// limited names the limit that an exit ran into.
+// limited returns the limit that an exit reached.
 func (b *Backend) limited(exit backend.Exit) backend.Exit {
 	if exit.OOM = exit.OOM && b.opt.Memory != 0; exit.OOM {
 		exit.OOMLimit = b.opt.Memory
@@ -304,8 +304,8 @@ func (b *Backend) limited(exit backend.Exit) backend.Exit {
 	return exit
 }
 
-// environment returns the environment of a command. Commands that see the image's own paths, as those with
-// Places do, have its HOME as well.
+// environment returns the environment of a command. Commands that see the image's own paths, such as those
+// with Places, also have its HOME.
 func (s *session) environment(env []string) []string {
 	if len(s.places) == 0 {
 		return environment(s.image, env)
@@ -317,8 +317,8 @@ func (s *session) environment(env []string) []string {
 	return all
 }
 
-// environment completes that of a command: the image's, the command's, and
-// what every session adds. Of several values of a variable the last one counts.
+// environment combines the environment of the image, of the command, and the variables of every session.
+// The last value of a variable is effective.
 func environment(image *resolved, env []string) []string {
 	all := append(append([]string{}, image.env...), env...)
 	for _, place := range []struct{ name, path string }{{"HOME", homePath}, {"TMPDIR", tempPath}} {
@@ -332,7 +332,7 @@ func environment(image *resolved, env []string) []string {
 	return all
 }
 
-// getenv returns the last value of name in env, which counts.
+// getenv returns the last value of name in env, which is the effective one.
 func getenv(env []string, name string) (string, bool) {
 	for i := len(env) - 1; i >= 0; i-- {
 		if value, found := strings.CutPrefix(env[i], name+"="); found {
@@ -342,11 +342,11 @@ func getenv(env []string, name string) (string, bool) {
 	return "", false
 }
 
-// defaultPath is PATH in containers if neither image nor command set it.
+// defaultPath is the PATH in containers if neither image nor command sets it.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Close implements backend.Session. After a failure it can be called again;
-// what could not be removed stays in the registry for the next start.
+// Close implements backend.Session. It can be called again after a failure; objects that it cannot remove
+// stay in the registry for the next start.
 func (s *session) Close(ctx context.Context) error {
 	if s.closed {
 		return nil

@@ -19,7 +19,7 @@ func BenchmarkSession(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer d.Close()
-	made := docker.New(cache.NewMemory(), d, docker.Options{Program: program, Image: baseImage, Scratch: b.TempDir(), Project: "test", Run: b.Name()})
+	made := docker.New(cache.NewMemory(), d, docker.Options{Program: program, Origin: docker.Origin{Image: baseImage}, Lifecycle: docker.Lifecycle{Scratch: b.TempDir(), Project: "test", Run: b.Name()}})
 	if _, err := made.Identity(b.Context()); err != nil {
 		b.Fatal(err)
 	}

@@ -4,5 +4,5 @@ package docker
 
 import "os"
 
-// notifyResize does nothing: here, no signal tells of another size.
+// notifyResize does nothing: this system has no signal for a new size.
 func notifyResize(chan<- os.Signal) {}

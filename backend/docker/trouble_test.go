@@ -261,7 +261,7 @@ func TestUnreachable(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 			continue
 		}
-		b := New(cache.NewMemory(), d, Options{Image: "img", Pull: PullNever})
+		b := New(cache.NewMemory(), d, Options{Origin: Origin{Image: "img", Pull: PullNever}})
 		_, err = b.Identity(t.Context())
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %q", test.name, err, test.want)
@@ -461,7 +461,7 @@ func TestNetworkInIdentity(t *testing.T) {
 	of := func(network string) string {
 		f := newFakeDaemon(t)
 		b, _ := f.backend()
-		b.opt = Options{Image: "img", Network: network}.withDefaults()
+		b.opt = Options{Origin: Origin{Image: "img"}, Reach: Reach{Network: network}}.withDefaults()
 		identity, err := b.Identity(t.Context())
 		if err != nil {
 			t.Fatal(err)

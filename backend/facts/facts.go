@@ -1,5 +1,5 @@
-// Package facts stores what machines reported about themselves, and outlives them: a run with nothing to do,
-// or a plan, must not start a machine to learn its identity. Each new machine reports again before it gets
+// Package facts stores the answers of machines beyond their lifetime, so that a plan, or a run without
+// work, does not start a machine to learn its identity. Each new machine must answer again before it gets
 // work, and the caller compares.
 package facts
 
@@ -23,7 +23,7 @@ const (
 	Platform    = "platform"
 	Sandbox     = "sandbox"
 	Isolation   = "isolation"
-	Programs    = "programs " // and the words
+	Programs    = "programs " // followed by the words
 )
 
 // Fact is an answer.
@@ -33,7 +33,17 @@ type Fact struct {
 	Text     string           `json:"text,omitempty"`
 }
 
-// File has facts of machines of one kind. It is safe for concurrent use.
+// Source configures the storage of a backend's facts.
+type Source struct {
+	// Facts is the file of the machines' answers, sealed at Place.
+	Facts string
+	Place proof.Place
+	// NotAsked is the error for a question without a stored answer, for a caller that must not start machines;
+	// nil means that machines are queried.
+	NotAsked error
+}
+
+// File holds facts of machines of one kind. It is safe for concurrent use.
 type File struct {
 	path  string
 	place proof.Place
@@ -42,8 +52,8 @@ type File struct {
 	known map[string]Fact
 }
 
-// Read reads facts from a file of a place. A file that is missing, damaged or not proven has
-// none: the machines know.
+// Read reads facts from a file of a place. A missing, damaged or unproven file counts as empty, since
+// machines can be queried again.
 func Read(path string, place proof.Place) *File {
 	f := &File{path: path, place: place, known: map[string]Fact{}}
 	if json.Unmarshal(place.Read(path), &f.known) != nil || f.known == nil {
@@ -52,7 +62,7 @@ func Read(path string, place proof.Place) *File {
 	return f
 }
 
-// Get returns what is known.
+// Get returns a stored fact.
 func (f *File) Get(what string) (Fact, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -60,7 +70,7 @@ func (f *File) Get(what string) (Fact, bool) {
 	return answer, ok
 }
 
-// All returns a copy of all that is known.
+// All returns a copy of all facts.
 func (f *File) All() map[string]Fact {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -71,7 +81,7 @@ func (f *File) All() map[string]Fact {
 	return all
 }
 
-// Put remembers answers.
+// Put stores answers.
 func (f *File) Put(answers map[string]Fact) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

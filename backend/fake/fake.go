@@ -1,8 +1,9 @@
-// Package fake is a backend, and a sandbox, that run Go functions instead of programs and keep files in memory. Tests
-// of other rooms use them to define what commands do, to count commands, and to break things on purpose.
+// Package fake is a backend, and a sandbox, that run Go functions instead of programs and keep files in
+// memory. Tests of other packages use them to define the effects of commands, to count commands, and to
+// inject failures.
 //
-// It keeps the contract of package backend for inputs, Collect, limits and cancellation; it knows nothing of processes,
-// PATH or permissions.
+// It implements the contract of package backend for inputs, Collect, limits and cancellation, without
+// processes, PATH or permissions.
 package fake
 
 import (
@@ -53,7 +54,8 @@ type Backend struct {
 
 var _ backend.Backend = (*Backend)(nil)
 
-// New returns a backend whose inputs come from store and whose commands all run program; nil exits with 0.
+// New returns a backend whose inputs come from store and whose commands all run program; a nil program
+// exits with 0.
 func New(store cache.Store, program Program) *Backend {
 	if program == nil {
 		program = func(context.Context, *Call) (backend.Exit, error) { return backend.Exit{}, nil }
@@ -70,8 +72,7 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	return slices.Clone(b.Ident), context.Cause(ctx)
 }
 
-// Network returns b.Net. Programs are functions and listen on no ports, so
-// nothing waits for one whatever it is.
+// Network returns b.Net. Programs are functions and listen on no ports, so nothing waits for one.
 func (b *Backend) Network() backend.Network { return b.Net }
 
 // Capabilities returns b.Can.

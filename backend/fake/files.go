@@ -40,12 +40,12 @@ func (f *Files) Executable(name string) bool {
 	return err == nil && e.executable
 }
 
-// Write makes a regular file; what stands in its way is removed.
+// Write makes a regular file; conflicting entries are removed.
 func (f *Files) Write(name string, content []byte) {
 	f.set(path.Clean(name), entry{content: bytes.Clone(content)})
 }
 
-// Symlink makes a symlink; what stands in its way is removed.
+// Symlink makes a symlink; conflicting entries are removed.
 func (f *Files) Symlink(target, name string) { f.set(path.Clean(name), entry{link: target}) }
 
 // Remove removes name and everything below it.

@@ -42,7 +42,8 @@ type Sandbox struct {
 
 var _ backend.Sandbox = (*Sandbox)(nil)
 
-// NewSandbox returns a sandbox whose files are in store and whose programs all run behave; nil exits with 0.
+// NewSandbox returns a sandbox whose files are in store and whose programs all run behave; a nil behaviour
+// exits with 0.
 func NewSandbox(store cache.Store, behave Behaviour) *Sandbox {
 	if behave == nil {
 		behave = func(context.Context, *Process) (backend.Ending, error) { return backend.Ending{}, nil }
@@ -55,7 +56,7 @@ func (s *Sandbox) Identity(ctx context.Context) (backend.Identity, error) {
 	return slices.Clone(s.Ident), context.Cause(ctx)
 }
 
-// Requests returns the programs of every Run so far, in the order of their beginning, also of runs that
+// Requests returns the programs of every Run so far, in the order of their start, including runs that
 // broke.
 func (s *Sandbox) Requests() [][]backend.Program {
 	s.mu.Lock()
@@ -116,7 +117,7 @@ type process struct {
 	out    *bounded
 	errs   *bounded
 	source *io.PipeReader // of StdinFrom
-	piped  *io.PipeWriter // when another one reads from it
+	piped  *io.PipeWriter // another program reads from it
 }
 
 func (s *Sandbox) load(ctx context.Context, program backend.Program) (*process, error) {
@@ -161,7 +162,7 @@ func (p *process) run(ctx context.Context, s *Sandbox) (backend.Ending, error) {
 		limited, cancel = context.WithTimeout(ctx, p.Limits.Clock)
 		defer cancel()
 	}
-	// Who waits at a pipe is woken by the end of either side.
+	// Waiters on a pipe are woken by the end of either side.
 	defer context.AfterFunc(limited, p.hangUp)()
 	start := time.Now()
 	end, err := s.behave(limited, &p.Process)
@@ -195,7 +196,7 @@ func (p *process) hangUp() {
 	}
 }
 
-// keep stores what p left.
+// keep stores the outputs of p.
 func (p *process) keep(ctx context.Context, s *Sandbox, end *backend.Ending) error {
 	var err error
 	if p.piped == nil {
@@ -224,7 +225,7 @@ func (p *process) keep(ctx context.Context, s *Sandbox, end *backend.Ending) err
 	return nil
 }
 
-// bounded keeps what fits; what does not is refused or dropped.
+// bounded keeps data up to a limit; the rest is refused or dropped.
 type bounded struct {
 	limit   int64
 	refuses bool

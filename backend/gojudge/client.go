@@ -14,28 +14,29 @@ import (
 	"time"
 )
 
-// client speaks to one go-judge.
+// client is a client of one go-judge.
 type client struct {
 	base  string // "http://127.0.0.1:5050"
 	token string // "" for none
 	http  *http.Client
 }
 
-// newClient takes no proxy from the environment: an endpoint is contacted directly.
+// newClient returns a client that ignores proxies in the environment: an endpoint
+// is contacted directly.
 func newClient(base, token string) *client {
 	return &client{base: base, token: token, http: &http.Client{Transport: &http.Transport{
 		MaxIdleConns: 256, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute,
-		DisableCompression: true, // it would cost more than it saves on this machine
+		DisableCompression: true, // compression would cost more than it saves on this machine
 	}}}
 }
 
 func (c *client) close() { c.http.CloseIdleConnections() }
 
-// answerLimit bounds what is read of an answer that is JSON. Outputs travel as
-// files; what is left is standard error, at most a few MiB.
+// answerLimit limits the size of a JSON answer. Outputs are transferred as
+// files, so the largest part is standard error, at most a few MiB.
 const answerLimit = 1 << 30
 
-// statusError is an answer that says no.
+// statusError is an answer with an error status.
 type statusError struct {
 	code int
 	text string
@@ -52,7 +53,7 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("HTTP %d: %s", e.code, text)
 }
 
-// unreachable reports that the server did not answer whole.
+// unreachable returns the error for a missing or incomplete answer.
 type unreachable struct{ err error }
 
 func (e *unreachable) Error() string { return e.err.Error() }
@@ -94,7 +95,7 @@ func (c *client) trouble(ctx context.Context, err error) error {
 	}
 	var at *url.Error
 	if errors.As(err, &at) {
-		err = at.Err // it repeats method and address
+		err = at.Err // its text repeats method and address
 	}
 	return &unreachable{err: err}
 }
@@ -134,7 +135,7 @@ func (c *client) version(ctx context.Context) (*wireVersion, error) {
 	return &v, nil
 }
 
-// fileStore returns the directory in which the server keeps files.
+// fileStore returns the server's directory for files.
 func (c *client) fileStore(ctx context.Context) (string, error) {
 	var conf wireConfig
 	err := c.ask(ctx, http.MethodGet, "/config", "", nil, &conf)
@@ -161,7 +162,7 @@ func (c *client) run(ctx context.Context, r *wireRequest) ([]wireResult, error) 
 func (c *client) upload(ctx context.Context, content io.Reader) (string, error) {
 	read, write := io.Pipe()
 	form := multipart.NewWriter(write)
-	var broken error // of the content, not of the server
+	var broken error // error of the content, not of the server
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -189,7 +190,7 @@ func (c *client) upload(ctx context.Context, content io.Reader) (string, error) 
 	return id, nil
 }
 
-// watched notes why reading failed.
+// watched stores the error of reading.
 type watched struct {
 	r   io.Reader
 	err *error
@@ -203,7 +204,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// download opens a file. What is read from it fails when the server goes.
+// download opens a file. Reading fails if the server ends.
 func (c *client) download(ctx context.Context, id string) (io.ReadCloser, error) {
 	body, err := c.send(ctx, http.MethodGet, "/file/"+url.PathEscape(id), "", nil)
 	var no *statusError
@@ -226,12 +227,12 @@ func (c *client) remove(ctx context.Context, id string) error {
 	return body.Close()
 }
 
-// lostFile reports that the server does not know a file that it had.
+// lostFile means that the server no longer has a file.
 type lostFile struct{ id string }
 
 func (e *lostFile) Error() string { return fmt.Sprintf("the server lost file %q", e.id) }
 
-// lostFileOf reads from a refusal which file the server misses.
+// lostFileOf returns the file that the server lacks, from its error.
 func lostFileOf(err error) *lostFile {
 	var no *statusError
 	if !errors.As(err, &no) {

@@ -10,9 +10,9 @@ import (
 // pressureFile reports how long programs have waited for a processor.
 const pressureFile = "/proc/pressure/cpu"
 
-// contention begins to look at how crowded the machine's processors are. The
-// function says afterwards whether, for half of the time, some process waited for
-// one. It is true when that cannot be told, as of a machine elsewhere.
+// contention begins to measure contention for the machine's processors. The returned function ends the
+// measurement and reports whether some process waited for a processor during at least half of the time. It
+// returns true if that is unknown, as for another machine.
 func (c *connection) contention() func() bool {
 	unknown := func() bool { return true }
 	if c.process == nil {
@@ -29,7 +29,7 @@ func (c *connection) contention() func() bool {
 	}
 }
 
-// stallTime returns the time, since the machine was started, in which at least one program has waited for a
+// stallTime returns how long, since the machine was started, at least one program has waited for a
 // processor.
 func stallTime() (time.Duration, bool) {
 	text, err := os.ReadFile(pressureFile)

@@ -10,29 +10,29 @@ import (
 	"time"
 )
 
-// uploads are the files of a server that runs elsewhere.
+// uploads is the destination for files of a running server.
 type uploads struct{ c *client }
 
 func (u uploads) put(ctx context.Context, content io.Reader) (string, error) {
 	return u.c.upload(ctx, content)
 }
 
-// dropPatience bounds what removing one file can take.
+// dropPatience limits the duration of removing one file.
 const dropPatience = 10 * time.Second
 
 func (u uploads) drop(name string) {
 	ctx, cancel := context.WithTimeout(context.Background(), dropPatience)
 	defer cancel()
-	_ = u.c.remove(ctx, name) // its -file-timeout removes what stays
+	_ = u.c.remove(ctx, name) // its -file-timeout removes remaining files
 }
 
 func (u uploads) file(name string) wireFile { return wireFile{FileID: name} }
 
-// mirror is a directory that a server of ours reads from.
+// mirror is a directory that a server of this run reads from.
 type mirror struct {
 	dir string
-	// foreign gives files to a user that is in no sandbox, so that programs can read those that they get as
-	// standard input, and nothing else.
+	// foreign changes the owner of files to a user that exists in no sandbox, so that programs can only read
+	// the files that they get as standard input.
 	foreign bool
 }
 
@@ -59,7 +59,7 @@ func (m mirror) put(ctx context.Context, content io.Reader) (string, error) {
 	return path, nil
 }
 
-// seal keeps programs from writing to a file.
+// seal makes a file read-only for programs.
 func (m mirror) seal(path string) error {
 	if err := os.Chmod(path, 0o444); err != nil || !m.foreign {
 		return err
@@ -67,7 +67,7 @@ func (m mirror) seal(path string) error {
 	return os.Chown(path, unmapped, unmapped)
 }
 
-// moveIn moves a file of the same file system here.
+// moveIn moves a file of the same file system into the mirror.
 func (m mirror) moveIn(from string) (string, error) {
 	path := filepath.Join(m.dir, rand.Text())
 	if err := m.seal(from); err != nil {

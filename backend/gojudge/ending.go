@@ -11,8 +11,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 )
 
-// errBusy is a race of go-judge's: a program that it has just written is still
-// open for writing in a process that it forked meanwhile.
+// errBusy is the result of a race in go-judge: a program that it has just written is still open for
+// writing in a process that it forked meanwhile.
 var errBusy = errors.New("text file busy")
 
 // ending returns how a program ended, without its output. An error means that go-judge, or its machine,
@@ -26,7 +26,7 @@ func ending(r *wireResult, p *backend.Program) (backend.Ending, error) {
 	if err != nil {
 		return end, err
 	}
-	// go-judge begins to measure a moment after the clock that makes it kill.
+	// go-judge starts its measurement a moment after the clock of the limit.
 	const moment = 50 * time.Millisecond
 	cpu, clock := end.CPU > p.Limits.CPU, end.Clock >= p.Limits.Clock-moment
 	switch r.Status {
@@ -39,7 +39,7 @@ func ending(r *wireResult, p *backend.Program) (backend.Ending, error) {
 			end.Signal = signalName(sigSys)
 		case r.ExitStatus == sigXFSZ:
 			end.Status, end.Signal = backend.OutputLimit, ""
-		// go-judge kills at a limit, and looks at its own clock to tell.
+		// go-judge reports this status based on its own clock.
 		case cpu && (r.ExitStatus == sigKill || r.ExitStatus == sigXCPU):
 			end.Status, end.Signal = backend.CPULimit, ""
 		case clock && r.ExitStatus == sigKill:
@@ -55,7 +55,7 @@ func ending(r *wireResult, p *backend.Program) (backend.Ending, error) {
 	case statusOutput:
 		end.Status = backend.OutputLimit
 		if len(r.FileError) > 0 && !flooded {
-			end.Status = backend.Exited // of standard error alone, which is not a limit
+			end.Status = backend.Exited // only of standard error, which is not a limit
 		}
 	case statusFile:
 		if len(r.FileError) == 0 {
@@ -69,7 +69,7 @@ func ending(r *wireResult, p *backend.Program) (backend.Ending, error) {
 		return end, r.failure(p)
 	}
 	if flooded {
-		// It runs on until another limit ends it, or itself.
+		// The program continues until it exits or reaches another limit.
 		end.Status, end.Code, end.Signal = backend.OutputLimit, 0, ""
 	}
 	return end, nil
@@ -83,7 +83,7 @@ func (r *wireResult) fileErrors() (flooded, large bool, err error) {
 			flooded = flooded || e.Name == stdoutName
 		case errCopyOutSize:
 			large = true
-		case errCopyOutOpen, errNotRegular: // left out
+		case errCopyOutOpen, errNotRegular: // omitted from Kept
 		default:
 			return false, false, exhaustion.Named(fmt.Errorf("%s: %s of %q: %s", r.Status, e.Type, e.Name, e.Message))
 		}
@@ -91,7 +91,7 @@ func (r *wireResult) fileErrors() (flooded, large bool, err error) {
 	return flooded, large, nil
 }
 
-// failure explains a status that is about go-judge itself.
+// failure returns the error for a status about go-judge itself.
 func (r *wireResult) failure(p *backend.Program) error {
 	reason := r.Error
 	if reason == "" {

@@ -23,15 +23,15 @@ import (
 // supported reports whether a server can be started here.
 func supported() error { return nil }
 
-// tie ends the process with this thread, so that a killed run leaves none, and gives it a
-// session without the terminal: the run ends it, not an interrupt.
+// tie makes the process end with this thread, so that a killed run leaves none, and gives it a session
+// without the terminal, so that only the run ends it, not an interrupt.
 func tie(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGTERM}
 }
 
-// confine denies this thread, and so the server and its programs, system calls that neither
-// needs. Containers are used by one program after another: what programs left in IPC, whose
-// memory counts for none of them, would be there for the next.
+// confine denies this thread, and thus the server and its programs, system calls that neither needs.
+// Containers are reused: IPC objects of a program, whose memory counts for no program, would be visible to
+// the next.
 func confine() error {
 	if err := (seccomp.Reach | seccomp.IPC).Install(); err != nil {
 		return fmt.Errorf("filtering system calls: %w", err)
@@ -39,11 +39,11 @@ func confine() error {
 	return nil
 }
 
-// controlGroups is their mount point.
+// controlGroups is the mount point of control groups.
 const controlGroups = "/sys/fs/cgroup"
 
-// groups returns the directories of the control groups that a server called id has made: one in each
-// hierarchy of version 1, at most a scope in version 2.
+// groups returns the directories of the control groups of the server id: one in each hierarchy of version
+// 1, or at most a scope in version 2.
 func groups(id string) []string {
 	var found []string
 	for _, pattern := range []string{id, "*/" + id, "*/" + id + ".scope", "*/*/" + id + ".scope", "*/*/*/" + id + ".scope", "*/*/*/*/" + id + ".scope"} {
@@ -53,16 +53,14 @@ func groups(id string) []string {
 	return found
 }
 
-// What the weight of a control group is unless it is set, in
-// version 1 and 2. A process outside of groups weighs as much.
+// Default weight of a control group, in version 1 and 2. A process outside of groups has the same weight.
 var weights = []struct {
 	file        string
 	usual, most int
 }{{"cpu.shares", 1024, 262144}, {"cpu.weight", 100, 10000}}
 
-// weigh lets the programs of a server compete for processors as so many others
-// would, and not as one: on a busy machine they would all share what one gets.
-// Where that cannot be done it goes on without.
+// weigh raises the weight of a server's control group, so that its programs compete for processors as
+// individual processes instead of sharing the weight of one. This is best effort.
 func weigh(id string, programs int) {
 	for _, g := range groups(id) {
 		for _, w := range weights {
@@ -77,7 +75,7 @@ func weigh(id string, programs int) {
 // groupPatience limits how long control groups can be busy with dying processes.
 const groupPatience = 5 * time.Second
 
-// removeGroups ends what is in the control groups of a server and removes them.
+// removeGroups ends the processes in the control groups of a server and removes the groups.
 func removeGroups(id string) error {
 	return retry.Patience{For: groupPatience, Pause: time.Millisecond, Longest: time.Second}.Do(context.Background(), func(error) bool { return true }, func() (left error) {
 		for _, g := range groups(id) {
@@ -87,7 +85,7 @@ func removeGroups(id string) error {
 	})
 }
 
-// removeGroup removes a control group with those below it.
+// removeGroup removes a control group with its descendants.
 func removeGroup(top string) error {
 	var dirs []string
 	err := filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
@@ -118,7 +116,7 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// Reap ends and removes what a dead run left of a server, for backend.Reap.
+// Reap ends and removes the server of a dead run, for backend.Reap.
 func Reap(ctx context.Context, e backend.Entry) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -132,8 +130,7 @@ func Reap(ctx context.Context, e backend.Entry) error {
 	return nil
 }
 
-// endServers ends the processes that were started with the control groups of a
-// server; those in them are not needed to find the rest.
+// endServers ends the processes whose command lines name the control groups of a server.
 func endServers(id string) error {
 	all, err := os.ReadDir("/proc")
 	if err != nil {

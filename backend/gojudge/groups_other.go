@@ -23,7 +23,7 @@ func weigh(string, int) {}
 
 func removeGroups(string) error { return nil }
 
-// Reap does nothing where no server is ever started.
+// Reap does nothing: servers are not started on this system.
 func Reap(context.Context, backend.Entry) error { return nil }
 
 func groups(string) []string { return nil }

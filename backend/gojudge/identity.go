@@ -13,9 +13,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// Identity implements backend.Sandbox: the platform, the version of go-judge,
-// and what each of the commands of Options.Versions printed. A server of ours is
-// not started for it when the answers of an earlier run still hold.
+// Identity implements backend.Sandbox: the platform, the version of go-judge, and the output of each
+// command in Options.Versions. If the answers of an earlier run are still valid, it does not start the
+// server.
 func (s *Sandbox) Identity(ctx context.Context) (backend.Identity, error) {
 	s.asking.Lock()
 	defer s.asking.Unlock()
@@ -36,8 +36,8 @@ func (s *Sandbox) Identity(ctx context.Context) (backend.Identity, error) {
 	return identity, err
 }
 
-// crowded waits for room that other work of the machine takes for a while: without an answer, no cell
-// can be judged.
+// crowded is how long to wait for resources that other work of the machine uses: without an answer, no
+// cell can be judged.
 var crowded = retry.Patience{For: 20 * time.Second, Pause: 100 * time.Millisecond, Longest: 2 * time.Second}
 
 func (s *Sandbox) ask(ctx context.Context) (backend.Identity, error) {
@@ -69,9 +69,9 @@ func (s *Sandbox) ask(ctx context.Context) (backend.Identity, error) {
 	return identity, nil
 }
 
-// version runs a command, whose failure is an answer, too.
+// version returns the output of a command. A failure of the command is not an error.
 func (s *Sandbox) version(ctx context.Context, command string) (string, error) {
-	// Questions are asked by commands, too, that can write nothing.
+	// Calls with read access query versions, too: the output must not reach the server's store.
 	store := cache.NewMemory()
 	ends, err := s.run(ctx, store, []backend.Program{{
 		Argv: []string{"/bin/sh", "-c", command}, Env: []string{"PATH=" + searchPath},

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// inode identifies a file, so that another one at its path is noticed.
+// inode returns the inode of a file, so that a replaced file is noticed.
 func inode(info fs.FileInfo) string {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return fmt.Sprintf("%d:%d", st.Dev, st.Ino)

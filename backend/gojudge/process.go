@@ -26,20 +26,20 @@ import (
 
 // Process configures a server that is started for the run.
 type Process struct {
-	Binary      string // name that Path is searched for, or an absolute path
+	Binary      string // name to look up in Path, or an absolute path
 	Path        string // list of directories, as in PATH
-	Parallelism int    // requests at a time; 0 means one for each processor
-	// Scratch is the directory below which its files are; it is made when
-	// absent. Empty is the system's directory for temporary files.
+	Parallelism int    // concurrent requests; 0 means the number of processors
+	// Scratch is the directory below which its files are created; it is created if missing. "" means the
+	// system's directory for temporary files.
 	Scratch string
-	// Registry lists the server before it exists; nil lists none.
+	// Registry lists the server before it exists; nil means it is not listed.
 	Registry *backend.Registry
-	// Rlimits lets a server go on that can make no control groups: memory is limited for each
-	// process then, and the number of processes is not.
+	// Rlimits accepts a server without control groups: memory is then limited for each process, and the number
+	// of processes is not limited.
 	Rlimits bool
 }
 
-// binaryHint describes what to do about a missing go-judge.
+// binaryHint is the hint in the error for a missing go-judge.
 const binaryHint = "build it: go install -tags seccomp github.com/criyle/go-judge/cmd/go-judge@latest; then set binary, or endpoint to a running server"
 
 // find returns the program's absolute path.
@@ -74,8 +74,8 @@ func (o *Process) find() (string, error) {
 	return fail(errors.New("it is not in PATH"))
 }
 
-// Start returns a server that is started when it is first needed, and again
-// when it has ended by itself. Blobs come from store.
+// Start returns a server that is started on first use, and again if it ended by itself. Blobs come from
+// store.
 func Start(store cache.Store, o Process) *Server {
 	s := newServer(o.Binary)
 	s.opt = &o
@@ -83,19 +83,20 @@ func Start(store cache.Store, o Process) *Server {
 	return s
 }
 
-// process is a running server of ours.
+// process is a running server that this run started.
 type process struct {
 	opt    *Process
 	id     string
 	base   string // its directory
 	said   *capped.Buffer
 	cmd    *exec.Cmd
-	ended  chan struct{} // closed when it has
+	ended  chan struct{} // closed when it has ended
 	err    error         // of its end
 	listed bool
 }
 
-// running reports whether it is, or whether the server is not ours to know.
+// running reports whether the server is running. It returns true for a nil process, a server that this run
+// did not start.
 func (p *process) running() bool {
 	if p == nil {
 		return true
@@ -108,15 +109,15 @@ func (p *process) running() bool {
 	}
 }
 
-// How long a server can take to answer after its start, and to end.
+// Limits on how long a server can take to answer after its start, and to end.
 const (
 	startPatience = 30 * time.Second
 	stopPatience  = 3 * time.Second
-	// endPatience limits how long after an error the server's end can show.
+	// endPatience limits how long after an error the server's end can be noticed.
 	endPatience = 300 * time.Millisecond
 )
 
-// errPortTaken reports that another process was quicker.
+// errPortTaken means that another process took the port first.
 var errPortTaken = errors.New("its port was taken")
 
 // ports is the number of ports that are tried.
@@ -167,7 +168,7 @@ func (o *Process) startOnce(ctx context.Context, binary string, store cache.Stor
 // launch starts the program and waits until it answers.
 func (p *process) launch(ctx context.Context, binary string, store cache.Store) (*connection, error) {
 	src, files, tmp := filepath.Join(p.base, "src"), filepath.Join(p.base, "files"), filepath.Join(p.base, "tmp")
-	for _, dir := range []string{p.base, src, files, tmp} { // none exists: the name is random
+	for _, dir := range []string{p.base, src, files, tmp} { // the name is random, so none exists
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return nil, err
 		}
@@ -187,16 +188,15 @@ func (p *process) launch(ctx context.Context, binary string, store cache.Store) 
 	p.cmd = exec.Command(binary,
 		"-http-addr", address, "-cgroup-prefix", p.id, "-no-fallback="+strconv.FormatBool(!p.opt.Rlimits), "-src-prefix", src, "-dir", files,
 		"-parallelism", strconv.Itoa(parallelism),
-		// A container that is made while a program is written causes errBusy. Two for each, because of
-		// pairs.
+		// Creating a container while a program is written causes errBusy. Two for each request, because of pairs.
 		"-pre-fork", strconv.Itoa(2*parallelism),
-		// Ends what has reached a limit sooner than the default of 100ms.
+		// Ends programs at a limit sooner than the default of 100ms.
 		"-time-limit-checker-interval", "20ms",
-		// As root, programs belong to users that there are not. Others are themselves.
+		// As root, programs run as unused users, and otherwise as the caller.
 		"-container-cred-start", strconv.Itoa(programUsers),
 		"-tmp-fs-param", fmt.Sprintf("size=%d,nr_inodes=4k", directoryRoom),
 		"-file-timeout", "30m", "-release")
-	p.cmd.Dir = p.base // where it looks for mount.yaml and seccomp.yaml
+	p.cmd.Dir = p.base // it looks for mount.yaml and seccomp.yaml there
 	p.cmd.Env = []string{"PATH=" + p.opt.Path, "TMPDIR=" + tmp, "ES_AUTH_TOKEN=" + token}
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -221,9 +221,8 @@ func (p *process) launch(ctx context.Context, binary string, store cache.Store) 
 	return c, nil
 }
 
-// run starts the program on a thread that lives as long as it does: where that
-// is possible, the system ends it with the thread. What confine denies the thread, it is
-// denied, too.
+// run starts the program on a thread that lives as long as the program. If the system supports it, the
+// program ends with the thread. It inherits the restrictions of confine.
 func (p *process) run() error {
 	started := make(chan error)
 	go func() {
@@ -245,7 +244,7 @@ func (p *process) run() error {
 	return <-started
 }
 
-// listen keeps what the server prints, but for one line per request.
+// listen keeps the server's output, except the line about each request.
 func (p *process) listen(from io.ReadCloser) {
 	defer from.Close()
 	lines := bufio.NewReaderSize(from, 64<<10)
@@ -260,7 +259,7 @@ func (p *process) listen(from io.ReadCloser) {
 	}
 }
 
-// await waits until what answers at the address is this server.
+// await waits until this server answers at the address.
 func (p *process) await(ctx context.Context, c *connection) (*wireVersion, error) {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
@@ -300,7 +299,7 @@ func (p *process) startFailure() error {
 
 // words returns the last lines that the server printed, without those that only its authors understand.
 func (p *process) words() string {
-	time.Sleep(10 * time.Millisecond) // what it said last can be on its way
+	time.Sleep(10 * time.Millisecond) // its last output may still be in transit
 	var words []string
 	for line := range strings.Lines(string(p.said.Bytes())) {
 		var entry struct{ Level, Msg, Error string }
@@ -325,7 +324,7 @@ func (p *process) words() string {
 	return strings.Join(words[max(0, len(words)-last):], "; ")
 }
 
-// reason adds to an error that the server has ended, if that is behind it.
+// reason adds the end of the server to an error that it caused.
 func (p *process) reason(err error) error {
 	var gone *unreachable
 	if p == nil || !errors.As(err, &gone) {
@@ -339,7 +338,7 @@ func (p *process) reason(err error) error {
 	}
 }
 
-// stop ends the server and removes all that is of it. It is idempotent.
+// stop ends the server and removes its files. It is idempotent.
 func (p *process) stop() error {
 	if p == nil {
 		return nil
@@ -355,7 +354,7 @@ func (p *process) stop() error {
 	}
 	err := errors.Join(removeGroups(p.id), os.RemoveAll(p.base))
 	if err != nil {
-		return fmt.Errorf("ending go-judge: %w", err) // listed, for the next start
+		return fmt.Errorf("ending go-judge: %w", err) // stays listed, for the next start
 	}
 	if !p.listed {
 		return nil

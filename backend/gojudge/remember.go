@@ -14,12 +14,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// A server of ours has the compilers of this machine. What they say holds while
-// their files, go-judge's and the list of installed packages stay as they are,
-// so that a run in which nothing is to be done starts no server.
+// A server that a run starts uses the compilers of this machine. Their answers stay valid while their
+// files, go-judge's file and the list of installed packages are unchanged, so that a run without work
+// starts no server.
 
-// memory returns the path of the file about what the identity depends on, or "" if that cannot be determined
-// from outside.
+// memory returns the path of the file for an identity, named by the files that it depends on, or "" if
+// these cannot be determined.
 func (s *Sandbox) memory() (string, error) {
 	binary, err := s.server.opt.find()
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Sandbox) memory() (string, error) {
 	}
 	for _, command := range s.opt.Versions {
 		if !plain().MatchString(command) {
-			return "", nil // it may look anywhere
+			return "", nil // it can depend on anything
 		}
 		tool, _, _ := strings.Cut(command, " ")
 		about = append(about, command)
@@ -51,10 +51,10 @@ func (s *Sandbox) memory() (string, error) {
 	return filepath.Join(s.opt.Facts, hex.EncodeToString(sum[:])+".json"), nil
 }
 
-// plain commands run one program and no shell syntax.
+// plain matches commands that run one program and contain no shell syntax.
 var plain = lazyregexp.New(`^[A-Za-z0-9_/.+-]+( [A-Za-z0-9_/.+=:,-]+)*$`)
 
-// fileState names a state of a file: any change of its content changes it.
+// fileState describes the state of a file: it differs after any change of the content.
 func fileState(path string) string {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -67,7 +67,7 @@ func fileState(path string) string {
 	return fmt.Sprintf("%s %d %d %s", real, info.Size(), info.ModTime().UnixNano(), inode(info))
 }
 
-// recall returns what was remembered, or nil if nothing proven was.
+// recall returns the stored identity, or nil if it is missing or not proven.
 func (s *Sandbox) recall(name string) backend.Identity {
 	if name == "" {
 		return nil
@@ -79,7 +79,7 @@ func (s *Sandbox) recall(name string) backend.Identity {
 	return known
 }
 
-// remember is best effort: without it the next run queries again.
+// remember stores an identity. It is best effort: without it, the next run queries again.
 func (s *Sandbox) remember(name string, identity backend.Identity) {
 	text, err := json.Marshal(identity)
 	if err == nil && name != "" && os.MkdirAll(filepath.Dir(name), 0o755) == nil {

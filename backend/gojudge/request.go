@@ -15,22 +15,22 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Names of collected output. No file of a program's directory is called so: a
-// collector by pipe makes none.
+// Names of collected output. They cannot clash with files of a program's
+// directory: output is collected through pipes, which create no files.
 const (
 	stdoutName = "stdout"
 	stderrName = "stderr"
 )
 
-// textRoom is up to how many bytes text travels in the request itself, which is
-// cheaper than a file.
+// textRoom is the maximum size in bytes of text that is included in a request,
+// which is cheaper than a file.
 const textRoom = 64 << 10
 
 // loans are the files that one request uses.
 type loans struct {
 	c     *connection
 	held  []*lease
-	alone []string // files of this request only
+	alone []string // files for this request only
 }
 
 func (l *loans) release() {
@@ -71,7 +71,7 @@ func (l *loans) uploadOnce(ctx context.Context, content io.Reader) (wireFile, er
 	return l.c.destination.file(name), nil
 }
 
-// stdin returns a file that the program gets open, and might write to.
+// stdin returns a file that the program gets opened, and could write to.
 func (l *loans) stdin(ctx context.Context, d cache.Digest) (*wireFile, error) {
 	var f wireFile
 	var err error
@@ -95,7 +95,7 @@ func (l *loans) stdin(ctx context.Context, d cache.Digest) (*wireFile, error) {
 	return &f, err
 }
 
-// request turns programs into go-judge's terms.
+// request encodes programs as a request of go-judge.
 func (l *loans) request(ctx context.Context, programs []backend.Program) (*wireRequest, error) {
 	r := &wireRequest{Cmd: make([]wireCmd, len(programs))}
 	for i := range programs {
@@ -154,14 +154,15 @@ func (l *loans) command(ctx context.Context, p *backend.Program) (*wireCmd, erro
 	return cmd, nil
 }
 
-// optional is at the end of a name of a file that can be missing.
+// optional is the suffix of names of files that can be missing.
 const optional = "?"
 
 func collector(name string, limit int64) *wireFile {
 	return &wireFile{Name: name, Max: &limit, Pipe: true}
 }
 
-// check refuses what no sandbox could run; it is an error of the caller's.
+// check returns an error for a request that no sandbox could run, which is a bug of the
+// caller.
 func check(programs []backend.Program) error {
 	if len(programs) == 0 {
 		return errors.New("no program is given")
@@ -181,7 +182,7 @@ func check(programs []backend.Program) error {
 }
 
 // directoryRoom limits a program's directory on a server that fevalgraph starts, in bytes. The
-// directory uses memory, which counts against the program only where control groups exist.
+// directory is in memory, which counts towards the program's limit only with control groups.
 const directoryRoom = 128 << 20
 
 // checkRoom returns a backend.ErrNoRoom if the files of a program exceed directoryRoom.
@@ -192,7 +193,7 @@ func checkRoom(programs []backend.Program) error {
 		for _, f := range programs[i].Files {
 			pages += (max(f.Digest.Size, int64(len(f.Content))) + page - 1) / page
 		}
-		if pages > directoryRoom/page-64 { // directories take some
+		if pages > directoryRoom/page-64 { // directories take space, too
 			return fmt.Errorf("program %d: %w: %d bytes of at most %d", i, backend.ErrNoRoom, pages*page, int64(directoryRoom))
 		}
 	}
@@ -228,7 +229,7 @@ func checkProgram(p *backend.Program) error {
 	return nil
 }
 
-// inside reports whether a clean path leads into the directory.
+// inside reports whether a clean path is inside the directory.
 func inside(name string) bool {
 	return name != "." && name != ".." && !path.IsAbs(name) && !strings.HasPrefix(name, "../") && !strings.ContainsRune(name, 0)
 }

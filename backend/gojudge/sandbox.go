@@ -21,14 +21,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// Options configure a Sandbox.
+// Options configures a Sandbox.
 type Options struct {
 	// Versions are shell commands, run in the sandbox, whose output is part of
 	// the identity.
 	Versions []string
-	// Facts is a directory in which the identity of a server of ours is
-	// remembered between runs, sealed at Place; "" remembers nothing. FactsReadOnly
-	// keeps from writing there.
+	// Facts is a directory that stores the identity of a server that a run starts, sealed at Place; "" stores
+	// nothing. FactsReadOnly prevents writing to it.
 	Facts         string
 	Place         proof.Place
 	FactsReadOnly bool
@@ -39,7 +38,7 @@ type Sandbox struct {
 	server *Server
 	opt    Options
 
-	asking sync.Mutex // one at a time queries the identity
+	asking sync.Mutex // held while the identity is queried
 }
 
 var _ backend.Sandbox = (*Sandbox)(nil)
@@ -47,12 +46,12 @@ var _ backend.Sandbox = (*Sandbox)(nil)
 // New returns a sandbox on a server.
 func New(s *Server, o Options) *Sandbox { return &Sandbox{server: s, opt: o} }
 
-// How often a request is sent again that go-judge has not begun. Neither is an
-// attempt: no program ran.
+// Maximum number of times that a request is sent again if go-judge has not begun it. These are not
+// attempts: no program ran.
 const (
-	busyTries = 9 // errBusy, of which one in a hundred or so happens
+	busyTries = 9 // for errBusy, which about one in a hundred requests causes
 	fullTries = 1
-	lostTries = 1 // a server that was restarted knows no file
+	lostTries = 1 // a restarted server has lost all files
 )
 
 // Run implements backend.Sandbox.
@@ -92,12 +91,12 @@ func (s *Sandbox) run(ctx context.Context, into cache.Store, programs []backend.
 		case errors.Is(err, errBusy) && busy.Wait(ctx, err) == nil:
 			continue
 		case l != nil && missing < lostTries:
-			// It misses one file, and can miss all of them.
+			// It reports one missing file, but may have lost all.
 			missing++
 			c.uploader.clear()
 			c.uploader.forget(l.id)
 			continue
-		case full < fullTries && exhaustion.Is(err) && !errors.Is(err, backend.ErrSpoiled): // by what is kept for later requests, perhaps
+		case full < fullTries && exhaustion.Is(err) && !errors.Is(err, backend.ErrSpoiled): // perhaps by files that are kept for later requests
 			full++
 			c.uploader.clear()
 			continue
@@ -106,7 +105,7 @@ func (s *Sandbox) run(ctx context.Context, into cache.Store, programs []backend.
 	}
 }
 
-// run sends one request and takes what comes back.
+// run sends one request and collects its outputs.
 func (c *connection) run(ctx context.Context, into cache.Store, programs []backend.Program) ([]backend.Ending, error) {
 	if err := c.full(); err != nil {
 		return nil, err
@@ -125,7 +124,7 @@ func (c *connection) run(ctx context.Context, into cache.Store, programs []backe
 	defer cancel()
 	look, full := c.contention(), exhaustion.Watch(c.full)
 	results, err := c.client.run(limited, request)
-	// go-judge cuts output off that finds no room, and reports nothing.
+	// If the disk is full, go-judge truncates output without an error.
 	filled := cmp.Or(full(), c.full())
 	if err != nil {
 		return nil, err
@@ -151,7 +150,7 @@ func (c *connection) run(ctx context.Context, into cache.Store, programs []backe
 	return ends, nil
 }
 
-// full returns an error if the disk is too full for the outputs of programs, as far as that is known.
+// full returns an error if the disk is known to be too full for the outputs of programs.
 func (c *connection) full() error {
 	if c.process == nil {
 		return nil
@@ -159,8 +158,8 @@ func (c *connection) full() error {
 	return exhaustion.Room(c.dir)
 }
 
-// collect takes what a program left. Ids of files that were taken are removed
-// from r, so that clean does not look for them.
+// collect collects the outputs of a program. It removes the ids of collected files from r, so that clean
+// skips them.
 func (c *connection) collect(ctx context.Context, into cache.Store, end *backend.Ending, r *wireResult, p *backend.Program) error {
 	var err error
 	if id, there := r.FileIDs[stdoutName]; there {
@@ -183,8 +182,7 @@ func (c *connection) collect(ctx context.Context, into cache.Store, end *backend
 	return nil
 }
 
-// fetch brings the first limit bytes of a file to a store, all of it when
-// limit is negative.
+// fetch copies the first limit bytes of a file to a store, or the whole file if limit is negative.
 func (c *connection) fetch(ctx context.Context, into cache.Store, r *wireResult, name, id string, limit int64) (cache.Digest, error) {
 	if c.process == nil {
 		content, err := c.download(ctx, id)
@@ -213,8 +211,8 @@ func (c *connection) fetch(ctx context.Context, into cache.Store, r *wireResult,
 	return digest, nil
 }
 
-// adopt moves a file of the server's to where it is read from. What a program
-// made is mostly what the next one gets.
+// adopt moves a file of the server to the directory that it reads from, since the output of a program is
+// usually the input of the next.
 func (c *connection) adopt(digest cache.Digest, from string) bool {
 	m := c.destination.(mirror)
 	name, err := m.moveIn(from)
@@ -227,7 +225,7 @@ func (c *connection) adopt(digest cache.Digest, from string) bool {
 	return true
 }
 
-// clean removes the files of results that were not taken.
+// clean removes the files of results that were not collected.
 func (c *connection) clean(results []wireResult) {
 	for i := range results {
 		for _, id := range results[i].FileIDs {
@@ -240,11 +238,11 @@ func (c *connection) clean(results []wireResult) {
 	}
 }
 
-// inMemory bounds the part of an output that is read before it is written: most are short, and many are in
-// the store already.
+// inMemory is how many bytes of an output are read before it is written: most outputs are short, and many
+// are already in the store.
 const inMemory = 64 << 10
 
-// keep stores the first limit bytes of r, all when limit is negative.
+// keep stores the first limit bytes of r, or all if limit is negative.
 func keep(ctx context.Context, store cache.Store, r io.Reader, limit int64) (cache.Digest, error) {
 	if limit >= 0 {
 		r = io.LimitReader(r, limit)
@@ -264,7 +262,7 @@ func keep(ctx context.Context, store cache.Store, r io.Reader, limit int64) (cac
 	return store.Put(ctx, &head)
 }
 
-// trusted turns errors of reading an answer into ones about the server.
+// trusted wraps errors of reading an answer as errors of the server.
 type trusted struct {
 	c   *client
 	ctx context.Context

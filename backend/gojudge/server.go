@@ -12,17 +12,17 @@ import (
 
 // Server is a go-judge, which Sandboxes share. Methods are safe for concurrent use.
 type Server struct {
-	// The address, or the program as requested; for messages.
+	// Address or requested program, for messages.
 	name    string
 	connect func(context.Context) (*connection, error)
-	opt     *Process // of a server that is started; nil for a server that runs already
+	opt     *Process // of a server to start; nil for a running server
 
-	turn   chan struct{} // holds one token, which guards the fields below
-	conn   *connection   // nil before first use and after it was lost
+	turn   chan struct{} // capacity 1; guards the fields below
+	conn   *connection   // nil before the first use and after a loss
 	closed bool
 }
 
-// connection is a server that was found to be a go-judge.
+// connection is a server that has identified itself as go-judge.
 type connection struct {
 	*client
 	name        string
@@ -31,7 +31,7 @@ type connection struct {
 	destination destination
 	uploader    *uploader
 	sealed      bool   // programs cannot write to files of the destination
-	dir         string // of the server's own files, when it is ours
+	dir         string // of the files of a server that this run started
 	process     *process
 }
 
@@ -47,9 +47,8 @@ func newServer(name string) *Server {
 	return s
 }
 
-// Connect returns the server at endpoint, such as "http://127.0.0.1:5050". It is
-// first talked to when it is needed. token is its -auth-token, "" for none.
-// Blobs come from store.
+// Connect returns the server at endpoint, such as "http://127.0.0.1:5050". It is contacted on first use.
+// token is its -auth-token; "" means none. Blobs come from store.
 func Connect(store cache.Store, endpoint, token string) *Server {
 	s := newServer("go-judge at " + endpoint)
 	s.connect = func(ctx context.Context) (*connection, error) {
@@ -65,7 +64,7 @@ func Connect(store cache.Store, endpoint, token string) *Server {
 	return s
 }
 
-// use returns the connection, and makes it first if necessary.
+// use returns the connection, and connects first if necessary.
 func (s *Server) use(ctx context.Context) (*connection, error) {
 	if err := s.acquire(ctx); err != nil {
 		return nil, err
@@ -100,7 +99,7 @@ func (s *Server) acquire(ctx context.Context) error {
 
 func (s *Server) give() { s.turn <- struct{}{} }
 
-// drop lets go of a server that has ended by itself.
+// drop forgets a server that has ended by itself.
 func (s *Server) drop() {
 	if s.conn != nil {
 		s.conn.client.close()
@@ -117,8 +116,8 @@ func (s *Server) explain(err error) error {
 	return fmt.Errorf("%s: %w", s.name, err)
 }
 
-// Close removes what was uploaded, or ends the server when it is ours. A server
-// that was never used costs nothing. Sandboxes cannot be used afterwards.
+// Close removes uploaded files, or ends a server that this run started. It does nothing for a server that
+// was never used. Sandboxes must not be used afterwards.
 func (s *Server) Close() error {
 	<-s.turn
 	defer s.give()
@@ -137,8 +136,7 @@ func (s *Server) Close() error {
 	return c.process.stop()
 }
 
-// Version returns the server's version, such as "v1.12.2". One of ours is
-// started for it.
+// Version returns the server's version, such as "v1.12.2". It starts a server that this run manages.
 func (s *Server) Version(ctx context.Context) (string, error) {
 	c, err := s.use(ctx)
 	if err != nil {
@@ -147,8 +145,8 @@ func (s *Server) Version(ctx context.Context) (string, error) {
 	return c.about.BuildVersion, nil
 }
 
-// resultPatience limits how long after its last limit a request can wait for its turn in the server's queue,
-// which other clients can use, too.
+// resultPatience limits how long, in addition to its limits, a request can take, since it waits in the
+// server's queue, possibly with requests of other clients.
 const resultPatience = 10 * time.Minute
 
 var errNoAnswer = errors.New("it took the request and did not answer")

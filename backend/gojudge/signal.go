@@ -2,8 +2,8 @@ package gojudge
 
 import "fmt"
 
-// signals are Linux's, regardless of this machine, in the words of the other
-// backends.
+// signals contains Linux's signals, regardless of this machine, with the names
+// that other backends use.
 var signals = [...]string{
 	1: "hangup", 2: "interrupt", 3: "quit", 4: "illegal instruction", 5: "trace/breakpoint trap",
 	6: "aborted", 7: "bus error", 8: "floating point exception", 9: "killed", 10: "user defined signal 1",

@@ -10,20 +10,21 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// destination is a place where one go-judge finds files. Methods are safe for
-// concurrent use.
+// destination stores files for one go-judge. Methods are safe for concurrent
+// use.
 type destination interface {
-	// put lays a new file there and returns its name. An error of content's
-	// reader comes back as it is.
+	// put stores a new file and returns its name. An error of content's reader is
+	// returned unchanged.
 	put(ctx context.Context, content io.Reader) (name string, err error)
-	// drop removes a file. It does not fail: what stays goes with the server.
+	// drop removes a file. It is best effort: remaining files are removed with the
+	// server.
 	drop(name string)
-	// file returns the name of a file in requests.
+	// file returns the reference to a file in requests.
 	file(name string) wireFile
 }
 
-// uploader leases blobs of a store at a destination. Each is put there once and
-// stays for others, until there is too much that is unused.
+// uploader leases blobs of a store at a destination. Each is sent once and
+// stays for other users, until unused blobs exceed room.
 type uploader struct {
 	destination destination
 	store       cache.Store
@@ -31,18 +32,18 @@ type uploader struct {
 
 	mu   sync.Mutex
 	held map[cache.Digest]*lease
-	idle *list.List // of *lease that are unused, longest unused first
+	idle *list.List // unused *lease values, longest unused first
 	size int64
 }
 
-// lease is a blob at the destination, or on its way there.
+// lease is a blob at the destination, or in transfer to it.
 type lease struct {
 	digest cache.Digest
 	name   string
 	users  int
-	ready  chan struct{} // closed when name or err is known
+	ready  chan struct{} // closed when name or err is set
 	err    error
-	at     *list.Element // in idle
+	at     *list.Element // position in idle
 	gone   bool          // forgotten: to be dropped when the last user ends
 }
 
@@ -77,11 +78,11 @@ func (d *uploader) acquire(ctx context.Context, digest cache.Digest) (*lease, er
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		}
-		// The one who brought it failed, perhaps because its run was cancelled.
+		// The caller that sent it failed, perhaps because its run was cancelled.
 	}
 }
 
-// reserve returns the lease of a blob; mine reports whether the caller must bring it.
+// reserve returns the lease of a blob; mine reports whether the caller must send it.
 func (d *uploader) reserve(digest cache.Digest) (h *lease, mine bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -133,15 +134,16 @@ func (d *uploader) release(h *lease) {
 	}
 }
 
-// wantsBlob reports whether a blob that is at hand should be adopted.
+// wantsBlob reports whether an available blob should be adopted.
 func (d *uploader) wantsBlob(digest cache.Digest) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return digest.Size > 0 && digest.Size <= d.room/8 && d.held[digest] == nil
 }
 
-// adopt makes a file that is at the destination already the lease of a blob. It
-// reports false when there is one; then the file is still the caller's.
+// adopt creates a lease of a blob from a file that is already at the
+// destination. If a lease exists, it returns false, and the caller keeps the
+// file.
 func (d *uploader) adopt(digest cache.Digest, name string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -156,7 +158,7 @@ func (d *uploader) adopt(digest cache.Digest, name string) bool {
 	return true
 }
 
-// forget drops what the server has lost, so that it is sent again.
+// forget drops the leases of lost files, so that they are sent again.
 func (d *uploader) forget(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -164,7 +166,7 @@ func (d *uploader) forget(name string) {
 		select {
 		case <-h.ready:
 		default:
-			continue // on its way
+			continue // in transfer
 		}
 		if h.name == name {
 			d.remove(h)
@@ -173,7 +175,7 @@ func (d *uploader) forget(name string) {
 	}
 }
 
-// remove unlists h; the caller holds mu.
+// remove removes h from the lists; the caller must hold mu.
 func (d *uploader) remove(h *lease) {
 	if d.held[h.digest] != h {
 		return
@@ -187,8 +189,8 @@ func (d *uploader) remove(h *lease) {
 	}
 }
 
-// shrink unlists the longest unused until the rest fits, and returns their
-// names; the caller holds mu.
+// shrink removes the longest unused leases until the rest fits, and returns
+// their names; the caller must hold mu.
 func (d *uploader) shrink() []string {
 	var names []string
 	for d.size > d.room && d.idle.Len() > 0 {
@@ -199,7 +201,7 @@ func (d *uploader) shrink() []string {
 	return names
 }
 
-// clear unlists all that is unused and drops it.
+// clear drops all unused leases.
 func (d *uploader) clear() {
 	d.mu.Lock()
 	var names []string

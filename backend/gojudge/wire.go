@@ -2,8 +2,7 @@ package gojudge
 
 import "encoding/json"
 
-// What go-judge's HTTP interface takes and gives; see its documentation. Times
-// are nanoseconds, sizes bytes.
+// Messages of go-judge's HTTP interface; see its documentation. Times are nanoseconds, sizes bytes.
 
 type wireRequest struct {
 	Cmd         []wireCmd  `json:"cmd"`
@@ -13,7 +12,7 @@ type wireRequest struct {
 type wireCmd struct {
 	Args  []string    `json:"args"`
 	Env   []string    `json:"env,omitempty"`
-	Files []*wireFile `json:"files"` // by descriptor; null is connected by a pipe
+	Files []*wireFile `json:"files"` // by descriptor; null means connected by a pipe
 
 	CPULimit          int64 `json:"cpuLimit"`
 	ClockLimit        int64 `json:"clockLimit"`
@@ -39,7 +38,7 @@ type wireFile struct {
 	Pipe bool   `json:"pipe,omitempty"`
 }
 
-// MarshalJSON writes one kind only: an absent field would name another.
+// MarshalJSON encodes only the kind that is set: go-judge derives the kind from the fields present.
 func (f wireFile) MarshalJSON() ([]byte, error) {
 	switch {
 	case f.Src != "":
@@ -53,8 +52,8 @@ func (f wireFile) MarshalJSON() ([]byte, error) {
 }
 
 type wirePipe struct {
-	In  wireEnd `json:"in"`  // who writes
-	Out wireEnd `json:"out"` // who reads
+	In  wireEnd `json:"in"`  // writer
+	Out wireEnd `json:"out"` // reader
 }
 
 type wireEnd struct {
@@ -105,7 +104,7 @@ const (
 	statusInternal  = "Internal Error"
 )
 
-// Types of file errors that are the program's doing.
+// Types of file errors that the program caused.
 const (
 	errCollectSize = "CollectSizeExceeded"
 	errCopyOutSize = "CopyOutSizeExceeded"

@@ -24,8 +24,7 @@ func goJudgeKind() kind.Kind {
 	}
 }
 
-// openGoJudge makes the sandbox of a block. Nothing is started or talked to before something
-// runs in it.
+// openGoJudge makes the sandbox of a block. It starts and contacts no server before the first use.
 func openGoJudge(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 	server, err := serverOf(s, b)
 	if err != nil {
@@ -81,7 +80,7 @@ func serverOf(s *kind.Site, b *lang.Backend) (*gojudge.Server, error) {
 	})
 }
 
-// patience bounds what the doctor waits for a server.
+// patience limits how long the doctor waits for a server.
 const patience = 10 * time.Second
 
 // checkServer queries the server of a block, and starts one if a run would.
@@ -104,7 +103,7 @@ func checkServer(ctx context.Context, s *kind.Site, b *lang.Backend) kind.Findin
 
 // goJudge are the attributes of a block.
 type goJudge struct {
-	Endpoint    string   `hcl:"endpoint" keys:"-"`    // "http://127.0.0.1:5050"; empty is a server of the run's own
+	Endpoint    string   `hcl:"endpoint" keys:"-"`    // "http://127.0.0.1:5050"; "" means that the run starts a server
 	Binary      string   `hcl:"binary"`               // of the server to start: a name or an absolute path
 	Parallelism int      `hcl:"parallelism" keys:"-"` // of the server to start; 0 means the server's default
 	Versions    []string `hcl:"versions"`             // shell commands whose output in the sandbox is part of the identity

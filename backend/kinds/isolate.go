@@ -11,10 +11,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 )
 
-// isolationVariable sets the level of isolation where the configuration does not.
+// isolationVariable is the variable with the level of isolation if the
+// configuration does not set it.
 const isolationVariable = "FEVALGRAPH_ISOLATION"
 
-// isolate completes o with what its commands can read, and what they cannot.
+// isolate sets the readable and hidden paths of o.
 func isolate(s *kind.Site, o *local.Options, readable, unhashed []string) error {
 	if o.Isolation == "" {
 		o.Isolation, _ = s.LookupEnv(isolationVariable)
@@ -29,7 +30,7 @@ func isolate(s *kind.Site, o *local.Options, readable, unhashed []string) error 
 	for _, dir := range []string{s.UserState, s.Root, s.State} {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			dir = real
-		} // else it can be made later
+		} // otherwise it could be created later
 		if filepath.IsAbs(dir) {
 			o.Hidden = append(o.Hidden, dir)
 		}

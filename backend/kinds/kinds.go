@@ -1,6 +1,7 @@
 // Package kinds lists the kinds of backends that the program has. Each is one line here and a
 // folder below package backend with its kind.Kind. Those of local and gojudge are here,
-// because other programs use these backends and link no language, such as fevalgraph-worker.
+// because programs that do not link the language, such as fevalgraph-worker, use these
+// backends.
 package kinds
 
 import (

@@ -66,7 +66,7 @@ func TestAsks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		cfg, found := lang.Load(lang.Options{Dir: dir, Extensions: lang.Extensions{Kinds: kind.Blocks(All())}, Env: func(string) (string, bool) { return "hidden", true }})
+		cfg, found := lang.Load(lang.Options{Inputs: lang.Inputs{Dir: dir}, Extensions: lang.Extensions{Kinds: kind.Blocks(All())}, Env: func(string) (string, bool) { return "hidden", true }})
 		if found.HasErrors() || len(cfg.Backends) != 1 {
 			t.Errorf("%s: %v", block, found)
 			continue

@@ -22,14 +22,15 @@ func localKind() kind.Kind {
 	}
 }
 
-// spares is more workspaces than a run has unused at a time.
+// spares exceeds the number of workspaces that a run has unused at a time.
 const spares = 16
 
 func openLocal(s *kind.Site, b *lang.Backend, env []string) (plan.Executor, error) {
 	a := lang.AttributesOf[lang.LocalAttributes](b)
 	o := local.Options{
-		Python: b.Python, Versions: a.Versions, Path: searchPath(s, b), Env: env, Scratch: s.Scratch, Registry: s.Registry,
-		Spares: spares, Digest: s.Digest, Isolation: a.Isolation, Isolator: kind.SmallProgram,
+		Probes:      local.Probes{Python: b.Python, Versions: a.Versions, Path: searchPath(s, b), Env: env, Digest: s.Digest},
+		Lifecycle:   local.Lifecycle{Scratch: s.Scratch, Registry: s.Registry, Spares: spares},
+		Confinement: local.Confinement{Isolation: a.Isolation, Isolator: kind.SmallProgram},
 	}
 	if err := isolate(s, &o, a.Readable, a.Unhashed); err != nil {
 		return plan.Executor{}, err
@@ -56,8 +57,7 @@ func searchPath(s *kind.Site, b *lang.Backend) string {
 	return path
 }
 
-// unidentified lists the shims that commands of local backends start and whose program cannot
-// be found out.
+// unidentified lists the shims that commands of local backends start and whose program is unknown.
 func unidentified(s *kind.Site, cfg *lang.Config) []string {
 	var lines []string
 	for _, p := range cfg.Problems {
@@ -82,7 +82,7 @@ func unidentified(s *kind.Site, cfg *lang.Config) []string {
 		for _, v := range b.Env {
 			env = append(env, v.Name+"="+v.Value)
 		}
-		on := local.New(s.Store, local.Options{Path: searchPath(s, b), Env: env})
+		on := local.New(s.Store, local.Options{Probes: local.Probes{Path: searchPath(s, b), Env: env}})
 		shims = append(shims, on.Unidentified(plan.ProgramWords(slices.Concat(lines, b.Setup)))...)
 	}
 	slices.Sort(shims)
@@ -98,8 +98,8 @@ func unidentified(s *kind.Site, cfg *lang.Config) []string {
 var harmless = lazyregexp.New(`^(?:(?:bash|cargo|clang|clang\+\+|cmake|docker|ffmpeg|g\+\+|gcc|git|java|javac|make|node|npm|perl|php|psql|python3?|redis-server|ruby|rustc|sqlite3|uv) --version` +
 	`|(?:gcc|g\+\+) -dump(?:full)?version|java -version|node -v|(?:go|rabbitmqctl) version)$`)
 
-// askLocal lists the commands of the block that are not harmless, an interpreter that is more than a version, and the
-// variables that can have uv or an interpreter start something else.
+// askLocal lists the commands of the block that are not harmless, an interpreter that is more than a
+// version, and the variables that can make uv or an interpreter start other programs.
 func askLocal(b *lang.Backend) []string {
 	var all []string
 	versions := lang.AttributesOf[lang.LocalAttributes](b).Versions
@@ -122,8 +122,8 @@ func askLocal(b *lang.Backend) []string {
 // pythonVersion matches what uv reads as a version, and not as the name of a program.
 var pythonVersion = lazyregexp.New(`^(python|cpython|pypy|graalpy)?[@-]?[<>=~!0-9][0-9a-z.,<>=~!*+ -]*$`)
 
-// checkLocal looks for this machine's Python, and tells what tests with fixed ports get.
-// Either way they work.
+// checkLocal looks for this machine's Python, and reports which network tests with fixed ports have. Both
+// kinds work.
 func checkLocal(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []kind.Finding {
 	if cfg != nil && !cfg.NeedsPython() {
 		return nil
@@ -137,7 +137,7 @@ func checkLocal(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []k
 
 // isolated reports the level of isolation of sessions, and the reason why it is not higher.
 func isolated(s *kind.Site) kind.Finding {
-	o := local.Options{Scratch: s.Scratch}
+	o := local.Options{Lifecycle: local.Lifecycle{Scratch: s.Scratch}}
 	if err := isolate(s, &o, nil, nil); err != nil {
 		return kind.Finding{Subject: "isolation", State: "missing", Detail: err.Error()}
 	}
@@ -159,7 +159,7 @@ func isolated(s *kind.Site) kind.Finding {
 func python(ctx context.Context, s *kind.Site) kind.Finding {
 	path, _ := s.LookupEnv("PATH")
 	home, _ := s.LookupEnv("HOME")
-	b := local.New(s.Store, local.Options{Path: path, Env: []string{"PATH=" + path, "HOME=" + home}, Scratch: s.Scratch})
+	b := local.New(s.Store, local.Options{Probes: local.Probes{Path: path, Env: []string{"PATH=" + path, "HOME=" + home}}, Lifecycle: local.Lifecycle{Scratch: s.Scratch}})
 	interpreter, version, err := b.Interpreter(ctx)
 	if err != nil {
 		return kind.Finding{Subject: "python", State: "missing", Detail: err.Error()}

@@ -27,7 +27,7 @@ func TestIsolationLevel(t *testing.T) {
 		{"full", "nonsense", "full", ""},
 		{"", "nonsense", "", "want one of"},
 	} {
-		o := local.Options{Isolation: test.block}
+		o := local.Options{Confinement: local.Confinement{Isolation: test.block}}
 		err := isolate(site(t, map[string]string{isolationVariable: test.env}), &o, nil, nil)
 		if test.err != "" {
 			if err == nil || !strings.Contains(err.Error(), test.err) {

@@ -25,28 +25,26 @@ import (
 const tool = "lightcp"
 
 const (
-	// requestTimeout is for one request. None of them waits for a judgement.
+	// requestTimeout limits one request. No request waits for a judgement.
 	requestTimeout = 30 * time.Second
-	// maxAnswer is of one answer in bytes. A result has what the program
-	// printed in every case, which the server cuts at 128 MiB each.
+	// maxAnswer limits an answer in bytes. A result contains the program's output in every case, each cut at
+	// 128 MiB by the server.
 	maxAnswer = 1 << 30
-	// firstPoll and lastPoll are the shortest and the longest time between
-	// two questions for a result.
+	// firstPoll and lastPoll are the minimum and the maximum interval of polling for a result.
 	firstPoll, lastPoll = 20 * time.Millisecond, 500 * time.Millisecond
 )
 
-// Client talks to one server. Its methods are safe for concurrent use. Every
-// error means that the machinery broke, and that the submission can be handed
-// in again.
+// Client is a client of one server. Its methods are safe for concurrent use. Every error means that the
+// infrastructure failed, and that the submission can be sent again.
 type Client struct {
 	endpoint string
 	timeout  time.Duration
 	http     *http.Client
 
-	sending sync.Mutex // two submissions at once can get the same number
-	mu      sync.Mutex // guards what follows
+	sending sync.Mutex // concurrent submissions can get the same number
+	mu      sync.Mutex // guards the fields below
 	known   map[string]bool
-	waiting map[int64]int // how many submissions wait for the result of a number
+	waiting map[int64]int // number of submissions that wait for the result of a number
 }
 
 // New returns a client of the server at an http or https URL. It gives up on a submission without a result
@@ -69,12 +67,12 @@ func New(endpoint string, timeout time.Duration) (*Client, error) {
 
 // Submission is a program for a problem of the server.
 type Submission struct {
-	Problem  string // the server's name of it
+	Problem  string // its name on the server
 	Language string // "cpp" or "python"
 	Code     []byte
 }
 
-// Judge hands a submission in and waits for its result.
+// Judge sends a submission and waits for its result.
 func (c *Client) Judge(ctx context.Context, s Submission) (*Result, error) {
 	if err := c.checkProblem(ctx, s.Problem); err != nil {
 		return nil, err
@@ -92,7 +90,7 @@ func (c *Client) Judge(ctx context.Context, s Submission) (*Result, error) {
 	r, err := c.wait(ctx, sid)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if n := c.waiting[sid]; n > 1 { // whose the result is cannot be known
+	if n := c.waiting[sid]; n > 1 { // it is unknown whose result it is
 		return nil, c.trouble(fmt.Errorf("it gave two submissions the number %d", sid))
 	}
 	delete(c.waiting, sid)
@@ -123,8 +121,8 @@ func (c *Client) Problems(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// checkProblem refuses what would end the server. It asks again for a problem
-// that was not there before.
+// checkProblem returns an error for an unknown problem, which would end the server. For a problem that is
+// not in the cached list, it fetches the list again.
 func (c *Client) checkProblem(ctx context.Context, name string) error {
 	c.mu.Lock()
 	known := c.known[name]
@@ -148,7 +146,7 @@ func (c *Client) checkProblem(ctx context.Context, name string) error {
 	return nil
 }
 
-// submit hands a submission in and returns its number.
+// submit sends a submission and returns its number.
 func (c *Client) submit(ctx context.Context, s Submission) (int64, error) {
 	body := map[string]string{"pid": s.Problem, "lang": s.Language}
 	if utf8.Valid(s.Code) {
@@ -245,7 +243,7 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	}
 	var failed *url.Error
 	if errors.As(err, &failed) {
-		err = failed.Err // its text has the whole URL again
+		err = failed.Err // its text repeats the whole URL
 	}
 	return c.trouble(err)
 }
@@ -254,7 +252,7 @@ func (c *Client) trouble(err error) error {
 	return &backend.ToolError{Tool: tool, Err: fmt.Errorf("the judge server at %s: %w", c.endpoint, err)}
 }
 
-// beginning returns the part of an answer that fits into an error.
+// beginning returns the beginning of an answer, for an error message.
 func beginning(text []byte) string {
 	const most = 200
 	s := strings.TrimSpace(strings.ToValidUTF8(string(text), "\uFFFD"))

@@ -13,14 +13,13 @@ import (
 // Kind is the kind of backend, the first label of its block.
 const Kind = "lightcp"
 
-// Server is a judge server as a backend.
+// Server implements backend.JudgeServer.
 type Server struct{ client *Client }
 
 // NewServer returns the server that a client talks to.
 func NewServer(c *Client) *Server { return &Server{c} }
 
-// Identity implements backend.JudgeServer. Where it is is all that can be known
-// of a server.
+// Identity implements backend.JudgeServer. Only the location of a server is known.
 func (s *Server) Identity(context.Context) (backend.Identity, error) {
 	return backend.Identity{{Label: "kind", Value: Kind}, {Label: "endpoint", Value: s.client.endpoint}}, nil
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// attach runs cmd on the caller's terminal. When standard input is one, the
-// command's process group is its foreground group, so that Ctrl-C and job
-// control reach the command and not the caller. Only such a command stays in the
-// caller's terminal session.
+// attach runs cmd on the caller's terminal. If standard input is a terminal,
+// the command's process group becomes its foreground group, so that Ctrl-C and
+// job control reach the command and not the caller. Only then does the command
+// stay in the caller's terminal session.
 func (s *session) attach(ctx context.Context, cmd *exec.Cmd, c backend.Command) (backend.Exit, error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	terminal := int(os.Stdin.Fd())
@@ -27,8 +27,8 @@ func (s *session) attach(ctx context.Context, cmd *exec.Cmd, c backend.Command) 
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Foreground: true, Ctty: terminal}
 	defer func() {
-		// To take the terminal back from the background one must not mind
-		// SIGTTOU. Only now: the command would have inherited it.
+		// A background process must ignore SIGTTOU to take the terminal back. Set only
+		// now, since the command would have inherited it.
 		signal.Ignore(unix.SIGTTOU)
 		defer signal.Reset(unix.SIGTTOU)
 		_ = unix.IoctlSetPointerInt(terminal, unix.TIOCSPGRP, unix.Getpgrp())

@@ -27,7 +27,7 @@ func TestOnTerminal(t *testing.T) {
 	if scratch == "" {
 		t.Skip("run by TestAttach")
 	}
-	s, err := local.New(cache.NewMemory(), local.Options{Scratch: scratch, Path: backendtest.Path}).Open(t.Context(), backend.Spec{})
+	s, err := local.New(cache.NewMemory(), local.Options{Lifecycle: local.Lifecycle{Scratch: scratch}, Probes: local.Probes{Path: backendtest.Path}}).Open(t.Context(), backend.Spec{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,8 +83,9 @@ func TestAttacks(t *testing.T) {
 		t.Run(string(level), func(t *testing.T) {
 			need(t, level)
 			b := local.New(cache.NewMemory(), local.Options{
-				Isolation: string(level), Scratch: filepath.Join(here, "scratch"), Path: backendtest.Path,
-				Home: filepath.Join(here, "home"), Hidden: []string{filepath.Join(here, "project")},
+				Confinement: local.Confinement{Isolation: string(level), Home: filepath.Join(here, "home"), Hidden: []string{filepath.Join(here, "project")}},
+				Lifecycle:   local.Lifecycle{Scratch: filepath.Join(here, "scratch")},
+				Probes:      local.Probes{Path: backendtest.Path},
 			})
 			for _, attack := range attacks {
 				if attack.full && level != isolation.Full {
@@ -130,7 +131,7 @@ func TestNamedPaths(t *testing.T) {
 	for _, level := range []isolation.Level{isolation.Full, isolation.Partial} {
 		t.Run(string(level), func(t *testing.T) {
 			need(t, level)
-			s := open(t, local.Options{Isolation: string(level), Scratch: filepath.Join(here, "scratch"), Path: backendtest.Path, Home: filepath.Join(here, "home")}, backend.Spec{})
+			s := open(t, local.Options{Confinement: local.Confinement{Isolation: string(level), Home: filepath.Join(here, "home")}, Lifecycle: local.Lifecycle{Scratch: filepath.Join(here, "scratch")}, Probes: local.Probes{Path: backendtest.Path}}, backend.Spec{})
 			env := []string{"PATH=" + backendtest.Path, "ASSET=" + s.Dir() + "/asset", "DATA=" + here + "/data", "KEY=" + here + "/home/.ssh/key", "LINK=" + here + "/link", "TOP=" + here}
 			in := func(script string) string {
 				t.Helper()
@@ -157,7 +158,7 @@ func TestNamedPaths(t *testing.T) {
 // A command that is cancelled leaves no open file behind.
 func TestCancelledLeavesNoFile(t *testing.T) {
 	need(t, isolation.Full)
-	s := open(t, local.Options{Isolation: "full", Scratch: t.TempDir(), Path: backendtest.Path}, backend.Spec{})
+	s := open(t, local.Options{Confinement: local.Confinement{Isolation: "full"}, Lifecycle: local.Lifecycle{Scratch: t.TempDir()}, Probes: local.Probes{Path: backendtest.Path}}, backend.Spec{})
 	files := func() int {
 		entries, err := os.ReadDir("/proc/self/fd")
 		if err != nil {
@@ -218,7 +219,7 @@ func TestOwnCache(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(shared, "pytest"), []byte("honest"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, local.Options{Isolation: "full", Scratch: filepath.Join(here, "scratch"), Path: backendtest.Path}, backend.Spec{})
+	s := open(t, local.Options{Confinement: local.Confinement{Isolation: "full"}, Lifecycle: local.Lifecycle{Scratch: filepath.Join(here, "scratch")}, Probes: local.Probes{Path: backendtest.Path}}, backend.Spec{})
 	in := func(script string) string {
 		t.Helper()
 		var out bytes.Buffer
@@ -281,7 +282,7 @@ func TestHomeInPath(t *testing.T) {
 	for _, level := range []isolation.Level{isolation.Full, isolation.Partial} {
 		t.Run(string(level), func(t *testing.T) {
 			need(t, level)
-			s := open(t, local.Options{Isolation: string(level), Scratch: t.TempDir(), Path: backendtest.Path, Home: home}, backend.Spec{})
+			s := open(t, local.Options{Confinement: local.Confinement{Isolation: string(level), Home: home}, Lifecycle: local.Lifecycle{Scratch: t.TempDir()}, Probes: local.Probes{Path: backendtest.Path}}, backend.Spec{})
 			seen := func(file string) bool {
 				t.Helper()
 				var out bytes.Buffer

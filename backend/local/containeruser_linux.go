@@ -15,8 +15,8 @@ type containerUser struct {
 	groups   []uint32
 }
 
-// findUser returns the user of a text as docker reads it: "name", "uid", and either with ":group" or ":gid".
-// Without a group, it gets the groups that the container's files list for the user.
+// findUser parses a user as docker does: "name" or "uid", optionally with ":group" or ":gid". Without a
+// group, the user has the groups that the container's files list.
 func findUser(text string) (*containerUser, error) {
 	return findUserIn(text, "/etc/passwd", "/etc/group")
 }

@@ -15,7 +15,7 @@ import (
 func TestLimitBeforeProgram(t *testing.T) {
 	t.Parallel()
 	need(t, isolation.Full)
-	s := open(t, local.Options{Scratch: t.TempDir(), Path: backendtest.Path, Isolation: string(isolation.Full), Grace: 50 * time.Millisecond}, backend.Spec{})
+	s := open(t, local.Options{Lifecycle: local.Lifecycle{Scratch: t.TempDir(), Grace: 50 * time.Millisecond}, Probes: local.Probes{Path: backendtest.Path}, Confinement: local.Confinement{Isolation: string(isolation.Full)}}, backend.Spec{})
 	step := time.Duration(longtest.Size(1000, 200)) * time.Microsecond
 	for after := 100 * time.Microsecond; after < 20*time.Millisecond; after += step {
 		exit, err := s.Exec(t.Context(), backend.Command{Argv: []string{"sleep", "60"}, Timeout: after})

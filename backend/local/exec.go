@@ -27,9 +27,8 @@ import (
 // PATH of Env; with a slash it is relative to the command's directory. A
 // program that cannot be started is a *backend.ToolError.
 //
-// When the main process has ended, everything else that the command started
-// is killed. On timeout and cancellation its process group gets SIGTERM and,
-// after the grace, SIGKILL.
+// When the main process has ended, all other processes that the command started are killed. On timeout or
+// cancellation, its process group gets SIGTERM and, after the grace, SIGKILL.
 func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, error) {
 	if err := context.Cause(ctx); err != nil {
 		return backend.Exit{}, err
@@ -69,7 +68,7 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	return exit, err
 }
 
-// command builds the process to start, with everything but its files.
+// command returns the process to start, without its files.
 func (s *session) command(c backend.Command) (*exec.Cmd, error) {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
 		return nil, errors.New("running a command: no program is named")
@@ -109,7 +108,7 @@ func (s *session) command(c backend.Command) (*exec.Cmd, error) {
 	}, nil
 }
 
-// openNothing opens what commands read from, once for all of them.
+// openNothing opens the empty standard input of all commands, once.
 var openNothing = sync.OnceValues(func() (*os.File, error) { return os.Open(os.DevNull) })
 
 // environment completes the environment of a command.
@@ -127,7 +126,7 @@ func (s *session) environment(env []string) []string {
 	return append(env, cookieVariable+"="+s.mark.cookie)
 }
 
-// run starts cmd, sees it to its end and ends everything that it started.
+// run starts cmd, waits for its end and ends everything that it started.
 func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, outputs []*output) (backend.Exit, error) {
 	if err := s.b.inside.begin(s, c.Offline); err != nil {
 		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
@@ -137,7 +136,7 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, out
 	if err != nil {
 		return backend.Exit{}, err
 	}
-	if !s.dirty && !p.isolated.Attends() { // otherwise find older processes, too
+	if !s.dirty && !p.isolated.Attends() { // otherwise the search includes older processes
 		s.dirty, s.since = true, since{pid: p.cmd.Process.Pid, forks: forksBefore}
 	}
 	release := limit(ctx, p, c.Timeout, s.b.opt.Grace)
@@ -161,15 +160,15 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, out
 		return exit, statusErr
 	}
 	exit.OOM = s.b.inside.outOfMemory()
-	exit.Code = status.ExitStatus() // -1 after a signal
+	exit.Code = status.ExitStatus() // -1 if a signal ended it
 	if status.Signaled() {
 		exit.Signal = status.Signal().String()
 	}
 	return exit, nil
 }
 
-// status returns how the command ended. It is called once, after reap. timedOut reports that its limit ended
-// it.
+// status returns how the command ended. It must be called once, after reap. timedOut reports that the
+// limit ended it.
 func (p *process) status(program string, timedOut bool) (syscall.WaitStatus, error) {
 	own, _ := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if p.isolated == nil {
@@ -192,11 +191,11 @@ func (p *process) status(program string, timedOut bool) (syscall.WaitStatus, err
 	return own, nil
 }
 
-// undying is the exit status of a Go program that a signal is to end but cannot, as it is the first process
-// of a namespace: of an isolation that had yet to take signals.
+// undying is the exit status of a Go program that a signal should end but cannot, because it is the first
+// process of a namespace: an isolation process that did not handle signals yet.
 const undying = 2
 
-// launch starts cmd, isolated as far as the session is.
+// launch starts cmd, isolated if the session is.
 func (s *session) launch(cmd *exec.Cmd, c backend.Command) (*process, error) {
 	private := s.b.inside == nil && (c.Offline || len(c.Ports) > 0 && s.b.Network() == backend.PrivateNetwork)
 	if s.level == isolation.None {
@@ -206,7 +205,7 @@ func (s *session) launch(cmd *exec.Cmd, c backend.Command) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("running %s: %w", c.Argv[0], err)
 	}
-	p, err := s.launchOn(cmd, c, private && s.level != isolation.Full) // else it has a network by its namespaces
+	p, err := s.launchOn(cmd, c, private && s.level != isolation.Full) // otherwise its namespaces give it a network
 	begun := isolated.Begin(err == nil)
 	if err == nil && begun != nil {
 		_ = p.reap()
@@ -253,7 +252,7 @@ func (s *session) launchOn(cmd *exec.Cmd, c backend.Command, private bool) (p *p
 	return p, nil
 }
 
-// start starts a process like cmd.
+// start starts a process from cmd.
 func (s *session) start(cmd *exec.Cmd) (p *process, err error) {
 	err = isolation.WhenNotBusy(func() error {
 		p, err = start(*cmd, s.mark)
@@ -262,8 +261,8 @@ func (s *session) start(cmd *exec.Cmd) (p *process, err error) {
 	return p, err
 }
 
-// end kills every process of the session. Each command leaves none, so there
-// is something to look for only when one could not be ended.
+// end kills every process of the session. Exec ends the processes of each command, so a search is
+// necessary only after that failed.
 func (s *session) end() error {
 	if !s.dirty {
 		return nil

@@ -26,7 +26,7 @@ func BenchmarkSession(b *testing.B) {
 const isolatorVariable = "FEVALGRAPH_BENCH_ISOLATOR"
 
 func benchmarkSession(b *testing.B, level string, ports ...int) {
-	lb := local.New(cache.NewMemory(), local.Options{Scratch: b.TempDir(), Path: backendtest.Path, Isolation: level, Isolator: func() string { return os.Getenv(isolatorVariable) }})
+	lb := local.New(cache.NewMemory(), local.Options{Lifecycle: local.Lifecycle{Scratch: b.TempDir()}, Probes: local.Probes{Path: backendtest.Path}, Confinement: local.Confinement{Isolation: level, Isolator: func() string { return os.Getenv(isolatorVariable) }}})
 	for b.Loop() {
 		s, err := lb.Open(b.Context(), backend.Spec{})
 		if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// gpuTimeout limits how long a driver can take to list its devices. A driver that hangs has none to offer.
+// gpuTimeout limits how long a driver can take to list its devices. A driver that hangs counts as having
+// none.
 const gpuTimeout = 5 * time.Second
 
 // gpu returns a *backend.AbsentError unless nvidia-smi, looked up in the

@@ -10,9 +10,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 )
 
-// managers maps directories of the home directory in which managers of versions keep programs to
-// the parts that these programs need; "" is the whole directory. Any other directory could have
-// credentials in it, too.
+// managers maps directories of version managers in the home directory to the parts that their programs
+// need; "" means the whole directory. Other parts can contain credentials.
 var managers = map[string][]string{
 	".asdf": {""}, ".bun": {""}, ".elan": {""}, ".fnm": {""}, ".ghcup": {""}, ".goenv": {""}, ".gvm": {""}, ".jenv": {""},
 	".juliaup": {""}, ".nodenv": {""}, ".nvm": {""}, ".opam": {""}, ".phpenv": {""}, ".plenv": {""}, ".proto": {""},
@@ -20,14 +19,14 @@ var managers = map[string][]string{
 	".cargo":  {"bin", "../.rustup"},                                 // next to credentials.toml and config.toml
 	".dotnet": {"dotnet", "host", "packs", "sdk", "shared", "tools"}, // and private keys
 	".pixi":   {"bin", "envs"},
-	".rye":    {"py", "self", "shims", "tools"}, // and credentials
+	".rye":    {"py", "self", "shims", "tools"}, // as above, next to credentials
 }
 
-// prefixParts lists what programs need of a hidden directory of the home directory that they were
-// installed below. The rest can be the user's data, as in ~/.local.
+// prefixParts lists the subdirectories that programs need if they are installed below a hidden directory
+// of the home directory. The rest can be the user's data, as in ~/.local.
 var prefixParts = []string{"bin", "include", "lib", "lib64", "libexec", "pyvenv.cfg"}
 
-// inHome returns the path below the home directory.
+// inHome returns a path relative to the home directory.
 func (b *Backend) inHome(path string) (below string, ok bool) {
 	if b.opt.Home == "" {
 		return "", false
@@ -35,7 +34,7 @@ func (b *Backend) inHome(path string) (below string, ok bool) {
 	return strings.CutPrefix(path, b.opt.Home+"/")
 }
 
-// managed returns the directories of the manager of versions that path belongs to.
+// managed returns the directories of the version manager that path belongs to.
 func (b *Backend) managed(path string) []string {
 	below, _ := b.inHome(path)
 	name, _, deeper := strings.Cut(below, "/")
@@ -49,8 +48,8 @@ func (b *Backend) managed(path string) []string {
 	return dirs
 }
 
-// prefix returns the parts of dir that belong to its programs, if programs were installed below it:
-// all of dir, or prefixParts of a hidden directory of the home directory.
+// prefix returns the parts of dir that installed programs need: all of dir or, for a hidden directory of
+// the home directory, prefixParts.
 func (b *Backend) prefix(dir string) []string {
 	for _, sub := range []string{"bin", "lib"} {
 		if info, err := os.Stat(filepath.Join(dir, sub)); err != nil || !info.IsDir() {
@@ -67,14 +66,14 @@ func (b *Backend) prefix(dir string) []string {
 	return parts
 }
 
-// linked returns the places of programs that a directory below the home directory has links to.
+// linked returns the locations of programs that links in a directory below the home directory lead to.
 func (b *Backend) linked(dir string) (found []isolation.Place) {
 	if _, ok := b.inHome(dir); !ok {
 		return nil
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // a file, or nothing
+		return nil // not a directory
 	}
 	for _, e := range entries {
 		if e.Type()&os.ModeSymlink == 0 {

@@ -47,7 +47,7 @@ func TestHonestPrograms(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, program := range programs {
-				s := open(t, local.Options{Isolation: string(level), Scratch: t.TempDir(), Home: home}, backend.Spec{})
+				s := open(t, local.Options{Confinement: local.Confinement{Isolation: string(level), Home: home}, Lifecycle: local.Lifecycle{Scratch: t.TempDir()}}, backend.Spec{})
 				var out bytes.Buffer
 				exit, err := s.Exec(t.Context(), backend.Command{
 					Argv: []string{"sh", "-c", program.script}, Env: []string{"PATH=" + os.Getenv("PATH"), "PYENV_ROOT=" + os.Getenv("PYENV_ROOT")}, Output: &out,

@@ -13,13 +13,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// What a process inherits from the parent of fevalgraph, besides its environment, is made the same
-// everywhere or, where that is impossible, enters keys.
+// Processes inherit attributes from the parent of fevalgraph, besides the environment. These are set to
+// the same values everywhere or, where that is impossible, enter keys.
 
 // commandUmask is the umask of commands.
 const commandUmask = 0o022
 
-// ownUmask is this process's umask, or commandUmask where the kernel does not say.
+// ownUmask returns this process's umask, or commandUmask if the kernel does not report it.
 var ownUmask = sync.OnceValue(func() int {
 	status, _ := os.ReadFile("/proc/self/status")
 	_, rest, _ := bytes.Cut(status, []byte("\nUmask:"))
@@ -40,14 +40,14 @@ func setUmask() error {
 	return nil
 }
 
-// commandLimit describes a resource limit of commands, which can raise the soft limit to the hard one.
+// commandLimit is a resource limit of commands. They can raise the soft limit to the hard one.
 type commandLimit struct {
 	resource   int
 	name       string
 	soft, hard uint64
 }
 
-// limits lists every limit of commands except file locks, whose limit marks processes.
+// limits lists all limits of commands except the limit on file locks, which marks processes.
 var limits = []commandLimit{
 	{unix.RLIMIT_NOFILE, "open files", 1 << 10, 1 << 14},
 	{unix.RLIMIT_STACK, "stack", 8 << 20, unix.RLIM_INFINITY},
@@ -66,9 +66,9 @@ var limits = []commandLimit{
 	{unix.RLIMIT_RTPRIO, "real-time priority", 0, 0},
 }
 
-// below returns the hard limit of commands where this process's own is most: raising one
-// takes a privilege. Kernels derive that on processes from the size of the memory; machines
-// of about one size get the same.
+// below returns the hard limit of commands if this process's own limit is most, since raising a limit
+// takes a privilege. The kernel derives the limit on processes from the size of the memory; machines of
+// similar size get the same value.
 func (l commandLimit) below(most uint64) uint64 {
 	if l.resource == unix.RLIMIT_NPROC && 0 < most && most < l.hard {
 		return 1 << (bits.Len64(most) - 1)
@@ -76,7 +76,7 @@ func (l commandLimit) below(most uint64) uint64 {
 	return min(l.hard, most)
 }
 
-// setLimits gives a process the limits of commands. A process that has ended needs none.
+// setLimits sets the limits of commands on a process. A process that has ended is not an error.
 func setLimits(pid int) {
 	for _, limit := range limits {
 		var now unix.Rlimit
@@ -87,8 +87,8 @@ func setLimits(pid int) {
 	}
 }
 
-// inheritedLimits returns the hard limits of this process that are lower than those of
-// commands, for the identity.
+// inheritedLimits returns, for the identity, the hard limits of this process that are lower than the
+// limits of commands.
 func inheritedLimits() (fields backend.Identity) {
 	for _, limit := range limits {
 		var now unix.Rlimit

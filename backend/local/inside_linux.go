@@ -21,25 +21,25 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// inside is a process that is the first of a container. Everything else there belongs to its
-// commands, so that all of it ends with each of them.
+// inside is the state of a process that is the first process of a container. All other processes there
+// belong to commands, so all of them are ended after each command.
 //
-// Commands are hostile: they must neither end this process nor make it say anything. As the first
-// process of its namespace it gets no signal that it does not handle, and it handles none. It is
-// another user than commands, so that they cannot change its limits, trace it or open its files,
-// of which they inherit none.
+// Commands can be hostile: they must neither end this process nor write output in its name. As the first
+// process of its namespace it gets only signals that it handles, and it handles none. It runs as another
+// user than commands, so that they cannot change its limits, trace it or open its files, and they inherit
+// none of its files.
 type inside struct {
 	backend.Container
 	user *containerUser
-	kill uint64 // oom kills before the command
+	kill uint64 // OOM kills before the command
 	reap sync.WaitGroup
 }
 
-// runnerUser is the user, and group, of the first process. No image has it.
+// runnerUser is the user and group id of the first process. No image uses it.
 const runnerUser = 61186
 
-// NewInside returns the backend of the first process of a container, which becomes another user
-// for it. Sessions have their inputs from store.
+// NewInside returns the backend of the first process of a container, and changes the user of this process.
+// Inputs of sessions come from store.
 func NewInside(store cache.Store, c backend.Container) (*Backend, error) {
 	user, err := findUser(c.User)
 	if err != nil {
@@ -49,12 +49,12 @@ func NewInside(store cache.Store, c backend.Container) (*Backend, error) {
 	if err := protect(); err != nil {
 		return nil, fmt.Errorf("protecting the first process: %w", err)
 	}
-	b := New(store, Options{Isolation: string(isolation.None), Network: backend.PrivateNetwork, Grace: c.Grace})
+	b := New(store, Options{Confinement: Confinement{Isolation: string(isolation.None)}, Network: backend.PrivateNetwork, Lifecycle: Lifecycle{Grace: c.Grace}})
 	b.inside = &inside{Container: c, user: user}
 	return b, nil
 }
 
-// protect makes this process another user with the capabilities that it has, and deaf to signals.
+// protect changes the user of this process, keeps its capabilities, and makes it ignore signals.
 func protect() error {
 	unix.Umask(commandUmask)
 	if os.Getpid() != 1 {
@@ -89,7 +89,7 @@ func protect() error {
 		}
 	}
 	beginThreads()
-	// The runtime handles many, and some of them, such as SIGSEGV, would end it.
+	// The runtime handles many signals, and some, such as SIGSEGV, would end this process.
 	var byDefault [4]uintptr
 	for signal := uintptr(1); signal <= lastSignal; signal++ {
 		if signal != uintptr(unix.SIGKILL) && signal != uintptr(unix.SIGSTOP) {
@@ -103,8 +103,8 @@ func protect() error {
 
 const lastSignal = 64
 
-// beginThreads makes the runtime create the threads that this process can need. Once commands have reached
-// the container's limit on processes it could not, and would end.
+// beginThreads makes the runtime create all threads that this process may need. After commands have
+// reached the container's limit on processes, creating a thread would fail and end this process.
 func beginThreads() {
 	const threads = 12
 	var all sync.WaitGroup
@@ -158,7 +158,7 @@ func (in *inside) begin(s *session, offline bool) error {
 	return nil
 }
 
-// start starts a command as its user, with its capabilities.
+// start starts a command with its user and capabilities.
 func (in *inside) start(cmd *exec.Cmd) (p *process, err error) {
 	started, pidfd := *cmd, -1
 	attr := *cmd.SysProcAttr
@@ -185,10 +185,11 @@ func (in *inside) start(cmd *exec.Cmd) (p *process, err error) {
 	return &process{cmd: &started, ended: os.NewFile(uintptr(pidfd), "pidfd")}, nil
 }
 
-// preferred sets how much this process, and what it starts, is preferred as a victim of the kernel.
+// preferred sets how likely the kernel is to kill this process, and processes that it starts, when memory
+// runs out.
 func preferred(score string) { _ = os.WriteFile("/proc/self/oom_score_adj", []byte(score), 0) }
 
-// started collects orphans while the command runs: they count.
+// started reaps orphans while the command runs, since zombies count against the limit on processes.
 func (in *inside) started(p *process) {
 	if in == nil {
 		return
@@ -209,8 +210,8 @@ func (in *inside) started(p *process) {
 	})
 }
 
-// endAll ends every other process of the container. No process escapes: the signal reaches all at once, also
-// processes that are being forked.
+// endAll ends every other process of the container. No process escapes: the signal reaches all processes
+// at once, including those being forked.
 func (in *inside) endAll() {
 	for {
 		_ = unix.Kill(-1, unix.SIGKILL)
@@ -221,11 +222,12 @@ func (in *inside) endAll() {
 	in.reap.Wait()
 }
 
-// outOfMemory reports whether the kernel killed something of the container for want of memory
-// since the command began.
+// outOfMemory reports whether the kernel killed a process of the container for lack of memory since the
+// command began.
 func (in *inside) outOfMemory() bool { return in != nil && containerKills() != in.kill }
 
-// containerKills counts what the kernel killed in the container's control group, of version 2 or 1.
+// containerKills returns the number of processes that the kernel killed in the container's control group,
+// of version 2 or 1.
 func containerKills() (n uint64) {
 	for _, file := range []string{"/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"} {
 		content, err := os.ReadFile(file)
@@ -242,10 +244,11 @@ func containerKills() (n uint64) {
 	return 0
 }
 
-// errNetwork reports that a command would have had a network.
+// errNetwork means that a command would have had a network.
 var errNetwork = errors.New("the container has a network although it must not have one")
 
-// networkless returns an error where there is a route, or an address of an interface other than the loopback's.
+// networkless returns an error if there is a route, or an interface other than the loopback has an
+// address.
 func networkless() error {
 	routes, err := os.ReadFile("/proc/net/route")
 	if err == nil && bytes.Count(routes, []byte("\n")) > 1 {

@@ -10,12 +10,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// inside is for systems with containers.
+// inside is unused: this system has no containers.
 type inside struct{}
 
 func (b *Backend) openInside(context.Context, backend.Spec) (backend.Session, error) {
 	return nil, errors.ErrUnsupported
 }
 
-// NewInside returns an error: containers are Linux's.
+// NewInside returns an error: only Linux has containers.
 func NewInside(cache.Store, backend.Container) (*Backend, error) { return nil, errors.ErrUnsupported }

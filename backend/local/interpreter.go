@@ -17,20 +17,18 @@ import (
 )
 
 const (
-	// probeTimeout bounds one identity probe. A cold interpreter on a slow
-	// disk takes seconds, never minutes.
+	// probeTimeout limits an identity probe. A cold interpreter on a slow disk takes seconds, not minutes.
 	probeTimeout = time.Minute
 
 	uvHint = "install uv: pip install uv, or see https://docs.astral.sh/uv/"
 )
 
-// interpreter is the answer of a successful probe.
+// interpreter is the result of a successful probe.
 type interpreter struct{ path, version string }
 
-// Interpreter returns the absolute path of the Python interpreter that uv
-// chooses and its implementation and version, such as "CPython 3.11.7". The
-// first success is kept for the life of b. A missing uv or interpreter is a
-// *backend.ToolError.
+// Interpreter returns the absolute path of the Python interpreter that uv chooses and its implementation
+// and version, such as "CPython 3.11.7". The first success is cached for the life of b. A missing uv or
+// interpreter is a *backend.ToolError.
 func (b *Backend) Interpreter(ctx context.Context) (path, version string, err error) {
 	b.probe.Lock()
 	defer b.probe.Unlock()
@@ -52,7 +50,7 @@ func (b *Backend) findInterpreter(ctx context.Context) (interpreter, error) {
 	}
 	request := b.opt.Python
 	if request == "" {
-		// uv heeds it everywhere but in "python find".
+		// uv uses it everywhere except in "python find".
 		request, _ = getenv(b.opt.Env, "UV_PYTHON")
 	}
 	argv := []string{uv, "python", "find", "--no-project"}
@@ -65,19 +63,18 @@ func (b *Backend) findInterpreter(ctx context.Context) (interpreter, error) {
 		return interpreter{}, probeError(ctx, strings.TrimSpace("python "+request), err,
 			strings.TrimSpace("install one: uv python install "+request))
 	}
-	version, err := b.ask(ctx, []string{path, "-I", "-c",
-		"import platform; print(platform.python_implementation(), platform.python_version())"}, env)
+	version, err := b.ask(ctx, append([]string{path}, backend.VersionArgs...), env)
 	if err != nil {
 		return interpreter{}, probeError(ctx, path, err, "")
 	}
 	return interpreter{path: path, version: version}, nil
 }
 
-// askedTarget returns the path that an interpreter reports as its own.
+// askedTarget queries an interpreter for its own path.
 func (b *Backend) askedTarget(ctx context.Context, program string) string {
 	env := slices.Clone(b.opt.Env)
 	if _, set := getenv(env, "HOME"); !set {
-		env = append(env, "HOME=/nonexistent") // sessions have another one without settings
+		env = append(env, "HOME=/nonexistent") // sessions use another one, without settings
 	}
 	path, err := b.ask(ctx, []string{program, "-I", "-c", "import sys; print(sys.executable)"}, env)
 	if err != nil || !filepath.IsAbs(path) || path == program {
@@ -106,8 +103,8 @@ func (b *Backend) ask(ctx context.Context, argv, env []string) (string, error) {
 	return answer, nil
 }
 
-// version returns the output of a command of Options.Versions. That the command is missing or fails is an
-// answer too: it concerns only the tests that need the tool.
+// version returns the output of a command of Options.Versions. A missing or failing command is not an
+// error: it only affects tests that need the tool.
 func (b *Backend) version(ctx context.Context, command string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
@@ -127,7 +124,7 @@ func (b *Backend) version(ctx context.Context, command string) (string, error) {
 	return text, nil
 }
 
-// probeCommand starts in the root directory, where no project and no
+// probeCommand returns a command that starts in the root directory, where neither a project nor a
 // .python-version can change the answer.
 func (b *Backend) probeCommand(ctx context.Context, argv, env []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -140,7 +137,7 @@ func (b *Backend) probeCommand(ctx context.Context, argv, env []string) *exec.Cm
 	return cmd
 }
 
-// probeError blames the tool, unless the caller gave up.
+// probeError returns a *backend.ToolError, or the cause if the caller gave up.
 func probeError(ctx context.Context, tool string, err error, hint string) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause

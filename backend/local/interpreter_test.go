@@ -31,7 +31,8 @@ func TestIdentity(t *testing.T) {
 	python := script(t, filepath.Join(dir, "python3.11"), `[ "$1" = -I ] && echo "CPython 3.11.7"`)
 	script(t, filepath.Join(dir, "uv"), `echo "$PWD $* $UV_MARK$MARK" >> `+dir+`/asked; echo `+python)
 	b := local.New(cache.NewMemory(), local.Options{
-		Python: "3.11", Path: dir + ":" + backendtest.Path, Env: []string{"UV_MARK=env", "MARK=kept from it"}, Isolation: "none",
+		Probes:      local.Probes{Python: "3.11", Path: dir + ":" + backendtest.Path, Env: []string{"UV_MARK=env", "MARK=kept from it"}},
+		Confinement: local.Confinement{Isolation: "none"},
 	})
 	for range 2 {
 		got, err := b.Identity(t.Context())
@@ -55,8 +56,8 @@ func TestIdentityHasVersions(t *testing.T) {
 	script(t, filepath.Join(dir, "uv"), `echo `+python)
 	script(t, filepath.Join(dir, "node"), `echo v20.1.0 $HOME $MARK`)
 	b := local.New(cache.NewMemory(), local.Options{
-		Path: dir + ":" + backendtest.Path, Env: []string{"MARK=env"}, Isolation: "none",
-		Versions: []string{"node --version", "absent --version", "node --version", "echo no; exit 3"},
+		Probes:      local.Probes{Path: dir + ":" + backendtest.Path, Env: []string{"MARK=env"}, Versions: []string{"node --version", "absent --version", "node --version", "echo no; exit 3"}},
+		Confinement: local.Confinement{Isolation: "none"},
 	})
 	got, err := b.Identity(t.Context())
 	if err != nil || len(got) != 5 {
@@ -77,7 +78,7 @@ func TestInterpreterOfTheEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	python := script(t, filepath.Join(dir, "python3.12"), `echo "CPython 3.12.1"`)
 	script(t, filepath.Join(dir, "uv"), `[ "$4" = 3.12 ] && echo `+python)
-	b := local.New(cache.NewMemory(), local.Options{Path: dir + ":" + backendtest.Path, Env: []string{"UV_PYTHON=3.12"}})
+	b := local.New(cache.NewMemory(), local.Options{Probes: local.Probes{Path: dir + ":" + backendtest.Path, Env: []string{"UV_PYTHON=3.12"}}})
 	if path, _, err := b.Interpreter(t.Context()); err != nil || path != python {
 		t.Errorf("the interpreter is %q, %v", path, err)
 	}
@@ -98,7 +99,7 @@ func TestIdentityFails(t *testing.T) {
 			if test.uv != "" {
 				script(t, filepath.Join(dir, "uv"), test.uv)
 			}
-			b := local.New(cache.NewMemory(), local.Options{Python: "3.99", Path: dir})
+			b := local.New(cache.NewMemory(), local.Options{Probes: local.Probes{Python: "3.99", Path: dir}})
 			_, err := b.Identity(t.Context())
 			var tool *backend.ToolError
 			if !errors.As(err, &tool) || tool.Tool != test.tool || !strings.Contains(err.Error(), test.said) {
@@ -116,7 +117,7 @@ func TestIdentityCancelled(t *testing.T) {
 	dir := t.TempDir()
 	python := script(t, filepath.Join(dir, "python"), "echo PyPy 7")
 	script(t, filepath.Join(dir, "uv"), "echo "+python)
-	b := local.New(cache.NewMemory(), local.Options{Path: dir})
+	b := local.New(cache.NewMemory(), local.Options{Probes: local.Probes{Path: dir}})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := b.Identity(ctx); !errors.Is(err, context.Canceled) || errors.As(err, new(*backend.ToolError)) {

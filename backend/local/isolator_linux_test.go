@@ -82,7 +82,7 @@ func copyOfThis(t *testing.T, dir string) string {
 
 func isolatedBy(t *testing.T, file string) *local.Backend {
 	t.Helper()
-	return local.New(cache.NewMemory(), local.Options{Scratch: t.TempDir(), Path: backendtest.Path, Isolator: func() string { return file }})
+	return local.New(cache.NewMemory(), local.Options{Lifecycle: local.Lifecycle{Scratch: t.TempDir()}, Probes: local.Probes{Path: backendtest.Path}, Confinement: local.Confinement{Isolator: func() string { return file }}})
 }
 
 // echo runs a command in a session, and returns its output.

@@ -22,7 +22,7 @@ func TestLargeTreeIsEachSessionsOwn(t *testing.T) {
 	}
 	defer store.Close()
 	tree := putLargeTree(t, store, 2<<20)
-	b := local.New(store, local.Options{Scratch: t.TempDir(), Path: backendtest.Path})
+	b := local.New(store, local.Options{Lifecycle: local.Lifecycle{Scratch: t.TempDir()}, Probes: local.Probes{Path: backendtest.Path}})
 	for _, damage := range []string{"true", "echo changed > d/large", "printf y | dd of=d/large conv=notrunc", "chmod 0 d/large", "rm d/large", "mv d e; : > e/large"} {
 		s, err := b.Open(t.Context(), backend.Spec{Inputs: []backend.Input{{Tree: tree}}})
 		if err != nil {

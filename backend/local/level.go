@@ -10,10 +10,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 )
 
-// Isolation returns how much commands are kept from, and why that is not more.
+// Isolation returns the isolation level of commands, and why it is not higher.
 func (b *Backend) Isolation() (level isolation.Level, reason error) { return b.level() }
 
-// isolated returns the level alone.
+// isolated returns the level without the reason.
 func (b *Backend) isolated() isolation.Level {
 	level, _ := b.Isolation()
 	return level
@@ -28,7 +28,7 @@ func (b *Backend) findLevel() (isolation.Level, error) {
 	if wanted[0] == isolation.None {
 		return wanted[0], nil
 	}
-	programs := []*isolation.Program{nil} // this program, which does not fail where the machine isolates
+	programs := []*isolation.Program{nil} // use this program instead, which works if the machine isolates
 	if b.opt.Isolator != nil {
 		if small, err := isolation.OpenProgram(b.opt.Isolator()); err == nil {
 			programs = []*isolation.Program{small, nil}
@@ -58,7 +58,7 @@ func (b *Backend) findLevel() (isolation.Level, error) {
 	return wanted[0], reason
 }
 
-// trialView returns a view like those of sessions, with a workspace in it.
+// trialView returns a view with a workspace, like the views of sessions.
 func (b *Backend) trialView() (view isolation.View, remove func(), err error) {
 	scratch, err := b.scratch.find()
 	if err != nil {
@@ -106,7 +106,7 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 	return b.open(ctx, spec, level)
 }
 
-// places returns an error where commands see the machine's own files at absolute paths.
+// places returns an error if commands see the machine's own files at absolute paths.
 func (b *Backend) places(context.Context) error {
 	level, reason := b.Isolation()
 	if level == isolation.Full && reason == nil {
@@ -118,7 +118,7 @@ func (b *Backend) places(context.Context) error {
 	return &backend.ToolError{Tool: "isolation full", Err: fmt.Errorf("files cannot be shown at absolute paths: %w", reason), Hint: "allow namespaces on this machine, or use a docker backend"}
 }
 
-// unisolated is a backend for commands of the problem that write where all its sessions
+// unisolated is a backend for commands of the problem that write to directories that all sessions
 // read.
 type unisolated struct{ *Backend }
 

@@ -10,33 +10,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limited ends a process before it has ended by itself: its group gets SIGTERM
-// and, after the grace, SIGKILL.
+// limited ends a process at a limit: its group gets SIGTERM and, after the grace, SIGKILL.
 type limited struct {
 	p     *process
 	grace time.Duration
 
 	mu       sync.Mutex
-	left     time.Duration // until the limit
-	step     time.Duration // that timer takes
-	last     time.Time     // when timer was set
+	left     time.Duration // time left until the limit
+	step     time.Duration // duration of timer
+	last     time.Time     // time when timer was set
 	timer    *time.Timer   // nil without a limit
 	over     bool          // the process has ended
-	kill     *time.Timer   // the grace after the request to end
-	timedOut bool          // by the limit of time
+	kill     *time.Timer   // fires at the end of the grace
+	timedOut bool          // the time limit ended it
 	stopped  bool          // a signal had stopped it when the limit ended it
 }
 
-// The time of a limit passes in steps. A step that takes much longer than it should was interrupted: the
-// machine, or this process, was suspended, and the command could not use that time.
+// The time of a limit is counted in steps. If a step takes much longer than it should, the machine or this
+// process was suspended, and the command could not use that time.
 const (
 	limitStep  = time.Second
 	limitPause = time.Second
 )
 
-// limit ends p when ctx is done or, if that is more than 0, after a time.
-// release must be called before p is reaped, and says whether the time ended it,
-// and whether it was stopped then.
+// limit ends p when ctx is done or, if the timeout is above 0, after that time. release must be called
+// before p is reaped; it reports whether the timeout ended p, and whether p was stopped then.
 func limit(ctx context.Context, p *process, after, grace time.Duration) (release func() (timedOut, stopped bool)) {
 	l := &limited{p: p, grace: grace, left: after}
 	cancel := context.AfterFunc(ctx, func() { l.end(false) })
@@ -61,15 +59,15 @@ func limit(ctx context.Context, p *process, after, grace time.Duration) (release
 	}
 }
 
-// tick counts a step.
+// tick handles the end of a step.
 func (l *limited) tick() {
 	if l.count(time.Now()) {
 		l.end(true)
 	}
 }
 
-// count takes a step off what is left, unless it was interrupted, and reports
-// whether nothing is left.
+// count subtracts the step from the time left, unless it was interrupted, and reports whether no time is
+// left.
 func (l *limited) count(now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,12 +85,12 @@ func (l *limited) count(now time.Time) bool {
 func (l *limited) end(timedOut bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.over || l.kill != nil || l.p.hasEnded() { // both at once: the program was in time
+	if l.over || l.kill != nil || l.p.hasEnded() { // it ended at the same moment: not a timeout
 		return
 	}
 	l.timedOut, l.stopped = timedOut, timedOut && l.p.isStopped()
 	l.p.signalGroup(unix.SIGTERM)
-	l.p.signalGroup(unix.SIGCONT) // a stopped process takes no SIGTERM
+	l.p.signalGroup(unix.SIGCONT) // a stopped process does not handle SIGTERM
 	l.kill = time.AfterFunc(l.grace, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()

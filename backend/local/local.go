@@ -1,6 +1,7 @@
-// Package local runs commands as processes of this machine: a session is a private directory below a scratch
-// directory, a command is a process group in it, and nothing that a command starts outlives it. It is the
-// runner of all backends: other machines, containers and actions have a local Backend, too.
+// Package local runs commands as processes of this machine: a session is a private directory below a
+// scratch directory, a command is a process group in it, and nothing that a command starts outlives it. It
+// is the runner of all backends: on other machines, in containers and in actions, too, a local Backend
+// runs the commands.
 //
 // Each session has its own copy of the inputs. A workspace looks like this, all of it removed on Close:
 //
@@ -8,21 +9,23 @@
 //	<scratch>/<id>/home   HOME of the commands, unless their Env sets it
 //	<scratch>/<id>/tmp    TMPDIR of the commands, unless their Env sets it
 //
-// On Linux commands are isolated, as far as the machine allows it and the caller requests it: see
-// Options.Isolation and package isolation. Prepare is not isolated, since it writes where all sessions read,
-// before there is a submission. The network is the machine's.
+// On Linux, commands are isolated as far as the caller requests and the machine allows: see
+// Options.Isolation and package isolation. Prepare is not isolated, since it writes to directories that
+// all sessions read; no submission exists yet then. Commands use the machine's network.
 //
-// Commands with Ports get a private network where the machine allows it, which separates commands and does
-// not confine them. Elsewhere a command waits for a lock on each port, and fails if another program uses it.
+// Commands with Ports get a private network where the machine allows it, which separates commands but does
+// not confine them. Otherwise a command waits for a lock on each port, and fails if another program uses
+// the port.
 //
 // Processes carry a mark, in their environment and as a resource limit that children inherit. So daemons
-// that left their process group are found and ended, also by Reap after a crash. A limit of time does not
-// count while the machine is suspended.
+// that left their process group are found and ended, even by Reap after a crash. Time while the machine is
+// suspended does not count towards a timeout.
 //
-// In a container whose first process this program is, neither isolation nor the mark is used: commands run as
-// another user, and everything in the container ends with the command.
+// If this program is the first process of a container, it uses neither isolation nor the mark: commands
+// run as another user, and everything in the container ends with the command.
 //
-// On other Unix systems only the command's own process group is ended. On Windows every use is an error.
+// On other Unix systems, only the command's own process group is ended. On Windows, every call returns an
+// error.
 package local
 
 import (
@@ -44,59 +47,72 @@ const Kind = "local"
 
 const platform = runtime.GOOS + "/" + runtime.GOARCH
 
-// defaultGrace is the time that a test runner gets to write its reports after SIGTERM. With it everything
-// has ended within two seconds of a limit.
+// defaultGrace is the time that a test runner has to write its reports after SIGTERM. It is short enough
+// that all processes end within two seconds of a limit.
 const defaultGrace = 1500 * time.Millisecond
 
-// Options configure a Backend. The zero value works.
+// Options configures a Backend. The zero value is valid.
 type Options struct {
-	// Python is the interpreter to request from uv: "3.12", "pypy@3.10";
-	// empty is uv's choice.
-	Python string
-	// Versions are shell commands, run once each, whose output is part of the
-	// identity: those of tools that tests use and no package manager pins.
-	Versions []string
-	// Digest returns the digest of a program whose state the caller just read; nil reads programs each time.
-	Digest func(path string, state fs.FileInfo) (cache.Digest, error)
-	// Path is the PATH in which uv is found, and the programs of commands
-	// whose Env has no PATH.
-	Path string
-	// Env is the environment of the identity probes; Path is added to it when
-	// it has no PATH. uv looks for interpreters there.
-	Env []string
-	// Scratch is the directory below which workspaces are made; it is made
-	// when absent. Empty is the system's directory for temporary files.
-	Scratch string
-	// Spares is the number of workspaces, left as they were made, that wait for the next sessions;
-	// Backend.Close removes them. Making and removing directories takes longer than a short command does.
-	Spares int
-	// Registry lists sessions before they exist; nil lists none.
-	Registry *backend.Registry
-	// Session names every session's directory below Scratch, instead of a random name: there
-	// can be one at a time then. It has the form of workspace.NewID.
-	Session string
-	// Isolation is the required isolation.Level of sessions; "" means the highest that the machine allows.
-	// Readable are files and directories that commands can read in addition to those of the system; Hidden
-	// are paths that no command can read, except for deeper paths that are named to it. The paths of Hidden
-	// go through no symbolic link. Home is the caller's home directory, which is one of them. ReadableNames
-	// are Readable as the configuration names them, for the identity. Unhashed are those of Readable whose
-	// content is in no key.
-	Isolation string
-	// Isolator returns the file of a small program of the same build that takes over in isolated processes, or "";
-	// nil and "" mean this program.
-	Isolator func() string
-	// Tried reports that the machine was found to allow Isolation: trying takes as long as a
-	// short command does.
-	Tried            bool
-	Readable, Hidden []string
-	ReadableNames    []string
-	Unhashed         []string
-	Home             string
-	// Network is the network of commands with ports. By default it is a private one where PrivateNetwork
-	// succeeds, and the machine's elsewhere.
+	Probes
+	Confinement
+	Lifecycle
+	// Network is the network of commands with ports. The default is a private network if PrivateNetwork
+	// succeeds, and otherwise the machine's.
 	Network backend.Network
-	// Grace is the time between SIGTERM and SIGKILL for a command that reached its timeout or was cancelled;
-	// 0 means one and a half seconds.
+}
+
+// Probes configures the queries about programs of this machine for a Backend's identity.
+type Probes struct {
+	// Python is the interpreter to request from uv: "3.12", "pypy@3.10"; "" means uv's choice.
+	Python string
+	// Versions are shell commands whose output is part of the identity, each run once: the versions of tools
+	// that tests use and that no package manager pins.
+	Versions []string
+	// Digest returns the digest of a program whose state the caller just read; nil means that programs are
+	// read each time.
+	Digest func(path string, state fs.FileInfo) (cache.Digest, error)
+	// Path is the PATH for uv, and for commands whose Env has no PATH.
+	Path string
+	// Env is the environment of the identity probes, in which uv looks for interpreters; Path is added unless
+	// it has a PATH.
+	Env []string
+}
+
+// Confinement configures what commands can read and change.
+type Confinement struct {
+	// Isolation is the required isolation.Level of sessions; "" means the highest that the machine allows.
+	Isolation string
+	// Isolator returns the file of a small program of the same build that sets up isolated processes; nil or
+	// "" means this program.
+	Isolator func() string
+	// Tried reports that the machine is already known to allow Isolation: a test takes as long as a short
+	// command.
+	Tried bool
+	// Readable are files and directories that commands can read in addition to those of the system.
+	// ReadableNames are their names in the configuration, for the identity; Unhashed are those whose content
+	// is in no key.
+	Readable, ReadableNames, Unhashed []string
+	// Hidden are paths without symbolic links that no command can read, except deeper paths that its arguments
+	// or environment name. Home, the caller's home directory, is also hidden.
+	Hidden []string
+	Home   string
+}
+
+// Lifecycle configures workspaces and the end of commands.
+type Lifecycle struct {
+	// Scratch is the directory below which workspaces are created; it is created if missing. "" means the
+	// system's directory for temporary files.
+	Scratch string
+	// Spares is the number of untouched workspaces that are kept for later sessions, since creating and
+	// removing directories takes longer than a short command; Backend.Close removes them.
+	Spares int
+	// Registry lists sessions before they exist; nil means none are listed.
+	Registry *backend.Registry
+	// Session is the name of every session's directory below Scratch, instead of a random one, so there can be
+	// only one session at a time. It has the form of workspace.NewID.
+	Session string
+	// Grace is the time between SIGTERM and SIGKILL for a command that reached its timeout or was cancelled; 0
+	// means 1.5 seconds.
 	Grace time.Duration
 }
 
@@ -108,7 +124,7 @@ type Backend struct {
 	scratch scratch
 	spares  spares
 
-	probe  sync.Mutex // one probe at a time; guards python
+	probe  sync.Mutex // serializes probes; guards python
 	python interpreter
 
 	installed sync.Map // path of a program to its installed
@@ -116,7 +132,7 @@ type Backend struct {
 	level    func() (isolation.Level, error) // see Isolation
 	isolator *isolation.Program              // set by level; see Options
 
-	inside *inside // nil unless the process is the first of a container
+	inside *inside // nil unless this is the first process of a container
 }
 
 var _ backend.Backend = (*Backend)(nil)
@@ -157,9 +173,8 @@ func (b *Backend) Prepare(ctx context.Context, _ string, cmd backend.Command) (s
 	return "", exit, err
 }
 
-// Identity names the platform, the interpreter and the versions asked for, for
-// example platform=linux/amd64 and python="CPython 3.11.7". Nothing in it is a
-// path.
+// Identity contains the platform, the interpreter and the requested versions, such as platform=linux/amd64
+// and python="CPython 3.11.7". It contains no paths.
 func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	_, version, err := b.Interpreter(ctx)
 	if err != nil {
@@ -172,7 +187,7 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	return slices.Insert(bare, 1, backend.Field{Label: "python", Value: version}), nil
 }
 
-// bareIdentity returns the identity without the interpreter, and needs no uv.
+// bareIdentity returns the identity without the interpreter. It does not need uv.
 func (b *Backend) bareIdentity(ctx context.Context) (backend.Identity, error) {
 	identity := backend.Identity{{Label: "platform", Value: platform}}
 	for i, command := range b.opt.Versions {

@@ -45,7 +45,7 @@ func TestConformance(t *testing.T) {
 // need skips a test that the machine is too closed for.
 func need(t *testing.T, level isolation.Level) {
 	t.Helper()
-	b := local.New(cache.NewMemory(), local.Options{Scratch: t.TempDir(), Isolation: string(level)})
+	b := local.New(cache.NewMemory(), local.Options{Lifecycle: local.Lifecycle{Scratch: t.TempDir()}, Confinement: local.Confinement{Isolation: string(level)}})
 	if _, err := b.Isolation(); err != nil {
 		if os.Getenv("FEVALGRAPH_TEST_REAL") != "" {
 			t.Fatal(err)
@@ -75,7 +75,10 @@ func opener(level isolation.Level, network backend.Network) backendtest.Opener {
 			}
 		})
 		return local.New(store, local.Options{
-			Scratch: scratch, Registry: registry, Path: backendtest.Path, Grace: time.Second, Network: network, Isolation: string(level),
+			Lifecycle:   local.Lifecycle{Scratch: scratch, Registry: registry, Grace: time.Second},
+			Probes:      local.Probes{Path: backendtest.Path},
+			Network:     network,
+			Confinement: local.Confinement{Isolation: string(level)},
 		}), store
 	}
 }
@@ -95,7 +98,7 @@ func open(t *testing.T, o local.Options, spec backend.Spec) backend.Session {
 }
 
 func TestWorkspaceIsPrivate(t *testing.T) {
-	s := open(t, local.Options{Scratch: t.TempDir()}, backend.Spec{})
+	s := open(t, local.Options{Lifecycle: local.Lifecycle{Scratch: t.TempDir()}}, backend.Spec{})
 	info, err := os.Stat(filepath.Dir(s.Dir()))
 	if err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the workspace's mode is %v, %v", info.Mode(), err)
@@ -107,7 +110,7 @@ func TestScratchBehindSymlink(t *testing.T) {
 	if err := os.Symlink(real, link); err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, local.Options{Scratch: link}, backend.Spec{})
+	s := open(t, local.Options{Lifecycle: local.Lifecycle{Scratch: link}}, backend.Spec{})
 	if resolved, err := filepath.EvalSymlinks(s.Dir()); err != nil || resolved != s.Dir() {
 		t.Errorf("%s is really %s, %v", s.Dir(), resolved, err)
 	}
@@ -121,7 +124,7 @@ func TestOpenFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	scratch := filepath.Join(dir, "scratch")
-	b := local.New(cache.NewMemory(), local.Options{Scratch: scratch, Registry: registry})
+	b := local.New(cache.NewMemory(), local.Options{Lifecycle: local.Lifecycle{Scratch: scratch, Registry: registry}})
 	missing := cache.SumBytes([]byte("never stored"))
 	_, err = b.Open(t.Context(), backend.Spec{Inputs: []backend.Input{{Path: "t", Tree: missing}}})
 	if want := (*cache.MissingError)(nil); !errors.As(err, &want) {
@@ -142,7 +145,7 @@ func TestOpenFails(t *testing.T) {
 
 // Without a PATH in the command's environment the backend's counts.
 func TestBackendPath(t *testing.T) {
-	s := open(t, local.Options{Scratch: t.TempDir(), Path: backendtest.Path}, backend.Spec{})
+	s := open(t, local.Options{Lifecycle: local.Lifecycle{Scratch: t.TempDir()}, Probes: local.Probes{Path: backendtest.Path}}, backend.Spec{})
 	var out bytes.Buffer
 	exit, err := s.Exec(t.Context(), backend.Command{Argv: []string{"echo", "found"}, Output: &out})
 	if err != nil || exit.Code != 0 || strings.TrimSpace(out.String()) != "found" {
@@ -153,7 +156,7 @@ func TestBackendPath(t *testing.T) {
 // A reader that is slower than the bound for silent pipes gets everything.
 func TestSlowOutput(t *testing.T) {
 	t.Parallel()
-	s := open(t, local.Options{Scratch: t.TempDir(), Path: backendtest.Path}, backend.Spec{})
+	s := open(t, local.Options{Lifecycle: local.Lifecycle{Scratch: t.TempDir()}, Probes: local.Probes{Path: backendtest.Path}}, backend.Spec{})
 	w := &slow{delay: 1100 * time.Millisecond}
 	_, err := s.Exec(t.Context(), backend.Command{Argv: []string{"sh", "-c", "head -c 60000 /dev/zero"}, Output: w})
 	if err != nil || w.n != 60000 {

@@ -12,15 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errNotFound is why a program cannot be started.
+// errNotFound means that a program was not found.
 var errNotFound = errors.New("program not found")
 
-// shownDirs bounds the directories of PATH that an error names.
+// shownDirs limits the directories of PATH that an error lists.
 const shownDirs = 2
 
-// lookPath finds the program name: as a path relative to dir when it has a
-// slash, otherwise in the directories of path. Directories that are not
-// absolute are skipped, so that a workspace cannot slip in a program.
+// lookPath finds a program: relative to dir if name contains a slash, otherwise in the directories of
+// path. It skips relative directories, so that a workspace cannot inject a program.
 func lookPath(name, path, dir string) (string, error) {
 	if strings.Contains(name, "/") {
 		if !filepath.IsAbs(name) {
@@ -32,7 +31,7 @@ func lookPath(name, path, dir string) (string, error) {
 		return name, nil
 	}
 	dirs := filepath.SplitList(path)
-	var found error // worse than that it is nowhere
+	var found error // a better reason than "not found"
 	for _, d := range dirs {
 		if name == "" || !filepath.IsAbs(d) {
 			continue
@@ -48,14 +47,14 @@ func lookPath(name, path, dir string) (string, error) {
 	if found != nil {
 		return "", found
 	}
-	if len(dirs) > shownDirs { // messages stand in tables
+	if len(dirs) > shownDirs { // messages are shown in tables
 		path = fmt.Sprintf("%s and %d more directories", strings.Join(dirs[:shownDirs], string(filepath.ListSeparator)), len(dirs)-shownDirs)
 	}
 	return "", fmt.Errorf("%w in PATH=%s", errNotFound, path)
 }
 
-// executable asks the system itself, because each command searches many directories for programs that most
-// of them lack.
+// executable uses the system call directly, because each command searches many directories that mostly
+// lack the program.
 func executable(path string) error {
 	var state unix.Stat_t
 	err := unix.Stat(path, &state)
@@ -75,7 +74,7 @@ func executable(path string) error {
 	return nil
 }
 
-// getenv returns the last value of name in env, which counts.
+// getenv returns the last value of name in env, which is the effective one.
 func getenv(env []string, name string) (string, bool) {
 	for i := len(env) - 1; i >= 0; i-- {
 		if value, found := strings.CutPrefix(env[i], name+"="); found {

@@ -5,12 +5,12 @@ import (
 	"encoding/binary"
 )
 
-// cookieVariable is added to the environment of every command. Its value is
-// random and the same for all commands of a session.
+// cookieVariable is added to the environment of every command. Its value is random, and equal for all
+// commands of a session.
 const cookieVariable = "FEVALGRAPH_SESSION"
 
-// mark is carried by every process of a session, whatever it did to get away: leaving the process group and
-// session, being orphaned, closing all files. It is inherited in two ways, because each can be undone:
+// mark identifies every process of a session, even if it left the process group and session, was orphaned,
+// or closed all files. It is inherited in two ways, because a process can remove either:
 //
 //   - in the environment, as cookieVariable, and
 //   - as the soft limit on file locks, which Linux keeps, hands down and shows
@@ -26,7 +26,8 @@ func newMark(cookie string) mark {
 	return mark{cookie: cookie, limit: markBit | binary.BigEndian.Uint64(sum[:])%markBit}
 }
 
-// markBit makes every mark a number between 2^61 and 2^62: not infinity, and unlike any limit in use.
+// markBit makes every mark a number between 2^61 and 2^62: not infinity, and different from any limit in
+// use.
 const markBit = 1 << 61
 
 func isMark(limit uint64) bool { return limit/markBit == 1 }

@@ -16,18 +16,17 @@ import (
 )
 
 const (
-	// endTimeout bounds the ending of a session's processes. SIGKILL takes
-	// microseconds; only a process stuck in the kernel needs more.
+	// endTimeout limits the time to end a session's processes. SIGKILL takes microseconds, unless a process is
+	// stuck in the kernel.
 	endTimeout = 10 * time.Second
 
-	endPause    = time.Millisecond // before the second look; doubles
+	endPause    = time.Millisecond // before the second search; doubles
 	endMaxPause = 100 * time.Millisecond
 )
 
-// put sets the limit of m on a process. That is best effort: a sandbox may
-// forbid it, and the environment is marked too. A mark that is there already
-// belongs to a session that this process runs in; it must still find what
-// this one leaves.
+// put sets the limit of m on a process. This is best effort: a sandbox can forbid it, and the environment
+// is marked, too. An existing mark belongs to a session that this process itself runs in, which must still
+// find the processes started here, so put keeps it.
 func (m mark) put(pid int) {
 	var limit unix.Rlimit
 	if err := unix.Prlimit(pid, unix.RLIMIT_LOCKS, nil, &limit); err != nil || isMark(limit.Cur) {
@@ -37,8 +36,8 @@ func (m mark) put(pid int) {
 	_ = unix.Prlimit(pid, unix.RLIMIT_LOCKS, &limit, nil)
 }
 
-// endMarked kills every process that carries m, until none is left. No such process was begun before then;
-// the zero value means any time.
+// endMarked kills every process that carries m, until none is left. All of them began after the moment
+// then; the zero value means any time.
 func endMarked(m mark, then since) error {
 	living := 0
 	return retry.Patience{For: endTimeout, Pause: endPause, Longest: endMaxPause}.Do(context.Background(), func(error) bool { return living > 0 }, func() (err error) {
@@ -52,9 +51,9 @@ func endMarked(m mark, then since) error {
 	})
 }
 
-// killMarked looks at every process begun since then, kills the living ones that carry m and returns their
-// number. After 0, none is left: a process begun by a process that ended before it was looked at has a
-// higher number than all that were looked at, and so has every process that it begins.
+// killMarked examines every process begun since then, kills the living ones that carry m and returns their
+// number. A result of 0 means that none is left: children of a process that ended before it was examined
+// have higher numbers than all examined processes, and so do their children.
 func killMarked(m mark, then since) (int, error) {
 	first, last, ok := then.span()
 	if !ok {
@@ -73,19 +72,18 @@ func killMarked(m mark, then since) (int, error) {
 		switch {
 		case n > 0 || newest == last:
 			return n, nil
-		case newest < last: // the numbers have gone round
+		case newest < last: // the numbers have wrapped around
 			return killListed(m, 0, math.MaxInt)
 		}
 		first, last = last+1, newest
 	}
 }
 
-// maxProbes bounds the numbers that are tried one by one; beyond it, listing all processes takes less time.
+// maxProbes limits the numbers that are tried one by one; above it, listing all processes is faster.
 const maxProbes = 1 << 10
 
-// killListed does the work of killMarked for every process that there is with a
-// number from first to last. What is begun while the list is made can be missing
-// from it.
+// killListed does the work of killMarked for every existing process with a number from first to last.
+// Processes that begin during the listing can be missed.
 func killListed(m mark, first, last int) (int, error) {
 	proc, err := os.Open("/proc")
 	if err != nil {
@@ -106,8 +104,7 @@ func killListed(m mark, first, last int) (int, error) {
 	return n, nil
 }
 
-// exists reports whether a process has the number, or a thread of another
-// process than this one.
+// exists reports whether the number is that of a process, or of a thread of another process.
 func exists(pid int) bool {
 	return !errors.Is(unix.Kill(pid, 0), unix.ESRCH) && unix.Tgkill(os.Getpid(), pid, 0) != nil
 }
@@ -117,8 +114,8 @@ func kill(pid int, m mark) bool {
 	if pid == os.Getpid() || !carries(pid, m) {
 		return false
 	}
-	// The handle is taken before the second look, so the number cannot pass to
-	// a stranger between look and kill.
+	// The handle is opened before the second check, so another process cannot get the number between check and
+	// kill.
 	p, err := os.FindProcess(pid)
 	if err != nil {
 		return false
@@ -127,7 +124,7 @@ func kill(pid int, m mark) bool {
 	if !carries(pid, m) {
 		return false
 	}
-	_ = p.Kill() // the next look shows whether it worked
+	_ = p.Kill() // the next search shows whether it worked
 	return true
 }
 
@@ -160,8 +157,8 @@ func marksLimit(pid int, m mark) (found bool) {
 // can be a zombie while others run on.
 func alive(pid int) (alive bool) {
 	askProcess(pid, "stat", func(stat []byte) {
-		// "pid (name) state ppid ... num_threads": the name can hold anything.
-		const threads = 17 // counted from state
+		// "pid (name) state ppid ... num_threads": the name can contain any characters.
+		const threads = 17 // index, counted from state
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 		if len(fields) <= threads {
 			return

@@ -10,12 +10,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 )
 
-// PrivateNetwork makes a private network, tries it and removes it. The error tells why this machine does not
-// allow that.
+// PrivateNetwork creates a private network, tests it and removes it. The error explains why this machine
+// does not allow that.
 //
-// It takes the right to administer the system (CAP_SYS_ADMIN), which root has, also in many containers.
-// Other users could get it in a user namespace, but tests would notice: in there all files of other users,
-// those of the system included, have no owner, and setuid programs do nothing.
+// It requires CAP_SYS_ADMIN, which root has, even in many containers. Other users could get it in a user
+// namespace, but tests would notice: there, files of other users and of the system have no owner, and
+// setuid programs have no effect.
 func PrivateNetwork() error {
 	return onOwnThread(func() error {
 		if err := enterPrivateNetwork(); err != nil {
@@ -32,8 +32,8 @@ func PrivateNetwork() error {
 	})
 }
 
-// enterPrivateNetwork moves the thread, which no other goroutine must use, into a network namespace in which
-// the loopback is up. Processes that it starts inherit the namespace, which ends with the last of them.
+// enterPrivateNetwork moves the thread, which must be locked to the goroutine, into a network namespace
+// whose loopback is up. Processes that it starts inherit the namespace, which ends with the last of them.
 func enterPrivateNetwork() error {
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		return fmt.Errorf("making a private network: %w", os.NewSyscallError("unshare", err))

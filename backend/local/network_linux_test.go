@@ -43,7 +43,7 @@ func TestNetwork(t *testing.T) {
 // them differs.
 func TestPrivateNetwork(t *testing.T) {
 	needPrivate(t)
-	s := open(t, local.Options{Scratch: t.TempDir(), Path: backendtest.Path, Isolation: "none"}, backend.Spec{})
+	s := open(t, local.Options{Lifecycle: local.Lifecycle{Scratch: t.TempDir()}, Probes: local.Probes{Path: backendtest.Path}, Confinement: local.Confinement{Isolation: "none"}}, backend.Spec{})
 	look := func(ports ...int) string {
 		var out strings.Builder
 		exit, err := s.Exec(t.Context(), backend.Command{Ports: ports, Output: &out,
@@ -74,7 +74,7 @@ func TestPrivateNetwork(t *testing.T) {
 // A private network has no way out.
 func TestPrivateNetworkHasNoRoutes(t *testing.T) {
 	needPrivate(t)
-	s := open(t, local.Options{Scratch: t.TempDir(), Path: backendtest.Path, Isolation: "none"}, backend.Spec{})
+	s := open(t, local.Options{Lifecycle: local.Lifecycle{Scratch: t.TempDir()}, Probes: local.Probes{Path: backendtest.Path}, Confinement: local.Confinement{Isolation: "none"}}, backend.Spec{})
 	var out strings.Builder
 	exit, err := s.Exec(t.Context(), backend.Command{Ports: []int{8080}, Output: &out, Argv: []string{"cat", "/proc/net/route"}})
 	if err != nil || exit.Code != 0 || !strings.HasPrefix(out.String(), "Iface") || strings.Count(out.String(), "\n") != 1 {
@@ -86,7 +86,7 @@ func TestPrivateNetworkHasNoRoutes(t *testing.T) {
 // many there were at once.
 func TestPrivateNetworkLeavesNoThread(t *testing.T) {
 	needPrivate(t)
-	o := local.Options{Scratch: t.TempDir(), Path: backendtest.Path, Isolation: "none"}
+	o := local.Options{Lifecycle: local.Lifecycle{Scratch: t.TempDir()}, Probes: local.Probes{Path: backendtest.Path}, Confinement: local.Confinement{Isolation: "none"}}
 	var group sync.WaitGroup
 	for range 8 {
 		s := open(t, o, backend.Spec{})

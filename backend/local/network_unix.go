@@ -8,7 +8,7 @@ import (
 	"runtime"
 )
 
-// PrivateNetwork returns why there are no private networks here.
+// PrivateNetwork returns an error: this system has no private networks.
 func PrivateNetwork() error { return enterPrivateNetwork() }
 
 func enterPrivateNetwork() error {

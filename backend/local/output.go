@@ -14,12 +14,11 @@ import (
 )
 
 const (
-	// drainWait limits how long an ended command's pipe can stay silent before it is given up: only a
-	// process that got away still holds it then.
+	// drainWait limits how long the pipe of an ended command can be silent before it is abandoned: then only
+	// an escaped process still holds it.
 	drainWait = time.Second
 
-	// drainLimit bounds what such a process can still add, in bytes. It is
-	// the most that a pipe holds by default.
+	// drainLimit limits how many bytes such a process can still add. It is the default capacity of a pipe.
 	drainLimit = 1 << 20
 
 	copyBuffer = 32 << 10
@@ -27,13 +26,13 @@ const (
 
 var copyBuffers = sync.Pool{New: func() any { return new([copyBuffer]byte) }}
 
-// output passes on what a command writes to the caller's writer.
+// output copies the output of a command to the caller's writer.
 type output struct {
 	pipe    *os.File // reading end
-	command *os.File // writing end, the command's
+	command *os.File // writing end, for the command
 	w       io.Writer
-	ended   bool  // nothing more can come
-	failed  error // the writer's first
+	ended   bool  // the end of the pipe was reached
+	failed  error // first error of the writer
 }
 
 func newOutput(w io.Writer) (*output, error) {
@@ -47,9 +46,8 @@ func newOutput(w io.Writer) (*output, error) {
 	return &output{pipe: r, command: command, w: w}, nil
 }
 
-// watch passes on what a command writes until its main process has ended, of which
-// p.ended tells. It is one goroutine that waits, in one system call for everything:
-// any more would have to be woken for each command.
+// watch copies output until the main process has ended, as p.ended shows. A single goroutine waits for
+// everything in one system call: more goroutines would have to be woken for each command.
 func watch(p *process, outputs []*output) error {
 	buffer := copyBuffers.Get().(*[copyBuffer]byte)
 	defer copyBuffers.Put(buffer)
@@ -66,7 +64,7 @@ func watch(p *process, outputs []*output) error {
 				continue
 			}
 			if o.pass(buffer[:]); o.ended {
-				files[i+1].Fd = -1 // is not looked at any more
+				files[i+1].Fd = -1 // poll ignores it
 			}
 		}
 		if files[0].Revents != 0 {
@@ -75,8 +73,8 @@ func watch(p *process, outputs []*output) error {
 	}
 }
 
-// poll waits until one of the files can be read or has ended, and returns how many;
-// limit < 0 is as long as it takes.
+// poll waits until one of the files can be read or has ended, and returns their number; a negative limit
+// means no limit.
 func poll(files []unix.PollFd, limit time.Duration) (int, error) {
 	for began := time.Now(); ; {
 		left := -1 // milliseconds
@@ -92,9 +90,8 @@ func poll(files []unix.PollFd, limit time.Duration) (int, error) {
 
 func toRead(f *os.File) unix.PollFd { return unix.PollFd{Fd: int32(f.Fd()), Events: unix.POLLIN} }
 
-// pass passes on one piece and returns its length. After an error of the writer it
-// goes on reading, so that the command is neither blocked nor sent a SIGPIPE by a
-// full disk of ours.
+// pass copies one chunk and returns its length. After an error of the writer it continues reading, so that
+// a full disk on our side neither blocks the command nor sends it a SIGPIPE.
 func (o *output) pass(buffer []byte) int {
 	n, err := o.pipe.Read(buffer)
 	o.ended = err != nil
@@ -104,7 +101,7 @@ func (o *output) pass(buffer []byte) int {
 	return n
 }
 
-// finish waits until all output has been passed on, and returns the writer's first error. It is called once
+// finish waits until all output was copied, and returns the writer's first error. It must be called after
 // every writing process has ended.
 func (o *output) finish() error {
 	buffer := copyBuffers.Get().(*[copyBuffer]byte)

@@ -16,8 +16,8 @@ func onOwnThread(fn func() error) error {
 			done <- fn()
 			return
 		}
-		// The main thread never ends, and /proc shows its namespaces as the
-		// process's. While it is held here, fn gets another one.
+		// The main thread never ends, and /proc shows its namespaces as the process's. While it is locked here, fn
+		// runs on another one.
 		done <- onOwnThread(fn)
 		runtime.UnlockOSThread()
 	}()

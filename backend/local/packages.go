@@ -16,11 +16,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// packages collects the installed packages of Python interpreters. Reading them from the
-// directories that interpreters import from takes a fraction of the time that starting one does.
+// packages collects the installed packages of Python interpreters. Reading the directories that
+// interpreters import from takes a fraction of the time of starting one.
 type packages struct {
-	prefixes []string // that were read
-	found    []string // NAME-VERSION, and a digest of what the installer recorded
+	prefixes []string // already read
+	found    []string // NAME-VERSION, and a digest of the installer's records
 }
 
 // shownPackages limits the packages that an identity lists, since every manifest contains it. A
@@ -36,11 +36,11 @@ func (p *packages) text() string {
 	return fmt.Sprintf("%d, %s", len(p.found), cache.SumBytes([]byte(strings.Join(p.found, " "))))
 }
 
-// nameVersion matches the part of an interpreter's name that directories of packages have.
+// nameVersion matches the part of an interpreter's name that package directories contain.
 var nameVersion = lazyregexp.New(`[0-9]+\.[0-9]+t?$`)
 
-// packagesKept limits how often packages are read: thousands of problems start the same program,
-// and their identities are computed at once.
+// packagesKept is how long installed packages are cached: thousands of problems start the same
+// program, and their identities are computed at the same time.
 const packagesKept = time.Second
 
 // installed caches the packages of a program.
@@ -49,8 +49,8 @@ type installed struct {
 	found []string
 }
 
-// addPackages adds the packages that a program can import: an interpreter, a script that one
-// runs, and any program of an environment, such as those of venv and conda.
+// addPackages adds the packages that a program can import. The program is an interpreter, a
+// script with one, or any program of an environment, such as of venv or conda.
 func (b *Backend) addPackages(p *packages, program string) {
 	if known, ok := b.installed.Load(program); ok && time.Since(known.(installed).at) < packagesKept {
 		p.found = append(p.found, known.(installed).found...)
@@ -77,7 +77,7 @@ func (b *Backend) readPackages(p *packages, program string) {
 			interpreter, _ = lookPath(words[0], b.opt.Path, "/")
 		}
 	}
-	defer b.addPrefix(p, filepath.Dir(filepath.Dir(program)), "") // unless the interpreter, whose version is known, has it
+	defer b.addPrefix(p, filepath.Dir(filepath.Dir(program)), "") // unless it belongs to the interpreter, whose version is known
 	if interpreter == "" {
 		return
 	}
@@ -89,7 +89,7 @@ func (b *Backend) readPackages(p *packages, program string) {
 	}
 }
 
-// sharesSystem reports whether a virtual environment has the packages of its interpreter, too.
+// sharesSystem reports whether a virtual environment includes the packages of its interpreter.
 func sharesSystem(config string) bool {
 	for line := range strings.Lines(config) {
 		key, value, _ := strings.Cut(line, "=")
@@ -100,8 +100,8 @@ func sharesSystem(config string) bool {
 	return false
 }
 
-// addPrefix adds what is installed below a prefix. Those of the system are of all programs, and
-// count for an interpreter.
+// addPrefix adds the packages that are installed below a prefix. Prefixes of the system belong
+// to all programs, and count only for an interpreter.
 func (b *Backend) addPrefix(p *packages, prefix, interpreter string) {
 	system := slices.Contains([]string{"/", "/usr", "/usr/local"}, prefix)
 	if system && interpreter == "" || slices.Contains(p.prefixes, prefix) {
@@ -131,7 +131,7 @@ func (b *Backend) addPrefix(p *packages, prefix, interpreter string) {
 	}
 }
 
-// addPlace adds what is installed in a directory that an interpreter imports from.
+// addPlace adds the packages in a directory that an interpreter imports from.
 func (b *Backend) addPlace(p *packages, place string) {
 	entries, _ := os.ReadDir(place)
 	for _, e := range entries {
@@ -175,7 +175,7 @@ func withRecord(name string, record ...string) string {
 	return name + "@" + cache.SumBytes([]byte(strings.Join(record, " "))).Hex()[:16]
 }
 
-// editable returns the digest of the directory that a package was installed from in place.
+// editable returns the digest of the source directory of an editable package.
 func (b *Backend) editable(file string) string {
 	var direct struct {
 		URL string `json:"url"`
@@ -194,13 +194,13 @@ func (b *Backend) editable(file string) string {
 	return b.sources(filepath.FromSlash(link.Path))
 }
 
-// mostSources bounds the files of a directory that a package is imported from.
+// mostSources limits the files of such a directory.
 const mostSources = 20_000
 
 var errManySources = errors.New("too many files")
 
-// sources returns the digest of what can be imported from a directory: all but hidden files
-// and what tools generate.
+// sources returns the digest of the files that can be imported from a directory: all except
+// hidden and generated ones.
 func (b *Backend) sources(dir string) string {
 	var all []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -20,22 +20,22 @@ import (
 )
 
 const (
-	// portPoll is short beside a test run, and cheap beside what is waited for.
+	// portPoll is the interval for checking a port: short compared with a test run, and long enough to cost
+	// little.
 	portPoll = 50 * time.Millisecond
 
-	// portPatience is the time for which a wait is not reported. Short waits include those for a process of
-	// ours that is just being forked and has a copy of the lock until it executes its program.
+	// portPatience is how long a wait goes unreported. A short wait can be due to a process of ours that was
+	// just forked, and that has a copy of the lock until it executes its program.
 	portPatience = time.Second
 
-	// lingerLimit bounds how long a port can stay taken though no process listens on it. Linux keeps it for
-	// a minute after its last connection was closed, and a server that does not know how to ignore that
-	// would fail.
+	// lingerLimit limits the wait for a port that is in use although no process listens on it. Linux keeps it
+	// for a minute after its last connection was closed, and servers that do not set SO_REUSEADDR would fail.
 	lingerLimit = 75 * time.Second
 )
 
-// reserve takes ports of the machine for one command, from all commands of all
-// sessions on it, and waits until they are free. What it waits for it tells
-// to note, which can be nil. A port that another process listens on is an error.
+// reserve locks ports of the machine for one command, against commands of all sessions, and waits until
+// they are free. It reports to note, which can be nil, what it is waiting for. It returns an error for a
+// port that another process listens on.
 func reserve(ctx context.Context, ports []int, note io.Writer) (release func(), err error) {
 	if note == nil {
 		note = io.Discard
@@ -47,7 +47,7 @@ func reserve(ctx context.Context, ports []int, note io.Writer) (release func(), 
 		}
 	}
 	ports = slices.Clone(ports)
-	slices.Sort(ports) // all take them in this order, so none waits in a circle
+	slices.Sort(ports) // all commands lock them in this order, so they cannot deadlock
 	for _, port := range slices.Compact(ports) {
 		lock, err := awaitPortLock(ctx, port, note)
 		if err != nil {
@@ -78,7 +78,7 @@ func awaitPortLock(ctx context.Context, port int, note io.Writer) (io.Closer, er
 	}
 }
 
-// awaitPort returns when nothing has the port any more.
+// awaitPort waits until the port is free.
 func awaitPort(ctx context.Context, port int, note io.Writer) error {
 	for wait := newPortWait(note); ; {
 		err := bindable(port)
@@ -105,8 +105,7 @@ type portWait struct {
 
 func newPortWait(note io.Writer) *portWait { return &portWait{began: time.Now(), note: note} }
 
-// pause lets a moment pass. It tells what is waited for once that is worth a
-// word.
+// pause sleeps for portPoll. After portPatience, it reports what it is waiting for.
 func (w *portWait) pause(ctx context.Context, format string, port int) error {
 	if !w.notified && time.Since(w.began) > portPatience {
 		w.notified = true
@@ -115,8 +114,8 @@ func (w *portWait) pause(ctx context.Context, format string, port int) error {
 	return retry.Sleep(ctx, portPoll)
 }
 
-// bindable tries the port on all addresses, as strictly as a server that sets
-// no option on its socket. It is nil when such a server would get the port.
+// bindable returns an error unless a server that sets no socket options could bind the port on all
+// addresses.
 func bindable(port int) error {
 	if err := bind(unix.AF_INET, &unix.SockaddrInet4{Port: port}); err != nil {
 		return err
@@ -125,11 +124,11 @@ func bindable(port int) error {
 	if isInUse(err) {
 		return err
 	}
-	return nil // anything else means that the machine has no IPv6
+	return nil // other errors mean that the machine has no IPv6
 }
 
-// bind does not listen: a process that is just being forked can hold a copy of
-// the socket for a moment, and no process must be able to connect to that.
+// bind binds an address without listening: a process that is just being forked can hold a copy of the
+// socket for a moment, and clients must not be able to connect to it.
 func bind(family int, address unix.Sockaddr) error {
 	syscall.ForkLock.RLock()
 	fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
@@ -149,8 +148,7 @@ func bind(family int, address unix.Sockaddr) error {
 	return os.NewSyscallError("bind", unix.Bind(fd, address))
 }
 
-// listened reports whether a process answers at the port, as opposed to what
-// is left of connections.
+// listened reports whether a process listens on the port, as opposed to remains of closed connections.
 func listened(ctx context.Context, port int) bool {
 	dialer := net.Dialer{Timeout: time.Second}
 	for _, host := range []string{"127.0.0.1", "::1"} {

@@ -23,7 +23,7 @@ func TestLingeringPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, local.Options{Scratch: t.TempDir(), Path: backendtest.Path, Network: backend.SharedNetwork}, backend.Spec{})
+	s := open(t, local.Options{Lifecycle: local.Lifecycle{Scratch: t.TempDir()}, Probes: local.Probes{Path: backendtest.Path}, Network: backend.SharedNetwork}, backend.Spec{})
 	var said notes
 	var group sync.WaitGroup
 	group.Go(func() {

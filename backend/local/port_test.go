@@ -60,8 +60,7 @@ func (n *notes) await(t *testing.T, text string) {
 
 // A command that waits for a port reports it, can be cancelled, and is not charged.
 func TestWaitForPort(t *testing.T) {
-	t.Parallel()
-	o := local.Options{Scratch: t.TempDir(), Path: backendtest.Path, Network: backend.SharedNetwork}
+	o := local.Options{Lifecycle: local.Lifecycle{Scratch: t.TempDir()}, Probes: local.Probes{Path: backendtest.Path}, Network: backend.SharedNetwork}
 	l, port := listen(t)
 	l.Close()
 	owner, limited, cancelled := open(t, o, backend.Spec{}), open(t, o, backend.Spec{}), open(t, o, backend.Spec{})

@@ -8,16 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// procFile is a file of /proc that is read repeatedly. It is opened once,
-// and read with one system call: what the kernel makes up again for each read is
-// then of one moment, and opening takes longer than most of them do.
+// procFile is a file of /proc that is read repeatedly. It is opened once, since opening often takes longer
+// than reading, and read with one system call, so that the content is from one moment.
 type procFile struct {
 	name string
 	once sync.Once
-	fd   int // -1 when it cannot be opened
+	fd   int // -1 if it cannot be opened
 }
 
-// procBuffers are large enough for any such file.
+// procBuffers holds buffers that are large enough for any such file.
 var procBuffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
 // ask calls answer with the file's present content, or nil if the file cannot be read. The content is
@@ -43,8 +42,8 @@ func (p *procFile) ask(answer func(content []byte)) {
 	answer(buffer[:n])
 }
 
-// askProcess calls answer with the content of a file of the process pid, or not at all if it cannot be read.
-// The content is invalid once answer has returned.
+// askProcess calls answer with the content of a file of the process pid. If the file cannot be read, it
+// does not call answer. The content is invalid once answer has returned.
 func askProcess(pid int, file string, answer func(content []byte)) {
 	name := "/proc/" + strconv.Itoa(pid) + "/" + file
 	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -66,7 +65,7 @@ func askProcess(pid int, file string, answer func(content []byte)) {
 		}
 		n += more
 	}
-	if content, err := os.ReadFile(name); err == nil { // a huge environment
+	if content, err := os.ReadFile(name); err == nil { // for a huge environment
 		answer(content)
 	}
 }

@@ -17,26 +17,25 @@ import (
 // process is the main process of a running command.
 type process struct {
 	cmd   *exec.Cmd
-	ended *os.File // can be read once it has ended, and is its until it is reaped
+	ended *os.File // becomes readable when the process has ended; valid until it is reaped
 	// isolated is nil for a process that sees all of the machine.
 	isolated *isolation.Process
 }
 
-// start starts cmd with m on it before its first instruction, so that nothing
-// it starts can lack the mark: it begins as a traced process, which stops at
-// exec, is marked and let go.
+// start starts cmd and sets the mark m before its first instruction, so that all its children have the
+// mark, too: it starts as a traced process, which stops at exec, is marked and then continues.
 func start(cmd exec.Cmd, m mark) (*process, error) {
 	traced := cmd
 	attr := *cmd.SysProcAttr
 	traced.SysProcAttr = &attr
 	pidfd := -1
 	attr.PidFD = &pidfd
-	// Traced, a program would lose the effect of its set-user-id bit. In separate namespaces no process can
-	// get away, and no mark is needed to find it.
+	// For a traced program, the set-user-id bit has no effect. In separate namespaces, no process can escape,
+	// so no mark is needed.
 	if info, err := os.Stat(cmd.Path); err == nil && attr.Cloneflags == 0 && info.Mode()&(os.ModeSetuid|os.ModeSetgid) == 0 {
 		attr.Ptrace = true
 	}
-	runtime.LockOSThread() // one thread is the tracer
+	runtime.LockOSThread() // the tracer is a thread
 	defer runtime.UnlockOSThread()
 	started := &traced
 	if err := started.Start(); err != nil {
@@ -78,8 +77,7 @@ func start(cmd exec.Cmd, m mark) (*process, error) {
 	return p, nil
 }
 
-// await waits for a change of a child's state and leaves it to be waited for
-// again.
+// await waits for a change of a child's state without consuming it.
 func await(pid, states int) {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, states|unix.WNOWAIT, nil)
@@ -89,33 +87,31 @@ func await(pid, states int) {
 	}
 }
 
-// signalGroup sends sig to the process group of the command. It is not called
-// after reap: until then the number cannot pass to a stranger.
+// signalGroup sends sig to the process group of the command. It must not be called after reap, when
+// another process can have the number.
 func (p *process) signalGroup(sig unix.Signal) {
-	_ = unix.Kill(-p.cmd.Process.Pid, sig) // ESRCH: nothing is left to signal
+	_ = unix.Kill(-p.cmd.Process.Pid, sig) // ESRCH: no process is left
 }
 
-// reap kills what is left of the process group and collects the exit status.
-// To be called once.
+// reap kills the rest of the process group and collects the exit status. It must be called once.
 func (p *process) reap() error {
 	p.signalGroup(unix.SIGKILL)
-	mains.Delete(p.cmd.Process.Pid) // from then on the number can be a stranger's
+	mains.Delete(p.cmd.Process.Pid) // from now on, another process can have the number
 	p.ended.Close()
 	return p.cmd.Wait()
 }
 
-// mains contains the numbers of main processes that were not reaped yet. A search for leftovers of another
-// session skips them.
+// mains contains the numbers of main processes that were not reaped yet. Searches for leftovers of other
+// sessions skip them.
 var mains sync.Map
 
-// isStopped reports whether a signal has stopped the main process. It is not called
-// after reap.
+// isStopped reports whether a signal has stopped the main process. It must not be called after reap.
 func (p *process) isStopped() (stopped bool) {
 	if p.isolated.Attends() {
 		return p.isolated.Stopped()
 	}
 	askProcess(p.cmd.Process.Pid, "stat", func(stat []byte) {
-		// The name before the state can hold anything.
+		// The name before the state can contain any characters.
 		_, state, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
 		stopped = len(state) > 0 && state[0] == 'T'
 	})

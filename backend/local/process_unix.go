@@ -47,30 +47,30 @@ func (p *process) reap() error {
 
 func endMarked(mark, since) error { return nil }
 
-// since is of use where processes are looked for.
+// since is unused: this system does not search for processes.
 type since struct {
 	pid   int
 	forks uint64
 }
 
-// isStopped would need /proc.
+// isStopped returns false: it would need /proc.
 func (p *process) isStopped() bool { return false }
 
-// count is of use where there is /proc.
+// count is unused without /proc.
 type count struct{}
 
 func (*count) before() uint64 { return 0 }
 
 var forks count
 
-// What commands inherit is left as it is.
+// Attributes that commands inherit are left unchanged.
 const commandUmask = 0
 
 func ownUmask() int                     { return commandUmask }
 func setUmask() error                   { return nil }
 func inheritedLimits() backend.Identity { return nil }
 
-// kernelCounts are of use where there are control groups.
+// kernelCounts is unused without control groups.
 type kernelCounts struct{}
 
 func countsBefore() kernelCounts   { return kernelCounts{} }

@@ -12,17 +12,17 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// programs identifies the programs that words of commands start: by the bytes of the
-// file that PATH leads to, wherever it lies, so that two machines with the same programs
-// agree. A word that names none has no field. A shim of a version manager is identified
-// by what it starts, too, and a Python interpreter by the packages that it imports.
+// programs identifies the programs that words of commands start by the content of the file found in PATH,
+// regardless of its location, so that machines with the same programs agree. Words that name no program
+// have no field. The identity of a version manager's shim includes the program that it starts, and that of
+// a Python interpreter includes the packages that it can import.
 func (b *Backend) programs(ctx context.Context, words []string) (backend.Identity, error) {
 	var found backend.Identity
 	var installed packages
 	for _, word := range words {
 		program, err := lookPath(word, b.opt.Path, "/")
 		if err != nil {
-			continue // a command does not find it either
+			continue // commands do not find it either
 		}
 		found = append(found, backend.Field{Label: "program " + word, Value: b.contents(program)})
 		target, isShim := b.shimTarget(ctx, word, program)
@@ -48,8 +48,8 @@ func (b *Backend) programs(ctx context.Context, words []string) (backend.Identit
 	return found, nil
 }
 
-// Unidentified returns the words whose programs are shims of version managers that hide
-// which program they start. No key changes when they start another one. It starts nothing.
+// Unidentified returns the words whose programs are shims of version managers that hide which program they
+// start, so that no key changes if they start another one. It starts no program.
 func (b *Backend) Unidentified(words []string) (shims []string) {
 	for _, word := range words {
 		if program, err := lookPath(word, b.opt.Path, "/"); err == nil {
@@ -65,11 +65,11 @@ func (b *Backend) Unidentified(words []string) (shims []string) {
 // pythonName matches the names of interpreters.
 var pythonName = lazyregexp.New(`^(python|pypy)[0-9.]*t?$`)
 
-// isPython reports whether a path is that of an interpreter, by its name.
+// isPython reports whether a path is a Python interpreter, judging by its name.
 func isPython(path string) bool { return pythonName().MatchString(filepath.Base(path)) }
 
-// contents returns the digest of a program. A program that can be started but not read is identified by its
-// state.
+// contents returns the digest of a program. A program that can be executed but not read is identified by
+// its file state.
 func (b *Backend) contents(program string) string {
 	info, err := os.Stat(program)
 	if err != nil {

@@ -33,7 +33,7 @@ func TestOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := local.New(cache.NewMemory(), local.Options{Scratch: dir, Registry: registry, Path: backendtest.Path, Isolation: "none"})
+	b := local.New(cache.NewMemory(), local.Options{Lifecycle: local.Lifecycle{Scratch: dir, Registry: registry}, Probes: local.Probes{Path: backendtest.Path}, Confinement: local.Confinement{Isolation: "none"}})
 	for _, listens := range []bool{false, true} {
 		s, err := b.Open(t.Context(), backend.Spec{Name: "node"})
 		if err != nil {

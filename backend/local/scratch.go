@@ -7,15 +7,16 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
-// scratch is the directory below which workspaces are made.
+// scratch is the directory below which workspaces are created.
 type scratch struct {
 	dir string // as requested
 
 	mu   sync.Mutex
-	real string // "" until it was found
+	real string // "" until find was called
 }
 
-// find returns the directory's real path and makes it if it is not there.
+// find returns the directory's real path, and creates the directory if it is
+// missing.
 func (s *scratch) find() (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,23 +24,23 @@ type session struct {
 	b        *Backend
 	id       string
 	base     string // <scratch>/<id>
-	dir      string // the part of it that commands call the workspace
-	made     bool   // base is ours
+	dir      string // the workspace directory as commands see it
+	made     bool   // base was created by this session
 	mark     mark   // of the session's processes
 	level    isolation.Level
 	readOnly []isolation.Place
 	places   []backend.Place
 
-	work   *workspace.Workspace // nil before it is made and after Close
-	counts kernelCounts         // before anything ran
-	dirty  bool                 // processes can be left
-	since  since                // none of which were begun before
-	closed bool                 // nothing is left
+	work   *workspace.Workspace // nil before creation and after Close
+	counts kernelCounts         // before the first command
+	dirty  bool                 // processes may remain
+	since  since                // no process of the session began earlier
+	closed bool                 // everything was removed
 }
 
 var _ backend.Session = (*session)(nil)
 
-// open opens a session at a level.
+// open opens a session at an isolation level.
 func (b *Backend) open(ctx context.Context, spec backend.Spec, level isolation.Level) (backend.Session, error) {
 	scratch, err := b.scratch.find()
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *session) make(ctx context.Context, spec backend.Spec) error {
 	}
 	if work == nil {
 		work, err = workspace.Make(s.base, s.b.store, nil)
-		// What stands there already is another's and not to be removed.
+		// An existing directory belongs to someone else and must not be removed.
 		s.made = err == nil || !errors.Is(err, fs.ErrExist)
 		if err == nil && s.b.opt.Spares > 0 {
 			err = work.Examine()
@@ -103,7 +103,7 @@ func (s *session) Place(ctx context.Context, inputs ...backend.Input) error {
 func (s *session) Dir() string { return s.dir }
 
 // Collect implements backend.Session. No process of the session runs between
-// two Execs, as workspace.Collect demands.
+// two Execs, as workspace.Collect requires.
 func (s *session) Collect(ctx context.Context, path string) (io.ReadCloser, error) {
 	if s.work == nil {
 		return nil, fmt.Errorf("collecting %q: session: %w", path, fs.ErrClosed)
@@ -124,13 +124,13 @@ func (s *session) Verify(context.Context) error {
 	if s.work == nil {
 		return fmt.Errorf("verifying: session: %w", fs.ErrClosed)
 	}
-	if s.b.inside != nil { // the limits that a container reaches are its own
+	if s.b.inside != nil { // a container has its own limits
 		return backend.Spoiled(s.work.Verify())
 	}
 	return backend.Spoiled(cmp.Or(s.work.Verify(), s.counts.verify()))
 }
 
-// Close implements backend.Session. After a failure it can be called again.
+// Close implements backend.Session. It can be called again after a failure.
 func (s *session) Close(ctx context.Context) error {
 	if s.closed {
 		return nil

@@ -12,15 +12,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// unknownTarget stands in identities for the program that a shim starts if that cannot be found out.
+// unknownTarget replaces the program of a shim in identities if that program is unknown.
 const unknownTarget = "unknown"
 
-// managerCall matches the line by which a shim has its version manager start a program.
+// managerCall matches the line in a shim that calls its version manager to start a program.
 var managerCall = lazyregexp.New(`(?m)^\s*exec\s+"?(?:[^"\s]*/)?([a-z][a-z0-9_-]*)"?\s+exec\s`)
 
-// shimTarget returns the program that a program of PATH starts in its place if it is a shim of a
-// version manager. An interpreter behind a script with an unknown layout is queried for its
-// path. Only programs in PATH are queried, which the user chose. "" means unknown.
+// shimTarget returns the program that a shim of a version manager starts. If the layout is unknown and the
+// target is an interpreter, the shim is queried for its path. Only programs in PATH are queried, since the
+// user chose them. "" means unknown.
 func (b *Backend) shimTarget(ctx context.Context, word, program string) (target string, found bool) {
 	if target, found = b.layoutTarget(word, program); found && target == "" && answers(word, program) {
 		target = b.askedTarget(ctx, program)
@@ -28,7 +28,7 @@ func (b *Backend) shimTarget(ctx context.Context, word, program string) (target 
 	return target, found
 }
 
-// answers reports whether a word starts a script that can be asked as an interpreter.
+// answers reports whether a word starts a script that can be queried as an interpreter.
 func answers(word, program string) bool {
 	return isPython(word) && !strings.Contains(word, "/") && scriptText(program) != ""
 }
@@ -57,13 +57,13 @@ func (b *Backend) layoutTarget(word, program string) (target string, found bool)
 	return target, true
 }
 
-// isShim reports whether a program is a shim by its location or by what it is a link to.
+// isShim reports whether a program is a shim, judging by its location or the target of its link.
 func isShim(program string) bool {
 	real, _ := filepath.EvalSymlinks(program)
 	return filepath.Base(filepath.Dir(program)) == "shims" || slices.Contains([]string{"mise", "volta-shim"}, filepath.Base(real))
 }
 
-// scriptText returns the beginning of a script, and "" for any other program.
+// scriptText returns the beginning of a script, or "" for other programs.
 func scriptText(program string) string {
 	f, err := os.Open(program)
 	if err != nil {
@@ -78,7 +78,7 @@ func scriptText(program string) string {
 	return string(text)
 }
 
-// runnable returns path if a program is there.
+// runnable returns path if it is an executable file, and otherwise "".
 func runnable(path string) string {
 	if found, err := lookPath(path, "", "/"); err == nil {
 		return found
@@ -87,8 +87,8 @@ func runnable(path string) string {
 }
 
 // envTarget resolves a shim of pyenv, rbenv, nodenv or the like: ROOT/shims/NAME starts
-// ROOT/versions/VERSION/bin/NAME of the first version that has it. Sessions are in no directory
-// with a version file.
+// ROOT/versions/VERSION/bin/NAME of the first version that has it. Directories of sessions contain no
+// version file.
 func (b *Backend) envTarget(manager, program string) string {
 	name, root := filepath.Base(program), filepath.Dir(filepath.Dir(program))
 	chosen, set := getenv(b.opt.Env, strings.ToUpper(manager)+"_VERSION")
@@ -114,15 +114,15 @@ func (b *Backend) envTarget(manager, program string) string {
 	return ""
 }
 
-// nextInPath finds a program in the directories of PATH without one of them.
+// nextInPath finds a program in the directories of PATH, except one.
 func (b *Backend) nextInPath(name, without string) string {
 	dirs := slices.DeleteFunc(filepath.SplitList(b.opt.Path), func(dir string) bool { return filepath.Clean(dir) == without })
 	found, _ := lookPath(name, strings.Join(dirs, string(filepath.ListSeparator)), "/")
 	return found
 }
 
-// asdfTarget resolves a shim of asdf, which lists the versions that have the program. The
-// environment or the .tool-versions of the home directory choose one.
+// asdfTarget resolves a shim of asdf, which lists the versions that have the program. The environment or
+// .tool-versions in the home directory selects one.
 func (b *Backend) asdfTarget(text, program string) string {
 	home, _ := getenv(b.opt.Env, "HOME")
 	tools, _ := os.ReadFile(filepath.Join(home, ".tool-versions"))
@@ -144,7 +144,7 @@ func (b *Backend) asdfTarget(text, program string) string {
 	return ""
 }
 
-// defaultToolchain matches the line of rustup's settings that names one.
+// defaultToolchain matches the line of rustup's settings that names the default toolchain.
 var defaultToolchain = lazyregexp.New(`(?m)^default_toolchain\s*=\s*"([^"]+)"`)
 
 // rustTarget resolves a program that is a link to rustup.

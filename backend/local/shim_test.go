@@ -42,7 +42,7 @@ func (i installation) identity(word string, env ...string) string {
 	for at := range path {
 		path[at] = i.path(path[at])
 	}
-	b := New(nil, Options{Path: strings.Join(path, ":") + ":/usr/bin:/bin", Env: env})
+	b := New(nil, Options{Probes: Probes{Path: strings.Join(path, ":") + ":/usr/bin:/bin", Env: env}})
 	found, err := b.programs(i.t.Context(), []string{word})
 	if err != nil {
 		i.t.Fatal(err)
@@ -119,7 +119,7 @@ func TestShims(t *testing.T) {
 			t.Errorf("%s: %s", word, got)
 		}
 	}
-	b := New(nil, Options{Path: i.path("shims") + ":" + i.path("bin")})
+	b := New(nil, Options{Probes: Probes{Path: i.path("shims") + ":" + i.path("bin")}})
 	if got := b.Unidentified([]string{"tool", "rustup", "absent"}); len(got) != 1 || got[0] != i.path("shims/tool") {
 		t.Errorf("unidentified: %q", got)
 	}

@@ -11,19 +11,20 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
 
 // sharedPlaces are directories that all programs of the machine write to.
 var sharedPlaces = []string{"/", "/dev/shm", "/home", "/root", "/run", "/tmp", "/var", "/var/run", "/var/tmp"}
 
-// shown returns what commands can read because the configuration names it, also where
-// commands are not isolated and can read more. Directories of the system are left out,
-// as are programs, which the identity has, and directories that a line for the shell has
-// among its words: isolated commands do not see those.
+// shown returns the files and directories that commands can read because the configuration
+// names them, even if commands are not isolated and can read more. It omits directories of
+// the system, programs, which are in the identity, and directories among the words of a
+// shell line, which isolated commands do not see.
 func (b *Backend) shown(lines, values []string) []backend.Shown {
 	var all []backend.Shown
 	below := func(path string, dirs []string) bool {
-		return slices.ContainsFunc(dirs, func(dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") })
+		return slices.ContainsFunc(dirs, func(dir string) bool { return subpath.Contains(dir, path) })
 	}
 	add := func(name, path string) {
 		known := func(s backend.Shown) bool { return s.Path == path }
@@ -79,8 +80,8 @@ func isPath(argument string) bool {
 	return filepath.IsAbs(argument) && len(placesOf(argument)) > 0
 }
 
-// wordsOf returns the words of a line for a shell that can be absolute paths. A word that
-// output is redirected to is not read.
+// wordsOf returns the words of a shell line that can be absolute paths, except targets of
+// redirections.
 func wordsOf(line string) []string {
 	var words []string
 	for line != "" {

@@ -23,8 +23,8 @@ func TestShown(t *testing.T) {
 		}
 	}
 	o := Options{
-		Scratch: t.TempDir(), Isolation: "none",
-		Readable: []string{dir + "/models"}, ReadableNames: []string{"~/models"}, Unhashed: []string{dir + "/other"},
+		Lifecycle:   Lifecycle{Scratch: t.TempDir()},
+		Confinement: Confinement{Isolation: "none", Readable: []string{dir + "/models"}, ReadableNames: []string{"~/models"}, Unhashed: []string{dir + "/other"}},
 	}
 	open := New(nil, o)
 	o.Isolation, o.Tried = "full", true

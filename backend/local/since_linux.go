@@ -13,13 +13,12 @@ var (
 	numbersFile = procFile{name: "/proc/sys/kernel/pid_max"}
 )
 
-// since is a moment in the numbering of processes. The kernel hands numbers out
-// in turn, so that until they have gone round, whatever was begun later has a
-// higher one; reading what thousands of older processes carry would take longer
-// than most commands do.
+// since is a moment in the numbering of processes. The kernel assigns ascending numbers, so that until
+// they wrap around, all processes that begin later have higher numbers. Examining thousands of older
+// processes would take longer than most commands.
 type since struct {
-	pid   int    // of a process begun then; 0 means unknown
-	forks uint64 // since boot, up to a moment before
+	pid   int    // number of a process begun then; 0 means unknown
+	forks uint64 // forks since boot, up to shortly before
 }
 
 // forksSinceBoot counts processes and threads, of all namespaces; 0 means unknown.
@@ -32,10 +31,10 @@ func forksSinceBoot() (n uint64) {
 	return n
 }
 
-// countAge limits how long an answer about the whole machine can serve as an answer about an earlier moment.
+// countAge limits how long a count of the whole machine is valid for an earlier moment.
 const countAge = time.Second
 
-// count is an answer about the whole machine that only ever grows.
+// count caches a count of the whole machine that never decreases.
 type count struct {
 	ask func() uint64
 
@@ -44,15 +43,15 @@ type count struct {
 	when time.Time
 }
 
-// before returns what was the answer at some time before now, but not long ago.
+// before returns the count at some recent moment before now.
 func (c *count) before() uint64 {
 	return c.within(countAge)
 }
 
-// now returns what is the answer.
+// now returns the current count.
 func (c *count) now() uint64 { return c.within(0) }
 
-// within returns what was the answer at some time, no longer ago than age.
+// within returns the count at some moment within the last age.
 func (c *count) within(age time.Duration) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,16 +61,17 @@ func (c *count) within(age time.Duration) uint64 {
 	return c.last
 }
 
-// forksAge limits the age of a count of forks that shows whether numbers have wrapped around: no machine
-// hands out thousands of them in that time.
+// forksAge limits the age of a fork count that shows whether numbers have wrapped around: no machine
+// assigns thousands of numbers in that time.
 const forksAge = 10 * time.Millisecond
 
-// forks counts those of the machine. A count serves all commands that are begun within a second: then more
-// forks seem to have happened since, and the search looks at all processes a little earlier than necessary.
+// forks is the machine's fork count. Commands that begin within the same second share a count: more forks
+// then seem to have happened since, so searches fall back to all processes slightly earlier than
+// necessary.
 var forks = count{ask: forksSinceBoot}
 
-// span returns the lowest and the highest number that a process begun between s
-// and now can have; ok is false when the numbers can have gone round since.
+// span returns the lowest and the highest number that a process begun between s and now can have; ok is
+// false if the numbers may have wrapped around since.
 func (s since) span() (first, last int, ok bool) {
 	if s.pid == 0 || s.forks == 0 {
 		return 0, 0, false
@@ -84,7 +84,7 @@ func (s since) span() (first, last int, ok bool) {
 	return s.pid, last, true
 }
 
-// lastNumber returns the process number that was handed out last, in this namespace; 0 means unknown.
+// lastNumber returns the last assigned process number in this namespace; 0 means unknown.
 func lastNumber() (n int) {
 	loadFile.ask(func(average []byte) {
 		average = bytes.TrimRight(average, "\n")

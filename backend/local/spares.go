@@ -10,8 +10,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
-// spares are workspaces without a session, which the next session can have: their sessions left them as they
-// were made. The registry lists them under these sessions.
+// spares holds workspaces that sessions left untouched, for reuse by later sessions. The registry lists
+// them under their former sessions.
 type spares struct {
 	mu   sync.Mutex
 	list []spare
@@ -23,8 +23,8 @@ type spare struct {
 	work *workspace.Workspace
 }
 
-// keep takes the workspace of a session that ended, if it is untouched and there
-// are not enough of them yet, and reports whether it did.
+// keep adds the workspace of an ended session if it is untouched and there is room, and reports whether it
+// did.
 func (s *spares) keep(id string, work *workspace.Workspace, most int) bool {
 	s.mu.Lock()
 	full := len(s.list) >= most
@@ -38,8 +38,8 @@ func (s *spares) keep(id string, work *workspace.Workspace, most int) bool {
 	return true
 }
 
-// acquire moves a spare to base, for a session that the registry lists already, and returns nil if no spare can
-// be moved.
+// acquire moves a spare to base, for a session that the registry already lists. It returns nil if no spare
+// can be moved.
 func (s *spares) acquire(base string, registry *backend.Registry) (*workspace.Workspace, error) {
 	for {
 		one, ok := s.pop()
@@ -82,8 +82,7 @@ func unlist(registry *backend.Registry, id string) error {
 	return registry.Remove(id)
 }
 
-// Close removes what was kept for later sessions. No session may be open or
-// opened later.
+// Close removes the kept workspaces. No session may be open, or be opened later.
 func (b *Backend) Close(context.Context) error {
 	var failed error
 	for {

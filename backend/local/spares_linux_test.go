@@ -34,7 +34,7 @@ func TestSpares(t *testing.T) {
 				t.Fatal(err)
 			}
 			scratch := filepath.Join(dir, "scratch")
-			b := local.New(cache.NewMemory(), local.Options{Scratch: scratch, Registry: registry, Path: backendtest.Path, Spares: 1, Isolation: "none"})
+			b := local.New(cache.NewMemory(), local.Options{Lifecycle: local.Lifecycle{Scratch: scratch, Registry: registry, Spares: 1}, Probes: local.Probes{Path: backendtest.Path}, Confinement: local.Confinement{Isolation: "none"}})
 			first := runIn(t, b, script)
 			if got := first.again; got != again {
 				t.Errorf("used again: %v, want %v", got, again)

@@ -165,7 +165,7 @@ func acting(t *testing.T, ctx context.Context, level isolation.Level, name strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, local.Options{Isolation: string(level), Scratch: t.TempDir(), Path: backendtest.Path}, backend.Spec{})
+	s := open(t, local.Options{Confinement: local.Confinement{Isolation: string(level)}, Lifecycle: local.Lifecycle{Scratch: t.TempDir()}, Probes: local.Probes{Path: backendtest.Path}}, backend.Spec{})
 	exit, err := s.Exec(ctx, backend.Command{
 		Argv: []string{program}, Env: []string{"PATH=" + backendtest.Path, actVariable + "=" + name}, Output: output,
 	})

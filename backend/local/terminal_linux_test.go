@@ -49,7 +49,7 @@ func TestWithTerminal(t *testing.T) {
 	for _, level := range isolation.Levels() {
 		t.Run(level, func(t *testing.T) {
 			need(t, isolation.Level(level))
-			b := local.New(cache.NewMemory(), local.Options{Isolation: level, Scratch: t.TempDir(), Path: backendtest.Path})
+			b := local.New(cache.NewMemory(), local.Options{Confinement: local.Confinement{Isolation: level}, Lifecycle: local.Lifecycle{Scratch: t.TempDir()}, Probes: local.Probes{Path: backendtest.Path}})
 			for _, attack := range terminalAttacks {
 				if attack.isolated && level == string(isolation.None) {
 					continue

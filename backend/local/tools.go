@@ -8,9 +8,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// Tools returns variables, KEY=value, that lead commands to the caller's programs, uv to the caller's cache
-// and interpreters, and rustup to the caller's toolchains: sessions have a separate home directory, where
-// they would find none. lookup reads the caller's environment.
+// Tools returns variables, KEY=value, that point commands to the caller's programs, uv to the caller's
+// cache and interpreters, and rustup to the caller's toolchains, which they would not find in a session's
+// separate home directory. lookup reads the caller's environment.
 func Tools(lookup func(string) (string, bool)) []string {
 	var tools []string
 	if path, ok := lookup("PATH"); ok {
@@ -33,15 +33,14 @@ func Tools(lookup func(string) (string, bool)) []string {
 	)
 }
 
-// leads are the variables that say where uv, and the interpreter that it finds, look for
-// what they start.
+// leads lists the variables that determine where uv, and the interpreter that it finds, look for programs.
 var leads = lazyregexp.New(`^(PATH|HOME|TMPDIR|LANG|LC_.*|LD_.*|DYLD_.*|UV_.*|XDG_.*|CONDA_.*|PYENV_.*|VIRTUAL_ENV|SSL_.*|(?i:[a-z]+_proxy))$`)
 
-// Leads reports whether finding an interpreter heeds a variable: no other one is in its
-// environment.
+// Leads reports whether a variable affects finding an interpreter: only such variables are in the
+// environment of the search.
 func Leads(variable string) bool { return leads().MatchString(variable) }
 
-// leading returns the variables of env, KEY=value, that lead.
+// leading returns the variables of env, KEY=value, for which Leads is true.
 func leading(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")

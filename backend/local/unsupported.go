@@ -11,13 +11,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 )
 
-// errUnsupported is why nothing runs here: sessions are process groups, and their
-// leftovers are found by what children inherit, on Unix systems.
+// errUnsupported is the error for every use: sessions need process groups, and
+// attributes that children inherit, of Unix systems.
 var errUnsupported error = &backend.ToolError{
 	Tool: "backend local", Err: errors.New("it does not run on " + runtime.GOOS), Hint: "use a docker backend",
 }
 
-// PrivateNetwork returns why commands get no private network.
+// PrivateNetwork returns an error: this system has no private networks.
 func PrivateNetwork() error { return errUnsupported }
 
 func (b *Backend) open(context.Context, backend.Spec, isolation.Level) (backend.Session, error) {
@@ -26,12 +26,12 @@ func (b *Backend) open(context.Context, backend.Spec, isolation.Level) (backend.
 
 type interpreter struct{}
 
-// Interpreter would return the interpreter that uv chooses.
+// Interpreter returns an error.
 func (b *Backend) Interpreter(context.Context) (path, version string, err error) {
 	return "", "", errUnsupported
 }
 
-// Platform would return what the interpreter is for.
+// Platform returns an error.
 func (b *Backend) Platform(context.Context) (string, error) { return "", errUnsupported }
 
 func (b *Backend) version(context.Context, string) (string, error) { return "", errUnsupported }
@@ -48,5 +48,5 @@ func systemPlaces() []isolation.Place { return nil }
 
 func lookPath(string, string, string) (string, error) { return "", errUnsupported }
 
-// Reap would end what a dead run left. Nothing can have been left here.
+// Reap returns an error: no run can have left a session here.
 func Reap(context.Context, backend.Entry) error { return errUnsupported }

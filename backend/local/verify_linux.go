@@ -9,9 +9,9 @@ import (
 	"sync"
 )
 
-// oomKills counts how often the kernel killed a process of this one's control group, or else of the machine,
-// for lack of memory; forksDenied counts how often the group was at its limit on processes. Both are 0 if
-// the kernel does not report them.
+// oomKills counts how often the kernel killed a process of this process's control group, or else of the
+// machine, for lack of memory; forksDenied counts how often the group reached its limit on processes. Both
+// are 0 if the kernel does not report them.
 var (
 	oomKills    = count{ask: eventsOf("memory", "memory.events", "memory.oom_control", "oom_kill", "/proc/vmstat")}
 	forksDenied = count{ask: eventsOf("pids", "pids.events", "pids.events", "max", "")}
@@ -22,7 +22,7 @@ type kernelCounts struct{ oomKills, forksDenied uint64 }
 
 func countsBefore() kernelCounts { return kernelCounts{oomKills.before(), forksDenied.before()} }
 
-// verify returns an error if the kernel has counted more failures since before.
+// verify returns an error if the kernel has counted more failures since then.
 func (before kernelCounts) verify() error {
 	switch {
 	case oomKills.now() != before.oomKills:
@@ -33,9 +33,8 @@ func (before kernelCounts) verify() error {
 	return nil
 }
 
-// eventsOf reads the number behind name in the events of this process's control
-// group: the file unified in version 2, legacy in version 1, and fallback where
-// there is neither, as in the root group.
+// eventsOf reads the counter name from the events of this process's control group: from the file unified
+// in version 2, legacy in version 1, and fallback if neither exists, as in the root group.
 func eventsOf(controller, unified, legacy, name, fallback string) func() uint64 {
 	file := sync.OnceValue(func() *procFile {
 		groups, _ := os.ReadFile("/proc/self/cgroup")

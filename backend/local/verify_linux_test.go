@@ -81,10 +81,9 @@ func TestEventsOf(t *testing.T) {
 	}
 }
 
-// The first limit leaves a busy machine the time to start a shell.
 func TestStoppedUntilItsLimit(t *testing.T) {
 	t.Parallel()
-	s := openSession(t, Options{Grace: time.Millisecond})
+	s := openSession(t, Options{Lifecycle: Lifecycle{Grace: time.Millisecond}})
 	exit := backend.Exit{TimedOut: true}
 	for limit := time.Second; exit.TimedOut && !exit.Stopped && limit < time.Minute; limit *= 4 { // a busy machine needs longer to get there
 		exit, _ = shell(t, s, "kill -STOP $$", limit)
@@ -153,7 +152,7 @@ func TestInherited(t *testing.T) {
 // otherwise reaches none: commands run by two callers with equal identities have equal limits.
 func TestInheritedHardLimits(t *testing.T) {
 	if dir := os.Getenv("FEVALGRAPH_TEST_LIMITED"); dir != "" {
-		b := New(cache.NewMemory(), Options{Path: os.Getenv("PATH"), Scratch: dir, Isolation: "none"})
+		b := New(cache.NewMemory(), Options{Probes: Probes{Path: os.Getenv("PATH")}, Lifecycle: Lifecycle{Scratch: dir}, Confinement: Confinement{Isolation: "none"}})
 		s, err := b.Open(t.Context(), backend.Spec{Name: "node"})
 		if err != nil {
 			t.Fatal(err)

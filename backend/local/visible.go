@@ -14,6 +14,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/local/isolation"
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
 
 // systemPlaces returns the parts of the machine that every command can read, where they exist.
@@ -31,8 +32,8 @@ var systemPlaces = sync.OnceValue(func() []isolation.Place {
 	return places
 })
 
-// secrets returns what of these the system closes to ordinary users, such as passwords and host
-// keys. A command that runs as root could read it.
+// secrets returns the parts of systemPlaces that are closed to ordinary users, such as passwords and host
+// keys. A command that runs as root could read them.
 var secrets = sync.OnceValue(func() []string {
 	secrets := closedBelow("/etc", 100, true)
 	for _, dir := range []string{"/opt", "/usr/local"} { // they can be large
@@ -41,9 +42,9 @@ var secrets = sync.OnceValue(func() []string {
 	return secrets
 })
 
-// closedBelow returns the files in dir, at most depth levels below it, that ordinary users cannot
-// read, and with dirs the directories that they can neither list nor enter. Programs that were
-// installed with a strict umask are in such directories.
+// closedBelow returns the files in dir, at most depth levels below it, that ordinary users cannot read,
+// and, if dirs is true, the directories that they can neither list nor enter. Programs that were installed
+// with a strict umask are in such directories.
 func closedBelow(dir string, depth int, dirs bool) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil || depth == 0 {
@@ -67,11 +68,11 @@ func closedBelow(dir string, depth int, dirs bool) []string {
 // uvCache is the variable that names uv's cache.
 const uvCache = "UV_CACHE_DIR"
 
-// isolate changes cmd, whose environment is complete, so that it runs isolated.
+// isolate changes cmd to run isolated. Its environment must be complete.
 func (s *session) isolate(cmd *exec.Cmd, c backend.Command, private bool) (*isolation.Process, error) {
 	view := isolation.View{Writable: s.work.Parts(), Temp: s.work.Temp(), PrivateNetwork: private, Hidden: s.b.hidden()}
 	if len(s.places) > 0 {
-		view.Writable = []string{s.work.Home(), s.work.Temp()} // the rest is where its places are
+		view.Writable = []string{s.work.Home(), s.work.Temp()} // the rest of the workspace is at its places
 	}
 	for _, p := range s.places {
 		source, _, err := s.work.Real(p.Path)
@@ -102,7 +103,7 @@ func (s *session) isolate(cmd *exec.Cmd, c backend.Command, private bool) (*isol
 	return isolation.Command(cmd, s.b.isolator, s.level, view)
 }
 
-// above returns the directories of the workspace above what is read-only, as far as they are there.
+// above returns the existing directories of the workspace above read-only paths.
 func (s *session) above() []string {
 	var names, dirs []string
 	for _, p := range s.readOnly {
@@ -111,7 +112,7 @@ func (s *session) above() []string {
 		}
 	}
 	for _, name := range workspace.Above(names) {
-		// A link, also on the way, would lead elsewhere.
+		// A link in the path would lead elsewhere.
 		if dir := filepath.Join(s.dir, name); isReal(dir) {
 			dirs = append(dirs, dir)
 		}
@@ -128,7 +129,7 @@ func isReal(dir string) bool {
 	return err == nil && info.IsDir()
 }
 
-// realDirectory makes a directory, if it is not there, and returns its path without links.
+// realDirectory creates a directory if it is missing, and returns its path without links.
 func realDirectory(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
@@ -136,7 +137,8 @@ func realDirectory(dir string) (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// closed returns directories that no command sees, except for deeper paths that are named to it.
+// closed returns directories that no command sees, except deeper paths that its arguments or environment
+// name.
 func (b *Backend) closed() []string {
 	closed := append([]string{b.scratch.real}, b.opt.Hidden...)
 	if b.opt.Home != "" {
@@ -188,20 +190,20 @@ func (s *session) visible(cmd *exec.Cmd, c backend.Command) []isolation.Place {
 	return places
 }
 
-// outside reports whether path can be shown to a command that it is named to. The
-// workspace is shown anyway, and what is in it could be a link by the submission.
+// outside reports whether path can be shown to a command whose arguments or environment name it. The
+// workspace is shown anyway, and could contain links made by the submission.
 func (s *session) outside(path string) bool {
 	return filepath.IsAbs(path) && !ownInside(path) && !strings.HasPrefix(filepath.Clean(path)+"/", s.base+"/")
 }
 
-// ownInside reports whether path is below a directory that is another one for each command.
+// ownInside reports whether path is below a directory that differs between commands.
 func ownInside(path string) bool {
 	below := func(dir string) bool { return strings.HasPrefix(path+"/", dir+"/") }
 	return below("/proc") || below("/dev") && !below("/dev/shm")
 }
 
-// placesOf returns where path is shown: under its name and, so that links lead on, at its real path. A path
-// that does not exist is shown nowhere.
+// placesOf returns the paths at which path is shown: its name and, so that links work, its real path. A
+// missing path is not shown.
 func placesOf(path string) []isolation.Place {
 	real, err := filepath.EvalSymlinks(path)
 	switch {
@@ -213,8 +215,8 @@ func placesOf(path string) []isolation.Place {
 	return []isolation.Place{{Source: real, Target: real}, {Source: real, Target: path}}
 }
 
-// unlessClosed returns where path is shown, if neither it nor the target of its links would show what is
-// closed.
+// unlessClosed returns the paths at which path is shown, unless it or the target of its links would reveal
+// a closed path.
 func (b *Backend) unlessClosed(path string) []isolation.Place {
 	places := placesOf(path)
 	if b.covers(path) || len(places) > 0 && b.covers(places[0].Source) {
@@ -223,8 +225,8 @@ func (b *Backend) unlessClosed(path string) []isolation.Place {
 	return places
 }
 
-// tool returns where path is shown, with the rest of the program or of the Python environment that it
-// belongs to, as far as that shows nothing closed.
+// tool returns the paths at which path is shown, with the rest of its program or Python environment,
+// except parts that would reveal a closed path.
 func (b *Backend) tool(path string) []isolation.Place {
 	found := b.unlessClosed(path)
 	for _, dir := range b.managed(path) {
@@ -246,16 +248,14 @@ func (b *Backend) tool(path string) []isolation.Place {
 	return found
 }
 
-// knownInterpreter returns the path of the Python that uv chose, if it has chosen one.
+// knownInterpreter returns the path of the Python that uv chose, or "" if it has not been queried.
 func (b *Backend) knownInterpreter() string {
 	b.probe.Lock()
 	defer b.probe.Unlock()
 	return b.python.path
 }
 
-// covers reports whether dir is closed, or something below it.
+// covers reports whether dir or a path below it is closed.
 func (b *Backend) covers(dir string) bool {
-	return dir == "/" || slices.ContainsFunc(b.closed(), func(closed string) bool {
-		return closed == dir || strings.HasPrefix(closed, dir+"/")
-	})
+	return dir == "/" || slices.ContainsFunc(b.closed(), func(closed string) bool { return subpath.Contains(dir, closed) })
 }

@@ -17,41 +17,41 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/internal/proof"
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
-// Options configure a Backend.
+// Options configures a Backend.
 type Options struct {
 	Client *reapi.Client
 	Sender *cache.Sender // of the client
-	Store  cache.Store   // that inputs come from, and what sandboxes leave goes to
+	Store  cache.Store   // source of inputs, and destination of the outputs of sandboxes
 	// Name is the backend's address, for messages.
 	Name string
-	// Platform are the properties that an engine chooses workers by, sorted by name.
+	// Platform contains the properties by which the engine selects workers, sorted by name.
 	Platform []Property
 	// Host describes how machines are used. Its Run is set by New.
 	Host wire.Host
-	// Program is the file of fevalgraph for the workers' system, and Judge of go-judge; "" is
-	// a backend without a sandbox.
+	// Program is the file of fevalgraph for the workers' system, and Judge the file of go-judge; "" means no
+	// sandbox.
 	Program, Judge string
+	Limits
+	// Notice tells the user that the engine refuses actions, and that it accepts them again. It is called
+	// under a lock, and can be nil.
+	Notice func(text string)
+	facts.Source
+}
+
+// Limits contains the limits on actions, and on waiting for an engine.
+type Limits struct {
 	// InFlight limits the actions at a time.
 	InFlight int
-	// MaxTimeout is the longest limit that the engine takes of an action.
+	// MaxTimeout is the maximum timeout of an action that the engine accepts.
 	MaxTimeout time.Duration
-	// Patience limits how long a server can be away, have no workers or take no action before work is given
-	// up.
+	// Patience limits how long a server can be unreachable, have no workers or refuse actions before work is
+	// given up.
 	Patience time.Duration
-	// MaxState bounds what one command leaves to the next, in bytes.
+	// MaxState limits the bytes that one command leaves for the next.
 	MaxState int64
-	// Notice tells the user that the engine takes no more actions, and that it does again. It
-	// is called under a lock, and can be nil.
-	Notice func(text string)
-	// Facts is the file of the machines' answers, sealed at Place. NotAsked is the error for an
-	// unanswered question if machines cannot be queried; nil queries them.
-	Facts    string
-	Place    proof.Place
-	NotAsked error
 }
 
 // Property is a property of a platform.
@@ -66,11 +66,11 @@ type Backend struct {
 
 	asking sync.Mutex // one caller at a time queries the machines
 
-	confirmed atomic.Bool // a worker of this run has the known identity
+	confirmed atomic.Bool // a worker of this run had the known identity
 
 	mu        sync.Mutex
-	wrong     error                     // what is known is not what workers are
-	opened    map[[sha256.Size]byte]int // sessions, by what opens them
+	wrong     error                     // the known identity differs from the workers'
+	opened    map[[sha256.Size]byte]int // number of sessions with equal specs
 	snapshots map[string]*snapshot
 }
 
@@ -89,7 +89,7 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 	return b.identity(ctx, facts.Identity)
 }
 
-// identity returns an identity with the properties that select workers.
+// identity adds the properties that select workers to an identity.
 func (b *Backend) identity(ctx context.Context, what string) (backend.Identity, error) {
 	f, err := b.know(ctx, what)
 	if err != nil {
@@ -115,7 +115,7 @@ func (b *Backend) Capabilities() backend.Capabilities {
 			return f.Identity, err
 		},
 		Isolation: func() string {
-			level, _ := b.facts.Get(facts.Isolation) // what has run has run on a worker that said it
+			level, _ := b.facts.Get(facts.Isolation) // work has already run on a worker with this answer
 			return level.Text
 		},
 		GPU: func(ctx context.Context) error {
@@ -140,10 +140,10 @@ func (b *Backend) Platform(ctx context.Context) (string, error) {
 	return f.Text, err
 }
 
-// asking bounds how long a worker can take to say what it is: it runs commands for that.
+// asking limits how long a worker can take to report its identity, for which it runs commands.
 const asking = 10 * time.Minute
 
-// know answers a question about the workers: from memory, or by one of them.
+// know answers a question about the workers from stored facts, or queries a worker.
 func (b *Backend) know(ctx context.Context, what string) (facts.Fact, error) {
 	if answer, ok := b.facts.Get(what); ok {
 		return answer, nil
@@ -172,13 +172,13 @@ func (b *Backend) know(ctx context.Context, what string) (facts.Fact, error) {
 	return r.Facts[what], nil
 }
 
-// begin makes known what every session needs to know.
+// begin determines the facts that every session needs.
 func (b *Backend) begin(ctx context.Context) error {
 	_, err := b.know(ctx, wire.Place)
 	return err
 }
 
-// idLength is that of the names of workspaces, which leave room for sockets in them.
+// idLength is the length of workspace names, short enough for paths of sockets in them.
 const idLength = 10
 
 // Open implements backend.Backend.
@@ -201,7 +201,7 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 	return s, nil
 }
 
-// sessionID names a session: another one for each that is opened in a run.
+// sessionID returns an id for a session that is unique within the run.
 func (b *Backend) sessionID(spec backend.Spec) string {
 	sum := sha256.Sum256(wire.Encode([]any{b.opt.Host.Run, spec}))
 	b.mu.Lock()

@@ -23,9 +23,9 @@ type attributes struct {
 	CA              string         `hcl:"ca" keys:"-"`      // files; "" means the system's authorities, and no certificate
 	Certificate     string         `hcl:"certificate" keys:"-"`
 	Key             string         `hcl:"key" keys:"-"`
-	MaxTimeout      time.Duration  `hcl:"max_timeout"`       // of an action, as the engine allows it
-	Patience        time.Duration  `hcl:"patience" keys:"-"` // for servers and workers that are away
-	MaxState        int64          `hcl:"max_state"`         // bytes that a command leaves to the next
+	MaxTimeout      time.Duration  `hcl:"max_timeout"`       // maximum timeout of an action on the engine
+	Patience        time.Duration  `hcl:"patience" keys:"-"` // for unreachable servers and workers
+	MaxState        int64          `hcl:"max_state"`         // bytes that a command leaves for the next
 	Scratch         string         `hcl:"scratch"`           // directory of the workers' machines
 	Path            string         `hcl:"path"`              // PATH there
 	Versions        []string       `hcl:"versions"`
@@ -67,7 +67,8 @@ func block() lang.BackendKind {
 	}}
 }
 
-// complete rejects what no row can, and writes names of headers in small letters.
+// complete rejects invalid combinations that no single row can reject, and
+// converts names of headers to lower case.
 func complete(b *lang.Block, made *lang.Backend, a any) {
 	r := a.(*attributes)
 	made.Judges = r.GoJudge != ""

@@ -19,7 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
-// compose makes the messages of an action and returns its digest.
+// compose encodes the messages of an action and returns its digest.
 func (b *Backend) compose(w *work, timeout time.Duration) (cache.Digest, error) {
 	if w.blobs == nil {
 		w.blobs = reapi.Messages{}
@@ -79,7 +79,7 @@ func (b *Backend) platformText() string {
 	return strings.Join(words, ",")
 }
 
-// supply makes the server have all that an action needs.
+// supply uploads the content that an action needs and the server lacks.
 func (b *Backend) supply(ctx context.Context, w *work) error {
 	if err := b.opt.Sender.Outputs(ctx, b.opt.Store, w.needs...); err != nil {
 		return err
@@ -106,13 +106,13 @@ func (b *Backend) supply(ctx context.Context, w *work) error {
 	return nil
 }
 
-// files are programs of this machine that actions get: a cache.Source.
+// files contains programs of this machine for actions. It is a cache.Source.
 type files struct {
 	mu    sync.Mutex
 	paths map[string]cache.Digest
 }
 
-// digest returns the digest of a file, which it reads once.
+// digest returns the digest of a file, which it hashes only once.
 func (f *files) digest(path string) (cache.Digest, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

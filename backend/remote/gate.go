@@ -7,30 +7,31 @@ import (
 	"time"
 )
 
-// gate bounds how many actions are under way. An engine that takes no more halves the bound;
-// each action that it takes afterwards raises it a little, up to the most.
+// gate limits the number of concurrent actions. When the engine refuses an action, the limit
+// is halved; each accepted action raises it a little, up to the maximum.
 type gate struct {
 	most float64
 
 	mu      sync.Mutex
 	bound   float64
 	going   int
-	until   time.Time     // before which none is let in
-	changed chan struct{} // closed, and made again, when one can go in
-	since   time.Time     // when the engine refused the first action after it last took one; zero if it takes them
-	noticed bool          // notice has reported that
+	until   time.Time     // time before which no action is admitted
+	changed chan struct{} // closed and replaced when an action may be admitted
+	since   time.Time     // when the engine refused the first action after the last accepted one; zero while it accepts actions
+	noticed bool          // the refusal was reported to notice
 	notice  func(text string)
 }
 
-// longestPause bounds how long an engine is left alone on its own request.
+// longestPause limits the pause that an engine can request.
 const longestPause = time.Minute
 
 func newGate(most int, notice func(text string)) *gate {
 	return &gate{most: float64(most), bound: float64(most), changed: make(chan struct{}), notice: notice}
 }
 
-// busy returns since when the engine has taken no action, or the zero time if it takes
-// them or executes one of this backend: that one makes room when it ends.
+// busy returns the time since which the engine has refused all actions. It returns the zero
+// time if the engine accepts actions, or executes one of this backend, which makes room when
+// it ends.
 func (g *gate) busy() time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -40,7 +41,7 @@ func (g *gate) busy() time.Time {
 	return g.since
 }
 
-// enter waits for a turn.
+// enter waits until an action is admitted.
 func (g *gate) enter(ctx context.Context) error {
 	for {
 		g.mu.Lock()
@@ -69,12 +70,13 @@ func (g *gate) enter(ctx context.Context) error {
 type answer int
 
 const (
-	unanswered answer = iota // the engine was not queried, or could not be reached
+	unanswered answer = iota // no request was made, or the engine was unreachable
 	taken
-	refused // the engine takes no more actions
+	refused // the engine accepts no more actions
 )
 
-// leave gives the turn back. wait is how long an engine that refused asks to be left alone.
+// leave ends an action that enter admitted. wait is the pause that a refusing engine
+// requested.
 func (g *gate) leave(a answer, wait time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -68,9 +68,14 @@ func newBackend(s *kind.Site, b *lang.Backend) (*Backend, error) {
 	}
 	s.OnClose(client.Close)
 	o := Options{
-		Client: client, Sender: reapi.NewSender(client), Store: s.Store, Name: b.Addr(), Program: program, Judge: r.GoJudge,
-		InFlight: inFlight, MaxTimeout: r.MaxTimeout, Patience: r.Patience, MaxState: r.MaxState,
-		Host: wire.Host{Scratch: r.Scratch, Path: r.Path, Python: b.Python, Versions: r.Versions, Isolation: r.Isolation, JudgeVersions: r.GoJudgeVersions},
+		Client:  client,
+		Sender:  reapi.NewSender(client),
+		Store:   s.Store,
+		Name:    b.Addr(),
+		Program: program,
+		Judge:   r.GoJudge,
+		Limits:  Limits{InFlight: inFlight, MaxTimeout: r.MaxTimeout, Patience: r.Patience, MaxState: r.MaxState},
+		Host:    wire.Host{Scratch: r.Scratch, Path: r.Path, Python: b.Python, Versions: r.Versions, Isolation: r.Isolation, JudgeVersions: r.GoJudgeVersions},
 	}
 	if s.Notice != nil {
 		o.Notice = func(text string) { s.Notice("backend " + b.Addr() + ": " + text) }
@@ -158,7 +163,7 @@ func prove(ctx context.Context, s *kind.Site, b *lang.Backend) (string, error) {
 	if !can.Executes {
 		return "", fmt.Errorf("%s executes no actions: it is a cache", endpoint)
 	}
-	state, err := os.MkdirTemp("", "fevalgraph-doctor-") // what is known of workers proves nothing
+	state, err := os.MkdirTemp("", "fevalgraph-doctor-") // stored facts about workers prove nothing here
 	if err != nil {
 		return "", err
 	}

@@ -10,16 +10,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
 )
 
-// OtherError reports that a worker is not what the backend's workers were. What it has to do is
-// broken: keys were made of something else.
+// OtherError means that a worker's identity differs from the identity in keys. Its work is broken.
 type OtherError struct{ Host, Backend, Difference string }
 
 func (e *OtherError) Error() string {
 	return fmt.Sprintf("worker %s differs from earlier workers of backend %s: %s; if all of them changed, run again; if they differ, distinguish them by platform", e.Host, e.Backend, e.Difference)
 }
 
-// expected returns the identity that a worker must have. Only an action that brings go-judge can report that
-// of its sandbox, and it runs nothing else.
+// expected returns the identity that a worker must have. Only an action that contains go-judge can report
+// the identity of its sandbox, and it runs nothing else.
 func (b *Backend) expected(judge bool) (map[string]facts.Fact, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -29,7 +28,7 @@ func (b *Backend) expected(judge bool) (map[string]facts.Fact, error) {
 }
 
 // other returns the error of a worker with another identity. If no worker of this run has had the known
-// identity, the worker's replaces it for the next run, and this run does nothing else.
+// identity, the new one replaces it for the next run, and this run executes nothing more.
 func (b *Backend) other(expected map[string]facts.Fact, r *wire.Result) error {
 	what := slices.Sorted(maps.Keys(r.Different))[0]
 	err := &OtherError{r.Host, b.opt.Name, facts.Difference(what, expected[what], r.Different[what])}

@@ -24,25 +24,25 @@ type work struct {
 	name    string // for messages
 	task    wire.Task
 	notes   io.Writer      // can be nil
-	expects bool           // the worker has to be what is known of workers
-	judge   bool           // the action has go-judge
-	limit   time.Duration  // of what the task runs; 0 means no limit
+	expects bool           // the worker must have the known identity
+	judge   bool           // the action contains go-judge
+	limit   time.Duration  // timeout of the task's program; 0 means no limit
 	entries []cache.Entry  // of the input root, next to the program and the task
-	needs   []cache.Output // of the store, that the server has to have
-	blobs   reapi.Messages // likewise, in memory
-	has     []cache.Digest // that only the server has
+	needs   []cache.Output // digests in the store that the server needs
+	blobs   reapi.Messages // as needs, but in memory
+	has     []cache.Digest // digests that only the server has
 }
 
-// overhead bounds the time of an action besides what its task runs: fetching inputs, making a workspace,
+// overhead limits the time of an action besides its task's program: fetching inputs, creating a workspace,
 // identifying the machine.
 const overhead = 10 * time.Minute
 
-// tries bound how often an action is tried whose machine, or whose blobs, were lost. The
-// engine has tried each more than once by then.
+// tries limits the attempts at an action whose machine or blobs were lost. The engine itself has tried
+// each attempt more than once.
 const tries = 3
 
-// refusals bound how often an action is tried that the engine refuses as busy while it takes others:
-// something about the action can be too large for it.
+// refusals limits the attempts at an action that the engine refuses as busy while it accepts others: the
+// action may be too large for it.
 const refusals = 10
 
 // perform executes an action. If the task fails, its error is returned.
@@ -117,14 +117,14 @@ func (b *Backend) perform(ctx context.Context, w *work) (*wire.Result, error) {
 	}
 }
 
-// isGone reports whether the server lost what only it had: trying again cannot help.
+// isGone reports whether the server lost content that only it had, so that a retry cannot help.
 func isGone(blobs, has []cache.Digest) bool {
 	return slices.ContainsFunc(blobs, func(d cache.Digest) bool { return slices.Contains(has, d) })
 }
 
-// attempt uploads what the server lacks and has the action executed once.
+// attempt uploads content that the server lacks, and executes the action once.
 func (b *Backend) attempt(ctx context.Context, w *work, action cache.Digest, timeout time.Duration, again bool) (r *wire.Result, err error) {
-	if again { // its answer might have been lost, and not the action
+	if again { // the answer may have been lost, not the action
 		if found, err := b.opt.Client.ActionResult(ctx, action); err == nil && found != nil {
 			if r, err := b.read(ctx, found); err == nil && r.Failure == nil {
 				return r, nil
@@ -176,10 +176,10 @@ func (b *Backend) note(w *work, text string) {
 	}
 }
 
-// slow is the time in the queue after which a note reports that an action waits.
+// slow is the time in the queue after which a note reports that an action is waiting.
 const slow = 10 * time.Second
 
-// queue notes that an action waits for a worker.
+// queue notes that an action is waiting for a worker.
 type queue struct {
 	began time.Time
 	note  func(string)

@@ -18,24 +18,24 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// snapshot is a directory that a command prepared, which the server has. It is made again
-// when the server has lost it.
+// snapshot is a directory that a command prepared and that is stored on the server. It is
+// prepared again if the server loses it.
 type snapshot struct {
 	name string
 	cmd  backend.Command // without writers
 
-	mu   sync.Mutex // one caller at a time makes it
+	mu   sync.Mutex // held by the caller that prepares it
 	made *builtSnapshot
 }
 
-// builtSnapshot is a snapshot that was made.
+// builtSnapshot is a prepared snapshot.
 type builtSnapshot struct {
 	Snapshot wire.Snapshot
-	Text     []byte // of its index
+	Text     []byte // encoded index
 	Pieces   []cache.Digest
 }
 
-// Prepare implements backend.Backend. What an earlier run prepared is used as long as the
+// Prepare implements backend.Backend. A snapshot of an earlier run is used as long as the
 // server has it.
 func (b *Backend) Prepare(ctx context.Context, name string, cmd backend.Command) (id string, exit backend.Exit, err error) {
 	if err := b.begin(ctx); err != nil {
@@ -74,8 +74,8 @@ func (b *Backend) Prepare(ctx context.Context, name string, cmd backend.Command)
 	return id, exit, nil
 }
 
-// prepare runs a command that prepares something. What it makes is nil if it did not exit
-// with 0.
+// prepare runs a command that prepares a snapshot. The snapshot is nil if the command did
+// not exit with 0.
 func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command) (*builtSnapshot, backend.Exit, error) {
 	id := strings.ToLower(rand.Text()[:idLength])
 	exec := cmd
@@ -105,7 +105,8 @@ func (b *Backend) lacks(ctx context.Context, blobs []cache.Digest) (bool, error)
 	return len(missing) > 0, err
 }
 
-// current returns a snapshot as it is now. If lost turned out to be lost, it is made again.
+// current returns the current version of a snapshot. If that is still lost, which the
+// server has lost, it is prepared again.
 func (b *Backend) current(ctx context.Context, id string, lost *builtSnapshot) (*builtSnapshot, error) {
 	b.mu.Lock()
 	s := b.snapshots[id]
@@ -142,7 +143,7 @@ func (b *Backend) remember(name string, m *builtSnapshot) error {
 	return err
 }
 
-// recall returns what an earlier run prepared, or nil.
+// recall returns the snapshot of an earlier run, or nil.
 func (b *Backend) recall(name string) *builtSnapshot {
 	m := &builtSnapshot{}
 	if json.Unmarshal(b.opt.Place.Read(b.remembered(name)), m) != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend"
 	"github.com/fevalgraph/fevalgraph/backend/backendtest"
+	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/backend/remote"
 	"github.com/fevalgraph/fevalgraph/backend/remote/remotehost"
 	"github.com/fevalgraph/fevalgraph/backend/remote/wire"
@@ -100,10 +101,15 @@ func (s *site) open(t *testing.T, change func(*remote.Options)) (*remote.Backend
 	t.Cleanup(func() { client.Close() })
 	store := cache.NewMemory()
 	o := remote.Options{
-		Client: client, Sender: reapi.NewSender(client), Store: store, Name: "remote.tests", Platform: s.platform,
-		Host:    wire.Host{Scratch: s.scratch, Path: backendtest.Path},
-		Program: s.program, InFlight: 8, MaxTimeout: time.Hour, Patience: time.Minute, MaxState: 1 << 30,
-		Facts: filepath.Join(t.TempDir(), "facts.json"),
+		Client:   client,
+		Sender:   reapi.NewSender(client),
+		Store:    store,
+		Name:     "remote.tests",
+		Platform: s.platform,
+		Host:     wire.Host{Scratch: s.scratch, Path: backendtest.Path},
+		Program:  s.program,
+		Limits:   remote.Limits{InFlight: 8, MaxTimeout: time.Hour, Patience: time.Minute, MaxState: 1 << 30},
+		Source:   facts.Source{Facts: filepath.Join(t.TempDir(), "facts.json")},
 	}
 	if change != nil {
 		change(&o)

@@ -10,7 +10,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Sandbox returns the backend as a sandbox: its programs run in go-judge, which actions bring.
+// Sandbox returns the backend as a sandbox: its programs run in go-judge, which is an input of
+// the actions.
 func (b *Backend) Sandbox() backend.Sandbox { return sandbox{b} }
 
 type sandbox struct{ b *Backend }
@@ -40,7 +41,7 @@ func (s sandbox) Run(ctx context.Context, programs ...backend.Program) ([]backen
 	return r.Endings, s.keep(ctx, r)
 }
 
-// keep puts what programs left into the store.
+// keep adds the outputs of programs to the store.
 func (s sandbox) keep(ctx context.Context, r *wire.Result) error {
 	there := map[cache.Digest]bool{}
 	for _, blob := range r.Blobs {
@@ -61,7 +62,7 @@ func (s sandbox) keep(ctx context.Context, r *wire.Result) error {
 		if err != nil {
 			return err
 		}
-		s.b.opt.Sender.Has(cache.Output{Digest: d}) // the next program is the output of a compiler
+		s.b.opt.Sender.Has(cache.Output{Digest: d}) // the output of a compiler is the next program
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
-// session is the state that the next command will find, as far as it is known here: no machine has it.
+// session is the part of a session's state that is known here. Between commands, it occupies no machine.
 type session struct {
 	b        *Backend
 	name     string
@@ -28,10 +28,10 @@ type session struct {
 	isolated bool
 	snapshot string // its name; "" means none
 
-	inputs []wire.Input  // all that were placed, in order
-	state  *parcel.Index // what the last command left; nil before the first
-	text   []byte        // of state
-	verify error         // what the machine said after the last command
+	inputs []wire.Input  // all placed inputs, in order
+	state  *parcel.Index // left by the last command; nil before the first
+	text   []byte        // encoded state
+	verify error         // answer of the machine after the last command
 	pieces map[cache.Digest][]byte
 	closed bool
 }
@@ -39,8 +39,7 @@ type session struct {
 // Dir implements backend.Session.
 func (s *session) Dir() string { return s.dir }
 
-// Place implements backend.Session. The next action does it; what cannot be placed is found
-// now.
+// Place implements backend.Session. The next action places the inputs; invalid inputs are found now.
 func (s *session) Place(ctx context.Context, inputs ...backend.Input) error {
 	if s.closed {
 		return fmt.Errorf("placing inputs: session: %w", fs.ErrClosed)
@@ -94,7 +93,7 @@ func (s *session) Exec(ctx context.Context, cmd backend.Command) (backend.Exit, 
 	return r.Exit, s.b.print(ctx, cmd, r)
 }
 
-// step executes an action that places pending inputs and runs a command, if there is one.
+// step executes an action that places pending inputs and runs the command, if any.
 func (s *session) step(ctx context.Context, cmd *backend.Command) (r *wire.Result, err error) {
 	var base *builtSnapshot
 	for range tries {
@@ -159,7 +158,7 @@ func (s *session) work(cmd *backend.Command, base *builtSnapshot) *work {
 	return w
 }
 
-// carry adds pieces that the server has to an action.
+// carry adds pieces that are on the server to an action.
 func (s *session) carry(w *work, there map[cache.Digest]bool, pieces []cache.Digest) {
 	for _, d := range pieces {
 		if !there[d] {
@@ -181,7 +180,7 @@ func (b *Backend) index(ctx context.Context, r *wire.Result) (x *parcel.Index, t
 	return x, text, err
 }
 
-// print hands on what a command printed.
+// print copies the output of a command to its writers.
 func (b *Backend) print(ctx context.Context, cmd backend.Command, r *wire.Result) error {
 	write := func(to io.Writer, small []byte, pieces []cache.Digest) error {
 		if to == nil {
@@ -243,7 +242,7 @@ func (s *session) collect(ctx context.Context, name string) (io.ReadCloser, erro
 	return s.state.Open(e, source{ctx, s})
 }
 
-// find looks a regular file up, behind no symbolic link.
+// find looks up a regular file without following symbolic links.
 func (s *session) find(name string) (*parcel.Entry, error) {
 	at := ""
 	elements := strings.Split(name, "/")
@@ -270,7 +269,7 @@ func (s *session) find(name string) (*parcel.Entry, error) {
 	return nil, fs.ErrNotExist
 }
 
-// source has what is in pieces, which the server has, and in inputs.
+// source reads content from pieces, which are on the server, and from inputs.
 type source struct {
 	ctx context.Context
 	s   *session
@@ -279,8 +278,7 @@ type source struct {
 // maxPieces limits the pieces that a session keeps in memory.
 const maxPieces = 4
 
-// Piece implements parcel.Source. Collected files are adjacent, so that a
-// piece is fetched once.
+// Piece implements parcel.Source. Collected files are adjacent, so each piece is fetched once.
 func (f source) Piece(d cache.Digest) (io.ReadCloser, error) {
 	text, ok := f.s.pieces[d]
 	if !ok {
@@ -296,7 +294,7 @@ func (f source) Piece(d cache.Digest) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(text)), nil
 }
 
-// Content implements parcel.Source: what a command left as it was placed.
+// Content implements parcel.Source, for inputs that commands left unchanged.
 func (f source) Content(d cache.Digest) (io.ReadCloser, error) {
 	for _, in := range f.s.inputs {
 		if in.Tree.IsZero() && cache.SumBytes(in.Content) == d {
@@ -319,7 +317,7 @@ func (s *session) Verify(context.Context) error {
 	return s.verify
 }
 
-// Close implements backend.Session. There is nothing to end.
+// Close implements backend.Session. It has nothing to end.
 func (s *session) Close(context.Context) error {
 	s.closed, s.state, s.text, s.pieces = true, nil, nil, nil
 	return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// adopt takes over clusters of dead runs that can do the pool's work.
+// adopt takes over clusters of dead runs that the pool can use.
 func (p *Pool) adopt(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -34,8 +34,8 @@ func (p *Pool) adopt(ctx context.Context) {
 	}
 }
 
-// patience limits how long a provider that does not answer is queried about a cluster that might be reused,
-// and pause is the time between queries. A launch instead would wait, too.
+// patience limits how long a provider that does not answer is queried about a cluster that might be
+// reused, and pause is the time between queries. A launch would also have to wait for it.
 const (
 	patience = 5 * time.Minute
 	pause    = 2 * time.Second
@@ -53,8 +53,7 @@ func (p *Pool) stateOf(ctx context.Context, cluster string) State {
 	return state
 }
 
-// serves reports whether a worker of a cluster seems to be there, without the provider, which
-// might have to be waited for.
+// serves reports whether a worker of a cluster seems to run, without waiting for the provider.
 func (p *Pool) serves(ctx context.Context, cluster string) bool {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
@@ -62,7 +61,7 @@ func (p *Pool) serves(ctx context.Context, cluster string) bool {
 	return there
 }
 
-// adoptOne takes over the cluster of a lease, if it can do the pool's work.
+// adoptOne takes over the cluster of a lease, if the pool can use it.
 func (p *Pool) adoptOne(ctx context.Context, l Lease) {
 	if l.Kind != p.kind || l.Run == p.opt.Run || l.Ending {
 		return

@@ -13,14 +13,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// provider is an API server with the request for its clusters.
+// provider implements Provider with an API server and the task for its clusters.
 type provider struct {
 	client *api.Client
 	own    *localServer // nil if the configuration names a server
 	task   api.Task     // without commands
 }
 
-// request makes a request, for which it starts a server that can be started.
+// request makes a request. It starts a local server if necessary.
 func (p *provider) request(ctx context.Context, do func() error) error {
 	err := do()
 	if p.own == nil || !api.Unreachable(err) {
@@ -32,10 +32,10 @@ func (p *provider) request(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// askEvery is the time between requests to a server that is away.
+// askEvery is the interval of requests to an unreachable server.
 const askEvery = 2 * time.Second
 
-// patiently makes a request until the server is there to answer it.
+// patiently repeats a request until the server answers it.
 func (p *provider) patiently(ctx context.Context, do func() error) error {
 	var last error
 	err := retry.Patience{For: retry.Forever, Pause: askEvery}.Do(ctx, api.Unreachable, func() error {
@@ -56,8 +56,8 @@ func (p *provider) Ready(ctx context.Context) error {
 	}))
 }
 
-// Launch implements Provider. It waits for a server that is away, and repeats the request to a server that
-// was restarted meanwhile: names make the request the same.
+// Launch implements Provider. It waits for an unreachable server, and repeats the request if the server
+// was restarted meanwhile: the name of the cluster makes the request idempotent.
 func (p *provider) Launch(ctx context.Context, cluster string, t Task) error {
 	task := p.task
 	task.Name, task.Run = "fevalgraph", t.Run
@@ -126,19 +126,19 @@ func (p *provider) State(ctx context.Context, cluster string) (State, error) {
 	return Gone, nil
 }
 
-// logLines are read of a job that failed, of which some are SkyPilot's.
+// logLines is how many lines of a failed job's log are read; some are SkyPilot's own.
 const logLines = 25
 
 // Failed implements Provider.
 func (p *provider) Failed(ctx context.Context, cluster string) error {
 	jobs, err := p.client.Queue(ctx, cluster)
 	if err != nil || len(jobs) == 0 || !jobs[0].Status.Ended() {
-		return nil // State knows when it is gone
+		return nil // State reports if the cluster is gone
 	}
 	var log bytes.Buffer
 	err = p.client.Logs(ctx, &log, cluster, jobs[0].ID, logLines, false)
 	said := api.Said(log.String())
-	if last := said[strings.LastIndexByte(said, '\n')+1:]; last != said { // it says most
+	if last := said[strings.LastIndexByte(said, '\n')+1:]; last != said { // the most informative one
 		said = last + "\n" + said
 	}
 	if jobs[0].Status == api.JobFailedSetup {

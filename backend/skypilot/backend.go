@@ -43,7 +43,7 @@ func (b pooled) Capabilities() backend.Capabilities {
 			return f.Identity, err
 		},
 		Isolation: func() string {
-			level, _ := b.facts.Get(facts.Isolation) // what has run has run on a cluster that said it
+			level, _ := b.facts.Get(facts.Isolation) // work has already run on a cluster with this answer
 			return level.Text
 		},
 	}
@@ -67,7 +67,7 @@ func (b pooled) Platform(ctx context.Context) (string, error) {
 	return f.Text, err
 }
 
-// preparation is a preparation of sessions. It is made on each cluster.
+// preparation is a preparation of sessions. It runs on each cluster.
 type preparation struct {
 	name string
 	cmd  backend.Command
@@ -93,7 +93,7 @@ func (b pooled) Prepare(ctx context.Context, name string, cmd backend.Command) (
 	return "", exit, err
 }
 
-// alone waits until no other caller prepares the cluster.
+// alone waits until no other caller is preparing the cluster.
 func (c *cluster) alone(ctx context.Context) (done func(), err error) {
 	select {
 	case c.preparing <- struct{}{}:
@@ -103,7 +103,7 @@ func (c *cluster) alone(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// prepare repeats on a cluster what was prepared on others, once its identity is verified.
+// prepare runs all preparations on a cluster, after verifying its identity.
 func (c *cluster) prepare(ctx context.Context) error {
 	if err := c.pool.verify(ctx, c, true); err != nil {
 		return err

@@ -15,19 +15,19 @@ type attributes struct {
 	API             string        `hcl:"api" keys:"-"`      // address of SkyPilot's API server, or LocalAPI
 	Spot            bool          `hcl:"spot" keys:"-"`     // preemptible machines
 	ClusterSetup    []string      `hcl:"cluster_setup"`     // commands on each cluster before its worker starts
-	Deadline        time.Duration `hcl:"deadline" keys:"-"` // for a cluster to be there
+	Deadline        time.Duration `hcl:"deadline" keys:"-"` // for launching a cluster
 	Idle            time.Duration `hcl:"idle" keys:"-"`     // without work, after which a cluster is ended; 0: at the run's end
-	Keep            time.Duration `hcl:"keep" keys:"-"`     // how long clusters wait for another run; 0: not
+	Keep            time.Duration `hcl:"keep" keys:"-"`     // how long clusters wait for another run; 0 means that they do not wait
 	Autostop        time.Duration `hcl:"autostop" keys:"-"` // after which SkyPilot ends a cluster without a job
 	TimeLimit       time.Duration `hcl:"time_limit"`        // of a job of Slurm; 0: the partition's
-	Price           float64       `hcl:"price" keys:"-"`    // US dollars of a cluster and hour; 0: SkyPilot's catalogue
-	MaxCost         float64       `hcl:"max_cost" keys:"-"` // US dollars of a run; 0: no limit
+	Price           float64       `hcl:"price" keys:"-"`    // US dollars of a cluster per hour; 0 means SkyPilot's catalogue
+	MaxCost         float64       `hcl:"max_cost" keys:"-"` // US dollars of a run; 0 means no limit
 	Versions        []string      `hcl:"versions"`          // shell commands whose output is part of the identity
 	Isolation       string        `hcl:"isolation"`         // as of a local backend
 	GoJudge         string        `hcl:"go_judge"`          // a name on the clusters, or an absolute path on this machine; "" if unset
 	GoJudgeVersions []string      `hcl:"go_judge_versions"`
 	Program         string        `hcl:"program" keys:"-"`    // fevalgraph for the clusters; "" means the running program
-	SSHConfig       string        `hcl:"ssh_config" keys:"-"` // "" is SkyPilot's for Slurm, else ssh's own
+	SSHConfig       string        `hcl:"ssh_config" keys:"-"` // "" means SkyPilot's for Slurm, and otherwise ssh's own
 }
 
 // localAPI means SkyPilot's API server on this machine, started if none answers.

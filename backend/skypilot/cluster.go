@@ -27,7 +27,7 @@ type cluster struct {
 	pool   *Pool
 	lease  Lease
 	client *worker.Client
-	asked  func() (State, error) // the provider, not too often
+	asked  func() (State, error) // queries the provider, with a limited rate
 
 	// Guarded by the pool's lock.
 	used     int // slots
@@ -35,15 +35,15 @@ type cluster struct {
 	lost     bool
 	prepared map[string]bool
 
-	preparing chan struct{}         // has a value while something is prepared, or verified
-	reported  map[string]facts.Fact // what it said of itself; guarded by preparing
+	preparing chan struct{}         // has a value during preparation or verification
+	reported  map[string]facts.Fact // facts that it reported; guarded by preparing
 }
 
-// home is the directory of the user that a cluster's jobs run as. HOME is another one on
-// Slurm, which differs between jobs and logins.
+// home returns the home directory of the user of a cluster's jobs. On Slurm, HOME is another directory,
+// which differs between jobs and logins.
 const home = `home=$(getent passwd "$(id -u)" | cut -d: -f6); home=${home:-$HOME}; `
 
-// job returns the script that a cluster runs: it waits for the program, and becomes a worker.
+// job returns the script that a cluster runs: it waits for the program, and then runs it as a worker.
 func (o *Options) job(name, program string) string {
 	flags := []string{"worker", "--dir", `"$dir"`, "--listen", `"$address:0"`, "--idle", max(o.Keep, minIdle).String()}
 	for _, f := range [][2]string{{"--python", o.Python}, {"--isolation", o.Isolation}} {
@@ -80,22 +80,22 @@ PATH=$HOME/.local/bin:$PATH
 `, home, name, program, strings.Join(flags, " "))
 }
 
-// minIdle is the minimum time that a worker waits for a run that can have been killed and restarted.
+// minIdle is the minimum time that a worker waits for a run, which may have been killed and restarted.
 const minIdle = 10 * time.Minute
 
 func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// carriesGoJudge reports whether go-judge is a file of this machine that clusters get.
+// carriesGoJudge reports whether go-judge is a file of this machine that is copied to clusters.
 func (o *Options) carriesGoJudge() bool { return strings.ContainsRune(o.GoJudge, os.PathSeparator) }
 
-// keptPrograms counts the days that a program stays in a home directory after its last upload. No
-// worker runs that long.
+// keptPrograms is how many days a program stays in a home directory after its last upload. No worker runs
+// that long.
 const keptPrograms = 30
 
-// push brings a program to the cluster, unless it is there.
+// push copies a program to the cluster, unless it is already there.
 func (o *Options) push(ctx context.Context, name, file, digest, target string) error {
 	script := home + fmt.Sprintf(`umask 077; mkdir -p "$home/.fevalgraph/bin" "$home/.fevalgraph/%s"; b="$home/.fevalgraph/bin/%s"; `, name, digest)
-	// A home that clusters share outlives them: programs that no cluster got for a month go.
+	// A shared home directory outlives clusters, so programs that were not uploaded for a month are removed.
 	script += fmt.Sprintf(`find "$home/.fevalgraph/bin" -type f ! -name %s -mtime +%d -exec rm -f {} + 2>/dev/null; `, digest, keptPrograms)
 	link := ""
 	if target != "" {
@@ -129,13 +129,13 @@ func fileDigest(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// launch makes a cluster and connects to its worker. The lease exists, even after errors,
-// as long as the cluster.
+// launch launches a cluster and connects to its worker. The lease exists as long as the cluster, even
+// after errors.
 func (p *Pool) launch(ctx context.Context) (*cluster, error) {
 	o := &p.opt
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Deadline, fmt.Errorf("no cluster within the backend's deadline of %v", o.Deadline))
 	defer cancel()
-	if err := o.Provider.Ready(ctx); err != nil { // there is nothing to end
+	if err := o.Provider.Ready(ctx); err != nil { // no cluster exists yet
 		return nil, fmt.Errorf("launching a cluster: %w", err)
 	}
 	lease := Lease{
@@ -162,7 +162,7 @@ func (p *Pool) launch(ctx context.Context) (*cluster, error) {
 	return c, nil
 }
 
-// connect attaches to the worker of a cluster, which gets its program first.
+// connect copies the program to a cluster and attaches to its worker.
 func (p *Pool) connect(ctx context.Context, lease Lease) (*cluster, error) {
 	o := &p.opt
 	if err := o.push(ctx, lease.Cluster, o.Program, p.program, ""); err != nil {
@@ -173,7 +173,7 @@ func (p *Pool) connect(ctx context.Context, lease Lease) (*cluster, error) {
 			return nil, fmt.Errorf("sending go-judge: %w", err)
 		}
 	}
-	// The job can begin: all that it needs exists.
+	// The job can start: all files that it needs exist.
 	if _, err := o.Remote.Run(ctx, lease.Cluster, home+fmt.Sprintf(`: >"$home/.fevalgraph/%s/ready"`, lease.Cluster), nil); err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func (p *Pool) connect(ctx context.Context, lease Lease) (*cluster, error) {
 	return c, nil
 }
 
-// address returns the address that the worker of a cluster has printed, if it has.
+// address returns the address that the worker of a cluster has printed, or "".
 func (o *Options) address(ctx context.Context, cluster string) (a workerhost.Address, there bool, err error) {
 	text, err := o.Remote.Run(ctx, cluster, home+fmt.Sprintf(`cat "$home/.fevalgraph/%s/%s" 2>/dev/null; true`, cluster, workerhost.AddressFile), nil)
 	if text = bytes.TrimSpace(text); err != nil || len(text) == 0 {
@@ -206,7 +206,7 @@ func (o *Options) address(ctx context.Context, cluster string) (a workerhost.Add
 	return a, true, nil
 }
 
-// address waits for the worker to say how to reach it.
+// address waits for the worker to print its address.
 func (c *cluster) address(ctx context.Context) (a workerhost.Address, err error) {
 	for asked := time.Now(); ; {
 		a, there, err := c.pool.opt.address(ctx, c.lease.Cluster)
@@ -216,7 +216,7 @@ func (c *cluster) address(ctx context.Context) (a workerhost.Address, err error)
 		if state, err := c.asked(); err == nil && state == Gone {
 			return a, errors.New("the cluster went away before its worker started")
 		}
-		if time.Since(asked) > 15*time.Second { // which costs seconds there
+		if time.Since(asked) > 15*time.Second { // since a failed login takes seconds
 			asked = time.Now()
 			if err := c.pool.opt.Provider.Failed(ctx, c.lease.Cluster); err != nil {
 				return a, err
@@ -228,8 +228,8 @@ func (c *cluster) address(ctx context.Context) (a workerhost.Address, err error)
 	}
 }
 
-// askProvider returns a function that asks the provider for the cluster's state, and
-// returns the last answer while that is young.
+// askProvider returns a function that asks the provider for the cluster's state, and caches the answer for
+// a while.
 func (c *cluster) askProvider(every time.Duration) func() (State, error) {
 	var mu sync.Mutex
 	var at time.Time

@@ -7,7 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// spend counts what an ended cluster has cost.
+// spend adds the cost of an ended cluster.
 func (p *Pool) spend(l Lease) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -16,8 +16,8 @@ func (p *Pool) spend(l Lease) {
 	}
 }
 
-// affords refuses a launch that could make the run spend more than it may: the cluster
-// counts as if it ran for an hour. That is reserved for it.
+// affords returns an error for a launch that could exceed the run's maximum cost,
+// assuming that the cluster runs for an hour. Otherwise, it reserves that cost.
 func (p *Pool) affords() (reserved float64, err error) {
 	o := &p.opt
 	if o.MaxCost == 0 {

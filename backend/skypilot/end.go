@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// End ends a cluster, and removes its lease once it is not there any more.
+// End ends a cluster, and removes its lease when it no longer exists.
 func (o *Options) End(ctx context.Context, l Lease) error {
 	ctx, cancel := context.WithTimeout(ctx, endDeadline)
 	defer cancel()
@@ -27,8 +27,8 @@ func (o *Options) End(ctx context.Context, l Lease) error {
 // endDeadline bounds how long ending a cluster can take.
 const endDeadline = 3 * time.Minute
 
-// dropped marks a cluster as unused, and ends it. The lock is
-// held. Close ends what it still finds.
+// dropped marks a cluster as unused, and ends it. The caller must hold the
+// lock. Close ends clusters that are left.
 func (p *Pool) dropped(c *cluster) {
 	if c.lost {
 		return
@@ -54,7 +54,7 @@ func (p *Pool) drop(c *cluster) {
 	}
 }
 
-// end ends a cluster. Close tries once more if it fails.
+// end ends a cluster. Close retries a failure.
 func (p *Pool) end(ctx context.Context, l Lease) error {
 	err := p.opt.End(ctx, l)
 	if err != nil {
@@ -65,7 +65,7 @@ func (p *Pool) end(ctx context.Context, l Lease) error {
 	return err
 }
 
-// endIdle ends clusters that had no work for as long as Options.Idle.
+// endIdle ends clusters that had no work for Options.Idle.
 func (p *Pool) endIdle(ctx context.Context) {
 	tick := time.NewTicker(max(p.opt.Idle/4, time.Second))
 	defer tick.Stop()

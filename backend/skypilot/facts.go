@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 )
 
-// know answers a question about the pool's machines: from memory, or by one of them.
+// know answers a question about the pool's machines from stored facts, or queries a machine.
 func (p *Pool) know(ctx context.Context, what string) (facts.Fact, error) {
 	if answer, ok := p.facts.Get(what); ok {
 		return answer, nil
@@ -41,15 +41,16 @@ func askMachine(ctx context.Context, c *worker.Client, what string) (facts.Fact,
 	return facts.Ask(ctx, c.Backend(), c.Sandbox(), what)
 }
 
-// otherError reports that a cluster is not what the pool's clusters were.
+// otherError means that a cluster's answer differs from the known fact about the pool's clusters.
 type otherError struct{ cluster, backend, difference string }
 
 func (e *otherError) Error() string {
 	return fmt.Sprintf("cluster %s differs from earlier clusters of backend %s: %s; run again", e.cluster, e.backend, e.difference)
 }
 
-// verify queries a cluster for every known fact of its kind that it has not answered yet. A difference is an
-// error: keys of this run were made of another value. If it replaces, it is remembered for the next run.
+// verify queries a cluster for every known fact of its kind that it has not answered yet. A difference is
+// an error: keys of this run contain another value. If replaces is set, the new value is stored for the
+// next run.
 func (p *Pool) verify(ctx context.Context, c *cluster, replaces bool) error {
 	done, err := c.alone(ctx)
 	if err != nil {

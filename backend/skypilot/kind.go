@@ -33,7 +33,7 @@ func BackendKind() kind.Kind {
 	}
 }
 
-// asks returns the API server that the block names. Calls that only read query it for prices alone.
+// asks returns the API server that the block names. Calls with read access only query it for prices.
 func asks(b *lang.Backend) []string {
 	server := lang.AttributesOf[attributes](b).API
 	if server == localAPI {
@@ -42,7 +42,7 @@ func asks(b *lang.Backend) []string {
 	return []string{"talk to " + server}
 }
 
-// forecast returns how many clusters a pool would have for so much work, if none exists.
+// forecast returns how many clusters a pool would launch for an amount of work.
 func forecast(ctx context.Context, s *kind.Site, b *lang.Backend, nodes int, seconds float64, trusted bool) kind.Launch {
 	sky := lang.AttributesOf[attributes](b)
 	l := kind.Launch{Machines: machinesOf(b), Clusters: Enough(nodes, seconds, b.Machines.Slots, b.Machines.MaxClusters)}
@@ -58,8 +58,7 @@ type poolKey struct {
 	resources lang.Resources
 }
 
-// open makes the backend, and the sandbox, of a block. It does not contact SkyPilot
-// before something runs there.
+// open makes the backend, and the sandbox, of a block. It does not contact SkyPilot before the first use.
 func open(s *kind.Site, b *lang.Backend, _ []string) (plan.Executor, error) {
 	pool, err := kind.Shared(s, poolKey{b.Addr(), b.Machines.Resources}, func() (*Pool, error) { return newPool(s, b) })
 	if err != nil {
@@ -80,22 +79,25 @@ func newPool(s *kind.Site, b *lang.Backend) (*Pool, error) {
 	}
 	asked := &provider{clientOf(sky.API, b.Token, s.LookupEnv), localServerOf(s, sky.API), taskOf(b)}
 	o := Options{
-		Provider: asked, Remote: remoteOf(sky, s.LookupEnv), Store: s.Store, Leases: leasesOf(s), Living: s.Living,
-		Waiting: func() (int, float64) { return s.Backlog(m.Pool) }, Notice: s.Notice,
-		Name: b.Addr(), Project: s.Project(3), Run: s.Run, API: sky.API, Machines: machinesOf(b),
-		Slots: m.Slots, MaxClusters: m.MaxClusters, Deadline: sky.Deadline, Idle: sky.Idle, Keep: sky.Keep,
-		MaxCost: sky.MaxCost, Setup: sky.ClusterSetup,
-		Program: program, Python: b.Python, Isolation: sky.Isolation, Versions: sky.Versions,
-		GoJudge: sky.GoJudge, GoJudgeVersions: sky.GoJudgeVersions, GPUs: m.Resources.Accelerators != "",
+		Provider: asked,
+		Remote:   remoteOf(sky, s.LookupEnv),
+		Store:    s.Store,
+		Leases:   leasesOf(s),
+		Living:   s.Living,
+		Waiting:  func() (int, float64) { return s.Backlog(m.Pool) },
+		Notice:   s.Notice,
+		Labels:   Labels{Name: b.Addr(), Project: s.Project(3), Run: s.Run, API: sky.API, Machines: machinesOf(b)},
+		Limits:   Limits{Slots: m.Slots, MaxClusters: m.MaxClusters, Deadline: sky.Deadline, Idle: sky.Idle, Keep: sky.Keep, MaxCost: sky.MaxCost},
+		Host:     Host{Setup: sky.ClusterSetup, Program: program, Python: b.Python, Isolation: sky.Isolation, Versions: sky.Versions, GoJudge: sky.GoJudge, GoJudgeVersions: sky.GoJudgeVersions, GPUs: m.Resources.Accelerators != ""},
 	}
-	if s.Registry == nil { // nothing will run
+	if s.Registry == nil { // no node will run
 		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("the machines of backend %s are unknown until a run has launched some", b.Addr())}
 	}
 	if s.Registry != nil {
 		o.Hourly = sync.OnceValue(func() *float64 { return hourly(context.Background(), asked, b) })
 	}
 	if strings.HasPrefix(sky.Infra, "slurm") {
-		// SkyPilot's daemons of clusters that start at once on one machine take each other's port.
+		// On one machine, SkyPilot's daemons of clusters that start at the same time compete for a port.
 		if o.Serial, err = kind.Shared(s, serialKey(sky.Infra), func() (chan struct{}, error) { return make(chan struct{}, 1), nil }); err != nil {
 			return nil, err
 		}
@@ -104,7 +106,7 @@ func newPool(s *kind.Site, b *lang.Backend) (*Pool, error) {
 	pool, err := NewPool(o)
 	if err == nil {
 		s.OnClose(func() error {
-			if err := pool.Close(); err != nil { // what was judged is judged
+			if err := pool.Close(); err != nil { // existing verdicts stay valid
 				s.Leftover(err)
 			}
 			return nil
@@ -115,7 +117,7 @@ func newPool(s *kind.Site, b *lang.Backend) (*Pool, error) {
 
 type serialKey string
 
-// clientOf returns a client of a block's API server, as the user that SkyPilot's commands are.
+// clientOf returns a client of a block's API server, with the user of SkyPilot's commands.
 func clientOf(name, token string, lookupEnv func(string) (string, bool)) *api.Client {
 	home, _ := lookupEnv("HOME")
 	user := api.User{Token: token}
@@ -132,7 +134,7 @@ func clientOf(name, token string, lookupEnv func(string) (string, bool)) *api.Cl
 	return api.New(baseOf(name, lookupEnv), user, nil)
 }
 
-// taskOf returns the request to SkyPilot, without what to run.
+// taskOf returns the task for SkyPilot, without commands.
 func taskOf(b *lang.Backend) api.Task {
 	sky, r := lang.AttributesOf[attributes](b), b.Machines.Resources
 	t := api.Task{Resources: api.Resources{
@@ -165,8 +167,8 @@ func machinesOf(b *lang.Backend) string {
 	return text
 }
 
-// remoteOf returns how to reach the clusters. On Slurm that is the login node, whose name in SkyPilot's
-// configuration of ssh is the infra's second part.
+// remoteOf returns how to reach the clusters. On Slurm that is the login node. Its name in SkyPilot's ssh
+// configuration is the second part of infra.
 func remoteOf(sky *attributes, lookupEnv func(string) (string, bool)) SSH {
 	r := SSH{Config: sky.SSHConfig}
 	parts := strings.Split(sky.Infra, "/")
@@ -182,7 +184,7 @@ func remoteOf(sky *attributes, lookupEnv func(string) (string, bool)) SSH {
 	return r
 }
 
-// sshHost matches what ssh takes for a host and not for an option.
+// sshHost matches names that ssh does not parse as options.
 var sshHost = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
 func leasesOf(s *kind.Site) Leases {
@@ -265,7 +267,7 @@ func endClusters(ctx context.Context, s *kind.Site, all bool) (ended []string, e
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			if errs = append(errs, err); ok && err == nil { // else a run has it, or it is gone
+			if errs = append(errs, err); ok && err == nil { // otherwise a run has it, or it is gone
 				ended = append(ended, l.Cluster)
 			}
 		})
@@ -274,13 +276,13 @@ func endClusters(ctx context.Context, s *kind.Site, all bool) (ended []string, e
 	return ended, errors.Join(errs...)
 }
 
-// tokenOf returns the token of SkyPilot's commands, for a cluster whose block can be gone.
+// tokenOf returns the token of SkyPilot's commands, for a cluster whose block may be gone.
 func tokenOf(s *kind.Site) string {
 	token, _ := s.LookupEnv("SKYPILOT_SERVICE_ACCOUNT_TOKEN")
 	return token
 }
 
-// doctorPatience bounds what the doctor waits for a server.
+// doctorPatience limits how long the doctor waits for a server.
 const doctorPatience = 10 * time.Second
 
 // check queries the health of a block's server. It starts none.

@@ -19,21 +19,21 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
-// Lease is a cluster that a project has, or is about to have.
+// Lease is the record of a cluster that a project has, or is about to launch.
 type Lease struct {
 	Cluster  string    `json:"cluster"`
 	API      string    `json:"api"`     // address of the API server that knows it
 	Backend  string    `json:"backend"` // address of the backend that it is for
 	Machines string    `json:"machines"`
-	Kind     string    `json:"kind"` // equal for clusters that can do each other's work
+	Kind     string    `json:"kind"` // equal for interchangeable clusters
 	Run      string    `json:"run"`
 	Asked    time.Time `json:"asked"`
-	Hourly   *float64  `json:"hourly,omitempty"` // US dollars; nil: not known
-	// Kept is until when the cluster waits for another run; zero while a run has it.
+	Hourly   *float64  `json:"hourly,omitempty"` // US dollars; nil if unknown
+	// Kept is the time until which the cluster waits for another run; zero while a run has it.
 	Kept time.Time `json:"kept,omitzero"`
-	// Ending is set while a cluster of a dead run is ended, after which none may adopt it.
+	// Ending is set when a cluster of a dead run is being ended: it must not be adopted any more.
 	Ending bool   `json:"ending,omitempty"`
-	Proof  string `json:"proof,omitempty"` // that this user wrote it
+	Proof  string `json:"proof,omitempty"` // proof that this user wrote it
 }
 
 // Cost returns the cost of the cluster so far, in US dollars.
@@ -50,10 +50,10 @@ type Leases struct {
 	Key backend.SessionKey
 }
 
-// clusterName matches names of clusters. Nothing else must get into a path or a shell.
+// clusterName matches names of clusters. Other names must not get into a path or a shell.
 var clusterName = lazyregexp.New(`^fg-[a-z0-9]{1,16}-[a-z0-9]{6,16}$`)
 
-// newName names a cluster of a project, which is given by some letters.
+// newName returns a name for a cluster of a project. project is an abbreviation.
 func newName(project string) string {
 	return "fg-" + strings.ToLower(project[:min(len(project), 6)]) + "-" + strings.ToLower(rand.Text()[:10])
 }
@@ -76,18 +76,18 @@ func (s Leases) Write(l Lease) error {
 	return nil
 }
 
-// adopt makes the lease of a dead run that of another; ok is false if a third was faster.
+// adopt transfers the lease of a dead run to another run; ok is false if a third run was faster.
 func (s Leases) adopt(ctx context.Context, old Lease, run string) (l Lease, ok bool, err error) {
 	return s.change(ctx, old, func(l *Lease) { l.Run, l.Kept = run, time.Time{} })
 }
 
-// Retire prevents runs from adopting the cluster of a dead run, which is about to be ended; ok is false if a
-// run was faster.
+// Retire prevents adoption of the cluster of a dead run before it is ended; ok is false if a run was
+// faster.
 func (s Leases) Retire(ctx context.Context, old Lease) (l Lease, ok bool, err error) {
 	return s.change(ctx, old, func(l *Lease) { l.Ending, l.Kept = true, time.Time{} })
 }
 
-// change changes a lease unless another has done so since it was read.
+// change changes a lease unless another process has changed it since it was read.
 func (s Leases) change(ctx context.Context, old Lease, to func(*Lease)) (l Lease, ok bool, err error) {
 	lock, err := lockedfile.Wait(ctx, filepath.Join(s.Dir, "lock"))
 	if err != nil {
@@ -103,20 +103,20 @@ func (s Leases) change(ctx context.Context, old Lease, to func(*Lease)) (l Lease
 	return now, err == nil, err
 }
 
-// read returns the lease of a cluster, if this user wrote it.
+// read returns the lease of a cluster if it is proven.
 func (s Leases) read(cluster string) (l Lease, ok bool) {
 	text, err := os.ReadFile(s.path(cluster))
 	ok = err == nil && json.Unmarshal(text, &l) == nil && l.Cluster == cluster && s.proves(l)
 	return l, ok
 }
 
-// proves reports whether a lease has the proof of this user. Without a key no lease has.
+// proves reports whether a lease has this user's proof. Without a key, it returns false.
 func (s Leases) proves(l Lease) bool {
 	want := s.proof(l)
 	return want != "" && subtle.ConstantTimeCompare([]byte(l.Proof), []byte(want)) == 1
 }
 
-// Remove removes the lease of a cluster of which nothing exists any more.
+// Remove removes the lease of a cluster that no longer exists.
 func (s Leases) Remove(cluster string) error {
 	if err := os.Remove(s.path(cluster)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing the lease of cluster %s: %w", cluster, err)
@@ -124,8 +124,8 @@ func (s Leases) Remove(cluster string) error {
 	return nil
 }
 
-// All returns the project's leases. Files without this user's proof are left out: a cloned project must not
-// have clusters ended.
+// All returns the project's leases. It omits files without this user's proof: a cloned project must not be
+// able to end clusters.
 func (s Leases) All() ([]Lease, error) {
 	files, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -155,7 +155,7 @@ func (s Leases) All() ([]Lease, error) {
 	return all, nil
 }
 
-// proof proves a lease as sessions are proved.
+// proof returns the proof of a lease, computed like proofs of sessions.
 func (s Leases) proof(l Lease) string {
 	if len(s.Key) == 0 {
 		return ""

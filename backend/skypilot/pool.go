@@ -15,56 +15,61 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
 	"github.com/fevalgraph/fevalgraph/cache"
-	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
-// Options configure a Pool.
+// Options configures a Pool.
 type Options struct {
 	Provider Provider
 	Remote   Remote
 	Store    cache.Store
 	Leases   Leases
-	// Living reports whether a run of the project is going on.
+	// Living reports whether a run of the project is running.
 	Living func(run string) (bool, error)
-	// NotAsked is the error of questions about machines that are not known, for a caller
-	// that must not launch any; nil lets the pool launch clusters.
-	NotAsked error
-	// Facts is the file in which the pool keeps what its machines said of themselves, sealed
-	// at Place.
-	Facts string
-	Place proof.Place
 	// Waiting returns how many nodes wait for slots, besides those that have requested a slot, and the
-	// seconds that they will take; nil means that none ever wait.
+	// expected duration of their work in seconds; nil means that no nodes wait.
 	Waiting func() (nodes int, seconds float64)
 	// Notice reports the pool's actions to the user; it can be nil.
 	Notice func(text string)
-	// Serial has a value while a cluster is launched, where two at once disturb each other,
-	// and room for one; nil: they do not.
+	// Serial is a channel with capacity 1 that has a value during a launch, if concurrent launches disturb
+	// each other; nil if they do not.
 	Serial chan struct{}
+	Labels
+	Limits
+	Host
+	facts.Source
+}
 
+// Labels name a pool and its clusters.
+type Labels struct {
 	Name     string // the backend's address
-	Project  string // letters that tell projects apart
+	Project  string // letters that identify the project
 	Run      string
 	API      string // address of the API server
-	Machines string // what clusters are made of, for users and to tell kinds apart
+	Machines string // description of the machines, for users and to distinguish kinds
+}
 
-	Slots       int           // sessions at once on a cluster
+// Limits bound the clusters of a pool, and what they cost.
+type Limits struct {
+	Slots       int           // concurrent sessions on a cluster
 	MaxClusters int           // at once
-	Deadline    time.Duration // for a cluster to be there
-	Idle        time.Duration // without work, after which a cluster is ended during a run; 0: at its end
-	Keep        time.Duration // how long clusters wait for another run; 0: not
-	// Hourly returns the US dollars that a cluster costs in an hour; nil: not known.
+	Deadline    time.Duration // for launching a cluster
+	Idle        time.Duration // time without work after which a cluster is ended during a run; 0 means at its end
+	Keep        time.Duration // how long clusters wait for another run; 0 means that they do not wait
+	// Hourly returns the cost of a cluster per hour in US dollars; nil if unknown.
 	Hourly  func() *float64
-	MaxCost float64  // US dollars that a run can spend; 0 means no limit
-	Setup   []string // commands on each cluster before its worker
+	MaxCost float64 // US dollars that a run can spend; 0 means no limit
+}
 
-	Program         string // the file of fevalgraph for the clusters
+// Host describes how clusters are used.
+type Host struct {
+	Setup           []string // commands on each cluster before its worker
+	Program         string   // file of fevalgraph for the clusters
 	Python          string
 	Isolation       string
 	Versions        []string
-	GoJudge         string // a name on the clusters, or a file of this machine; "": none
+	GoJudge         string // a name on the clusters, or a file of this machine; "" means none
 	GoJudgeVersions []string
-	GPUs            bool // clusters have some
+	GPUs            bool // clusters have GPUs
 }
 
 func (o *Options) notice(format string, args ...any) {
@@ -77,21 +82,21 @@ func (o *Options) notice(format string, args ...any) {
 type Pool struct {
 	opt            Options
 	kind           string // see Lease.Kind
-	program, judge string // digests of what clusters get
+	program, judge string // digests of the files that clusters get
 	facts          *facts.File
 
 	mu        sync.Mutex
-	changed   chan struct{} // closed, and made again, when any of this changes
+	changed   chan struct{} // closed and replaced when the state changes
 	clusters  []*cluster
 	launching int
 	waiting   int           // callers of acquire
-	adopting  chan struct{} // closed when leases of dead runs were looked at; nil before that begins
+	adopting  chan struct{} // closed after adoption of clusters; nil before that begins
 	reserved  float64       // US dollars an hour of clusters that are being launched
-	wrong     error         // a cluster was not what this run takes clusters to be
-	failed    error         // the last launch
+	wrong     error         // a cluster differed from the known facts
+	failed    error         // error of the last launch
 	failedAt  time.Time     // when
-	spent     float64       // US dollars, of clusters that were ended
-	left      []Lease       // of clusters that could not be ended
+	spent     float64       // US dollars for ended clusters
+	left      []Lease       // clusters that could not be ended
 	prepared  []preparation
 	closed    bool
 
@@ -131,18 +136,18 @@ func (p *Pool) notify() {
 	p.changed = make(chan struct{})
 }
 
-// launchSeconds is the assumed cost of a launch when it is weighed against waiting, and unknownSeconds that
-// of a node of unknown cost.
+// launchSeconds is the assumed duration of a launch, compared with waiting, and unknownSeconds that of a
+// node with unknown duration.
 const (
 	launchSeconds  = 60
 	unknownSeconds = 10
 )
 
-// failurePause is the time for which a failed launch answers all requests for a cluster.
+// failurePause is how long the error of a failed launch is returned for all requests.
 const failurePause = time.Minute
 
-// acquire takes a slot of a cluster, and has one launched if that is worth it. prefers
-// tells clusters that have something of the caller's already; it can be nil.
+// acquire returns a slot of a cluster, and launches a cluster if that is worthwhile. prefers reports
+// clusters that already have data of the caller; it can be nil.
 func (p *Pool) acquire(ctx context.Context, prefers func(*worker.Client) bool) (*cluster, error) {
 	if p.opt.NotAsked != nil {
 		return nil, p.opt.NotAsked
@@ -158,7 +163,7 @@ func (p *Pool) acquire(ctx context.Context, prefers func(*worker.Client) bool) (
 		p.adopting = make(chan struct{})
 		p.work.Go(func() { p.adopt(context.WithoutCancel(ctx)) })
 	}
-	if adopting := p.adopting; adopting != nil { // one of them can have the caller's work
+	if adopting := p.adopting; adopting != nil { // one of them can contain the caller's work
 		p.mu.Unlock()
 		select {
 		case <-adopting:
@@ -227,11 +232,11 @@ func (p *Pool) choose(prefers func(*worker.Client) bool) *cluster {
 	return best
 }
 
-// wantsMore reports whether another cluster is worth its launch: no cluster exists, or the existing clusters
+// wantsMore reports whether another launch is worthwhile: no cluster exists, or the existing clusters
 // would need longer for the queue.
 func (p *Pool) wantsMore() bool {
 	have := p.living() + p.launching
-	if len(p.clusters)+p.launching >= p.opt.MaxClusters { // a lost cluster can still be there
+	if len(p.clusters)+p.launching >= p.opt.MaxClusters { // a lost cluster can still exist
 		return false
 	}
 	if have == 0 {
@@ -244,14 +249,14 @@ func (p *Pool) wantsMore() bool {
 	if p.opt.Waiting != nil {
 		nodes, seconds = p.opt.Waiting()
 	}
-	// What has asked for a slot is as long as what has not, as far as that is known.
+	// Nodes that requested a slot are assumed to take as long as the others.
 	if nodes > 0 && seconds > 0 {
 		seconds *= float64(nodes+p.waiting) / float64(nodes)
 	}
 	return Enough(nodes+p.waiting, seconds, p.opt.Slots, p.opt.MaxClusters) > have
 }
 
-// Enough returns how many clusters are worth their launch for so many nodes, which take so many seconds
+// Enough returns how many launches are worthwhile for a number of nodes that take a number of seconds
 // together; 0 seconds means unknown.
 func Enough(nodes int, seconds float64, slots, most int) int {
 	if nodes == 0 {
@@ -287,8 +292,8 @@ func (p *Pool) add(ctx context.Context) {
 	p.failed, p.failedAt = err, time.Now()
 }
 
-// launchInTurn launches a cluster when no other launch is in its way, and as long as the run can pay for it:
-// reserved is its possible cost, until it belongs to the pool.
+// launchInTurn launches a cluster after other launches have ended, if the run's maximum cost allows it.
+// Its possible cost is reserved until it belongs to the pool.
 func (p *Pool) launchInTurn(ctx context.Context) (c *cluster, reserved float64, err error) {
 	if p.opt.Serial != nil {
 		select {

@@ -20,7 +20,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// portVariable moves the server of this machine, for SkyPilot's commands, too.
+// portVariable is the variable with the port of this machine's server, which SkyPilot's commands also use.
 const portVariable = "SKYPILOT_API_SERVER_LOCAL_PORT"
 
 // baseOf returns the address of a block's API server.
@@ -32,24 +32,24 @@ func baseOf(name string, lookupEnv func(string) (string, bool)) string {
 	return "http://127.0.0.1:" + cmp.Or(port, "46580")
 }
 
-// localServer is SkyPilot's API server on this machine: a server that answers already, or a server that is
-// started when it is first needed, and ended with the site. Clusters do not need it: a later call that has
-// questions about them starts another. It is safe for concurrent use.
+// localServer is SkyPilot's API server on this machine: a running server, or a server that is started on
+// first use and ended with the site. Clusters do not need it: a later call starts another one to query
+// them. It is safe for concurrent use.
 type localServer struct {
 	site   *kind.Site
 	base   string
 	client *api.Client
-	turn   chan struct{}  // has a value while a caller looks after the server
-	began  *startedServer // nil before one was started
+	turn   chan struct{}  // has a value while a caller checks or starts the server
+	began  *startedServer // nil if none was started
 }
 
 // startedServer is a server that was started: a command in a session of this machine, so that it is
-// listed before it exists, and the next start ends it if this process is killed.
+// registered before it exists, and the next run ends it if this process is killed.
 type startedServer struct {
 	session  backend.Session
 	stop     context.CancelFunc
-	answered bool          // ever
-	ended    chan struct{} // closed when it has
+	answered bool          // it has answered a request
+	ended    chan struct{} // closed when it has ended
 	exit     backend.Exit
 	err      error
 }
@@ -68,11 +68,10 @@ func localServerOf(s *kind.Site, name string) *localServer {
 	return made
 }
 
-// startPatience bounds how long a server can take until it answers: seconds, or minutes
-// on a machine that is busy.
+// startPatience limits how long a server can take until it answers: seconds, or minutes on a busy machine.
 const startPatience = 5 * time.Minute
 
-// ensure returns when a server answers.
+// ensure waits until a server answers, and starts one if necessary.
 func (l *localServer) ensure(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, startPatience, fmt.Errorf("SkyPilot's API server did not answer within %v", startPatience))
 	defer cancel()
@@ -85,7 +84,7 @@ func (l *localServer) ensure(ctx context.Context) error {
 	if l.answers(ctx) {
 		return nil
 	}
-	if l.site.UserState != "" { // two that start at once are in each other's way
+	if l.site.UserState != "" { // concurrent starts disturb each other
 		lock, err := lockedfile.Wait(ctx, filepath.Join(l.site.UserState, "skypilot.lock"))
 		if err != nil {
 			return fmt.Errorf("starting SkyPilot's API server: %w", err)
@@ -130,7 +129,7 @@ func (l *localServer) begin(ctx context.Context) error {
 		return &backend.ToolError{Tool: "sky", Err: errors.New("it is not in PATH"), Hint: skyHint}
 	}
 	l.site.Notice(fmt.Sprintf("starting SkyPilot's API server, since %s does not answer", l.base))
-	here := local.New(l.site.Store, local.Options{Scratch: l.site.Scratch, Registry: l.site.Registry, Isolation: "none", Grace: 5 * time.Second})
+	here := local.New(l.site.Store, local.Options{Lifecycle: local.Lifecycle{Scratch: l.site.Scratch, Registry: l.site.Registry, Grace: 5 * time.Second}, Confinement: local.Confinement{Isolation: "none"}})
 	s, err := here.Open(ctx, backend.Spec{Name: "SkyPilot's API server"})
 	if err != nil {
 		return err
@@ -141,7 +140,7 @@ func (l *localServer) begin(ctx context.Context) error {
 	go func() {
 		defer close(b.ended)
 		b.exit, b.err = s.Exec(running, backend.Command{
-			// What it prints goes to a file, which is there also when this process is not.
+			// Its output goes to a file, which outlives this process.
 			Argv: []string{"sh", "-c", `umask 077; exec "$0" api start --foreground >` + serverLog + ` 2>&1`, sky},
 			Env:  append(os.Environ(), "PYTHONUNBUFFERED=1"),
 		})
@@ -154,7 +153,7 @@ const (
 	serverLog = "server.log"
 )
 
-// failure returns how a server that has ended failed to start; nil if it found another server.
+// failure returns why an ended server failed to start; nil if it found another server.
 func (b *startedServer) failure() error {
 	if b.answered || b.exit.Code == 0 && b.exit.Signal == "" {
 		return b.err
@@ -164,7 +163,7 @@ func (b *startedServer) failure() error {
 	return fmt.Errorf("it ended with %s: %s", cmp.Or(b.exit.Signal, fmt.Sprint("exit code ", b.exit.Code)), strings.Join(lines[max(0, len(lines)-10):], "\n"))
 }
 
-// end ends the server that was started, and all that is of it.
+// end ends the started server with all of its processes and files.
 func (l *localServer) end() error {
 	b := l.began
 	if b == nil {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/backend/facts"
 	"github.com/fevalgraph/fevalgraph/backend/fake"
 	"github.com/fevalgraph/fevalgraph/backend/skypilot"
 	"github.com/fevalgraph/fevalgraph/backend/worker"
@@ -239,17 +240,20 @@ func (p *project) pool(t *testing.T, run string, change func(*skypilot.Options))
 		t.Fatal(err)
 	}
 	o := skypilot.Options{
-		Provider: p.site, Remote: p.site, Store: cache.NewMemory(), Leases: p.leases,
-		Living: func(run string) (bool, error) { return !p.dead[run], nil },
-		Facts:  filepath.Join(p.state, "facts.json"),
-		Hourly: func() *float64 { return nil },
+		Provider: p.site,
+		Remote:   p.site,
+		Store:    cache.NewMemory(),
+		Leases:   p.leases,
+		Living:   func(run string) (bool, error) { return !p.dead[run], nil },
+		Source:   facts.Source{Facts: filepath.Join(p.state, "facts.json")},
+		Limits:   skypilot.Limits{Hourly: func() *float64 { return nil }, Slots: 2, MaxClusters: 1, Deadline: time.Minute},
 		Notice: func(text string) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.notices = append(p.notices, text)
 		},
-		Name: "sky", Project: "abcdef", Run: run, API: "http://api", Machines: "cpu:1",
-		Slots: 2, MaxClusters: 1, Deadline: time.Minute, Program: program,
+		Labels: skypilot.Labels{Name: "sky", Project: "abcdef", Run: run, API: "http://api", Machines: "cpu:1"},
+		Host:   skypilot.Host{Program: program},
 	}
 	if change != nil {
 		change(&o)

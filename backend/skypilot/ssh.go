@@ -20,8 +20,8 @@ import (
 // SSH reaches clusters with the program ssh.
 type SSH struct {
 	Config string // file of its settings; "" is ssh's own
-	// Host is the host for all clusters, such as the login node of a Slurm; "" is one of
-	// the cluster's name, which SkyPilot adds to ssh's settings.
+	// Host is the host for all clusters, such as the login node of a Slurm; "" means a
+	// host named after the cluster, which SkyPilot adds to ssh's settings.
 	Host string
 }
 
@@ -59,7 +59,7 @@ func (s SSH) Run(ctx context.Context, cluster, script string, in io.Reader) ([]b
 	return out, nil
 }
 
-// worded adds the last that ssh said to an error.
+// worded adds the last messages of ssh to an error.
 func worded(err error, host, said string) error {
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
@@ -82,14 +82,14 @@ func (s SSH) Dial(_ context.Context, cluster, address string) (net.Conn, error) 
 	}
 	defer out.Close()
 	said := &capped.Buffer{Head: 1 << 10, Tail: 4 << 10}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, said // files themselves: their ends are seen when the process ends
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, said // not copied by goroutines, so that the end is visible when the process ends
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(&backend.ToolError{Tool: "ssh", Err: err, Hint: "install OpenSSH's client"}, read.Close(), write.Close())
 	}
 	c := &sshConn{File: read, write: write, process: cmd.Process, host: cmd.Args[len(cmd.Args)-1], said: said, ended: make(chan struct{})}
 	go func() {
 		defer close(c.ended)
-		cmd.Wait() // reading says that it ended
+		cmd.Wait() // reading reports the end
 	}()
 	return c, nil
 }
@@ -114,7 +114,7 @@ func (c *sshConn) Write(b []byte) (int, error) {
 	return n, c.because(err)
 }
 
-// because adds to the end of the connection what ssh said when it has ended.
+// because adds the messages of ssh to the error of an ended connection.
 func (c *sshConn) because(err error) error {
 	if err == io.EOF || errors.Is(err, syscall.EPIPE) {
 		<-c.ended

@@ -13,7 +13,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// missing returns those digests that the store lacks.
+// missing returns the digests that the store lacks.
 func (s *Server) missing(ctx context.Context, asked []cache.Digest) ([]cache.Digest, error) {
 	lacks := []cache.Digest{}
 	for _, d := range asked {
@@ -27,7 +27,8 @@ func (s *Server) missing(ctx context.Context, asked []cache.Digest) ([]cache.Dig
 	return lacks, nil
 }
 
-// receive stores the blobs of a body: each is a line with its digest, and its bytes.
+// receive stores the blobs of a body. Each is a line with the digest, followed by the
+// content.
 func (s *Server) receive(r *http.Request) error {
 	body := bufio.NewReaderSize(r.Body, 64<<10)
 	for {
@@ -47,7 +48,7 @@ func (s *Server) receive(r *http.Request) error {
 			return fmt.Errorf("receiving blob %s: %w", want, err)
 		}
 		if got != want {
-			return fmt.Errorf("blob %s arrived as %s: %w", want, got, &cache.MissingError{Digest: want}) // which has it sent again
+			return fmt.Errorf("blob %s arrived as %s: %w", want, got, &cache.MissingError{Digest: want}) // the client sends it again
 		}
 	}
 }
@@ -65,13 +66,13 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, digest string) err
 	defer blob.Close()
 	w.Header().Set("Content-Type", "application/octet-stream")
 	if _, err := io.Copy(w, blob); err != nil {
-		panic(http.ErrAbortHandler) // the client must not take it for the end
+		panic(http.ErrAbortHandler) // the client must not mistake it for the end
 	}
 	return nil
 }
 
-// Blobs up to the first size go with the answer of a run, as long as all of them stay below
-// the second.
+// Maximum size of a blob that is included in the answer of a run, and of all of them
+// together.
 const (
 	inlineBlob = 256 << 10
 	inlineAll  = 8 << 20
@@ -100,7 +101,7 @@ func (s *Server) run(ctx context.Context, programs []backend.Program) (a runAnsw
 	return a, nil
 }
 
-// outputs returns the blobs that programs left.
+// outputs returns the blobs of the programs' outputs.
 func outputs(endings []backend.Ending) map[cache.Digest]bool {
 	all := map[cache.Digest]bool{}
 	for _, e := range endings {

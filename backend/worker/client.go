@@ -22,25 +22,25 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// Access tells a client how to reach a server.
+// Access contains the data that a client needs to reach a server.
 type Access struct {
 	Token string `json:"token"`
 	// Certificate is the SHA-256 of the server's certificate in DER.
 	Certificate [sha256.Size]byte `json:"certificate"`
 }
 
-// ClientOptions configure a Client.
+// ClientOptions configures a Client.
 type ClientOptions struct {
 	Access
 	// Dial connects to the server.
 	Dial func(ctx context.Context) (net.Conn, error)
-	// Unreachable is called each time that the server could not be reached. An error ends the wait, and is
+	// Unreachable is called after each failed attempt to reach the server. An error ends the wait, and is
 	// returned to the caller. It can be nil.
 	Unreachable func(ctx context.Context, err error) error
-	// Patience limits how long a server can be out of reach; 0 means two minutes. Beyond it the machine
-	// counts as lost.
+	// Patience limits how long a server can be unreachable; 0 means two minutes. Beyond it the machine counts
+	// as lost.
 	Patience time.Duration
-	// Beat is the time between signs of life; 0 means ten seconds.
+	// Beat is the interval of heartbeats; 0 means ten seconds.
 	Beat time.Duration
 }
 
@@ -59,11 +59,11 @@ type Client struct {
 
 	mu   sync.Mutex
 	sent int64 // bytes of blobs
-	lost error // why the server counts as lost
+	lost error // why the server counts as lost; nil if it does not
 }
 
-// Connect attaches to a server: sessions that another client left in it can be opened
-// from then on, and that client has no access any more.
+// Connect attaches to a server. From then on, sessions that another client left can be opened, and that
+// client has no access.
 func Connect(ctx context.Context, store cache.Store, o ClientOptions) (*Client, error) {
 	if o.Patience == 0 {
 		o.Patience = 2 * time.Minute
@@ -105,14 +105,14 @@ func (o *Access) pinned(state tls.ConnectionState) error {
 
 var errWrongCertificate = errors.New("the certificate is not that of the worker")
 
-// beat signals the server regularly that the client lives.
+// beat sends heartbeats to the server.
 func (c *Client) beat(ctx context.Context) {
 	tick := time.NewTicker(c.opt.Beat)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			c.sendBody(ctx, http.MethodPost, pathAsk, encode(askRequest{What: askAlive}), func(*http.Response) error { return nil }) // work notices what is wrong
+			c.sendBody(ctx, http.MethodPost, pathAsk, encode(askRequest{What: askAlive}), func(*http.Response) error { return nil }) // other requests report the error
 		case <-ctx.Done():
 			return
 		}
@@ -127,7 +127,7 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Orphaned reports whether a client before this one left a session that the spec opens.
+// Orphaned reports whether an earlier client left a session that the spec opens.
 func (c *Client) Orphaned(spec backend.Spec) bool {
 	return len(c.attached.Orphans) > 0 && slices.Contains(c.attached.Orphans, sha256.Sum256(encode(openRequest{Spec: spec})))
 }
@@ -163,8 +163,8 @@ func (c *Client) ask(ctx context.Context, path string, request, answer any) erro
 	})
 }
 
-// do sends a request until it is answered, or the server counts as lost. Requests can
-// arrive more than once, so they must be idempotent.
+// do repeats a request until it is answered, or the server counts as lost. Requests can arrive more than
+// once, so they must be idempotent.
 func (c *Client) do(ctx context.Context, method, path string, body []byte, read func(*http.Response) error) error {
 	return c.persist(ctx, func() error { return c.sendBody(ctx, method, path, body, read) })
 }
@@ -192,7 +192,7 @@ func (c *Client) persist(ctx context.Context, try func() error) error {
 			return cause
 		}
 		if errors.Is(err, errWrongCertificate) {
-			if c.connected { // it is not the server any more that it was
+			if c.connected { // another server answers at the address
 				return c.lose(&backend.PreemptedError{Err: err})
 			}
 			return err
@@ -214,10 +214,10 @@ func (c *Client) persist(ctx context.Context, try func() error) error {
 	}
 }
 
-// cutError is a request that the connection failed.
+// cutError means that the connection failed during a request.
 type cutError struct {
 	err      error
-	progress bool // something new arrived before that
+	progress bool // new data arrived before that
 }
 
 func (e *cutError) Error() string { return fmt.Sprintf("talking to the worker: %v", e.err) }

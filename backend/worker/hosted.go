@@ -14,18 +14,18 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// hosted is a session of the server's backend, and the calls that were made in it.
+// hosted is a session of the server's backend, with its calls.
 type hosted struct {
 	id     string
-	asked  [sha256.Size]byte // of the openRequest, by which another client adopts it
-	client string            // that owns it; "" once no client does
-	// refused is the client that adopted it and did something else in it than the one
-	// before. The server's lock guards it, id and client.
+	asked  [sha256.Size]byte // digest of the openRequest, by which another client adopts it
+	client string            // owner; "" if it has none
+	// refused is the client that adopted it and made other calls than its predecessor. The server's lock
+	// guards it, id and client.
 	refused string
 	adopted atomic.Bool
 	host    *Host
 
-	opened  chan struct{} // closed when session, or openErr, is there
+	opened  chan struct{} // closed when session or openErr is set
 	giveUp  context.CancelFunc
 	session backend.Session
 	openErr error
@@ -34,20 +34,20 @@ type hosted struct {
 	mu     sync.Mutex
 	calls  []*call
 	early  map[int]bool // calls that were cancelled before they arrived
-	broken bool         // a call was cancelled: no other client can go on with the session
+	broken bool         // a call was cancelled, so no other client can continue the session
 	closed bool
-	work   sync.WaitGroup // of calls
+	work   sync.WaitGroup // waits for running calls
 }
 
 // call is a call that was made, whether or not it has ended.
 type call struct {
-	asked  [sha256.Size]byte // of the callRequest
+	asked  [sha256.Size]byte // digest of the callRequest
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	spool  *spool
 }
 
-// open makes the session. It is the first thing that happens to it.
+// open opens the session. It must be called first.
 func (h *hosted) open(ctx context.Context, spec backend.Spec) {
 	defer close(h.opened)
 	if h.prepare == "" {
@@ -72,17 +72,16 @@ var (
 	errEnded    error = &backend.PreemptedError{Err: errors.New("the worker ended the session")}
 	errNotReady       = errors.New("the session is not open")
 	errOther          = errors.New("another call has this number")
-	// errOtherWork reports that an adopted session did something else than its new client wants.
+	// errOtherWork means that an adopted session made other calls than its new client.
 	errOtherWork = errors.New("the session that an earlier run left did something else")
-	// errRestarted reports that a server does not know a client that was attached.
+	// errRestarted means that a server does not know a client that was attached.
 	errRestarted = errors.New("the worker was started again")
 )
 
-// maxGap bounds how many calls a client can have given up before they arrived.
+// maxGap limits how many calls a client can have cancelled before they arrived.
 const maxGap = 1000
 
-// sound reports whether another client can go on with the session: nothing in it was
-// cancelled, and it could be opened.
+// sound reports whether another client can continue the session: it was opened, and no call was cancelled.
 func (h *hosted) sound() bool {
 	select {
 	case <-h.opened:
@@ -96,8 +95,8 @@ func (h *hosted) sound() bool {
 	return !h.broken && !h.closed
 }
 
-// cancel cancels a call, also a call that has yet to arrive: the request that makes it can be slower than
-// the request that cancels it.
+// cancel cancels a call, even before it has arrived: the request that makes it can be slower than the
+// request that cancels it.
 func (h *hosted) cancel(n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -113,7 +112,7 @@ func (h *hosted) cancel(n int) {
 	}
 }
 
-// call returns the call of a number, and begins it if it is the next one.
+// call returns the call with a number, and starts it if it is the next one.
 func (h *hosted) call(ctx context.Context, n int, body []byte, ask callRequest) (*call, error) {
 	if _, err := h.dir(ctx); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNotReady, err)
@@ -133,7 +132,7 @@ func (h *hosted) call(ctx context.Context, n int, body []byte, ask callRequest) 
 	case n >= len(h.calls)+maxGap:
 		return nil, fmt.Errorf("call %d before call %d", n, len(h.calls))
 	}
-	for len(h.calls) < n { // the client gave it up before it arrived
+	for len(h.calls) < n { // the client cancelled it before it arrived
 		h.broken = true
 		given := h.newCall([sha256.Size]byte{})
 		given.cancel(context.Canceled)
@@ -150,7 +149,7 @@ func (h *hosted) call(ctx context.Context, n int, body []byte, ask callRequest) 
 	return c, nil
 }
 
-// newCall adds the next call. The lock is held.
+// newCall adds the next call. The caller must hold the lock.
 func (h *hosted) newCall(asked [sha256.Size]byte) *call {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	c := &call{asked: asked, ctx: ctx, cancel: cancel, spool: newSpool(ctx, h.host.Spool)}
@@ -179,7 +178,7 @@ func (h *hosted) serve(ctx context.Context, s frames, ask callRequest) callResul
 		err = errors.New("the call is empty")
 	}
 	if cause := context.Cause(ctx); cause != nil {
-		r, err = callResult{}, cause // whatever is said of what was not let end
+		r, err = callResult{}, cause // regardless of the error of the cancelled call
 	}
 	r.Failure = FailureOf(err)
 	return r
@@ -254,15 +253,15 @@ func (h *hosted) close(ctx context.Context) error {
 	return h.session.Close(ctx)
 }
 
-// localize makes a command of a client one of this machine.
+// localize adapts a client's command to this machine.
 func (h *Host) localize(cmd *backend.Command) {
 	if h.Environments != "" {
 		Localize(cmd, h.Environments, h.Tools)
 	}
 }
 
-// Localize makes a command of a client one of a machine: environments are its directory of
-// Environments, and tools are variables, KEY=value, that the command gets unless it sets them.
+// Localize adapts a client's command to a machine: environments is the machine's directory for
+// Environments, and tools are variables, KEY=value, that are added unless the command sets them.
 func Localize(cmd *backend.Command, environments string, tools []string) {
 	here := func(words []string) []string {
 		out := make([]string, len(words))

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// NewAccess makes a secret and a certificate for one server.
+// NewAccess generates a secret and a certificate for one server.
 func NewAccess() (Access, tls.Certificate, error) {
 	fail := func(err error) (Access, tls.Certificate, error) {
 		return Access{}, tls.Certificate{}, fmt.Errorf("making the worker's certificate: %w", err)
@@ -27,7 +27,7 @@ func NewAccess() (Access, tls.Certificate, error) {
 	if err != nil {
 		return fail(err)
 	}
-	// Clients compare its digest and nothing else.
+	// Clients only compare its digest.
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().AddDate(10, 0, 0)}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
@@ -36,15 +36,15 @@ func NewAccess() (Access, tls.Certificate, error) {
 	return Access{Token: rand.Text(), Certificate: sha256.Sum256(der)}, tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
 
-// Serve answers clients of a listener until Wait returns, and then ends all sessions. No
-// request is being answered when it returns.
+// Serve answers clients of a listener until Wait returns, and then ends all sessions.
+// When it returns, all requests have been answered.
 func (s *Server) Serve(ctx context.Context, l net.Listener, c tls.Certificate) error {
 	server := &http.Server{
 		Handler:           s,
 		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{c}, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2"}},
 		ReadHeaderTimeout: 30 * time.Second,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 4096, SendPingTimeout: time.Minute},
-		ErrorLog:          log.New(io.Discard, "", 0), // strangers who knock
+		ErrorLog:          log.New(io.Discard, "", 0), // other clients that connect
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.ServeTLS(l, "", "") }()

@@ -51,7 +51,7 @@ func (s remoteSandbox) Run(ctx context.Context, programs ...backend.Program) ([]
 		}
 	}
 	for d := range outputs(a.Endings) {
-		s.sender.Has(cache.Output{Digest: d}) // the next program is the output of a compiler
+		s.sender.Has(cache.Output{Digest: d}) // the output of a compiler is the next program
 	}
 	return a.Endings, nil
 }

@@ -22,21 +22,21 @@ import (
 
 // Host is the machine of a server.
 type Host struct {
-	Store   cache.Store     // of inputs and of what sandboxes leave
+	Store   cache.Store     // of inputs, and of outputs of sandboxes
 	Backend backend.Backend // which reads from Store
-	Sandbox backend.Sandbox // likewise; nil: none
+	Sandbox backend.Sandbox // reads from Store, too; nil means no sandbox
 	// Environments is the directory of Python environments that sessions share.
 	Environments string
-	// Tools are variables, KEY=value, that commands get unless they set them: where this
-	// machine has its programs.
+	// Tools are variables, KEY=value, with locations of programs on this machine. They are added to commands
+	// that do not set them.
 	Tools []string
-	// Spool is a directory for what commands print.
+	// Spool is a directory for output of commands.
 	Spool string
 }
 
-// ServerOptions configure a Server.
+// ServerOptions configures a Server.
 type ServerOptions struct {
-	// Token must be in every request.
+	// Token is required in every request.
 	Token string
 	// Abandon limits how long a client can be silent before its sessions are ended; 0 means ten minutes.
 	Abandon time.Duration
@@ -49,10 +49,10 @@ type Server struct {
 	abandon time.Duration
 
 	mu       sync.Mutex
-	client   string          // that attached last
-	tenure   context.Context // until another one does
+	client   string          // attached last
+	tenure   context.Context // ends when another client attaches
 	evict    context.CancelFunc
-	since    time.Time // when it first did
+	since    time.Time // when client first attached
 	heard    time.Time // any request
 	busy     int       // requests that are being answered
 	sessions map[string]*hosted
@@ -66,9 +66,9 @@ func NewServer(h Host, o ServerOptions) *Server {
 	return &Server{host: h, token: sha256.Sum256([]byte(o.Token)), abandon: cmp.Or(o.Abandon, 10*time.Minute), heard: time.Now(), sessions: map[string]*hosted{}, evict: func() {}}
 }
 
-// Wait returns when no client has been heard for as long as Abandon, or when ctx ends. The
-// caller then closes the server. Meanwhile it ends the sessions that a client left to
-// another which did not ask for them for as long.
+// Wait waits until no client has sent a request for Abandon, or until ctx ends. The caller must then close
+// the server. Meanwhile it ends sessions that were left to another client and that no client opened for
+// that time.
 func (s *Server) Wait(ctx context.Context) error {
 	for {
 		s.mu.Lock()
@@ -94,7 +94,7 @@ func (s *Server) Wait(ctx context.Context) error {
 	}
 }
 
-// Close ends all sessions. Every request is refused from then on.
+// Close ends all sessions. All later requests are refused.
 func (s *Server) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
@@ -102,7 +102,7 @@ func (s *Server) Close(ctx context.Context) error {
 	return s.end(ctx, func(*hosted) bool { return true })
 }
 
-// end closes the sessions that which chooses.
+// end closes the sessions that which selects.
 func (s *Server) end(ctx context.Context, which func(*hosted) bool) error {
 	s.mu.Lock()
 	var ending []*hosted
@@ -122,7 +122,7 @@ func (s *Server) end(ctx context.Context, which func(*hosted) bool) error {
 	return errors.Join(errs...)
 }
 
-// maxRequest bounds the body of a request that is not a stream: inputs can have content.
+// maxRequest limits the body of a request that is not a stream: inputs can contain content.
 const maxRequest = 256 << 20
 
 // ServeHTTP implements http.Handler.
@@ -169,11 +169,11 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 func answer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	w.Write(encode(v)) // a client that is gone asks again
+	w.Write(encode(v)) // if the client is gone, it will ask again
 }
 
-// tenant receives a client's answer. It receives none after another client has taken over: that client can
-// have the session that the answer is about, and no other client must judge by it.
+// tenant writes a client's answer. It writes nothing after another client has taken over, which may own
+// the session that the answer is about: the earlier client must not use it for a verdict.
 type tenant struct {
 	http.ResponseWriter
 	tenure context.Context
@@ -199,7 +199,7 @@ func (t *tenant) check() {
 
 var errTaken = errors.New("another run of fevalgraph took this worker over")
 
-// begin notes that a client was heard. The client of an attachRequest becomes the server's.
+// begin notes the time of a request. The client of an attachRequest becomes the server's client.
 func (s *Server) begin(client string, attaches bool) (tenure context.Context, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -229,7 +229,7 @@ func (s *Server) done() {
 	s.answering.Done()
 }
 
-// plain answers what has one answer.
+// plain answers requests with a single answer.
 func (s *Server) plain(w http.ResponseWriter, r *http.Request, body []byte) (err error) {
 	var reply any
 	switch r.URL.Path {
@@ -325,7 +325,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, client, id string)
 		return callResult{Failure: FailureOf(errEnded)}
 	}
 	dir, err := h.dir(r.Context())
-	if err != nil && r.Context().Err() == nil { // it is not there for another try
+	if err != nil && r.Context().Err() == nil { // so that another attempt opens a new one
 		err = errors.Join(err, s.end(context.Background(), func(other *hosted) bool { return other == h }))
 	}
 	return callResult{Dir: dir, Failure: FailureOf(err)}
@@ -349,22 +349,22 @@ func (s *Server) find(client, id string, asked [sha256.Size]byte, ask openReques
 			return h
 		}
 	}
-	ctx, giveUp := context.WithCancel(context.Background()) // a request that is cut off ends nothing
+	ctx, giveUp := context.WithCancel(context.Background()) // a broken connection must not end the session
 	h := &hosted{id: id, asked: asked, client: client, host: &s.host, opened: make(chan struct{}), giveUp: giveUp, prepare: ask.Prepare}
 	s.sessions[id] = h
 	go h.open(ctx, ask.Spec) // close waits for it
 	return h
 }
 
-// disown gives an adopted session back, whose client turned out to want something else
-// in it. It stays for another client until it is abandoned.
+// disown gives an adopted session back after its client made other calls. It stays for another client
+// until it is abandoned.
 func (s *Server) disown(h *hosted) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h.refused, h.client = h.client, ""
 }
 
-// inCall sends what a call has to say, from an offset on, and begins it if it is new.
+// inCall sends the frames of a call from an offset on, and starts the call if it is new.
 func (s *Server) inCall(w http.ResponseWriter, r *http.Request, h *hosted, n int) {
 	if r.Method == http.MethodDelete {
 		h.cancel(n)
@@ -401,7 +401,7 @@ func (s *Server) inCall(w http.ResponseWriter, r *http.Request, h *hosted, n int
 	case sent.n == 0 && r.Context().Err() == nil:
 		answer(w, http.StatusInternalServerError, FailureOf(err))
 	default:
-		panic(http.ErrAbortHandler) // the client must not take it for the end
+		panic(http.ErrAbortHandler) // the client must not mistake it for the end
 	}
 }
 

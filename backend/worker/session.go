@@ -102,8 +102,8 @@ func (c *Client) open(ctx context.Context, ask openRequest) (*session, error) {
 	return s, nil
 }
 
-// reopen opens the session again. The session that it was given did another run's work, of which the caller
-// has seen nothing yet, not even its directory.
+// reopen replaces an adopted session, which made other calls, by a new session. The caller has seen
+// nothing of that yet, not even its directory.
 func (s *session) reopen(ctx context.Context) error {
 	return s.c.supplied(ctx, inputsOf(s.opens.Spec.Inputs), func() error {
 		other, err := s.c.open(ctx, s.opens)
@@ -125,7 +125,7 @@ type session struct {
 	mu      sync.Mutex
 	id, dir string
 	told    bool // the caller knows dir
-	next    int  // number of a call
+	next    int  // number of the next call
 	closed  bool
 }
 
@@ -171,7 +171,7 @@ func (s *session) Exec(ctx context.Context, cmd backend.Command) (backend.Exit, 
 func (s *session) Collect(ctx context.Context, path string) (io.ReadCloser, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	r, w := io.Pipe()
-	started := make(chan error, 1) // whether there is a file at all
+	started := make(chan error, 1) // returns an error if the file is missing
 	go func() {
 		begun := false
 		_, err := s.call(ctx, callRequest{Collect: &path}, func(_ byte, data []byte) error {
@@ -194,7 +194,7 @@ func (s *session) Collect(ctx context.Context, path string) (io.ReadCloser, erro
 	return &collected{r, cancel}, nil
 }
 
-// collected is a file on its way.
+// collected is a file in transfer.
 type collected struct {
 	*io.PipeReader
 	cancel context.CancelFunc
@@ -211,12 +211,12 @@ func (s *session) Verify(ctx context.Context) error {
 	return err
 }
 
-// lastWord limits how long a cancelled call, or a session that is being ended, can take to report that it
-// has ended. A local command gets two seconds.
+// lastWord limits how long a cancelled call, or a closing session, can take to report its end. A local
+// command gets two seconds.
 const lastWord = 20 * time.Second
 
-// call makes the session's next call and hands on what it says. Cancelling ctx cancels
-// the call on the server, and waits for its end.
+// call makes the session's next call and passes on its frames. If ctx is cancelled, it cancels the call on
+// the server and waits for its end.
 func (s *session) call(ctx context.Context, ask callRequest, hand func(kind byte, data []byte) error) (callResult, error) {
 	if ctx.Err() != nil {
 		return callResult{}, context.Cause(ctx)
@@ -238,7 +238,7 @@ func (s *session) call(ctx context.Context, ask callRequest, hand func(kind byte
 	return s.c.call(ctx, s.id, n, ask, hand)
 }
 
-// call makes a call, whose number it has, in a session.
+// call makes a call with a known number in a session.
 func (c *Client) call(ctx context.Context, id string, n int, ask callRequest, hand func(kind byte, data []byte) error) (callResult, error) {
 	path := pathSessions + id + suffixCalls + strconv.Itoa(n)
 	patient, giveUp := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -272,7 +272,7 @@ func (c *Client) call(ctx context.Context, id string, n int, ask callRequest, ha
 	return result, err
 }
 
-// readCall hands on frames up to the result. from becomes where the next one begins.
+// readCall passes on frames up to the result. It sets from to the offset of the next frame.
 func readCall(r io.Reader, from *int64, result *callResult, hand func(kind byte, data []byte) error) error {
 	var buffer []byte
 	for {
@@ -307,7 +307,7 @@ func (s *session) Close(ctx context.Context) error {
 	var r callResult
 	err := s.c.do(ctx, http.MethodDelete, pathSessions+id, nil, func(response *http.Response) error { return readJSON(response.Body, &r) })
 	if gone := (*backend.PreemptedError)(nil); errors.As(err, &gone) {
-		return nil // with the machine
+		return nil // the session is lost with the machine
 	}
 	if err == nil {
 		err = r.Failure.Err()

@@ -10,29 +10,28 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// spool keeps the frames of one call for as long as its session lasts, so that they can
-// be sent again: all of them while they are few, then the last ones. It is written by one
-// goroutine at a time.
+// spool keeps the frames of one call while its session lasts, so that they can be sent again: all frames
+// while they are few, and then the last ones. It must be written by one goroutine at a time.
 type spool struct {
-	ctx context.Context // of the call: nothing waits for a reader when it has ended
-	dir string          // where its file is, once there is much
+	ctx context.Context // of the call; writers stop waiting for readers when it ends
+	dir string          // directory of its file
 
 	mu      sync.Mutex
-	small   []byte   // all of it, while that is little
-	file    *os.File // from then on: a ring of window bytes
+	small   []byte   // the content, while it is small
+	file    *os.File // afterwards: a ring of window bytes
 	size    int64    // bytes of all frames
-	read    int64    // the furthest that a reader has come
+	read    int64    // furthest offset of readers
 	readers int
 	done    bool
-	changed chan struct{} // closed, and made again, when any of this changes
-	err     error         // why nothing can be kept any more
+	changed chan struct{} // closed and replaced when the state changes
+	err     error         // why no more frames can be kept
 }
 
 const (
-	// inMemory bounds the part of a spool that needs no file: most calls answer in a few bytes.
+	// inMemory is the maximum size of a spool without a file: most answers have a few bytes.
 	inMemory = 64 << 10
-	// window bounds the spool. A command that prints faster than the connection transfers waits when half of
-	// it was not sent yet; the other half is for bytes that were sent and lost with a connection.
+	// window limits the spool. If a command prints faster than the connection transfers, it waits while half
+	// of the window is unsent; the other half is for bytes that were sent and lost with a connection.
 	window = 64 << 20
 )
 
@@ -40,11 +39,10 @@ func newSpool(ctx context.Context, dir string) *spool {
 	return &spool{ctx: ctx, dir: dir, changed: make(chan struct{})}
 }
 
-// errUnread reports that a command had to wait for a client that was not there: how it ended
-// cannot be believed.
+// errUnread means that a command had to wait for an absent client, so its exit is not reliable.
 var errUnread error = &backend.PreemptedError{Err: errors.New("the connection was lost while the command printed a lot")}
 
-// errForgotten reports that a reader requests bytes that were dropped.
+// errForgotten means that a reader requested bytes that were dropped.
 var errForgotten error = &backend.PreemptedError{Err: errors.New("the connection was lost, and earlier output of the command is gone")}
 
 func (s *spool) notify() {
@@ -102,7 +100,7 @@ func (s *spool) append(b []byte) error {
 			return err
 		}
 		s.file = file
-		if err := os.Remove(file.Name()); err != nil { // it goes with the process
+		if err := os.Remove(file.Name()); err != nil { // so it ends with the process
 			return err
 		}
 		if _, err := file.Write(s.small); err != nil {
@@ -122,7 +120,7 @@ func (s *spool) append(b []byte) error {
 	return nil
 }
 
-// finish adds the result. There is one in any case: a spool that failed has nothing else.
+// finish adds the result. There is always one: a failed spool contains only the result.
 func (s *spool) finish(r callResult) {
 	if err := s.add(frameResult, encode(r)); err == nil {
 		return
@@ -133,7 +131,7 @@ func (s *spool) finish(r callResult) {
 	s.notify()
 }
 
-// copy writes everything from an offset on, as it comes, until the result.
+// copy writes frames from an offset on as they are added, up to the result.
 func (s *spool) copy(ctx context.Context, w io.Writer, flush func(), from int64) error {
 	s.mu.Lock()
 	s.readers++
@@ -169,8 +167,8 @@ func (s *spool) copy(ctx context.Context, w io.Writer, flush func(), from int64)
 	}
 }
 
-// readAt reads what there is at an offset: nothing, if there can be more when changed is
-// closed, or io.EOF behind the result.
+// readAt reads the available bytes at an offset. It returns 0 if more can follow after changed is closed,
+// and io.EOF after the result.
 func (s *spool) readAt(into []byte, from int64) (n int, changed <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +187,7 @@ func (s *spool) readAt(into []byte, from int64) (n int, changed <-chan struct{},
 	into = into[:min(int64(len(into)), s.size-from, window-at)]
 	if len(into) > 0 {
 		n, err = s.file.ReadAt(into, at)
-		s.notify() // of read
+		s.notify() // waits for readers
 	}
 	return n, s.changed, err
 }
@@ -204,7 +202,7 @@ func (s *spool) close() {
 	s.notify()
 }
 
-// stream writes a command's output to a kind of frames.
+// stream writes a command's output as frames of a kind.
 type stream struct {
 	to   frames
 	kind byte

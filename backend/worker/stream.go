@@ -17,12 +17,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Over a byte stream there is one session, whose calls are made one after the other. A stream that
-// breaks is the end of the session.
+// A byte stream has one session, whose calls are made one after another. If the stream breaks, the session
+// ends.
 //
-// A request is an openRequest, the first one, or a callRequest, in JSON: frames of frameMore, and
-// one of frameAsk. What it needs comes before it: frameBlob with a digest, and frames of frameMore
-// with the content. The answer are frames up to frameResult. frameCancel cancels the call that runs.
+// A request is an openRequest, the first one, or a callRequest, in JSON: frames of frameMore, and one of
+// frameAsk. Its blobs come before it: frameBlob with a digest, and frameMore with the content. The answer
+// consists of frames up to frameResult. frameCancel cancels the running call.
 const (
 	frameMore    = 'm'
 	frameAsk     = 'q'
@@ -31,7 +31,7 @@ const (
 	frameStarted = 's' // the session is about to run the command
 )
 
-// frames takes frames, of several goroutines.
+// frames receives frames of several goroutines.
 type frames interface {
 	add(kind byte, data []byte) error
 }
@@ -63,8 +63,8 @@ func (f *frameWriter) add(kind byte, data []byte) error {
 // OpenFunc opens the session of a stream on a machine whose inputs are in store.
 type OpenFunc func(ctx context.Context, store cache.Store, spec backend.Spec) (backend.Session, error)
 
-// ServeStream serves one session until r ends, of which it cancels the call that runs. The caller
-// ends the session's processes. Blobs are kept in dir until they are placed.
+// ServeStream serves one session until r ends, and then cancels the running call. The caller must end the
+// session's processes. Blobs are kept in dir until they are placed.
 func ServeStream(ctx context.Context, r io.Reader, w io.Writer, dir string, open OpenFunc) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -77,7 +77,7 @@ func ServeStream(ctx context.Context, r io.Reader, w io.Writer, dir string, open
 	}()
 	for c := range s.asked {
 		r := s.answer(c, open)
-		s.store.clear() // the next blobs follow this answer
+		s.store.clear() // the next blobs are sent after this answer
 		if err := s.out.add(frameResult, encode(r)); err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ type streamServer struct {
 type streamCall struct {
 	ctx  context.Context
 	text []byte
-	err  error // of the blobs before it
+	err  error // of the preceding blobs
 }
 
 // read reads requests up to the end of the stream.
@@ -167,7 +167,7 @@ func (s *streamServer) answer(c streamCall, open OpenFunc) (r callResult) {
 	return h.serve(c.ctx, s.out, ask)
 }
 
-// blobs are content in files of a directory, which is made for the first one.
+// blobs stores content in files of a directory, which is created for the first one.
 type blobs struct {
 	*cache.Memory
 	dir string
@@ -211,7 +211,7 @@ func (b *blobs) Has(_ context.Context, d cache.Digest) (bool, error) {
 
 func (b *blobs) clear() { _ = os.RemoveAll(b.dir) }
 
-// content reads so many bytes of frames.
+// content reads the content of frames.
 type content struct {
 	r      io.Reader
 	left   int64
@@ -238,19 +238,19 @@ func (c *content) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Stream is the session at the other end of a byte stream. It is not closed: its stream is.
+// Stream is the session at the other end of a byte stream. It ends when the byte stream is closed.
 type Stream struct {
 	r     io.Reader
 	out   *frameWriter
 	store cache.Store
 	dir   string
-	busy  *streamFile // a file that is being collected
+	busy  *streamFile // a file is being collected
 	err   error       // why no more requests are possible
 	// Started is called when a command is about to run.
 	Started func()
 }
 
-// BrokenError reports that a stream ended in the middle: what the session did is unknown.
+// BrokenError means that a stream ended during a request, so the state of the session is unknown.
 type BrokenError struct{ Err error }
 
 func (e *BrokenError) Error() string { return fmt.Sprintf("the runner ended: %v", e.Err) }
@@ -308,7 +308,7 @@ func (s *Stream) Collect(ctx context.Context, path string) (io.ReadCloser, error
 	return f, nil
 }
 
-// streamFile is a file on its way.
+// streamFile is a file in transfer.
 type streamFile struct {
 	s      *Stream
 	buffer []byte
@@ -316,7 +316,7 @@ type streamFile struct {
 	err    error // after data
 }
 
-// fill reads a frame, unless there is some of the last.
+// fill reads a frame, unless data of the last one is left.
 func (f *streamFile) fill() error {
 	for len(f.data) == 0 && f.err == nil {
 		r, kind, data, err := f.s.next(&f.buffer)
@@ -347,7 +347,7 @@ func (f *streamFile) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close reads the rest, which nothing else could be asked before.
+// Close reads the rest of the file, since no other request is possible before.
 func (f *streamFile) Close() error {
 	for f.data = nil; f.err == nil; f.data = nil {
 		_ = f.fill()
@@ -371,7 +371,8 @@ func (s *Stream) Verify(ctx context.Context) error {
 	return err
 }
 
-// ask makes a request and hands on what it says up to its answer. Cancelling ctx cancels it there.
+// ask makes a request and passes on frames up to its answer. If ctx is cancelled, it cancels the request
+// on the other side.
 func (s *Stream) ask(ctx context.Context, request any, inputs []backend.Input, hand func(kind byte, data []byte)) (r callResult, err error) {
 	if err := s.send(ctx, request, inputs); err != nil {
 		return r, err
@@ -412,7 +413,7 @@ func (s *Stream) send(ctx context.Context, request any, inputs []backend.Input) 
 	return s.broken(s.out.add(frameAsk, encode(request)))
 }
 
-// sendBlob sends a blob whole or breaks the stream.
+// sendBlob sends a whole blob, or breaks the stream.
 func (s *Stream) sendBlob(ctx context.Context, d cache.Digest) error {
 	blob, err := s.store.Open(ctx, d)
 	if err != nil {
@@ -433,7 +434,7 @@ type blobWriter struct{ out *frameWriter }
 
 func (w blobWriter) Write(p []byte) (int, error) { return len(p), w.out.add(frameMore, p) }
 
-// broken makes err, if any, the end of the stream.
+// broken ends the stream with err, unless it is nil.
 func (s *Stream) broken(err error) error {
 	if err != nil && s.err == nil {
 		s.err = &BrokenError{err}

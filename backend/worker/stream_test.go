@@ -59,7 +59,7 @@ func (b *streamed) Open(ctx context.Context, spec backend.Spec) (backend.Session
 
 func openStreamed(t *testing.T) (backend.Backend, cache.Store) {
 	store := cache.NewMemory()
-	o := local.Options{Scratch: filepath.Join(t.TempDir(), "s"), Path: backendtest.Path, Isolation: string(isolation.None)}
+	o := local.Options{Lifecycle: local.Lifecycle{Scratch: filepath.Join(t.TempDir(), "s")}, Probes: local.Probes{Path: backendtest.Path}, Confinement: local.Confinement{Isolation: string(isolation.None)}}
 	serve := func(ctx context.Context, store cache.Store, spec backend.Spec) (backend.Session, error) {
 		return local.New(store, o).Open(ctx, spec)
 	}

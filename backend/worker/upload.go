@@ -13,8 +13,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// supplied does something for which the server needs blobs, and once more when the
-// server turns out to have lost one since it was sent.
+// supplied sends blobs and then calls do. If the server has lost one of them
+// meanwhile, it repeats both once.
 func (c *Client) supplied(ctx context.Context, needs []cache.Output, do func() error) error {
 	epoch := c.sender.Epoch()
 	supply := func() error {
@@ -43,7 +43,7 @@ func inputsOf(inputs []backend.Input) []cache.Output {
 	return all
 }
 
-// server is the server as a cache.Sender uses it. Calls end with the client.
+// server implements cache.Server. Calls end with the client.
 type server struct{ c *Client }
 
 // Missing implements cache.Server.
@@ -57,7 +57,7 @@ func (s server) Put(_ context.Context, blobs []cache.Digest, from cache.Source) 
 	failed, again := map[cache.Digest]error{}, false
 	err = s.c.persist(s.c.life, func() error {
 		progress := false
-		if again { // what arrived before a cut is not sent again
+		if again { // blobs that arrived before a cut are not sent again
 			var still []cache.Digest
 			if err := s.c.sendBody(s.c.life, http.MethodPost, pathMissing, encode(blobs), func(r *http.Response) error { return readJSON(r.Body, &still) }); err != nil {
 				return err
@@ -130,7 +130,7 @@ func (c *Client) writeBlobs(ctx context.Context, w io.Writer, blobs []cache.Dige
 	return buffered.Flush()
 }
 
-// fetch brings a blob of the server into the client's store.
+// fetch copies a blob from the server to the client's store.
 func (c *Client) fetch(ctx context.Context, d cache.Digest) error {
 	if has, err := c.store.Has(ctx, d); err != nil || has {
 		return err
@@ -144,7 +144,7 @@ func (c *Client) fetch(ctx context.Context, d cache.Digest) error {
 	})
 }
 
-// connection marks the errors of reading as those of a connection.
+// connection marks read errors as errors of the connection.
 type connection struct{ r io.Reader }
 
 func (c connection) Read(p []byte) (int, error) {

@@ -30,11 +30,11 @@ const (
 	suffixCalls  = "/calls/"           // + number: callRequest -> frames; DELETE cancels
 )
 
-// clientHeader names the client that sends a request.
+// clientHeader contains the id of the client that sends a request.
 const clientHeader = "Fevalgraph-Client"
 
-// attachRequest announces a client, or that it still lives. A client that is new takes
-// over the sessions of the one before it.
+// attachRequest announces a client, or is a heartbeat. A new client takes over the sessions
+// of its predecessor.
 type attachRequest struct {
 	Protocol int `json:"protocol"`
 }
@@ -42,24 +42,25 @@ type attachRequest struct {
 type attachAnswer struct {
 	Network backend.Network `json:"network"`
 	Level   string          `json:"level"`
-	GPU     *Failure        `json:"gpu,omitempty"` // why commands see none
+	GPU     *Failure        `json:"gpu,omitempty"` // why commands see no GPU
 	Sandbox bool            `json:"sandbox"`
 	// Orphans are the sessions of an earlier client, by the requests that opened them.
 	Orphans [][sha256.Size]byte `json:"orphans,omitempty"`
 }
 
-// askRequest asks the backend, or the sandbox, about itself, in the words of package facts.
-// The answer is a facts.Fact.
+// askRequest contains a question of package facts for the backend or the sandbox. The
+// answer is a facts.Fact.
 type askRequest struct {
 	What string `json:"what"`
 }
 
-// askAlive is answered with nothing.
+// askAlive has an empty answer.
 const askAlive = "alive"
 
 type openRequest struct {
 	Spec backend.Spec `json:"spec"`
-	// Prepare makes the session one whose only call is Backend.Prepare, under this name.
+	// Prepare, if not "", is the name for Backend.Prepare, which is the only call of the
+	// session.
 	Prepare string `json:"prepare,omitempty"`
 }
 
@@ -87,11 +88,12 @@ type callResult struct {
 
 type runAnswer struct {
 	Endings []backend.Ending `json:"endings,omitempty"`
-	// Blobs are small outputs, which need no separate request.
+	// Blobs contains small outputs, to avoid separate requests.
 	Blobs [][]byte `json:"blobs,omitempty"`
 }
 
-// The kinds of frames: a byte, the length of what follows in 4 bytes, and that.
+// Kinds of frames. A frame is a byte with its kind, 4 bytes with the length of its data,
+// and the data.
 const (
 	frameOutput = 'o'
 	frameErrors = 'e'
@@ -103,10 +105,10 @@ const (
 const frameHeader = 5
 
 const (
-	// frameSize is the size of a frame of output: what a connection carries before it
-	// breaks, in whole frames, is not sent again.
+	// frameSize is the size of a frame of output. After a connection breaks, only
+	// whole frames that arrived are not sent again.
 	frameSize = 16 << 10
-	// maxFrame bounds what a client reads at once: results have texts of errors.
+	// maxFrame limits the size of a frame: results contain error messages.
 	maxFrame = 1 << 20
 )
 
@@ -134,7 +136,7 @@ func readFrame(r io.Reader, buffer *[]byte) (kind byte, data []byte, err error) 
 	return head[0], data, err
 }
 
-// Failure is an error on its way: its text, and what callers look for in it.
+// Failure is the encoding of an error: its text, and the errors that callers check for.
 type Failure struct {
 	Text    string        `json:"text"`
 	Kinds   []string      `json:"kinds,omitempty"` // of sentinels
@@ -143,21 +145,21 @@ type Failure struct {
 	Tool    *typed        `json:"tool,omitempty"`
 	Setting *typed        `json:"setting,omitempty"`
 	Absent  *typed        `json:"absent,omitempty"`
-	// Gone reports that the session, or the server that had it, is not there any more.
+	// Gone reports that the session or its server no longer exists.
 	Gone bool `json:"gone,omitempty"`
 }
 
-// typed are the fields of an error of package backend.
+// typed contains the fields of an error of package backend.
 type typed struct{ Name, Text, Hint string }
 
-// sentinels are errors that callers compare with.
+// sentinels lists errors that callers check with errors.Is.
 var sentinels = map[string]error{
 	"not exist": fs.ErrNotExist, "not regular": backend.ErrNotRegular, "closed": fs.ErrClosed, "canceled": context.Canceled,
 	"many files": backend.ErrManyFiles, "no room": backend.ErrNoRoom, "other work": errOtherWork, "restarted": errRestarted,
 	"spoiled": backend.ErrSpoiled,
 }
 
-// maxText bounds the text of an error, so that it fits into a frame.
+// maxText limits the text of an error, so that it fits into a frame.
 const maxText = 32 << 10
 
 func clip(text string) string {
@@ -202,7 +204,7 @@ func FailureOf(err error) *Failure {
 	return f
 }
 
-// Err returns the error that was sent; a nil Failure has none.
+// Err returns the decoded error, or nil for a nil Failure.
 func (f *Failure) Err() error {
 	if f == nil {
 		return nil
@@ -234,7 +236,7 @@ func (f *Failure) Err() error {
 	return e
 }
 
-// remoteError has the text of an error of the other side and wraps what it was.
+// remoteError has the text of an error of the other side and wraps the decoded error.
 type remoteError struct {
 	text  string
 	wraps []error
@@ -246,7 +248,7 @@ func (e *remoteError) Unwrap() []error { return e.wraps }
 func encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(fmt.Sprintf("encoding %T: %v", v, err)) // only plain data is sent
+		panic(fmt.Sprintf("encoding %T: %v", v, err)) // plain data always encodes
 	}
 	return b
 }
@@ -258,7 +260,7 @@ func decode(text []byte, into any) error {
 	return nil
 }
 
-// maxAnswer bounds an answer that is not a stream.
+// maxAnswer limits an answer that is not a stream.
 const maxAnswer = 64 << 20
 
 func readJSON(r io.Reader, into any) error {

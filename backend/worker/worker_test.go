@@ -84,7 +84,7 @@ func TestFromAfar(t *testing.T) {
 		t.Parallel()
 		open := func(t *testing.T) (backend.Backend, cache.Store) {
 			there, here := cache.NewMemory(), cache.NewMemory()
-			o := local.Options{Scratch: filepath.Join(t.TempDir(), "s"), Path: backendtest.Path, Spares: 2}
+			o := local.Options{Lifecycle: local.Lifecycle{Scratch: filepath.Join(t.TempDir(), "s"), Spares: 2}, Probes: local.Probes{Path: backendtest.Path}}
 			if !longtest.Asked() { // package local tests the levels; a connection is the same at each
 				o.Isolation = string(isolation.None)
 			}

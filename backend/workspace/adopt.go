@@ -13,13 +13,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Layout describes a workspace whose parts are at absolute paths, as in a container. The caller
-// must have the right to give files away, and to write to those of the Owner.
+// Layout describes a workspace whose parts are at absolute paths, as in a container. The caller must be
+// able to change owners of files, and to write to files of the Owner.
 type Layout struct {
 	Work, Home, Temp string
 	// Owner is the user of commands.
 	Owner Owner
-	// Places are parts of the inputs that are at other paths, and replace what is there.
+	// Places are parts of the inputs at other paths, where they replace existing files.
 	Places []backend.Place
 	// ReadOnly are inputs, relative to Work, that the Owner cannot change: they belong to the caller,
 	// and so do the directories above them, from which the Owner can remove only own files.
@@ -29,7 +29,7 @@ type Layout struct {
 // place is a backend.Place with its path relative to the root directory.
 type place struct{ path, at string }
 
-// Adopt returns the workspace of a layout, and makes those parts that do not exist.
+// Adopt returns the workspace of a layout, and creates missing parts.
 func Adopt(l Layout, store cache.Store) (w *Workspace, err error) {
 	root, err := os.OpenRoot("/")
 	if err != nil {
@@ -67,8 +67,8 @@ func Adopt(l Layout, store cache.Store) (w *Workspace, err error) {
 	return w, w.protect()
 }
 
-// inRoot returns a path relative to the root directory through no symlink, and makes the
-// directories above it.
+// inRoot returns a path relative to the root directory without symlinks, and creates the directories above
+// it.
 func inRoot(name string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return "", err
@@ -77,8 +77,8 @@ func inRoot(name string) (string, error) {
 	return strings.TrimPrefix(filepath.Join(parent, filepath.Base(name)), "/"), err
 }
 
-// adopt returns the path of a directory relative to the root directory. A directory that it makes belongs to
-// owner or, if that is nil, to the caller alone.
+// adopt returns the path of a directory relative to the root directory. A directory that it creates
+// belongs to owner or, if that is nil, is accessible only to the caller.
 func (w *Workspace) adopt(dir string, owner *Owner) (inside string, isNew bool, err error) {
 	if inside, err = inRoot(dir); err != nil {
 		return "", false, err
@@ -98,7 +98,7 @@ func (w *Workspace) adopt(dir string, owner *Owner) (inside string, isNew bool, 
 	return inside, isNew, err
 }
 
-// inputPath returns where the input of a clean name is, relative to the root.
+// inputPath returns the path of the input with a clean name, relative to the root.
 func (w *Workspace) inputPath(name string) string {
 	for _, p := range w.places {
 		if name == p.path {
@@ -111,7 +111,7 @@ func (w *Workspace) inputPath(name string) string {
 	return path.Join(w.work, name)
 }
 
-// top returns the directory of the inputs, or the place, that a path is in.
+// top returns the directory of the inputs, or the place, that contains a path.
 func (w *Workspace) top(inside string) string {
 	for _, p := range w.places {
 		if strings.HasPrefix(inside+"/", p.at+"/") {
@@ -121,7 +121,7 @@ func (w *Workspace) top(inside string) string {
 	return w.work
 }
 
-// below returns the places of what is below a name, whose files are not there.
+// below returns the places for paths below a name, whose files are elsewhere.
 func (w *Workspace) below(name string) (found []place) {
 	for _, p := range w.places {
 		if name == "." || strings.HasPrefix(p.path, name+"/") {
@@ -131,7 +131,7 @@ func (w *Workspace) below(name string) (found []place) {
 	return found
 }
 
-// clear removes what is at a name.
+// clear removes the file or directory at a name.
 func (w *Workspace) clear(name string) error {
 	for _, p := range w.below(name) {
 		if err := w.root.RemoveAll(p.at); err != nil {
@@ -141,7 +141,7 @@ func (w *Workspace) clear(name string) error {
 	if name != "." || w.work == workDir {
 		return w.root.RemoveAll(w.inputPath(name))
 	}
-	dir, err := w.root.Open(w.work) // which can be a mount
+	dir, err := w.root.Open(w.work) // the directory can be a mount
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (w *Workspace) clear(name string) error {
 	return err
 }
 
-// distribute moves what was placed at a name to the places below it.
+// distribute moves files that were placed at a name to the places below it.
 func (w *Workspace) distribute(name string) error {
 	for _, p := range w.below(name) {
 		from := path.Join(w.work, p.path)
@@ -171,7 +171,7 @@ func (w *Workspace) distribute(name string) error {
 	return nil
 }
 
-// merge moves what is at from over what is at to, as an input is placed.
+// merge moves from over to, with the semantics of placing an input.
 func (w *Workspace) merge(from, to string) error {
 	moved, err := w.root.Lstat(from)
 	if err != nil {
@@ -201,8 +201,8 @@ func (w *Workspace) merge(from, to string) error {
 	return errors.Join(err, w.root.Remove(from))
 }
 
-// protect makes what is read-only the caller's, and the directories above it. Anything there but
-// files and directories becomes an empty directory.
+// protect changes the owner of read-only paths, and of the directories above them, to the caller. It
+// replaces anything but files and directories by an empty directory.
 func (w *Workspace) protect() error {
 	if len(w.kept) == 0 {
 		return nil
@@ -232,7 +232,7 @@ func (w *Workspace) protect() error {
 	return nil
 }
 
-// lock gives what is at inside to an owner, readable for all and writable for no other user.
+// lock gives the file or directory inside to an owner, readable for all and writable only for the owner.
 func (w *Workspace) lock(inside string, to Owner) error {
 	return fs.WalkDir(w.root.FS(), inside, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {

@@ -9,12 +9,13 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
 )
 
 // openRegular opens the regular file at the slash-separated name below the
-// work directory. A symlink anywhere on the way is refused. Files and
-// directories that a program made unreadable are made readable first: they
-// are ours.
+// work directory. It returns an error for a symlink anywhere in the path.
+// Files and directories that a program made unreadable are made readable
+// first.
 func (w *Workspace) openRegular(name string) (*os.File, error) {
 	root, inside := w.root, w.inputPath(name)
 	if !fs.ValidPath(name) || name == "." {
@@ -42,7 +43,7 @@ func (w *Workspace) openRegular(name string) (*os.File, error) {
 		return nil, err
 	}
 	if !before.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: it is a %s", backend.ErrNotRegular, kindOf(before.Mode()))
+		return nil, fmt.Errorf("%w: it is a %s", backend.ErrNotRegular, cache.TypeName(before.Mode()))
 	}
 	if err := allow(root, at, 0o400); err != nil {
 		return nil, err
@@ -61,29 +62,12 @@ func (w *Workspace) openRegular(name string) (*os.File, error) {
 	return f, nil
 }
 
-// allow adds the permission bits to what is at name, a directory or regular
-// file that was looked at before.
+// allow adds permission bits to name, a directory or regular file that was
+// examined before.
 func allow(root *os.Root, name string, bits fs.FileMode) error {
 	info, err := root.Lstat(name)
 	if err != nil || info.Mode().Perm()&bits == bits {
 		return err
 	}
 	return root.Chmod(name, info.Mode().Perm()|bits)
-}
-
-// kindOf names a file type for users.
-func kindOf(m fs.FileMode) string {
-	switch {
-	case m.IsDir():
-		return "directory"
-	case m&fs.ModeSymlink != 0:
-		return "symlink"
-	case m&fs.ModeNamedPipe != 0:
-		return "FIFO"
-	case m&fs.ModeSocket != 0:
-		return "socket"
-	case m&fs.ModeDevice != 0:
-		return "device"
-	}
-	return "special file"
 }

@@ -10,10 +10,11 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/cache"
 )
 
 // Real returns the absolute path of a file or directory of the workspace, and whether it is
-// a directory. It is an error if a symlink, or anything else, is on the way or in its place.
+// a directory. It returns an error if the path contains a symlink or leads to anything else.
 func (w *Workspace) Real(name string) (at string, dir bool, err error) {
 	if w.root == nil {
 		return "", false, fmt.Errorf("workspace: %w", fs.ErrClosed)
@@ -30,13 +31,13 @@ func (w *Workspace) Real(name string) (at string, dir bool, err error) {
 			return "", false, err
 		}
 		if dir = info.IsDir(); !dir && (!info.Mode().IsRegular() || inside != at) {
-			return "", false, fmt.Errorf("%s: %w: it is a %s", name, backend.ErrNotRegular, kindOf(info.Mode()))
+			return "", false, fmt.Errorf("%s: %w: it is a %s", name, backend.ErrNotRegular, cache.TypeName(info.Mode()))
 		}
 	}
 	return filepath.Join(w.base, filepath.FromSlash(at)), dir, nil
 }
 
-// List does what backend.Lister.List says.
+// List implements backend.Lister.List.
 func (w *Workspace) List(ctx context.Context, dir string, most int) ([]string, error) {
 	if w.root == nil {
 		return nil, fmt.Errorf("listing %q: workspace: %w", dir, fs.ErrClosed)
@@ -55,7 +56,7 @@ func (w *Workspace) List(ctx context.Context, dir string, most int) ([]string, e
 	top := w.inputPath(dir)
 	err = fs.WalkDir(w.root.FS(), top, func(name string, entry fs.DirEntry, err error) error {
 		switch {
-		case errors.Is(err, fs.ErrPermission): // a program locked it
+		case errors.Is(err, fs.ErrPermission): // a program removed its permissions
 			if err := allow(w.root, name, 0o700); err != nil {
 				return err
 			}

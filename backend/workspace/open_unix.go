@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// openFlags do not block should the file have become a FIFO since it was looked at,
-// and follow no symlink.
+// openFlags prevent blocking if the file has become a FIFO since it was
+// examined, and do not follow symlinks.
 const openFlags = os.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOFOLLOW
 
 // movable reports whether any user can move files in a directory.
@@ -26,11 +26,11 @@ func isOwn(info os.FileInfo) bool {
 // machine's root.
 const overflowUser = 65534
 
-// systems reports whether a file belongs to root, or to a user outside of the namespace.
+// systems reports whether a file belongs to root or to a user outside of the namespace.
 func systems(info os.FileInfo) bool {
 	state, ok := info.Sys().(*syscall.Stat_t)
 	return ok && (state.Uid == 0 || state.Uid == overflowUser)
 }
 
-// isOpen reports whether other users have any right to a directory.
+// isOpen reports whether other users have any permission on a directory.
 func isOpen(dir os.FileInfo) bool { return dir.Mode().Perm()&0o077 != 0 }

@@ -8,11 +8,11 @@ const openFlags = os.O_RDONLY
 // are the user's own.
 func isOwn(os.FileInfo) bool { return true }
 
-// movable does nothing: it needs a system with modes.
+// movable returns false: this system has no modes.
 func movable(os.FileInfo) bool { return false }
 
-// systems does nothing: it needs a system with numbered users.
+// systems returns true: this system has no numeric users.
 func systems(os.FileInfo) bool { return true }
 
-// isOpen does nothing: it needs a system with modes.
+// isOpen returns false: this system has no modes.
 func isOpen(os.FileInfo) bool { return false }

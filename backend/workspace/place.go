@@ -12,8 +12,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// place puts one input into the work directory; see backend.Input. Symlinks
-// that earlier inputs brought along give way and are never followed.
+// place puts one input into the work directory; see backend.Input. It replaces
+// symlinks of earlier inputs, and never follows them.
 func (w *Workspace) place(ctx context.Context, in backend.Input) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (w *Workspace) place(ctx context.Context, in backend.Input) error {
 	return w.giveAway(target)
 }
 
-// giveAway makes the owner own what is at target, and the directories above.
+// giveAway changes the owner of target and of the directories above it.
 func (w *Workspace) giveAway(target string) error {
 	for dir := path.Dir(target); strings.HasPrefix(dir+"/", w.top(target)+"/"); dir = path.Dir(dir) {
 		if err := w.root.Lchown(dir, w.owner.UID, w.owner.GID); err != nil {
@@ -64,8 +64,8 @@ func (w *Workspace) giveAway(target string) error {
 	})
 }
 
-// makeParents makes every directory above target a real one. Whatever else
-// stands there, a symlink or a file, gives way: later inputs win.
+// makeParents creates the directories above target. It replaces symlinks and
+// files there: later inputs win.
 func makeParents(root *os.Root, target string) error {
 	dir := ""
 	for element := range strings.SplitSeq(path.Dir(target), "/") {
@@ -87,7 +87,7 @@ func makeParents(root *os.Root, target string) error {
 	return nil
 }
 
-// writeFile makes a file with mode 0644, regardless of the umask. The path
+// writeFile creates a file with mode 0644, regardless of the umask. The path
 // must not exist.
 func writeFile(root *os.Root, name string, content []byte) error {
 	const mode = 0o644

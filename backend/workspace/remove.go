@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 )
 
-// IsBase reports whether a path, as a registry lists it, can be that of the workspace called id: a damaged
-// entry must not remove the user's files.
+// IsBase reports whether a path in a registry can be the workspace id: a damaged entry must not remove the
+// user's files.
 func IsBase(base, id string) bool {
 	return len(id) == idLength && filepath.IsAbs(base) && filepath.Base(base) == id
 }
 
-// Remove removes the workspace at base, also if programs removed permissions. A missing workspace is a
+// Remove removes the workspace at base, even if programs removed permissions. A missing workspace is a
 // success.
 func Remove(base string) error {
 	err := os.RemoveAll(base)
@@ -27,7 +27,7 @@ func Remove(base string) error {
 		}
 		if err != nil {
 			failed = errors.Join(failed, err)
-			return fs.SkipDir // the rest can still come free
+			return fs.SkipDir // the rest can still be removed
 		}
 		return nil
 	})

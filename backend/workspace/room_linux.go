@@ -10,15 +10,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 )
 
-// room refuses a directory whose file system is full, or out of inodes, unless there
-// would be room without what the workspace itself takes: that is its own doing, and
-// ends with it.
+// room returns an error if the file system is out of space or inodes, unless
+// removing the workspace itself would free enough.
 func room(dir string, own func() usage) error {
 	if exhaustion.Room(dir) == nil {
 		return nil
 	}
 	used := own()
-	var now unix.Statfs_t // programs can have removed files meanwhile
+	var now unix.Statfs_t // programs may have removed files meanwhile
 	if err := unix.Statfs(dir, &now); err != nil {
 		return &os.PathError{Op: "statfs", Path: dir, Err: err}
 	}

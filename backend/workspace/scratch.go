@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 )
 
-// Scratch makes the directory below which workspaces are made, by default in the system's directory for
-// temporary files, and returns its real path, so that programs that resolve symlinks and programs that do
-// not name the same files. The name of dir can be guessed, and where others can write, another user can have
-// made it first: that is an error, since its owner controls what runs in it. So is a directory above it that
-// another user can rename.
+// Scratch creates the directory below which workspaces are created, by default in the system's directory
+// for temporary files, and returns its real path, so that all programs use the same names, whether they
+// resolve symlinks or not. Another user could guess the name of dir and create it first in a shared
+// directory. That is an error, since the owner controls what runs in it, and so is a directory above it
+// that another user can rename.
 func Scratch(dir string) (string, error) {
 	if dir == "" {
 		real, err := realPath(os.TempDir())
@@ -32,7 +32,7 @@ func realPath(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// makeOurs makes a directory that other users can neither enter nor replace, or finds it so,
+// makeOurs creates a directory that other users can neither enter nor replace, or checks an existing one,
 // and returns its real path. It follows a link of the caller if link is true.
 func makeOurs(dir string, link bool) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
@@ -67,8 +67,8 @@ func makeOurs(dir string, link bool) (string, error) {
 	return dir, restrict(dir)
 }
 
-// restrict closes a directory of the caller to other users. It works on the open directory,
-// even if that is renamed meanwhile.
+// restrict closes a directory of the caller to other users. It changes the opened directory, even if that
+// is renamed meanwhile.
 func restrict(dir string) error {
 	f, err := os.OpenFile(dir, openFlags, 0)
 	if err != nil {
@@ -87,8 +87,8 @@ func restrict(dir string) error {
 	return nil
 }
 
-// fixed returns an error if another user than root can rename a directory above path, which
-// is a real path, or path itself.
+// fixed returns an error if another user, except root, can rename path or a directory above it. path must
+// be a real path.
 func fixed(path string) error {
 	for path != filepath.Dir(path) {
 		path = filepath.Dir(path)

@@ -10,14 +10,14 @@ import (
 	"strconv"
 )
 
-// sealedDir has what was sealed, by number.
+// sealedDir contains sealed files and directories, by number.
 const sealedDir = "sealed"
 
-// Seal moves what is at names, relative to Work, out of it, to the absolute paths that
-// it returns, and leaves an empty file or directory at each to mount that on. A name at
-// which there is neither file nor directory, such as a symlink, gets an empty directory.
-// Place and Collect go on as if nothing had been moved. Seal can be called again with the
-// same names, and then fixes what commands made of the places.
+// Seal moves the files and directories at names, relative to Work, to the absolute paths that
+// it returns, and leaves empty files or directories as mount points. For anything else, such as
+// a symlink, it creates an empty directory. Place and Collect work as if nothing had been
+// moved. Seal can be called again with the same names, and then restores mount points that
+// commands changed.
 func (w *Workspace) Seal(names ...string) (sources []string, err error) {
 	if w.root == nil {
 		return nil, fmt.Errorf("sealing: workspace: %w", fs.ErrClosed)
@@ -31,11 +31,11 @@ func (w *Workspace) Seal(names ...string) (sources []string, err error) {
 	for i := range names {
 		sources = append(sources, filepath.Join(w.base, sealedDir, strconv.Itoa(i)))
 	}
-	// Commands can have locked it.
+	// Commands may have removed its permissions.
 	return sources, errors.Join(allow(w.root, w.work, 0o700), w.seal())
 }
 
-// Unseal moves everything back, for good.
+// Unseal moves everything back permanently.
 func (w *Workspace) Unseal() error {
 	err := w.unseal()
 	w.sealed = nil
@@ -67,7 +67,7 @@ func (w *Workspace) unseal() error {
 	return nil
 }
 
-// unsealed does something in the workspace while nothing of it is sealed.
+// unsealed calls do while nothing in the workspace is sealed.
 func (w *Workspace) unsealed(do func() error) error {
 	if err := w.unseal(); err != nil {
 		return err
@@ -84,7 +84,8 @@ func (w *Workspace) seal() error {
 	return nil
 }
 
-// sealOne moves only files and directories: mounting a symlink would follow it.
+// sealOne moves a file or directory out of the workspace. Symlinks are not moved, since mounts
+// would follow them.
 func (w *Workspace) sealOne(inside, outside string) error {
 	if err := makeParents(w.root, inside); err != nil {
 		return err
@@ -117,12 +118,12 @@ func (w *Workspace) sealOne(inside, outside string) error {
 	return w.giveAway(inside)
 }
 
-// moveOut makes what there is at inside, if it can be sealed, the one at outside.
+// moveOut moves inside to outside, if it can be sealed.
 func (w *Workspace) moveOut(there fs.FileInfo, inside, outside string) error {
 	if there == nil || !there.IsDir() && !there.Mode().IsRegular() {
 		return w.root.Mkdir(outside, 0o755)
 	}
-	if there.IsDir() { // else it could not be moved
+	if there.IsDir() { // otherwise it could not be moved
 		if err := allow(w.root, inside, 0o700); err != nil {
 			return err
 		}
@@ -130,8 +131,8 @@ func (w *Workspace) moveOut(there fs.FileInfo, inside, outside string) error {
 	return w.root.Rename(inside, outside)
 }
 
-// Above returns the directories above names that are not among names themselves, parents first.
-// Mounted at their own places they cannot be moved, and others put there.
+// Above returns the directories above names, without names themselves, parents first. If they
+// are mounted at their own paths, they cannot be replaced.
 func Above(names []string) []string {
 	var dirs []string
 	for _, name := range names {

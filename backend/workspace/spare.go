@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Examine makes Untouched able to tell. It is for a workspace that was just made
-// and into which nothing was placed yet.
+// Examine records the state of the workspace for Untouched. The workspace must
+// be new, without inputs.
 func (w *Workspace) Examine() error {
 	first, err := examine(w.root)
 	if err != nil {
@@ -17,15 +17,15 @@ func (w *Workspace) Examine() error {
 	return nil
 }
 
-// Untouched reports whether the workspace is as empty as it was made, regardless
-// of what programs did in it, so that another session can have it. Call it when no
-// process of the session is left. It returns false unless the workspace was examined.
+// Untouched reports whether the workspace is in its initial, empty state, so that
+// another session can use it. No process of the session may be left. It returns false
+// unless the workspace was examined.
 func (w *Workspace) Untouched() bool {
 	return w.root != nil && w.first != nil && w.first.unchanged(w.begun)
 }
 
-// Move moves an untouched workspace to base, where nothing must be, on the same
-// file system. After an error it is where it was.
+// Move moves an untouched workspace to base, which must not exist, on the same
+// file system. After an error, it is unmoved.
 func (w *Workspace) Move(base string) error {
 	if w.root == nil {
 		return fmt.Errorf("moving workspace: %w", fs.ErrClosed)

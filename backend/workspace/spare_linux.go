@@ -15,13 +15,13 @@ type condition struct {
 	device, inode uint64
 	mode          uint32
 	uid, gid      uint32
-	changed       unix.Timespec // its ctime; zero where that is ours to change
+	changed       unix.Timespec // its ctime; zero if we changed it ourselves
 	flags         int           // of the file system, such as immutable
-	attributes    string        // names of extended ones, access lists among them
+	attributes    string        // names of extended attributes, including access lists
 	entries       string        // names
 }
 
-// conditions hold the states of a workspace's directories when it was made.
+// conditions holds the initial states of a workspace's directories.
 type conditions struct {
 	dirs  []*os.File // base, work, home, tmp
 	first []condition
@@ -30,7 +30,7 @@ type conditions struct {
 // parts are the directories of a workspace; the first is the workspace itself.
 var parts = []string{".", workDir, homeDir, tempDir}
 
-// examine opens the directories and keeps what they are like.
+// examine opens the directories and records their states.
 func examine(root *os.Root) (*conditions, error) {
 	c := &conditions{}
 	for i, part := range parts {
@@ -53,9 +53,9 @@ func examine(root *os.Root) (*conditions, error) {
 // tick exceeds the clock resolution of any file system, and its lag behind ours.
 const tick = 3 * time.Second
 
-// unchanged reports whether the directories are as they were made, and empty, when they
-// were so at since. What was last changed long before that and has not been since
-// needs no closer look.
+// unchanged reports whether the directories are empty and in their initial state. They
+// were at since: directories that changed neither shortly before that nor later need no
+// closer check.
 func (c *conditions) unchanged(since time.Time) bool {
 	for i, dir := range c.dirs {
 		if first := c.first[i]; i > 0 && time.Unix(first.changed.Unix()).Add(tick).Before(since) {
@@ -78,10 +78,10 @@ func (c *conditions) close() {
 	}
 }
 
-// conditionOf looks at everything, and does not rely on the time of the last
-// change: clocks of file systems tick so seldom that a program can change
-// something within the tick in which a directory was made. Moving a workspace
-// is a change of its base.
+// conditionOf reads the whole state, and does not rely on the time of the last
+// change: clocks of file systems are so coarse that a program can change a
+// directory within the tick in which it was created. Moving a workspace
+// changes its base.
 func conditionOf(fd int, moves bool) (c condition, err error) {
 	var state unix.Stat_t
 	if err := unix.Fstat(fd, &state); err != nil {
@@ -91,7 +91,7 @@ func conditionOf(fd int, moves bool) (c condition, err error) {
 	if !moves {
 		c.changed = state.Ctim
 	}
-	if flags, err := unix.IoctlGetInt(fd, unix.FS_IOC_GETFLAGS); err == nil { // otherwise it has none
+	if flags, err := unix.IoctlGetInt(fd, unix.FS_IOC_GETFLAGS); err == nil { // otherwise it has no flags
 		c.flags = flags
 	}
 	buffer := buffers.Get().(*[4096]byte)
@@ -107,8 +107,8 @@ func conditionOf(fd int, moves bool) (c condition, err error) {
 
 var buffers = sync.Pool{New: func() any { return new([4096]byte) }}
 
-// entriesOf returns the names of what is in the directory: all of them if those
-// are few, and in any case more than a workspace has that was just made.
+// entriesOf returns names in the directory: all if they are few, and at least
+// more than a new workspace has.
 func entriesOf(fd int, buffer []byte) (string, error) {
 	if _, err := unix.Seek(fd, 0, unix.SEEK_SET); err != nil {
 		return "", os.NewSyscallError("lseek", err)
@@ -130,7 +130,7 @@ func entriesOf(fd int, buffer []byte) (string, error) {
 	return list.String(), nil
 }
 
-// rename moves a directory to where nothing is.
+// rename moves a directory to a path that does not exist.
 func rename(from, to string) error {
 	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// conditions are known on Linux only; elsewhere no workspace is used again.
+// conditions is unused: only Linux reuses workspaces.
 type conditions struct{}
 
 func examine(*os.Root) (*conditions, error) { return &conditions{}, nil }

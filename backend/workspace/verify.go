@@ -31,7 +31,7 @@ func (w *Workspace) Verify() error {
 	return cmp.Or(w.starved, w.room())
 }
 
-// Watch makes Verify report also a file system that was full for a moment, until the caller calls stop.
+// Watch makes Verify also report that the file system was full for a moment, until the caller calls stop.
 func (w *Workspace) Watch() (stop func()) {
 	end := exhaustion.Watch(w.room)
 	return func() { w.starved = cmp.Or(w.starved, end()) }
@@ -58,7 +58,7 @@ func (w *Workspace) room() error {
 // usage is the part of a file system that a workspace takes.
 type usage struct{ bytes, inodes uint64 }
 
-// usedBelow adds up what programs of the workspace wrote, as far as it can be read.
+// usedBelow sums up the space that readable files of the workspace take.
 func usedBelow(root *os.Root, dir string) (u usage) {
 	_ = fs.WalkDir(root.FS(), dir, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil || u.inodes == mostCounted {
@@ -73,5 +73,5 @@ func usedBelow(root *os.Root, dir string) (u usage) {
 	return u
 }
 
-// mostCounted bounds the files that are looked at.
+// mostCounted limits the number of examined files.
 const mostCounted = 10_000_000

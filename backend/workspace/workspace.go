@@ -1,9 +1,8 @@
-// Package workspace is the directory of a session on this machine: it places inputs, collects files, and
-// removes the directory whatever programs did to it. Backends whose commands work in such a directory share
-// it.
+// Package workspace manages the directory of a session on this machine: it places inputs, collects files,
+// and removes the directory whatever programs did to it. Backends whose commands work in such a directory
+// share it.
 //
-// It starts and ends no program: Collect and Remove require that no process of the session is left to
-// interfere.
+// It neither starts nor ends programs: Collect and Remove require that no process of the session is left.
 //
 // A workspace looks like this:
 //
@@ -47,16 +46,16 @@ func NewID() string { return strings.ToLower(rand.Text()[:idLength]) }
 // Owner owns the files of a workspace.
 type Owner struct{ UID, GID int }
 
-// Workspace is a session's directory. It is used by one goroutine at a time.
+// Workspace is a session's directory. It must be used by one goroutine at a time.
 type Workspace struct {
-	// Isolated is that of backend.Spec. Beside others, a workspace that takes much proves nothing about who
-	// filled the file system, or about who found it full.
+	// Isolated is that of backend.Spec. Next to other sessions, the size of a workspace does not prove which
+	// session filled the file system, or which ones failed because of it.
 	Isolated bool
 
 	base string
-	// work has the inputs; it, home and temp are relative to root.
+	// work contains the inputs; work, home and temp are relative to root.
 	work, home, temp string
-	places           []place  // what of the inputs is elsewhere
+	places           []place  // inputs at other paths
 	kept             []string // Layout.ReadOnly
 	store            cache.Store
 	owner            *Owner
@@ -64,12 +63,12 @@ type Workspace struct {
 	root             *os.Root    // base; nil after Close
 	starved          error       // see Watch
 	first            *conditions // nil unless examined
-	begun            time.Time   // when they were last known to be so
+	begun            time.Time   // last time when they were known to be in that state
 }
 
-// Make makes a workspace at base, where nothing must be, with mode 0700. Trees
-// come from store. A nil owner is the caller; another one takes the right to
-// give files away. After an error the caller removes base.
+// Make creates a workspace at base, which must not exist, with mode 0700. Trees come from store. A nil
+// owner means the caller; any other requires permission to change owners. After an error, the caller must
+// remove base.
 func Make(base string, store cache.Store, owner *Owner) (*Workspace, error) {
 	if err := os.Mkdir(base, 0o700); err != nil {
 		return nil, err
@@ -106,7 +105,7 @@ func (w *Workspace) Home() string { return filepath.Join(w.base, w.home) }
 // Temp returns the absolute path of the commands' TMPDIR.
 func (w *Workspace) Temp() string { return filepath.Join(w.base, w.temp) }
 
-// Place does what backend.Session.Place says.
+// Place implements backend.Session.Place.
 func (w *Workspace) Place(ctx context.Context, inputs ...backend.Input) error {
 	if w.root == nil {
 		return fmt.Errorf("placing inputs: workspace: %w", fs.ErrClosed)
@@ -121,7 +120,7 @@ func (w *Workspace) Place(ctx context.Context, inputs ...backend.Input) error {
 	})
 }
 
-// Collect implements backend.Session.Collect. It opens the file that it examined, as long as no process of
+// Collect implements backend.Session.Collect. The opened file is the examined one only if no process of
 // the session runs.
 func (w *Workspace) Collect(ctx context.Context, name string) (io.ReadCloser, error) {
 	if err := context.Cause(ctx); err != nil {
@@ -144,8 +143,8 @@ func (w *Workspace) Collect(ctx context.Context, name string) (io.ReadCloser, er
 	return f, nil
 }
 
-// Directory returns the absolute path of a directory given relative to Work.
-// It can be reached through symlinks that stay in there.
+// Directory returns the absolute path of a directory given relative to Work. The path can contain symlinks
+// that stay inside Work.
 func (w *Workspace) Directory(dir string) (string, error) {
 	dir, err := Relative(dir)
 	if err != nil {
@@ -154,7 +153,7 @@ func (w *Workspace) Directory(dir string) (string, error) {
 	if w.root == nil {
 		return "", fmt.Errorf("workspace: %w", fs.ErrClosed)
 	}
-	if dir == "." { // most commands
+	if dir == "." { // fast path for most commands
 		info, err := w.root.Lstat(w.work)
 		if err == nil && !info.IsDir() {
 			err = errors.New("not a directory")
@@ -173,7 +172,8 @@ func (w *Workspace) Directory(dir string) (string, error) {
 	return filepath.Join(w.Work(), filepath.FromSlash(dir)), err
 }
 
-// Relative cleans a slash-separated path and refuses a path that leads out of the workspace by itself.
+// Relative cleans a slash-separated path. It returns an error for a path that leads out of the workspace
+// lexically.
 func Relative(name string) (string, error) {
 	name = path.Clean(name)
 	if !fs.ValidPath(name) || strings.Contains(name, "\x00") {
@@ -182,7 +182,7 @@ func Relative(name string) (string, error) {
 	return name, nil
 }
 
-// Close lets go of the directory and leaves it where it is.
+// Close closes the directory without removing it.
 func (w *Workspace) Close() error {
 	if w.root == nil {
 		return nil

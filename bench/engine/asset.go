@@ -93,7 +93,7 @@ func assetChild(args []string) (err error) {
 	if err := errors.Join(tree.Store(ctx, store), states.Save()); err != nil {
 		return err
 	}
-	b := local.New(store, local.Options{Path: os.Getenv("PATH"), Scratch: filepath.Join(*dir, "scratch"), Isolation: "none"})
+	b := local.New(store, local.Options{Probes: local.Probes{Path: os.Getenv("PATH")}, Lifecycle: local.Lifecycle{Scratch: filepath.Join(*dir, "scratch")}, Confinement: local.Confinement{Isolation: "none"}})
 	var group errgroup.Group
 	group.SetLimit(*jobs)
 	for range cells {

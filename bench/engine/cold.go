@@ -92,7 +92,7 @@ func coldChild(args []string) error {
 		return err
 	}
 	local.SpareProcessor() // as `fevalgraph run` does
-	b := local.New(store, local.Options{Path: os.Getenv("PATH"), Scratch: filepath.Join(dir, "scratch"), Isolation: "none", Registry: registry, Spares: *jobs})
+	b := local.New(store, local.Options{Probes: local.Probes{Path: os.Getenv("PATH")}, Lifecycle: local.Lifecycle{Scratch: filepath.Join(dir, "scratch"), Registry: registry, Spares: *jobs}, Confinement: local.Confinement{Isolation: "none"}})
 	g := graph.New()
 	targets := make([]graph.ID, *nodes)
 	for i := range targets {

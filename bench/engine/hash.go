@@ -110,7 +110,7 @@ func described(t graph.Task) (cache.Key, error) {
 	g := graph.New()
 	id := g.Add(graph.Node{Addr: "materialize:sources", Kind: "materialize", Task: t})
 	store := cache.NewMemory()
-	rep, err := g.Execute(context.Background(), []graph.ID{id}, graph.Options{Store: store, DryRun: true})
+	rep, err := g.Execute(context.Background(), []graph.ID{id}, graph.Options{Store: store, Preview: graph.Preview{DryRun: true}})
 	if err != nil {
 		return cache.Key{}, err
 	}

@@ -1,6 +1,6 @@
-// Package files defines what the store needs of a file system to write, and to read what it wrote: few
-// enough operations that a test can make each of them fail (cache/faulty). Names, states and locks use the
-// system directly.
+// Package files defines the file operations with which the store reads and writes: few enough that a test
+// can make each of them fail (cache/faulty). For names, states and locks, the store uses the system
+// directly.
 package files
 
 import (
@@ -14,16 +14,15 @@ import (
 	"time"
 )
 
-// System does what the functions of the same names in os do. It is safe for
-// concurrent use. Errors are *fs.PathError or *os.LinkError, so that errors.Is
-// finds fs.ErrNotExist, syscall.ENOSPC and so on in them.
+// System has methods like the functions of package os with the same names. It is safe for concurrent use.
+// Errors are *fs.PathError or *os.LinkError, so that they match fs.ErrNotExist, syscall.ENOSPC and so on.
 type System interface {
 	OpenFile(path string, flag int, perm fs.FileMode) (File, error)
 	Rename(from, to string) error
 	Remove(path string) error
-	// MkdirAll makes the directory and its parents, for every user that the umask allows.
+	// MkdirAll creates the directory and its parents, with all permissions that the umask allows.
 	MkdirAll(path string) error
-	// Mkdir makes the directory with a mode, regardless of the umask. An existing directory is a success.
+	// Mkdir creates the directory with a mode, regardless of the umask. An existing directory is a success.
 	Mkdir(path string, mode fs.FileMode) error
 	// Touch sets the modification time.
 	Touch(path string, t time.Time) error
@@ -40,7 +39,7 @@ type File interface {
 	Sync() error
 }
 
-// OS is the system's own.
+// OS is the System of this machine.
 var OS System = system{}
 
 type system struct{}
@@ -72,7 +71,7 @@ func (system) Touch(path string, t time.Time) error { return os.Chtimes(path, ti
 // Open opens the file for reading.
 func Open(s System, path string) (File, error) { return s.OpenFile(path, os.O_RDONLY, 0) }
 
-// ReadFile returns all that the file holds.
+// ReadFile returns the content of the file.
 func ReadFile(s System, path string) ([]byte, error) {
 	f, err := Open(s, path)
 	if err != nil {
@@ -83,7 +82,7 @@ func ReadFile(s System, path string) ([]byte, error) {
 	if fi, err := f.Stat(); err == nil {
 		size = fi.Size()
 	}
-	b := make([]byte, 0, size+1) // and one, to see the end without growing
+	b := make([]byte, 0, size+1) // plus 1, to reach the end without growing the buffer
 	for {
 		n, err := f.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
@@ -99,8 +98,7 @@ func ReadFile(s System, path string) ([]byte, error) {
 	}
 }
 
-// CreateTemp makes a new file in dir, open for writing, whose name begins with
-// what.
+// CreateTemp creates a file in dir, open for writing, whose name begins with what.
 func CreateTemp(s System, dir, what string) (File, error) {
 	for {
 		name := filepath.Join(dir, what+"-"+strconv.FormatUint(rand.Uint64(), 36))

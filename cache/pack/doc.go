@@ -1,5 +1,5 @@
-// Package pack puts part of a store into one file, and takes it out again on a machine that
-// shares nothing with the first but the file: a cache of a CI system, an artifact, a bucket.
+// Package pack writes a part of a store to a file, and reads it on a machine that shares only this file
+// with the first: through the cache of a CI system, an artifact, or a bucket.
 //
 // An archive is a zstd frame of a tar archive. Its entries are, in this order:
 //
@@ -8,10 +8,10 @@
 //	ac/<key>              records in their stored form, by their names
 //	extra/<path>          files of the caller's, by their names
 //
-// Its bytes depend on what is in it alone: owners, times and the order of writing leave no
-// trace. Archives of the same work that two machines made differ where their records say
-// which run did it, and how long it took. They can be read one after another in any order.
+// Its bytes depend only on the content, not on owners, times or the order of writing. Archives of the same
+// work from two machines differ only in the runs and durations in their records. They can be read one
+// after another in any order.
 //
-// An archive is as untrusted as anyone who might have written it: blobs have to be what their names
-// say, and the reader decides about records by their signatures.
+// An archive is untrusted: blobs must match their names, and the reader decides about records by their
+// signatures.
 package pack

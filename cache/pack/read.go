@@ -22,19 +22,20 @@ type Reader struct {
 	Store  cache.Store
 	Signer cache.RecordKey // whose records count
 	Adopt  bool            // records count with any signature
-	// InMemory leaves out blobs that are larger than records are, or too many, for a Store that
-	// has them in memory.
+	// InMemory is for a Store in memory: it omits blobs that are larger than any record, or beyond a total
+	// size.
 	InMemory bool
-	// Extra receives the files of the caller's, whole; nil leaves them out.
+	// Extra receives the caller's additional files; nil ignores them.
 	Extra func(name string, content []byte) error
 }
 
-// ErrNoArchive reports that a file is not an archive, or a damaged one.
+// ErrNoArchive means that a file is not an archive, or is damaged.
 var ErrNoArchive = errors.New("not a pack, or a damaged one")
 
-// maxInMemory bounds an entry other than a blob, in bytes. All of an archive together have at most
-// leastInMemory, or maxRatio times the size of the file if that is more: text of records and of runs
-// compresses to a thirtieth at best, and an archive that unpacks to more would use up the reader's memory.
+// maxInMemory limits an entry other than a blob, in bytes. All of them together are limited to
+// leastInMemory, or maxRatio times the size of the file if that is more: text of records and runs
+// compresses to a thirtieth at best, and an archive that unpacks to more would exhaust the reader's
+// memory.
 const (
 	maxInMemory   = 256 << 20
 	leastInMemory = 64 << 20
@@ -59,9 +60,9 @@ func Is(path string) bool {
 	return err == nil && string(first) == headName
 }
 
-// Read reads the archive in a file. Nothing of it becomes visible unless it can be read to
-// its end; of several it can be that the first ones do. A record takes the place of one
-// for the same key that an earlier run made.
+// Read reads the archive in a file. Its content becomes visible only if all of it can be read; with
+// several archives, the first ones can become visible before an error. A record replaces a record of an
+// earlier run for the same key.
 func (r *Reader) Read(ctx context.Context, path string) (Counts, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -81,9 +82,8 @@ func (r *Reader) Read(ctx context.Context, path string) (Counts, error) {
 	return counts, nil
 }
 
-// Scan reads the archive in a file, and has blob called with each of its blobs, whose content
-// need not be what its name says, and extra with each file of the caller's. Either can be nil.
-// Records are passed over.
+// Scan reads the archive in a file, and calls blob with each blob, without verifying the content, and
+// extra with each additional file. Either can be nil. It skips records.
 func Scan(ctx context.Context, path string, blob func(name [32]byte, content io.Reader) error, extra func(name string, content []byte) error) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -103,7 +103,7 @@ type sink interface {
 	extra(name string, content []byte) error
 }
 
-// pass hands all entries to a sink.
+// pass passes all entries to a sink.
 func pass(ctx context.Context, file *os.File, to sink) (counts Counts, err error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -176,7 +176,7 @@ func entry(h *tar.Header, content io.Reader, to sink, room *int64, counts *Count
 	return fmt.Errorf("%w: entry %q", ErrNoArchive, h.Name)
 }
 
-// small reads an entry that is kept in memory, if there is room.
+// small reads an entry into memory, within the limits.
 func small(h *tar.Header, content io.Reader, room *int64) ([]byte, error) {
 	if h.Size > maxInMemory {
 		return nil, fmt.Errorf("%w: entry %q has %d bytes", ErrNoArchive, h.Name, h.Size)
@@ -188,7 +188,7 @@ func small(h *tar.Header, content io.Reader, room *int64) ([]byte, error) {
 	return all, damaged(err)
 }
 
-// damaged marks what the archive or its compression says.
+// damaged marks errors of the archive or its compression.
 func damaged(err error) error {
 	if err == nil {
 		return nil
@@ -196,7 +196,7 @@ func damaged(err error) error {
 	return fmt.Errorf("%w: %w", ErrNoArchive, err)
 }
 
-// discard reads an archive to its end.
+// discard reads an archive to the end.
 type discard struct{}
 
 func (discard) blob(_ [32]byte, _ int64, content io.Reader) error {
@@ -206,7 +206,7 @@ func (discard) blob(_ [32]byte, _ int64, content io.Reader) error {
 func (discard) record(cache.Key, []byte, *Counts) error { return nil }
 func (discard) extra(string, []byte) error              { return nil }
 
-// scanner hands entries to functions.
+// scanner passes entries to functions.
 type scanner struct {
 	discard
 	onBlob  func(name [32]byte, content io.Reader) error
@@ -227,7 +227,7 @@ func (s scanner) extra(name string, content []byte) error {
 	return s.onExtra(name, content)
 }
 
-// placer puts what an archive has into the store.
+// placer adds the content of an archive to the store.
 type placer struct {
 	ctx  context.Context
 	r    *Reader

@@ -25,23 +25,22 @@ const (
 	digestChars = 64 // of a name
 )
 
-// Contents is the content of an archive, besides the blobs that its records lead to.
+// Contents is the content of an archive, besides the blobs that its records reference.
 type Contents struct {
 	Records map[cache.Key]*cache.Record
-	// Blobs are further ones, and where to read them; a nil function is the store.
+	// Blobs maps additional blobs to functions that open them; nil means the store.
 	Blobs map[cache.Digest]Open
 	Extra map[string][]byte // by slash-separated path
 }
 
-// Open opens a blob that is in no store.
+// Open opens a blob that is not in the store.
 type Open func(ctx context.Context) (io.ReadCloser, error)
 
-// Counts are of an archive.
+// Counts describes the content of an archive.
 type Counts struct {
 	Blobs, Records int
 	Bytes          int64 // of the blobs
-	// Foreign are records that the reader has no reason to trust, and Kept those that it has a later version
-	// of.
+	// Foreign counts records that the reader does not trust, and Kept those of which it has a later version.
 	Foreign, Kept int
 }
 

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// budget limits the time that a run waits for a cache, beyond the time that the cache saves. Time that any
-// call waits for answers adds to the debt, once for all that wait at the same time; answers reduce it. The
-// debt is never negative, so that a server that stops in the middle costs no more than a server that never
+// budget limits how long a run waits for a cache beyond the time that the cache saves. Time during which
+// calls wait for answers adds to the debt, once for all concurrent calls; answers reduce it. The debt is
+// never negative, so that a server that stops in the middle costs no more than a server that never
 // answers.
 type budget struct {
 	limit time.Duration
@@ -15,13 +15,13 @@ type budget struct {
 
 	mu      sync.Mutex
 	waiting int
-	since   time.Time // when the debt was last counted, while any wait
+	since   time.Time // last update of the debt, while calls wait
 	debt    time.Duration
 	timer   *time.Timer
 	ended   bool
 }
 
-// wait begins to wait; the caller ends it by leave.
+// wait begins a wait, which the caller must end with leave.
 func (b *budget) wait() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -41,7 +41,7 @@ func (b *budget) leave() {
 	}
 }
 
-// pay takes what an answer is worth off the debt.
+// pay subtracts the value of an answer from the debt.
 func (b *budget) pay(worth time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,7 +57,7 @@ func (b *budget) count() {
 	}
 }
 
-// check ends the budget if it is used up, and looks again when it can be.
+// check ends the budget if it is used up, and otherwise schedules the next check.
 func (b *budget) check() {
 	b.mu.Lock()
 	b.count()
@@ -77,7 +77,7 @@ func (b *budget) check() {
 // The value of answers compared with the work that they save.
 const (
 	answerWorth = time.Millisecond
-	// byteWorth is the time that each byte saves: a MiB in a second is not slow.
+	// byteWorth is the time that each byte saves: 1 MiB per second is not slow.
 	byteWorth = time.Second >> 20
 )
 

@@ -17,16 +17,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// An entry of an action cache is an ActionResult. Its output files are the blobs of the
-// record's outputs, so that a server which checks that results are complete checks them,
-// and removes those last which results need. What counts is in its auxiliary metadata, a
-// google.protobuf.BytesValue: a DSSE envelope in JSON. Its payload is a line of JSON, statement,
-// and the record's manifest.
+// An entry of an action cache is an ActionResult. Its output files are the blobs of the record's outputs,
+// so that a server that checks the completeness of results checks them, and does not evict blobs that
+// results need. The signed content is in its auxiliary metadata, a google.protobuf.BytesValue: a DSSE
+// envelope in JSON. Its payload is a line of JSON, statement, and the record's manifest.
 
-// payloadType marks envelopes of records, so that the signature of something else does not count.
+// payloadType marks envelopes of records, so that signatures of other content are invalid for records.
 const payloadType = "application/vnd.fevalgraph.record.v1"
 
-// statement is the signed part.
+// statement is the signed content, besides the manifest.
 type statement struct {
 	Key       cache.Key     `json:"key"`
 	Namespace string        `json:"namespace"`
@@ -36,7 +35,7 @@ type statement struct {
 
 // Bounds on entries. Servers take messages of 4 MiB.
 const (
-	maxManifest = 512 << 10 // a longer one is left out, so that explain says less
+	maxManifest = 512 << 10 // a longer one is omitted, so that explain has fewer details
 	maxFiles    = 2_000     // blobs that an entry names
 	maxEnvelope = 3 << 20
 )

@@ -16,8 +16,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
-// Open implements cache.Lower. The blob is kept before it is read. A blob that cannot be fetched is a
-// *cache.MissingError, for any reason.
+// Open implements cache.Lower. The blob is stored locally before it is read. If it cannot be fetched for
+// any reason, the error is a *cache.MissingError.
 func (s *Store) Open(ctx context.Context, d cache.Digest) (io.ReadCloser, error) {
 	r, err := s.o.Kept.Open(ctx, d)
 	var missing *cache.MissingError
@@ -33,8 +33,8 @@ func (s *Store) Open(ctx context.Context, d cache.Digest) (io.ReadCloser, error)
 	return s.o.Kept.Open(ctx, d)
 }
 
-// Fetch implements cache.Fetcher. Trees are fetched level by level: of a tree whose root is
-// here, the rest is, too, or comes when it is read.
+// Fetch implements cache.Fetcher. Trees are fetched level by level. If the root of a tree is local, so is
+// the rest, or it is fetched when it is read.
 func (s *Store) Fetch(ctx context.Context, outputs []cache.Output) {
 	var blobs, directories []cache.Digest
 	for _, o := range outputs {
@@ -47,12 +47,12 @@ func (s *Store) Fetch(ctx context.Context, outputs []cache.Output) {
 	seen := map[cache.Digest]bool{}
 	for len(blobs)+len(directories) > 0 && s.readable() && ctx.Err() == nil {
 		blobs, directories = s.absentHere(ctx, seen, blobs), s.absentHere(ctx, seen, directories)
-		_ = s.read(ctx, append(blobs, directories...)) // what did not come is missing later
+		_ = s.read(ctx, append(blobs, directories...)) // blobs that were not fetched are missing later
 		blobs, directories = s.entries(ctx, directories)
 	}
 }
 
-// absentHere returns those of the blobs that are not on this machine, each once.
+// absentHere returns the distinct blobs that are not on this machine.
 func (s *Store) absentHere(ctx context.Context, seen map[cache.Digest]bool, blobs []cache.Digest) (absent []cache.Digest) {
 	for _, d := range blobs {
 		if seen[d] {
@@ -70,12 +70,12 @@ func (s *Store) absentHere(ctx context.Context, seen map[cache.Digest]bool, blob
 	return absent
 }
 
-// entries returns the content of directories that have been kept.
+// entries returns the entries of directories that are stored locally.
 func (s *Store) entries(ctx context.Context, directories []cache.Digest) (files, below []cache.Digest) {
 	for _, d := range directories {
 		directory, err := readDirectory(ctx, s.o.Kept, d)
 		if err != nil {
-			continue // its reader reports that
+			continue // its reader reports the error
 		}
 		for _, f := range directory.Files {
 			files = appendDigest(files, f.Digest)
@@ -105,7 +105,7 @@ func appendDigest(all []cache.Digest, d *execution.Digest) []cache.Digest {
 	return all
 }
 
-// read brings blobs here. The error is that of the first that did not come.
+// read fetches blobs. It returns the error of the first blob that could not be fetched.
 func (s *Store) read(ctx context.Context, blobs []cache.Digest) error {
 	if len(blobs) == 0 {
 		return nil
@@ -118,7 +118,7 @@ func (s *Store) read(ctx context.Context, blobs []cache.Digest) error {
 	for _, d := range blobs {
 		left[d] = true
 	}
-	if empty := cache.SumBytes(nil); left[empty] { // not every server keeps it
+	if empty := cache.SumBytes(nil); left[empty] { // not every server stores it
 		if err := s.keep(ctx, empty, &counter{r: strings.NewReader(""), progress: func(int64) {}}); err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (s *Store) read(ctx context.Context, blobs []cache.Digest) error {
 			}
 		}
 		mu.Unlock()
-		var wrong error // of a blob; the others come
+		var wrong error // of one blob; the others are fetched
 		err := s.transport.Read(ctx, ask, func(d cache.Digest, r io.Reader) error {
 			err := s.keep(ctx, d, &counter{r: r, progress: progress})
 			var refused *reapi.RefusedError
@@ -189,7 +189,7 @@ func (s *Store) keep(ctx context.Context, d cache.Digest, r *counter) error {
 	return nil
 }
 
-// counter reports what is read, and keeps an error of its reader apart from others.
+// counter reports the bytes read, and stores errors of its reader separately.
 type counter struct {
 	r        io.Reader
 	progress func(int64)

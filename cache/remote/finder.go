@@ -8,25 +8,25 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// finder asks for many blobs at once where many nodes ask for few each: what is asked
-// within a moment, or while all calls that there can be are under way, goes into one call.
+// finder batches queries for missing blobs: requests that arrive within a short window, or
+// while the maximum number of calls is running, share a call.
 type finder struct {
 	ask  func([]cache.Digest) ([]cache.Digest, error)
 	most int           // blobs in a call
-	slot chan struct{} // of calls under way
+	slot chan struct{} // of running calls
 
 	mu   sync.Mutex
-	next *question // the next to ask, or nil
+	next *question // the next call, or nil
 }
 
-// question is a call.
+// question is a call, with its result.
 type question struct {
-	blobs map[cache.Digest]bool // true when it is missing
-	done  chan struct{}         // closed when the answer is there
+	blobs map[cache.Digest]bool // true if missing
+	done  chan struct{}         // closed when the answer has arrived
 	err   error
 }
 
-// together is the time for which a question waits for others.
+// together is how long a call waits for further requests.
 const together = time.Millisecond
 
 func newFinder(ask func([]cache.Digest) ([]cache.Digest, error), most int) *finder {
@@ -56,7 +56,7 @@ func (f *finder) missing(ctx context.Context, blobs []cache.Digest) (bool, error
 	return false, nil
 }
 
-// join adds blobs to the next question.
+// join adds blobs to the next call.
 func (f *finder) join(blobs []cache.Digest) *question {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -71,7 +71,7 @@ func (f *finder) join(blobs []cache.Digest) *question {
 	return f.next
 }
 
-// put adds a query.
+// put sends the call.
 func (f *finder) put(q *question) {
 	f.slot <- struct{}{}
 	defer func() { <-f.slot }()

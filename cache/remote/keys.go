@@ -18,7 +18,7 @@ import (
 )
 
 // PublicKey is a key whose signatures are trusted. Its text form is one line:
-// ed25519:<base64 of the 32 bytes>, and a name for users, which can be left out.
+// ed25519:<base64 of the 32 bytes>, and an optional name for users.
 type PublicKey struct {
 	Name string
 	key  ed25519.PublicKey
@@ -41,10 +41,10 @@ const (
 	nameHeader = "Name"
 )
 
-// keyName matches names of keys, which can be shown as they are.
+// keyName matches names of keys, which can be shown without quoting.
 var keyName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._@+/-]{0,63}$`)
 
-// GenerateKey makes a key with a name, which can be "".
+// GenerateKey generates a key with a name, which can be "".
 func GenerateKey(name string) (PrivateKey, error) {
 	if name != "" && !keyName().MatchString(name) {
 		return PrivateKey{}, fmt.Errorf("%q is not a name for a key: want up to 64 letters, digits and any of . _ @ + / -", name)
@@ -67,7 +67,7 @@ func ParsePublicKey(text string) (PublicKey, error) {
 	return PublicKey{name, raw}, nil
 }
 
-// ParsePrivateKey reads the text form. The error quotes nothing of the text.
+// ParsePrivateKey reads the text form. The error does not quote the text.
 func ParsePrivateKey(text []byte) (PrivateKey, error) {
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != pemType {
@@ -103,7 +103,7 @@ func (k PublicKey) String() string {
 	return strings.TrimSpace(keyPrefix + base64.StdEncoding.EncodeToString(k.key) + " " + k.Name)
 }
 
-// by returns the key as users know it.
+// by returns a description of the key for users.
 func (k PublicKey) by() string {
 	if k.Name != "" {
 		return k.Name

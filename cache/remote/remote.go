@@ -1,15 +1,16 @@
-// Package remote reads and writes records and blobs of a cache on another machine, which can be slow, full,
-// down or lying. Any failure is a miss, costs a few seconds and is reported once (Options.Warn). It knows
-// neither nodes nor configurations, and stores nothing itself: a cache.Layered has it as its lowest layer.
+// Package remote reads and writes records and blobs of a cache on another machine, which can be slow,
+// full, down or malicious. Any failure counts as a miss, costs a few seconds and is reported once
+// (Options.Warn). The package knows neither nodes nor configurations, and stores nothing itself: it is the
+// lowest layer of a cache.Layered.
 //
 // An entry of the cache is an ActionResult whose output files are the blobs of the record, and whose
-// auxiliary metadata is a signed envelope with the record. A record is served if a trusted key signed it and
-// the server has its blobs, which are queried in batches. Blobs are fetched when they are needed: inputs
-// before a node runs, results before they are collected. A blob that cannot be fetched is missing for the
-// rest of the run.
+// auxiliary metadata is a signed envelope with the record. A record is served if a trusted key signed it
+// and the server has its blobs, which are queried in batches. Blobs are fetched on demand: inputs before a
+// node runs, results before they are collected. A blob that cannot be fetched is missing for the rest of
+// the run.
 //
 // Records that are stored are uploaded in the background, blobs first. A budget limits the time that a run
-// waits for the cache beyond what the cache saves; once it is spent, the cache is not used any more.
+// waits for the cache beyond what the cache saves; when it is spent, the run stops using the cache.
 package remote
 
 import (
@@ -27,39 +28,39 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Options say how a cache is used.
+// Options configures a cache.
 type Options struct {
-	Namespace string   // of the records that are written, and that are read first
-	Others    []string // namespaces that are read, too, in order
+	Namespace string   // of written records; read first
+	Others    []string // other namespaces to read, in order
 	Trust     []PublicKey
-	Signer    *PrivateKey // signs what is written, and is trusted; nil writes nothing
+	Signer    *PrivateKey // signs written records, and is trusted; nil writes nothing
 	Read      bool
 	Write     bool
-	// Local has the records and blobs that are sent.
+	// Local contains the records and blobs to send.
 	Local cache.Store
-	// Kept takes the blobs that are read: Local or, if that is not to be changed, another.
+	// Kept stores fetched blobs: Local or, if that must not be changed, another store.
 	Kept cache.Store
-	Jobs int // nodes that run at once, at least 1
-	// Limit bounds the cost of the cache to a run beyond what it saves: two thirds for reads, one for the
-	// end of writes.
+	Jobs int // concurrent nodes, at least 1
+	// Limit limits the net time that the cache costs a run: two thirds for reads, one third for finishing
+	// writes.
 	Limit time.Duration
-	// Together is the number of blobs in one query.
+	// Together is the maximum number of blobs in a query.
 	Together int
-	// Warn is called once with the reason why the cache, or half of it, is not used any more.
+	// Warn is called once with the reason when the run stops using the cache, or half of it.
 	Warn func(error)
 }
 
-// promptly is the time within which an answer must come for its savings to count: of a slower cache it is
-// uncertain that the blobs come, too.
+// promptly is the maximum time of an answer whose savings count: with a slower cache, it is uncertain
+// whether the blobs will arrive, too.
 const promptly = time.Second
 
 // Store is a cache on another machine. It is safe for concurrent use.
 type Store struct {
 	o         Options
 	transport Transport
-	trusted   *dsse.EnvelopeVerifier // nil trusts no one
-	// preserved verifies entries that are not replaced: those of the keys in Trust, if Signer
-	// is not among them. Other clients with the same Trust do not trust Signer.
+	trusted   *dsse.EnvelopeVerifier // nil trusts no key
+	// preserved verifies entries that must not be replaced: those signed by keys in Trust, unless these
+	// include Signer. Other clients with the same Trust would not trust Signer.
 	preserved *dsse.EnvelopeVerifier
 	reads     *side
 	writes    *side
@@ -68,11 +69,11 @@ type Store struct {
 	reading   singleflight.Group // by digest
 	uploads   uploads
 
-	sender *cache.Sender // knows what the server has, or had a moment ago
+	sender *cache.Sender // remembers the blobs that the server has or recently had
 
 	mu     sync.Mutex
-	gone   map[cache.Digest]bool // that it did not return, regardless of its reports
-	absent map[cache.Key]bool    // keys without a record that can be served
+	gone   map[cache.Digest]bool // blobs that it did not return, regardless of its reports
+	absent map[cache.Key]bool    // keys without a usable record
 }
 
 var (
@@ -80,7 +81,7 @@ var (
 	_ cache.Fetcher = (*Store)(nil)
 )
 
-// Open returns a cache behind a transport, which it closes at its end. It calls no server yet.
+// Open returns a cache that uses a transport, and closes it at the end. It contacts no server yet.
 func Open(t Transport, o Options) *Store {
 	s := &Store{o: o, transport: t, gone: map[cache.Digest]bool{}, absent: map[cache.Key]bool{}}
 	s.sender = cache.NewSender(server{s}, o.Together)
@@ -93,10 +94,10 @@ func Open(t Transport, o Options) *Store {
 		keys = append(keys, o.Signer.PublicKey)
 	}
 	s.trusted, _ = dsse.NewEnvelopeVerifier(keys...) // none without keys
-	s.writes = newSide(o.Limit/3, func(error) {})    // Flush says it
+	s.writes = newSide(o.Limit/3, func(error) {})    // Flush reports it
 	s.reads = newSide(o.Limit*2/3, func(err error) {
 		s.warn(fmt.Errorf("it is no longer used: %w", err))
-		if !errors.Is(err, errSlow) { // what no node waits for can be slow
+		if !errors.Is(err, errSlow) { // no node waits for it, so it can be slow
 			s.writes.end(err)
 		}
 	})
@@ -120,7 +121,7 @@ func (s *Store) Close() error {
 
 func (s *Store) readable() bool { return s.o.Read && s.reads.open() }
 
-// wait makes a call that a node waits for.
+// wait makes a call for which a node waits.
 func (s *Store) wait(ctx context.Context, call func(ctx context.Context, progress func(int64)) error) error {
 	s.reads.wait()
 	defer s.reads.leave()
@@ -136,7 +137,7 @@ func (s *Store) askMissing(blobs []cache.Digest) (missing []cache.Digest, err er
 	return missing, err
 }
 
-// Record implements cache.Lower. A record of which a blob is gone is nil.
+// Record implements cache.Lower. It returns nil for a record with a missing blob.
 func (s *Store) Record(ctx context.Context, k cache.Key) (*cache.Record, error) {
 	if !s.readable() || s.knownAbsent(k) {
 		return nil, nil
@@ -201,7 +202,7 @@ func (s *Store) missing(ctx context.Context, blobs []cache.Digest) (bool, error)
 	gone := false
 	for _, d := range blobs {
 		gone = gone || s.gone[d]
-		if d.Size > 0 && !s.sender.Knows(cache.Output{Digest: d}) { // each server has what is empty
+		if d.Size > 0 && !s.sender.Knows(cache.Output{Digest: d}) { // servers implicitly have the empty blob
 			ask = append(ask, d)
 		}
 	}
@@ -228,7 +229,7 @@ func (s *Store) knownAbsent(k cache.Key) bool {
 	return s.absent[k]
 }
 
-// Has implements cache.Lower. A cache that fails has nothing.
+// Has implements cache.Lower. It returns false if the cache fails.
 func (s *Store) Has(ctx context.Context, d cache.Digest) (bool, error) {
 	if !s.readable() {
 		return false, nil
@@ -237,17 +238,17 @@ func (s *Store) Has(ctx context.Context, d cache.Digest) (bool, error) {
 	return err == nil && !missing, context.Cause(ctx)
 }
 
-// Writes reports whether anything is sent.
+// Writes reports whether records are sent.
 func (s *Store) Writes() bool { return s.o.Write && s.o.Signer != nil }
 
-// Unsigned returns how many records were not sent for lack of a key. No client could trust them, and they
-// would replace records that others trust.
+// Unsigned returns how many records were not sent for lack of a key. No client would trust them, and they
+// would replace trusted records.
 func (s *Store) Unsigned() int { return int(s.uploads.unsigned.Load()) }
 
-// TrustsNone reports whether nothing that is read can be trusted.
+// TrustsNone reports whether no record can be trusted, because there are no keys.
 func (s *Store) TrustsNone() bool { return s.o.Read && s.trusted == nil }
 
-// lostError returns the error for a blob that the cache does not yield.
+// lostError returns the error for a blob that the cache does not return.
 func lostError(d cache.Digest, err error) error {
 	return fmt.Errorf("%w: %w", &cache.MissingError{Digest: d}, err)
 }

@@ -12,34 +12,34 @@ import (
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
-// side is a half of a cache's use, reading or writing, which ends when it costs more than it saves: then all
-// of its calls fail at once.
+// side is one direction of using a cache, reading or writing. It ends when it costs more than it saves;
+// then all of its calls fail immediately.
 type side struct {
 	budget
 	ctx   context.Context // until the side ends
 	end   func(error)
-	fails atomic.Int32 // calls in a row
+	fails atomic.Int32 // consecutive failed calls
 	last  atomic.Pointer[error]
 }
 
 const (
 	attempts = 3
 	maxFails = 4
-	// stall limits how long a call can bring nothing, also while others get on.
+	// stall limits how long a call can make no progress, even if other calls do.
 	stall = 10 * time.Second
 )
 
-// errSlow is why a side ends whose budget is used up.
+// errSlow means that a side's budget is used up.
 var errSlow = errors.New("it is too slow")
 
-// newSide returns a side that can cost limit; ended learns why it ended.
+// newSide returns a side whose net cost is at most limit; ended is called with the reason when it ends.
 func newSide(limit time.Duration, ended func(error)) *side {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &side{ctx: ctx}
 	var once sync.Once
 	s.end = func(err error) {
 		once.Do(func() {
-			ended(err) // before any call fails of it, so that no run ends without the reason
+			ended(err) // before calls fail because of it, so that no run ends without the reason
 			cancel(err)
 		})
 	}
@@ -50,8 +50,8 @@ func newSide(limit time.Duration, ended func(error)) *side {
 // open reports whether the side can be used.
 func (s *side) open() bool { return s.ctx.Err() == nil }
 
-// try makes a call, and again if that may help, with pauses that grow. The call reports
-// progress by bytes that came or went.
+// try makes a call, and retries it if that can help, with growing pauses. The call reports its progress in
+// bytes.
 func (s *side) try(ctx context.Context, call func(ctx context.Context, progress func(int64)) error) error {
 	either, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -76,7 +76,7 @@ func (s *side) try(ctx context.Context, call func(ctx context.Context, progress 
 	return err
 }
 
-// failed counts a call that brought nothing.
+// failed counts a call that failed without progress.
 func (s *side) failed(err error) {
 	s.last.Store(&err)
 	if s.fails.Add(1) >= maxFails {
@@ -102,7 +102,7 @@ func (s *side) callOnce(ctx context.Context, call func(ctx context.Context, prog
 	return err
 }
 
-// why returns why calls of the side failed, or nil if none did.
+// why returns why calls of the side failed, or nil.
 func (s *side) why() error {
 	if !s.open() {
 		return context.Cause(s.ctx)
@@ -113,7 +113,7 @@ func (s *side) why() error {
 	return nil
 }
 
-// localError is an error of this machine, such as a full disk, for which no cache is to blame.
+// localError is an error of this machine, such as a full disk, that no cache caused.
 type localError struct{ err error }
 
 func (e *localError) Error() string { return e.err.Error() }

@@ -9,18 +9,18 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Transport speaks one protocol with one server. It is safe for concurrent use, tries each
-// thing once, and believes nothing about bytes: its caller verifies them. Errors that
-// trying again does not help are *reapi.RefusedError; *reapi.Client is one.
+// Transport implements a protocol for a server. It is safe for concurrent use and does not
+// retry. Callers must verify received content. Errors for which a retry does not help are
+// *reapi.RefusedError. *reapi.Client is a Transport.
 type Transport interface {
 	// Entry returns an entry of the action cache, or nil.
 	Entry(ctx context.Context, id cache.Key) (*execution.ActionResult, error)
 	PutEntry(ctx context.Context, id cache.Key, e *execution.ActionResult) error
-	// Server's Missing is called with at most Options.Together blobs; Put resumes a stream that
-	// breaks off.
+	// Server's Missing is called with at most Options.Together blobs; Put resumes a broken
+	// stream.
 	cache.Server
-	// Read calls into with each of the blobs that the server has, also from several
-	// goroutines at once. It resumes a stream that breaks off.
+	// Read calls into with each blob that the server has, possibly concurrently.
+	// It resumes a broken stream.
 	Read(ctx context.Context, blobs []cache.Digest, into func(cache.Digest, io.Reader) error) error
 	io.Closer
 }

@@ -144,7 +144,7 @@ func TestRoundTrips(t *testing.T) {
 		o.Warn = func(err error) { t.Errorf("warning: %v", err) }
 		s := remote.Open(server, o)
 		layers := &cache.Layered{Upper: disk, Lower: []cache.Lower{s}, Places: make(chan struct{}, 64), Written: s.Written}
-		rep, err := g.Execute(context.Background(), top, graph.Options{Store: layers, Run: "r", Pools: map[string]int{graph.CPUPool: 2}, Lookups: 4096})
+		rep, err := g.Execute(context.Background(), top, graph.Options{Store: layers, Run: "r", Pools: map[string]int{graph.CPUPool: 2}, Limits: graph.Limits{Lookups: 4096}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,17 +22,17 @@ type uploads struct {
 	workers sync.WaitGroup
 	done    chan struct{} // closed when the workers have ended
 	open    atomic.Int64  // records that are neither sent nor refused
-	left    atomic.Int64  // that were not sent
+	left    atomic.Int64  // number of records that were not sent
 	sent    atomic.Int64
 
-	unsigned atomic.Int64 // records that there was no key for
+	unsigned atomic.Int64 // number of records without a key to sign them
 }
 
 const (
-	maxQueue    = 1 << 17 // records; the queue has their keys alone
-	maxTogether = 256     // records that are sent at once
+	maxQueue    = 1 << 17 // records; the queue contains only their keys
+	maxTogether = 256     // records that are sent together
 	senders     = 2
-	putters     = 64 // entries that a sender has under way
+	putters     = 64 // concurrent entries of a sender
 )
 
 func (s *Store) startUploads() {
@@ -55,7 +55,7 @@ func (s *Store) startUploads() {
 	}()
 }
 
-// more adds keys that wait, and waits for none.
+// more adds waiting keys, without blocking.
 func (u *uploads) more(keys []cache.Key) []cache.Key {
 	for len(keys) < maxTogether {
 		select {
@@ -71,7 +71,7 @@ func (u *uploads) more(keys []cache.Key) []cache.Key {
 	return keys
 }
 
-// endUploads ends the senders, after what they are at.
+// endUploads ends the senders after their current records.
 func (s *Store) endUploads() {
 	u := &s.uploads
 	if u.queue == nil {
@@ -81,7 +81,7 @@ func (s *Store) endUploads() {
 	<-u.done
 }
 
-// end lets nothing more into the queue.
+// end closes the queue.
 func (u *uploads) end() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -110,9 +110,8 @@ func (s *Store) Written(k cache.Key) {
 	}
 }
 
-// Flush waits until all records are sent, or the cache is given up, or ctx ends, and warns
-// if some are left. It returns how many were sent and how many were not. Nothing can be
-// written afterwards.
+// Flush waits until all records are sent, or the cache is abandoned, or ctx ends, and warns if some are
+// left. It returns how many were sent and how many were not. Written must not be called afterwards.
 func (s *Store) Flush(ctx context.Context) (sent, left int) {
 	u := &s.uploads
 	if u.queue == nil {
@@ -147,7 +146,7 @@ type upload struct {
 	blobs  []cache.Digest
 }
 
-// send sends records, their blobs first, and returns how many the server has now.
+// send sends records, their blobs first, and returns how many the server now has.
 func (s *Store) send(keys []cache.Key) int {
 	if !s.writes.open() {
 		return 0
@@ -187,8 +186,8 @@ func (s *Store) send(keys []cache.Key) int {
 	return int(sent.Load())
 }
 
-// blobsOf returns all blobs of a record, the roots of its outputs first. What the local store lacks
-// of trees is an error.
+// blobsOf returns all blobs of a record, the roots of its outputs first. Missing directories in the local
+// store are an error.
 func (s *Store) blobsOf(ctx context.Context, r *cache.Record) (all []cache.Digest, err error) {
 	seen := map[cache.Digest]bool{}
 	add := func(o cache.Output) error {
@@ -210,7 +209,7 @@ func (s *Store) blobsOf(ctx context.Context, r *cache.Record) (all []cache.Diges
 	return all, nil
 }
 
-// server is the server as a cache.Sender uses it.
+// server implements cache.Server.
 type server struct{ s *Store }
 
 // Missing implements cache.Server.
@@ -229,7 +228,7 @@ func (to server) Put(ctx context.Context, blobs []cache.Digest, from cache.Sourc
 		return err
 	})
 	for _, why := range failed {
-		var own *cache.SourceError // no fault of the server
+		var own *cache.SourceError // not the server's fault
 		if !errors.As(why, &own) {
 			to.s.writes.failed(why)
 		}
@@ -250,8 +249,8 @@ func (s *Store) sendEntry(ctx context.Context, u upload) error {
 	})
 }
 
-// keepsEntry reports whether the server has an entry that is not replaced: a trusted one,
-// with all its blobs.
+// keepsEntry reports whether the server has an entry that must not be replaced: a trusted entry with all
+// of its blobs.
 func (s *Store) keepsEntry(ctx context.Context, k cache.Key) (bool, error) {
 	if s.preserved == nil {
 		return false, nil
@@ -262,13 +261,13 @@ func (s *Store) keepsEntry(ctx context.Context, k cache.Key) (bool, error) {
 	}
 	_, blobs, err := decodeEntry(s.preserved, s.o.Namespace, k, e)
 	if err != nil {
-		return false, nil // it serves no client that trusts these keys
+		return false, nil // it is useless for clients that trust these keys
 	}
 	missing, err := s.transport.Missing(ctx, slices.DeleteFunc(blobs, func(d cache.Digest) bool { return d.Size == 0 }))
 	return err == nil && len(missing) == 0, err
 }
 
-// source reports the bytes of blobs that are sent.
+// source reports the bytes of sent blobs.
 type source struct {
 	cache.Source
 	progress func(int64)

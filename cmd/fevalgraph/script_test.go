@@ -202,7 +202,7 @@ func condition(name string) (bool, error) {
 	case "private-network":
 		return local.PrivateNetwork() == nil, nil
 	case "full-isolation":
-		_, err := local.New(nil, local.Options{Isolation: "full"}).Isolation()
+		_, err := local.New(nil, local.Options{Confinement: local.Confinement{Isolation: "full"}}).Isolation()
 		return err == nil, nil
 	case "root":
 		return os.Getuid() == 0, nil

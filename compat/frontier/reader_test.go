@@ -41,7 +41,7 @@ func load(t *testing.T, hcl string, files map[string]string) (*lang.Config, diag
 	for name, text := range files {
 		write(name, text)
 	}
-	return lang.Load(plan.WithBenchmarks(lang.Options{Dir: root, Extensions: lang.Extensions{Kinds: []lang.BackendKind{{Schema: lang.BlockSchema{Name: "gojudge"}, NoCommands: "It judges"}}}}, []plan.Benchmark{Benchmark()}))
+	return lang.Load(plan.WithBenchmarks(lang.Options{Inputs: lang.Inputs{Dir: root}, Extensions: lang.Extensions{Kinds: []lang.BackendKind{{Schema: lang.BlockSchema{Name: "gojudge"}, NoCommands: "It judges"}}}}, []plan.Benchmark{Benchmark()}))
 }
 
 // algorithmicFiles returns the files of a problem with data for three cases.

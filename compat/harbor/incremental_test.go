@@ -10,6 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/kinds"
 	"github.com/fevalgraph/fevalgraph/eval"
 	"github.com/fevalgraph/fevalgraph/internal/testkit/longtest"
+	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 )
 
@@ -34,12 +35,17 @@ func layJob(t testing.TB, dir string, tasks, trials int) {
 }
 
 func optionsFor(dir string) eval.Options {
-	return eval.Options{Dir: dir, Kinds: kinds.All(), Benchmarks: []plan.Benchmark{Benchmark()}, LookupEnv: func(name string) (string, bool) {
-		if name == "FEVALGRAPH_CACHE_DIR" {
-			return filepath.Join(dir, "store"), true
-		}
-		return os.LookupEnv(name)
-	}}
+	return eval.Options{
+		Inputs:     lang.Inputs{Dir: dir},
+		Kinds:      kinds.All(),
+		Benchmarks: []plan.Benchmark{Benchmark()},
+		LookupEnv: func(name string) (string, bool) {
+			if name == "FEVALGRAPH_CACHE_DIR" {
+				return filepath.Join(dir, "store"), true
+			}
+			return os.LookupEnv(name)
+		},
+	}
 }
 
 // Of a job that was graded, one changed test has exactly the trials of its task graded again.

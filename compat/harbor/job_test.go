@@ -381,7 +381,7 @@ name = "two"
 	job["a/steps/one/artifacts/manifest.json"] = "[" + always + "," + log + "," + entry("/app/src", "artifacts/src", "directory", `"*.pyc"`) + "]"
 	job["a/steps/two/artifacts/manifest.json"] = "[" + log + "]"
 	lay(t, filepath.Join(dir, "jobs", "j"), job)
-	cfg, found := lang.Load(lang.Options{Dir: dir, Extensions: lang.Extensions{Readers: append(taskReaders(), jobReader())}})
+	cfg, found := lang.Load(lang.Options{Inputs: lang.Inputs{Dir: dir}, Extensions: lang.Extensions{Readers: append(taskReaders(), jobReader())}})
 	if found.HasErrors() || !strings.Contains(texts(found), "1 trial of j: other/kept.") || len(cfg.Solutions) != 1 {
 		t.Fatal(texts(found))
 	}
@@ -414,7 +414,7 @@ func TestNothingToJudge(t *testing.T) {
 			"task/task.toml": text + "[task]\nname = \"org/t\"\n[environment]\ndocker_image = \"none\"\n", "task/tests/test.sh": "",
 			"jobs/j/a/result.json": resultOf("a", "org/t", nil), "jobs/j/a/artifacts/manifest.json": manifestOf(), "jobs/j/a/artifacts/logs/artifacts/x": "",
 		})
-		cfg, found := lang.Load(lang.Options{Dir: dir, Extensions: lang.Extensions{Readers: append(taskReaders(), jobReader())}})
+		cfg, found := lang.Load(lang.Options{Inputs: lang.Inputs{Dir: dir}, Extensions: lang.Extensions{Readers: append(taskReaders(), jobReader())}})
 		if found.HasErrors() || len(cfg.Solutions) != 1 {
 			t.Fatal(texts(found))
 		}
@@ -436,7 +436,7 @@ func TestAmbiguousTask(t *testing.T) {
 		"old/task.toml":  toml, "old/tests/test.sh": "", "new/task.toml": toml, "new/tests/test.sh": "",
 		"jobs/j/a/result.json": resultOf("a", "org/t", nil), "jobs/j/b/result.json": resultOf("b", "org/t", nil),
 	})
-	_, found := lang.Load(lang.Options{Dir: dir, Extensions: lang.Extensions{Readers: append(taskReaders(), jobReader())}})
+	_, found := lang.Load(lang.Options{Inputs: lang.Inputs{Dir: dir}, Extensions: lang.Extensions{Readers: append(taskReaders(), jobReader())}})
 	if got := texts(found); !found.HasErrors() || strings.Count(got, "The problems old and new are the task org/t") != 1 {
 		t.Error(got)
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
@@ -87,7 +88,7 @@ func (r *record) place(rel string) (string, error) {
 	if err = errors.Join(err, topErr); err != nil {
 		return "", err
 	}
-	if below, err := filepath.Rel(top, real); err != nil || !filepath.IsLocal(below) {
+	if !subpath.Contains(top, real) {
 		return "", fmt.Errorf("%s is a link that leads out of the trial", rel)
 	}
 	return real, nil

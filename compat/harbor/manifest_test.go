@@ -22,7 +22,7 @@ func readerFiles(t *testing.T, dir string) *lang.ReaderFiles {
 			got = files
 			return nil, nil
 		}}
-	if _, found := lang.Load(lang.Options{Dir: dir, Extensions: lang.Extensions{Readers: []lang.Reader{reader}}}); found.HasErrors() || got == nil {
+	if _, found := lang.Load(lang.Options{Inputs: lang.Inputs{Dir: dir}, Extensions: lang.Extensions{Readers: []lang.Reader{reader}}}); found.HasErrors() || got == nil {
 		t.Fatal(found)
 	}
 	return got
@@ -212,7 +212,7 @@ func TestStepsOfTrials(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{"fevalgraph.hcl": steppedProblem, "tests/test_one.py": "", "tests/test_two.py": "", "tests/test_three.py": ""})
 	lay(t, filepath.Join(dir, "jobs", "j"), files)
-	cfg, found := lang.Load(lang.Options{Dir: dir, Extensions: lang.Extensions{Readers: []lang.Reader{jobReader()}}})
+	cfg, found := lang.Load(lang.Options{Inputs: lang.Inputs{Dir: dir}, Extensions: lang.Extensions{Readers: []lang.Reader{jobReader()}}})
 	if len(found) > 0 {
 		t.Fatal(found)
 	}

@@ -98,7 +98,7 @@ func load(t *testing.T, config string, files map[string]string, links ...map[str
 			}
 		}
 	}
-	cfg, found := lang.Load(lang.Options{Dir: dir, Extensions: lang.Extensions{Readers: []lang.Reader{jobReader()}}})
+	cfg, found := lang.Load(lang.Options{Inputs: lang.Inputs{Dir: dir}, Extensions: lang.Extensions{Readers: []lang.Reader{jobReader()}}})
 	return cfg, found, job
 }
 

@@ -30,7 +30,7 @@ func layTask(t *testing.T, config string, files map[string]string) (*lang.Config
 			t.Fatal(err)
 		}
 	}
-	cfg, found := lang.Load(plan.WithBenchmarks(lang.Options{Dir: dir}, []plan.Benchmark{Benchmark()}))
+	cfg, found := lang.Load(plan.WithBenchmarks(lang.Options{Inputs: lang.Inputs{Dir: dir}}, []plan.Benchmark{Benchmark()}))
 	said := ""
 	for _, d := range found {
 		where := ""

@@ -68,7 +68,7 @@ func TestVersionOfTask(t *testing.T) {
 		lay(t, filepath.Join(dir, "jobs", "j", name), files)
 	}
 	load := func() *lang.Config {
-		cfg, found := lang.Load(lang.Options{Dir: dir, Extensions: lang.Extensions{Readers: append(taskReaders(), jobReader())}})
+		cfg, found := lang.Load(lang.Options{Inputs: lang.Inputs{Dir: dir}, Extensions: lang.Extensions{Readers: append(taskReaders(), jobReader())}})
 		if len(found) > 0 || len(cfg.Solutions) != 7 {
 			t.Fatal(texts(found))
 		}

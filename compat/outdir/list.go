@@ -12,7 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
 
 // ListName names the file that lists the files of a directory that exports wrote.
@@ -51,14 +52,14 @@ func (d *Dir) Write(path string, content []byte) error { return d.WriteMode(path
 
 // WriteMode writes a file below the directory, as the function WriteMode does.
 func (d *Dir) WriteMode(path string, content []byte, mode fs.FileMode) error {
-	name, err := filepath.Rel(d.path, path)
-	if err != nil || !filepath.IsLocal(name) {
+	name, ok := subpath.Rel(d.path, path)
+	if !ok {
 		return fmt.Errorf("%s is not below the export's directory %s: rename the problem, checkpoint or solution", path, d.path)
 	}
 	if err := d.makeParents(name); err != nil {
 		return err
 	}
-	d.wrote[filepath.ToSlash(name)] = digest(content)
+	d.wrote[name] = digest(content)
 	return WriteMode(path, content, mode)
 }
 
@@ -136,7 +137,7 @@ func (d *Dir) remove(name, written string) error {
 	if err := Remove(path); err != nil {
 		return err
 	}
-	for dir := filepath.Dir(path); strings.HasPrefix(dir, d.path+string(filepath.Separator)); dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(path); dir != d.path && subpath.Contains(d.path, dir); dir = filepath.Dir(dir) {
 		if os.Remove(dir) != nil { // it is not empty
 			break
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report"
 	"github.com/fevalgraph/fevalgraph/verdict"
@@ -44,7 +45,7 @@ func project(t *testing.T, now *report.Results, stale map[string]string, files m
 	}
 	env := map[string]string{"HOME": dir, "XDG_STATE_HOME": filepath.Join(dir, "state"), "FEVALGRAPH_CACHE_DIR": filepath.Join(dir, "store")}
 	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
-	return &Comparison{Options: &options.Options{Dir: dir, LookupEnv: lookup},
+	return &Comparison{Options: &options.Options{Inputs: lang.Inputs{Dir: dir}, LookupEnv: lookup},
 		Now: func(context.Context) (*report.Results, map[string]string, error) { return now, stale, nil }}
 }
 

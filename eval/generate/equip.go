@@ -20,6 +20,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/gen"
 	"github.com/fevalgraph/fevalgraph/gen/keypool"
 	"github.com/fevalgraph/fevalgraph/gen/model"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
@@ -90,8 +91,7 @@ func projectFiles(root string, argv []string) []string {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(root, arg)
 		}
-		rel, err := filepath.Rel(root, path)
-		if err != nil || !filepath.IsLocal(rel) || i == 0 && !strings.ContainsRune(arg, filepath.Separator) {
+		if !subpath.Contains(root, path) || i == 0 && !strings.ContainsRune(arg, filepath.Separator) {
 			continue
 		}
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {

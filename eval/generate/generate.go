@@ -167,7 +167,7 @@ func (c *call) answers() string { return options.AnswersDir(c.o.StateDirOf(c.cfg
 
 // options returns the options of an execution.
 func (c *call) options(dry bool) graph.Options {
-	o := graph.Options{Store: c.store, Locker: c.store, Last: c.last.Of, Run: c.run, DryRun: dry, Pools: map[string]int{graph.CPUPool: c.o.RunJobs()}}
+	o := graph.Options{Store: c.store, Locker: c.store, Last: c.last.Of, Run: c.run, Preview: graph.Preview{DryRun: dry}, Pools: map[string]int{graph.CPUPool: c.o.RunJobs()}}
 	for _, g := range c.all {
 		o.Pools[g.Ref] = slots(g.Generator)
 	}

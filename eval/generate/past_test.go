@@ -6,12 +6,13 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/lang"
 )
 
 // A call that was killed has no end: what it had sent is known, and the latest call is the one
 // before it.
 func TestPastOfKilledCall(t *testing.T) {
-	o := options.Options{Dir: t.TempDir()}
+	o := options.Options{Inputs: lang.Inputs{Dir: t.TempDir()}}
 	record := func(id string, events ...event.Event) *event.Recorder {
 		r, err := event.NewRecorder(o.RecordsIn(options.AnswersDir(o.StateDir()), true), id)
 		if err != nil {

@@ -15,11 +15,9 @@ import (
 
 // Options name a project and its dependencies on the outside world.
 type Options struct {
-	Dir      string   // of the configuration; "" means "."
-	File     string   // replaces fevalgraph.hcl, relative to Dir
-	Vars     []string // NAME=VALUE, in order
-	VarFiles []string // relative to Dir, in order
-	Within   []string // directories that count as part of the project, besides its own
+	lang.Inputs
+	lang.Additions
+	Permissions
 	// LookupEnv reads the caller's environment; nil means an empty one. FEVALGRAPH_DIR and
 	// FEVALGRAPH_CACHE_DIR move the state and the store.
 	LookupEnv func(name string) (string, bool)
@@ -30,16 +28,6 @@ type Options struct {
 	// Remotes selects the remote caches to use, by name, with the mode "r" or "rw". Nil means all, with the
 	// modes of the configuration.
 	Remotes map[string]string
-	Offline bool // resolve no requirements over the network
-	Trusted bool // calls that only read may probe the project's backends
-	// Restricted makes a call that writes grant the project no trust, and execute and probe only what the
-	// project is trusted with.
-	Restricted bool
-	Locked     bool // requirements that are not locked are an error
-
-	AdHoc      *lang.AdHoc // adds a solution without a block
-	References int         // adds the solutions that problems ship, each so often, as the suite lang.ReferenceName
-	Recorded   []string    // adds the solutions that other programs recorded in these directories
 
 	// Done ends the evaluation of the configuration when it is closed; nil never does.
 	Done <-chan struct{}
@@ -50,6 +38,16 @@ type Options struct {
 	Kinds []kind.Kind
 	// Notify receives remarks during the call, from any goroutine; nil ignores them.
 	Notify func(Notice)
+}
+
+// Permissions are what a call can do outside of the project's directory.
+type Permissions struct {
+	Offline bool // resolve no requirements over the network
+	Locked  bool // requirements that are not locked are an error
+	Trusted bool // calls that only read may probe the project's backends
+	// Restricted makes a call that writes grant the project no trust, and execute and probe only what the
+	// project is trusted with.
+	Restricted bool
 }
 
 func (o *Options) Note(n Notice) {
@@ -70,12 +68,6 @@ func (o *Options) RunJobs() int {
 	return min(o.WantedJobs(), mostJobs())
 }
 
-// AddsSolutions reports whether the call is about solutions that no block declares, which later ones
-// do not request.
-func (o *Options) AddsSolutions() bool {
-	return o.AdHoc != nil || o.References > 0 || len(o.Recorded) > 0
-}
-
 func (o *Options) WantedJobs() int {
 	if o.Jobs == 0 {
 		return runtime.NumCPU()
@@ -85,8 +77,12 @@ func (o *Options) WantedJobs() int {
 
 // Lang returns the options of loading.
 func (o *Options) Lang() lang.Options {
-	return plan.WithBenchmarks(lang.Options{Dir: o.Dir, File: o.File, Vars: o.Vars, VarFiles: o.VarFiles, Within: slices.Concat(o.Within, o.Recorded), Env: o.Getenv, Version: o.Version,
-		AdHoc: o.AdHoc, References: o.References, Records: o.Recorded, Done: o.Done, Extensions: lang.Extensions{Kinds: kind.Blocks(o.Kinds)}}, o.Benchmarks)
+	in := o.Inputs
+	in.Within = slices.Concat(o.Within, o.Recorded)
+	return plan.WithBenchmarks(lang.Options{
+		Inputs: in, Env: o.Getenv, Version: o.Version, Additions: o.Additions, Done: o.Done,
+		Extensions: lang.Extensions{Kinds: kind.Blocks(o.Kinds)},
+	}, o.Benchmarks)
 }
 
 // LoadWarned reads the configuration, and reports and returns its warnings. Errors in it are a diag.List in

@@ -41,11 +41,11 @@ func TestDirectories(t *testing.T) {
 		dir, state string
 	}{
 		{"none", Options{}, "", StateName},
-		{"a directory", Options{Dir: "a"}, "a", join("a", StateName)},
-		{"a file in another directory", Options{Dir: "a", File: join("b", "x.hcl")}, join("a", "b"), join("a", "b", StateName)},
-		{"FEVALGRAPH_DIR is empty", Options{Dir: "a", LookupEnv: environment{"FEVALGRAPH_DIR": ""}.lookup}, "a", join("a", StateName)},
-		{"FEVALGRAPH_DIR is relative", Options{Dir: "a", LookupEnv: environment{"FEVALGRAPH_DIR": "s"}.lookup}, "a", join("a", "s")},
-		{"FEVALGRAPH_DIR is absolute", Options{Dir: "a", LookupEnv: environment{"FEVALGRAPH_DIR": elsewhere}.lookup}, "a", elsewhere},
+		{"a directory", Options{Inputs: lang.Inputs{Dir: "a"}}, "a", join("a", StateName)},
+		{"a file in another directory", Options{Inputs: lang.Inputs{Dir: "a", File: join("b", "x.hcl")}}, join("a", "b"), join("a", "b", StateName)},
+		{"FEVALGRAPH_DIR is empty", Options{Inputs: lang.Inputs{Dir: "a"}, LookupEnv: environment{"FEVALGRAPH_DIR": ""}.lookup}, "a", join("a", StateName)},
+		{"FEVALGRAPH_DIR is relative", Options{Inputs: lang.Inputs{Dir: "a"}, LookupEnv: environment{"FEVALGRAPH_DIR": "s"}.lookup}, "a", join("a", "s")},
+		{"FEVALGRAPH_DIR is absolute", Options{Inputs: lang.Inputs{Dir: "a"}, LookupEnv: environment{"FEVALGRAPH_DIR": elsewhere}.lookup}, "a", elsewhere},
 	} {
 		if got := c.o.ProjectDir(); got != c.dir {
 			t.Errorf("%s: project %q, want %q", c.name, got, c.dir)

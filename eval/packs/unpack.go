@@ -34,7 +34,7 @@ func Unpack(ctx context.Context, o options.Options, files []string, adopt bool) 
 // unpacked describes packs, without the answers, which are now in the store.
 type unpacked struct {
 	total   Packed
-	seconds map[string]float64 // of nodes, by their addresses
+	seconds map[string]float64 // durations of nodes, by address
 	extra   []map[string][]byte
 }
 
@@ -73,7 +73,7 @@ func unpack(ctx context.Context, o *options.Options, files []string, adopt bool)
 	return u, nil
 }
 
-// read reads a pack with r; extra are the application's files in it, by their names.
+// read reads a pack with r; extra receives the pack's additional files by name.
 func read(ctx context.Context, path string, r pack.Reader) (counts pack.Counts, extra map[string][]byte, err error) {
 	extra = map[string][]byte{}
 	r.Extra = func(name string, content []byte) error {

@@ -10,13 +10,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
-// Last lists what earlier runs left of nodes. If all nodes of a partition have an answer, the answers
-// are the rows of its file, which Files names also while the partition is stale. Nodes lists all other
-// nodes: shared ones, such as suites and images, all nodes of partitions that lack an answer, attempts
-// that broke, and the seconds that a pack expects work to take.
+// Last lists the results of earlier runs for nodes. If all nodes of a partition have an answer, the
+// answers are the rows of its file, which Files names also while the partition is stale. Nodes lists all
+// other nodes: shared ones, such as suites and images, all nodes of partitions that lack an answer,
+// attempts that broke, and the seconds that a pack expects work to take.
 //
-// A run writes it at its end. Killed before, it has left its answers in the store, where the next
-// run finds them by their keys.
+// A run writes it at its end. If it is killed earlier, its answers are still in the store, where the next
+// run finds them by key.
 type Last struct {
 	Form  int
 	Files []LastFile

@@ -256,7 +256,8 @@ func Salted(salt, content []byte) []byte {
 	return h.Sum(nil)
 }
 
-// InputSightings returns the sightings of every input of a configuration's evaluation that began at a time.
+// InputSightings returns the sightings of all inputs of a configuration's evaluation, given the time when
+// it began.
 func InputSightings(inputs []lang.ConfigInput, began time.Time) []cache.Sighting {
 	var all []cache.Sighting
 	for _, in := range inputs {

@@ -7,13 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fevalgraph/fevalgraph/cache"
 	"github.com/fevalgraph/fevalgraph/eval/options"
 	"github.com/fevalgraph/fevalgraph/eval/partition"
 	"github.com/fevalgraph/fevalgraph/eval/wake"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
@@ -128,9 +128,7 @@ func (s *Seen) excepted(p cache.Probe) bool {
 }
 
 func (s *Seen) isOwn(path string) bool {
-	return slices.ContainsFunc(s.own, func(own string) bool {
-		return path == own || strings.HasPrefix(path, own+string(filepath.Separator))
-	})
+	return slices.ContainsFunc(s.own, func(own string) bool { return subpath.Contains(own, path) })
 }
 
 // otherNames returns the names in a directory that calls do not create.

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
 
 // maxText bounds a file whose lines are compared, in bytes.
@@ -80,8 +82,8 @@ func readText(root, path string) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	rel, err := filepath.Rel(root, real)
-	if err != nil || !filepath.IsLocal(rel) || slices.Contains(strings.Split(filepath.ToSlash(rel), "/"), ".git") {
+	rel, ok := subpath.Rel(root, real)
+	if !ok || slices.Contains(strings.Split(rel, "/"), ".git") {
 		return "", false
 	}
 	if info, err := os.Lstat(real); err != nil || !info.Mode().IsRegular() || info.Size() > maxText {

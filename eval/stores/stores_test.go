@@ -35,11 +35,15 @@ func newProject(t *testing.T, remotes ...lang.RemoteCache) *project {
 	}}
 	p.config = &lang.Config{Root: t.TempDir()}
 	p.config.Settings.Remotes = remotes
-	p.options = options.Options{Dir: p.config.Root, LookupEnv: p.lookup, Notify: func(n options.Notice) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.notes = append(p.notes, n)
-	}}
+	p.options = options.Options{
+		Inputs:    lang.Inputs{Dir: p.config.Root},
+		LookupEnv: p.lookup,
+		Notify: func(n options.Notice) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.notes = append(p.notes, n)
+		},
+	}
 	return p
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/eval/options"
+	"github.com/fevalgraph/fevalgraph/lang"
 )
 
 // Users who look for costs find clusters, with their cost.
@@ -15,20 +16,24 @@ func TestClusters(t *testing.T) {
 	cost := 1.5
 	now := time.Now()
 	ended := 0
-	o := options.Options{Dir: t.TempDir(), LookupEnv: func(string) (string, bool) { return "", false }, Kinds: []kind.Kind{{Name: "k",
-		Clusters: func(*kind.Site) ([]kind.Cluster, error) {
-			return []kind.Cluster{
-				{Name: "left", Machines: "m", Run: "dead", Since: now, Cost: &cost},
-				{Name: "kept", Machines: "m", Run: "dead", Since: now, Kept: now.Add(time.Hour)},
-			}, nil
-		},
-		EndClusters: func(_ context.Context, _ *kind.Site, all bool) ([]string, error) {
-			if all {
-				ended++
-			}
-			return []string{"left"}, nil
-		},
-	}}}
+	o := options.Options{
+		Inputs:    lang.Inputs{Dir: t.TempDir()},
+		LookupEnv: func(string) (string, bool) { return "", false },
+		Kinds: []kind.Kind{{Name: "k",
+			Clusters: func(*kind.Site) ([]kind.Cluster, error) {
+				return []kind.Cluster{
+					{Name: "left", Machines: "m", Run: "dead", Since: now, Cost: &cost},
+					{Name: "kept", Machines: "m", Run: "dead", Since: now, Kept: now.Add(time.Hour)},
+				}, nil
+			},
+			EndClusters: func(_ context.Context, _ *kind.Site, all bool) ([]string, error) {
+				if all {
+					ended++
+				}
+				return []string{"left"}, nil
+			},
+		}},
+	}
 	clusters, err := Clusters(o)
 	if err != nil || len(clusters) != 2 || !clusters[0].Orphaned(now) || clusters[1].Orphaned(now) {
 		t.Errorf("%+v, %v", clusters, err)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 )
 
 // The identity of a backend is part of keys, and a project specifies how to query it: by its own commands,
@@ -92,7 +93,7 @@ func (t *Trust) Add(addr string, asks []string) {
 func (t *Trust) digest(ask string) string {
 	parts := []string{ask}
 	for _, word := range strings.FieldsFunc(ask, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;&|<>()=,:", r) }) {
-		if rel, err := filepath.Rel(t.Root, word); err != nil || !filepath.IsLocal(rel) {
+		if !subpath.Contains(t.Root, word) {
 			continue
 		}
 		if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {

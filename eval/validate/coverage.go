@@ -6,18 +6,18 @@ import (
 	"github.com/fevalgraph/fevalgraph/lang"
 )
 
-// Coverage is which of the expected solutions of a problem are there. Each is
-// in one of the lists or present.
+// Coverage lists the expected solutions of a problem that are not usable. All
+// others are present.
 type Coverage struct {
 	Problem  string   `json:"problem"`
 	Expected int      `json:"expected"`
 	Present  int      `json:"present"`
-	Missing  []string `json:"missing"` // no file, or with pairs no such solution
+	Missing  []string `json:"missing"` // no file or, with pairs, no such solution
 	Failed   []string `json:"failed"`  // the configuration marks it as failed
 	Empty    []string `json:"empty"`   // a file without a byte
 }
 
-// Cover returns the coverage of each problem that anything is expected of, in the order of the
+// Cover returns the coverage of each problem with expected solutions, in the order of the
 // configuration.
 func Cover(cfg *lang.Config, expected *lang.Paired) []*Coverage {
 	at := map[*lang.Problem]*Coverage{}
@@ -54,7 +54,7 @@ func Cover(cfg *lang.Config, expected *lang.Paired) []*Coverage {
 	return all
 }
 
-// notThere reports whether a solution has code for no checkpoint.
+// notThere reports whether a solution lacks code for all checkpoints.
 func notThere(s *lang.Solution) bool {
 	for _, c := range s.Checkpoints {
 		if !c.Missing {
@@ -64,7 +64,7 @@ func notThere(s *lang.Solution) bool {
 	return len(s.Checkpoints) > 0
 }
 
-// isEmpty reports whether all that a solution has are files without a byte.
+// isEmpty reports whether a solution consists of empty files.
 func isEmpty(s *lang.Solution) bool {
 	for _, c := range s.Checkpoints {
 		if c.Missing {

@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/fevalgraph/fevalgraph/backend"
+	"github.com/fevalgraph/fevalgraph/internal/subpath"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -72,7 +72,7 @@ func noDirectories(cfg *lang.Config) (found diag.List) {
 			if i == 0 {
 				dir = filepath.Dir(answer.Source)
 			}
-			for !within(answer.Source, dir) {
+			for dir != filepath.Dir(dir) && !subpath.Contains(dir, answer.Source) {
 				dir = filepath.Dir(dir)
 			}
 		}
@@ -96,11 +96,6 @@ func noDirectories(cfg *lang.Config) (found diag.List) {
 		found = append(found, d)
 	}
 	return found
-}
-
-// within reports whether a path is below a directory.
-func within(path, dir string) bool {
-	return dir == filepath.Dir(dir) || strings.HasPrefix(path, dir+string(filepath.Separator))
 }
 
 // shortSecrets warns about secrets that are not masked, because that would betray them.

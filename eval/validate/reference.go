@@ -17,9 +17,9 @@ func ShipsReference(cfg *lang.Config) bool {
 	return slices.ContainsFunc(cfg.Problems, func(p *lang.Problem) bool { return len(p.References) > 0 })
 }
 
-// CompareReferences compares the results of the solutions that problems ship with the expected ones, and their
-// repeats with each other. Results of a configuration without any can be nil. executed has the problems and solutions
-// that the run judged; it found the results of others stored.
+// CompareReferences compares the results of the solutions that problems ship with the expected ones, and
+// their repeats with each other. results can be nil. executed contains the problems and solutions that the
+// run judged; the results of others were already stored.
 func CompareReferences(cfg *lang.Config, results *report.Results, executed map[[2]string]bool) (all []report.Reference) {
 	cells := map[[2]string][]*report.Cell{}
 	for i := range orEmpty(results).Cells {
@@ -48,8 +48,8 @@ func orEmpty(results *report.Results) *report.Results {
 	return results
 }
 
-// compare fills in what repeats gave. What r shows of one is the first unexpected verdict, or else the first
-// without a verdict, or the first of all.
+// compare fills in the results of repeats. r shows the first repeat with an unexpected verdict, or else
+// the first without a verdict, or else the first.
 func compare(r *report.Reference, problem *lang.Problem, wanted *lang.Reference, repeats []*report.Cell) {
 	got, shown := map[string]int{}, 0
 	for _, cell := range repeats {
@@ -79,8 +79,8 @@ func compare(r *report.Reference, problem *lang.Problem, wanted *lang.Reference,
 	r.Flaky = differences(repeats)
 }
 
-// judged reports whether a cell has verdicts that say something about its solution. A machine's fault does not, nor
-// does an unusable file of the problem.
+// judged reports whether a cell has verdicts about its solution. Failures of the machine and unusable
+// files of the problem do not count.
 func judged(cell *report.Cell) bool {
 	return cell.Status != verdict.Broken && cell.Status != verdict.Skipped && len(cell.Checkpoints) > 0 &&
 		!slices.ContainsFunc(cell.Checkpoints, func(c report.Checkpoint) bool { return c.Class == verdict.InputError })
@@ -106,7 +106,8 @@ func meets(cell *report.Cell, problem *lang.Problem, wanted *lang.Reference) boo
 	})
 }
 
-// became returns the result of a cell in words: scores where these are expected, or else what passed.
+// became returns the result of a cell as text: its score if a score is expected, or else the passed
+// checkpoints.
 func became(cell *report.Cell, problem *lang.Problem, wanted *lang.Reference) string {
 	passed, scores := 0, []string{}
 	for i := range cell.Checkpoints {
@@ -176,7 +177,7 @@ func differences(repeats []*report.Cell) []string {
 				}
 				name := test.ID
 				if test.File != "" {
-					name = test.File + "::" + name // other files can have a test of that name
+					name = test.File + "::" + name // other files can contain a test with that name
 				}
 				say(strings.TrimSpace(c.Name+" "+name), was)
 			}
@@ -191,7 +192,7 @@ func differences(repeats []*report.Cell) []string {
 	return found
 }
 
-// verdictOf returns the value by which repeats are compared: how a checkpoint ended, and its score.
+// verdictOf returns the value by which repeats are compared: the status of a checkpoint, and its score.
 func verdictOf(c *report.Checkpoint) string {
 	switch {
 	case c.Class != verdict.Judged:

@@ -16,8 +16,8 @@ import (
 )
 
 // inProcess warns about problems whose tests or grader import the submission: it then runs in the process
-// that judges it, where it can change anything. It looks for statements that name the submission's file, or
-// that load a file with a given name: more cannot be seen without running anything.
+// that judges it, where it can change anything. It looks for statements that name the submission's file,
+// or that load a file with a given name. Other imports cannot be detected without running the code.
 func inProcess(cfg *lang.Config, imports *Imports) diag.List {
 	var where, names []string
 	known := imports.places
@@ -60,8 +60,8 @@ func inProcess(cfg *lang.Config, imports *Imports) diag.List {
 	}}
 }
 
-// Imports remembers between calls what graders import, so that files that are as they were are
-// not searched again: a new one searches all. It is for one goroutine at a time.
+// Imports caches the imports of graders between calls, so that unchanged files are not searched again. It
+// must be used by one goroutine at a time.
 type Imports struct {
 	places    map[imported]string // results of find, with the arguments of the last call
 	module    string              // that statement is about

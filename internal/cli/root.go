@@ -207,8 +207,19 @@ func (a *app) load() (*lang.Config, error) {
 func (a *app) options() eval.Options {
 	jobs, _ := a.jobs()
 	readOnly, remotes, _ := a.caches()
-	return eval.Options{Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles, LookupEnv: a.io.LookupEnv,
-		Version: Version(), Done: a.done, Jobs: jobs, StoreReadOnly: readOnly, Remotes: remotes, Offline: a.flags.offline, Locked: a.flags.locked, Trusted: a.trustsProject(), Restricted: a.rule.Executes != ReachProject, Benchmarks: a.io.Benchmarks, Kinds: a.io.Kinds, Notify: a.notice}
+	return eval.Options{
+		Inputs:        lang.Inputs{Dir: a.flags.dir, File: a.flags.file, Vars: a.flags.vars, VarFiles: a.flags.varFiles},
+		LookupEnv:     a.io.LookupEnv,
+		Version:       Version(),
+		Done:          a.done,
+		Jobs:          jobs,
+		StoreReadOnly: readOnly,
+		Remotes:       remotes,
+		Permissions:   options.Permissions{Offline: a.flags.offline, Locked: a.flags.locked, Trusted: a.trustsProject(), Restricted: a.rule.Executes != ReachProject},
+		Benchmarks:    a.io.Benchmarks,
+		Kinds:         a.io.Kinds,
+		Notify:        a.notice,
+	}
 }
 
 // langOptions returns the options of commands that only read the configuration.

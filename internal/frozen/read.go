@@ -73,7 +73,7 @@ func (r *reader) longNumber() uint64 {
 	return 0
 }
 
-// length returns the number of elements that follow; each takes at least one byte, or none at all.
+// length returns the number of elements that follow; each takes at least one byte.
 func (r *reader) length() (n int, isNil bool) {
 	switch x := r.number(); {
 	case x == 0:

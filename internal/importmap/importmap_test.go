@@ -29,7 +29,7 @@ type room struct {
 
 // anyone may import these; they import nothing but the standard library and
 // golang.org/x/sys, and one another.
-var anyone = []string{"internal/capped", "internal/certificates", "internal/frozen", "internal/pyjson", "internal/atomicfile", "internal/lockedfile", "internal/exhaustion", "internal/lazyregexp", "internal/procgroup", "internal/proof", "internal/retry", "internal/seccomp"}
+var anyone = []string{"internal/capped", "internal/certificates", "internal/frozen", "internal/pyjson", "internal/atomicfile", "internal/lockedfile", "internal/exhaustion", "internal/lazyregexp", "internal/procgroup", "internal/proof", "internal/retry", "internal/seccomp", "internal/subpath"}
 
 var rooms = []room{
 	{"cmd/fevalgraph", []string{"internal/cli", "compat", "eval/exit", "backend", "backend/kinds", "backend/worker/workerhost"}, "main hands over what the program is made of, and exits"},
@@ -73,6 +73,7 @@ var rooms = []room{
 	{"internal/certificates", nil, "it looks at files of the machine, whoever asks"},
 	{"internal/dockerfile", nil, "it reads Dockerfiles, whoever builds them"},
 	{"internal/lazyregexp", nil, "it compiles expressions, whatever they match"},
+	{"internal/subpath", nil, "it relates paths, whatever is there"},
 	{"internal/procgroup", nil, "it sets up whatever command it is given"},
 	{"internal/seccomp", nil, "it denies system calls to whatever is started"},
 	{"internal/proof", nil, "it proves files, whatever is in them"},

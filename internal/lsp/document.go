@@ -36,7 +36,7 @@ func (d *document) edited(version int, change textChange) *document {
 	return &next
 }
 
-// pathOf returns the file that a URI names, or "".
+// pathOf returns the path of a file URI, or "".
 func pathOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" {
@@ -61,7 +61,7 @@ func uriOf(path string) string {
 // snapshot contains the texts at one moment.
 type snapshot struct {
 	open    map[string]*document // by URI
-	version int                  // two with the same are the same
+	version int                  // equal versions mean equal texts
 	renewed int                  // as of server
 	latest  context.Context      // ends when there are newer texts
 	disk    map[string]*document // files that were read for this request, by path
@@ -99,7 +99,7 @@ func (s *snapshot) overlay() func(path string) ([]byte, bool) {
 // maxFile bounds the size of files that are read to find positions in them.
 const maxFile = 4 << 20 // bytes
 
-// readSmall reads a regular file up to the size of files that are written by hand.
+// readSmall reads a regular file of at most maxFile bytes.
 func readSmall(path string) []byte {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {

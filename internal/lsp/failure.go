@@ -89,7 +89,7 @@ func (d *document) failure(one *eval.CheckpointStatus, t *report.Test) diagnosti
 }
 
 // definitionOf finds the function of a test of pytest in a text of Python by its ID, such as
-// TestClass::test_name[case]; the text's first line when it is not there.
+// TestClass::test_name[case]; or returns the text's first line.
 func definitionOf(python []byte, id string) (start, end int) {
 	id, _, _ = strings.Cut(id, "[")
 	parts := strings.Split(id, "::")

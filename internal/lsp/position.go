@@ -45,8 +45,8 @@ func (l lines) end(line int) int {
 	return end
 }
 
-// offset returns the byte of a position. A position behind the end of a line, or of the text, is clamped to
-// that end; between two halves of a character, to its start.
+// offset returns the byte of a position. A position beyond the end of a line or of the text is clamped to
+// that end, and a position inside a character to its start.
 func (l lines) offset(p Position) int {
 	if p.Line < 0 || p.Line >= len(l.starts) {
 		if p.Line < 0 {

@@ -19,8 +19,8 @@ func (s *server) prepareRename(ctx context.Context, now *snapshot, p positionPar
 	return map[string]any{"range": in.between(name.Start, name.End), "placeholder": symbol.Name}, nil
 }
 
-// rename changes a name where it is declared and wherever it is referred to. That it can be
-// done everywhere is known before anything is changed.
+// rename changes the declaration of a name and all references to it, or returns an error if
+// any of them cannot be changed.
 func (s *server) rename(ctx context.Context, now *snapshot, p struct {
 	positionParams
 	NewName string `json:"newName"`

@@ -46,7 +46,7 @@ func (s *server) closed(p ofDocument) error {
 	return nil
 }
 
-// touched hears of files that were written by others.
+// touched handles a notification about files that others wrote.
 func (s *server) touched(p struct {
 	Changes []struct {
 		URI string `json:"uri"`
@@ -95,7 +95,7 @@ func (s *server) next() {
 	s.latest, s.outdate = context.WithCancel(s.ctx)
 }
 
-// look calls at with the project of a file, if it has one.
+// look calls at with the project of a file, if any.
 func (s *server) look(uri string, at func(*project)) {
 	if path := pathOf(uri); path != "" {
 		if p := s.projectOf(path); p != nil {

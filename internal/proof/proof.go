@@ -43,9 +43,10 @@ func (k Key) Of(parts ...[]byte) []byte {
 // Proves reports whether proof is the proof of a text.
 func (k Key) Proves(proof []byte, parts ...[]byte) bool { return hmac.Equal(proof, k.Of(parts...)) }
 
-// Place seals the files of a directory, such as a project's state directory. Files that were sealed at another
-// place, under another name or with another key are treated as missing. The zero Place has no key: it only
-// detects damage, and accepts what anyone writes. It is for directories that only the user can write.
+// Place seals the files of a directory, such as a project's state directory. Files that were sealed at
+// another place, under another name or with another key are treated as missing. The zero Place has no key:
+// it only detects damage, and accepts files of any writer. It is for directories that only the user can
+// write.
 type Place struct {
 	dir     string // absolute
 	key     Key

@@ -21,9 +21,9 @@ import (
 type Filter int
 
 const (
-	// Reach denies what neither programs nor servers in sandboxes need: keyrings, io_uring, memory and
-	// descriptors of other processes, modules, socket families other than files and the Internet, typing into
-	// terminals, and the calls of another architecture.
+	// Reach denies system calls that neither programs nor servers in sandboxes need: keyrings, io_uring,
+	// memory and descriptors of other processes, modules, socket families other than files and the Internet,
+	// typing into terminals, and the calls of another architecture.
 	Reach Filter = 1 << iota
 	// Namespaces denies mounts and namespaces.
 	Namespaces

@@ -24,8 +24,7 @@ type Pos struct {
 	Byte   int `json:"byte"`
 }
 
-// Range is a stretch of a source file. File is as shown to the user: relative
-// to the project when inside it.
+// Range is a range in a source file. File is as shown to the user: relative to the project when inside it.
 type Range struct {
 	File  string `json:"file"`
 	Start Pos    `json:"start"`
@@ -55,7 +54,7 @@ type Diagnostic struct {
 	Detail   string   `json:"detail,omitempty"`
 	Hint     string   `json:"hint,omitempty"`
 	Range    *Range   `json:"range,omitempty"`
-	Context  string   `json:"context,omitempty"` // the block it is in: problem "kvstore"
+	Context  string   `json:"context,omitempty"` // enclosing block: problem "kvstore"
 	Snippet  []string `json:"snippet,omitempty"`
 	Values   []Value  `json:"values,omitempty"`
 	Fix      *Fix     `json:"fix,omitempty"`
@@ -67,7 +66,7 @@ type Fix struct {
 	Text  string `json:"text"` // replaces the text in the range
 }
 
-// List is a set of findings; it is an error when any of them is one.
+// List is a list of findings. It is an error if any finding is an error.
 type List []Diagnostic
 
 // HasErrors reports whether any finding is an error.
@@ -88,8 +87,7 @@ func (l List) Sort() {
 	})
 }
 
-// Error makes a List usable as an error: the first error's position and summary, and how many more there
-// are.
+// Error returns the first error's position and summary, and the number of further errors.
 func (l List) Error() string {
 	errors := 0
 	first := ""

@@ -13,18 +13,18 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// Bounds on values. No configuration needs more, and larger values would take all memory or never end.
+// Limits on values. No configuration needs more, and larger values would exhaust memory or never end.
 const (
 	MaxExponent = 1000      // decimal, of numbers
 	maxBits     = 4096      // binary exponent of a number, which is more than MaxExponent
-	maxBytes    = 32 << 20  // of a value: its texts, and elementSize for each element
+	maxBytes    = 32 << 20  // of a value: its strings, and elementSize for each element
 	maxProduct  = 1_000_000 // elements of setproduct
 	maxWidth    = 10_000    // of indent and format
 	elementSize = 64
 )
 
-// CheckSize returns an error for a value that is too large: a number that cannot be written
-// out, or more than maxBytes. It looks at no more than that.
+// CheckSize returns an error for a value that is too large: a number that cannot be printed, or more than
+// maxBytes. It examines at most that much.
 func CheckSize(v cty.Value) error {
 	left := maxBytes
 	return checkSize(v, &left)

@@ -11,8 +11,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// Names of functions that no expression can call by itself: the language puts calls of them into
-// expressions. See Budget.Guards.
+// Names of functions that expressions cannot call: the language inserts calls of them into expressions.
+// See Budget.Guards.
 const (
 	GuardLoop   = "loop over" // of a collection, with the cost of an iteration
 	GuardValue  = "value of"  // of a part of a text, or of a number that was calculated
@@ -25,13 +25,13 @@ func IsGuard(name string) bool { return name == GuardLoop || name == GuardValue 
 // Bounds on the work of one load. Configurations with thousands of solutions need a tenth.
 const (
 	maxSteps = 5_000_000 // parts of expressions, in iterations of loops
-	maxText  = 128 << 20 // bytes of texts that are put together, or that functions return
+	maxText  = 128 << 20 // bytes of texts that templates or functions return
 )
 
 // Budget is the remaining budget for the expressions of one load. It is safe for concurrent use.
 type Budget struct{ steps, text atomic.Int64 }
 
-// Exceeded returns an error if the budget is used up: values are then missing, even if the errors of the
+// Exceeded returns an error if the budget is used up: then values are missing, even if the errors of the
 // guards were dropped.
 func (b *Budget) Exceeded() error {
 	switch {
@@ -51,7 +51,7 @@ func (b *Budget) spend(steps, text int64) error {
 }
 
 // Guards returns the guards of expressions, which return their argument. The first call beyond the budget
-// fails; later ones have no value, so that running loops end, and do not fail a million times.
+// fails; later calls return unknown values, so that running loops end without a million errors.
 func (b *Budget) Guards() map[string]function.Function {
 	any := function.Parameter{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true}
 	guard := func(check func(v cty.Value, args []cty.Value) error, params ...function.Parameter) function.Function {
@@ -98,7 +98,7 @@ func textSize(v cty.Value) int64 {
 
 var hugeNumber = lazyregexp.New(`^\s*[-+]?[0-9.]*[eEpP][-+]?0*[0-9]{5,}\s*$`)
 
-// checkNumberText returns an error for a text that would become a number which cannot be written out.
+// checkNumberText returns an error for a text that would become a number that cannot be printed.
 func checkNumberText(v cty.Value) error {
 	if v.Type() == cty.String && v.IsKnown() && !v.IsNull() && (hugeNumber().MatchString(v.AsString()) || len(v.AsString()) > maxBits) {
 		return fmt.Errorf("the number is out of range: exponents go up to %d", MaxExponent)

@@ -53,7 +53,7 @@ var (
 		},
 	})
 
-	// lengthFunc counts characters of a string as users see them, elements of anything else.
+	// lengthFunc counts characters of a string as users see them, elements of other values.
 	lengthFunc = function.New(&function.Spec{
 		Description: "Number of elements of a collection, or of characters of a string.",
 		Params:      []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType}},

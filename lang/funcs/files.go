@@ -19,11 +19,11 @@ import (
 
 // Files specifies which files the file functions read.
 type Files struct {
-	Dir string // relative paths start here; absolute
-	// Read, when set, is called before a function reads: with kind "file" or "exists" and an absolute path,
-	// or "fileset" with an absolute directory, "\x00" and a pattern.
+	Dir string // absolute; base of relative paths
+	// Read, if set, is called before a function reads: with kind "file" or "exists" and an absolute path, or
+	// "fileset" with an absolute directory, "\x00" and a pattern.
 	Read func(kind, name string)
-	// Overlay, when set, returns the text of a file that an editor has open, by its absolute path.
+	// Overlay, if set, returns the text of a file that an editor has open, by its absolute path.
 	Overlay func(path string) (text []byte, open bool)
 	// Allowed, if set, reports whether a function can read an absolute path.
 	Allowed func(path string) bool
@@ -31,7 +31,7 @@ type Files struct {
 
 // OutsideError means that a function is not permitted to read a path.
 type OutsideError struct {
-	Path string // as it was written
+	Path string // literal path
 }
 
 func (e *OutsideError) Error() string { return fmt.Sprintf("%q is outside of the project", e.Path) }
@@ -142,7 +142,7 @@ func (f Files) exists() function.Function {
 			switch {
 			case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 				return cty.False, nil
-			case err != nil: // not knowing is not the same as not there
+			case err != nil: // unknown is not the same as missing
 				return cty.UnknownVal(cty.Bool), function.NewArgError(0, reason(args[0].AsString(), err))
 			}
 			return cty.BoolVal(info.Mode().IsRegular()), nil
@@ -215,12 +215,10 @@ func (f Files) searched(written, pattern string) (string, error) {
 	return dir, nil
 }
 
-// Glob returns the sorted slash-separated paths, relative to dir, of the
-// regular files that match a doublestar pattern. Symbolic links to files
-// match; links to directories are neither matched nor entered, so a loop of
-// links cannot hang it. A name that is not UTF-8, a link that leads nowhere and
-// a directory that cannot be read are errors: the answer is never silently
-// smaller than the truth.
+// Glob returns the sorted slash-separated paths, relative to dir, of the regular files that match a
+// doublestar pattern. Symbolic links to files match; links to directories are neither matched nor entered,
+// so link loops are harmless. Names that are not UTF-8, dangling links and unreadable directories are
+// errors: the result is never silently incomplete.
 func Glob(dir, pattern string) ([]string, error) {
 	return glob(dir, pattern, func(path string) (bool, error) {
 		info, err := os.Stat(path)
@@ -228,7 +226,7 @@ func Glob(dir, pattern string) ([]string, error) {
 	}, doublestar.WithFilesOnly())
 }
 
-// globDirs does the same for directories, without links to them and dir itself.
+// globDirs does the same for directories, except links to directories and dir itself.
 func globDirs(dir, pattern string) ([]string, error) {
 	names, err := glob(dir, pattern, func(path string) (bool, error) {
 		info, err := os.Lstat(path)
@@ -237,7 +235,7 @@ func globDirs(dir, pattern string) ([]string, error) {
 	return slices.DeleteFunc(names, func(name string) bool { return name == "." }), err
 }
 
-// glob returns the matches of a pattern that matter.
+// glob returns the relevant matches of a pattern.
 func glob(dir, pattern string, matters func(path string) (bool, error), more ...doublestar.GlobOption) ([]string, error) {
 	if !doublestar.ValidatePattern(pattern) {
 		return nil, fmt.Errorf("%q is not a valid pattern", pattern)
@@ -269,7 +267,7 @@ func glob(dir, pattern string, matters func(path string) (bool, error), more ...
 	return slices.Compact(names), nil
 }
 
-// Resolve returns the absolute path that a name means.
+// Resolve returns the absolute path of a name.
 func (f Files) Resolve(name string) string {
 	if filepath.IsAbs(name) {
 		return filepath.Clean(name)
@@ -283,13 +281,13 @@ func (f Files) read(kind, name string) {
 	}
 }
 
-// missingError is fs.ErrNotExist in the words of a configuration's author.
+// missingError wraps fs.ErrNotExist with a message for authors of configurations.
 type missingError struct{ written string }
 
 func (e *missingError) Error() string        { return fmt.Sprintf("%q not found", e.written) }
 func (e *missingError) Is(target error) bool { return target == fs.ErrNotExist }
 
-// reason describes an error of a path as its author wrote it.
+// reason describes an error about a path as written in the configuration.
 func reason(written string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

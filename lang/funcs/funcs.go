@@ -1,6 +1,6 @@
-// Package funcs is the function library of the configuration language: pure functions as in other HCL tools,
-// and a few that read files. No function may depend on time, randomness, the network or the environment: the
-// same configuration and files must always give the same values.
+// Package funcs is the function library of the configuration language: pure functions as in other HCL
+// tools, and a few that read files. Functions must not depend on time, randomness, the network or the
+// environment: the same configuration and files must always result in the same values.
 //
 //	library := funcs.Library(funcs.Files{Dir: "/project"})
 //	library["upper"].Call([]cty.Value{cty.StringVal("a")}) // "A"
@@ -24,10 +24,10 @@ func Library(files Files) map[string]function.Function {
 	return library
 }
 
-// FileFunctions returns the names in Library that Pure does not have.
+// FileFunctions returns the names in Library that are not in Pure.
 func FileFunctions() []string { return []string{"dirs", "file", "fileexists", "fileset"} }
 
-// Pure returns the functions whose result depends on their arguments alone.
+// Pure returns the functions whose result depends only on their arguments.
 func Pure() map[string]function.Function {
 	library := map[string]function.Function{
 		// numbers

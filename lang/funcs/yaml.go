@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// maxAliased bounds the values that the aliases of a YAML text add to the literal ones: far more than
-	// any configuration needs, and decoded in about a second.
+	// maxAliased limits the values that aliases of a YAML text add to the literal ones: far more than any
+	// configuration needs, and decoded in about a second.
 	maxAliased = 200_000
-	// maxYAMLDepth bounds the nesting: decoding takes time with the square of it.
+	// maxYAMLDepth limits the nesting, since decoding takes quadratic time in it.
 	maxYAMLDepth = 200
 )
 
@@ -37,8 +37,8 @@ var yamlDecodeFunc = function.New(&function.Spec{
 	},
 })
 
-// CheckYAML rejects a text that expands to too many values. Other errors are left to the decoder, which
-// reports their positions.
+// CheckYAML rejects a text that expands to too many values. The decoder reports other errors, with
+// positions.
 func CheckYAML(text string) error {
 	var document yaml.Node
 	err := yaml.Unmarshal([]byte(text), &document)
@@ -59,7 +59,7 @@ func CheckYAML(text string) error {
 	return nil
 }
 
-// yamlSize is the size of an expanded node, itself included.
+// yamlSize is the size of an expanded node, including itself.
 type yamlSize struct{ values, depth int }
 
 // yamlMeasure measures a tree of nodes in which aliases share parts; each
@@ -73,13 +73,13 @@ func (m *yamlMeasure) of(n *yaml.Node) yamlSize {
 		n = n.Alias
 	}
 	if size, met := m.known[n]; met {
-		return size // of a node that contains itself, which the decoder rejects
+		return size // the node contains itself, which the decoder rejects
 	}
 	m.known[n] = yamlSize{}
 	size := yamlSize{values: 1}
 	for _, part := range n.Content {
 		inner := m.of(part)
-		size.values = min(size.values+inner.values, math.MaxInt/2) // no sum of two overflows
+		size.values = min(size.values+inner.values, math.MaxInt/2) // sums of two values do not overflow
 		size.depth = max(size.depth, inner.depth)
 	}
 	size.depth++

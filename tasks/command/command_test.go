@@ -63,7 +63,7 @@ type came struct {
 func judge(t *testing.T, script string, r command.Run, rule score.Rule) came {
 	t.Helper()
 	store := cache.NewMemory()
-	r.Backend = local.New(store, local.Options{Path: backendtest.Path, Scratch: t.TempDir(), Isolation: "none"})
+	r.Backend = local.New(store, local.Options{Probes: local.Probes{Path: backendtest.Path}, Lifecycle: local.Lifecycle{Scratch: t.TempDir()}, Confinement: local.Confinement{Isolation: "none"}})
 	r.Identity = func(context.Context) (backend.Identity, error) { return nil, nil }
 	r.Machine = &session.Machine{Offline: true}
 	r.Inputs = []string{"root", "submission"}
@@ -233,7 +233,7 @@ func TestSecret(t *testing.T) {
 
 func TestNoGPU(t *testing.T) {
 	absent := &backend.AbsentError{}
-	if err := local.New(cache.NewMemory(), local.Options{Path: t.TempDir()}).Capabilities().GPU(t.Context()); !errors.As(err, &absent) {
+	if err := local.New(cache.NewMemory(), local.Options{Probes: local.Probes{Path: t.TempDir()}}).Capabilities().GPU(t.Context()); !errors.As(err, &absent) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
@@ -241,7 +241,7 @@ func TestNoGPU(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "nvidia-smi"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := local.New(cache.NewMemory(), local.Options{Path: dir}).Capabilities().GPU(t.Context()); (err == nil) != there || err != nil && !errors.As(err, &absent) {
+		if err := local.New(cache.NewMemory(), local.Options{Probes: local.Probes{Path: dir}}).Capabilities().GPU(t.Context()); (err == nil) != there || err != nil && !errors.As(err, &absent) {
 			t.Errorf("%s: %v", script, err)
 		}
 	}

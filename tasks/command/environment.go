@@ -17,8 +17,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// FromProject and FromEnvironment are the names of the dependencies that have a uv project's files, and the
-// versions of its requirements.
+// FromProject and FromEnvironment are the names of the dependencies with a uv project's files, and with
+// the versions of its requirements.
 const (
 	FromProject     = "uv project"
 	FromEnvironment = "environment"
@@ -27,18 +27,17 @@ const (
 // The outputs of Environment.
 const (
 	OutputPins   = "pins"   // name==version with hashes, for each package that the project needs to be built and run, sorted
-	OutputInside = "inside" // the packages that the project names by path, relative to it, one a line
+	OutputInside = "inside" // packages that the project names by path, relative to it, one per line
 )
 
-// uvTimeout is generous: a first time downloads every wheel.
+// uvTimeout is generous: the first call downloads every wheel.
 const uvTimeout = 30 * time.Minute
 
 // Python names the interpreter of a backend.
 type Python func(ctx context.Context) (path, version string, err error)
 
-// Environment is the task that asks uv for the versions of all that a project,
-// its dependency FromProject, needs. The answer is kept like any other, so that
-// it stays the same until the project, or the backend, is another.
+// Environment is the task that resolves the requirements of a project, its dependency FromProject, with
+// uv. The result is stored like other answers, so it is stable until the project or the backend changes.
 type Environment struct {
 	Overrides string // file of the project with overriding versions; "" means none
 	Env       session.Environment
@@ -56,8 +55,8 @@ func (e *Environment) Describe(ctx context.Context, m *graph.Manifest) error {
 	return session.WithClass(session.DescribeBackend(ctx, m, e.Identity))
 }
 
-// buildNeeds prints the build requirements of the projects in its arguments, one a line. Python 3.10
-// and older lack a parser for the files.
+// buildNeeds prints the build requirements of the projects in its arguments, one per line. Python 3.10 and
+// older lack a parser for the files.
 const buildNeeds = `
 import os, sys
 for project in sys.argv[1:]:
@@ -152,15 +151,14 @@ func (e *Environment) run(ctx context.Context, w *graph.Work) (graph.Outcome, er
 	})
 }
 
-// Environments makes sure, once per backend and set of versions, that there is
-// a Python environment with them, which the sessions of a Run share. The zero
-// value is ready; it is safe for concurrent use.
+// Environments creates, once per backend and set of versions, a Python environment that sessions of a Run
+// share. The zero value is ready to use; it is safe for concurrent use.
 type Environments struct{ preparations backend.Preparations }
 
-// UV reports that a Run has the Python environment of a uv project.
+// UV specifies the Python environment of a uv project for a Run.
 type UV struct {
-	Project      string // of the workspace: the project, which is installed where it is
-	Shared       string // directory for environments, as commands of the backend see it
+	Project      string // directory of the project in the workspace; installed in place
+	Shared       string // directory for environments, as seen by commands of the backend
 	Python       Python
 	Environments *Environments
 }
@@ -168,9 +166,9 @@ type UV struct {
 // venv is a session's own environment, in the workspace.
 const venv = ".fevalgraph/venv"
 
-// install makes a session's environment: $1 is the interpreter, $2 the shared
-// environment, the others are the project and the packages inside of it. Directories
-// are installed as editable. What is shared is found, and not written to.
+// install creates a session's environment: $1 is the interpreter, $2 the shared environment, the others
+// are the project and the packages inside of it, which are installed as editable. The shared environment
+// is read, but not written.
 const install = `set -eu
 uv venv --quiet --no-config --no-project --offline --python "$1" ` + venv + `
 where='import sysconfig; print(sysconfig.get_path("purelib"))'
@@ -191,13 +189,13 @@ export VIRTUAL_ENV PATH
 shift 2
 exec "$@"`
 
-// prepared is an environment that is there.
+// prepared is an existing environment.
 type prepared struct {
 	python, shared, snapshot string
-	packages                 []string // of the workspace: the project and what it names by path
+	packages                 []string // in the workspace: the project and packages that it names by path
 }
 
-// prepare makes the shared environment, if it is not there.
+// prepare creates the shared environment, if it is missing.
 func (u *UV) prepare(ctx context.Context, w *graph.Work, b backend.Backend, env session.Environment) (prepared, error) {
 	python, version, err := u.Python(ctx)
 	if err != nil {
@@ -239,7 +237,7 @@ func chosen(ctx context.Context, w *graph.Work, output string) (string, error) {
 	return string(content), nil
 }
 
-// prepare makes an environment with the packages of lines, if it is not there.
+// prepare creates an environment with the packages of lines, if it is missing.
 func (e *Environments) prepare(ctx context.Context, b backend.Backend, env session.Environment, python, version, shared string, lines []string) (prepared, error) {
 	if shared == "" {
 		return prepared{}, errors.New("no directory for environments (hint: set HOME or XDG_CACHE_HOME)")

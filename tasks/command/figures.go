@@ -14,8 +14,8 @@ const FromTask = "task"
 // OutputFigures is the output of Figures: a JSON object of numbers.
 const OutputFigures = "figures"
 
-// Figures is the task that names the metrics of a Task as results show them: TASK.METRIC.
-// A submission that is refused has none.
+// Figures is the task that renames the metrics of a Task to the names in results:
+// TASK.METRIC. A refused submission has no metrics.
 type Figures struct {
 	Task    string
 	Metrics []string // outputs of the dependency

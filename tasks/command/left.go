@@ -12,11 +12,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// maxFile bounds the file with a score in memory; a larger one counts as none.
+// maxFile limits the file with a score; a larger file counts as missing.
 const maxFile = 64 << 20
 
-// clear makes sure that the file with the score is the program's own work: what
-// the problem, the solution or set-up left in its place becomes an empty file.
+// clear ensures that the program writes the file with the score: an existing file of the problem, the
+// solution or set-up is replaced by an empty one.
 func (r *Run) clear(ctx context.Context, s *session.Session) error {
 	if r.File == "" {
 		return nil
@@ -55,15 +55,15 @@ func (r *Run) collect(ctx context.Context, s *session.Session) (content []byte, 
 	return content, "", nil
 }
 
-// errMasked reports that what is kept without secrets is not worth what it was with them.
+// errMasked means that masking secrets would change the score.
 var errMasked = errors.New("the value of a secret occurs where the score is read, and masking would change it; change the secret")
 
-// sameScore returns an error if the rule reads another score from the kept parts than from everything that
-// the program left.
+// sameScore returns an error if the rule reads another score from the stored outputs than from the
+// original ones.
 func (r *Run) sameScore(left, kept score.Artifacts) error {
 	was, wasErr := r.Rule.Read(left)
 	is, isErr := r.Rule.Read(kept)
-	if (wasErr == nil) != (isErr == nil) || fmt.Sprint(was) != fmt.Sprint(is) { // as text, NaN is itself
+	if (wasErr == nil) != (isErr == nil) || fmt.Sprint(was) != fmt.Sprint(is) { // compared as text, since NaN is not equal to itself
 		return &graph.InputError{Err: errMasked}
 	}
 	return nil

@@ -23,7 +23,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// The kinds of outputs, as the language has them.
+// The kinds of outputs in the language.
 const (
 	kindTree    = "tree"
 	kindFile    = "file"
@@ -31,15 +31,15 @@ const (
 	kindAny     = "any"
 )
 
-// TaskOutput describes an output of a Task: a tree, or for a file a tree with that file alone, or for
-// metrics a blob of JSON. The tree of kindAny has the file or directory as its only entry.
+// TaskOutput describes an output of a Task: a tree, a tree with a single file, or a JSON blob of metrics.
+// The tree of kindAny has the file or directory as its only entry.
 type TaskOutput struct {
 	Name string
 	Kind string
 	Path string // relative to the directory of the Task
 }
 
-// What an output can have together. A task that makes more fails.
+// Limits of an output. A task with a larger output fails.
 const (
 	maxOutputBytes   = 8 << 30
 	maxOutputEntries = 1_000_000
@@ -47,7 +47,7 @@ const (
 	maxMetrics       = 1000
 )
 
-// packing is generous, as it depends on the disk alone.
+// packing is generous, since it depends only on the disk.
 const packing = 30 * time.Minute
 
 // archiveName is the path of the tar archive of a directory, in the workspace.
@@ -73,7 +73,7 @@ func (o TaskOutput) keep(ctx context.Context, t *Task, session backend.Session, 
 	return cache.Output{Name: o.Name, Digest: tree.Root, Tree: true}, nil
 }
 
-// failed returns an error that the command causes.
+// failed returns an error that the command caused.
 func failed(format string, args ...any) error {
 	return &graph.FailedError{Err: fmt.Errorf(format, args...)}
 }
@@ -135,8 +135,8 @@ func parseMetrics(content []byte) (map[string]float64, error) {
 	return numbers, nil
 }
 
-// packed stores the files of an output, which tar packs where it is: a session
-// collects files without their executable bits.
+// packed stores the files of an output. tar packs them in the session, since sessions collect files
+// without their executable bits.
 func packed(ctx context.Context, t *Task, in backend.Session, store cache.Store, at, kind string) ([]cache.Entry, error) {
 	present, socket, err := pack(ctx, in, backend.Command{Env: t.Env.Variables()}, at, archiveName)
 	switch {
@@ -151,8 +151,8 @@ func packed(ctx context.Context, t *Task, in backend.Session, store cache.Store,
 	return u.collect(ctx, in, archiveName)
 }
 
-// pack packs what is at a path into an archive, by a command that runs like another, and reports whether anything is
-// there, and a socket, which is left out.
+// pack packs a path into an archive, with a command that runs like other, and reports whether the path
+// exists. It returns the name of a socket, which tar omits.
 func pack(ctx context.Context, in backend.Session, like backend.Command, at, archive string) (present bool, socket string, err error) {
 	var said capped.Buffer
 	like.Argv = []string{"/bin/sh", "-c", `rm -rf "$2" && if [ ! -e "$1" ] && [ ! -L "$1" ]; then exit 3; fi && LC_ALL=C tar -cf "$2" -- "$1"`, "sh", at, archive}
@@ -172,7 +172,7 @@ func pack(ctx context.Context, in backend.Session, like backend.Command, at, arc
 	return true, socket, nil
 }
 
-// ignoredSocket finds the name of a socket that tar, GNU's or BusyBox's, reports and leaves out.
+// ignoredSocket finds the name of a socket that GNU's or BusyBox's tar reports and omits.
 func ignoredSocket(said []byte) (name string, found bool) {
 	for line := range strings.Lines(string(said)) {
 		if name, found = strings.CutSuffix(strings.TrimSpace(line), ": socket ignored"); found {
@@ -182,7 +182,7 @@ func ignoredSocket(said []byte) (name string, found bool) {
 	return "", false
 }
 
-// unpacker stores what an archive has. The archive is as hostile as what a command runs.
+// unpacker stores the content of an archive. The archive is as untrusted as the command.
 type unpacker struct {
 	root  string
 	kind  string // of the output
@@ -190,14 +190,15 @@ type unpacker struct {
 	found []cache.Entry
 	files map[string]cache.Entry // by path, for hard links
 	bytes int64
-	// omit reports why an entry that no tree can have is left out; nil makes it a failure of the command.
+	// omit is called for an entry that trees cannot contain, which is then omitted; if nil, such an entry is a
+	// failure of the command.
 	omit func(why string)
 }
 
-// errOmitted is the error of an entry that is left out.
+// errOmitted is the error of an omitted entry.
 var errOmitted = errors.New("left out")
 
-// unfit returns the error of an entry that no tree can have.
+// unfit returns the error of an entry that trees cannot contain.
 func (u *unpacker) unfit(format string, args ...any) error {
 	if u.omit == nil {
 		return failed(format, args...)
@@ -206,7 +207,7 @@ func (u *unpacker) unfit(format string, args ...any) error {
 	return errOmitted
 }
 
-// collect stores what the archive at a path of the workspace has.
+// collect stores the content of the archive at a path of the workspace.
 func (u *unpacker) collect(ctx context.Context, in backend.Session, archive string) ([]cache.Entry, error) {
 	f, err := in.Collect(ctx, archive)
 	if err != nil {
@@ -302,7 +303,7 @@ func (u *unpacker) entry(ctx context.Context, archive *tar.Reader, h *tar.Header
 	return e, nil
 }
 
-// ReadMetrics reads what is stored of an output of metrics.
+// ReadMetrics reads a stored output of metrics.
 func ReadMetrics(ctx context.Context, store cache.Store, d cache.Digest) (map[string]float64, error) {
 	content, err := cache.ReadBlob(ctx, store, d, maxMetricsBytes)
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// The problem's program and the submission that it starts have the same user, so the
-// submission can write to whatever the program reads later: a script, which a shell reads
-// line by line, a module, data. Where the backend can, the problem's files are read-only
-// while the program runs; code is also compared afterwards.
+// The problem's program and the submission that it starts have the same user, so the submission can change
+// files that the program reads later: a script, which a shell reads line by line, a module, data. If the
+// backend supports it, the problem's files are read-only while the program runs; code is also compared
+// afterwards.
 
-// maxGuarded bounds the problem's files that are read-only and compared, and maxCode the size of a compared
-// file.
+// maxGuarded limits the number of the problem's files that are read-only and compared, and maxCode the
+// size of a compared file.
 const (
 	maxGuarded = 100
 	maxCode    = 1 << 20
@@ -31,8 +31,8 @@ const (
 // codeEndings are the extensions of files that interpreters run.
 var codeEndings = []string{".bash", ".jl", ".js", ".lua", ".mjs", ".pl", ".py", ".R", ".r", ".rb", ".sh", ".ts"}
 
-// guardedFiles lists the problem's files in the workspace, code first, without what the
-// submission replaces and the file with the score.
+// guardedFiles lists the problem's files in the workspace, code first, except files that the submission
+// replaces and the file with the score.
 func (r *Run) guardedFiles(ctx context.Context, w *graph.Work) (code, data []cache.Entry, err error) {
 	files, own := map[string]cache.Entry{}, map[string]bool{}
 	for _, input := range r.Inputs {
@@ -70,8 +70,8 @@ func (r *Run) guardedFiles(ctx context.Context, w *graph.Work) (code, data []cac
 	return code, data[:min(len(data), maxGuarded-len(code))], nil
 }
 
-// readOnly lists the files that commands cannot change. In a container the problem's own set-up
-// commands could not, either, and might have to.
+// readOnly lists the files that commands cannot change. In a container it returns none, since the
+// problem's own set-up commands could not change them, either, and might have to.
 func (r *Run) readOnly(code, data []cache.Entry) []string {
 	if r.Backend.Capabilities().OwnFiles && (r.OwnSetup || r.UV != nil) {
 		return nil
@@ -83,8 +83,7 @@ func (r *Run) readOnly(code, data []cache.Entry) []string {
 	return names
 }
 
-// unchanged returns those of files that are in the workspace as the problem has them, without
-// large ones.
+// unchanged returns the files that have the problem's content in the workspace, except large ones.
 func unchanged(ctx context.Context, s *session.Session, files []cache.Entry) (same []cache.Entry, err error) {
 	for _, e := range files {
 		if e.Digest.Size > maxCode {
@@ -102,7 +101,7 @@ func unchanged(ctx context.Context, s *session.Session, files []cache.Entry) (sa
 	return same, nil
 }
 
-// rewritten returns the first of files that differs from the problem's, or "".
+// rewritten returns the first file that differs from the problem's, or "".
 func rewritten(ctx context.Context, s *session.Session, files []cache.Entry) (string, error) {
 	same, err := unchanged(ctx, s, files)
 	for _, e := range files {

@@ -20,31 +20,30 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Run is the task that runs a problem's program on one submission. Its inputs
-// are the trees named by Inputs. Its outputs are OutputExit and OutputTiming,
-// always; OutputStdout and OutputStderr when the program ran; OutputFile when
-// it left the file; OutputSetup and OutputLog when there were such.
+// Run is the task that runs a problem's program on a submission. Its inputs are the trees named by Inputs.
+// Its outputs are OutputExit and OutputTiming; OutputStdout and OutputStderr if the program ran;
+// OutputFile if it wrote the file; and OutputSetup and OutputLog if they are not empty.
 type Run struct {
-	Inputs       []string          // dependencies whose trees make the workspace; later ones win
-	Own          string            // that of Inputs which no other solution has
-	Separate     *separate.Modules // of Own run in a separate process; nil runs them where they are imported
+	Inputs       []string          // dependencies whose trees form the workspace; later ones win
+	Own          string            // the one in Inputs with the solution
+	Separate     *separate.Modules // modules of Own to run in a separate process; nil runs them in the importing process
 	Direct       bool              // the program is known to import modules of Own
-	Module       string            // of the workspace: what of Own the program would import
+	Module       string            // in the workspace: module of Own that the program would import
 	Search       *separate.Search
-	Directory    string // of the workspace, where everything runs
+	Directory    string // in the workspace: working directory
 	Setup        []session.Step
 	SetupTimeout time.Duration // of all of Setup together; 0 means no limit
-	OwnSetup     bool          // some of Setup is the problem's; in no key
+	OwnSetup     bool          // Setup includes commands of the problem; in no key
 	Argv         []string
 	Timeout      time.Duration // of Argv; 0 means no limit
-	Offline      bool          // Argv reaches no network
+	Offline      bool          // Argv has no network
 	GPU          bool          // it needs one
-	File         string        // of the workspace, to be kept; "" means none
+	File         string        // in the workspace: file to store; "" means none
 	Env          session.Environment
 	Repeat       int
-	Rule         score.Rule // of the Score; in no key: see sameScore
-	// VerifyInputs are asked after the program whether what it read in place is still
-	// what the key says. An error means that it is not.
+	Rule         score.Rule // rule of the Score; in no key: see sameScore
+	// VerifyInputs are called after the program. They return an error if files that it read in place no longer
+	// have the content in the key.
 	VerifyInputs []func() error
 
 	UV *UV // nil without a uv project
@@ -53,7 +52,7 @@ type Run struct {
 	Keep    session.Keep // in no key
 
 	Backend  backend.Backend
-	Identity func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
+	Identity func(context.Context) (backend.Identity, error) // of Backend, cached by the caller
 }
 
 // The outputs of Run.
@@ -91,12 +90,12 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	switch {
 	case r.Separate != nil:
 		r.Separate.Describe(m)
-	case r.Direct: // which results say
+	case r.Direct: // results contain it
 		m.String("import", "direct")
 	}
 	m.Int("repeat", int64(r.Repeat))
 	if len(r.Env.Secrets()) > 0 {
-		m.String("secrets are masked in", "texts") // not in numbers, as they were
+		m.String("secrets are masked in", "texts") // not as numbers, for compatibility with earlier keys
 	}
 	r.Env.Describe(m)
 	return session.WithClass(session.DescribeBackend(ctx, m, r.Identity))
@@ -134,8 +133,8 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		return graph.Outcome{}, err
 	}
 	plan.Spec.ReadOnly = r.readOnly(code, data)
-	// However the program ends, the submission can have ended it, so it does not run once more: a submission
-	// that is right by chance must not have another chance for that.
+	// The submission may have ended the program in any way, so it does not run again: a submission that is
+	// correct by chance must not have another chance.
 	return session.Run(ctx, w, plan, func(s *session.Session) (graph.Outcome, error) {
 		k := &session.Keeper{Ctx: ctx, Store: w.Store}
 		no, err := r.setUp(ctx, w, s, uv)
@@ -159,7 +158,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	})
 }
 
-// plan prepares the uv project, if there is one, and describes the workspace.
+// plan prepares the uv project, if any, and returns the description of the workspace.
 func (r *Run) plan(ctx context.Context, w *graph.Work) (*prepared, session.Plan, error) {
 	p := session.Plan{
 		Backend: r.Backend, Spec: backend.Spec{Name: w.Addr}, Env: r.Env, Machine: r.Machine, SetupTimeout: r.SetupTimeout, VerifyInputs: r.VerifyInputs, Keep: r.Keep, Submitted: true,
@@ -188,14 +187,13 @@ func (r *Run) plan(ctx context.Context, w *graph.Work) (*prepared, session.Plan,
 	return &uv, p, err
 }
 
-// grade runs the program in a workspace that is ready, and keeps what it leaves. A
-// program that ends well can still have been kept from its work, and print a score of
-// 0, so the machine is asked each time.
+// grade runs the program in a prepared workspace, and stores its outputs. Even a successful program may
+// have been hindered by the machine, and print a score of 0, so the machine is verified each time.
 func (r *Run) grade(ctx context.Context, w *graph.Work, s *session.Session, uv *prepared, k *session.Keeper, code []cache.Entry) error {
 	if err := r.clear(ctx, s); err != nil {
 		return err
 	}
-	if len(r.Setup) > 0 || uv != nil { // which can change code, honestly
+	if len(r.Setup) > 0 || uv != nil { // which can change code legitimately
 		var err error
 		if code, err = unchanged(ctx, s, code); err != nil {
 			return err
@@ -262,7 +260,7 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, s *session.Session, uv *
 	return nil
 }
 
-// environment makes the session ready for the program, and returns the program's variables.
+// environment prepares the session for the program, and returns the program's variables.
 func (r *Run) environment(ctx context.Context, session backend.Session) ([]string, error) {
 	env := r.Env.Variables()
 	if r.Separate == nil {
@@ -308,8 +306,8 @@ func joined(stdout, stderr []byte) []byte {
 	return append(stdout, stderr...)
 }
 
-// setUp installs the uv project and runs the set-up commands. It returns how the first one failed
-// that did.
+// setUp installs the uv project and runs the set-up commands. It returns the failure of the first command
+// that failed.
 func (r *Run) setUp(ctx context.Context, w *graph.Work, s *session.Session, uv *prepared) (*session.Failure, error) {
 	var steps []session.Step
 	if uv != nil {

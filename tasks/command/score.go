@@ -23,8 +23,8 @@ func Outputs() []string {
 	return []string{OutputExit, OutputTiming, OutputStdout, OutputStderr, OutputFile, OutputSetup}
 }
 
-// Score is the task that reads the score out of what a Run left. Its outputs
-// are those of tasks.PutGraded.
+// Score is the task that reads the score from the outputs of a Run. Its outputs are those of
+// tasks.PutGraded.
 type Score struct {
 	Rule   score.Rule
 	Policy verdict.Rule
@@ -32,8 +32,8 @@ type Score struct {
 
 // Describe implements graph.Task.
 func (s *Score) Describe(_ context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 3)   // 3: the stored form has no empty fields
-	if !s.Rule.AnyExit { // as it was for all
+	m.Int("recipe", 3)   // 3: the stored form omits empty fields
+	if !s.Rule.AnyExit { // for compatibility with earlier keys
 		m.String("exit status", "success")
 	}
 	m.String("from", s.Rule.From)
@@ -69,9 +69,8 @@ func (s *Score) Refused(ctx context.Context, w *graph.Work, why string) (graph.O
 	return tasks.PutRefused(ctx, w.Store, "", s.Policy, why)
 }
 
-// grade returns the checkpoint, not yet graded by a policy, and a line for
-// users. A limit that is over beats a score that was printed, and so does a failure
-// of the program unless the rule says otherwise.
+// grade returns the checkpoint, not yet graded by a policy, and a line for users. A reached limit
+// outweighs a printed score, and so does a failure of the program unless the rule accepts any exit.
 func (s *Score) grade(l runOutput) (*verdict.Checkpoint, string) {
 	c := &verdict.Checkpoint{Class: verdict.Judged, ExitCode: &l.exit.Code, Tests: []verdict.Test{}}
 	dialect := s.Rule.Dialect
@@ -129,7 +128,7 @@ func readLeft(ctx context.Context, w *graph.Work) (runOutput, error) {
 			return nil, fmt.Errorf("reading the %s: %w", name, err)
 		}
 		if content == nil {
-			content = []byte{} // there, and empty
+			content = []byte{} // exists and is empty
 		}
 		return content, nil
 	}
@@ -151,8 +150,8 @@ func readLeft(ctx context.Context, w *graph.Work) (runOutput, error) {
 	return l, nil
 }
 
-// without explains a missing score: the reason, how the program ended if it ended badly, and the most
-// informative line of its output.
+// without explains a missing score: the reason, the program's exit if it failed, and the most informative
+// line of its output.
 func (l runOutput) without(reason string) string {
 	if end := l.end(); end != "" {
 		reason += " (" + end + ")"

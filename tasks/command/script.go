@@ -17,20 +17,20 @@ import (
 
 // attempt describes a command that failed.
 type attempt struct {
-	line, dir string // for a shell; the directory that it ran in
+	line, dir string // line for a shell; directory in which it ran
 	first     bool   // no command ran before it
 	exit      backend.Exit
 }
 
-// scriptError returns the error of a script of the problem that a command named and a
-// shell could not run: it is not executable, its lines end with carriage returns, or the
-// machine lacks its interpreter. It is decided by the script and the machine, never by
-// what was printed, which a submission can write as well.
+// scriptError returns the error if a shell could not run a script of the problem: it is
+// not executable, its lines end with carriage returns, or the machine lacks its
+// interpreter. It examines the script and the machine, never output, which a submission
+// could write, too.
 func (r *Run) scriptError(ctx context.Context, w *graph.Work, s *session.Session, a attempt) error {
 	if a.exit.Code != session.ShellNotExecutable && a.exit.Code != session.ShellNotFound {
 		return nil
 	}
-	started := map[string]bool{} // by path: whether a shell starts it itself
+	started := map[string]bool{} // by path: whether the shell itself starts it
 	for _, word := range strings.Fields(a.line) {
 		started[path.Join(a.dir, strings.Trim(word, `'";&|`))] = false
 	}
@@ -72,7 +72,7 @@ func cannotRun(script, why string) error {
 }
 
 // interpreterOf returns the programs that the first line of a script names, as a line for
-// a shell, or "". It is an InputError that this line ends with a carriage return.
+// a shell, or "". If this line ends with a carriage return, it returns an InputError.
 func interpreterOf(ctx context.Context, s cache.Store, e cache.Entry) (string, error) {
 	f, err := s.Open(ctx, e.Digest)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// Enter opens the workspace of the run with its exact inputs, installs and sets up what
-// it needs, and hands it to use, with the problem's program and how programs run as that
-// one does. The workspace is closed afterwards.
+// Enter opens the workspace of the run with its exact inputs, runs installation and
+// set-up, and calls use with it, with the problem's program, and with a function to run
+// other programs in the same way. Afterwards it closes the workspace.
 func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use func(s backend.Session, tests []string, command func(argv []string) backend.Command) error) error {
 	uv, plan, err := r.plan(ctx, w)
 	if err != nil {

@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -21,11 +20,12 @@ import (
 // Answer names the output of Solve's step i: a tree of artifacts, whose paths are absolute, without the first slash.
 func Answer(i int) string { return "answer " + strconv.Itoa(i+1) }
 
-// Solve is the task that makes answers in a container of agents: by a problem's own scripts or, without any, by taking
-// the artifacts as they are in the image. A script that fails is judged by the artifacts that it left.
+// Solve is the task that produces answers in a container of agents: with a problem's own scripts or,
+// without scripts, from the artifacts in the image. If a script fails, the artifacts that it left are
+// judged.
 type Solve struct {
 	Steps   []SolveStep // in order, in the same container
-	Workdir string      // absolute; "" is the image's
+	Workdir string      // absolute; "" means the image's
 	GPU     bool
 	Env     session.Environment
 	// Inherited are the variables of Env whose secret values can change an outcome.
@@ -34,14 +34,14 @@ type Solve struct {
 	Lacks        error          // why it cannot run; nil means that it can
 	Keep         session.Keep   // in no key
 
-	Backend  backend.Backend // its sessions have the network that they must have
+	Backend  backend.Backend // its sessions have the required network
 	Identity func(context.Context) (backend.Identity, error)
 }
 
-// SolveStep makes an answer.
+// SolveStep produces an answer.
 type SolveStep struct {
-	Workdir   string // dependency with the tree that is put into the working directory, where its setup.sh runs; "" has none
-	Files     string // dependency with the tree of /solution; "" runs nothing
+	Workdir   string // dependency with the tree for the working directory, where its setup.sh runs; "" means none
+	Files     string // dependency with the tree of /solution; "" means no script
 	Script    string // its name there
 	Timeout   time.Duration
 	After     []SolveCommand // run after the script, whatever their exit codes
@@ -54,10 +54,10 @@ type SolveCommand struct {
 	Timeout time.Duration
 }
 
-// Where things are in the session's workspace, and for scripts.
+// Paths in the session's workspace, and for scripts.
 const (
 	solutionDir = "solution"
-	workdirsDir = "workdirs" // one for each step
+	workdirsDir = "workdirs" // a directory for each step
 	packedDir   = "packed"
 	packedName  = "artifacts.tar"
 
@@ -66,7 +66,7 @@ const (
 	packedPlace   = "/fevalgraph/packed"
 )
 
-// logPlaces are directories that agents find in their container, in the workspace at the same paths.
+// logPlaces are directories in containers of agents. The workspace contains them at the same paths.
 var logPlaces = []string{"/logs/agent", "/logs/artifacts", "/logs/verifier"}
 
 // Describe implements graph.Task.
@@ -88,9 +88,7 @@ func (t *Solve) Describe(ctx context.Context, m *graph.Manifest) error {
 		m.Strings("artifacts"+of, step.Artifacts)
 	}
 	t.Env.Describe(m)
-	for _, v := range t.Inherited {
-		m.String("value of env "+v.Name, cache.SumBytes([]byte(v.Value)).String())
-	}
+	session.DescribeInherited(m, t.Inherited)
 	return session.WithClass(session.DescribeBackend(ctx, m, t.Identity))
 }
 
@@ -101,15 +99,7 @@ func (t *Solve) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 }
 
 func (t *Solve) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	can := t.Backend.Capabilities()
-	if can.Places == nil {
-		return graph.Outcome{}, errors.New("this backend shows no files at absolute paths; a docker backend does")
-	}
-	err := can.Places(ctx)
-	if err == nil && t.GPU && can.GPU != nil {
-		err = can.GPU(ctx)
-	}
-	if err != nil {
+	if err := session.RequirePlaces(ctx, t.Backend, t.GPU); err != nil {
 		return graph.Outcome{}, err
 	}
 	plan, err := t.plan(ctx, w)
@@ -142,7 +132,7 @@ func (t *Solve) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	})
 }
 
-// plan describes the workspace, in which files of solutions come later.
+// plan returns the description of the workspace, without files of solutions.
 func (t *Solve) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
 	p := session.Plan{Backend: t.Backend, Spec: backend.Spec{Name: w.Addr}, Env: t.Env, VerifyInputs: t.VerifyInputs, Keep: t.Keep}
 	entries := []cache.Entry{{Path: packedDir, Dir: true}}
@@ -170,7 +160,7 @@ func (t *Solve) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
 	return p, nil
 }
 
-// solve becomes the script. Its home is that of its user, unless the environment has one.
+// solve is the shell code that execs the script. HOME is that of its user, unless the environment sets it.
 const solve = `[ -n "${HOME-}" ] || { unset HOME; export HOME=~; }
 chmod +x "$0" 2>/dev/null
 exec "$0"`
@@ -178,7 +168,7 @@ exec "$0"`
 // setUp copies the files of a step, and runs the script for that.
 const setUp = `cp -R "$1/." . && { [ ! -e setup.sh ] || exec bash setup.sh; }`
 
-// step sets a step up, runs its script, and returns what it printed and how it ended.
+// step sets up a step, runs its script, and returns its output and exit.
 func (t *Solve) step(ctx context.Context, w *graph.Work, s *session.Session, i int) (said []byte, err error) {
 	step := t.Steps[i]
 	if step.Workdir != "" {
@@ -210,7 +200,7 @@ func (t *Solve) place(ctx context.Context, w *graph.Work, s *session.Session, as
 	return s.Place(ctx, backend.Input{Path: at, Tree: tree})
 }
 
-// execute runs a command whose failure is reported, and no more.
+// execute runs a command. Its failure is only reported.
 func (t *Solve) execute(ctx context.Context, w *graph.Work, s *session.Session, name string, c backend.Command) ([]byte, error) {
 	said, why, err := t.command(ctx, s, name, c)
 	if err != nil || why == nil {
@@ -220,7 +210,7 @@ func (t *Solve) execute(ctx context.Context, w *graph.Work, s *session.Session, 
 	return fmt.Appendf(said, "[%v]\n", why), nil
 }
 
-// command runs a command in the working directory, and returns what it printed and why it failed.
+// command runs a command in the working directory, and returns its output and the reason of a failure.
 func (t *Solve) command(ctx context.Context, s *session.Session, name string, c backend.Command) (said []byte, why, err error) {
 	c.Env, c.At = t.Env.Variables(), cmp.Or(t.Workdir, ".")
 	ran, err := s.Execute(ctx, session.Program{Name: name, Command: c})
@@ -256,8 +246,8 @@ func (t *Solve) answer(ctx context.Context, w *graph.Work, s *session.Session, i
 	return cache.Output{Name: Answer(i), Digest: tree.Root, Tree: true}, nil
 }
 
-// packed stores what is at a path of the container, relative to its root. What no tree can have, such as a link out of
-// the artifact, is left out.
+// packed stores a path of the container, relative to its root. It omits entries that trees cannot contain,
+// such as a link out of the artifact.
 func (t *Solve) packed(ctx context.Context, w *graph.Work, s *session.Session, at string) ([]cache.Entry, error) {
 	present, socket, err := pack(ctx, s, backend.Command{At: "/", Env: t.Env.Variables()}, at, packedPlace+"/"+packedName)
 	if !present || err != nil {

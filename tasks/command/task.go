@@ -14,35 +14,36 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// Task runs a command that makes outputs of its inputs. An output is there, and whole, or nothing is stored.
-// If the command, or a set-up command, fails, or leaves no such output, the error is a graph.FailedError.
+// Task is the task that runs a command to produce outputs. It stores either all outputs, complete, or
+// none. If the command or a set-up command fails, or an output is missing, the error is a
+// graph.FailedError.
 type Task struct {
 	Inputs       []TaskInput // later ones win
-	Directory    string      // of the workspace, where everything runs
+	Directory    string      // in the workspace: working directory
 	Setup        []session.Step
 	SetupTimeout time.Duration // of all of Setup together; 0 means no limit
 	Argv         []string
 	Timeout      time.Duration // of Argv; 0 means no limit
-	Offline      bool          // Argv reaches no network
+	Offline      bool          // Argv has no network
 	Env          session.Environment
 	Outputs      []TaskOutput
 	VerifyInputs []func() error // as of Run
 
-	Python *Packages // nil needs none
+	Python *Packages // nil means none
 
 	Machine  *session.Machine
 	Keep     session.Keep // in no key
 	Backend  backend.Backend
-	Identity func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
+	Identity func(context.Context) (backend.Identity, error) // of Backend, cached by the caller
 }
 
-// TaskInput is a dependency with a tree, and its place in the workspace.
+// TaskInput is a dependency with a tree, and its path in the workspace.
 type TaskInput struct{ As, Path string }
 
-// Packages are Python packages of a lock file, in an environment that comes first in PATH.
+// Packages contains Python packages of a lock file, for an environment that is first in PATH.
 type Packages struct {
 	Pins         func(context.Context) ([]string, error) // name==version with hashes
-	Shared       string                                  // directory for environments, as commands of the backend see it
+	Shared       string                                  // directory for environments, as seen by commands of the backend
 	Interpreter  Python
 	Environments *Environments
 
@@ -97,8 +98,9 @@ func (t *Task) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	})
 }
 
-// Enter opens the workspace of the task with its exact inputs, sets it up, and hands it to use, with the
-// task's program and how programs run as that one does. The workspace is closed afterwards.
+// Enter opens the workspace of the task with its exact inputs, sets it up, and calls use with it, with the
+// task's program, and with a function to run other programs in the same way. Afterwards it closes the
+// workspace.
 func (t *Task) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use func(s backend.Session, argv []string, command func(argv []string) backend.Command) error) error {
 	plan, err := t.plan(ctx, w)
 	if err != nil {
@@ -116,7 +118,7 @@ func (t *Task) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use
 	})
 }
 
-// plan prepares packages and says what session the task takes.
+// plan prepares packages and returns the description of the task's session.
 func (t *Task) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
 	var python *prepared
 	if p := t.Python; p != nil {
@@ -147,7 +149,7 @@ func (t *Task) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
 	return plan, nil
 }
 
-// setUp runs the set-up commands, up to the first that fails: ended is its error.
+// setUp runs the set-up commands, up to the first failure, which it returns as ended.
 func (t *Task) setUp(ctx context.Context, s *session.Session) (ended, err error) {
 	for _, step := range t.Setup {
 		no, err := s.SetUp(ctx, step)
@@ -161,7 +163,7 @@ func (t *Task) setUp(ctx context.Context, s *session.Session) (ended, err error)
 	return nil, nil
 }
 
-// make runs the command in a workspace that is ready, and keeps the outputs.
+// make runs the command in a prepared workspace, and stores the outputs.
 func (t *Task) make(ctx context.Context, w *graph.Work, s *session.Session) (graph.Outcome, error) {
 	ran, err := s.Execute(ctx, session.Program{
 		Name: "the command", Split: true,

@@ -14,17 +14,17 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// Box runs programs.
+// Box runs programs in a sandbox.
 type Box struct {
 	backend.Sandbox
-	Ident func(context.Context) (backend.Identity, error) // of Sandbox, memoised by the caller
+	Ident func(context.Context) (backend.Identity, error) // of Sandbox, cached by the caller
 	Env   []string                                        // KEY=value, complete, of every program; enters keys
 }
 
 // Environment returns the environment of programs, to which a backend can add.
 func Environment() []string { return []string{"PATH=/usr/bin:/bin"} }
 
-// describe adds what programs run on.
+// describe adds the environment of programs to a manifest.
 func (b *Box) describe(ctx context.Context, m *graph.Manifest) error {
 	if err := session.DescribeBackend(ctx, m, b.Ident); err != nil {
 		return err
@@ -33,7 +33,7 @@ func (b *Box) describe(ctx context.Context, m *graph.Manifest) error {
 	return nil
 }
 
-// describeLimits adds every limit of a program.
+// describeLimits adds all limits of a program to a manifest.
 func describeLimits(m *graph.Manifest, whose string, l backend.Limits) {
 	m.String(whose+"cpu limit", l.CPU.String())
 	m.String(whose+"clock limit", l.Clock.String())
@@ -46,7 +46,7 @@ func describeLimits(m *graph.Manifest, whose string, l backend.Limits) {
 	m.Int(whose+"file limit", l.Kept)
 }
 
-// run runs programs. A machine that was taken away is not a failure of the sandbox.
+// run runs programs. If the machine was taken away, the error is not one of the sandbox.
 func (b *Box) run(ctx context.Context, programs ...backend.Program) ([]backend.Ending, error) {
 	ends, err := b.Run(ctx, programs...)
 	if lost := (*backend.PreemptedError)(nil); errors.As(err, &lost) {
@@ -58,8 +58,8 @@ func (b *Box) run(ctx context.Context, programs ...backend.Program) ([]backend.E
 	return ends, err
 }
 
-// blamed does work that a solution's program, or its output, takes part in. If that spoils the machine,
-// which was fit, in an attempt alone, the solution is refused.
+// blamed does work that involves a solution's program or its output. If that makes the machine fail in an
+// isolated attempt, although the machine was fit before, the solution is refused.
 func blamed(ctx context.Context, w *graph.Work, work func(context.Context, *graph.Work) (graph.Outcome, error)) (graph.Outcome, error) {
 	if w.Isolated {
 		if err := cache.Room(w.Store); err != nil {
@@ -84,7 +84,7 @@ func (b *Box) one(ctx context.Context, p backend.Program) (backend.Ending, error
 }
 
 // settled runs a single program with patience. A program that waits forever reaches its wall-clock limit
-// twice, regardless of other work on the machine the first time.
+// twice, so other work on the machine does not matter.
 func (b *Box) settled(ctx context.Context, p backend.Program) (backend.Ending, error) {
 	p.Env = b.Env
 	ends, err := b.patient(ctx, p)
@@ -106,7 +106,7 @@ func input(w *graph.Work, as, output string) (cache.Digest, error) {
 	return d, nil
 }
 
-// maxText bounds a message, in bytes.
+// maxText limits a message, in bytes.
 const maxText = 64 << 10
 
 // readable returns the output of a program as valid UTF-8, shortened if it is long.
@@ -117,7 +117,7 @@ func text(printed []byte) string {
 	return strings.TrimSpace(strings.ToValidUTF8(string(printed), string(utf8.RuneError)))
 }
 
-// shorten cuts a text in its middle when it is long.
+// shorten cuts the middle out of a long text.
 func shorten(text string) string {
 	if len(text) <= maxText {
 		return text

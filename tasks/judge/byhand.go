@@ -13,8 +13,8 @@ type ByHand struct {
 	Files    []cache.Entry
 	Solution []string
 	Tool     []string // the checker or the interactor
-	// Talks reports that the two read what the other one prints. Otherwise, the solution
-	// reads FileIn, and the checker FileOut.
+	// Talks reports that each program reads the other's output. Otherwise, the solution reads FileIn, and the
+	// checker FileOut.
 	Talks bool
 }
 
@@ -24,8 +24,7 @@ const (
 	FileOut = fileOut
 )
 
-// ByHand returns the files of a case of which run is the Work of the Run, and check that
-// of the Check.
+// ByHand returns the files of a case. run is the Work of the Run, and check that of the Check.
 func (c *Check) ByHand(r *Run, run, check *graph.Work) (ByHand, error) {
 	h := ByHand{Tool: []string{"./chk", fileIn, fileOut, fileAns}}
 	return h, h.add(r.Language, r.Filename, run, check, "chk")
@@ -37,8 +36,7 @@ func (i *Interact) ByHand(w *graph.Work) (ByHand, error) {
 	return h, h.add(i.Language, i.Filename, w, w, "interactor")
 }
 
-// add adds what both ways of judging have. The input is whole in the work that has the
-// tool, since a Run has no answer.
+// add adds the files of both ways of judging, from the work that has the tool, since a Run has no answer.
 func (h *ByHand) add(l Language, filename string, run, judge *graph.Work, tool string) error {
 	program, ok := run.Input(FromSolution, OutputProgram)
 	if !ok {

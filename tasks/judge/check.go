@@ -23,15 +23,15 @@ const (
 	toolOutput    = 1 << 20
 )
 
-// The files that a checker or interactor gets, and their names.
+// Names of the files that a checker or interactor gets.
 const (
 	fileIn  = "in.txt"
 	fileOut = "out.txt"
 	fileAns = "ans.txt"
 )
 
-// Check is the task that lets a checker judge what a Run printed. A solution
-// that did not end as it should has its verdict without one.
+// Check is the task that runs a checker on the output of a Run. A solution that failed has its verdict
+// without a checker.
 type Check struct {
 	Rules  Rules
 	Limits backend.Limits // of the checker
@@ -129,7 +129,7 @@ func (c *Check) runChecker(ctx context.Context, w *graph.Work) (backend.Ending, 
 	return c.Box.settled(ctx, p)
 }
 
-// output returns a solution's output as the dialect hands it to the checker.
+// output returns a solution's output in the dialect's form for checkers.
 func (r Rules) output(ctx context.Context, store cache.Store, d cache.Digest) (cache.Digest, error) {
 	content, err := cache.ReadBlob(ctx, store, d, -1)
 	if err != nil {
@@ -141,7 +141,7 @@ func (r Rules) output(ctx context.Context, store cache.Store, d cache.Digest) (c
 	return d, nil
 }
 
-// contestant returns the output of a solution that failed, as far as it is kept.
+// contestant returns the stored output of a failed solution.
 func contestant(ctx context.Context, w *graph.Work) (string, error) {
 	d, ok := w.Input(FromRun, graph.LogOutput)
 	if !ok {
@@ -162,7 +162,7 @@ func (e end) signal() string {
 	return ""
 }
 
-// failedWith returns a verdict that earns nothing.
+// failedWith returns a verdict with a ratio of 0.
 func failedWith(verdict, why string) Verdict {
 	ratio, unbounded := 0.0, 0.0
 	return Verdict{Verdict: verdict, Ratio: &ratio, RatioUnbounded: &unbounded, Message: why}

@@ -18,19 +18,19 @@ import (
 // The outputs of Compile and Tool.
 const (
 	OutputDiagnosis = "diagnosis" // of Compile, always: a Diagnosis
-	OutputProgram   = "program"   // a blob, when there is one
+	OutputProgram   = "program"   // a blob; missing if compiling failed
 )
 
 // Diagnosis is the content of OutputDiagnosis.
 type Diagnosis struct {
 	OK   bool   `json:"ok"`
-	Text string `json:"text,omitempty"` // what the compiler had to say when not OK
+	Text string `json:"text,omitempty"` // message of the compiler if not OK
 }
 
 // Language describes how programs of a language are compiled and started.
 type Language struct {
 	Name     string // "cpp", "python": enters keys
-	Filename string // of the source, unless a problem says otherwise
+	Filename string // default file name of the source
 	compiled bool
 }
 
@@ -43,7 +43,7 @@ var (
 // built is the file that a compiler writes.
 const built = "a"
 
-// program returns how a program of the language is started: its arguments, and its name in its directory.
+// program returns the command to start a program of the language, and the file's name in its directory.
 func (l Language) program(filename string) (argv []string, as string) {
 	if l.compiled {
 		return []string{built}, built
@@ -60,18 +60,18 @@ func CompileLimits(cpu time.Duration, memory int64) backend.Limits {
 }
 
 const (
-	// Time from start to end stops a compiler that waits, not a compiler that a busy machine delays.
+	// The wall-clock limit is for a compiler that waits, not for one delayed by a busy machine.
 	compileClock     = 10
 	compileProcesses = 128
 	compileOutput    = 1 << 20
 	maxSource        = 10 << 20 // bytes of a solution's source
 )
 
-// Compile is the task that makes a program of a solution's source. That it does
-// not compile is data. An interpreted language's program is its source.
+// Compile is the task that compiles a solution. A compilation error is data. The program of an interpreted
+// language is its source.
 type Compile struct {
 	Language Language
-	Filename string // what the source is called
+	Filename string // name of the source
 	Flags    []string
 	Limits   backend.Limits
 	Box      *Box
@@ -140,7 +140,7 @@ func (c *Compile) compile(ctx context.Context, w *graph.Work, files []cache.Entr
 	return gxx(ctx, c.Box, files, c.Filename, c.Flags, c.Limits)
 }
 
-// gxx runs the C++ compiler on a file of files.
+// gxx runs the C++ compiler on one of files.
 func gxx(ctx context.Context, box *Box, files []cache.Entry, filename string, flags []string, limits backend.Limits) (Diagnosis, cache.Digest, error) {
 	argv := append([]string{"/usr/bin/g++", filename}, flags...)
 	p := backend.Program{Argv: append(argv, "-I.", "-o", built), Limits: limits, Keep: []string{built}}
@@ -179,8 +179,8 @@ func gxx(ctx context.Context, box *Box, files []cache.Entry, filename string, fl
 	return Diagnosis{OK: true}, end.Kept[0].Digest, nil
 }
 
-// firstError returns the first line of a compiler's text that contains an error, unless the text begins with
-// it: some views show a single line.
+// firstError returns the first line with an error in a compiler's output, for views with a single line, or
+// "" if the output begins with it.
 func firstError(text string) string {
 	for i, line := range strings.Split(text, "\n") {
 		if strings.Contains(line, "error: ") {
@@ -200,8 +200,8 @@ func withoutTemporaries(text string) string {
 	return temporary().ReplaceAllString(text, "/tmp/cc")
 }
 
-// Tool is the task that makes the program of a problem's checker or interactor,
-// shared by every solution. When it does not compile, the problem has an error.
+// Tool is the task that compiles a problem's checker or interactor, shared by every solution. A
+// compilation error is an error of the problem.
 type Tool struct {
 	Name   string // "checker" or "interactor"
 	Flags  []string
@@ -210,7 +210,7 @@ type Tool struct {
 	Source *tasks.Files // ToolFile of Name, and headers
 }
 
-// ToolFile returns the name of a tool's source when it is compiled.
+// ToolFile returns the file name of a tool's source.
 func ToolFile(name string) string { return name + ".cc" }
 
 // Describe implements graph.Task.

@@ -11,11 +11,11 @@ import (
 )
 
 // FromServer is the dependency of Graded.
-const FromServer = "server" // what Submit left
+const FromServer = "server" // outputs of Submit
 
-// Graded is the task that gives a solution the score of a judge server.
-// Servers do not know weights; under Weights the score is computed from their results for cases. It depends on the Submit, FromServer. Its outputs are those
-// of tasks.PutGraded.
+// Graded is the task that gives a solution the score of a judge server. Servers do not know weights; with
+// Weights, the score is computed from their results for cases. It depends on the Submit, FromServer. Its
+// outputs are those of tasks.PutGraded.
 type Graded struct{ Score }
 
 // Describe implements graph.Task.
@@ -47,7 +47,7 @@ func (g *Graded) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) 
 	return tasks.PutGraded(ctx, w.Store, &c, &m)
 }
 
-// cases takes over what was said about each case, in their order.
+// cases converts the results of cases, in order.
 func (g *Graded) cases(said *Grade, measures []Measure, c *verdict.Checkpoint, m *verdict.Measurements) error {
 	var bounded, unbounded []group
 	for _, sub := range g.Subtasks {

@@ -8,9 +8,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// Interact is the task that lets a solution and an interactor talk to each
-// other on one case. Its outputs are OutputVerdict and OutputMeasure, which is
-// the solution's, and a log of what the solution printed to its standard error.
+// Interact is the task that runs a solution connected to an interactor on a case. Its outputs are
+// OutputVerdict, the OutputMeasure of the solution, and a log with the solution's standard error.
 type Interact struct {
 	Language         Language
 	Filename         string
@@ -21,7 +20,7 @@ type Interact struct {
 	Box              *Box
 }
 
-// InteractorLimits returns the limits of an interactor: it lives as long as a solution does, and longer.
+// InteractorLimits returns the limits of an interactor: it can run longer than the solution.
 func InteractorLimits(solution backend.Limits) backend.Limits {
 	const more = 4
 	return backend.Limits{
@@ -104,7 +103,7 @@ func (i *Interact) talk(ctx context.Context, solution, interactor backend.Progra
 		return nil, err
 	}
 	waited := ends[0].Status == backend.ClockLimit || endOf(ends[0]).clean()
-	// A dialect blames the solution.
+	// Dialects blame the solution.
 	if i.Rules.Dialect == nil && waited && hung(ends[1]) {
 		alone := interactor
 		alone.StdinFrom = 0
@@ -127,8 +126,8 @@ func hung(e backend.Ending) bool {
 // brokenPipe is the signal of a program that writes to a program that has ended.
 const brokenPipe = "broken pipe"
 
-// judge decides between the two. What a solution did outweighs what the
-// interactor made of it, except where the solution could not help it.
+// judge combines the results of both. The end of the solution outweighs the interactor's verdict, unless
+// the interactor caused it.
 func (i *Interact) judge(solution, interactor backend.Ending) (Verdict, error) {
 	s, t := endOf(solution), endOf(interactor)
 	verdict, why := s.blame()
@@ -144,17 +143,16 @@ func (i *Interact) judge(solution, interactor backend.Ending) (Verdict, error) {
 	said := readable(interactor.Stderr)
 	switch {
 	case s.clean() && t.Status == backend.Signalled && t.Signal == brokenPipe:
-		// Whether the interactor reads the end of its input, or writes
-		// once more before, is chance.
+		// Whether the interactor first reads the end of its input or writes again depends on timing.
 		return failedWith(WrongAnswer, "it ended while the interactor was still talking"), nil
 	case s.clean() && t.Status == backend.ClockLimit && !interactor.Contended:
-		// No machine was too busy: what the solution left in the pipe kept the
-		// interactor from the end of its input.
+		// The machine was not too busy: data that the solution left in the pipe kept the interactor from reading
+		// the end of its input.
 		return failedWith(CheckerFailed, t.String()), nil
 	case s.clean():
 	case s.Status == backend.Signalled && s.Signal == brokenPipe && t.usable():
-		// The interactor had made up its mind and gone; whether the solution
-		// writes once more before it notices is chance.
+		// The interactor had decided and exited; whether the solution writes again before it notices depends on
+		// timing.
 	default:
 		if why == "" {
 			why = said

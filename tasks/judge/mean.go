@@ -2,7 +2,7 @@ package judge
 
 import "math"
 
-// group are the ratios of a subtask, in the order of its cases.
+// group contains the ratios of a subtask, in the order of its cases.
 type group struct {
 	weight float64
 	ratios []float64
@@ -16,8 +16,8 @@ func (g *group) add(ratio *float64) {
 	g.ratios = append(g.ratios, n)
 }
 
-// plain returns the mean of every ratio, times 100: the sum in the order of cases, then the division, then
-// the factor. Scores are compared digit by digit, so this order is part of the score.
+// plain returns the mean of all ratios, times 100. It adds in the order of cases, divides, and then
+// multiplies: scores are compared digit by digit, so the order matters.
 func plain(groups []group) float64 {
 	sum, n := 0.0, 0
 	for _, g := range groups {

@@ -8,19 +8,18 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// A program needs its processor time; from start to end it can take long only because a machine is busy. So
-// a limit of time from start to end stops programs that wait, and must not blame a program that was delayed.
+// A program needs its processor time, but its wall time can be long just because the machine is busy. So
+// the wall-clock limit stops programs that wait, but must not blame a program that was delayed.
 
 const (
-	// asleep is the part of the time below which a program has hardly run. A program that needs a processor
-	// gets more of it even among dozens of others.
+	// asleep is the share of the time below which a program has hardly run. A program that needs a processor
+	// gets a larger share even among dozens of others.
 	asleep = 0.01
-	// longer is the factor by which a program gets more time if its limit proves nothing, and again if it
-	// has used that.
+	// longer is the factor by which the time is extended if reaching the limit proves nothing, repeatedly.
 	longer = 8
 	times  = 2
-	// moreOf is the factor by which its processor time then grows at least unless it waits forever, and
-	// leastMore the growth that is more than chance.
+	// moreOf is the minimum factor by which the processor time of a program then grows unless it waits
+	// forever, and leastMore is the minimum significant growth.
 	moreOf    = 2
 	leastMore = 20 * time.Millisecond
 )
@@ -57,7 +56,7 @@ func (b *Box) patience(ctx context.Context, ends []backend.Ending, programs ...b
 		}
 		before, after := cpuOf(late), cpuOf(more)
 		if !more[0].Contended || after < moreOf*before || after-before < leastMore {
-			return ends, nil // it waits for ever, and did so the first time
+			return ends, nil // it waits forever, and did so the first time
 		}
 		programs, late = again, more
 	}
@@ -65,9 +64,9 @@ func (b *Box) patience(ctx context.Context, ends []backend.Ending, programs ...b
 		late[0].CPU.Round(time.Millisecond), late[0].Clock.Round(time.Millisecond), limit)
 }
 
-// doubtful reports whether a solution can have reached its limit because of
-// others. That one which talks to an interactor hardly ran proves nothing:
-// each must get a processor for the other to go on.
+// doubtful reports whether a solution may have reached its limit because of other work. With an
+// interactor, low processor time proves nothing, since each program must get a processor for the other to
+// continue.
 func doubtful(ends []backend.Ending) bool {
 	e := ends[0]
 	switch {

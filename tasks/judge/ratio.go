@@ -10,20 +10,20 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// Rules describes how a checker's or interactor's words become a ratio. Without a
-// Dialect, nothing that a solution prints can count.
+// Rules specifies how a ratio is read from the messages of a checker or interactor. Without a Dialect, the
+// output of a solution never counts.
 type Rules struct {
 	Name    string // in keys
 	Dialect Dialect
 }
 
-// Dialect reads the output of programs as another judge does.
+// Dialect reads the output of programs like another judge.
 type Dialect interface {
-	// Output is a solution's output as its checker reads it.
+	// Output returns a solution's output in the form that its checker reads.
 	Output(content []byte) []byte
-	// Ratios reads what a program said that ended cleanly or not, by a signal
-	// unless that is empty. A solution that did not end cleanly is read in place
-	// of its checker or interactor. The message is for users.
+	// Ratios reads the messages of a program, given whether it ended cleanly, and the signal that ended it, if
+	// any. If a solution did not end cleanly, its messages are read instead of the checker's or interactor's.
+	// The returned message is for users.
 	Ratios(clean bool, said, signal string) (ratio, unbounded float64, message string)
 }
 
@@ -33,7 +33,7 @@ func (r Rules) read(verdict string, clean bool, said, signal string) Verdict {
 	return Verdict{Verdict: verdict, Ratio: number(ratio), RatioUnbounded: number(unbounded), Message: readable([]byte(message))}
 }
 
-// Exit codes of checkers and interactors, as testlib has them.
+// Exit codes of checkers and interactors, defined by testlib.
 const (
 	exitOK           = 0
 	exitWrong        = 1
@@ -108,14 +108,14 @@ func judged(e end, printed []byte) (Verdict, error) {
 // statement pairs a ratio in a message with its unbounded ratio.
 type statement struct{ ratio, unbounded float64 }
 
-// statements returns the ratios in a message. The number that testlib prints first with
-// points counts, too, unless a ratio is that number rounded. Why is set if the checker gave
-// points that are no ratio, and stated none.
+// statements returns the ratios in a message. The number that testlib prints first with points is
+// included, unless a ratio is that number rounded. why is set if the checker gave points that are not a
+// ratio, and no other ratio.
 func statements(said string, points bool) (stated []statement, why string) {
 	for _, m := range ratioWord().FindAllStringSubmatch(said, -1) {
 		r := value(m[1])
 		u := value(m[2])
-		if math.IsInf(u, 0) { // a way to say that it has none
+		if math.IsInf(u, 0) { // means that it has none
 			u = r
 		}
 		stated = append(stated, statement{r, u})
@@ -124,14 +124,14 @@ func statements(said string, points bool) (stated []statement, why string) {
 		return stated, ""
 	}
 	word := pointsWord().FindStringSubmatch(said)
-	if word == nil { // no testlib
+	if word == nil { // not testlib
 		if stated == nil {
 			return nil, `it gave points but printed neither "Ratio: " nor "points "`
 		}
 		return stated, ""
 	}
 	p := value(word[1])
-	const rounding = 0.51e-3 // of a ratio with three decimals, the fewest that checkers print
+	const rounding = 0.51e-3 // of a ratio with three decimals, the minimum that checkers print
 	rounded := func(s statement) bool { return math.Abs(s.ratio-p) <= rounding }
 	switch {
 	case slices.ContainsFunc(stated, rounded):

@@ -18,16 +18,16 @@ import (
 
 // The dependencies of Run, Check and Interact.
 const (
-	FromTestData = "test data" // OutputIn, and for a judge OutputAns
-	FromSolution = "solution"  // OutputProgram of a Compile, if it has one
+	FromTestData = "test data" // OutputIn and, for judging, OutputAns
+	FromSolution = "solution"  // OutputProgram of a Compile, if it succeeded
 	FromTool     = "tool"      // OutputProgram of a Tool
-	FromRun      = "run"       // what Run left
+	FromRun      = "run"       // outputs of Run
 )
 
-// The outputs of Run besides the log, which is the program's standard error.
+// The outputs of Run, besides the log, which is the program's standard error.
 const (
 	OutputExit    = "exit"    // always: how the program ended
-	OutputStdout  = "stdout"  // a blob, when there was a program
+	OutputStdout  = "stdout"  // a blob, if a program ran
 	OutputMeasure = "measure" // always: a Measure
 )
 
@@ -42,7 +42,7 @@ func measureOf(e backend.Ending) Measure {
 	return Measure{CPUMS: milliseconds(e.CPU), ClockMS: milliseconds(e.Clock), MemoryBytes: e.Memory}
 }
 
-// outOfMemory matches the messages of runtimes about a program that got no memory and did not catch that.
+// outOfMemory matches the messages of runtimes about an uncaught allocation failure.
 var outOfMemory = lazyregexp.New(`(?m)std::bad_alloc|^MemoryError|java\.lang\.OutOfMemoryError|[Cc]annot allocate memory`)
 
 // starved returns e with the status MemoryLimit if the program ran out of memory. A limit on the
@@ -78,7 +78,7 @@ func segments(r io.Reader) (all uint64) {
 	if binary.Read(r, binary.LittleEndian, &h) != nil || string(h.Ident[:elf.EI_CLASS+1]) != elf.ELFMAG+string(rune(elf.ELFCLASS64)) {
 		return 0
 	}
-	if h.Phoff != uint64(binary.Size(h)) { // where every linker puts them
+	if h.Phoff != uint64(binary.Size(h)) { // where linkers put them
 		return 0
 	}
 	for range h.Phnum {
@@ -106,11 +106,11 @@ func RunLog(stdout, stderr, exit []byte) ([]byte, error) {
 	return log, nil
 }
 
-// maxStderr bounds what is kept of a program's standard error, in bytes.
+// maxStderr limits the stored standard error of a program, in bytes.
 const maxStderr = 1 << 20
 
-// Run is the task that runs a solution on the input of one case. Without a
-// program, because it did not compile, it says so and runs nothing.
+// Run is the task that runs a solution on the input of a case. If the solution did not compile, it reports
+// that without running it.
 type Run struct {
 	Language Language
 	Filename string

@@ -11,9 +11,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Score is the task that gives a solution its score. It depends on the Compile,
-// "solution", and for each case on "verdict <name>" and "measure <name>". Its
-// outputs are those of tasks.PutGraded.
+// Score is the task that computes the score of a solution. It depends on the
+// Compile, "solution", and for each case on "verdict <name>" and "measure
+// <name>". Its outputs are those of tasks.PutGraded.
 type Score struct {
 	Subtasks []Subtask
 	Weights  bool // subtasks count by their Score; otherwise every case counts the same
@@ -35,7 +35,7 @@ type CaseName struct {
 // Describe implements graph.Task.
 func (s *Score) Describe(_ context.Context, m *graph.Manifest) error {
 	m.Int("recipe", 2) // 2: the message names the first case that earns nothing as its checker failed, also of a dialect;
-	// the stored form has no empty fields
+	// the stored form omits empty fields
 	for i, sub := range s.Subtasks {
 		if s.Weights {
 			m.String(fmt.Sprintf("score of subtask %d", i+1), strconv.FormatFloat(sub.Score, 'g', -1, 64))
@@ -112,7 +112,7 @@ func (s *Score) cases(ctx context.Context, w *graph.Work, c *verdict.Checkpoint,
 	return nil
 }
 
-// Test returns a case with its verdict as results have it.
+// Test returns a case with its verdict in the form of results.
 func Test(name CaseName, v Verdict) verdict.Test {
 	t := verdict.Test{ID: name.Name, File: name.File, Group: verdict.Core, Status: verdict.TestFailed,
 		Verdict: v.Verdict, Ratio: v.Ratio, RatioUnbounded: v.RatioUnbounded}

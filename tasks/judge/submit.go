@@ -18,12 +18,12 @@ import (
 // The outputs of Submit.
 const (
 	OutputGrade = "grade" // always: a Grade
-	// OutputMeasure has a list of Measure, one for each case.
+	// OutputMeasure contains a list of Measure for the cases.
 )
 
-// Grade is the content of OutputGrade: what a judge server said of a submission.
+// Grade is the content of OutputGrade: the result of a judge server.
 type Grade struct {
-	Rejected       string    `json:"rejected,omitempty"` // why it was not run, then there is nothing else
+	Rejected       string    `json:"rejected,omitempty"` // why it was not run; the other fields are then empty
 	Score          *float64  `json:"score"`
 	ScoreUnbounded *float64  `json:"score_unbounded"`
 	Cases          []Verdict `json:"cases"`
@@ -32,16 +32,16 @@ type Grade struct {
 // Server grades whole submissions.
 type Server struct {
 	backend.JudgeServer
-	Ident func(context.Context) (backend.Identity, error) // of JudgeServer, memoised by the caller
+	Ident func(context.Context) (backend.Identity, error) // of JudgeServer, cached by the caller
 }
 
-// Submit is the task that hands a solution in to a judge server. The server has
-// the problem's files itself; those here stand for them in the key.
+// Submit is the task that submits a solution to a judge server. The server has its own copy of the
+// problem's files; the local files represent them in the key.
 type Submit struct {
-	Problem  string // the server's name of it
+	Problem  string // its name on the server
 	Language Language
-	Cases    []time.Duration // the limit of processor time on each case
-	Repeat   int             // 1 for the first, enters keys when above that
+	Cases    []time.Duration // limits of processor time for each case
+	Repeat   int             // from 1; enters keys if above 1
 	Server   *Server
 	Source   *tasks.Files // a file
 	Files    *tasks.Files // of the problem
@@ -70,8 +70,7 @@ func (s *Submit) Describe(ctx context.Context, m *graph.Manifest) error {
 const (
 	// maxSubmitted is the limit of servers, in bytes.
 	maxSubmitted = 5 << 20
-	// maxAgain bounds how often a submission is handed in until two results
-	// agree.
+	// maxAgain limits how often a submission is repeated until two results agree.
 	maxAgain = 4
 )
 
@@ -120,8 +119,8 @@ func (s *Submit) grade(ctx context.Context, w *graph.Work) (*backend.Grade, erro
 	return s.settled(ctx, w, backend.Submission{Problem: s.Problem, Language: s.Language.Name, Code: content})
 }
 
-// settled hands in the submission, usually once. A server reports a failure of itself like a program that
-// ended without output, so a result with such a case must be returned twice to be trusted.
+// settled submits the solution, usually once. A server reports its own failure like a program that ended
+// without output, so a result with such a case must be confirmed by a second one.
 func (s *Submit) settled(ctx context.Context, w *graph.Work, sub backend.Submission) (*backend.Grade, error) {
 	var all []*backend.Grade
 	for len(all) < maxAgain {
@@ -144,8 +143,8 @@ func (s *Submit) settled(ctx context.Context, w *graph.Work, sub backend.Submiss
 	return nil, errors.New("no two results of the server agree, and each has a case that earned nothing without a message")
 }
 
-// doubtful reports whether a case can have failed for the server's own reasons:
-// nothing is said, and the program's time was not up.
+// doubtful reports whether a case may have failed because of the server: without a message, and before the
+// program's time limit.
 func (s *Submit) doubtful(g *backend.Grade) bool {
 	for i, c := range g.Cases {
 		if c.Silent && c.Clock < s.Cases[i] {
@@ -168,8 +167,8 @@ func sameNumber(a, b *float64) bool {
 	return *a == *b
 }
 
-// verdictOf makes a verdict of what a server says. It hides what limits a
-// program exceeded, so nothing earned is a wrong answer.
+// verdictOf converts a server's result for a case to a verdict. Servers do not report exceeded limits, so
+// a score of 0 is a wrong answer.
 func verdictOf(c backend.GradedCase) Verdict {
 	v := Verdict{Verdict: Points, Ratio: c.Ratio, RatioUnbounded: c.RatioUnbounded, Message: readable([]byte(c.Message))}
 	switch {

@@ -9,14 +9,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks"
 )
 
-// The outputs of TestData, both blobs. An answer that the case lacks is empty.
+// The outputs of TestData, both blobs. A missing answer is an empty blob.
 const (
 	OutputIn  = "in"
 	OutputAns = "ans"
 )
 
-// TestData is the task that brings the files of one case into the store, bytes
-// as they are. Its outputs follow from its manifest.
+// TestData is the task that stores the files of a case, unchanged. Its outputs
+// follow from its manifest.
 type TestData struct {
 	source *tasks.Files
 	hasAns bool

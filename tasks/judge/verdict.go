@@ -11,7 +11,7 @@ const (
 	Accepted          = "AC"
 	WrongAnswer       = "WA"
 	PresentationError = "PE"
-	Points            = "points" // some of what the case can earn
+	Points            = "points" // part of the points of the case
 	TimeLimit         = "TLE"
 	MemoryLimit       = "MLE"
 	OutputLimit       = "OLE"
@@ -19,8 +19,7 @@ const (
 	CheckerFailed     = "checker failed" // it gave no verdict
 )
 
-// Verdict is the content of OutputVerdict. Ratio is the earned share of what the case can earn; a nil Ratio
-// is not a number.
+// Verdict is the content of OutputVerdict. Ratio is the earned share of the points; a nil Ratio means NaN.
 type Verdict struct {
 	Verdict        string   `json:"verdict"`
 	Ratio          *float64 `json:"ratio"`
@@ -28,11 +27,11 @@ type Verdict struct {
 	Message        string   `json:"message,omitempty"`
 }
 
-// OutputVerdict is the output of Check and Interact that holds a Verdict.
+// OutputVerdict is the output of Check and Interact with a Verdict.
 const OutputVerdict = "verdict"
 
-// end is the content of OutputExit: what a program's ending says without
-// measurements. The zero Status says that there was no program.
+// end is the content of OutputExit: a program's ending without measurements. The zero Status means that
+// there was no program.
 type end struct {
 	Status backend.EndingStatus `json:"status"`
 	Code   int                  `json:"code,omitempty"`
@@ -76,10 +75,10 @@ func (e end) String() string {
 	return string(e.Status)
 }
 
-// transcript is a log: what programs printed for users, and how each ended.
+// transcript is a log with the messages of programs for users, and how each ended.
 type transcript []byte
 
-// say adds a program's output, in separate lines.
+// say adds a program's output on separate lines.
 func (t *transcript) say(said []byte) {
 	*t = append(*t, said...)
 	if len(said) > 0 && said[len(said)-1] != '\n' {

@@ -6,22 +6,22 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Reports and log are written by processes of the submission's user, which can change
-// them until pytest has ended. So they are believed only as far as they agree. All
-// comparisons are of what a submission gains by: runs have more reasons to count a test
-// twice than a person thinks of, and none to report a pass that pytest did not see.
+// Reports and log are written by processes of the submission's user, which can change them until pytest
+// has ended. So they are trusted only if they agree. Comparisons only reject differences in favour of the
+// submission: a run can legitimately count a test twice for many reasons, but cannot report a pass that
+// pytest did not see.
 
-// distrust makes the reports worth nothing.
+// distrust discards the reports.
 func (r *reportContent) distrust(why string) {
 	r.mismatch, r.usable, r.tests, r.trouble = true, false, nil, why
 }
 
-// contradiction returns how the report contradicts the end of pytest, or "". whole means a report with every
-// test and its stages.
+// contradiction returns how the report contradicts the end of pytest, or "". whole reports that the report
+// contains every test with its stages.
 func (r *reportContent) contradiction(l runOutput, whole bool) string {
 	code := l.exit.Code
 	if code != exitOK && code != exitTestsFailed || r.collector != nil {
-		return "" // nothing was judged
+		return "" // no test was judged
 	}
 	passed, failed, failures := 0, 0, 0
 	for i := range r.tests {
@@ -53,9 +53,9 @@ func (r *reportContent) contradiction(l runOutput, whole bool) string {
 	return ""
 }
 
-// prove decides about the tests that passed as far as pytest-report.json shows, and whose
-// outcome there is a word of a plugin. CTRF has a failed subtest as the failure of its
-// test; without an entry there, only the end of pytest shows that no test failed.
+// prove decides about tests that seem to have passed, but whose outcome in pytest-report.json is defined
+// by a plugin. CTRF reports a failed subtest as a failure of its test; without an entry there, only the
+// exit of pytest shows that no test failed.
 func (r *reportContent) prove(ctrf []observed, code int) {
 	known := make(map[string]*observed, len(ctrf))
 	for i := range ctrf {
@@ -76,8 +76,8 @@ func (r *reportContent) prove(ctrf []observed, code int) {
 	}
 }
 
-// disagreement returns how a CTRF report differs from the tests of the other, or "". The names in it can
-// lack the parameters.
+// disagreement returns how a CTRF report differs from the tests of the other report, or "". Its names can
+// lack parameters.
 func disagreement(tests, ctrf []observed) string {
 	passed, failed := map[string]bool{}, 0
 	for i := range tests {

@@ -161,9 +161,11 @@ func (s *bench) executeWith(ctx context.Context, retry graph.Retry) (*graph.Stat
 		deps = append(deps, graph.Dep{On: id, As: name, Outputs: []string{"tree"}})
 	}
 	id := g.Add(graph.Node{Addr: "pytest:kv/cp/a", Kind: "pytest", Task: s.run, Deps: deps, Retry: retry})
-	r, err := g.Execute(ctx, []graph.ID{id}, graph.Options{Store: s.store, Pools: map[string]int{graph.CPUPool: 1},
-		Force:   func(n *graph.Node) bool { return n.Kind == "pytest" },
-		SaveLog: func(_ string, _ int, output []byte) { s.saved = string(output) }})
+	r, err := g.Execute(ctx, []graph.ID{id}, graph.Options{
+		Store: s.store,
+		Pools: map[string]int{graph.CPUPool: 1},
+		Hooks: graph.Hooks{Force: func(n *graph.Node) bool { return n.Kind == "pytest" }, SaveLog: func(_ string, _ int, output []byte) { s.saved = string(output) }},
+	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -186,7 +188,7 @@ func (s *bench) key() (cache.Key, string) {
 	s.t.Helper()
 	g := graph.New()
 	id := g.Add(graph.Node{Addr: "x", Kind: "pytest", Task: s.run})
-	r, err := g.Execute(s.t.Context(), []graph.ID{id}, graph.Options{Store: s.store, DryRun: true, Manifests: true})
+	r, err := g.Execute(s.t.Context(), []graph.ID{id}, graph.Options{Store: s.store, Preview: graph.Preview{DryRun: true, Manifests: true}})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 const (
 	exitOK          = 0
 	exitTestsFailed = 1
-	exitInterrupted = 2 // also: errors during collection
+	exitInterrupted = 2 // also for errors during collection
 	exitInternal    = 3
 	exitUsage       = 4
 	exitNoTests     = 5
@@ -23,23 +23,22 @@ const (
 	signalBase = 128
 )
 
-// reportContent is the content of the reports, if they can be trusted.
+// reportContent is the trusted content of the reports.
 type reportContent struct {
 	tests     []observed
 	collected int
-	counted   bool       // pytest said in its output how many it collected
-	collector *collector // the first that failed
+	counted   bool       // number of tests that pytest's output reports as collected
+	collector *collector // the first failed one
 	usable    bool
-	proven    int    // tests that passed, with an outcome that is a word of a plugin
-	mismatch  bool   // pytest did not end the way a report says
-	trouble   string // why there is nothing usable
+	proven    int    // passed tests with an outcome defined by a plugin
+	mismatch  bool   // pytest did not end as a report claims
+	trouble   string // why no report is usable
 }
 
 var collectedLine = lazyregexp.New(`collected (\d+) items?`)
 
-// readReports combines the reports: pytest-json-report's when it has tests,
-// else CTRF's. A report counts only when pytest itself ended the way the
-// report says; a process that was killed did not write it last.
+// readReports combines the reports: pytest-json-report's if it contains tests, otherwise CTRF's. A report
+// counts only if pytest ended as the report claims; a killed process cannot have written it at its end.
 func readReports(l runOutput) reportContent {
 	var r reportContent
 	if l.exit.Collected != nil {
@@ -109,7 +108,7 @@ func (r *reportContent) readJSON(l runOutput) {
 	r.collector, r.tests = decoded.failed, decoded.tests
 }
 
-// most bounds the tests of a report: no more were run than were collected.
+// most returns the maximum number of tests in a report: the number of collected tests.
 func (r *reportContent) most() int {
 	if r.counted {
 		return min(r.collected, maxTests)
@@ -117,8 +116,8 @@ func (r *reportContent) most() int {
 	return maxTests
 }
 
-// refuse notes why a report cannot be read. A report that claims more tests than there are invalidates the
-// other, too.
+// refuse notes why a report cannot be read. A report with more tests than were collected invalidates the
+// other one, too.
 func (r *reportContent) refuse(report string, err error) {
 	switch {
 	case errors.Is(err, errTooManyTests):
@@ -132,10 +131,9 @@ func (r *reportContent) refuse(report string, err error) {
 	}
 }
 
-// readCTRF reads the report that has no exit code. Some versions keep only the first
-// case of a parametrised test, so it cannot be trusted when pytest ended with
-// failures and it knows of none. Where there are tests from the other report, it is
-// read as a witness alone, if it can be.
+// readCTRF reads the report without an exit code. Some versions include only the first case of a
+// parametrised test, so it is not trusted if pytest ended with failures and it contains none. If the other
+// report contains tests, this one is only used to confirm them.
 func (r *reportContent) readCTRF(l runOutput, witness bool) {
 	tests, err := decodeCTRF(l.ctrf, r.most())
 	if witness {
@@ -173,8 +171,7 @@ func (r *reportContent) readCTRF(l runOutput, witness bool) {
 	}
 }
 
-// classify returns how the run ended, with a line for users unless it was judged and there is nothing to
-// add.
+// classify returns the class of the run, with a line for users, which is "" for an ordinary judged run.
 func classify(l runOutput, r reportContent) (verdict.Class, string) {
 	class, message := classOf(l, r)
 	return class, withMemory(l.exit.MemoryLimit, class, message)
@@ -209,7 +206,7 @@ func classOf(l runOutput, r reportContent) (verdict.Class, string) {
 	return verdict.Judged, ""
 }
 
-// couldNotCollect also holds for exit code 1, which such a run has with
+// couldNotCollect reports whether collection failed. It includes exit code 1, which such a run has with
 // --continue-on-collection-errors: tests that were never found cannot fail.
 func couldNotCollect(l runOutput, r reportContent) bool {
 	return l.exit.Code <= exitInterrupted && r.collector != nil ||
@@ -229,8 +226,8 @@ func (r *reportContent) collectionTrouble(log []byte) string {
 	return r.collector.NodeID + ": " + errorLine([]byte(r.collector.LongRepr))
 }
 
-// errorLine returns the most informative line of a pytest log: the last of those that pytest marks with "E",
-// else a line that names an error, else the last.
+// errorLine returns the most informative line of a pytest log: the last line that pytest marks with "E",
+// else a line that names an error, else the last line.
 func errorLine(log []byte) string {
 	marked, named := "", ""
 	for line := range strings.Lines(string(log)) {
@@ -238,7 +235,7 @@ func errorLine(log []byte) string {
 		switch {
 		case strings.HasPrefix(line, "E   ") || strings.HasPrefix(line, "E  "):
 			marked = strings.TrimSpace(line[1:])
-		case strings.HasPrefix(line, "ERROR: usage: "): // the line below it says what is wrong
+		case strings.HasPrefix(line, "ERROR: usage: "): // the next line contains the reason
 		case strings.HasPrefix(line, "ERROR: ") || strings.HasPrefix(line, "pytest: error: ") || strings.Contains(line, "Error: ") || strings.HasPrefix(line, "!!"):
 			named = line
 		}

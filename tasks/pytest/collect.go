@@ -16,7 +16,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// collect stores what the run left behind.
+// collect stores the outputs of the run.
 func (r *Run) collect(ctx context.Context, w *graph.Work, s *session.Session, key proof.Key, ran *session.Printed, facts exitFacts, printed []byte) (graph.Outcome, error) {
 	reports, err := r.reports(ctx, w, s, key, &facts)
 	if err != nil {
@@ -45,8 +45,8 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, s *session.Session, ke
 	return k.Outcome, k.Err
 }
 
-// reports returns the reports that pytest's own process wrote, by their outputs, without
-// secrets. facts gets the names of the others.
+// reports returns the reports that pytest's own process wrote, by output, with secrets masked. It adds the
+// names of the others to facts.
 func (r *Run) reports(ctx context.Context, w *graph.Work, session backend.Session, key proof.Key, facts *exitFacts) (map[string][]byte, error) {
 	seal, err := readSeal(ctx, session, key)
 	if err != nil {
@@ -70,24 +70,24 @@ func (r *Run) reports(ctx context.Context, w *graph.Work, session backend.Sessio
 		}
 	}
 	if len(facts.Unsealed) > 0 {
-		clear(reports) // what one lacks, the other may not have had
+		clear(reports) // a text missing in one report may be missing in the other
 	}
 	return reports, nil
 }
 
-// maxReport bounds a report. It is a submission's to write where tests import it, and
-// verdicts on its tests are several times as large.
+// maxReport limits the size of a report. If tests import the submission, it can write the report, and
+// verdicts on its tests take several times as much memory.
 const maxReport = 16 << 20
 
 var errReportTooLarge = fmt.Errorf("the report is larger than %d MiB", maxReport>>20)
 
-// isAbsent reports whether a report does not exist, as opposed to a report that could not be fetched.
+// isAbsent reports whether a report does not exist, as opposed to an unreadable one.
 func isAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, backend.ErrNotRegular)
 }
 
-// readReport reads the report of a seal. If it is too large, long texts are shortened, unless there are
-// secrets to be masked: a part of a secret could stay.
+// readReport reads the report of a seal. If it is too large, long texts are shortened, unless secrets must
+// be masked, since a part of a secret could remain.
 func readReport(ctx context.Context, session backend.Session, name string, want digested, whole bool) ([]byte, error) {
 	read := func(shortened func(io.Reader) ([]byte, error)) ([]byte, error) {
 		f, err := session.Collect(ctx, name)

@@ -18,7 +18,7 @@ var DefaultRequirements = []string{
 	"pytest", "pytest-json-ctrf", "pytest-json-report", "pytest-timeout", "jsonschema", "deepdiff",
 }
 
-// Places in the workspace, relative to its root.
+// Paths in the workspace, relative to its root.
 const (
 	iniPath        = "pytest.ini"
 	reportsDir     = workspace.Reports
@@ -34,21 +34,22 @@ func (r *Run) pytest(in provided, offline bool) []string {
 		return r.uvx(in.python, offline)
 	}
 	script := inVenv + `exec "$program" "$@"`
-	if !r.Backend.Capabilities().OwnFiles { // of a pytest that a signal ends, the exit code is as by uvx
+	if !r.Backend.Capabilities().OwnFiles { // if a signal ends pytest, the exit code is the same as with uvx
 		script = inVenv + `"$program" "$@"; exit $?`
 	}
 	return []string{"/bin/sh", "-c", script, "sh", in.venv, "pytest"}
 }
 
-// inVenv runs the program $2 of the environment $1, as uvx does, and never one of the same name elsewhere.
+// inVenv runs the program $2 of the environment $1, like uvx, and never a program with the same name
+// elsewhere.
 const inVenv = `PATH=$1/bin:$PATH; export PATH; program=$1/bin/$2; shift 2; `
 
 // uvx makes uv find pytest in its cache. --no-config keeps configuration that a submission ships from
 // redirecting the package index.
 func (r *Run) uvx(python string, offline bool) []string {
-	// Isolated, uv looks for no tool that a submission installed in its home directory.
+	// With --isolated, uv ignores tools that a submission installed in its home directory.
 	argv := []string{uvxProgram, "--isolated", "--no-config"}
-	// If a session gives the submission a separate cache, pytest comes from the other.
+	// If the submission has a separate cache in the session, pytest comes from the other one.
 	if dir := r.Env.Value("UV_CACHE_DIR"); dir != "" {
 		argv = append(argv, "--cache-dir="+dir)
 	}
@@ -65,10 +66,9 @@ func (r *Run) uvx(python string, offline bool) []string {
 	return append(argv, "pytest")
 }
 
-// verified has uv check requirements against their hashes, and then runs a command: $1 is
-// the interpreter, $2 are options of uv; lines of requirements.txt follow, "--", and the
-// command. uvx itself checks none. What it installs it takes from uv's cache, which has the
-// files that were checked.
+// verified makes uv check requirements against their hashes, and then runs a command: $1 is the
+// interpreter, $2 are options of uv, followed by lines of requirements.txt, "--", and the command. uvx
+// itself does not check hashes, but installs the checked files from uv's cache.
 const verified = `set -eu
 python=$1 options=$2
 shift 2
@@ -78,15 +78,15 @@ uv pip install --quiet --no-config $options --python "$python" --target verified
 rm -rf verified requirements.txt
 exec "$@"`
 
-// inMade makes the environment $1 by a command, the rest, and asks its pytest for the version. An existing
-// environment is complete.
+// inMade creates the environment $1 with a command, the other arguments, and prints the version of its
+// pytest. An existing environment is complete.
 const inMade = `venv=$1
 [ ! -e "$venv" ] || exit 0
 shift
 "$@" && exec "$venv/bin/pytest" --version`
 
-// provide returns the command that makes uv provide pytest, and prints pytest's version. For uvx it installs
-// the locked requirements where that is of no use, to have their hashes checked.
+// provide returns the command that makes uv provide pytest, and prints pytest's version. For uvx, it also
+// installs the locked requirements in an unused directory, only to check their hashes.
 func (r *Run) provide(in provided, offline bool) []string {
 	python := in.python
 	if in.venv != "" {
@@ -97,7 +97,7 @@ func (r *Run) provide(in provided, offline bool) []string {
 		return argv
 	}
 	var options []string
-	if requirements.Hashed(r.pins) { // otherwise existing ones count
+	if requirements.Hashed(r.pins) { // otherwise installed packages count
 		options = append(options, "--require-hashes")
 	}
 	if offline {
@@ -107,8 +107,8 @@ func (r *Run) provide(in provided, offline bool) []string {
 	return append(append(checked, "--"), argv...)
 }
 
-// testCommand returns the whole pytest command. The explicit -c and --confcutdir keep a submission's own
-// configuration and its root conftest.py out.
+// testCommand returns the whole pytest command. The explicit -c and --confcutdir exclude the submission's
+// configuration and its root conftest.py.
 func (r *Run) testCommand(in provided, dir string, env []string) (argv, with []string) {
 	if r.Plain {
 		return r.pluginCommand(r.pytestTests(in), dir, env)
@@ -125,8 +125,9 @@ func (r *Run) sealedCommand(in provided, dir string, env []string) (argv, with [
 	return r.pluginCommand(r.pytestTests(in, options...), dir, env)
 }
 
-// pluginCommand makes a command find plugins by its environment: env, or in a container the image's, which
-// only a shell there can extend. Elsewhere the backend finds uvx, which a shell might not see.
+// pluginCommand sets up the environment of a command to find plugins: from env or, in a container, by
+// extending the image's environment, which requires a shell there. On other backends no shell is used,
+// since it might not find uvx.
 func (r *Run) pluginCommand(argv []string, dir string, env []string) (_, with []string) {
 	if r.Backend.Capabilities().OwnFiles {
 		return r.within(append([]string{"/bin/sh", "-c", sealed + `exec "$@"`, "sh"}, argv...)), env
@@ -143,8 +144,8 @@ func (r *Run) pluginCommand(argv []string, dir string, env []string) (_, with []
 	return r.within(argv), append(with, variable+found)
 }
 
-// within makes a shell run Before, and then a command. Python that Before starts imports nothing from the
-// workspace, which is the submission's.
+// within returns a shell command that runs Before, and then a command. Python programs that Before starts
+// do not import from the workspace, which contains the submission.
 func (r *Run) within(argv []string) []string {
 	if r.Before == "" {
 		return argv
@@ -173,7 +174,7 @@ func (r *Run) pytestTests(in provided, options ...string) []string {
 		argv = append(argv, "--timeout="+seconds(r.Timeout))
 	}
 	if r.Plain {
-		argv = append(argv, "-p", optionsPluginName) // before others, whose fixtures replace its own
+		argv = append(argv, "-p", optionsPluginName) // before other plugins, so that their fixtures override it
 	}
 	for _, plugin := range r.Plugins {
 		argv = append(argv, "-p", plugin)
@@ -189,7 +190,7 @@ var optionsPlugin []byte
 
 const optionsPluginName = "fevalgraph_options"
 
-// seconds prints whole seconds without a fraction.
+// seconds formats seconds, without a fraction if they are whole.
 func seconds(d time.Duration) string {
 	return strconv.FormatFloat(d.Seconds(), 'f', -1, 64)
 }

@@ -19,26 +19,25 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// Environments makes sure, once per backend, set of requirements, interpreter
-// and place of uv's files, that uv can provide pytest. That is where the
-// network is needed, and a failure of it must be told from what tests do. It
-// comes before there is a submission that could have a hand in it. The zero
-// value is ready; it is safe for concurrent use.
+// Environments ensures, once per backend, set of requirements, interpreter and location of uv's files,
+// that uv can provide pytest. This step needs the network, whose failures must be distinguished from those
+// of tests, and it happens before a submission could interfere. The zero value is ready to use; it is safe
+// for concurrent use.
 type Environments struct {
 	Offline bool // never use the network, for backends that share this machine's files
 
 	preparations backend.Preparations
 }
 
-// provided tells where sessions have pytest.
+// provided is the location of pytest for sessions.
 type provided struct {
-	python   string // the interpreter; "" for uv's own choice
-	venv     string // an environment with pytest; "" has uvx make one for each session
+	python   string // the interpreter; "" means uv's choice
+	venv     string // an environment with pytest; "" means that uvx creates one for each session
 	snapshot string
 }
 
-// provided returns where sessions will have pytest. An environment for several sessions has to be
-// out of their reach, and the same whenever it has the same name.
+// provided returns the location of pytest for sessions. An environment for several sessions must be
+// immutable for them, and determined by its name.
 func (r *Run) provided(python, version string) provided {
 	in := provided{python: python}
 	can := r.Backend.Capabilities()
@@ -52,10 +51,10 @@ func (r *Run) provided(python, version string) provided {
 	return in
 }
 
-// damagedFile marks an environment that is damaged. It stays, since sessions can run in it.
+// damagedFile marks an environment that is damaged. It is not removed, since sessions may use it.
 const damagedFile = "damaged"
 
-// undamaged returns the directory, or the first of those for its successors that has no mark.
+// undamaged returns the directory, or the first of its successors that is not marked as damaged.
 func undamaged(dir string) string {
 	at := dir
 	for n := 2; ; n++ {
@@ -70,7 +69,7 @@ const uvxHint = "uvx comes with uv: pip install uv"
 
 var errNoUVX = &backend.ToolError{Tool: uvxProgram, Err: errors.New("program not found"), Hint: uvxHint}
 
-// prepareTimeout is generous: a first run downloads every wheel.
+// prepareTimeout is generous: the first run downloads every wheel.
 const prepareTimeout = 10 * time.Minute
 
 // prepare makes uv provide pytest, once.
@@ -107,14 +106,15 @@ func (e *Environments) provide(ctx context.Context, r *Run, in provided, env []s
 	return snapshot, nil
 }
 
-// preparation names what uv does to provide pytest: the command, and the variables that uv heeds.
+// preparation returns a name for the work of uv to provide pytest, from the command and the variables that
+// affect uv.
 func (r *Run) preparation(in provided) string {
 	return strings.Join(r.provide(in, false), "\x00") + "\x00\x00" + uvVariables(r.Env.Preparing())
 }
 
-// verify checks, after a pytest that judged nothing, whether uv can still provide it: its cache can have
-// been removed meanwhile. What a submission did in its session proves nothing, so it checks in another. If
-// uv cannot, the next attempt prepares it again.
+// verify checks, after pytest judged no test, whether uv can still provide it: its cache may have been
+// removed. It uses another session, which the submission cannot have changed. If uv fails, the next
+// attempt prepares pytest again.
 func (e *Environments) verify(ctx context.Context, r *Run, name string, in provided) error {
 	var out capped.Buffer
 	exit, err := backend.Once(ctx, r.Backend, backend.Spec{Name: name, Snapshot: in.snapshot}, backend.Command{
@@ -138,8 +138,8 @@ func (e *Environments) verify(ctx context.Context, r *Run, name string, in provi
 		session.Words("exit code", exit), session.LastLine(backend.RedactBytes(out.Bytes(), r.Env.Masked())))
 }
 
-// fetch makes uv provide pytest. Where uv's cache outlives a session, what it has
-// is used without the network, which can be slow or absent.
+// fetch makes uv provide pytest. If uv's cache outlives sessions, it is tried first without the network,
+// which can be slow or missing.
 func (e *Environments) fetch(ctx context.Context, r *Run, in provided, env []string) (snapshot string, exit backend.Exit, out []byte, err error) {
 	attempts := []bool{false}
 	if !r.Backend.Capabilities().OwnFiles {
@@ -151,7 +151,7 @@ func (e *Environments) fetch(ctx context.Context, r *Run, in provided, env []str
 	for _, offline := range attempts {
 		var said capped.Buffer
 		with := slices.Clone(env)
-		if offline && in.venv != "" { // uvx has an option
+		if offline && in.venv != "" { // for uvx it is an option
 			with = append(with, "UV_OFFLINE=1")
 		}
 		snapshot, exit, err = r.Backend.Prepare(ctx, r.preparation(in), backend.Command{
@@ -164,7 +164,7 @@ func (e *Environments) fetch(ctx context.Context, r *Run, in provided, env []str
 	return snapshot, exit, out, err
 }
 
-// uvVariables returns the variables of env that can lead uv to another cache or index.
+// uvVariables returns the variables of env that can change uv's cache or index.
 func uvVariables(env []string) string {
 	var found []string
 	for _, v := range env {

@@ -8,12 +8,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// observed is a test as a report describes it.
+// observed is a test in a report.
 type observed struct {
 	verdict.Test
 	verdict.TestMeasurement
-	name     string   // the report's own
-	unproven bool     // every stage passed, and the outcome is a word of a plugin
+	name     string   // as in the report
+	unproven bool     // every stage passed, but the outcome is defined by a plugin
 	failures int      // of its stages
 	keywords []string // nearest decorator first
 }
@@ -21,8 +21,8 @@ type observed struct {
 // Grouping decides the group of every test of a checkpoint.
 type Grouping struct {
 	Checkpoint string
-	// Files maps the names of test files to the checkpoint whose tests they
-	// are; files that are not in it are known by their names.
+	// Files maps the names of test files to their checkpoints; the checkpoint of
+	// other files follows from their names.
 	Files map[string]string
 	// Custom maps marker names to groups.
 	Custom map[string]verdict.Group
@@ -30,8 +30,8 @@ type Grouping struct {
 
 var checkpointInName = lazyregexp.New(`test_([^/]+)\.py`)
 
-// checkpointOf returns the checkpoint whose test file is the given one. A file
-// that names none belongs to the checkpoint being judged.
+// checkpointOf returns the checkpoint whose test file is the given one. Other
+// files belong to the judged checkpoint.
 func (g *Grouping) checkpointOf(file string) string {
 	if checkpoint, ok := g.Files[path.Base(file)]; ok {
 		return checkpoint
@@ -42,9 +42,9 @@ func (g *Grouping) checkpointOf(file string) string {
 	return g.Checkpoint
 }
 
-// group returns the group of a test; the first rule that fits decides:
-// another checkpoint's test is a regression test regardless of its markers, then
-// the error and regression markers, then custom markers in the order of the
+// group returns the group of a test; the first matching rule decides: another
+// checkpoint's test is a regression test regardless of its markers, then the
+// error and regression markers, then custom markers in the order of the
 // keywords, then functionality.
 func (g *Grouping) group(checkpoint string, keywords []string) verdict.Group {
 	switch {

@@ -14,20 +14,20 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// importPlugin starts the process of the submission's modules in pytest.
+// importPlugin starts the process of the submission's modules from pytest.
 //
 //go:embed fevalgraph_import.py
 var importPlugin []byte
 
 const importPluginName = "fevalgraph_import"
 
-// Separate returns the modules of a submission as tests in a directory of the workspace import
-// them. They can read the named parts of the workspace. Programs are confined if that is set.
+// Separate returns the modules of a submission for tests in a directory of the workspace. They
+// can read the named parts of the workspace. Programs are also confined if programs is set.
 func Separate(directory string, reads []string, programs bool) *separate.Modules {
 	return &separate.Modules{Reads: reads, Programs: programs, Own: []string{directory, pluginDir}}
 }
 
-// imports returns where tests run the submission: see verdict.Measurements.
+// imports returns how tests run the submission: see verdict.Measurements.
 func (r *Run) imports(ctx context.Context, w *graph.Work) (string, error) {
 	switch {
 	case r.Separate != nil:
@@ -50,7 +50,7 @@ func (r *Run) imports(ctx context.Context, w *graph.Work) (string, error) {
 // importable reports whether tests can import modules of the submission by their names.
 func (r *Run) importable() bool { return r.Separate != nil || r.Direct }
 
-// importReadOnly lists what programs that the tests start cannot change: the code that
+// importReadOnly lists the files that programs of the tests cannot change: the code that
 // confines the submission's process.
 func (r *Run) importReadOnly() []string {
 	if r.Separate == nil {
@@ -59,7 +59,7 @@ func (r *Run) importReadOnly() []string {
 	return []string{separate.Runtime}
 }
 
-// environment makes the session ready for the tests, and returns their variables.
+// environment prepares the session for the tests, and returns their variables.
 func (r *Run) environment(ctx context.Context, s *session.Session) ([]string, error) {
 	env := r.environ(s.Dir(), r.Env.Variables())
 	if r.Separate == nil {
@@ -69,9 +69,10 @@ func (r *Run) environment(ctx context.Context, s *session.Session) ([]string, er
 	return append(env, more...), err
 }
 
-// afterImports returns what the submission's modules printed, which is not part of the log: they
-// would print pytest's summary. That their process could not be confined is believed only if
-// pytest did not begin, since tests can start other processes that leave such a message.
+// afterImports returns the output of the submission's modules, which is not part of the log
+// because they could print a fake summary of pytest. A message that their process could not be
+// confined counts only if pytest did not begin, since tests can start other processes that leave
+// such a message.
 func (r *Run) afterImports(ctx context.Context, s *session.Session, key proof.Key) ([]byte, error) {
 	if r.Separate == nil {
 		return nil, nil

@@ -13,13 +13,13 @@ import (
 
 // Ended is a Run that has ended.
 type Ended struct {
-	File    string // its Run.File; of the only run, its own test file
+	File    string // its Run.File; for a single run, its test file
 	Outputs []cache.Output
 }
 
-// Join returns the pytest-report.json and the log of the runs of a checkpoint, whose tests are in directory.
-// Those of a single run are returned unchanged; several are joined to what one run of all their tests would
-// have left, as Parse does it. The report is nil if it is missing, for example because a run broke.
+// Join returns the pytest-report.json and the log of the runs of a checkpoint, whose tests are in
+// directory. Those of a single run are returned unchanged; several are joined as if one run had run all
+// tests, like in Parse. The report is nil if it is missing, for example because a run broke.
 func Join(ctx context.Context, store cache.Store, directory string, runs []Ended) (report, log []byte, err error) {
 	if len(runs) == 0 { // a checkpoint that a selective run did not compile
 		return nil, nil, nil
@@ -60,7 +60,7 @@ func (e Ended) output(name string) (cache.Digest, bool) {
 	return cache.Digest{}, false
 }
 
-// wholeReport is all of what pytest-json-report writes.
+// wholeReport is a complete report of pytest-json-report.
 type wholeReport struct {
 	Created     json.RawMessage   `json:"created,omitempty"`
 	Duration    float64           `json:"duration"` // seconds
@@ -80,9 +80,8 @@ type wholeCollector struct {
 	LongRepr json.RawMessage   `json:"longrepr,omitempty"`
 }
 
-// joinReports writes the report of a run of all parts: with the tests that
-// count, in their order, and the numbers that follow from them. What is said
-// of the session is taken from the first part.
+// joinReports encodes the report of a run of all parts: the tests that count, in order, and the derived
+// numbers. Data about the session is from the first part.
 func joinReports(parts []part) ([]byte, error) {
 	w := merge(parts)
 	if !w.usable {
@@ -96,7 +95,7 @@ func joinReports(parts []part) ([]byte, error) {
 		}
 		var one wholeReport
 		if err := json.Unmarshal(parts[i].report, &one); err != nil {
-			continue // the tests are from the other report
+			continue // the tests are in the other report
 		}
 		tests[i] = one.Tests
 		joined.add(&one)
@@ -123,7 +122,7 @@ func outcomeOf(test json.RawMessage) string {
 	return t.Outcome
 }
 
-// add takes over what does not depend on which tests count.
+// add copies the data that does not depend on which tests count.
 func (w *wholeReport) add(part *wholeReport) {
 	if w.Created == nil {
 		w.Created, w.Root, w.Environment = part.Created, part.Root, part.Environment
@@ -138,8 +137,8 @@ func (w *wholeReport) add(part *wholeReport) {
 	}
 }
 
-// collect adds a collector; every part has those of the directories above its
-// files, each with its own files only.
+// collect adds a collector. Every part contains collectors of the directories above its files, with only
+// its own files.
 func (w *wholeReport) collect(c wholeCollector) {
 	i := slices.IndexFunc(w.Collectors, func(known wholeCollector) bool { return known.NodeID == c.NodeID })
 	if i < 0 {

@@ -12,11 +12,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// jsonReport is the output of pytest-json-report, as far as it is read here.
+// jsonReport contains the parts of pytest-json-report's output that are read here.
 type jsonReport struct {
 	exitCode  *int
 	collected int
-	failed    *collector // the first that failed
+	failed    *collector // the first failed one
 	tests     []observed
 }
 
@@ -30,7 +30,7 @@ type collector struct {
 	LongRepr longRepr `json:"longrepr"`
 }
 
-// longRepr is a text for users. What a plugin puts there instead of one is shown as it is.
+// longRepr is a text for users. If a plugin writes another JSON value, that is shown unchanged.
 type longRepr string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -46,7 +46,7 @@ func (l *longRepr) UnmarshalJSON(b []byte) error {
 // keywords are the keywords of a test, nearest decorator first.
 type keywords []string
 
-// maxKeywords is many times what tests have.
+// maxKeywords is far above the number of keywords of real tests.
 const maxKeywords = 1000
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -82,14 +82,14 @@ type crash struct {
 	Message string `json:"message"`
 }
 
-// errTooManyTests reports that a report has more tests than there can be.
+// errTooManyTests means that a report contains more tests than possible.
 var errTooManyTests = errors.New("it has more tests than were collected")
 
-// maxTests bounds the tests of a run, also where pytest does not say how many it collected.
-// A true report has hundreds of bytes for each.
+// maxTests limits the tests of a run if pytest does not report how many it collected. A real report has
+// hundreds of bytes for each.
 const maxTests = 100_000
 
-// decodeJSONReport reads a report of at most so many tests.
+// decodeJSONReport decodes a report with at most most tests.
 func decodeJSONReport(content []byte, most int) (*jsonReport, error) {
 	var r jsonReport
 	d := json.NewDecoder(bytes.NewReader(content))
@@ -126,8 +126,8 @@ func decodeJSONReport(content []byte, most int) (*jsonReport, error) {
 	return &r, nil
 }
 
-// jsonStatuses maps pytest's outcomes. An expected failure counts as skipped:
-// it shows nothing about the submission; an unexpected pass as passed.
+// jsonStatuses maps pytest's outcomes. An expected failure counts as skipped, since it shows nothing about
+// the submission, and an unexpected pass as passed.
 var jsonStatuses = map[string]verdict.TestStatus{
 	"passed":  verdict.TestPassed,
 	"failed":  verdict.TestFailed,
@@ -163,7 +163,7 @@ func (t *jsonTest) observed() observed {
 			}
 		}
 	}
-	// The call's own failure tells most.
+	// The failure of the call phase is the most informative.
 	for _, s := range []*stage{t.Call, t.Setup, t.Teardown} {
 		if s != nil && s.failed() {
 			o.Message = s.message()
@@ -174,7 +174,7 @@ func (t *jsonTest) observed() observed {
 		o.Message = t.skipReason()
 	}
 	if o.failures == 0 && !o.unproven && (o.Status == verdict.TestFailed || o.Status == verdict.TestError) {
-		o.failures = 1 // in a stage that only plugins have
+		o.failures = 1 // in a stage of a plugin
 	}
 	return o
 }
@@ -195,9 +195,9 @@ func (t *jsonTest) skipReason() string {
 	return ""
 }
 
-// byStages returns the status of a test whose outcome is a word of a plugin, such as
-// "subtests passed" or "rerun", from its stages. A test whose stages all passed need not
-// have passed: the word is that of its last subtest. It is unproven.
+// byStages derives the status of a test with an outcome defined by a plugin, such as "subtests passed" or
+// "rerun", from its stages. If all stages passed, the test may still have failed, since the outcome is
+// that of its last subtest: it is unproven.
 func (t *jsonTest) byStages() (status verdict.TestStatus, unproven bool) {
 	status, unproven = verdict.TestError, true
 	for _, s := range []*stage{t.Setup, t.Call, t.Teardown} {
@@ -228,8 +228,8 @@ func (s *stage) message() string {
 	return ""
 }
 
-// ctrfTest is a test of what pytest-json-ctrf writes, as far as it is read here. Both
-// spellings of the file's path are in use.
+// ctrfTest contains the parts of a test in pytest-json-ctrf's output that are read here. Both spellings of
+// the file's path are in use.
 type ctrfTest struct {
 	Name     string   `json:"name"`
 	Status   string   `json:"status"`
@@ -240,7 +240,7 @@ type ctrfTest struct {
 	Message  *string  `json:"message"`
 }
 
-// decodeCTRF reads the tests of a report of at most so many.
+// decodeCTRF decodes a report with at most most tests.
 func decodeCTRF(content []byte, most int) (tests []observed, err error) {
 	d := json.NewDecoder(bytes.NewReader(content))
 	err = eachField(d, func(key string) (bool, error) {

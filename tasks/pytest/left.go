@@ -10,15 +10,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// runOutput is everything that a run left behind.
+// runOutput contains the outputs of a run.
 type runOutput struct {
 	exit         exitFacts
 	timing       session.Timing
-	report, ctrf []byte // nil when absent
+	report, ctrf []byte // nil if missing
 	log          []byte
 }
 
-// readLeft reads a run's outputs, which find names.
+// readLeft reads the outputs of a run, which find returns by name.
 func readLeft(ctx context.Context, store cache.Store, find func(output string) (cache.Digest, bool)) (runOutput, error) {
 	var l runOutput
 	read := func(output string) ([]byte, error) {
@@ -50,7 +50,7 @@ func readLeft(ctx context.Context, store cache.Store, find func(output string) (
 		output, path string
 		content      *[]byte
 	}{{OutputReport, jsonReportPath, &l.report}, {OutputCTRF, ctrfPath, &l.ctrf}} {
-		if d, ok := find(r.output); ok && d.Size > maxReport { // an earlier version kept it
+		if d, ok := find(r.output); ok && d.Size > maxReport { // an earlier version stored it
 			l.exit.TooLarge = append(l.exit.TooLarge, path.Base(r.path))
 			continue
 		}

@@ -5,9 +5,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// withMemory adds to what is said of a run that something in it was killed for
-// want of memory. Who was killed is known only when pytest was: then that is
-// all there is to say.
+// withMemory adds to a message that a process was killed for lack of memory.
+// Only if that process is known to be pytest, it replaces the message.
 func withMemory(limit int64, class verdict.Class, message string) string {
 	switch {
 	case limit == 0:

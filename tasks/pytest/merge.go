@@ -7,9 +7,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// part is the outcome of a run that had a part of a checkpoint's tests.
+// part is the outcome of a run of a part of a checkpoint's tests.
 type part struct {
-	file string // the test file that it ran, as in node ids
+	file string // its test file, as in node ids
 	runOutput
 	reportContent
 	class   verdict.Class
@@ -22,22 +22,22 @@ func newPart(file string, l runOutput) part {
 	return p
 }
 
-// mergedRun is the outcome that one run of all tests would have had, as far as parts of it show.
+// mergedRun is the outcome that a single run of all tests would have had, derived from the parts.
 type mergedRun struct {
 	code      int // pytest's exit code
 	class     verdict.Class
 	message   string
 	collected int
 	tests     []pick // in the order in which pytest collects
-	usable    bool   // there would be a report to trust
+	usable    bool   // a trusted report would exist
 }
 
-// pick names a test: the index of its part, and its own in there.
+// pick identifies a test by the index of its part, and its index in the part.
 type pick struct{ part, test int }
 
-// merge returns what one run of all parts' tests would have given. pytest collects every file before it runs
-// a test, so of several troubles the first that it would have met decides, and what it would not have
-// reached any more does not count:
+// merge returns the result that a single run of all parts' tests would have had. pytest collects every
+// file before it runs a test, so the first failure that it would have met decides, and results that it
+// would not have reached do not count:
 //
 //   - a run that ended before its tests were collected, or before any of them
 //     had run: nothing was run
@@ -80,7 +80,7 @@ func merge(parts []part) mergedRun {
 	return w
 }
 
-// follow makes the end of one part that of all.
+// follow uses the end of a part for the merged run.
 func (w *mergedRun) follow(p *part) {
 	w.code, w.class, w.usable, w.message = p.exit.Code, p.class, p.usable, p.message
 	if named := p.class == verdict.CollectionError && p.collector != nil; w.message != "" && p.class != verdict.NoTests && !named {
@@ -88,7 +88,7 @@ func (w *mergedRun) follow(p *part) {
 	}
 }
 
-// severity orders the ways in which a run can end; it is -1 for a run that ended earlier.
+// severity orders exit codes of complete runs; it is -1 for a run that ended earlier.
 func (p part) severity() int {
 	return slices.Index([]verdict.Class{verdict.NoTests, verdict.Judged, verdict.CollectionError}, p.class)
 }
@@ -107,8 +107,8 @@ func exitCode(parts []part) int {
 	return code
 }
 
-// endedCollecting reports whether the run ended before pytest had collected
-// its tests, and not because there were none.
+// endedCollecting reports whether the run ended before pytest had collected its tests, except for lack of
+// tests.
 func (p part) endedCollecting() bool {
 	switch p.class {
 	case verdict.Judged, verdict.NoTests:
@@ -119,8 +119,8 @@ func (p part) endedCollecting() bool {
 	return p.collected == 0
 }
 
-// collectedBefore counts the tests that pytest had collected when it ended in
-// part p. It says so unless it was killed.
+// collectedBefore counts the tests that pytest had collected when it ended in part p. pytest reports the
+// number unless it was killed.
 func collectedBefore(parts []part, p int) int {
 	n := 0
 	for i := range parts[:p] {
@@ -131,14 +131,14 @@ func collectedBefore(parts []part, p int) int {
 	return n
 }
 
-// ranNothing reports whether the run ended when its tests were collected and
-// none had run: a hook can have failed that looks at all of them.
+// ranNothing reports whether the run ended after collection and before the first test, for example because
+// a hook for collected tests failed.
 func (p part) ranNothing() bool {
 	return p.severity() < 0 && p.usable && len(p.tests) == 0
 }
 
-// couldNotCollect reports whether a test file kept pytest from running any. It
-// does not when pytest was told to go on.
+// couldNotCollect reports whether an error in a test file prevented pytest from running tests. It returns
+// false if pytest was told to continue.
 func (p part) couldNotCollect() bool {
 	return p.class == verdict.CollectionError && p.exit.Code == exitInterrupted
 }
@@ -158,8 +158,7 @@ func firstEnd(parts []part, tests []pick) (first, reached int) {
 	return first, reached
 }
 
-// before counts the tests up to the last one of a part, or, when it has none,
-// up to where it would have some.
+// before counts the tests up to the last test of a part or, if it has none, up to its position.
 func before(parts []part, of int, tests []pick) int {
 	n := 0
 	for i, t := range tests {

@@ -14,14 +14,13 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// Parse is the task that reads what a Run left, its dependency "pytest", or
-// what several left that had a part of the tests each. Its outputs are two, so
-// that a re-run with equal verdicts stops there: OutputVerdicts holds the
-// deterministic facts, OutputMeasurements durations and messages.
+// Parse is the task that reads the outputs of a Run, its dependency "pytest", or of several Runs with a
+// part of the tests each. It has two outputs, so that dependents of equal verdicts stay fresh:
+// OutputVerdicts contains the deterministic facts, OutputMeasurements durations and messages.
 type Parse struct {
 	Grouping
-	// Parts are the names of the test files in Directory that have separate Runs, in order; none means that
-	// there is one Run of all. The dependency on the Run of a file is called "pytest <file>".
+	// Parts are the names of the test files in Directory that have separate Runs, in order; if there are none,
+	// a single Run has all tests. The dependency on the Run of a file is named "pytest <file>".
 	Parts     []string
 	Directory string
 }
@@ -42,7 +41,7 @@ func (p *Parse) Describe(_ context.Context, m *graph.Manifest) error {
 	for _, marker := range slices.Sorted(maps.Keys(p.Custom)) {
 		m.String("group of marker "+marker, string(p.Custom[marker]))
 	}
-	if len(p.Parts) > 0 { // the names of the dependencies tell the parts
+	if len(p.Parts) > 0 { // the names of the dependencies identify the parts
 		m.Int("recipe of merging", 1)
 		m.String("tests directory", p.Directory)
 	}
@@ -71,7 +70,7 @@ func (p *Parse) put(ctx context.Context, w *graph.Work, v verdict.Checkpoint, m 
 	return k.Outcome, k.Err
 }
 
-// read judges what the runs left.
+// read judges the outputs of the runs.
 func (p *Parse) read(ctx context.Context, w *graph.Work) (verdict.Checkpoint, verdict.Measurements, error) {
 	from := func(as string) (runOutput, error) {
 		return readLeft(ctx, w.Store, func(output string) (cache.Digest, bool) { return w.Input(as, output) })
@@ -91,13 +90,13 @@ func (p *Parse) read(ctx context.Context, w *graph.Work) (verdict.Checkpoint, ve
 			return verdict.Checkpoint{}, verdict.Measurements{}, fmt.Errorf("%s: %w", file, err)
 		}
 		parts[i] = newPart(path.Join(p.Directory, file), l)
-		parts[i].report, parts[i].ctrf = nil, nil // each can be large, and they have been read
+		parts[i].report, parts[i].ctrf = nil, nil // each can be large, and is no longer needed
 	}
 	v, m := p.judgeParts(parts)
 	return v, m, nil
 }
 
-// judge turns what was left into verdicts and measurements.
+// judge converts outputs into verdicts and measurements.
 func (p *Parse) judge(l runOutput) (verdict.Checkpoint, verdict.Measurements) {
 	r := readReports(l)
 	class, message := classify(l, r)
@@ -106,7 +105,7 @@ func (p *Parse) judge(l runOutput) (verdict.Checkpoint, verdict.Measurements) {
 	return v, m
 }
 
-// judgeParts does the same for runs that had a part of the tests each.
+// judgeParts does the same for runs with a part of the tests each.
 func (p *Parse) judgeParts(parts []part) (verdict.Checkpoint, verdict.Measurements) {
 	w := merge(parts)
 	tests := make([]observed, len(w.tests))
@@ -136,7 +135,7 @@ func (p *Parse) verdicts(code int, class verdict.Class, collected int, tests []o
 	return v, m
 }
 
-// maxMessage bounds one test's message in bytes; the log has the rest.
+// maxMessage limits the message of a test in bytes; the log has the rest.
 const maxMessage = 64 << 10
 
 func shorten(message string) string {

@@ -19,25 +19,24 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// Run is the task that runs pytest on one checkpoint of one submission. Its
-// inputs are the trees "tests", "submission" and "asset <name>" for each
-// asset. Its outputs are OutputExit and OutputTiming, always, and OutputReport,
-// OutputCTRF, OutputSetup and OutputLog when there were such. Nodes can share a Run: its methods change
-// nothing in it.
+// Run is the task that runs pytest on a checkpoint of a submission. Its inputs are the trees "tests",
+// "submission" and "asset <name>" for each asset. Its outputs are OutputExit and OutputTiming, and
+// OutputReport, OutputCTRF, OutputSetup and OutputLog if they exist. Nodes can share a Run, since its
+// methods do not change it.
 type Run struct {
 	Checkpoint string
 	// Pins returns all locked requirements, name==version with their hashes, or nil if they are not locked
 	// yet.
 	Pins           func(context.Context) ([]string, error)
 	Directory      string // of the tests in the workspace
-	File           string // the one test file in it to run; "" is every one
+	File           string // the only test file in it to run; "" means all
 	Markers        []Marker
 	Entry          string // command that starts the submission
 	Args           []string
 	Plugins        []string
 	Timeout        time.Duration // per test; 0 means no limit
 	SessionTimeout time.Duration // of the whole pytest run; 0 means no limit
-	Before         string        // commands of the shell that starts pytest
+	Before         string        // commands to run in the shell before pytest
 	Env            session.Environment
 	Setup          []string      // shell commands run in the workspace first
 	SetupTimeout   time.Duration // of all of Setup together; 0 means no limit
@@ -45,24 +44,24 @@ type Run struct {
 	RelativeAssets bool  // variables name assets relative to the workspace
 	Ports          []int // that the tests, or what they start, listen on
 	Repeat         int
-	// VerifyInputs are asked after the tests whether what they read in place is still
-	// what the key says. An error means that it is not.
+	// VerifyInputs are called after the tests. They return an error if files that the tests read in place no
+	// longer have the content in the key.
 	VerifyInputs []func() error
 	Keep         session.Keep // in no key
-	// Shared is a directory for environments with pytest in them: of the Backend's snapshots, or
-	// of this machine if sessions of the Backend cannot change it; "" for none.
+	// Shared is a directory for environments with pytest: in the Backend's snapshots, or on this machine if
+	// sessions of the Backend cannot change it; "" means none.
 	Shared string
 
 	Backend     backend.Backend
-	Identity    func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
+	Identity    func(context.Context) (backend.Identity, error) // of Backend, cached by the caller
 	Environment *Environments
 	Machine     *session.Machine
-	Search      *separate.Search  // of tests that import the submission; nil finds none
-	Separate    *separate.Modules // of the submission run in another process; nil runs them where they are imported
+	Search      *separate.Search  // for tests that import the submission; nil means no search
+	Separate    *separate.Modules // modules of the submission to run in another process; nil runs them in the importing process
 	Direct      bool              // the tests are known to import modules of the submission
 	Plain       bool              // the tests need not declare the options of the command
 
-	pins []string // of the copy that locked returns
+	pins []string // set in the copy that locked returns
 }
 
 // Marker is a pytest marker to register.
@@ -70,7 +69,7 @@ type Marker struct{ Name, Description string }
 
 // Asset is an asset that the tests can read.
 type Asset struct {
-	Name   string // the dependency is called "asset <Name>"
+	Name   string // the dependency is named "asset <Name>"
 	Target string // below <tests>/assets
 }
 
@@ -95,22 +94,22 @@ type exitFacts struct {
 	Collected *int `json:"collected,omitempty"`
 	// Summary is pytest's report of its end, if the log has masks.
 	Summary *summary `json:"summary,omitempty"`
-	// TooLarge are the names of reports that were larger than maxReport, and not kept.
+	// TooLarge contains the names of reports that were larger than maxReport, and not stored.
 	TooLarge []string `json:"too_large,omitempty"`
-	// Unsealed are the names of reports that pytest's own process did not write as they
-	// are. No report is kept then.
+	// Unsealed contains the names of reports that differ from those that pytest's own process wrote. No report
+	// is stored then.
 	Unsealed []string `json:"unsealed,omitempty"`
 }
 
-// reportFacts are the keys of both reports whose values decide, or name what is decided
-// on. They are never masked: a secret can be "passed".
+// reportFacts are the keys of both reports whose values decide verdicts or name tests. They are never
+// masked, since a secret could be "passed".
 var reportFacts = []string{"nodeid", "outcome", "keywords", "name", "status", "filePath", "file_path", "tags"}
 
 // Describe implements graph.Task.
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	m.Int("recipe", 5) // 5: reports are sealed
 	if len(r.Env.Secrets()) > 0 {
-		m.String("secrets are masked in", "texts, not in counts") // not in what decides, as they were
+		m.String("secrets are masked in", "texts, not in counts") // not masked where they decide verdicts
 	}
 	m.String("checkpoint", r.Checkpoint)
 	m.String("entry", r.Entry)
@@ -133,7 +132,7 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	case r.Separate != nil:
 		r.Separate.Describe(m)
 		m.String("import plugin", cache.SumBytes(importPlugin).String())
-	case r.Direct: // which results say
+	case r.Direct: // results contain it
 		m.String("import", "direct")
 	}
 	if r.importable() {
@@ -149,7 +148,7 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	for _, a := range r.Assets {
 		m.String("target of asset "+a.Name, a.Target)
 	}
-	if r.RelativeAssets && len(r.Assets) > 0 { // what is not the default, so that keys stay what they were
+	if r.RelativeAssets && len(r.Assets) > 0 { // only if it is not the default, for compatibility with earlier keys
 		m.String("paths of assets", "relative")
 	}
 	if len(r.Ports) > 0 {
@@ -164,7 +163,7 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 	return session.WithClass(r.describeStack(ctx, m))
 }
 
-// describeStack adds what the tests run on: the backend and the packages.
+// describeStack adds the backend and the packages to a manifest.
 func (r *Run) describeStack(ctx context.Context, m *graph.Manifest) error {
 	if err := session.DescribeBackend(ctx, m, r.Identity); err != nil {
 		return err
@@ -180,7 +179,7 @@ func (r *Run) describeStack(ctx context.Context, m *graph.Manifest) error {
 		pin, hashes := requirements.Cut(line)
 		name, version, _ := strings.Cut(pin, "==")
 		m.String("requirement "+name, version)
-		if len(hashes) > 0 { // a lock file of an earlier version has none
+		if len(hashes) > 0 { // a lock file of an earlier version lacks them
 			m.Strings("requirement "+name+" hashes", hashes)
 		}
 	}
@@ -220,7 +219,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	})
 }
 
-// plan describes the workspace, and returns where pytest is in it.
+// plan returns the description of the workspace, and the location of pytest in it.
 func (r *Run) plan(ctx context.Context, w *graph.Work) (p session.Plan, in provided, err error) {
 	w.Phase(graph.Preparing)
 	in, err = r.Environment.prepare(ctx, r, r.Env.Preparing())
@@ -231,9 +230,9 @@ func (r *Run) plan(ctx context.Context, w *graph.Work) (p session.Plan, in provi
 	}, in, err
 }
 
-// ready runs the set-up commands in a workspace with the submission, and only then places
-// everything of the problem's, and more: no code that a submission gets to run before the tests can
-// touch it. A set-up command that fails is the submission's affair and noted in the log.
+// ready runs the set-up commands in a workspace with the submission, and then places the problem's files
+// and more, so that code of the submission that runs before the tests cannot change them. A failed set-up
+// command is attributed to the submission and noted in the log.
 func (r *Run) ready(ctx context.Context, w *graph.Work, s *session.Session, more ...backend.Input) error {
 	for _, line := range r.Setup {
 		if _, err := s.SetUp(ctx, session.Step{Line: line, Env: r.environ(s.Dir(), r.Env.Preparing())}); err != nil {
@@ -251,7 +250,7 @@ func (r *Run) ready(ctx context.Context, w *graph.Work, s *session.Session, more
 	return nil
 }
 
-// test runs pytest in a workspace that is ready, with the key in it, and stores what it leaves.
+// test runs pytest in a prepared workspace, which contains the key, and stores the outputs.
 func (r *Run) test(ctx context.Context, w *graph.Work, s *session.Session, in provided, key proof.Key) (graph.Outcome, error) {
 	env, err := r.environment(ctx, s)
 	if err != nil {
@@ -286,11 +285,11 @@ func (r *Run) test(ctx context.Context, w *graph.Work, s *session.Session, in pr
 	return outcome, err
 }
 
-// early returns an error if pytest ended before it ran tests, and tests are not the reason. Once it runs
-// them, the submission can end it, and a submission that is right by chance must not have another chance for
-// that.
+// early returns an error if pytest ended before it ran tests, for another reason than the tests. Later,
+// the submission could have ended it, and a submission that is correct by chance must not have another
+// chance.
 func early(ctx context.Context, s *session.Session, key proof.Key, in provided, exit backend.Exit) error {
-	notFound := exit.Code == session.ShellNotFound // of a shell that starts pytest, for Before or in a container
+	notFound := exit.Code == session.ShellNotFound // of a shell that starts pytest, if Before is set or in a container
 	if !notFound && !session.Doubtful(exit) {
 		return nil
 	}
@@ -305,7 +304,7 @@ func early(ctx context.Context, s *session.Session, key proof.Key, in provided, 
 	return s.Again(session.Again("pytest", exit))
 }
 
-// neverJudged reports whether pytest judged nothing for a reason that is not the tests.
+// neverJudged reports whether pytest judged no test for another reason than the tests.
 func (r *Run) neverJudged(exit backend.Exit, o graph.Outcome) bool {
 	if exit.TimedOut || exit.Signal != "" || exit.Code >= signalBase {
 		return false
@@ -314,8 +313,7 @@ func (r *Run) neverJudged(exit backend.Exit, o graph.Outcome) bool {
 	return !reported || exit.Code != exitOK && exit.Code != exitTestsFailed && exit.Code != exitNoTests
 }
 
-// problemInputs lists what the problem puts over a submission, in the order in
-// which it wins.
+// problemInputs lists the problem's inputs that are placed over a submission, in ascending precedence.
 func (r *Run) problemInputs(ctx context.Context, w *graph.Work, submission cache.Digest) (inputs []backend.Input, err error) {
 	if r.Separate != nil {
 		if inputs, err = r.Separate.Inputs(ctx, w.Store, submission); err != nil {
@@ -345,7 +343,7 @@ func (r *Run) problemInputs(ctx context.Context, w *graph.Work, submission cache
 	return inputs, nil
 }
 
-// environ completes the environment of commands in a workspace at dir.
+// environ returns the complete environment of commands in a workspace at dir.
 func (r *Run) environ(dir string, env []string) []string {
 	if r.RelativeAssets {
 		dir = ""

@@ -19,13 +19,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// Other processes of the tests' user, such as those of the submission, can write to the
-// workspace and to the log while pytest runs. So reports count only with a seal: pytest's
-// own process, which these processes can neither trace nor read, has them in files without
-// a name until it ends, and signs them with a key that it has removed from the workspace
-// before the tests began.
+// Other processes of the tests' user, such as those of the submission, can write to the workspace and to
+// the log while pytest runs. So reports count only with a seal: pytest's own process, which these
+// processes can neither trace nor read, keeps them in unnamed files until it ends, and signs them with a
+// key that it removed from the workspace before the tests began.
 
-// plugin is the part of it that runs in pytest.
+// plugin is the part of the seal that runs in pytest.
 //
 //go:embed fevalgraph_seal.py
 var plugin []byte
@@ -49,12 +48,12 @@ func sealInputs(key proof.Key) []backend.Input {
 	}
 }
 
-// sealed has a program load the plugin from the working directory, which the plugin takes
-// back from the environment.
+// sealed makes a program load the plugin from the working directory. The plugin removes the directory from
+// the environment again.
 const sealed = `PYTHONPATH=$PWD/` + pluginDir + `${PYTHONPATH:+:$PYTHONPATH}; export PYTHONPATH; `
 
-// keyTaken reports whether pytest has taken its key, and so can have run tests. No other process
-// can put it back.
+// keyTaken reports whether pytest has taken its key, and thus may have run tests. Other processes cannot
+// restore it.
 func keyTaken(ctx context.Context, s backend.Session, key proof.Key) (bool, error) {
 	content, err := session.Read(ctx, s, keyPath, int64(len(key)))
 	switch {
@@ -66,17 +65,16 @@ func keyTaken(ctx context.Context, s backend.Session, key proof.Key) (bool, erro
 	return !bytes.Equal(content, key), nil
 }
 
-// digested identifies a report in the seal.
+// digested is an entry of the seal about a report.
 type digested struct {
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
 }
 
-// errUnsealed reports that pytest's process did not write a report.
+// errUnsealed means that pytest's process did not write a report.
 var errUnsealed = errors.New("the report does not have its seal")
 
-// readSeal returns the reports that pytest's process wrote, by their names, or nil without a seal of its
-// key.
+// readSeal returns the reports that pytest's process wrote, by their names, or nil without a valid seal.
 func readSeal(ctx context.Context, s backend.Session, key proof.Key) (map[string]digested, error) {
 	const most = 4 << 10
 	content, err := session.Read(ctx, s, sealPath, most)
@@ -115,7 +113,7 @@ func (r *sealedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// verify reads the rest. It returns errUnsealed if the whole is not the report of the seal.
+// verify reads the rest. It returns errUnsealed if the content does not match the seal.
 func (r *sealedReader) verify(want digested) error {
 	if _, err := io.Copy(io.Discard, io.LimitReader(r, max(0, want.Size-r.read)+1)); err != nil {
 		return err

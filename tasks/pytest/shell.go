@@ -12,8 +12,9 @@ import (
 )
 
 // Enter opens the workspace of the run with its exact inputs, runs the set-up
-// commands, and hands it to use, with the command that would run the tests and how
-// programs run as that one does. The workspace is closed afterwards.
+// commands, and calls use with it, with the command that would run the tests,
+// and with a function to run other programs in the same way. Afterwards it
+// closes the workspace.
 func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use func(s backend.Session, tests []string, command func(argv []string) backend.Command) error) (err error) {
 	if r, err = r.locked(ctx); err != nil {
 		return err
@@ -32,7 +33,7 @@ func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use 
 			return err
 		}
 		tests, env := r.testCommand(in, s.Dir(), env)
-		if in.venv != "" && !r.Backend.Capabilities().OwnFiles { // which shows the environment to the shell, too
+		if in.venv != "" && !r.Backend.Capabilities().OwnFiles { // which also makes the environment visible to the shell
 			env = inFront(env, in.venv+"/bin")
 		}
 		return use(s, tests, func(argv []string) backend.Command {
@@ -41,7 +42,7 @@ func (r *Run) Enter(ctx context.Context, w *graph.Work, progress io.Writer, use 
 	})
 }
 
-// inFront returns env with a directory at the front of PATH.
+// inFront returns env with a directory prepended to PATH.
 func inFront(env []string, dir string) []string {
 	env = slices.Clone(env)
 	for i, pair := range env {

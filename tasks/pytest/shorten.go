@@ -6,15 +6,15 @@ import (
 	"io"
 )
 
-// stringLimits bound the texts of a stored report, in bytes. The first is the bound of a message in results;
-// the others are tried for a report that is still too large.
+// stringLimits are limits of the strings in a stored report, in bytes. The first is the limit of a message
+// in results; the others are tried for a report that is still too large.
 var stringLimits = []int{maxMessage, maxMessage / 4, maxMessage / 16, maxMessage / 64}
 
-// mostRead bounds what is read of a report.
+// mostRead is the maximum number of bytes that are read from a report.
 const mostRead = 1 << 30
 
-// shortenStrings copies a JSON text and leaves out the middle of strings that are longer
-// than limit. More than maxReport bytes are errReportTooLarge.
+// shortenStrings copies a JSON text and removes the middle of strings that are longer than limit. It
+// returns errReportTooLarge if more than maxReport bytes remain.
 func shortenStrings(r io.Reader, limit int) ([]byte, error) {
 	in := bufio.NewReaderSize(io.LimitReader(r, mostRead+1), 64<<10)
 	var out, head, last, tail []byte
@@ -44,13 +44,13 @@ func shortenStrings(r io.Reader, limit int) ([]byte, error) {
 			head, last, tail, inside, dropped = head[:0], last[:0], tail[:0], false, false
 			continue
 		}
-		// What belongs together is kept or left out as one: \n, \u00e9.
+		// Escape sequences such as \n and \u00e9 are kept or removed as a whole.
 		element := [6]byte{c}
 		n := 1
 		if c == '\\' {
 			for more := 1; n <= more; n++ {
 				if element[n], err = in.ReadByte(); err != nil {
-					break // the text ends, which is found above
+					break // end of the text, handled above
 				}
 				if n == 1 && element[n] == 'u' {
 					more = 5

@@ -7,14 +7,14 @@ import (
 	"io"
 )
 
-// A report is a submission's to write, as far as tests import it. So it is read piece by
-// piece: what a decoder makes of a text of brackets is a hundred times as large.
+// If tests import the submission, it can write the report. So reports are decoded as a
+// stream: a text of brackets takes a hundred times its size when it is decoded.
 
-// errNotWhole is about a report that ends early, or has something after its end.
+// errNotWhole means that a report ends early, or continues after its end.
 var errNotWhole = errors.New("something follows its end")
 
-// eachField calls field for each key of the object that comes next in d. It decodes the
-// value and returns true, or leaves it to be skipped.
+// eachField calls field for each key of the next object in d. field must decode the
+// value and return true, or return false to skip it.
 func eachField(d *json.Decoder, field func(key string) (decoded bool, err error)) error {
 	if err := delim(d, '{'); err != nil {
 		return err
@@ -24,7 +24,7 @@ func eachField(d *json.Decoder, field func(key string) (decoded bool, err error)
 		if err != nil {
 			return err
 		}
-		name, _ := key.(string) // keys are nothing else
+		name, _ := key.(string) // keys are always strings
 		decoded, err := field(name)
 		if err == nil && !decoded {
 			var skipped json.RawMessage
@@ -37,8 +37,8 @@ func eachField(d *json.Decoder, field func(key string) (decoded bool, err error)
 	return delim(d, '}')
 }
 
-// eachElement decodes the elements of the list that comes next in d, and calls do for
-// each of them. null is an empty list.
+// eachElement decodes the elements of the next list in d, and calls do for each. null is
+// an empty list.
 func eachElement[T any](d *json.Decoder, do func(*T) error) error {
 	first, err := d.Token()
 	if err != nil || first == nil {

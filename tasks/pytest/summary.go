@@ -9,16 +9,16 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// summary is pytest's report of its end in its output: "== 2 failed, 10 passed in 0.12s ==". It holds no
-// text, so that it can be kept if the log has masks.
+// summary is pytest's report of its end in its output: "== 2 failed, 10 passed in 0.12s ==". It contains
+// no text, so that it can be stored if secrets are masked in the log.
 type summary struct {
-	// Counts are the numbers of the last line, by their singular words: passed, failed, skipped, error. It
-	// is nil without such a line.
+	// Counts contains the numbers in the last line, by singular word: passed, failed, skipped, error. It is
+	// nil without such a line.
 	Counts map[string]int `json:"counts,omitempty"`
-	// Cut is set if the log begins like a log that ends with such a line, but has neither the line nor a
-	// plugin's replacement for it: something ended pytest before.
+	// Cut is set if the log begins like a log that ends with such a line, but lacks both the line and a
+	// plugin's replacement for it: pytest was ended early.
 	Cut bool `json:"cut,omitempty"`
-	// Subtests is set if subtests failed. Each counts as a failure, and they have one entry in a report.
+	// Subtests is set if subtests failed. Each counts as a failure, but they share one entry in a report.
 	Subtests bool `json:"subtests,omitempty"`
 }
 
@@ -33,12 +33,12 @@ var (
 	subFailed = []byte("SUBFAIL") // SUBFAILED(...) of pytest 9, SUBFAIL of pytest-subtests
 )
 
-// countedElsewhere are words of the summary that count no test, or tests that other words
-// count, or tests that did not pass.
+// countedElsewhere lists words in the summary that do not count tests, count tests that other words also
+// count, or count tests that did not pass.
 var countedElsewhere = []string{"failed", "error", "skipped", "xfailed", "deselected", "warning", "rerun", "subtests passed", "subtests skipped", "subtests failed"}
 
-// passed returns how many tests passed at most, if as many as worded can be counted by a
-// word of a plugin instead of pytest's.
+// passed returns the maximum number of passed tests, if up to worded tests can be counted with a plugin's
+// word instead of pytest's.
 func (s *summary) passed(worded int) int {
 	others := 0
 	for word, n := range s.Counts {
@@ -49,8 +49,8 @@ func (s *summary) passed(worded int) int {
 	return s.Counts["passed"] + s.Counts["xpassed"] + min(worded, others)
 }
 
-// endedEarly finds what pytest prints below or right above its summary when it did not
-// run all tests that it had selected: "!!! _pytest.outcomes.Exit: no server !!!".
+// endedEarly finds the line that pytest prints below or directly above its summary if it did not run all
+// selected tests: "!!! _pytest.outcomes.Exit: no server !!!".
 func endedEarly(log []byte) string {
 	above, below := "", false
 	for line := range bytes.Lines(log) {
@@ -74,11 +74,11 @@ func endedEarly(log []byte) string {
 	return ""
 }
 
-// summaryIn finds pytest's summary in its output, of which the end is always kept.
+// summaryIn finds pytest's summary in its output. The end of the output is always stored.
 func summaryIn(log []byte) *summary {
 	s := &summary{Subtests: bytes.Contains(log, subFailed)}
 	if !bytes.Contains(log, []byte(" test session starts ")) || !firstLine().Match(log) {
-		return s // such as with -qqq: what is counted in there can be anybody's
+		return s // such as with -qqq: a line with counts can be from any process
 	}
 	for rest := log; len(rest) > 0 && s.Counts == nil; {
 		i := bytes.LastIndexByte(rest, '\n')
@@ -89,7 +89,7 @@ func summaryIn(log []byte) *summary {
 	return s
 }
 
-// countsOf reads a line, and returns nil if it is not pytest's last.
+// countsOf parses a line, and returns nil if it is not the last line of pytest.
 func countsOf(line []byte) map[string]int {
 	const longest = 1 << 10
 	if len(line) > longest || !bytes.Contains(line, []byte(" in ")) || !bytes.Contains(line, []byte("= ")) {

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// build makes an environment in $2: $1 is the interpreter, $3 an option of uv or
-// nothing, and the lines of what uv chose follow. It is made beside its place and then moved
-// there, whole.
+// build creates an environment in $2: $1 is the interpreter, $3 an option of uv or "", followed by the
+// lines of locked packages. The environment is created next to its final path and then moved atomically.
 const build = `set -eu
 [ ! -f "$2/complete" ] || exit 0
 mkdir -p "${2%/*}"
@@ -23,11 +22,12 @@ uv pip install --quiet --no-config --no-deps --compile-bytecode $option --python
 touch "$new/complete"
 mv -T "$new" "$place" 2>/dev/null || { rm -rf "$new"; [ -f "$place/complete" ]; }`
 
-// Environment returns the command by which uv makes a Python environment with exactly the packages of lines,
-// unless it exists. Files must have the hashes, if lines have any. Its directory is Venv of dir.
+// Environment returns the command with which uv creates a Python environment with exactly the packages of
+// lines, unless it exists. If lines have hashes, the files must match them. The environment is in Venv of
+// dir.
 func Environment(python, dir string, lines []string) (argv []string) {
 	demand := ""
-	if Hashed(lines) { // otherwise existing ones count
+	if Hashed(lines) { // otherwise installed packages count
 		demand = "--require-hashes"
 	}
 	return append([]string{"/bin/sh", "-c", build, "sh", python, dir, demand}, lines...)
@@ -43,5 +43,5 @@ func Name(python, version string, lines []string) string {
 	return hex.EncodeToString(h.Sum(nil))[:32]
 }
 
-// Venv returns the environment that Environment made in a directory.
+// Venv returns the path of the environment that Environment created in a directory.
 func Venv(dir string) string { return path.Join(dir, "venv") }

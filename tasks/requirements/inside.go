@@ -11,11 +11,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 )
 
-// Inside resolves with the uv of a backend, in a separate session, where the interpreter is not on this
-// machine.
+// Inside is a Resolver that uses the uv of a backend, in a separate session, if the interpreter is not on
+// this machine.
 type Inside struct {
 	Backend backend.Backend
-	Env     []string // KEY=value, of the backend's commands
+	Env     []string // KEY=value, for the backend's commands
 }
 
 // Names of the files in the workspace.
@@ -24,8 +24,7 @@ const (
 	outFile = "requirements.txt"
 )
 
-// resolveTimeout is generous: uv might have to build packages to learn what they
-// require.
+// resolveTimeout is generous: uv may have to build packages to determine their requirements.
 const resolveTimeout = 10 * time.Minute
 
 // Resolve implements Resolver.
@@ -64,5 +63,5 @@ func (i *Inside) Resolve(ctx context.Context, python string, requires, preferenc
 	return ReadPins(string(content))
 }
 
-// maxPins bounds what is read of uv's answer, which has a line per package.
+// maxPins limits uv's output, which has a line per package.
 const maxPins = 16 << 20

@@ -1,7 +1,6 @@
-// Package requirements pins what Python problems require: a lock file beside
-// the configuration records, for each set of requirements, the exact version
-// of every package, so that a verdict does not depend on the day. Resolving is
-// uv's work; this package asks it and keeps the answers.
+// Package requirements pins the requirements of Python problems: for each set of requirements, a lock file
+// next to the configuration records the exact version of every package, so that a verdict does not depend
+// on the date. uv resolves; this package calls it and stores the results.
 package requirements
 
 import (
@@ -18,7 +17,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/atomicfile"
 )
 
-// FileName is the lock file's name, beside fevalgraph.hcl.
+// FileName is the lock file's name, next to fevalgraph.hcl.
 const FileName = "fevalgraph.lock"
 
 // schema of the lock file.
@@ -27,12 +26,11 @@ const schema = 1
 // Set is a resolved set of requirements.
 type Set struct {
 	Python   string   `json:"python"`   // "3.11": versions depend on it
-	Platform string   `json:"platform"` // "linux/amd64": likewise
-	Requires []string `json:"requires"` // as written, sorted, without repetition
+	Platform string   `json:"platform"` // "linux/amd64": versions depend on it
+	Requires []string `json:"requires"` // literal, sorted, distinct
 	Pins     []string `json:"pins"`     // name==version, sorted by name
-	// Hashes are, by name and version with a space between, those of the files that can be
-	// installed. Lock files of earlier versions have none, and neither have repositories
-	// and directories, nor a version that a person wrote down.
+	// Hashes maps "name version" to the hashes of the installable files. Lock files of earlier versions,
+	// repositories, directories, and versions that a user entered have none.
 	Hashes map[string][]string `json:"hashes,omitempty"`
 }
 
@@ -77,7 +75,7 @@ func Load(path string) (*Lock, error) {
 	return &Lock{sets: f.Sets}, nil
 }
 
-// hashed returns the key of a pin's hashes. An edit of its version leaves those behind.
+// hashed returns the key of a pin's hashes. After an edit of the version, the old hashes no longer apply.
 func hashed(pin string) string { return strings.Replace(pin, "==", " ", 1) }
 
 // Pins returns the pinned versions for a set of requirements, each with its hashes: see
@@ -107,7 +105,7 @@ func (s Set) same(other Set) bool {
 	return s.Python == other.Python && s.Platform == other.Platform && slices.Equal(s.Requires, other.Requires)
 }
 
-// check refuses a set that would let versions float.
+// check returns an error for a set with unpinned versions.
 func (s Set) check() error {
 	switch {
 	case s.Python == "" || s.Platform == "":
@@ -123,7 +121,7 @@ func (s Set) check() error {
 	return nil
 }
 
-// Put adds or replaces a set. Its pins can have their hashes with them.
+// Put adds or replaces a set. Its pins can include hashes.
 func (l *Lock) Put(s Set) {
 	s.Requires = Normalise(s.Requires)
 	pins := make([]string, len(s.Pins))
@@ -144,7 +142,7 @@ func (l *Lock) Put(s Set) {
 	l.changed = true
 }
 
-// Keep drops the sets that keep does not want, and returns them.
+// Keep drops the sets for which keep returns false, and returns them.
 func (l *Lock) Keep(keep func(Set) bool) (dropped []Set) {
 	l.sets = slices.DeleteFunc(l.sets, func(s Set) bool {
 		if keep(s) {
@@ -157,8 +155,8 @@ func (l *Lock) Keep(keep func(Set) bool) (dropped []Set) {
 	return dropped
 }
 
-// Preferences returns all pins known for an interpreter, so that a new set gets the versions that others
-// have where it can.
+// Preferences returns all pins known for an interpreter, so that a new set gets the versions of other sets
+// where possible.
 func (l *Lock) Preferences(python, platform string) []string {
 	var pins []string
 	for _, s := range l.sets {
@@ -170,8 +168,8 @@ func (l *Lock) Preferences(python, platform string) []string {
 	return slices.CompactFunc(pins, func(a, b string) bool { return packageName(a) == packageName(b) })
 }
 
-// Save writes the lock file if anything changed. The file appears whole or not
-// at all, and its text follows from its content alone.
+// Save writes the lock file if anything changed. It writes atomically, and the text depends only on the
+// content.
 func (l *Lock) Save(path string) error {
 	if !l.changed {
 		return nil
@@ -194,8 +192,7 @@ func (l *Lock) Save(path string) error {
 	return nil
 }
 
-// Normalise sorts requirements and drops repetitions: neither their order nor
-// saying one twice means anything.
+// Normalise sorts requirements and removes duplicates: neither affects their meaning.
 func Normalise(requires []string) []string {
 	sorted := slices.Clone(requires)
 	slices.Sort(sorted)

@@ -16,34 +16,33 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
-// Locker answers with pinned requirements: from the lock file, or, when the
-// command can write, by resolving them and writing it.
+// Locker returns pinned requirements: from the lock file or, if the call can write, by resolving them and
+// updating the file.
 type Locker struct {
 	o      LockerOptions
 	rehash bool
 
 	mu       sync.Mutex
 	lock     *Lock
-	failed   map[setID]error // by set, so that uv is asked once
-	used     map[setID]bool  // sets that were asked for
-	done     map[setID]bool  // sets that this invocation resolved
-	open     map[setID]bool  // sets that it would have, if it were not to answer from the lock file alone
-	notified bool            // that there are no hashes
+	failed   map[setID]error // by set, so that uv is called once
+	used     map[setID]bool  // requested sets
+	done     map[setID]bool  // sets that this call resolved
+	open     map[setID]bool  // sets that were not resolved because of AsItIs or ReadOnly
+	notified bool            // missing hashes were reported
 }
 
-// LockerOptions specify where pins are kept, and whether others may be made.
+// LockerOptions specifies the location of pins, and whether the locker may resolve.
 type LockerOptions struct {
 	Path     string // of the lock file
 	State    string // directory of the project's state
-	ReadOnly bool   // resolve nothing
+	ReadOnly bool   // do not resolve
 	Locked   bool   // requirements that are not locked are an error
-	Offline  bool   // use no network
-	Upgrade  bool   // resolve again, without regard to the lock file
+	Offline  bool   // do not use the network
+	Upgrade  bool   // resolve again, ignoring the lock file
 	// LookupEnv reads the caller's environment.
 	LookupEnv func(name string) (string, bool)
-	// Renewed is called when a lock file that cannot be read is replaced, Unhashed for the
-	// first pins without hashes, and Resolving before so many requirements are resolved for
-	// a version of Python.
+	// Renewed is called if an unreadable lock file is replaced, Unhashed for the first pins without hashes,
+	// and Resolving before a number of requirements are resolved for a version of Python.
 	Renewed   func()
 	Unhashed  func(pins []string)
 	Resolving func(requirements int, python string)
@@ -60,17 +59,16 @@ func NewLocker(o LockerOptions) (*Locker, error) {
 	return l, err
 }
 
-// asItIs keys contexts in which a Locker resolves nothing.
+// asItIs is the key of contexts in which a Locker does not resolve.
 type asItIs struct{}
 
-// AsItIs returns a context in which a Locker answers from the lock file alone, as for a call that
-// only decides.
+// AsItIs returns a context in which a Locker only uses the lock file, for calls that only decide.
 func AsItIs(ctx context.Context) context.Context { return context.WithValue(ctx, asItIs{}, true) }
 
-// Rehash makes the locker resolve requirements whose pins have no hashes again, to the same versions.
+// Rehash makes the locker resolve requirements again whose pins lack hashes, to the same versions.
 func (l *Locker) Rehash() { l.rehash = true }
 
-// Used counts the sets of requirements that were asked for.
+// Used counts the requested sets of requirements.
 func (l *Locker) Used() int { return len(l.used) }
 
 // Resolved returns how many were resolved.
@@ -80,7 +78,7 @@ func (l *Locker) Resolved() int { return len(l.done) }
 func (l *Locker) Unresolved() int { return len(l.open) }
 
 // Pins returns the pins of requirements on a backend, for commands with an environment, or nil if they are
-// not locked and the locker cannot write.
+// not locked and the locker cannot resolve them.
 func (l *Locker) Pins(ctx context.Context, b backend.Backend, env, requires []string) ([]string, error) {
 	can := b.Capabilities()
 	interpreter, version, err := can.Python.Interpreter(ctx)
@@ -113,7 +111,7 @@ func (l *Locker) Pins(ctx context.Context, b backend.Backend, env, requires []st
 	case l.o.Locked:
 		return nil, &graph.InputError{Err: fmt.Errorf("the requirements [%s] for Python %s are not in %s; run `fevalgraph lock`",
 			strings.Join(requires, ", "), python, FileName)}
-	case l.o.Offline && can.OwnFiles: // a fresh container has no cache of uv's
+	case l.o.Offline && can.OwnFiles: // a new container has no uv cache
 		return nil, fmt.Errorf("the requirements [%s] for Python %s are not locked and --offline forbids resolving them", strings.Join(requires, ", "), python)
 	}
 	var resolver Resolver = &Inside{Backend: b, Env: env}
@@ -131,8 +129,8 @@ func (l *Locker) Pins(ctx context.Context, b backend.Backend, env, requires []st
 	return pins, nil
 }
 
-// resolve resolves a set and writes the lock file, while no other process of the project does. Pins that
-// another process wrote meanwhile are kept, and are an answer, too.
+// resolve resolves a set and writes the lock file, while it excludes other processes of the project. It
+// keeps pins that another process wrote meanwhile, and returns them if they are for the set.
 func (l *Locker) resolve(ctx context.Context, resolver Resolver, interpreter string, set Set) ([]string, error) {
 	release, err := l.exclusive(ctx)
 	if err != nil {
@@ -174,13 +172,13 @@ func (l *Locker) resolve(ctx context.Context, resolver Resolver, interpreter str
 	return pins, nil
 }
 
-// lacksHashes reports whether pins are to be resolved again for want of hashes.
+// lacksHashes reports whether pins must be resolved again because they lack hashes.
 func (l *Locker) lacksHashes(pins []string) bool {
 	return l.rehash && len(Unhashed(pins)) > 0
 }
 
-// exclusive waits until no other process of the project resolves. The lock is
-// the kernel's and ends with the process.
+// exclusive waits until no other process of the project resolves. It is a kernel lock, which ends with the
+// process.
 func (l *Locker) exclusive(ctx context.Context) (release func(), err error) {
 	lock, err := lockedfile.Wait(ctx, filepath.Join(l.o.State, "locking.lock"))
 	if cause := context.Cause(ctx); err != nil && cause != nil {
@@ -197,13 +195,13 @@ func (l *Locker) uv() (*UV, error) {
 	if err != nil {
 		return nil, &backend.ToolError{Tool: "uv", Err: errors.New("not found in PATH"), Hint: "install uv: pip install uv"}
 	}
-	// uv gets the caller's whole environment: how to reach the index is in it,
-	// and only versions come back.
+	// uv gets the caller's whole environment, which specifies how to reach the index; it only affects
+	// versions.
 	return &UV{Program: program, Offline: l.o.Offline, Env: append(certificates.System(l.o.LookupEnv), os.Environ()...), Scratch: filepath.Join(l.o.State, "locking")}, nil
 }
 
-// Unused counts the sets that nothing asked for, of the platforms and interpreters in use: sets
-// of other platforms belong to other machines.
+// Unused counts the sets that were not requested, for the platforms and interpreters in use: sets for
+// other platforms belong to other machines.
 func (l *Locker) Unused() (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -216,7 +214,7 @@ func (l *Locker) Unused() (n int) {
 	return n
 }
 
-// Prune drops these sets, and returns them; with AsItIs it only returns them.
+// Prune drops the unused sets, and returns them; with AsItIs it only returns them.
 func (l *Locker) Prune(ctx context.Context) (dropped []Set, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -246,10 +244,10 @@ func (l *Locker) needed() func(Set) bool {
 	}
 }
 
-// stackOf names what versions are for.
+// stackOf returns a name for the interpreter and platform of a set.
 func stackOf(python, platform string) string { return python + " on " + platform }
 
-// setID tells sets of requirements apart.
+// setID identifies a set of requirements.
 type setID struct{ stack, requires string }
 
 func setOf(python, platform string, requires []string) setID {

@@ -10,32 +10,31 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// hashOption goes before each hash of a line of requirements.txt.
+// hashOption precedes each hash in a line of requirements.txt.
 const hashOption = " --hash="
 
 var hashText = lazyregexp.New(`^sha(256|384|512):[0-9a-f]{64,128}$`)
 
-// Cut parts a line of requirements.txt into what it pins, name==version, and the hashes
-// of the files that can be installed for it; none where an index, a repository or a
-// directory has none to give.
+// Cut splits a line of requirements.txt into the pin, name==version, and the hashes of the
+// installable files, if any: some indexes, repositories and directories provide none.
 func Cut(line string) (pin string, hashes []string) {
 	parts := strings.Split(line, hashOption)
 	return parts[0], parts[1:]
 }
 
-// Hashed reports whether every line has hashes, so that uv can be told to demand them.
+// Hashed reports whether every line has hashes, so that uv can require them.
 func Hashed(lines []string) bool {
 	return !slices.ContainsFunc(lines, func(line string) bool { return !strings.Contains(line, hashOption) })
 }
 
-// Unhashed returns the pins among lines without hashes, though packages of an index have some.
+// Unhashed returns the pins of an index's packages in lines without hashes.
 func Unhashed(lines []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
 		return strings.Contains(line, hashOption) || !strings.Contains(line, "==")
 	})
 }
 
-// ReadPins reads the requirements.txt that uv wrote: a line for each package, sorted.
+// ReadPins reads a requirements.txt of uv: a line for each package, sorted.
 func ReadPins(content string) ([]string, error) {
 	var pins []string
 	for line := range strings.Lines(strings.ReplaceAll(content, "\\\n", " ")) {
@@ -51,8 +50,8 @@ func ReadPins(content string) ([]string, error) {
 	return pins, nil
 }
 
-// checkPin returns why a pin, or its hashes, can be none of uv's: a lock file can come from
-// anywhere, and its lines become options if they look like some.
+// checkPin returns an error if a pin or its hashes cannot be from uv: a lock file can be
+// untrusted, and its lines could be parsed as options.
 func checkPin(pin string, hashes []string) error {
 	if !strings.Contains(pin, "==") && !strings.Contains(pin, " @ ") {
 		return fmt.Errorf("%q pins no version", pin)

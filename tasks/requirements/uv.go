@@ -18,28 +18,26 @@ import (
 
 // Resolver finds versions that meet requirements.
 type Resolver interface {
-	// Resolve returns a line for every package that requires needs, name==version and
-	// the hashes of its files, sorted: see Cut. python is the interpreter's path;
-	// preferences are pins to keep where possible. An error that is not an *UnresolvableError means that the
-	// resolver could not do its work.
+	// Resolve returns a line for every package that requires needs, name==version and the hashes of its files,
+	// sorted: see Cut. python is the interpreter's path; preferences are pins to keep if possible. An error
+	// other than *UnresolvableError means that the resolver itself failed.
 	Resolve(ctx context.Context, python string, requires, preferences []string) ([]string, error)
 }
 
-// UV resolves requirements with uv, on this machine: from the package index or,
-// where that cannot be reached, from uv's cache.
+// UV resolves requirements with uv, on this machine: from the package index or, if that is unreachable,
+// from uv's cache.
 type UV struct {
 	Program string   // path of uv
-	Offline bool     // use uv's cache alone
+	Offline bool     // use only uv's cache
 	Env     []string // KEY=value, complete
-	Scratch string   // directory for temporary files; what a killed process left there is removed
+	Scratch string   // directory for temporary files; files of killed processes there are removed
 }
 
-// leftoverAge is the age from which no process can be using a temporary directory any more: uv takes minutes
-// at most.
+// leftoverAge is the age from which no process can still use a temporary directory: uv takes minutes at
+// most.
 const leftoverAge = time.Hour
 
-// UnresolvableError reports that no versions meet the requirements: the
-// configuration asks for something that does not exist.
+// UnresolvableError reports that no versions meet the requirements of the configuration.
 type UnresolvableError struct {
 	Requires []string
 	Output   string
@@ -52,8 +50,8 @@ func (e *UnresolvableError) Error() string {
 var unresolvable = lazyregexp.New(`(?i)no solution found|was not found in the package registry|unsatisfiable|` +
 	`couldn't parse requirement|failed to parse|not found in the provided package locations`)
 
-// compileCommand returns the arguments that make uv write the pins for the content of in. It takes those of
-// an existing out as preferences.
+// compileCommand returns the arguments that make uv write the pins for the content of in. uv uses the pins
+// in an existing out as preferences.
 func compileCommand(python, in, out string) []string {
 	return []string{"pip", "compile", "--quiet", "--no-config", "--no-header", "--no-annotate", "--generate-hashes", "--python", python, "--output-file", out, in}
 }
@@ -74,8 +72,8 @@ func (u *UV) Resolve(ctx context.Context, python string, requires, preferences [
 	return nil, err
 }
 
-// compile runs uv once. Without the network, an unknown package can be missing in uv's cache alone, so it is
-// not an *UnresolvableError.
+// compile runs uv once. Without the network, an unknown package may only be missing in uv's cache, so it
+// is not an *UnresolvableError.
 func (u *UV) compile(ctx context.Context, python string, requires, preferences []string, options ...string) ([]string, error) {
 	dir, err := u.workplace()
 	if err != nil {
@@ -89,9 +87,9 @@ func (u *UV) compile(ctx context.Context, python string, requires, preferences [
 	cmd := exec.CommandContext(ctx, u.Program, append(compileCommand(python, in, out), options...)...)
 	cmd.Env = u.Env
 	cmd.Dir = dir
-	// What uv started ends with it: building a package runs that package's code.
+	// Processes that uv started end with it: building a package runs its code.
 	procgroup.Set(cmd)
-	// A child that left the group and keeps the pipe open must not keep us.
+	// A child that left the group and keeps the pipe open must not block this process.
 	cmd.WaitDelay = time.Second
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
@@ -112,8 +110,7 @@ func (u *UV) compile(ctx context.Context, python string, requires, preferences [
 	return ReadPins(string(content))
 }
 
-// workplace makes a directory in Scratch, and removes what killed processes
-// left there.
+// workplace creates a directory in Scratch, and removes directories of killed processes there.
 func (u *UV) workplace() (string, error) {
 	if u.Scratch == "" {
 		return os.MkdirTemp("", "fevalgraph-lock-")
@@ -122,7 +119,7 @@ func (u *UV) workplace() (string, error) {
 		return "", err
 	}
 	if info, err := os.Lstat(u.Scratch); err != nil || !info.IsDir() {
-		return "", errors.Join(err, fmt.Errorf("%s is not a directory: remove it", u.Scratch)) // what a link leads to is not ours to remove
+		return "", errors.Join(err, fmt.Errorf("%s is not a directory: remove it", u.Scratch)) // targets of links must not be removed
 	}
 	entries, err := os.ReadDir(u.Scratch)
 	if err != nil {

@@ -13,17 +13,17 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// MaxSource bounds what is searched of a file, in bytes.
+// MaxSource limits how much of a file is searched, in bytes.
 const MaxSource = 1 << 20
 
-// Statement finds what imports a module.
+// Statement finds statements that import a module.
 type Statement struct {
 	module string
 	match  *regexp.Regexp
 }
 
-// NewStatement returns a Statement for a module. Loading a file whose name a program is
-// given counts as importing any module.
+// NewStatement returns a Statement for a module. Loading a file whose name is not literal
+// counts as importing any module.
 func NewStatement(module string) *Statement {
 	quoted := regexp.QuoteMeta(module)
 	return &Statement{module, regexp.MustCompile(`(?m)^[ \t]*(?:from|import)\s+(?:\w+\.)*` + quoted + `\b|^[ \t]*from\s+[\w.]+\s+import\b.*\b` + quoted + `\b|(?:import_module|__import__)\(\s*["'](?:\w+\.)*` + quoted + `["']|\b(?:spec_from_file_location|run_path)\(`)}
@@ -32,7 +32,7 @@ func NewStatement(module string) *Statement {
 // Line returns the line of a source that imports the module, or 0.
 func (s *Statement) Line(source []byte) int {
 	if !bytes.Contains(source, []byte(s.module)) && !bytes.Contains(source, []byte("spec_from_file_location")) && !bytes.Contains(source, []byte("run_path")) {
-		return 0 // which is quicker than to search
+		return 0 // which is faster than searching
 	}
 	at := s.match.FindIndex(source)
 	if at == nil {
@@ -41,8 +41,8 @@ func (s *Statement) Line(source []byte) int {
 	return 1 + bytes.Count(source[:at[0]], []byte("\n"))
 }
 
-// Search finds out which trees have files that import a module, each once. Methods are safe
-// for concurrent use.
+// Search determines which trees contain files that import a module, and caches the results.
+// It is safe for concurrent use.
 type Search struct {
 	mu    sync.Mutex
 	found map[searched]bool

@@ -1,10 +1,10 @@
 // Package separate keeps a submission's Python modules out of the process that grades them.
 //
 // In a workspace, each module of the submission is replaced by a stand-in, which the grader
-// imports as it would the module. The first of them starts another Python process, which loads
-// the real modules and cannot reach the grader's files and processes; calls, values and
-// exceptions are passed between the two. The Python package below fevalgraph_separate does that.
-// This package says what has to be in the workspace, and what a grader's files import.
+// imports like the module. The first stand-in starts another Python process, which loads the real
+// modules and cannot access the grader's files and processes; calls, values and exceptions are
+// passed between the two. The Python package in fevalgraph_separate implements that. This package
+// determines the contents of the workspace, and which modules a grader's files import.
 package separate
 
 import (
@@ -28,7 +28,7 @@ import (
 //go:embed fevalgraph_separate/*.py standin.py.tmpl
 var files embed.FS
 
-// The paths of a workspace that are not the problem's or the submission's.
+// Paths in a workspace that belong neither to the problem nor to the submission.
 const (
 	directory  = ".separate"
 	submission = directory + "/submission"
@@ -43,18 +43,18 @@ const Runtime = directory + "/fevalgraph_separate"
 
 const template = "standin.py.tmpl"
 
-// Modules makes the submission's modules of a workspace run in a separate process.
+// Modules makes the submission's modules in a workspace run in a separate process.
 type Modules struct {
 	Reads []string // files and directories of the workspace that the process can read
-	// Own are directories of the workspace with code of the grader. All other code in the
-	// workspace is the submission's. If it is nil, code is the grader's if it was there when the
-	// grader began, and is not the submission's.
+	// Own lists directories of the workspace with code of the grader. All other code in the workspace
+	// belongs to the submission. If it is nil, code that existed when the grader began, and is not in
+	// the submission, belongs to the grader.
 	Own []string
-	// Programs has modules confined also where the grader starts them as programs.
+	// Programs confines modules even if the grader starts them as programs.
 	Programs bool
 }
 
-// Describe adds what can change how modules behave.
+// Describe adds everything that can change how modules behave.
 func (m *Modules) Describe(manifest *graph.Manifest) {
 	manifest.String("import", "separate")
 	manifest.Strings("import_reads", m.Reads)
@@ -85,7 +85,7 @@ func sources() func(yield func(string, []byte) bool) {
 	}
 }
 
-// Inputs returns what a workspace gets instead of the tree of a submission.
+// Inputs returns the inputs of a workspace instead of the tree of a submission.
 func (m *Modules) Inputs(ctx context.Context, s cache.Store, tree cache.Digest) ([]backend.Input, error) {
 	standIns, err := standIns(ctx, s, tree)
 	if err != nil {
@@ -141,7 +141,7 @@ func standIns(ctx context.Context, s cache.Store, tree cache.Digest) (cache.Dige
 	return built.Root, built.Store(ctx, s)
 }
 
-// importable reports whether Python runs code of a file other than a source.
+// importable reports whether Python can import a file other than a source.
 func importable(name string) bool {
 	switch path.Ext(name) {
 	case ".pyc", ".pyo", ".pyd", ".so", ".pth", ".egg-link":
@@ -150,7 +150,7 @@ func importable(name string) bool {
 	return false
 }
 
-// standIn returns the module that stands for one of the submission.
+// standIn returns the module that replaces a module of the submission.
 func standIn(name string) []byte {
 	runtime, err := filepath.Rel(path.Dir(name), directory)
 	if err != nil {
@@ -170,8 +170,8 @@ type Workspace interface {
 	Collect(ctx context.Context, path string) (io.ReadCloser, error)
 }
 
-// Begin makes a workspace ready for the grader, and returns variables of its environment.
-// Python files that are written from now on are loaded as the submission's modules are.
+// Begin prepares a workspace for the grader, and returns variables for its environment. Python
+// files that are written from now on are loaded like the submission's modules.
 func (m *Modules) Begin(ctx context.Context, w Workspace, env session.Environment) ([]string, error) {
 	if err := w.Place(ctx, backend.Input{Path: started, Content: []byte{}, Replace: true}); err != nil {
 		return nil, fmt.Errorf("beginning the grader: %w", err)
@@ -193,9 +193,9 @@ func (m *Modules) Begin(ctx context.Context, w Workspace, env session.Environmen
 // Probe runs a program in a new workspace with inputs and without the submission.
 type Probe func(ctx context.Context, inputs []backend.Input, argv []string) (backend.Exit, error)
 
-// Usable returns an error if the submission's process could not be kept from the grader, and so
-// was not started. Programs of the submission can leave the same message, so probe decides. If it
-// is nil, none could have run.
+// Usable returns an error if the submission's process could not be isolated from the grader, and
+// so was not started. Programs of the submission can leave the same message, so probe decides; if
+// probe is nil, no program can have run.
 func (m *Modules) Usable(ctx context.Context, w Workspace, probe Probe) error {
 	const most = 4 << 10
 	why, err := collect(ctx, w, unusable, most)

@@ -13,9 +13,9 @@ const signalBase = 128
 // a real-time signal.
 const lastSignal = 31
 
-// Doubtful reports whether a program was ended or stopped by a signal that may have
-// come from outside of its session: that cannot be told. The caller runs the program
-// once more, in a new session, and what ends the same way again is the program's doing.
+// Doubtful reports whether a program was ended or stopped by a signal that may have come from
+// outside of its session. The caller must run the program again, in a new session; if it ends in
+// the same way, the program itself is the cause.
 func Doubtful(e backend.Exit) bool {
 	switch {
 	case e.OOM:
@@ -23,11 +23,11 @@ func Doubtful(e backend.Exit) bool {
 	case e.TimedOut:
 		return e.Stopped
 	}
-	// Also a signal that a fault raises, such as SIGSEGV, can be sent.
+	// Even a signal that a fault raises, such as SIGSEGV, can be sent.
 	return e.Signal != "" || e.Code > signalBase && e.Code <= signalBase+lastSignal
 }
 
-// Again says for people why a program is run once more after a doubtful end.
+// Again explains to users why a program runs again after a doubtful end.
 func Again(program string, e backend.Exit) string {
 	how := "was ended by a signal"
 	if e.Stopped {

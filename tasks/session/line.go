@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// LastLine returns the last line of a text that does not end in blanks.
+// LastLine returns the last line of a text without trailing blanks.
 func LastLine(text []byte) string {
 	text = bytes.TrimSpace(text)
 	if i := bytes.LastIndexByte(text, '\n'); i >= 0 {

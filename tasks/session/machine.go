@@ -15,18 +15,18 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// Machine finds out, after a set-up command that failed, whether the machine lacks what it takes: a program
-// that the command names, or the package index. The command's output and its end decide nothing, since a
-// submission can have caused both. It asks in a separate session, without a submission. The zero value is
-// ready, nil remembers no answers; it is safe for concurrent use.
+// Machine determines, after a failed set-up command, whether the machine lacks a program that the command
+// names, or the package index. It does not rely on the command's output and exit, which a submission could
+// fake, but probes in a separate session without a submission. The zero value is ready to use, and nil
+// does not cache answers; it is safe for concurrent use.
 type Machine struct {
-	Offline bool // ask nothing of the network
+	Offline bool // do not use the network
 
 	mu      sync.Mutex
 	answers map[question]*answer
 }
 
-// Setup is a set-up command that failed.
+// Setup is a failed set-up command.
 type Setup struct {
 	Backend backend.Backend
 	Spec    backend.Spec // of a session like the command's, without inputs
@@ -34,7 +34,7 @@ type Setup struct {
 	Secrets []string
 	Line    string // for the shell
 	Exit    backend.Exit
-	In      func(dir string, argv []string) []string // the environment of programs; nil means none
+	In      func(dir string, argv []string) []string // starts a program in an environment; nil means without one
 }
 
 // question contains everything that an answer depends on.
@@ -49,19 +49,19 @@ type answer struct {
 	lacks string
 }
 
-// lasting is how long an answer is believed: an index can be lost at any time.
+// lasting is how long an answer is cached: an index can become unreachable at any time.
 const lasting = 10 * time.Second
 
-// asking is generous: uv tries several times.
+// asking is generous, since uv retries several times.
 const asking = 2 * time.Minute
 
-// probe exits with 3 if one of its arguments is not a program, and with 4 if uv gets nothing from the index.
-// If uv must not use one, or is missing, the index is not probed.
+// probe exits with 3 if one of its arguments is not a program, and with 4 if uv cannot reach the index. If
+// uv must not use an index, or is missing, the index is not probed.
 const probe = `for program do command -v "$program" >/dev/null || { echo "$program"; exit 3; }; done
 [ -z "${UV_OFFLINE:-}${UV_NO_INDEX:-}" ] && command -v uv >/dev/null || exit 0
 echo pip | uv pip compile --quiet --no-config --no-cache --no-header - >/dev/null || exit 4`
 
-// Lacks returns what the machine lacks, or "". An error means that it could not be asked.
+// Lacks returns what the machine lacks, or "". An error means that the probe failed.
 func (m *Machine) Lacks(ctx context.Context, s Setup) (string, error) {
 	var programs []string
 	if s.Exit.Code == ShellNotFound || s.Exit.Code == ShellNotExecutable {
@@ -135,14 +135,14 @@ var networkTrouble = lazyregexp.New(`(?i).*(?:error sending request|dns error|fa
 	`tcp connect error|operation timed out|network (?:connectivity|unreachable|is unreachable)|temporary failure in name resolution|` +
 	`tls handshake|invalid peer certificate|max retries exceeded|no space left on device).*`)
 
-// ErrUnclear is returned by Blame if the network may have failed for a moment.
+// ErrUnclear is returned by Blame if the network may have failed temporarily.
 var ErrUnclear = errors.New("its output mentions the network, but the machine is fine; it runs once more")
 
-// Blame returns an error if a set-up command that failed does not allow a verdict: the machine lacks
-// something, or could not be asked. A command that reports a network failure, while the machine lacks
-// nothing, proves nothing about the machine: that is ErrUnclear.
+// Blame returns an error if a failed set-up command does not allow a verdict, because the machine lacks
+// something or could not be probed. If the command reports a network failure, but the probe finds nothing
+// missing, it returns ErrUnclear.
 func Blame(lacks string, err error, output []byte) error {
-	const enough = 256 << 10 // what ended a command is said last, and expressions are slow on megabytes
+	const enough = 256 << 10 // the reason is at the end, and regular expressions are slow on megabytes
 	switch {
 	case err != nil:
 		return err
@@ -154,7 +154,7 @@ func Blame(lacks string, err error, output []byte) error {
 	return nil
 }
 
-// How a shell says that it could not start a program.
+// Messages of shells that could not start a program.
 const ShellNotExecutable, ShellNotFound = 126, 127
 
 var (

@@ -8,10 +8,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// OutOfMemory says which limit was reached: "out of memory, the limit is 64 MiB".
+// OutOfMemory describes the reached limit: "out of memory, the limit is 64 MiB".
 func OutOfMemory(limit int64) string { return "out of memory, the limit is " + Size(limit) }
 
-// Size shows a number of bytes: "64 MiB".
+// Size formats a number of bytes: "64 MiB".
 func Size(bytes int64) string {
 	size, unit := float64(bytes), "bytes"
 	for _, larger := range []string{"KiB", "MiB", "GiB", "TiB"} {
@@ -23,7 +23,7 @@ func Size(bytes int64) string {
 	return strconv.FormatFloat(math.Round(size*10)/10, 'f', -1, 64) + " " + unit
 }
 
-// Words says for people how a command ended, after a word for its exit code.
+// Words describes the end of a command for users; word precedes its exit code.
 func Words(word string, e backend.Exit) string {
 	out := fmt.Sprintf("%s %d", word, e.Code)
 	if e.TimedOut {

@@ -9,15 +9,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 )
 
-// Keeper stores outputs one after the other. Nothing is stored after an error.
+// Keeper stores outputs one after another. It stores nothing after an error.
 type Keeper struct {
 	Ctx     context.Context
 	Store   cache.Store
-	Outcome graph.Outcome // with the outputs that were stored
+	Outcome graph.Outcome // with the stored outputs
 	Err     error         // the first one
 }
 
-// Keep stores an output. Its name is also what an error calls it.
+// Keep stores an output. Errors contain its name.
 func (k *Keeper) Keep(name string, content []byte) {
 	if k.Err != nil {
 		return
@@ -43,10 +43,10 @@ func (k *Keeper) JSON(name string, value any) {
 	k.Keep(name, encoded)
 }
 
-// maxInput bounds an output that ReadInput returns, in bytes.
+// maxInput limits an output that ReadInput returns, in bytes.
 const maxInput = 1 << 30
 
-// ReadInput returns an output that a dependency must have.
+// ReadInput returns a required output of a dependency.
 func ReadInput(ctx context.Context, w *graph.Work, as, output string) ([]byte, error) {
 	d, ok := w.Input(as, output)
 	if !ok {
@@ -59,7 +59,7 @@ func ReadInput(ctx context.Context, w *graph.Work, as, output string) ([]byte, e
 	return content, nil
 }
 
-// ReadInputJSON decodes an output that a dependency must have.
+// ReadInputJSON decodes a required output of a dependency.
 func ReadInputJSON(ctx context.Context, w *graph.Work, as, output string, into any) error {
 	content, err := ReadInput(ctx, w, as, output)
 	if err != nil {
@@ -71,7 +71,7 @@ func ReadInputJSON(ctx context.Context, w *graph.Work, as, output string, into a
 	return nil
 }
 
-// Refuse returns the outcome of a task whose submission is refused.
+// Refuse returns the outcome for a refused submission.
 func Refuse(ctx context.Context, store cache.Store, why string) (graph.Outcome, error) {
 	d, err := cache.PutBytes(ctx, store, []byte(why))
 	if err != nil {
@@ -80,8 +80,8 @@ func Refuse(ctx context.Context, store cache.Store, why string) (graph.Outcome, 
 	return graph.Outcome{Outputs: []cache.Output{{Name: graph.RefusedOutput, Digest: d}}, Message: why}, nil
 }
 
-// RefuseSpoiled returns the outcome of a task whose submission is refused for an error that it can
-// have caused, in an attempt alone.
+// RefuseSpoiled returns the outcome for a submission that is refused because of an error that it
+// may have caused in an isolated attempt.
 func RefuseSpoiled(ctx context.Context, store cache.Store, spoiled error) (graph.Outcome, error) {
 	return Refuse(ctx, store, fmt.Sprintf("twice, also with nothing of this run beside it: %v", spoiled))
 }

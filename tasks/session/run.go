@@ -20,16 +20,16 @@ type Session struct {
 	backend.Session
 	plan  Plan
 	w     *graph.Work
-	last  bool // the work is not done again
+	last  bool // the work will not be repeated
 	ran   bool // programs have run
 	left  time.Duration
 	setup capped.Buffer
 	exit  *backend.Exit // of the program, if it was run
 }
 
-// Run makes do work in a workspace, and once more in another if do returns the error of Again. If the
-// machine fails in a way that programs can have caused, the error is a graph.CrowdedError. If it fails so
-// again in an isolated attempt, though it was fit before, a submission whose programs ran is refused.
+// Run calls do with a workspace, and again with a new one if do returns the error of Again. If the machine
+// fails in a way that programs may have caused, the error is a graph.CrowdedError. If that happens again
+// in an isolated attempt, although the machine was fit before, a submission whose programs ran is refused.
 func Run(ctx context.Context, w *graph.Work, p Plan, do func(*Session) (graph.Outcome, error)) (graph.Outcome, error) {
 	outcome, err := runOnce(ctx, w, p, false, do)
 	var again *againError
@@ -61,12 +61,12 @@ func runOnce(ctx context.Context, w *graph.Work, p Plan, last bool, do func(*Ses
 	return outcome, err
 }
 
-// spoiledError wraps an error that programs of the session can have caused.
+// spoiledError wraps an error that programs of the session may have caused.
 type spoiledError struct{ error }
 
 func (e *spoiledError) Unwrap() error { return e.error }
 
-// blame returns err as a spoiledError if programs ran, and can have caused it.
+// blame returns err as a spoiledError if programs ran and may have caused it.
 func (s *Session) blame(err error) error {
 	if s.ran && !exhaustion.IsOwn(err) && (errors.Is(err, backend.ErrSpoiled) || graph.IsCrowded(err)) {
 		return &graph.CrowdedError{Err: &spoiledError{err}}
@@ -74,7 +74,7 @@ func (s *Session) blame(err error) error {
 	return err
 }
 
-// Enter opens a workspace for the user, and hands it to use. The log of w gets the output of set-up.
+// Enter opens a workspace for the user, and calls use with it. The output of set-up goes to the log of w.
 func Enter(ctx context.Context, w *graph.Work, p Plan, use func(*Session) error) error {
 	return enter(ctx, w, p, true, use)
 }
@@ -98,12 +98,12 @@ func enter(ctx context.Context, w *graph.Work, p Plan, last bool, use func(*Sess
 	return use(s)
 }
 
-// againError has Run do the work once more.
+// againError makes Run repeat the work.
 type againError struct{ why string }
 
 func (e *againError) Error() string { return e.why }
 
-// Again returns an error that has Run do the work once more, and nil if the work has been done twice.
+// Again returns an error that makes Run repeat the work, or nil if it has already been repeated.
 func (s *Session) Again(why string) error {
 	if s.last {
 		return nil
@@ -111,7 +111,7 @@ func (s *Session) Again(why string) error {
 	return &againError{why}
 }
 
-// In returns a command that runs argv in the environment of the plan.
+// In returns the command that runs argv in the environment of the plan.
 func (s *Session) In(argv []string) []string {
 	if s.plan.Within == nil {
 		return argv
@@ -128,13 +128,13 @@ func (s *Session) Place(ctx context.Context, inputs ...backend.Input) error {
 // Setup returns the output of the set-up commands, and the notes of the backend.
 func (s *Session) Setup() []byte { return s.setup.Bytes() }
 
-// SetUp runs a set-up command. It returns how the command failed, if it did so through no fault of
-// the machine or the problem.
+// SetUp runs a set-up command. It returns how the command failed, unless the machine or the problem is at
+// fault.
 func (s *Session) SetUp(ctx context.Context, step Step) (failed *Failure, err error) {
 	s.w.Phase(graph.Executing)
 	masked := s.plan.Env.Masked()
 	log := io.MultiWriter(&s.setup, s.w.Log)
-	var said capped.Buffer // by this command alone
+	var said capped.Buffer // output of only this command
 	fmt.Fprintf(log, "$ %s\n", backend.RedactBytes([]byte(step.Line), masked))
 	redacted := backend.Redact(io.MultiWriter(&said, log), masked)
 	c := backend.Command{Argv: step.Argv, Env: step.Env, Dir: step.Directory, Timeout: s.left, Online: true, Output: redacted}
@@ -147,7 +147,7 @@ func (s *Session) SetUp(ctx context.Context, step Step) (failed *Failure, err er
 	s.ran = true
 	exit, err := s.Exec(ctx, c)
 	redacted.Close()
-	if s.left > 0 { // a command that used all of it leaves no time, which is not the same as no limit
+	if s.left > 0 { // if no time is left, 0 must not mean no limit
 		s.left = max(s.left-time.Duration(exit.Seconds*float64(time.Second)), time.Nanosecond)
 	}
 	if err != nil {
@@ -179,8 +179,8 @@ func (s *Session) SetUp(ctx context.Context, step Step) (failed *Failure, err er
 	return failed, nil
 }
 
-// Lacks describes a program of line, or the package index, that the machine lacks after a command
-// ended so, or returns "". It asks in a workspace without the submission.
+// Lacks returns the program of line, or the package index, that the machine lacks after a command ended,
+// or "". It probes in a workspace without the submission.
 func (s *Session) Lacks(ctx context.Context, line string, exit backend.Exit) (string, error) {
 	return s.plan.Machine.Lacks(ctx, Setup{
 		Backend: s.plan.Backend, Spec: backend.Spec{Name: s.plan.Spec.Name, Snapshot: s.plan.Spec.Snapshot},
@@ -200,7 +200,7 @@ func (s *Session) Probe(ctx context.Context, inputs []backend.Input, argv []stri
 	return exit, err
 }
 
-// Execute runs a program, and verifies the machine and the inputs.
+// Execute runs a program, and then verifies the machine and the inputs.
 func (s *Session) Execute(ctx context.Context, p Program) (Printed, error) {
 	out, errs := newStream(s), newStream(s)
 	c := p.Command
@@ -225,7 +225,7 @@ func (s *Session) Execute(ctx context.Context, p Program) (Printed, error) {
 	return printed, s.VerifyAfter(ctx, fmt.Sprintf("%s ended with %s", p.Name, Words("exit code", exit)))
 }
 
-// VerifyAfter returns an error if the machine, or an input, does not allow a conclusion from what happened.
+// VerifyAfter returns an error if the machine or an input invalidates the result of a program.
 func (s *Session) VerifyAfter(ctx context.Context, happened string) error {
 	if err := s.Session.Verify(ctx); err != nil {
 		return fmt.Errorf("%s, which proves nothing: %w", happened, err)
@@ -242,7 +242,7 @@ func (s *Session) verifyInputs() error {
 	return nil
 }
 
-// stream masks what a program writes to the log, and keeps it.
+// stream writes a program's output to the log, with secrets masked, and stores it.
 type stream struct {
 	io.Writer
 	redacted    io.Closer
@@ -260,7 +260,7 @@ func newStream(s *Session) *stream {
 	return out
 }
 
-// end returns all that was written.
+// end returns all output.
 func (s *stream) end() (masked, raw []byte) {
 	s.redacted.Close()
 	masked = s.masked.Bytes()
@@ -270,7 +270,7 @@ func (s *stream) end() (masked, raw []byte) {
 	return masked, raw
 }
 
-// Stored returns the stored form of how a program with a limit ended.
+// Stored returns the stored form of the end of a program with a limit.
 func (p *Printed) Stored(limit time.Duration) Exit {
 	e := Exit{Code: p.Code, Signal: p.Signal, TimedOut: p.TimedOut, Limit: limit.Seconds()}
 	if p.OOM {
@@ -279,18 +279,18 @@ func (p *Printed) Stored(limit time.Duration) Exit {
 	return e
 }
 
-// Timing returns the stored form of what a program took here.
+// Timing returns the stored form of a program's measurements.
 func (s *Session) Timing(exit backend.Exit) Timing {
 	return Timing{Seconds: exit.Seconds, Isolation: s.plan.Backend.Capabilities().Level()}
 }
 
-// keepsRun reports whether the workspace of a run stays that ended so.
+// keepsRun reports whether to keep the workspace of a run that ended in this way.
 func (k Keep) keepsRun(exit *backend.Exit, err error) bool {
 	return k == KeepAlways || k == KeepFailed && (err != nil || exit == nil || exit.Code != 0 || exit.TimedOut)
 }
 
-// keep keeps the workspace, if the plan wants it, and notes how to enter it. A workspace of a run that was
-// interrupted, that is done again, or that had no machine is of no use.
+// keep keeps the workspace, if the plan requests that, and notes how to enter it. It does not keep the
+// workspace of a run that was interrupted, will be repeated, or lost its machine.
 func (s *Session) keep(ctx context.Context, err error) {
 	keep := s.plan.Backend.Capabilities().Keep
 	var again *againError

@@ -1,18 +1,18 @@
 // Package session does the work of a node in a workspace of a backend.
 //
-// Run opens a workspace, hands it to the task as a Session, and closes it. The task calls, in this
-// order, SetUp for each set-up command, Place for files that set-up must not change, and Execute for
-// the program that is judged. Execute masks secrets in what the program prints, and then verifies the
-// machine and the inputs, so what it returns can be the base of a verdict.
+// Run opens a workspace, hands it to the task as a Session, and closes it. The task calls, in this order,
+// SetUp for each set-up command, Place for files that set-up must not change, and Execute for the program
+// that is judged. Execute masks secrets in the program's output, and then verifies the machine and the
+// inputs, so that a verdict can be based on its result.
 //
-// An error means that nothing can be concluded from the work: the machine, the backend or the problem
-// is at fault. What the submission might have done is never an error. If it is unclear who is at fault,
-// the task returns the error of Session.Again, and Run does the work once more in a new workspace.
+// An error means that the work allows no conclusion: the machine, the backend or the problem is at fault.
+// Effects of the submission are never errors. If the cause is unclear, the task returns the error of
+// Session.Again, and Run repeats the work in a new workspace.
 //
-// Beside it stands what every task says of its work: the Environment of commands, whose variables
-// enter keys by value, by the name of a secret, or not at all; a Keeper, which stores outputs, and
-// ReadInput, which reads those of dependencies; and what errors and exits of a backend mean, to the
-// engine (WithClass, Blame, Doubtful) and in words (Words, LastLine, OutOfMemory).
+// The package also has the common parts of tasks: the Environment of commands, whose variables enter keys
+// by value, by the name of a secret, or not at all; a Keeper, which stores outputs, and ReadInput, which
+// reads outputs of dependencies; and the classification of a backend's errors and exits, for the engine
+// (WithClass, Blame, Doubtful) and as text (Words, LastLine, OutOfMemory).
 package session
 
 import (
@@ -21,21 +21,21 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// Plan describes the workspace of a node and who can be asked about it.
+// Plan describes the workspace of a node.
 type Plan struct {
 	Backend backend.Backend
 	Spec    backend.Spec // its Name is the address of the node
 	Env     Environment  // its secrets are masked
 	Machine *Machine
-	// Submitted reports that programs of a submission run in the workspace. It is refused if the machine
-	// fails by what they can have done even though nothing of this run is beside them.
+	// Submitted reports that programs of a submission run in the workspace. The submission is refused if they
+	// may have made the machine fail in an isolated attempt.
 	Submitted bool
 	// SetupTimeout limits all set-up commands together; 0 means no limit.
 	SetupTimeout time.Duration
-	// VerifyInputs report inputs that were read in place and no longer have the content that the key
-	// names.
+	// VerifyInputs return an error if inputs that were read in place no longer have the content in the key.
 	VerifyInputs []func() error
-	// Within starts a program in an environment of the workspace dir; nil starts it as it is.
+	// Within returns the command that starts a program in an environment of the workspace dir; nil means
+	// unchanged.
 	Within func(dir string, argv []string) []string
 	Keep   Keep
 }
@@ -46,7 +46,7 @@ type Step struct {
 	Directory string   // relative to the workspace
 	Argv      []string // runs instead of Line, without Plan.Within
 	Env       []string // nil means Plan.Env.Preparing
-	// Explain returns the error of a failure that is the problem's fault; nil explains none.
+	// Explain returns the error for a failure that is the problem's fault; it can be nil.
 	Explain func(backend.Exit) error
 }
 
@@ -55,25 +55,25 @@ type Program struct {
 	Name string // in messages: "the verifier"
 	backend.Command
 	Split bool // keep stdout and stderr apart
-	// TrustSuccess reports that an exit code of 0 proves that the machine did its part.
+	// TrustSuccess reports that an exit code of 0 proves that the machine worked.
 	TrustSuccess bool
 }
 
-// Printed is the output of a program, and how it ended. Raw text has its secrets.
+// Printed is the output of a program, with secrets, and how it ended.
 type Printed struct {
 	backend.Exit
-	Output, Errors       []byte // Errors only of a Program with Split
+	Output, Errors       []byte // Errors only for a Program with Split
 	RawOutput, RawErrors []byte
 }
 
-// Exit is the stored form of how a program, or a set-up command that failed, ended.
+// Exit is the stored form of the end of a program, or of a failed set-up command.
 type Exit struct {
 	Setup       string  `json:"setup,omitempty"` // the set-up command
 	Code        int     `json:"code"`
 	Signal      string  `json:"signal,omitempty"`
 	TimedOut    bool    `json:"timed_out,omitempty"`
 	Limit       float64 `json:"limit,omitempty"`        // seconds
-	MemoryLimit int64   `json:"memory_limit,omitempty"` // bytes; set if something was killed for it
+	MemoryLimit int64   `json:"memory_limit,omitempty"` // bytes; set if a process was killed because of it
 }
 
 // Failure describes how a set-up command failed, and its output.
@@ -82,14 +82,14 @@ type Failure struct {
 	Output []byte
 }
 
-// Timing is the stored form of what a run took and where it ran.
+// Timing is the stored form of a run's measurements.
 type Timing struct {
 	Seconds   float64 `json:"seconds"`             // of the program
 	Isolation string  `json:"isolation,omitempty"` // see backend.Capabilities
 	Import    string  `json:"import,omitempty"`    // see verdict.Measurements
 }
 
-// Keep selects the workspaces that stay for the user to enter.
+// Keep selects the workspaces that are kept for the user.
 type Keep string
 
 const (

@@ -1,8 +1,8 @@
-// Package verifier has the tasks of problems that a script judges by leaving a reward: Run runs it in a
-// session of a backend, with the solution's files at absolute paths, and Score makes a verdict of the
-// reward.
+// Package verifier contains the tasks of problems that a script judges by writing a reward: Run runs it in
+// a session of a backend, with the solution's files at absolute paths, and Score converts the reward to a
+// verdict.
 //
-// The exit code of the script is ignored. Run stores a reward, or that the limit of time ended the script. A
-// script that left no reward, or no finite number, proves nothing about the solution: that is an error,
-// never stored, and the work is done again.
+// The exit code of the script is ignored. Run stores a reward, or the fact that the script reached its
+// time limit. If a script writes no reward, or not a finite number, that allows no conclusion about the
+// solution: it is an error, which is never stored, and the work is repeated.
 package verifier

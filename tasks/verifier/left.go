@@ -18,7 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// Bounds of what is kept of /logs/verifier. Files beyond them are left out, but never a reward.
+// Limits of the stored part of /logs/verifier. Files beyond them are omitted, except rewards.
 const (
 	maxFiles = 10_000
 	maxFile  = 64 << 20
@@ -31,7 +31,7 @@ type scriptFiles struct {
 	large map[string]bool // that are beyond a limit
 }
 
-// collect reads what the script left.
+// collect reads the files that the script left.
 func (r *Run) collect(ctx context.Context, s backend.Session, w *graph.Work) (scriptFiles, error) {
 	l := scriptFiles{files: map[string][]byte{}, large: map[string]bool{}}
 	lister, ok := s.(backend.Lister)
@@ -40,14 +40,14 @@ func (r *Run) collect(ctx context.Context, s backend.Session, w *graph.Work) (sc
 	}
 	first := r.named()
 	names, err := lister.List(ctx, logsDir, maxFiles)
-	if errors.Is(err, backend.ErrManyFiles) { // what counts is looked at, whichever program wrote it
+	if errors.Is(err, backend.ErrManyFiles) { // relevant files are read, regardless of the program that wrote them
 		w.Note(fmt.Sprintf("few files of %s are kept: %v", logsPlace, err))
 		names, err = first, nil
 	}
 	if err != nil {
 		return l, fmt.Errorf("reading %s: %w", logsPlace, err)
 	}
-	// What decides is read before other files can take its room.
+	// Files that decide the verdict are read first, before other files use up the limits.
 	rank := func(name string) int {
 		if i := slices.Index(first, name); i >= 0 {
 			return i
@@ -58,7 +58,7 @@ func (r *Run) collect(ctx context.Context, s backend.Session, w *graph.Work) (sc
 	room := int64(maxAll)
 	for _, name := range names {
 		inside := strings.TrimPrefix(name, logsDir+"/")
-		if !utf8.ValidString(name) { // no tree can have it, and a solution can write it
+		if !utf8.ValidString(name) { // trees cannot contain it, and a solution can write it
 			w.Note(fmt.Sprintf("%s/%q is not kept: its name is not valid UTF-8", logsPlace, inside))
 			continue
 		}
@@ -79,7 +79,8 @@ func (r *Run) collect(ctx context.Context, s backend.Session, w *graph.Work) (sc
 	return l, r.follow(ctx, s, l)
 }
 
-// follow reads the file next to a reward that is a link to it, if no other reward exists.
+// follow reads the target of a reward that is a link to a file next to it, if no other reward
+// exists.
 func (r *Run) follow(ctx context.Context, s backend.Session, l scriptFiles) error {
 	for _, reward := range []string{rewardJSON, rewardText} {
 		if _, there := l.files[reward]; there || l.large[reward] {
@@ -99,7 +100,7 @@ func (r *Run) follow(ctx context.Context, s backend.Session, l scriptFiles) erro
 			continue
 		}
 		content, there := l.files[beside]
-		if !there && fs.ValidPath(beside) && path.Dir(beside) == "." && beside != "." { // other files can have taken its room
+		if !there && fs.ValidPath(beside) && path.Dir(beside) == "." && beside != "." { // other files may have used up the limits
 			switch content, err = session.Read(ctx, s, logsDir+"/"+beside, maxReward); {
 			case err == nil:
 				there = true
@@ -118,7 +119,7 @@ func (r *Run) follow(ctx context.Context, s backend.Session, l scriptFiles) erro
 	return nil
 }
 
-// named returns the files that a verdict can depend on, rewards first.
+// named returns the names of files that a verdict can depend on, rewards first.
 func (r *Run) named() []string {
 	files := []string{rewardJSON, rewardText, "ctrf.json"}
 	for _, rule := range r.BrokenIf {
@@ -133,7 +134,7 @@ func (r *Run) named() []string {
 	return names
 }
 
-// keepFiles stores what was left, without secrets.
+// keepFiles stores the files, with secrets masked.
 func (r *Run) keepFiles(t *trial, l scriptFiles) {
 	var entries []cache.Entry
 	for name, content := range l.files {

@@ -2,7 +2,7 @@ package verifier
 
 import "fmt"
 
-// NoReward is a kind of invalid reward: the fault of the node that is broken for it.
+// NoReward is a kind of invalid reward, used as Fault of the broken node.
 type NoReward string
 
 // The kinds of invalid rewards.

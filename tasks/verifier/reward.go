@@ -15,7 +15,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// The files that a reward can stand in; the first that is there counts.
+// Files with rewards; the first existing one counts.
 const (
 	rewardJSON = "reward.json"
 	rewardText = "reward.txt"
@@ -91,8 +91,8 @@ func abbreviate(text string) string {
 	return text
 }
 
-// decode reads a flat object of numbers and bools. Bools, and values that are not finite numbers,
-// are shown; neither can be the score.
+// decode reads a flat object of numbers and bools. Bools, and values that are not finite numbers, are
+// shown, but cannot be the score.
 func decode(text []byte, score string) (map[string]any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(quoteNonFinite(text)))
 	decoder.UseNumber()
@@ -161,7 +161,7 @@ func rewardOf(value any) (any, error) {
 	return kindOf(value), fmt.Errorf(" is %s and no number", kindOf(value))
 }
 
-// nonFinite marks the strings that stand for words of Python's JSON.
+// nonFinite is the prefix of strings that replace the non-finite numbers of Python's JSON.
 const nonFinite = "\x00"
 
 var (
@@ -169,7 +169,7 @@ var (
 	nonFiniteJSON = `"\u0000`
 )
 
-// quoteNonFinite replaces the numbers that Python writes to JSON, and that JSON lacks, by strings.
+// quoteNonFinite replaces numbers that Python writes but JSON lacks by strings.
 func quoteNonFinite(text []byte) []byte {
 	return pythonWord().ReplaceAllFunc(text, func(word []byte) []byte {
 		if word[0] == '"' {
@@ -195,7 +195,7 @@ func kindOf(value any) string {
 	return "an object"
 }
 
-// Rule recognises, by what a script wrote beside its reward, that its machine failed.
+// Rule detects a failed machine from files that a script wrote besides its reward.
 type Rule struct {
 	File, Pointer string
 	Values        []string
@@ -205,12 +205,12 @@ type Rule struct {
 func (r Rule) text() string {
 	encoded, err := json.Marshal(r)
 	if err != nil {
-		return err.Error() // strings can be encoded
+		return err.Error() // strings always encode
 	}
 	return string(encoded)
 }
 
-// broken returns what a script wrote about its machine, or "".
+// broken returns the script's text about its failed machine, or "".
 func (r Rule) broken(l scriptFiles) string {
 	text, ok := l.files[r.File]
 	if !ok {
@@ -238,7 +238,7 @@ func (r Rule) broken(l scriptFiles) string {
 	return ""
 }
 
-// lookUp returns what is at a pointer, a string as it is and all else as JSON.
+// lookUp returns the value at a pointer: a string unchanged, and other values as JSON.
 func lookUp(text []byte, pointer string) (string, bool) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()

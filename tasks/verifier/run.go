@@ -26,19 +26,20 @@ const FromSubmission = "submission"
 const (
 	OutputExit    = "exit"
 	OutputTiming  = "timing"
-	OutputRewards = "rewards" // a JSON object of numbers; not of a script that its limit ended
-	OutputCTRF    = "ctrf"    // ctrf.json, when there was one
-	OutputFiles   = "files"   // the tree of what was left in /logs/verifier
+	OutputRewards = "rewards" // a JSON object of numbers; missing if the script reached its limit
+	OutputCTRF    = "ctrf"    // ctrf.json, if it exists
+	OutputFiles   = "files"   // tree of the files in /logs/verifier
 	OutputLog     = graph.LogOutput
 )
 
-// Run is the task that runs a script on one submission.
+// Run is the task that runs a script on a submission.
 type Run struct {
 	Tests     []string // dependencies whose trees are merged at /tests; later ones win
 	Artifacts []string // absolute paths of files and directories of FromSubmission
-	// MayLackAll reports that a submission without any of the Artifacts is judged, as that of an agent that does nothing.
+	// MayLackAll reports that a submission without any of the Artifacts is judged, like that of an agent that
+	// does nothing.
 	MayLackAll bool
-	Workdir    string // absolute; "" is the image's
+	Workdir    string // absolute; "" means the image's
 	Timeout    time.Duration
 	Offline    bool
 	GPU        bool
@@ -46,20 +47,21 @@ type Run struct {
 	// Inherited are the variables of Env whose secret values can change an outcome.
 	Inherited []session.Variable
 	BrokenIf  []Rule
-	// Reward names the score. It is in no key: without a number for it, nothing is stored.
+	// Reward is the name of the reward that is the score. It is in no key: if it is not a number, nothing is
+	// stored.
 	Reward string
 	Repeat int
-	// VerifyInputs are asked after the script whether what it read in place is still what
-	// the key says.
+	// VerifyInputs are called after the script. They return an error if files that it read in place no longer
+	// have the content in the key.
 	VerifyInputs []func() error
 	Lacks        error        // why it cannot run; nil means that it can
 	Keep         session.Keep // in no key
 
 	Backend  backend.Backend
-	Identity func(context.Context) (backend.Identity, error) // of Backend, memoised by the caller
+	Identity func(context.Context) (backend.Identity, error) // of Backend, cached by the caller
 }
 
-// Where things are in the session's workspace, and for the script.
+// Paths in the session's workspace, and for the script.
 const (
 	submissionDir = "submission"
 	testsDir      = "tests"
@@ -67,18 +69,18 @@ const (
 
 	testsPlace     = "/tests"
 	logsPlace      = "/logs/verifier"
-	artifactsPlace = "/logs/artifacts" // which any solution may have
+	artifactsPlace = "/logs/artifacts" // the same for all solutions
 )
 
 // Exit is the content of OutputExit.
 type Exit struct {
 	session.Exit
-	Unjudged string `json:"unjudged,omitempty"` // why the script gave no verdict, by the submission's doing
+	Unjudged string `json:"unjudged,omitempty"` // why the script gave no verdict, if the submission caused that
 }
 
 // Describe implements graph.Task.
 func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
-	if r.Lacks != nil { // no answer of other times is one to what it is now
+	if r.Lacks != nil { // answers of other versions do not apply
 		return r.Lacks
 	}
 	// 3: without artifacts, or with a link out of one, a submission is refused; only the reward
@@ -99,9 +101,7 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 		m.String(fmt.Sprintf("broken if %d", i+1), rule.text())
 	}
 	r.Env.Describe(m)
-	for _, v := range r.Inherited {
-		m.String("value of env "+v.Name, cache.SumBytes([]byte(v.Value)).String())
-	}
+	session.DescribeInherited(m, r.Inherited)
 	return session.WithClass(session.DescribeBackend(ctx, m, r.Identity))
 }
 
@@ -120,17 +120,8 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	if why != "" {
 		return session.Refuse(ctx, w.Store, why)
 	}
-	can := r.Backend.Capabilities()
-	if can.Places == nil {
-		return graph.Outcome{}, errors.New("this backend shows no files at absolute paths; a docker backend does, and a local one with isolation \"full\"")
-	}
-	if err := can.Places(ctx); err != nil {
+	if err := session.RequirePlaces(ctx, r.Backend, r.GPU); err != nil {
 		return graph.Outcome{}, err
-	}
-	if r.GPU && can.GPU != nil {
-		if err := can.GPU(ctx); err != nil {
-			return graph.Outcome{}, err
-		}
 	}
 	plan, err := r.plan(ctx, w)
 	if err != nil {
@@ -155,7 +146,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	return r.blame(ctx, w, plan, t)
 }
 
-// trial is a run of the script, with what it left.
+// trial is a run of the script, with its outputs.
 type trial struct {
 	session.Keeper
 	exit     Exit
@@ -163,8 +154,8 @@ type trial struct {
 	unjudged error // why the verdict is missing
 }
 
-// killed reports whether a signal ended the script. What a solution started can do that once the
-// reward is as it likes.
+// killed reports whether a signal ended the script. A process of the solution could kill it at a moment
+// when the reward is favourable.
 func (t *trial) killed() bool { return t.exit.Signal != "" || t.exit.Code == killedStatus }
 
 // end stores how the script ended.
@@ -174,9 +165,9 @@ func (t *trial) end() (graph.Outcome, error) {
 	return t.Outcome, t.Err
 }
 
-// blame decides whose doing it is that the script gave no verdict with a submission. If it gives
-// one without, the submission kept it from that, and none can choose to have no score. A submission
-// that is right by chance must not have another chance for killing the script, so one end is enough.
+// blame decides who caused a missing verdict. If the script gives a verdict without the submission, the
+// submission prevented it, and must not be able to avoid a score. A submission that is correct by chance
+// must not have another chance by killing the script, so one such end is enough.
 func (r *Run) blame(ctx context.Context, w *graph.Work, plan session.Plan, t trial) (graph.Outcome, error) {
 	w.Note("the script runs without the submission: " + t.unjudged.Error())
 	return session.Run(ctx, w, plan, func(s *session.Session) (graph.Outcome, error) {
@@ -192,7 +183,7 @@ func (r *Run) blame(ctx context.Context, w *graph.Work, plan session.Plan, t tri
 	})
 }
 
-// grade runs the script and keeps what it left.
+// grade runs the script and stores its outputs.
 func (r *Run) grade(ctx context.Context, w *graph.Work, s *session.Session) (trial, error) {
 	t := trial{Keeper: session.Keeper{Ctx: ctx, Store: w.Store}}
 	ran, err := s.Execute(ctx, session.Program{Name: "the verifier", Command: r.command()})
@@ -243,8 +234,8 @@ func (r *Run) judge(t *trial, left scriptFiles, ran *session.Printed) {
 // waits for the script can be killed instead.
 const killedStatus = 128 + 9
 
-// start becomes the script, so that a signal that ends that is seen. Its home is that of its
-// user, unless the environment has one.
+// start is the shell code that execs the script, so that a signal that ends the script is visible. HOME is
+// that of its user, unless the environment sets it.
 const start = `[ -n "${HOME-}" ] || { unset HOME; export HOME=~; }
 chmod +x /tests/test.sh 2>/dev/null
 exec /tests/test.sh`
@@ -255,7 +246,7 @@ func (r *Run) command() backend.Command {
 	}
 }
 
-// plan describes a workspace without a submission.
+// plan returns the description of a workspace without a submission.
 func (r *Run) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
 	p := session.Plan{Backend: r.Backend, Spec: backend.Spec{Name: w.Addr}, Env: r.Env, VerifyInputs: r.VerifyInputs, Keep: r.Keep, Submitted: true}
 	logs, err := cache.BuildTree([]cache.Entry{{Path: path.Base(logsDir), Dir: true}})
@@ -280,10 +271,10 @@ func (r *Run) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
 	return p, nil
 }
 
-// present returns the artifacts that a submission has, by their absolute paths, or why it is refused. An
-// artifact that it lacks is not in place, as if an agent had left none: the script must handle that, unless
-// it would get nothing at all of the submission. A link of an artifact must stay in it: the tree of another
-// path is not where it was made.
+// present returns the artifacts that a submission has, by their absolute paths, or why it is refused.
+// Missing artifacts are not placed, as if an agent had not written them: the script must handle that,
+// unless all are missing. A link in an artifact must stay inside it, since other paths differ from where
+// it was created.
 func (r *Run) present(ctx context.Context, store cache.Store, submission cache.Digest) (all []string, why string, err error) {
 	known, links := map[string]bool{}, map[string]string{}
 	err = cache.WalkTree(ctx, store, submission, func(e cache.Entry) error {

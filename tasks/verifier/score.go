@@ -21,17 +21,17 @@ const From = "verifier"
 // Outputs returns the outputs of a Run that Score reads.
 func Outputs() []string { return []string{OutputExit, OutputTiming, OutputRewards, OutputCTRF} }
 
-// Score is the task that makes a verdict of what a Run left. Its outputs are those of
+// Score is the task that converts the outputs of a Run to a verdict. Its outputs are those of
 // tasks.PutGraded.
 type Score struct {
 	Checkpoint string
-	Reward     string // the number that is the score
+	Reward     string // name of the reward that is the score
 	Policy     verdict.Rule
 }
 
 // Describe implements graph.Task.
 func (s *Score) Describe(_ context.Context, m *graph.Manifest) error {
-	m.Int("recipe", 2) // 2: the stored form has no empty fields
+	m.Int("recipe", 2) // 2: the stored form omits empty fields
 	m.String("checkpoint", s.Checkpoint)
 	m.String("reward", s.Reward)
 	m.String("pass", s.Policy.Text())
@@ -85,11 +85,11 @@ func (s *Score) read(ctx context.Context, w *graph.Work, c *verdict.Checkpoint, 
 		score = value
 	case bool:
 		return Unusable.errorf("%s: %q is a bool and no number", rewardJSON, s.Reward)
-	default: // stored for a reward of another name
+	default: // stored for a reward with another name
 		return Unusable.errorf("%s: %q is not a finite number: %v", rewardJSON, s.Reward, value)
 	}
 	c.Score = verdict.NewScore(score, score)
-	if len(names) > 1 { // the others are shown, and decide nothing
+	if len(names) > 1 { // other rewards are only shown
 		parts := make([]string, len(names))
 		for i, name := range names {
 			parts[i] = fmt.Sprint(name, " ", rewards[name])
@@ -142,7 +142,7 @@ func (s *Score) Refused(ctx context.Context, w *graph.Work, why string) (graph.O
 	return tasks.PutRefused(ctx, w.Store, s.Checkpoint, s.Policy, why)
 }
 
-// ctrf is the part of a report in the Common Test Report Format that is read.
+// ctrf contains the parts of a report in the Common Test Report Format that are read here.
 type ctrf struct {
 	Results struct {
 		Tests []struct {

@@ -7,8 +7,8 @@ import (
 // Level is the rate of false alarms among significant differences.
 const Level = 1 - Confidence
 
-// MinProblems is the least number of differences that an interval is made of. Fewer cannot show
-// anything at Level, either: the smallest p of five problems is 2/32.
+// MinProblems is the minimum number of differences for an interval. Fewer also cannot be significant at
+// Level: the smallest p of five problems is 2/32.
 const MinProblems = 5
 
 // Attempts are the results of one contender at one unit of a problem, such as on one backend.
@@ -20,39 +20,48 @@ type Attempts struct {
 // Unit contains the results of two contenders at the same unit.
 type Unit struct{ A, B Attempts }
 
-// Problem is the units of a problem that two contenders attempted.
+// Problem contains the units of a problem that two contenders attempted.
 type Problem []Unit
 
-// Comparison compares A with B. Their results are compared unit by unit, where both have a verdict, and
-// averaged over the units of a problem, then over problems: a missing verdict, or more attempts, are no
-// advantage. Differences are A's mean less B's, in the unit of the values.
+// Comparison compares A with B. Their results are compared in units where both have a verdict, and
+// averaged over the units of a problem, then over problems, so that missing verdicts or additional
+// attempts are no advantage. Differences are A's mean less B's, in the unit of the values.
 type Comparison struct {
 	Problems            int
+	Clusters            int     // of the problems, if these count instead; else 0
 	A, B                float64 // means over problems
 	Difference          float64
 	Interval            Interval
-	P                   float64 // of a difference as large if A and B were alike; 1 without problems
-	Exact               bool    // P counts all possible signs, and no sample of them
-	Better, Equal, Less int     // problems at which A is better, as good, less good
+	P                   float64 // probability of a difference of at least this size if A and B were equal; 1 without problems
+	Exact               bool    // P counts all possible signs instead of a sample
+	Better, Equal, Less int     // problems at which A is better, equal, worse
 	Single              bool    // each problem has one attempt of both, which is 0 or 1
 	McNemar             float64 // McNemar's exact p of Better and Less, if Single
-	// Missing are the attempts without a verdict. If a unit of both has any, Least and Most bound the
-	// Difference that their verdicts could make; NaN if values have no bounds.
+	// Missing counts the attempts without a verdict. If a shared unit has any, Least and Most bound the
+	// Difference for all possible verdicts; NaN if values have no bounds.
 	Missing     int
 	Least, Most float64
 	// Differences are the differences at each problem, in the order of the problems; 0 if one has no
 	// verdict.
+	// With clusters they are the sums of each.
 	Differences []float64
-	// Detectable is the smallest difference that such problems show in 80 of 100 comparisons; NaN if
-	// unknown, or if none is shown.
+	// Detectable is the smallest difference that would be significant in 80 of 100 comparisons on such
+	// problems; NaN if unknown, or if none would be.
 	Detectable float64
-	Shows      bool // whether any difference could be shown
+	Shows      bool // whether any difference could be significant
 
 	met []float64 // Differences of the problems with a verdict
 }
 
-// Compare compares A with B, whose values are from a scale.
+// Compare compares A with B. Their values must be on the scale.
 func Compare(problems []Problem, scale Scale) Comparison {
+	return CompareClusters(problems, nil, scale)
+}
+
+// CompareClusters compares A with B at problems that belong to clusters, whose indices are in clusters. Signs flip, and
+// resamples are drawn, cluster by cluster. Without clusters each problem counts by itself.
+func CompareClusters(problems []Problem, clusters []int, scale Scale) Comparison {
+	var met []int
 	c := Comparison{P: 1, Detectable: math.NaN(), McNemar: 1, Single: true, Differences: make([]float64, len(problems))}
 	for i, problem := range problems {
 		a, b, single, ok := problem.means()
@@ -66,6 +75,9 @@ func Compare(problems []Problem, scale Scale) Comparison {
 		c.A, c.B = c.A+a, c.B+b
 		c.Differences[i] = a - b
 		c.met = append(c.met, a-b)
+		if clusters != nil {
+			met = append(met, clusters[i])
+		}
 		switch {
 		case a > b:
 			c.Better++
@@ -82,10 +94,13 @@ func Compare(problems []Problem, scale Scale) Comparison {
 		return c
 	}
 	c.A, c.B, c.Difference = c.A/float64(c.Problems), c.B/float64(c.Problems), Mean(c.met)
+	if clusters != nil {
+		c.joinClusters(clusters, met)
+	}
 	c.Interval = MeanInterval(c.met, Scale{})
-	c.P, c.Exact = SignFlip(c.met)
-	if c.Shows = c.Problems >= ProblemsNeeded(1); c.Shows {
-		c.Detectable = Detectable(c.met, studentCritical(c.Problems))
+	c.P, c.Exact = SignFlip(c.Differences)
+	if c.Shows = c.units() >= ProblemsNeeded(1); c.Shows {
+		c.Detectable = Detectable(c.met, studentCritical(c.units()))
 	}
 	if c.Single {
 		c.McNemar = McNemar(c.Better, c.Less)
@@ -93,17 +108,17 @@ func Compare(problems []Problem, scale Scale) Comparison {
 	return c
 }
 
-// Correct makes c a member of a family.
+// Correct sets the results of c as a member of a family.
 func (c *Comparison) Correct(f *Family) {
-	critical, ok := f.Critical(c.Problems)
+	critical, ok := f.Critical(c.units())
 	c.Detectable, c.Shows = math.NaN(), ok
 	if ok {
 		c.Detectable = Detectable(c.met, critical)
 	}
 }
 
-// means returns the means of A and B at the units where both have a verdict, and whether each has one
-// attempt there that is 0 or 1. It returns false without such units.
+// means returns the means of A and B at the units where both have a verdict, and whether each has a single
+// attempt, with the value 0 or 1. It returns false without such units.
 func (p Problem) means() (a, b float64, single, ok bool) {
 	n := 0.0
 	single = len(p) == 1
@@ -121,7 +136,7 @@ func (p Problem) means() (a, b float64, single, ok bool) {
 	}
 	a, b = a/n, b/n
 	if math.Abs(a-b) <= 1e-12*(math.Abs(a)+math.Abs(b)) {
-		b = a // they differ by the order of their parts
+		b = a // they differ only by the order of summation
 	}
 	return a, b, single, true
 }
@@ -134,7 +149,7 @@ func (a *Attempts) binary() bool {
 	return a.Missing == 0 && len(a.Values) == 1 && (a.Values[0] == 0 || a.Values[0] == 1)
 }
 
-// bounds returns the least and the greatest possible difference if each attempt without a verdict had one,
+// bounds returns the minimum and the maximum of the difference if each attempt without a verdict had one,
 // over all units that both attempted; NaN without a scale.
 func bounds(problems []Problem, scale Scale) (least, most float64) {
 	if !scale.bounded() {
@@ -159,7 +174,7 @@ func bounds(problems []Problem, scale Scale) (least, most float64) {
 	return Mean(lows), Mean(highs)
 }
 
-// filled returns the mean if attempts without a verdict were worth so much.
+// filled returns the mean if attempts without a verdict had the given value.
 func (a *Attempts) filled(worth float64) float64 {
 	sum := worth * float64(a.Missing)
 	for _, v := range a.Values {

@@ -12,27 +12,27 @@ import (
 // rate of false alarms in all of them together is at most that of one.
 type Family struct {
 	P []float64 // of each comparison
-	// maxima are the largest statistic of each choice of signs, sorted.
+	// maxima contains the largest statistic of each choice of signs, sorted.
 	maxima []float64
 }
 
-// All signs are tried if that is at most so many sums of one difference; else signs are drawn, fewer
-// of many and large comparisons.
+// All signs are tried if that takes at most mostTried sums of one difference. Otherwise signs are drawn,
+// fewer for many or large comparisons.
 const (
 	mostTried      = 1 << 28
 	mostFlipped    = 1 << 31
 	leastFlips     = 2_000
 	mostFlips      = 10_000
-	familyFraction = 8 // parts of the work that can run at once
+	familyFraction = 8 // parts of the work that can run concurrently
 )
 
-// Correct compares several times at once, like Westfall and Young (1993): rows are comparisons, which have a
-// difference at each of the same problems, 0 if a comparison lacks the problem. If the members of a pair
+// Correct compares several times at once, like Westfall and Young (1993): rows are comparisons, which have
+// a difference at each of the same problems, 0 if a comparison lacks the problem. If the members of a pair
 // were alike, the signs of its differences could as well be the opposite; the signs of all pairs flip
 // together, problem by problem, so that the correlation of comparisons is kept. A comparison's p is how
-// often the largest statistic of it and of all less significant ones is as large as its own. Unlike bounds
-// that add up, it costs little when comparisons resemble each other, and its least value does not grow with
-// their number.
+// often the largest statistic of it and of all less significant ones is as large as its own. Unlike a sum
+// of bounds, it costs little power if comparisons resemble each other, and the smallest possible p does
+// not grow with their number.
 func Correct(rows [][]float64) Family {
 	f := newFlips(rows)
 	parts := make([]flipped, familyFraction)
@@ -66,8 +66,8 @@ func Correct(rows [][]float64) Family {
 	return family
 }
 
-// Critical returns the least t of a comparison of n problems that the family shows at Level, and false if it
-// shows none, for any difference.
+// Critical returns the smallest t of a comparison of n problems that is significant in the family at
+// Level, and false if no t is.
 func (f *Family) Critical(n int) (t float64, ok bool) {
 	if len(f.maxima) == 0 {
 		return 0, false
@@ -82,8 +82,8 @@ func (f *Family) Critical(n int) (t float64, ok bool) {
 	return at * math.Sqrt(float64(n-1)/(float64(n)-at*at)), true
 }
 
-// ProblemsNeeded returns how many problems are enough for so many comparisons to show something, if their
-// difference is clear at each.
+// ProblemsNeeded returns how many problems a number of comparisons need to be significant if the
+// difference is clear at each problem.
 func ProblemsNeeded(comparisons int) int {
 	n := 1
 	for math.Ldexp(float64(comparisons), 1-n) > Level {
@@ -92,10 +92,10 @@ func ProblemsNeeded(comparisons int) int {
 	return n
 }
 
-// flipSlack is the possible difference between statistics in different orders of summation.
+// flipSlack is the maximum rounding difference between statistics with different orders of summation.
 const flipSlack = 1e-9
 
-// flips are comparisons whose signs are flipped.
+// flips counts statistics of comparisons with flipped signs.
 type flips struct {
 	rows  [][]float64 // divided by their norms; the most significant first, none without differences
 	order []int       // the indexes of rows
@@ -104,7 +104,7 @@ type flips struct {
 	exact bool
 }
 
-// flipped counts choices of signs in a part of the work.
+// flipped holds the counts of a part of the work.
 type flipped struct {
 	far    []int // by row, choices of signs in which it or a later row is as far from 0
 	maxima []float64
@@ -156,7 +156,8 @@ func newFlips(rows [][]float64) *flips {
 	return f
 }
 
-// run counts one part of all choices of signs. A choice and its opposite are equally far, so the first sign is held.
+// run counts one part of all choices of signs. A choice and its opposite have the same absolute sum, so
+// the first sign is fixed.
 func (f *flips) run(part int) flipped {
 	out := flipped{far: make([]int, len(f.rows))}
 	if len(f.rows) == 0 {
@@ -189,7 +190,7 @@ func (f *flips) run(part int) flipped {
 	return out
 }
 
-// try counts a part of all choices of signs, each of which differs from the last in one.
+// try counts a part of all choices of signs. Each choice differs from the last in one sign.
 func (f *flips) try(part int, out *flipped) {
 	all := uint64(1) << (f.width - 1)
 	from, to := all*uint64(part)/familyFraction, all*uint64(part+1)/familyFraction

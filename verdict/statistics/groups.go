@@ -22,7 +22,7 @@ func Groups(n int, differ func(a, b int) bool) [][]int {
 	return groups
 }
 
-// split puts a and b into different groups, and leaves out groups that are parts of others.
+// split separates a and b into different groups, and removes groups that are subsets of others.
 func split(groups [][]int, a, b int) [][]int {
 	without := func(group []int, x int) []int {
 		return slices.DeleteFunc(slices.Clone(group), func(y int) bool { return x == y })

@@ -15,10 +15,11 @@ const Confidence = 0.95
 type Interval struct {
 	Low, High float64
 	Known     bool   // false if the sample is insufficient
-	Method    string // how it was made: "wilson", "bca"; "" if it is unknown
+	Method    string // "wilson" or "bca"; "" if the interval is unknown
 }
 
-// Scale bounds the values of a sample, such as 0 and 1 of passes. The zero Scale does not.
+// Scale contains the minimum and maximum of a sample's values, such as 0 and 1 for passes. The zero Scale
+// means no bounds.
 type Scale struct{ Worst, Best float64 }
 
 func (s Scale) bounded() bool { return s.Worst < s.Best }
@@ -28,12 +29,12 @@ func (s Scale) atEnds(sample []float64) bool {
 	return s.bounded() && !slices.ContainsFunc(sample, func(x float64) bool { return x != s.Worst && x != s.Best })
 }
 
-// fewest is the least size of a sample whose bootstrap contains the mean as often as Confidence. Simulations
-// show the coverage of smaller ones.
+// fewest is the minimum size of a sample whose bootstrap interval has the coverage Confidence, according
+// to simulations.
 const fewest = 8
 
-// resamples of a bootstrap: so many, and fewer of large samples, down to a thousand, to bound the numbers
-// that are drawn. seed is the seed of all random numbers.
+// resamples is the number of resamples of a bootstrap. For large samples there are fewer, down to a
+// thousand, to limit the drawn numbers. seed is the seed of all random numbers.
 const (
 	resamples      = 4000
 	leastResamples = 1000
@@ -42,13 +43,13 @@ const (
 )
 
 // MeanInterval returns the interval of the mean of a sample from a scale. If all values are at its ends,
-// such as passes and failures, it is Wilson's score interval (Wilson 1927), which is also meaningful for
-// none of six. For others it is a bootstrap, corrected for bias and skewness (BCa, Efron 1987). The plain
-// bootstrap is too narrow for small samples, since resamples vary by n-1 instead of n, and since it uses the
-// normal instead of Student's distribution; its quantiles are moved outwards accordingly (Hesterberg 2015).
-// For samples that are too small it is Wilson's, which is wider, as no values with a mean vary more than
-// values at the ends. The interval is unknown if the scale has no ends and the sample is small, or all
-// values are equal.
+// such as passes and failures, it is Wilson's score interval (Wilson 1927), which is also meaningful for 0
+// of 6. Otherwise it is a bootstrap interval, corrected for bias and skewness (BCa, Efron 1987). The plain
+// bootstrap is too narrow for small samples, since resamples vary by n-1 instead of n, and since it uses
+// the normal instead of Student's distribution; its quantiles are moved outwards accordingly (Hesterberg
+// 2015). For samples that are too small it is Wilson's, which is wider, since values at the ends have the
+// largest variance for a given mean. The interval is unknown if the scale has no ends and the sample is
+// small, or all values are equal.
 func MeanInterval(sample []float64, scale Scale) Interval {
 	n := len(sample)
 	switch {
@@ -104,7 +105,7 @@ func expanded(n int) float64 {
 // the normal quantile of the lower end of an uncorrected interval.
 func correct(sample, means []float64, z float64) (low, high float64) {
 	estimate := Mean(sample)
-	// Half of the means that equal the estimate count as below it. Counts have many of them.
+	// Half of the means that equal the estimate count as below it, since means of counts are often equal.
 	below, _ := slices.BinarySearch(means, estimate-slack(sample))
 	upTo, _ := slices.BinarySearch(means, estimate+slack(sample))
 	share := float64(below+upTo) / 2 / float64(len(means))
@@ -134,7 +135,7 @@ func quantile(sorted []float64, p float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// slack returns the possible difference between sums of a sample in different orders.
+// slack returns the maximum rounding difference between sums of a sample in different orders.
 func slack(sample []float64) float64 {
 	sum := 0.0
 	for _, x := range sample {
@@ -146,8 +147,8 @@ func slack(sample []float64) float64 {
 // normal returns the distribution function of the standard normal distribution.
 func normal(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 
-// studentQuantile returns the quantile of Student's distribution with so many degrees of freedom, for p of
-// at least one half.
+// studentQuantile returns the quantile of Student's distribution with the given degrees of freedom, for p
+// of at least one half.
 func studentQuantile(p, degrees float64) float64 {
 	x := mathext.InvRegIncBeta(degrees/2, 0.5, 2*(1-p))
 	return math.Sqrt(degrees * (1 - x) / x)

@@ -23,7 +23,7 @@ func Ratings(players int, matches [][]float64) []float64 {
 	return scale(strengths(wins, met, played), played)
 }
 
-// tally counts the wins of each player, and the matches of each two.
+// tally counts the wins of each player, and the matches of each pair.
 func tally(players int, matches [][]float64) (wins []float64, met [][]float64, played []bool) {
 	wins, met = make([]float64, players), make([][]float64, players)
 	for i := range met {
@@ -85,9 +85,9 @@ func count(wins, results []float64, players []int) {
 	}
 }
 
-// strengths returns the maximum of the likelihood, which is concave. Newton's method comes
-// close to it in a few steps; minorization and maximization, which gets nearer with every
-// step wherever it begins, takes thousands alone.
+// strengths returns the maximum of the likelihood, which is concave. A few steps of Newton's method come
+// close to it. Minorization-maximization, which converges from any start, would need thousands of steps
+// alone.
 func strengths(wins []float64, met [][]float64, played []bool) []float64 {
 	const steps, enough = 10_000, 1e-12
 	p := approach(wins, met, played)
@@ -118,7 +118,7 @@ func approach(wins []float64, met [][]float64, played []bool) []float64 {
 	const steps, most, enough = 100, 2.0, 1e-10
 	n := len(wins)
 	theta, gradient, diagonal := make([]float64, n), make([]float64, n), make([]float64, n)
-	weight := make([][]float64, n) // of pairs, in the second derivative
+	weight := make([][]float64, n) // weights of pairs in the second derivative
 	for i := range weight {
 		weight[i] = make([]float64, n)
 	}

@@ -8,9 +8,10 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Up to so many differences that are not 0, all signs are tried, which are 2^19 sums. Above that, signs are
-// drawn: at least so many, and up to the maximum until so many sums were as far from 0, so that a small p is
-// not limited by the number of draws. For very many, the sum is normally distributed.
+// Up to exactUpTo nonzero differences, all signs are tried, which are 2^19 sums. Above that, signs are
+// drawn: at least the minimum, and then up to the maximum until enough sums were as far from 0, so that a
+// small p is not limited by the number of draws. For very many differences, the sum is normally
+// distributed.
 const (
 	exactUpTo  = 20
 	drawnUpTo  = 1000
@@ -20,8 +21,7 @@ const (
 )
 
 // SignFlip returns the two-sided p of differences of pairs: how often their sum is as far from 0 if the
-// members of each pair were exchanged at random, as they could have been if they were alike. It is exact for
-// up to 20 differences that are not 0.
+// members of each pair were exchanged at random. It is exact for up to 20 nonzero differences.
 func SignFlip(differences []float64) (p float64, exact bool) {
 	var sizes []float64
 	sum, squares := 0.0, 0.0
@@ -36,7 +36,7 @@ func SignFlip(differences []float64) (p float64, exact bool) {
 	case len(sizes) == 0:
 		return 1, true
 	case len(sizes) <= exactUpTo:
-		// A sum and its negative are equally far, so the first sign is held.
+		// A sum and its negative have the same absolute value, so the first sign is fixed.
 		n := countFar(sizes[1:], sizes[0], far)
 		return float64(n) / float64(int(1)<<(len(sizes)-1)), true
 	case len(sizes) > drawnUpTo:
@@ -58,7 +58,7 @@ func drawnSum(random *rand.Rand, sizes []float64) (sum float64) {
 	for i := 0; i < len(sizes); i += 64 {
 		signs := random.Uint64()
 		for _, size := range sizes[i:min(i+64, len(sizes))] {
-			// The lowest bit becomes the sign's.
+			// The lowest bit becomes the sign bit.
 			sum += math.Float64frombits(math.Float64bits(size) | signs<<63)
 			signs >>= 1
 		}
@@ -66,7 +66,7 @@ func drawnSum(random *rand.Rand, sizes []float64) (sum float64) {
 	return sum
 }
 
-// countFar returns how many choices of signs make the sum at least so far from 0.
+// countFar returns how many choices of signs give a sum with at least this absolute value.
 func countFar(sizes []float64, sum, far float64) int {
 	if len(sizes) == 0 {
 		if math.Abs(sum) >= far {
@@ -77,8 +77,8 @@ func countFar(sizes []float64, sum, far float64) int {
 	return countFar(sizes[1:], sum+sizes[0], far) + countFar(sizes[1:], sum-sizes[0], far)
 }
 
-// McNemar returns the exact two-sided p of McNemar's test: of the pairs of which only one member succeeded,
-// so many were the first and so many the second.
+// McNemar returns the exact two-sided p of McNemar's test: the arguments count the pairs in which only the
+// first or only the second member succeeded.
 func McNemar(first, second int) float64 {
 	if first == second {
 		return 1
@@ -87,12 +87,12 @@ func McNemar(first, second int) float64 {
 	return min(1, 2*mathext.RegIncBeta(more, less+1, 0.5))
 }
 
-// power is the rate at which a difference of Detectable is shown.
+// power is the rate at which a difference of size Detectable is significant.
 const power = 0.8
 
-// Detectable returns the smallest mean that as many differences with the same variance would show in 80 of
-// 100 comparisons, if a comparison is significant whose t is at least critical. It returns NaN if there are
-// fewer than MinProblems, or all are equal.
+// Detectable returns the smallest mean that would be significant in 80 of 100 comparisons with as many
+// differences of the same variance, if comparisons with t of at least critical are significant. It returns
+// NaN if there are fewer than MinProblems differences, or all are equal.
 func Detectable(differences []float64, critical float64) float64 {
 	n := float64(len(differences))
 	if len(differences) < MinProblems || slices.Min(differences) == slices.Max(differences) {
@@ -101,5 +101,6 @@ func Detectable(differences []float64, critical float64) float64 {
 	return (critical + studentQuantile(power, n-1)) * deviation(differences) / math.Sqrt(n)
 }
 
-// studentCritical returns the least t of a single comparison of n differences that shows them at Level.
+// studentCritical returns the smallest t of a single comparison of n differences that is significant at
+// Level.
 func studentCritical(n int) float64 { return studentQuantile(1-Level/2, float64(n-1)) }

@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// Summary of a sample. Mean, Min and Max are 0 when N is.
+// Summary summarizes a sample. Mean, Min and Max are 0 if N is 0.
 type Summary struct {
 	N              int
 	Mean, Min, Max float64
@@ -28,8 +28,8 @@ func Summarize(sample []float64) Summary {
 // Spread is the five-number summary of a sample.
 type Spread struct{ Min, Low, Median, High, Max float64 }
 
-// SpreadOf returns the least and the greatest of a sample and its quartiles, between two values in
-// proportion (Hyndman and Fan's seventh definition). It is zero for an empty sample.
+// SpreadOf returns the minimum, maximum and quartiles of a sample, interpolated linearly (Hyndman and
+// Fan's definition 7). It is zero for an empty sample.
 func SpreadOf(sample []float64) Spread {
 	switch len(sample) {
 	case 0:
@@ -41,7 +41,7 @@ func SpreadOf(sample []float64) Spread {
 	return Spread{sorted[0], quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75), sorted[len(sorted)-1]}
 }
 
-// Finite reports whether a number can be a part of a sample.
+// Finite reports whether a number is finite, so that samples can contain it.
 func Finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // BestOf returns the expected maximum of k different elements of a sample drawn at random: the unbiased
@@ -74,18 +74,18 @@ func bestOf(sample []float64, k int) float64 {
 	return sum
 }
 
-// Estimate is a figure and the interval that it is in.
+// Estimate is a figure with its confidence interval.
 type Estimate struct {
 	Value float64
-	Known bool // whether Value is
+	Known bool // whether Value is known
 	Interval
 	Units int // problems with enough attempts
-	Short int // problems without
+	Short int // problems without enough attempts
 }
 
-// MeanBestOf returns the mean over problems of BestOf, where a problem has the attempts at each of its units, such
-// as a backend. Units of less than k attempts are left out, and problems without others counted.
-// The interval is over problems; of a single unit and k = 1, over its attempts.
+// MeanBestOf returns the mean over problems of BestOf, where a problem has the attempts at each of its
+// units, such as a backend. Units with fewer than k attempts are omitted, and problems without other units
+// are counted. The interval is over problems or, for a single unit and k = 1, over its attempts.
 func MeanBestOf(problems [][][]float64, k int, scale Scale) Estimate {
 	var e Estimate
 	var values, attempts []float64

@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// order is read by the process that takes over.
+// order is the message to the process that takes over.
 type order struct {
 	Level Level
 	View  View
-	Path  string // of the program; "" has the view made and nothing started
+	Path  string // of the program; "" creates the view without starting a program
 	Dir   string
 	// Foreground gives the program the caller's terminal and makes its process group the
 	// foreground group. Otherwise the program gets a session without a terminal.
@@ -25,17 +25,17 @@ type order struct {
 // name replaces the file name of the process that takes over.
 const name = "fevalgraph-isolated"
 
-// The files of that process beside its standard ones.
+// File descriptors of that process, besides the standard ones.
 const (
-	orderFile  = 3 // it reads its order there; the end of it is that of the caller
-	statusFile = 4 // it writes there what becomes of the program
+	orderFile  = 3 // it reads its order here; the end of file means that the caller has ended
+	statusFile = 4 // it reports here how the program starts and ends
 )
 
-// itself is the file of this program, which may since have been replaced or removed.
+// itself is the file of the running program, even if the file was replaced or removed since.
 const itself = "/proc/self/exe"
 
-// Program is an open file of a program that imports this package, which takes over in place of this one: a small
-// one starts sooner. A nil Program is this program.
+// Program is an open file of a program that imports this package and takes over instead of this program: a
+// small program starts faster. A nil Program is this program.
 type Program struct{ file *os.File }
 
 // OpenProgram opens the file of a program of the same build as this one. It may be replaced or removed later.
@@ -45,7 +45,7 @@ func OpenProgram(path string) (*Program, error) {
 		return nil, err
 	}
 	defer file.Close()
-	// The started process replaces its first files before it finds the program by the number.
+	// The started process replaces its first files before it looks up the program by descriptor.
 	const first = statusFile + 1
 	fd, err := unix.FcntlInt(file.Fd(), unix.F_DUPFD_CLOEXEC, first)
 	if err != nil {
@@ -61,7 +61,8 @@ func (p *Program) path() string {
 	return fmt.Sprintf("/proc/self/fd/%d", p.file.Fd())
 }
 
-// Process is an isolated program to the caller. It is used by one goroutine at a time, except for Stopped.
+// Process is the caller's handle of an isolated program. It must be used by one goroutine at a time,
+// except for Stopped.
 type Process struct {
 	level  Level
 	order  []byte
@@ -70,8 +71,8 @@ type Process struct {
 	status *status
 }
 
-// Command changes cmd, which has a Path, so that it starts the program isolated; by takes over first. After it was
-// started, or could not be, the caller calls Begin, and then End.
+// Command changes cmd, which must have a Path, to start the program isolated; by takes over first. After a
+// start, even a failed one, the caller must call Begin and then End.
 func Command(cmd *exec.Cmd, by *Program, level Level, view View) (*Process, error) {
 	attr := syscall.SysProcAttr{}
 	if cmd.SysProcAttr != nil {
@@ -90,8 +91,8 @@ func Command(cmd *exec.Cmd, by *Program, level Level, view View) (*Process, erro
 		return nil, errors.Join(err, told.Close(), tell.Close())
 	}
 	if level == Full {
-		// The program gets its session from this process. Another one would cost a group of the
-		// scheduler, which waits for its turn on a busy machine.
+		// The program gets its session from this process. Another session would be another group of the scheduler,
+		// which must wait for its turn on a busy machine.
 		attr.Setsid, attr.Setpgid = false, true
 		separate(&attr, view.PrivateNetwork)
 	}
@@ -103,8 +104,8 @@ func Command(cmd *exec.Cmd, by *Program, level Level, view View) (*Process, erro
 	return p, nil
 }
 
-// separate gives a process separate namespaces. A user other than root needs a user namespace for that, in
-// which no other user exists.
+// separate configures separate namespaces for a process. Users other than root need a user namespace for
+// that, in which no other user exists.
 func separate(attr *syscall.SysProcAttr, network bool) {
 	attr.Cloneflags |= unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC
 	if network {
@@ -119,7 +120,7 @@ func separate(attr *syscall.SysProcAttr, network bool) {
 	attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_CHOWN}
 }
 
-// Begin lets the program begin, if its process was started.
+// Begin starts the program, if its process was started.
 func (p *Process) Begin(started bool) error {
 	for _, f := range p.theirs {
 		f.Close()
@@ -133,16 +134,16 @@ func (p *Process) Begin(started bool) error {
 	return nil
 }
 
-// Attends reports whether the process that was started is another one than the program,
-// which it waits for. It is false for a nil p.
+// Attends reports whether the started process is not the program itself, but waits for it. It returns
+// false for a nil p.
 func (p *Process) Attends() bool { return p != nil && p.level == Full }
 
-// Stopped reports whether a signal has stopped the program. It is not called after End.
+// Stopped reports whether a signal has stopped the program. It must not be called after End.
 func (p *Process) Stopped() bool { return p.status.stopped() }
 
-// End is called once, when the process has ended or was never started. It returns how the program ended. ok
-// is false if that was not reported: at level Partial the process that took over became the program itself,
-// and at level Full it was killed. An error means that the program was not started.
+// End returns how the program ended. It must be called once, when the process has ended or was never
+// started. ok is false if no report arrived: at level Partial, the process that took over becomes the
+// program itself; at level Full, it was killed. An error means that the program was not started.
 func (p *Process) End() (ended syscall.WaitStatus, ok bool, err error) {
 	p.tell.Close()
 	defer p.status.file.Close()

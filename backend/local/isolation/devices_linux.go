@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mountProc shows the processes of this namespace, and nothing of the machine to change:
-// some of it asks for no capability but for root's number.
+// mountProc mounts a /proc with the processes of this namespace. Settings of the machine
+// are read-only: for some of them, the kernel checks only for user 0, and no capability.
 func mountProc() error {
 	if err := os.Mkdir("/proc", 0o755); err != nil {
 		return err
@@ -29,7 +29,7 @@ func mountProc() error {
 	return nil
 }
 
-// devices lists the devices that every program can use.
+// devices lists the devices that all programs can use.
 var devices = []string{"null", "zero", "full", "random", "urandom"}
 
 // graphics are patterns of the devices of graphics cards.

@@ -19,14 +19,14 @@ import (
 
 func init() {
 	if len(os.Args) > 0 && os.Args[0] == name {
-		syscall.Exit(takeOver()) // at once: nothing here waits for the end
+		syscall.Exit(takeOver()) // return without waiting for other goroutines
 	}
 }
 
-// takeOver runs a process that Command describes. Its environment, standard files and further arguments are
-// those of the program.
+// takeOver runs the process that Command started. Its environment, standard files and further arguments
+// are those of the program.
 func takeOver() int {
-	runtime.LockOSThread() // capabilities are a thread's
+	runtime.LockOSThread() // capabilities belong to threads
 	told, status := os.NewFile(orderFile, "order"), os.NewFile(statusFile, "status")
 	fail := func(f failure, err error) int {
 		errors.As(err, &f.Errno)
@@ -38,13 +38,13 @@ func takeOver() int {
 		_, _ = status.Write(append([]byte{saidFailed}, content...))
 		return 1
 	}
-	// What this process inherited by accident is not the program's, either.
+	// The program must not inherit files that this process inherited by accident.
 	if err := unix.CloseRange(orderFile, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fail(failure{}, fmt.Errorf("closing files: %w", err))
 	}
 	var o order
 	decoder := json.NewDecoder(told)
-	decoder.DisallowUnknownFields() // a program of another build would isolate less than it was asked to
+	decoder.DisallowUnknownFields() // a program of another build could isolate less than requested
 	if err := decoder.Decode(&o); err != nil {
 		return fail(failure{}, fmt.Errorf("reading the order: %w", err))
 	}
@@ -82,7 +82,7 @@ func takeOver() int {
 	}
 	go func() {
 		_, _ = io.Copy(io.Discard, told)
-		syscall.Exit(1) // the caller has ended, and so does everything here
+		syscall.Exit(1) // the caller has ended, so end everything here
 	}()
 	go forward(signals, pid)
 	return attend(pid, status)
@@ -116,8 +116,8 @@ func (o *order) isolate() error {
 			return fmt.Errorf("forbidding to be traced: %w", err)
 		}
 	}
-	// Parts of the kernel look for keys without being asked. This fails where a user has as many
-	// keyrings as the kernel allows, or the kernel has none; the program cannot ask for any then, either.
+	// Parts of the kernel look up keys implicitly. This fails if a user has the maximum number of keyrings, or
+	// if the kernel has none; then the program cannot request keys, either.
 	_, _ = unix.KeyctlInt(unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0)
 	if err := renounce(); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (o *order) isolate() error {
 	return nil
 }
 
-// renounce gives up all capabilities for what this thread starts, for good.
+// renounce permanently drops all capabilities for processes that this thread starts.
 func renounce() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("giving up new privileges: %w", err)
@@ -141,10 +141,10 @@ func renounce() error {
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return fmt.Errorf("giving up capabilities: %w", err)
 	}
-	// The kernel knows no capability from the first on that it cannot look up.
+	// The first capability that the kernel cannot look up is the end of the list.
 	for capability := uintptr(0); unix.Prctl(unix.PR_CAPBSET_READ, capability, 0, 0, 0) == nil; capability++ {
 		err := unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0)
-		if err != nil && (os.Geteuid() == 0 || !errors.Is(err, unix.EPERM)) { // else nothing that this user starts gets one
+		if err != nil && (os.Geteuid() == 0 || !errors.Is(err, unix.EPERM)) { // otherwise, programs of this user get none anyway
 			return fmt.Errorf("giving up capability %d: %w", capability, err)
 		}
 	}
@@ -156,9 +156,9 @@ func renounce() error {
 	return nil
 }
 
-// handled lists the signals that end a Go program which does not handle them, so that no signal of the
-// program ends this process, and the signals that are passed on. Handling all 64 would take longer than
-// mounting what the program sees.
+// handled lists the signals that would otherwise end a Go program, so that no signal of the program ends
+// this process, and the signals that are passed on. Handling all 64 would take longer than mounting what
+// the program sees.
 var handled = []os.Signal{
 	unix.SIGHUP, unix.SIGINT, unix.SIGTERM,
 	unix.SIGQUIT, unix.SIGILL, unix.SIGTRAP, unix.SIGABRT, unix.SIGSTKFLT, unix.SIGSYS,
@@ -166,8 +166,8 @@ var handled = []os.Signal{
 	unix.SIGCONT,
 }
 
-// forward passes on the signals by which the caller ends a program. The program could
-// send them itself, too.
+// forward passes on the signals with which the caller ends a program. The program itself could send them,
+// too.
 func forward(signals <-chan os.Signal, pid int) {
 	for s := range signals {
 		if s == unix.SIGTERM || s == unix.SIGCONT {
@@ -176,8 +176,7 @@ func forward(signals <-chan os.Signal, pid int) {
 	}
 }
 
-// attend reaps whatever ends in the namespace, says what becomes of the program, and
-// returns when that has ended.
+// attend reaps all processes of the namespace, reports how the program ends, and returns then.
 func attend(pid int, status io.Writer) int {
 	for {
 		var ws syscall.WaitStatus
@@ -197,7 +196,7 @@ func attend(pid int, status io.Writer) int {
 	}
 }
 
-// ended returns the status of a program that ended.
+// ended encodes the status of a program that ended.
 func ended(ws syscall.WaitStatus) []byte {
 	return binary.NativeEndian.AppendUint32([]byte{saidEnded}, uint32(ws))
 }

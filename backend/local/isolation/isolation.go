@@ -1,11 +1,11 @@
 // Package isolation starts a program so that it sees and reaches little of the machine.
 //
-// At level Full the program runs in separate namespaces: it sees the files that a View lists, no process but
-// those it starts itself, and no abstract socket of others where the kernel has scopes, and it has no
-// capabilities. Everything it started ends with it, or with the process that called for it. At level
-// Partial, for machines that refuse namespaces, Landlock restricts it to the same files, and protects the
-// memory and, with Linux 6.12, blocks signals, of processes that it did not start. At both levels it lacks
-// the system calls of package seccomp.
+// At level Full the program runs in separate namespaces: it sees the files that a View lists, only
+// processes that it starts itself and, if the kernel supports scopes, no abstract sockets of others, and
+// it has no capabilities. All processes that it started end with it, or with the process that requested
+// it. At level Partial, for machines that refuse namespaces, Landlock restricts it to the same files,
+// protects the memory of processes that it did not start and, from Linux 6.12 on, blocks signals to them.
+// At both levels, the system calls that package seccomp lists are denied.
 //
 // A program and its children have one user and are in one Landlock domain. A process that its children must
 // not reach, by /proc/PID/mem or otherwise, has to start them in a nested domain. The filter allows the
@@ -25,7 +25,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// Level describes how much a program is kept from.
+// Level is the degree of isolation of a program.
 type Level string
 
 // The levels, from the most to the least.
@@ -41,41 +41,40 @@ func Levels() []string { return []string{string(Full), string(Partial), string(N
 // View lists what a program sees of this machine's files. All paths are absolute and clean, and those of
 // this machine go through no symbolic link.
 type View struct {
-	// ReadOnly are files and directories that it sees, where they exist, but cannot change.
+	// ReadOnly are files and directories that the program sees, if they exist, but cannot change.
 	ReadOnly []Place
-	// Hidden are files and directories that are empty for it where they lie below one of
-	// ReadOnly. With Partial they are as that is.
+	// Hidden are files and directories below one of ReadOnly that appear empty. At level Partial, they are
+	// visible like the rest of it.
 	Hidden []string
-	// Writable are directories that are the program's own, and visible regardless of Hidden.
+	// Writable are directories that the program can change, visible regardless of Hidden.
 	Writable []string
-	// Places are files and directories that are the program's own, too, where it sees them. They
-	// take Full.
+	// Places are files and directories that the program can change and sees at other paths. They require level
+	// Full.
 	Places []Place
-	// Overlays are directories that it can change without an effect for other processes. With Partial they
-	// are Writable.
+	// Overlays are directories that the program can change without an effect on other processes. At level
+	// Partial, they are Writable.
 	Overlays []Overlay
-	// Temp is one of the directories below Writable, and appears as /tmp and /var/tmp. With Partial these
-	// two are out of reach.
+	// Temp is one of the directories below Writable, and appears as /tmp and /var/tmp. At level Partial, these
+	// two are inaccessible.
 	Temp string
-	// PrivateNetwork gives a private network, with a loopback alone. It takes Full.
+	// PrivateNetwork gives the program a private network with only a loopback. It requires level Full.
 	PrivateNetwork bool
 }
 
-// Place is a file or directory of this machine, and where a program sees it. With Partial
-// it sees it where it is.
+// Place maps a file or directory of this machine to the path where a program sees it. At level Partial,
+// the program sees it at its original path.
 type Place struct{ Source, Target string }
 
 // Overlay is a directory of which a program has a private copy.
 type Overlay struct {
-	Lower  string // what it shows at first
-	Target string // where
-	// Changes is a directory that keeps what is changed, for later programs with the same
-	// overlay. Without one it is forgotten.
+	Lower  string // initial content
+	Target string // path of the copy
+	// Changes is a directory that keeps changes for later programs with the same overlay. "" discards changes.
 	Changes string
 }
 
-// WhenNotBusy starts a program. A program that was just written can be busy for a moment in which another
-// thread or process, about to start something else, still has the file open, so ETXTBSY is tried again.
+// WhenNotBusy starts a program. It retries after ETXTBSY: a program that was just written can be busy for
+// a moment, while another thread or process that is about to start a program still has the file open.
 func WhenNotBusy(start func() error) error {
 	busy := func(err error) bool { return errors.Is(err, syscall.ETXTBSY) }
 	return retry.Patience{For: 2 * time.Second, Pause: time.Millisecond, Longest: time.Second}.Do(context.Background(), busy, start)

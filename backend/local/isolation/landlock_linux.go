@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// restrict keeps this thread, and what it starts or becomes, to the files of the view, which stay at their paths. terminal
-// allows the terminal of its session. Others are the caller's: Landlock cannot tell a
-// pseudo terminal that the program opens from one of another process. private allows /dev/shm, which
+// restrict keeps this thread, and what it starts or becomes, to the files of the view, which stay at their
+// paths. terminal allows the terminal of its session. Other terminals are denied, since Landlock cannot
+// distinguish pseudo terminals of the program from those of other processes. private allows /dev/shm, which
 // other programs of the machine would share if ownMemory had not replaced it.
 func (v *View) restrict(terminal, private bool) error {
 	version, err := landlocked()
@@ -51,8 +51,8 @@ func (v *View) restrict(terminal, private bool) error {
 // sharedMemory names the directory in which programs share memory by names, as Python's multiprocessing does.
 const sharedMemory = "/dev/shm"
 
-// ownMemory gives this process a private /dev/shm and private IPC, and reports whether it did. It
-// does not if the machine refuses these namespaces, or if the mount would hide a place of the view.
+// ownMemory gives this process a private /dev/shm and private IPC, and reports whether it did. It returns
+// false if the machine refuses these namespaces, or if the mount would hide a path of the view.
 func (v *View) ownMemory() (bool, error) {
 	for _, m := range v.mounts() {
 		if strings.HasPrefix(m.source+"/", sharedMemory+"/") {
@@ -60,7 +60,7 @@ func (v *View) ownMemory() (bool, error) {
 		}
 	}
 	if err := unix.Unshare(unix.CLONE_NEWNS | unix.CLONE_NEWIPC); err != nil {
-		return false, nil // as for every user but root
+		return false, nil // as for all users except root
 	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return false, fmt.Errorf("keeping mounts private: %w", err)
@@ -71,8 +71,8 @@ func (v *View) ownMemory() (bool, error) {
 	return true, nil
 }
 
-// scope keeps this thread, and all that it starts, from abstract sockets of other programs. It
-// does nothing where the kernel cannot do that; see Scoped.
+// scope denies this thread, and processes that it starts, the abstract sockets of other programs. It does
+// nothing if the kernel does not support that; see Scoped.
 func scope() error {
 	if !Scoped() {
 		return nil
@@ -88,15 +88,14 @@ func scope() error {
 // scopesSince is the first version of Landlock with scopes.
 const scopesSince = 6
 
-// Scoped reports whether the kernel can keep programs from abstract sockets and, at level Partial,
-// from signalling other processes, as Linux does from 6.12 on.
+// Scoped reports whether the kernel can deny programs abstract sockets and, at level Partial, signals to
+// other processes, as Linux can from 6.12 on.
 func Scoped() bool {
 	version, err := landlocked()
 	return err == nil && version >= scopesSince
 }
 
-// landlocked returns the version of the kernel's Landlock, or an error if it has none, or has it
-// turned off.
+// landlocked returns the version of the kernel's Landlock, or an error if it is missing or disabled.
 func landlocked() (version int, err error) {
 	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {

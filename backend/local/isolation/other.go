@@ -32,5 +32,5 @@ func (p *Process) Attends() bool { return false }
 // Stopped returns false.
 func (p *Process) Stopped() bool { return false }
 
-// End knows of no program.
+// End returns that no program was reported.
 func (p *Process) End() (ended syscall.WaitStatus, ok bool, err error) { return ended, false, nil }

@@ -7,8 +7,8 @@ import (
 	"os/exec"
 )
 
-// Try makes a view as Command would and starts nothing in it. An error says why this
-// machine does not allow that.
+// Try creates a view as Command would, without starting a program in it. The error
+// explains why this machine does not allow that.
 func Try(by *Program, level Level, view View) error {
 	if level == None {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What is said of a program: a byte, and what belongs to it.
+// Reports about a program: a byte, and its data.
 const (
 	saidStopped   = 's'
 	saidContinued = 'c'
@@ -20,22 +20,23 @@ const (
 	saidFailed    = 'f' // and a failure in JSON: it was not started
 )
 
-// failure is why a program was not started.
+// failure is the reason why a program was not started.
 type failure struct {
 	Text  string
-	Errno syscall.Errno // 0 means none
-	// Program reports that everything was ready and the program itself is to blame.
+	Errno syscall.Errno // 0 means unknown
+	// Program reports that the isolation was ready, and that the program itself
+	// could not be started.
 	Program bool
 }
 
-// status is the reading end of what is said.
+// status reads the reports about a program.
 type status struct {
 	mu   sync.Mutex
 	file *os.File
 	said []byte
 }
 
-// read takes in what was said, without waiting for more.
+// read reads the available reports without waiting for more.
 func (s *status) read() {
 	conn, err := s.file.SyscallConn()
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// outside contains the machine's files while a view is made.
+// outside is the path of the machine's files while a view is created.
 const outside = "/.outside"
 
-// enter replaces the files of this process, and of all that it starts, by the view. The process must have a
+// enter replaces the files that this process and its children see by the view. The process must have a
 // separate mount namespace. terminal shows /dev/tty as well.
 func (v *View) enter(terminal bool) error {
-	const stage = "/tmp" // any directory that there is
+	const stage = "/tmp" // any existing directory
 	for _, step := range []struct {
 		what string
 		do   func() error
@@ -43,7 +43,7 @@ func (v *View) enter(terminal bool) error {
 	return nil
 }
 
-// mountKind describes what is mounted. Of two at one place the later kind wins.
+// mountKind is the kind of a mount. If two mounts have the same target, the later kind wins.
 type mountKind int
 
 const (
@@ -58,11 +58,11 @@ type mount struct {
 	kind   mountKind
 	source string // on this machine
 	target string
-	// changes is that of an Overlay.
+	// changes is the Changes of an Overlay.
 	changes string
 }
 
-// mounts returns the mounts of the view, parents first, without mounts that change nothing.
+// mounts returns the mounts of the view, parents first, without redundant ones.
 func (v *View) mounts() []mount {
 	var all []mount
 	for _, path := range v.Hidden {
@@ -92,14 +92,14 @@ func (v *View) mounts() []mount {
 			continue
 		}
 		if above, ok := lastAbove(shown, m.target); ok && m.kind == readOnly && above.kind == readOnly && above.source == above.target {
-			continue // it can be seen there, or through a link
+			continue // it is visible there, or through a link
 		}
 		shown = append(shown, m)
 	}
 	return shown
 }
 
-// lastAbove returns the closest of mounts that target is below.
+// lastAbove returns the innermost of the mounts that contain target.
 func lastAbove(mounts []mount, target string) (mount, bool) {
 	for _, m := range slices.Backward(mounts) {
 		if strings.HasPrefix(target, m.target+"/") {
@@ -139,7 +139,7 @@ func (m mount) mount(number int) error {
 	return bind(source, m.target, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_RDONLY)
 }
 
-// hide makes a directory or a file empty, if it can be seen.
+// hide makes a directory or a file appear empty, if it is visible.
 func hide(target string) error {
 	info, err := os.Lstat(target)
 	switch {
@@ -151,7 +151,7 @@ func hide(target string) error {
 	return bind(outside+os.DevNull, target, unix.MOUNT_ATTR_RDONLY)
 }
 
-// bind shows a file or directory, with all that is mounted below it.
+// bind shows a file or directory with all mounts below it.
 func bind(source, target string, set uint64) error {
 	info, err := os.Stat(source)
 	if err != nil {
@@ -166,7 +166,7 @@ func bind(source, target string, set uint64) error {
 	return attributes(target, unix.AT_RECURSIVE, set)
 }
 
-// place makes something to mount on.
+// place creates a mount point.
 func place(target string, dir bool) error {
 	if dir {
 		return os.MkdirAll(target, 0o755)
@@ -192,8 +192,8 @@ func mountEmpty(target, options string) error {
 	return unix.Mount("tmpfs", target, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options)
 }
 
-// overlay shows a private copy of lower, whose changes are kept in a directory of this
-// machine or, where its file system cannot do that or none is named, in memory.
+// overlay shows a private copy of lower. Changes are kept in a directory of this machine or, if none is
+// named or its file system does not support that, in memory.
 func overlay(lower, target, changes string, number int) error {
 	if err := os.MkdirAll(target, 0o755); err != nil {
 		return err

@@ -1,10 +1,11 @@
-// Package parcel carries directories from one machine to another: everything in a workspace that a command
-// left and the next command can see. A tree of the Remote Execution API cannot hold that: modes, times, hard
-// links, FIFOs, names that are not text, paths that are longer than a system call takes.
+// Package parcel carries directories from one machine to another: everything in a workspace that the next
+// command can see. A tree of the Remote Execution API cannot represent all of it: modes, times, hard
+// links, FIFOs, names that are not text, paths that are too long for a system call.
 //
-// A parcel is an Index, which lists what is there, and pieces: blobs of bounded size, as a server can refuse
-// large ones, which contain file after file. A file whose content the other machine has, in an earlier piece
-// or in an input, is packed as a reference. So only changes travel.
+// A parcel consists of an Index, which lists the files, and pieces, which contain one file after another.
+// The size of pieces is limited, since a server can refuse large blobs. If the other machine has the
+// content of a file, in an earlier piece or in an input, the file is packed as a reference, so only
+// changes are transferred.
 //
 // It does not send pieces, and never follows a symbolic link. A damaged index or piece is an error; nothing
 // outside of the directory is written.
@@ -17,10 +18,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/frozen"
 )
 
-// PieceSize is the size of a piece, in bytes, but for the last one.
+// PieceSize is the size in bytes of all pieces but the last.
 const PieceSize = 4 << 20
 
-// small is the size of files, in bytes, that share pieces with others: a caller that reads
+// small is the maximum size in bytes of files that share pieces with others, so that a caller that reads
 // one of them fetches little else.
 const small = 256 << 10
 
@@ -34,19 +35,20 @@ const (
 	Symlink
 	FIFO
 	HardLink // to Target, an earlier entry
-	Socket   // at which nothing listens any more
+	Socket   // at which no process listens any more
 )
 
 // Entry is a file of a parcel.
 type Entry struct {
 	Path   string // slash-separated, relative; any bytes
 	Kind   Kind
-	Mode   uint32 // permissions, with the set-uid, set-gid and sticky bits of the system
+	Mode   uint32 // permissions and set-uid, set-gid and sticky bits, encoded as by the system
 	Time   int64  // of the last change, in nanoseconds since 1970
 	Target string // of a Symlink, or of a HardLink
 	Digest cache.Digest
-	// Piece is the piece in which the content begins, at At; it continues in the pieces that follow. -1
-	// means that the content is not part of the parcel: the other machine has it by its digest.
+	// Piece is the number of the piece in which the content begins, at offset At; it continues in the next
+	// pieces. -1 means that the parcel does not contain it, because the other machine has content with this
+	// digest.
 	Piece int
 	At    int64
 }
@@ -55,7 +57,7 @@ type Entry struct {
 type Index struct {
 	Entries []Entry
 	Pieces  []cache.Digest
-	// Omitted counts the bytes of files, and the entries, that were too much to be carried.
+	// OmittedBytes and Omitted count the bytes and entries beyond the limits.
 	OmittedBytes   int64
 	OmittedEntries int
 }
@@ -63,7 +65,7 @@ type Index struct {
 // Encode returns the index as bytes, which Decode reads.
 func (x *Index) Encode() ([]byte, error) { return frozen.Append(nil, x) }
 
-// Decode reads an index. An error is one of the machine that wrote it.
+// Decode reads an index. An error means that the machine that wrote it failed.
 func Decode(text []byte) (*Index, error) {
 	x := &Index{}
 	if err := frozen.Decode(string(text), x); err != nil {
@@ -82,15 +84,15 @@ func (x *Index) Find(path string) *Entry {
 	return nil
 }
 
-// Options say what of directories is packed.
+// Options selects the content to pack.
 type Options struct {
 	Parts []string // names of the directories, below the packed directory
 	// Before is the parcel that was unpacked there; nil means none.
 	Before *Index
-	// Known reports whether the other machine has a content by its digest.
-	// KnownSize reports whether any of these has a size.
+	// Known reports whether the other machine has the content with a digest, and KnownSize whether it has any
+	// content of a size.
 	Known     func(cache.Digest) bool
 	KnownSize func(int64) bool
-	// Limit bounds the bytes of all unknown files together; files beyond it are omitted. 0 means no limit.
+	// Limit limits the total bytes of unknown files; files beyond it are omitted. 0 means no limit.
 	Limit int64
 }

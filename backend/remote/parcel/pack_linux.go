@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// maxDepth bounds how deep directories lie in each other: each takes a descriptor.
+	// maxDepth limits the depth of nested directories, since each level takes a descriptor.
 	maxDepth = 1000
-	// maxEntries bounds how many files there are. An entry takes some hundred bytes.
+	// maxEntries limits the number of files. An entry takes some hundred bytes.
 	maxEntries = 2_000_000
-	// modes are the bits of a mode that are carried.
+	// modes are the packed bits of a mode.
 	modes = 0o7777
 )
 
@@ -28,7 +28,7 @@ type packer struct {
 	o      Options
 	x      *Index
 	pieces *Pieces
-	first  int // number of the first piece that is written
+	first  int // number of the first written piece
 	where  map[cache.Digest]place
 	linked map[inode]string
 	size   int64
@@ -42,9 +42,9 @@ type place struct {
 
 type inode struct{ device, number uint64 }
 
-// Pack packs directories below root. Contents that the other machine lacks are written to
-// pieces, which Pack closes. Modes of directories and files change so that they can be read:
-// nothing can use them afterwards.
+// Pack packs directories below root. It writes content that the other machine lacks to pieces, and closes
+// them. It changes modes of directories and files to be able to read them, so they are unusable
+// afterwards.
 func Pack(root *os.Root, pieces *Pieces, o Options) (*Index, error) {
 	p := &packer{o: o, x: &Index{}, pieces: pieces, where: map[cache.Digest]place{}, linked: map[inode]string{}, buffer: make([]byte, 64<<10)}
 	if o.Before != nil {
@@ -73,7 +73,7 @@ func Pack(root *os.Root, pieces *Pieces, o Options) (*Index, error) {
 	return p.x, err
 }
 
-// entry packs what is called name in the directory at.
+// entry packs the file name in the directory at.
 func (p *packer) entry(at *os.Root, name, full string, info fs.FileInfo, depth int) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -144,7 +144,7 @@ func (p *packer) directory(at *os.Root, name, full string, info fs.FileInfo, dep
 	return nil
 }
 
-// file packs a regular file, or notes where its content is.
+// file packs a regular file, or a reference to its content.
 func (p *packer) file(at *os.Root, name string, info fs.FileInfo, stat *syscall.Stat_t, e *Entry) (carried bool, err error) {
 	if stat.Nlink > 1 {
 		id := inode{uint64(stat.Dev), uint64(stat.Ino)}
@@ -208,7 +208,7 @@ func (p *packer) omit(size int64) (carried bool, err error) {
 	return false, nil
 }
 
-// Restore unpacks a parcel into root, in which its directories can exist if they are empty.
+// Restore unpacks a parcel into root, which can contain its directories if they are empty.
 func Restore(root *os.Root, x *Index, from Source) error {
 	buffer := make([]byte, 64<<10)
 	for i := range x.Entries {
@@ -220,7 +220,7 @@ func Restore(root *os.Root, x *Index, from Source) error {
 			return fmt.Errorf("unpacking %q: %w", e.Path, err)
 		}
 	}
-	// What is below a directory changes its time, and its mode may forbid that.
+	// Unpacking into a directory changes its time, and its mode may forbid that.
 	for _, e := range slices.Backward(x.Entries) {
 		if e.Kind == Directory {
 			if err := finish(root, &e); err != nil {

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// Pack packs nothing on this system: actions run on others.
+// Pack returns an error: actions run on other systems.
 func Pack(*os.Root, *Pieces, Options) (*Index, error) { return nil, errors.ErrUnsupported }
 
-// Restore unpacks nothing on this system.
+// Restore returns an error: actions run on other systems.
 func Restore(*os.Root, *Index, Source) error { return errors.ErrUnsupported }

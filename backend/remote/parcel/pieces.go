@@ -12,14 +12,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Pieces writes a stream as files of a directory, each of at most PieceSize bytes and called
-// by its place in the stream: "0", "1" and so on. It is used by one goroutine at a time.
+// Pieces writes a stream to files of at most PieceSize bytes in a directory, named by their
+// position: "0", "1" and so on. It must be used by one goroutine at a time.
 type Pieces struct {
 	dir  string
 	done []cache.Digest
 	file *os.File // nil between pieces
 	sum  hash.Hash
-	size int64 // of the piece that is being written
+	size int64 // of the current piece
 }
 
 // NewPieces returns an empty stream. The directory is made with the first byte.
@@ -68,7 +68,7 @@ func (p *Pieces) end() error {
 	return err
 }
 
-// cut ends the piece that is being written.
+// cut ends the current piece.
 func (p *Pieces) cut() error {
 	if p.file == nil {
 		return nil
@@ -90,16 +90,16 @@ func (p *Pieces) Close() ([]cache.Digest, error) {
 	return p.done, err
 }
 
-// Source has pieces, and contents by their digests. Its readers can be read from any offset.
+// Source provides pieces, and content by digest. Its readers can start at any offset.
 type Source interface {
 	// Piece opens a piece.
 	Piece(d cache.Digest) (io.ReadCloser, error)
-	// Content opens what is in no piece.
+	// Content opens content that is in no piece.
 	Content(d cache.Digest) (io.ReadCloser, error)
 }
 
-// Open returns the content of a file of the parcel. Its bytes are verified while they are
-// read: the reader fails at the end of content that is another.
+// Open returns the content of a file of the parcel. The content is verified while it is
+// read: at the end of other content, the reader returns an error.
 func (x *Index) Open(e *Entry, from Source) (io.ReadCloser, error) {
 	if e.Kind != File {
 		return nil, fmt.Errorf("%q is not a file of the parcel", e.Path)
@@ -110,11 +110,11 @@ func (x *Index) Open(e *Entry, from Source) (io.ReadCloser, error) {
 	return &content{x: x, from: from, piece: e.Piece, skip: e.At, left: e.Digest.Size, want: e.Digest, sum: sha256.New()}, nil
 }
 
-// content reads a file out of pieces.
+// content reads a file from pieces.
 type content struct {
 	x     *Index
 	from  Source
-	piece int // the next to be opened
+	piece int // number of the next piece
 	skip  int64
 	left  int64
 	open  io.ReadCloser
@@ -145,7 +145,7 @@ func (c *content) Read(p []byte) (int, error) {
 	}
 }
 
-// next opens the piece that comes next, where the file goes on.
+// next opens the next piece, in which the file continues.
 func (c *content) next() (err error) {
 	if c.piece >= len(c.x.Pieces) {
 		return io.ErrUnexpectedEOF

@@ -24,7 +24,8 @@ func sum(r io.Reader, buffer []byte) (cache.Digest, error) {
 	return d, err
 }
 
-// validBytes reports whether a path, which can be no text, leads to below where it starts.
+// validBytes reports whether a path stays below its start. The path need not be valid
+// text.
 func validBytes(name string) bool {
 	for element := range strings.SplitSeq(name, "/") {
 		if element == "" || element == "." || element == ".." || strings.Contains(element, "\x00") {
@@ -34,7 +35,7 @@ func validBytes(name string) bool {
 	return true
 }
 
-// makeNode makes a FIFO or a socket.
+// makeNode creates a FIFO or a socket.
 func makeNode(root *os.Root, name string, kind Kind) error {
 	dir, err := root.Open(path.Dir(name))
 	if err != nil {
@@ -48,8 +49,8 @@ func makeNode(root *os.Root, name string, kind Kind) error {
 	return unix.Mknodat(int(dir.Fd()), path.Base(name), mode|0o600, 0)
 }
 
-// finish gives an entry its mode and its time. An earlier entry of the parcel is never a
-// symbolic link where a later one is something else.
+// finish sets the mode and time of an entry. No two entries of a parcel share a path, so
+// the entry cannot be a symbolic link that an earlier one created.
 func finish(root *os.Root, e *Entry) error {
 	at := time.Unix(0, e.Time)
 	if err := root.Chtimes(e.Path, at, at); err != nil {

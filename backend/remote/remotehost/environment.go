@@ -16,22 +16,22 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
-// Environments are next to workspaces, each below a separate name, and are made once on a machine: actions
-// that need the same one find it there. Commands are isolated, so that they can read but not change it.
+// Environments are next to workspaces, each under a separate name, and are created once per machine: other
+// actions reuse them. Commands are isolated, so that they can read but not change it.
 
 const (
-	// whole is the file that an environment has once all of it is there.
+	// whole is the name of the file that marks a complete environment.
 	whole = "whole"
 	// content is the directory of its content.
 	content = "content"
-	// lockSuffix is the suffix of a file next to an environment, so that one action makes it.
+	// lockSuffix is the suffix of the lock file next to an environment, so that only one action creates it.
 	lockSuffix = ".lock"
 )
 
 // place returns the directory of the environment of an ID.
 func (h *host) place(id string) string { return filepath.Join(h.base, environmentsDir, id) }
 
-// prepare runs a command that makes an environment.
+// prepare runs a command that creates an environment.
 func (h *host) prepare(ctx context.Context, task *wire.Session, result *wire.Result) (err error) {
 	place := h.place(task.Prepare)
 	if err := os.MkdirAll(filepath.Join(place, content), 0o755); err != nil {
@@ -55,7 +55,7 @@ func (h *host) prepare(ctx context.Context, task *wire.Session, result *wire.Res
 	return h.leave(root, parcel.Options{Parts: []string{content}}, result)
 }
 
-// environment returns where commands find the environments that they need.
+// environment returns the path of the environment that commands need.
 func (h *host) environment(s *wire.Snapshot) (string, error) {
 	if s == nil {
 		return filepath.Join(h.base, environmentsDir, "none"), nil
@@ -73,7 +73,7 @@ func (h *host) environment(s *wire.Snapshot) (string, error) {
 		return "", err
 	}
 	defer lock.Close()
-	if _, err := os.Stat(filepath.Join(place, whole)); err == nil { // another action made it meanwhile
+	if _, err := os.Stat(filepath.Join(place, whole)); err == nil { // another action created it meanwhile
 		return filepath.Join(place, content), nil
 	}
 	if err := h.unpack(place, s); err != nil {
@@ -83,7 +83,7 @@ func (h *host) environment(s *wire.Snapshot) (string, error) {
 }
 
 func (h *host) unpack(place string, s *wire.Snapshot) error {
-	if err := workspace.Remove(place); err != nil { // half of one
+	if err := workspace.Remove(place); err != nil { // an incomplete environment
 		return err
 	}
 	name, err := h.store.file(wire.SnapshotFile, s.Index)

@@ -24,8 +24,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/proof"
 )
 
-// Run does the task in an input root, dir, and leaves its result there. An error is the machine's, and
-// leaves no result.
+// Run executes the task in an input root, dir, and writes its result there. An error means that the
+// machine failed; no result is written.
 func Run(ctx context.Context, dir string) error {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err == nil {
@@ -54,11 +54,11 @@ func Run(ctx context.Context, dir string) error {
 // host is the machine, for one task.
 type host struct {
 	dir      string // the input root
-	base     string // what this user has on the machine
+	base     string // directory of this user on the machine
 	task     *wire.Task
 	store    *inputs
 	registry *backend.Registry
-	known    map[string]facts.Fact // what this machine answered to the run before
+	known    map[string]facts.Fact // answers of this machine to earlier actions of the run
 	ends     []func() error
 }
 
@@ -101,7 +101,7 @@ func do(ctx context.Context, dir string, task *wire.Task, result *wire.Result) (
 	return nil
 }
 
-// reap ends and removes what actions left that were killed.
+// reap ends and removes the sessions of killed actions.
 func (h *host) reap(ctx context.Context) error {
 	reapers := map[string]func(context.Context, backend.Entry) error{local.Kind: local.Reap, gojudge.Kind: gojudge.Reap}
 	_, err := backend.Reap(ctx, filepath.Join(h.base, sessionsDir), reapers)
@@ -116,14 +116,15 @@ func (h *host) backend(session string) *local.Backend {
 		o.Isolation = level.Text
 	}
 	made := local.New(h.store, local.Options{
-		Tried: tried, Python: o.Python, Versions: o.Versions, Path: o.Path, Env: []string{"PATH=" + o.Path, "HOME=" + filepath.Join(h.base, homeDir)}, Scratch: h.base, Registry: h.registry,
-		Isolation: o.Isolation, Hidden: []string{h.dir}, Session: session,
+		Confinement: local.Confinement{Tried: tried, Isolation: o.Isolation, Hidden: []string{h.dir}},
+		Probes:      local.Probes{Python: o.Python, Versions: o.Versions, Path: o.Path, Env: []string{"PATH=" + o.Path, "HOME=" + filepath.Join(h.base, homeDir)}},
+		Lifecycle:   local.Lifecycle{Scratch: h.base, Registry: h.registry, Session: session},
 	})
 	h.ends = append(h.ends, func() error { return made.Close(context.Background()) })
 	return made
 }
 
-// sandbox returns go-judge, if the action brought it, or nil.
+// sandbox returns a go-judge sandbox, or nil if the action does not contain go-judge.
 func (h *host) sandbox() backend.Sandbox {
 	program := filepath.Join(h.dir, wire.JudgeFile)
 	if _, err := os.Stat(program); err != nil {
@@ -134,8 +135,8 @@ func (h *host) sandbox() backend.Sandbox {
 	return gojudge.New(server, gojudge.Options{Versions: h.task.Host.JudgeVersions})
 }
 
-// answer queries the machine for everything that the task requests and expects. Answers to an earlier action
-// of the same run are not looked up again.
+// answer queries the machine for everything that the task requests and expects. It reuses the answers of
+// earlier actions of the same run.
 func (h *host) answer(ctx context.Context) (answers, different map[string]facts.Fact, err error) {
 	questions := slices.Sorted(maps.Keys(h.task.Expect))
 	for _, what := range h.task.Ask {
@@ -198,7 +199,7 @@ func (h *host) answer(ctx context.Context) (answers, different map[string]facts.
 	return answers, different, nil
 }
 
-// plain returns a fact as it is read from JSON.
+// plain returns a fact in the form that decoding JSON returns.
 func plain(f facts.Fact) facts.Fact {
 	if len(f.Identity) == 0 {
 		f.Identity = nil

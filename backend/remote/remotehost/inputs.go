@@ -16,11 +16,11 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// inputs are the files of an input root as a store. What is put there stays in memory.
+// inputs is a store of the files in an input root. Added content stays in memory.
 type inputs struct {
 	*cache.Memory
 	dir   string
-	paths map[cache.Digest]string // of files whose content was compared
+	paths map[cache.Digest]string // of verified files
 }
 
 func newInputs(dir string) *inputs {
@@ -43,7 +43,7 @@ func (s *inputs) Has(ctx context.Context, d cache.Digest) (bool, error) {
 	return s.Memory.Has(ctx, d)
 }
 
-// hasSize reports whether any content has a size.
+// hasSize reports whether any content has the given size.
 func (s *inputs) hasSize(size int64) bool {
 	for d := range s.paths {
 		if d.Size == size {
@@ -58,12 +58,12 @@ func (s *inputs) Content(d cache.Digest) (io.ReadCloser, error) {
 	return s.Open(context.Background(), d)
 }
 
-// Piece implements parcel.Source. What is read from pieces is compared there.
+// Piece implements parcel.Source. Content from pieces is verified by the reader.
 func (s *inputs) Piece(d cache.Digest) (io.ReadCloser, error) {
 	return os.Open(filepath.Join(s.dir, wire.PiecesDir, d.Hex()))
 }
 
-// add makes the trees and contents of inputs known.
+// add adds the trees and contents of inputs.
 func (s *inputs) add(ctx context.Context, all []wire.Input) error {
 	for i, in := range all {
 		if in.Tree.IsZero() {
@@ -79,7 +79,7 @@ func (s *inputs) add(ctx context.Context, all []wire.Input) error {
 	return nil
 }
 
-// errChanged reports that a worker did not give an action what it was to give.
+// errChanged means that a file of the input root does not have the expected content.
 var errChanged = errors.New("the worker's files changed after they were sent: something wrote to its cache; have the engine run actions as a different user")
 
 func (s *inputs) addTree(ctx context.Context, want cache.Digest, dir string) error {
@@ -132,7 +132,7 @@ func (s *inputs) addFile(path string, buffer []byte) (d cache.Digest, err error)
 	return d, err
 }
 
-// file makes a file known that has to have a digest, and returns its path.
+// file verifies that a file has a digest, adds it, and returns its path.
 func (s *inputs) file(name string, want cache.Digest) (string, error) {
 	path := filepath.Join(s.dir, filepath.FromSlash(name))
 	if known, ok := s.paths[want]; ok && known == path {
@@ -148,8 +148,8 @@ func (s *inputs) file(name string, want cache.Digest) (string, error) {
 	return path, nil
 }
 
-// capture takes what a command prints. What is more than fits into a Result is written to
-// pieces.
+// capture stores the output of a command. Output that does not fit into a Result is
+// written to pieces.
 type capture struct {
 	small  bytes.Buffer
 	pieces interface {

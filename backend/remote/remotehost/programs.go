@@ -11,7 +11,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// programs runs programs in a sandbox. What they leave is part of the result, or files.
+// programs runs programs in a sandbox. Their outputs are part of the result, or files.
 func (h *host) programs(ctx context.Context, result *wire.Result) error {
 	sandbox := h.sandbox()
 	if sandbox == nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/retry"
 )
 
-// step does one step of a session.
+// step executes a step of a session.
 func (h *host) step(ctx context.Context, task *wire.Session, result *wire.Result) (err error) {
 	if err := h.store.add(ctx, task.Inputs); err != nil {
 		return err
@@ -66,11 +66,11 @@ func (h *host) step(ctx context.Context, task *wire.Session, result *wire.Result
 	return h.leave(root, parcel.Options{Parts: wire.Carried, Before: before, Known: h.knows, KnownSize: h.store.hasSize, Limit: task.Limit}, result)
 }
 
-// turn limits how long an action waits for another that an engine gave up, and that has yet to end on this
-// machine: both use the same directory.
+// turn limits how long an action waits for the end of an abandoned action on this machine that uses the
+// same directory.
 const turn = time.Minute
 
-// open makes the session's directory.
+// open creates the session's directory.
 func (h *host) open(ctx context.Context, task *wire.Session) (backend.Session, error) {
 	b := h.backend(task.ID)
 	var s backend.Session
@@ -96,7 +96,7 @@ func (h *host) knows(d cache.Digest) bool {
 	return known && err == nil
 }
 
-// exec runs a command by do, and keeps what it prints.
+// exec runs a command with do, and stores its output.
 func (h *host) exec(cmd backend.Command, apart bool, result *wire.Result, do func(backend.Command) (backend.Exit, error)) (err error) {
 	var notes bytes.Buffer
 	output := &capture{pieces: parcel.NewPieces(filepath.Join(h.dir, wire.OutputDir))}
@@ -115,7 +115,7 @@ func (h *host) exec(cmd backend.Command, apart bool, result *wire.Result, do fun
 	return errors.Join(err, errErr)
 }
 
-// leave packs what goes on.
+// leave packs the state for the next action.
 func (h *host) leave(root *os.Root, o parcel.Options, result *wire.Result) error {
 	index, err := parcel.Pack(root, parcel.NewPieces(filepath.Join(h.dir, wire.LeftDir)), o)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
-// unused is the time after which files that were made for many actions are removed if none has used them.
+// unused is the time without use after which files that actions share are removed.
 const unused = 7 * 24 * time.Hour
 
-// tidy removes what was not needed for long: environments, answers to earlier runs, and what
-// trials of isolation left that were killed. The first action of a run on a machine does it.
-// What cannot be removed now is, the next time.
+// tidy removes files that were not used for a long time: environments, answers to earlier runs, and
+// leftovers of killed isolation tests. The first action of a run on a machine calls it. Files that cannot
+// be removed now are retried next time.
 func (h *host) tidy() {
 	before := time.Now().Add(-unused)
 	for _, e := range h.entries(environmentsDir) {
@@ -26,7 +26,7 @@ func (h *host) tidy() {
 			if os.Remove(mark) == nil {
 				_ = workspace.Remove(dir)
 			}
-		case err != nil && age(e).Before(before): // half of one, or a lock of none
+		case err != nil && age(e).Before(before): // an incomplete environment, or a lock without one
 			_ = workspace.Remove(filepath.Join(h.base, environmentsDir, e.Name()))
 		}
 	}

@@ -14,33 +14,33 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// Protocol is the version of what a client and the program in an action say to each other.
-// They are the same program as a rule, since a client brings its own.
+// Protocol is the version of the messages between a client and the program in an action. Both are usually
+// the same program, since a client sends its own.
 const Protocol = 1
 
-// Command is the word by which the program is started in an action.
+// Command is the subcommand that starts the program in an action.
 const Command = "action"
 
-// What is in the input root of an action, relative to it. Files that are named by digests
-// are called by their hash in hexadecimal digits.
+// Paths in the input root of an action. Files that are named by digest have the hexadecimal hash as their
+// name.
 const (
 	ProgramFile  = "fevalgraph"
 	TaskFile     = "task"   // a Task in JSON
 	StateFile    = "state"  // the parcel.Index of Task.Session, frozen
 	JudgeFile    = "judge"  // go-judge
 	SnapshotFile = "base"   // the parcel.Index of Task.Snapshot, frozen
-	InputsDir    = "inputs" // trees, called by their place in Task.Inputs
+	InputsDir    = "inputs" // trees, named by their index in Task.Inputs
 	PiecesDir    = "pieces" // pieces of parcels, by digest
 	FilesDir     = "files"  // files of programs, by digest
 )
 
-// What an action leaves, relative to its root.
+// Outputs of an action, relative to its root.
 const (
 	ResultFile = "result" // a Result in JSON
-	IndexFile  = "index"  // the parcel.Index that goes on, frozen, unless Result.Index has it
-	OutputDir  = "output" // pieces of what the command printed, unless Result.Output has it
-	ErrorsDir  = "errors" // likewise
-	LeftDir    = "left"   // new pieces of the parcel, or what programs left, by place
+	IndexFile  = "index"  // the parcel.Index for the next action, frozen, unless Result.Index has it
+	OutputDir  = "output" // pieces of the command's output, unless Result.Output has it
+	ErrorsDir  = "errors" // as OutputDir, for Result.Errors
+	LeftDir    = "left"   // new pieces of the parcel, or outputs of programs, by index
 )
 
 // OutputPaths are the files of an action that the engine keeps.
@@ -49,13 +49,13 @@ var OutputPaths = []string{ErrorsDir, IndexFile, LeftDir, OutputDir, ResultFile}
 // Inline is the size, in bytes, up to which content is part of a Result; larger content is in files.
 const Inline = 64 << 10
 
-// Task tells the program in an action what to do: identify the machine, and then do the one task that is set
-// after Host.
+// Task is the request to the program in an action: identify the machine, and then do the one task that is
+// set after Host.
 type Task struct {
 	Protocol int  `json:"protocol"`
 	Host     Host `json:"host"`
-	// Ask are the questions to be answered. Expect are answers that the machine has to give:
-	// if it gives another one it does nothing.
+	// Ask lists questions to answer. Expect lists required answers: if the machine has other answers, it does
+	// nothing.
 	Ask    []string              `json:"ask,omitempty"`
 	Expect map[string]facts.Fact `json:"expect,omitempty"`
 
@@ -63,26 +63,26 @@ type Task struct {
 	Programs []backend.Program `json:"programs,omitempty"`
 }
 
-// Host describes how the program makes a backend of the machine.
+// Host configures the backend that the program creates for the machine.
 type Host struct {
-	// Scratch is a directory of the machine, which is there: workspaces are below it, in one
-	// for each user.
+	// Scratch is an existing directory of the machine. Workspaces are created below it, in a directory for
+	// each user.
 	Scratch string `json:"scratch"`
-	// Path is the PATH in which tools are found, and programs of commands without a PATH.
+	// Path is the PATH for tools, and for commands without a PATH.
 	Path      string   `json:"path"`
 	Python    string   `json:"python,omitempty"`
 	Versions  []string `json:"versions,omitempty"`
 	Isolation string   `json:"isolation,omitempty"`
 	// JudgeVersions are commands that run in go-judge for the sandbox's identity.
 	JudgeVersions []string `json:"judge_versions,omitempty"`
-	// Run tells runs apart: what a machine has answered to one it need not look up again.
+	// Run identifies the run: a machine caches its answers for a run.
 	Run string `json:"run"`
 }
 
-// Session is a step of a session: its directory is restored, inputs are placed, and a command can run.
+// Session is a step of a session: restore its directory, place inputs and, optionally, run a command.
 type Session struct {
 	ID string `json:"id"` // names the directory
-	// State reports that there is a StateFile.
+	// State reports that a StateFile exists.
 	State    bool      `json:"state,omitempty"`
 	Snapshot *Snapshot `json:"snapshot,omitempty"`
 	Inputs   []Input   `json:"inputs,omitempty"`
@@ -91,10 +91,10 @@ type Session struct {
 	// Exec is the command, without its writers; nil means none.
 	Exec  *backend.Command `json:"exec,omitempty"`
 	Apart bool             `json:"apart,omitempty"` // Exec has a writer for stderr
-	// Prepare makes the command fetch what others need, and names the directory in which it does so. The
-	// next parcel contains what it leaves there.
+	// Prepare names the directory for files that the command fetches for others; "" if it fetches none. The
+	// resulting parcel contains this directory.
 	Prepare string `json:"prepare,omitempty"`
-	Limit   int64  `json:"limit"` // of what goes on, in bytes
+	Limit   int64  `json:"limit"` // of the resulting parcel, in bytes
 }
 
 // Snapshot is a directory that a command prepared.
@@ -103,7 +103,7 @@ type Snapshot struct {
 	Index cache.Digest `json:"index"`
 }
 
-// Input is a backend.Input. If it was placed before, it only has content that the state refers to.
+// Input is a backend.Input. If it was already placed, it only provides content that the state refers to.
 type Input struct {
 	backend.Input
 	Placed bool `json:"placed,omitempty"`
@@ -115,7 +115,7 @@ type Result struct {
 	// Host names the machine, for users.
 	Host  string                `json:"host"`
 	Facts map[string]facts.Fact `json:"facts,omitempty"`
-	// Different are the answers that were not the expected ones: nothing else was done then.
+	// Different contains answers that differ from the expected ones. If there are any, nothing else was done.
 	Different map[string]facts.Fact `json:"different,omitempty"`
 	Failure   *worker.Failure       `json:"failure,omitempty"`
 
@@ -127,40 +127,40 @@ type Result struct {
 	Errors       []byte         `json:"errors,omitempty"`
 	OutputPieces []cache.Digest `json:"output_pieces,omitempty"`
 	ErrorsPieces []cache.Digest `json:"errors_pieces,omitempty"`
-	// Index is the parcel that goes on, frozen, or IndexAt where it is.
+	// Index is the resulting parcel, frozen, or IndexAt is its location.
 	Index   []byte        `json:"index,omitempty"`
 	IndexAt *cache.Digest `json:"index_at,omitempty"`
 
-	// Added is the only new piece of the parcel, if it is small; it is a file, too.
+	// Added is the only new piece of the parcel, if it is small; it is also a file.
 	Added []byte `json:"added,omitempty"`
 
 	Endings []backend.Ending `json:"endings,omitempty"`
-	// Blobs are contents of Endings that are small; the others are files.
+	// Blobs contains small outputs in Endings; the others are files.
 	Blobs [][]byte `json:"blobs,omitempty"`
 }
 
-// Encode returns a Task or a Result as it is sent.
+// Encode encodes a Task or a Result.
 func Encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // only plain data is sent
+		panic(err) // plain data always encodes
 	}
 	return b
 }
 
-// Carried are the parts of a session that one command leaves to the next.
+// Carried lists the parts of a session that one command leaves for the next.
 var Carried = []string{"home", "tmp", Work}
 
 // Work is the part of a session that is its workspace.
 const Work = "work"
 
-// Questions to machines besides the common ones.
+// Questions to machines, besides those of package facts.
 const (
-	Place = "place" // where they have workspaces
-	GPU   = "gpu"   // why commands see none; "" if they do
+	Place = "place" // directory of workspaces
+	GPU   = "gpu"   // why commands see no GPU; "" if they see one
 )
 
-// FilesOf yields the contents that programs need, each once.
+// FilesOf yields the distinct contents that programs need.
 func FilesOf(programs []backend.Program) iter.Seq[cache.Digest] {
 	seen := map[cache.Digest]bool{{}: true}
 	return func(yield func(cache.Digest) bool) {
@@ -179,7 +179,7 @@ func FilesOf(programs []backend.Program) iter.Seq[cache.Digest] {
 	}
 }
 
-// LeftBy returns the contents that programs left, each once.
+// LeftBy returns the distinct outputs of programs.
 func LeftBy(endings []backend.Ending) (all []cache.Digest) {
 	add := func(d cache.Digest) {
 		if !d.IsZero() && !slices.Contains(all, d) {

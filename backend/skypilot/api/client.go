@@ -2,9 +2,9 @@
 // queries them, and ends them. It is not a backend: it decides nothing about names,
 // retries or deadlines.
 //
-// The server accepts most calls at once, as requests with an id, and carries them out
-// whether or not the client stays. Launch hands that id out; other calls wait for their
-// result. No call has a limit of time but that of its context.
+// The server accepts most calls immediately, as requests with an id, and executes them even if the client
+// disconnects. Launch returns the id; other calls wait for their result. Only contexts limit the duration
+// of calls.
 package api
 
 import (
@@ -21,15 +21,15 @@ import (
 )
 
 const (
-	// version is of SkyPilot, and apiVersion of the API, that this client was
-	// written for. The server refuses clients that are too old for it.
+	// The versions of SkyPilot and its API for which this client was written. The server refuses clients that
+	// are too old.
 	version, apiVersion = "0.14.1", "62"
-	// maxAnswer is of an answer in bytes. That of a launch repeats its task.
+	// maxAnswer limits the size of an answer in bytes. The answer of a launch repeats its task.
 	maxAnswer = 64 << 20
 )
 
-// User is on whose behalf requests are made. A server keeps clusters of users apart by
-// ID; a server with a login decides by Token and ignores the others.
+// User is the user of requests. A server separates the clusters of users by ID; a server with a login
+// decides by Token and ignores the others.
 type User struct {
 	ID    string // eight hexadecimal digits; becomes part of names in a cloud
 	Name  string
@@ -43,8 +43,8 @@ type Client struct {
 	http *http.Client
 }
 
-// New returns a client of the server at the URL base. With a nil hc, neither a proxy nor a limit of time
-// intervenes. With an hc that has a Timeout, launches are given up after it.
+// New returns a client of the server at the URL base. A nil hc means no proxy and no timeout. A Timeout of
+// hc would end long launches.
 func New(base string, user User, hc *http.Client) *Client {
 	own := http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}
 	if hc != nil {
@@ -89,10 +89,10 @@ type answer struct {
 	Error  string `json:"error"`        // JSON
 }
 
-// Wait waits until the request with that id has ended, and returns its result as JSON. A request that failed
-// or was cancelled is an *Error. Several calls can wait for a request, including clients that did not
-// make it; ending ctx does not cancel it. A server on this machine forgets all requests when it starts,
-// and ends them when it stops, but keeps what they have made: that is KindEnded.
+// Wait waits until the request with that id has ended, and returns its result as JSON. A request that
+// failed or was cancelled is an *Error. Several calls can wait for a request, including clients that did
+// not make it; ending ctx does not cancel it. A server on this machine drops all requests when it starts,
+// and ends them when it stops, but keeps their effects: that is KindEnded.
 func (c *Client) Wait(ctx context.Context, request string) (json.RawMessage, error) {
 	body, err := c.get(ctx, "/api/get?request_id="+url.QueryEscape(request))
 	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusNotFound && strings.HasPrefix(e.Message, "Request ") {
@@ -165,7 +165,7 @@ func (c *Client) get(ctx context.Context, path string) ([]byte, error) {
 	return read(resp)
 }
 
-// send returns the response if it is a success; its body is the caller's to close.
+// send returns a successful response. The caller must close its body.
 func (c *Client) send(ctx context.Context, method, path string, body map[string]any) (*http.Response, error) {
 	var data io.Reader
 	if body != nil {

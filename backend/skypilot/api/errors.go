@@ -27,7 +27,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("SkyPilot: %s: %s", e.Type, e.Message)
 }
 
-// Kind classifies an error for the caller.
+// Kind is the class of an error.
 type Kind int
 
 const (
@@ -37,10 +37,10 @@ const (
 	KindSetup         // the machines are there and could not be prepared
 	KindAuth          // a login or a cloud's credentials are missing or refused
 	KindInvalid       // no server would ever accept the request
-	KindEnded         // the request was cancelled, or the server restarted; what it made so far is there
+	KindEnded         // the request was cancelled, or the server restarted; its effects so far remain
 )
 
-// kinds is by the name of an exception, regardless of its message.
+// kinds maps names of exceptions, regardless of their messages.
 var kinds = map[string]Kind{
 	"ResourcesUnavailableError":         KindCapacity,
 	"KubeAPIUnreachableError":           KindCapacity,
@@ -99,13 +99,13 @@ func KindOf(err error) Kind {
 	return kind
 }
 
-// NoSuchCluster reports whether err means that the server knows no cluster of that name.
+// NoSuchCluster reports whether err means that the server has no cluster of that name.
 func NoSuchCluster(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Type == "ClusterDoesNotExist"
 }
 
-// unreachableError is that no answer came. The request can have been made.
+// unreachableError means that no answer arrived. The server may have received the request.
 type unreachableError struct{ err error }
 
 func (e *unreachableError) Error() string {
@@ -118,7 +118,7 @@ func (e *unreachableError) Error() string {
 }
 func (e *unreachableError) Unwrap() error { return e.err }
 
-// unreachable returns the error of an exchange that broke off, unless the caller ended it.
+// unreachable returns the error of a broken exchange, or the cause if the caller ended it.
 func unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
@@ -144,8 +144,8 @@ func loginError(status int) error {
 // colors are the escape sequences of terminals.
 var colors = lazyregexp.New("\x1b\\[[0-9;]*m")
 
-// decodeError reads an error's body: {"detail": text, a list of what is wrong with the
-// request, or a request that failed}.
+// decodeError reads an error's body: {"detail": text, a list of errors in the request, or a failed
+// request}.
 func decodeError(status int, body []byte) error {
 	if status == http.StatusUnauthorized {
 		return loginError(status)
@@ -168,7 +168,7 @@ func decodeError(status int, body []byte) error {
 	if json.Unmarshal(envelope.Detail, &text) == nil && text != "" {
 		message = text
 	}
-	// What is refused is repeated there, and can be long.
+	// The refused content is repeated there, and can be long.
 	if len(message) > 1000 {
 		message = message[:1000] + "..."
 	}

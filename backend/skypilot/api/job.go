@@ -21,7 +21,7 @@ const (
 	JobSucceeded    JobState = "SUCCEEDED"
 	JobFailed       JobState = "FAILED"
 	JobFailedSetup  JobState = "FAILED_SETUP"
-	JobFailedDriver JobState = "FAILED_DRIVER" // SkyPilot's program on the node ended
+	JobFailedDriver JobState = "FAILED_DRIVER" // SkyPilot's process on the node ended
 	JobCancelled    JobState = "CANCELLED"
 )
 
@@ -76,11 +76,11 @@ func (c *Client) Logs(ctx context.Context, w io.Writer, cluster string, job, tai
 	return nil
 }
 
-// ofJob is before each line that a job prints: "(setup pid=7) ", "(name, pid=7) ".
+// ofJob matches the prefix of each line that a job prints: "(setup pid=7) ", "(name, pid=7) ".
 var ofJob = lazyregexp.New(`^\([^()]*\bpid=[0-9]+\) ?`)
 
-// Said returns the output of a job's own commands in a log: without SkyPilot's lines, prefixes and colors. A
-// log of SkyPilot's lines alone is returned whole.
+// Said returns the output of a job's own commands in a log, without SkyPilot's lines, prefixes and colors.
+// If a log contains only lines of SkyPilot, it is returned unchanged.
 func Said(log string) string {
 	var own, all []string
 	for line := range strings.Lines(colors().ReplaceAllString(log, "")) {
@@ -96,7 +96,7 @@ func Said(log string) string {
 	return strings.TrimSpace(strings.Join(own, "\n"))
 }
 
-// reader remembers its error, which io.Copy does not tell from the writer's.
+// reader stores its error, which io.Copy does not distinguish from the writer's.
 type reader struct {
 	io.Reader
 	err error

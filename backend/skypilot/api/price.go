@@ -25,11 +25,11 @@ type Offer struct {
 	Region       string // of the lowest price
 }
 
-// Offers returns what clouds offer with count accelerators of that name, the lowest
-// price first and unknown ones last; no clouds are all that are enabled. The server has
-// no such list of machines without accelerators.
+// Offers returns what clouds offer with count accelerators of that name, the lowest price first and
+// unknown ones last; an empty list of clouds means all enabled ones. The server has no such list for
+// machines without accelerators.
 func (c *Client) Offers(ctx context.Context, accelerator string, count int, clouds ...string) ([]Offer, error) {
-	// The server takes the name for a regular expression.
+	// The server treats the name as a regular expression.
 	body := map[string]any{"gpus_only": false, "name_filter": regexp.QuoteMeta(accelerator), "quantity_filter": count,
 		"require_price": false, "case_sensitive": false}
 	if len(clouds) > 0 {

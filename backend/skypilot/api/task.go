@@ -7,7 +7,8 @@ import (
 	"unicode"
 )
 
-// Task describes a cluster, and what it runs. SkyPilot decides about empty fields.
+// Task describes a cluster and its commands. For empty fields, SkyPilot uses its
+// defaults.
 type Task struct {
 	Name      string            `json:"name,omitempty"`
 	Resources Resources         `json:"resources"`
@@ -20,8 +21,8 @@ type Task struct {
 // Resources are the requirements of each node of a cluster.
 type Resources struct {
 	Infra        string    `json:"infra,omitempty"`        // cloud/region/zone, such as "slurm/tests" or "aws"
-	CPUs         string    `json:"cpus,omitempty"`         // a number; "4+" is at least 4
-	Memory       string    `json:"memory,omitempty"`       // GiB; "16+" is at least 16
+	CPUs         string    `json:"cpus,omitempty"`         // a number; "4+" means at least 4
+	Memory       string    `json:"memory,omitempty"`       // GiB; "16+" means at least 16
 	Accelerators string    `json:"accelerators,omitempty"` // NAME:COUNT, such as "H100:2"
 	DiskSize     int       `json:"disk_size,omitempty"`    // GiB
 	InstanceType string    `json:"instance_type,omitempty"`
@@ -36,8 +37,8 @@ type Autostop struct {
 	Down        bool `json:"down"` // removes it; otherwise its machines stop, where a cloud can
 }
 
-// YAML returns the task as SkyPilot reads it. It is JSON, which is YAML that no reader
-// takes for anything else: 1:00:00 without quotes would be a number.
+// YAML returns the task in the format of SkyPilot. It is JSON, which is unambiguous
+// YAML: 1:00:00 without quotes would be a number.
 func (t Task) YAML() (string, error) {
 	type plain Task
 	type slurm struct {
@@ -54,7 +55,7 @@ func (t Task) YAML() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encoding a task: %w", err)
 	}
-	// YAML does not take these as they are, JSON does.
+	// YAML does not allow these characters, JSON does.
 	var out strings.Builder
 	for _, r := range string(text) {
 		if r == 0x7f || unicode.Is(unicode.Cc, r) || r == 0xfeff || r == 0xfffe || r == 0xffff {

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// egressLimit bounds connecting to a host.
+// egressLimit limits the time to connect to a host.
 const egressLimit = 30 * time.Second
 
-// serveEgress serves as a proxy to some hosts, over plain HTTP and CONNECT, until ctx ends. A host is a name, "*." and
-// a name for all below it, an address, or a range of addresses.
+// serveEgress runs a proxy to some hosts, over plain HTTP and CONNECT, until ctx ends. A host is a name,
+// "*." and a name for all of its subdomains, an address, or a range of addresses.
 func serveEgress(ctx context.Context, address string, hosts []string) error {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -41,8 +41,8 @@ type egress struct {
 func newEgress(hosts []string, dial func(ctx context.Context, network, address string) (net.Conn, error)) *egress {
 	plain := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
-			r.Out.URL.RawQuery = r.In.URL.RawQuery // unchanged, also if it cannot be parsed
-			r.Out.Host = r.Out.URL.Host            // which the list allows; the header can name another host
+			r.Out.URL.RawQuery = r.In.URL.RawQuery // unchanged, even if it cannot be parsed
+			r.Out.Host = r.Out.URL.Host            // the host that the list allows; the header can name another one
 			r.Out.Header.Del("Connection")
 			r.Out.Header.Del("Upgrade")
 		},
@@ -56,7 +56,7 @@ func newEgress(hosts []string, dial func(ctx context.Context, network, address s
 
 // ServeHTTP implements http.Handler.
 func (e *egress) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	host := r.URL.Hostname() // of CONNECT, too: there it is the whole address
+	host := r.URL.Hostname() // also for CONNECT, whose URL is the whole address
 	switch {
 	case !allowedHost(e.hosts, host):
 		http.Error(w, fmt.Sprintf("%q is not in the list of hosts", host), http.StatusForbidden)
@@ -69,7 +69,7 @@ func (e *egress) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// tunnel connects the client with a host.
+// tunnel connects the client to a host.
 func (e *egress) tunnel(w http.ResponseWriter, r *http.Request) {
 	remote, err := e.dial(r.Context(), "tcp", r.URL.Host)
 	if err != nil {
@@ -124,7 +124,7 @@ func allowedHost(hosts []string, host string) bool {
 	return false
 }
 
-// dialOutside connects to a host that is not this machine, whatever its name leads to.
+// dialOutside connects to a host, but never to this machine, even if the name resolves to it.
 func dialOutside(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

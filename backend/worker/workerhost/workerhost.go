@@ -1,5 +1,5 @@
-// Package workerhost makes a worker of this machine: the local backend, a sandbox of
-// go-judge, and a store on disk behind a server of package worker.
+// Package workerhost runs a worker on this machine: the local backend, a go-judge sandbox, and a store on
+// disk behind a server of package worker.
 package workerhost
 
 import (
@@ -24,10 +24,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lockedfile"
 )
 
-// Options configure a worker.
+// Options configures a worker.
 type Options struct {
-	// Dir is the worker's directory, of which no other worker is one: its store, its
-	// environments, and the file that says how to reach it.
+	// Dir is the worker's directory, which no other worker uses: it contains its store, its environments, and
+	// its AddressFile.
 	Dir string
 	// Listen is the address to listen at: "10.0.0.5:0", where 0 is any free port.
 	Listen string
@@ -37,11 +37,11 @@ type Options struct {
 	Python    string
 	Versions  []string
 	Isolation string
-	// GoJudge is the program of go-judge; "" is a worker without a sandbox. GoJudgeVersions
-	// are commands that run in it for its identity.
+	// GoJudge is the program of go-judge; "" means no sandbox. GoJudgeVersions are commands that run in the
+	// sandbox for its identity.
 	GoJudge         string
 	GoJudgeVersions []string
-	// LookupEnv is the environment, in which programs are found.
+	// LookupEnv reads the environment, which determines where programs are found.
 	LookupEnv func(string) (string, bool)
 }
 
@@ -64,11 +64,12 @@ func adder(list *[]string) func(string) error {
 	}
 }
 
-// AddressFile is the name, in the worker's directory, of the file with its Address. It is
-// there while the worker can be reached.
+// AddressFile is the name, in the worker's directory, of the file with its Address. It exists while the
+// worker is reachable.
 const AddressFile = "worker.json"
 
-// Address describes how to reach a worker. Only its owner can read it: with it anyone can run commands.
+// Address contains the data for reaching a worker. Only its owner can read the file, since it permits
+// running commands.
 type Address struct {
 	worker.Access
 	Address  string `json:"address"` // host:port
@@ -76,16 +77,16 @@ type Address struct {
 	Process  int    `json:"process"`
 }
 
-// AlreadyError reports that a directory has a living worker.
+// AlreadyError reports that a worker is already running in a directory.
 type AlreadyError struct{ Dir string }
 
 func (e *AlreadyError) Error() string { return e.Dir + " has a worker that runs" }
 
-// spares is the number of unused workspaces that wait for sessions.
+// spares is the number of unused workspaces that are kept for sessions.
 const spares = 16
 
-// Run runs a worker until it was idle for long enough or ctx ends. ready is called when it
-// can be reached.
+// Run runs a worker until it has been idle for Options.Idle or ctx ends. ready is called when the worker
+// is reachable.
 func Run(ctx context.Context, o Options, ready func(Address)) (err error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
@@ -131,11 +132,11 @@ func Run(ctx context.Context, o Options, ready func(Address)) (err error) {
 	return o.serve(ctx, host, dir, ready)
 }
 
-// unused limits how long a worker's store keeps blobs without a use. Runs send missing blobs again.
+// unused limits how long a worker's store keeps unused blobs. Runs send missing blobs again.
 const unused = 7 * 24 * time.Hour
 
-// collect removes blobs from the store of a worker that were not used for long: at once, as a worker
-// can be started for each run, and daily. A failure is left to the next time.
+// collect removes unused blobs from a worker's store: immediately, since a worker can be started for each
+// run, and then daily. Failures are retried next time.
 func collect(ctx context.Context, store *cache.Disk) {
 	for {
 		_, _ = store.GC(ctx, cache.GCOptions{MaxBytes: -1, MaxAge: unused})
@@ -147,17 +148,18 @@ func collect(ctx context.Context, store *cache.Disk) {
 	}
 }
 
-// host returns the machine as the server sees it.
+// host returns the machine for the server.
 func (o *Options) host(store cache.Store, registry *backend.Registry, dir string) (h worker.Host, end func() error) {
 	path, _ := o.LookupEnv("PATH")
 	home, _ := o.LookupEnv("HOME")
 	tools := append(local.Tools(o.LookupEnv), certificates.System(o.LookupEnv)...)
-	// A workspace is not below dir, which can be on a network and has a long name: sockets
-	// in a workspace have little room.
+	// Workspaces are not below dir, which can be on a network file system and has a long name: paths of
+	// sockets in a workspace must be short.
 	scratch := filepath.Join(os.TempDir(), fmt.Sprintf("fevalgraph-%d", os.Getuid()))
 	made := local.New(store, local.Options{
-		Python: o.Python, Versions: o.Versions, Path: path, Env: append(tools, "HOME="+home), Scratch: scratch, Registry: registry,
-		Spares: spares, Isolation: o.Isolation, Home: home, Hidden: []string{dir},
+		Probes:      local.Probes{Python: o.Python, Versions: o.Versions, Path: path, Env: append(tools, "HOME="+home)},
+		Lifecycle:   local.Lifecycle{Scratch: scratch, Registry: registry, Spares: spares},
+		Confinement: local.Confinement{Isolation: o.Isolation, Home: home, Hidden: []string{dir}},
 	})
 	h = worker.Host{Store: store, Backend: made, Environments: filepath.Join(dir, "environments"), Tools: tools, Spool: filepath.Join(dir, "spool")}
 	ends := []func() error{func() error { return made.Close(context.Background()) }}

@@ -1,6 +1,6 @@
-// Package httpcache speaks with a cache over plain HTTP, as bazel-remote and others do:
-// /cas/SHA256 is a blob, /ac/SHA256 an entry, an ActionResult. It makes each call once, and
-// verifies no bytes.
+// Package httpcache is a client of caches over plain HTTP, such as bazel-remote: /cas/SHA256
+// is a blob, /ac/SHA256 an entry, an ActionResult. It does not retry, and does not verify
+// content.
 package httpcache
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
-// connections are how many requests are under way at once.
+// connections is the maximum number of concurrent requests.
 const connections = 64
 
 const maxEntry = 4 << 20 // bytes
@@ -39,12 +39,12 @@ type client struct {
 }
 
 // Open returns a transport for a server; header is the value of the authorization header,
-// which may be "". It connects when it is first used.
+// which may be "". It connects on first use.
 func Open(base *url.URL, secure *tls.Config, header string) remote.Transport {
 	return &client{base: base, header: header, slots: make(chan struct{}, connections), http: &http.Client{
 		Transport: &http.Transport{TLSClientConfig: secure, MaxIdleConnsPerHost: connections, ForceAttemptHTTP2: secure != nil,
 			DisableCompression: true, TLSHandshakeTimeout: 5 * time.Second},
-		// Where a server leads, the rights do not go.
+		// Do not follow redirects, which would send the credentials elsewhere.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
@@ -54,8 +54,7 @@ func (c *client) Close() error {
 	return nil
 }
 
-// call makes a request. The answer's body is nil, and closed, where the server does not have
-// the thing.
+// call makes a request. If the server lacks the object, the answer's body is nil.
 func (c *client) call(ctx context.Context, method, place, name string, size int64, body io.Reader, offset int64) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.base.JoinPath(place, name).String(), body)
 	if err != nil {
@@ -179,18 +178,18 @@ func (c *client) Read(ctx context.Context, blobs []cache.Digest, into func(cache
 	return group.Wait()
 }
 
-// blobReader is the content of a blob. After an answer that broke off it asks for the rest.
+// blobReader reads the content of a blob. After a broken answer, it requests the rest.
 type blobReader struct {
 	ctx    context.Context
 	c      *client
 	d      cache.Digest
-	body   io.ReadCloser // nil when the server does not have it
+	body   io.ReadCloser // nil if the server lacks it
 	offset int64
 	fails  int
 	err    error
 }
 
-const resumes = 3 // of a blob that breaks off without having got on
+const resumes = 3 // without progress
 
 func (r *blobReader) open() error {
 	var answer *http.Response
@@ -236,7 +235,7 @@ func (c *client) Put(ctx context.Context, blobs []cache.Digest, from cache.Sourc
 	var mu sync.Mutex
 	refused := map[cache.Digest]error{}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(connections / 4) // a read waits for no write
+	group.SetLimit(connections / 4) // so that reads do not wait for writes
 	for _, d := range blobs {
 		group.Go(func() error {
 			err := c.writeBlob(ctx, d, from)
@@ -268,7 +267,7 @@ func (c *client) writeBlob(ctx context.Context, d cache.Digest, from cache.Sourc
 	return err
 }
 
-// blobBody is the body of a request, and keeps the error of its reader. The transport may
+// blobBody is the body of a request. It stores the error of its reader. The transport may
 // read it for a moment after the call has ended.
 type blobBody struct {
 	r      io.Reader

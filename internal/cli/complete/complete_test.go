@@ -10,6 +10,7 @@ import (
 
 	"github.com/fevalgraph/fevalgraph/backend/kinds"
 	"github.com/fevalgraph/fevalgraph/eval"
+	"github.com/fevalgraph/fevalgraph/lang"
 )
 
 const configuration = `
@@ -51,12 +52,16 @@ func project(t *testing.T, files map[string]string) (Project, *cobra.Command) {
 	cmd := &cobra.Command{}
 	cmd.SetContext(t.Context())
 	return func(*cobra.Command) eval.Options {
-		return eval.Options{Dir: dir, Kinds: kinds.All(), LookupEnv: func(name string) (string, bool) {
-			if name == "FEVALGRAPH_CACHE_DIR" {
-				return filepath.Join(dir, "store"), true
-			}
-			return "", false
-		}}
+		return eval.Options{
+			Inputs: lang.Inputs{Dir: dir},
+			Kinds:  kinds.All(),
+			LookupEnv: func(name string) (string, bool) {
+				if name == "FEVALGRAPH_CACHE_DIR" {
+					return filepath.Join(dir, "store"), true
+				}
+				return "", false
+			},
+		}
 	}, cmd
 }
 

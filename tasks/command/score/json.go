@@ -13,8 +13,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/pyjson"
 )
 
-// readJSON reads the numbers at two places of a JSON text. Python's NaN,
-// Infinity and -Infinity are taken for numbers, too.
+// readJSON reads the numbers at two pointers in a JSON text. It accepts
+// Python's NaN, Infinity and -Infinity.
 func readJSON(text []byte, pointer, unbounded string) (Score, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return Score{}, errors.New("the file is empty")

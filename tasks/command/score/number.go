@@ -7,7 +7,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// Line reads one or two numbers that stand on a line with nothing else.
+// Line reads one or two numbers from a line without other text.
 func Line(line string) (Score, bool) {
 	fields := strings.Fields(line)
 	if len(fields) == 0 || len(fields) > 2 {
@@ -24,15 +24,16 @@ func Line(line string) (Score, bool) {
 	return Score{bounded, unbounded}, ok
 }
 
-// decimal is a number as nearly every program writes it.
+// decimal matches numbers in the usual format.
 var decimal = lazyregexp.New(`^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$`)
 
-// special matches a number that is not finite, as C, Go and Python write it.
+// special matches numbers that are not finite, in the formats of C, Go and
+// Python.
 var special = lazyregexp.New(`^[+-]?(?i:inf|infinity|nan)$`)
 
 // Number reads a decimal number, with or without a sign, a fraction and an
-// exponent; nan, inf and infinity in any case. A number that is too
-// large is infinite.
+// exponent; nan, inf and infinity in any case. An overflowing number is
+// infinite.
 func Number(s string) (float64, bool) {
 	if !decimal().MatchString(s) && !special().MatchString(s) {
 		return 0, false
@@ -40,7 +41,7 @@ func Number(s string) (float64, bool) {
 	return parse(s), true
 }
 
-// parse reads what is known to be a number.
+// parse converts text that matches a number.
 func parse(s string) float64 {
 	if special().MatchString(s) {
 		s = strings.TrimPrefix(s, "+")
@@ -48,6 +49,6 @@ func parse(s string) float64 {
 			s = "nan"
 		}
 	}
-	n, _ := strconv.ParseFloat(s, 64) // its only error left is that n is infinite
+	n, _ := strconv.ParseFloat(s, 64) // the only possible error is overflow, with an infinite n
 	return n
 }

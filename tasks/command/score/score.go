@@ -1,9 +1,7 @@
-// Package score reads a score out of what a grader left behind: the last line
-// of numbers that it printed, what a regular expression finds, a place in a
-// JSON file, or its exit code.
+// Package score reads a score from the outputs of a grader: the last line of numbers that it printed, a
+// match of a regular expression, a field of a JSON file, or its exit code.
 //
-// It knows nothing of processes, backends or results: text goes in, numbers
-// come out.
+// It does not know processes, backends or results: its inputs are texts, and its results are numbers.
 //
 //	found, err := score.Rule{From: score.Stdout}.Read(score.Artifacts{Stdout: []byte("loss 0.2\n87.5 91\n")})
 //	// found.Bounded is 87.5, found.Unbounded is 91
@@ -16,59 +14,56 @@ import (
 	"strings"
 )
 
-// Places where a score is looked for.
+// Sources of a score.
 const (
 	Stdout = "stdout"
 	Stderr = "stderr"
 	Output = "output" // standard output and, after it, standard error
 	File   = "file"
-	Exit   = "exit" // 100 for the exit code 0, else 0
+	Exit   = "exit" // 100 for exit code 0, otherwise 0
 )
 
-// Sources lists them.
+// Sources lists the sources of a score.
 func Sources() []string { return []string{Stdout, Stderr, Output, File, Exit} }
 
-// Dialect is how another program reads its graders.
+// Dialect reads the output of graders like another program.
 type Dialect interface {
-	// Text is the part of a grader's output that has lines.
+	// Text returns the part of a grader's output with the lines to read.
 	Text(output string) string
-	// Line reads the score on a line, if it has one.
+	// Line reads the score from a line, if it contains one.
 	Line(line string) (bounded, unbounded float64, ok bool)
 	// Reason is the message of a missing score.
 	Reason(stdout, stderr []byte) string
-	// TimedOut reports whether a grader's exit code says that a limit was over.
+	// TimedOut reports whether a grader's exit code means that it reached a limit.
 	TimedOut(code int) bool
 }
 
-// Rule says where a score stands.
+// Rule specifies the location of a score.
 type Rule struct {
 	From string // one of Sources
-	// Pattern is a regular expression with the group score and perhaps the
-	// group unbounded, whose last match counts. Empty is the last line of
-	// numbers.
+	// Pattern is a regular expression with the group score and optionally the group unbounded. Its last match
+	// is used. "" means the last line of numbers.
 	Pattern string
-	// Marker is the prefix of lines that count; the text after it contains the score. Empty selects every
-	// line.
+	// Marker is the prefix of lines to read; the score is in the text after it. "" selects all lines.
 	Marker string
-	// Pointer is the place of the score in a JSON file (RFC 6901), and
-	// PointerUnbounded that of the unbounded one. Both are for File only, which
-	// is read as text without a Pointer.
+	// Pointer is the JSON pointer (RFC 6901) of the score, and PointerUnbounded that of the unbounded score.
+	// They apply only to File, which is read as text if Pointer is "".
 	Pointer, PointerUnbounded string
-	// Dialect reads lines of numbers; nil is Line. Compat is its name in keys.
+	// Dialect reads lines of numbers; nil means Line. Compat is its name in keys.
 	Dialect Dialect
 	Compat  string
-	// AnyExit accepts a score after any end of the grader. Otherwise a grader that a signal ended, or whose
-	// exit code reports a failure, gave none.
+	// AnyExit accepts a score after any end of the grader. Otherwise the score is missing if a signal ended
+	// the grader, or its exit code reports a failure.
 	AnyExit bool
 }
 
-// Artifacts are what a grader left behind.
+// Artifacts contains the outputs of a grader.
 type Artifacts struct {
 	Stdout, Stderr []byte
 	File           []byte // nil if missing, see NoFile
-	NoFile         string // why it is missing
+	NoFile         string // why File is missing
 	Code           int
-	Signal         string // that ended it; "" when it exited
+	Signal         string // signal that ended it; "" if it exited
 }
 
 // Score is the score of a grader. A single number counts for both. Either can be infinite or not a number.
@@ -77,7 +72,7 @@ type Score struct{ Bounded, Unbounded float64 }
 // full is the score for exit code 0.
 const full = 100
 
-// Read finds the score. The error is a phrase: "no line of numbers on stdout".
+// Read reads the score. The error is a phrase: "no line of numbers on stdout".
 func (r Rule) Read(l Artifacts) (Score, error) {
 	switch r.From {
 	case Exit:
@@ -104,9 +99,9 @@ func (r Rule) Read(l Artifacts) (Score, error) {
 	return r.text(string(l.Stdout), "on stdout")
 }
 
-// text reads a score out of text. Bytes that are not UTF-8 are no part of one.
+// text reads a score from text. Bytes that are not UTF-8 cannot be part of it.
 func (r Rule) text(text, where string) (Score, error) {
-	// A progress bar returns to the beginning of its line: what it leaves there is a line.
+	// A progress bar returns to the beginning of its line, so each state of it is a line.
 	text = lineEnds.Replace(strings.ToValidUTF8(text, "\uFFFD"))
 	if r.Pattern != "" {
 		return r.match(text, where)
@@ -136,8 +131,8 @@ func (r Rule) text(text, where string) (Score, error) {
 
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// match reads the last match of the pattern: in the text or, with a marker, in
-// the last marked line that has one.
+// match reads the last match of the pattern: in the text or, with a marker, in the last marked line with a
+// match.
 func (r Rule) match(text, where string) (Score, error) {
 	pattern, err := CompilePattern(r.Pattern)
 	if err != nil {
@@ -176,7 +171,7 @@ func (r Rule) match(text, where string) (Score, error) {
 	return found, nil
 }
 
-// CompilePattern compiles a pattern and looks whether it has the group score.
+// CompilePattern compiles a pattern and checks that it has the group score.
 func CompilePattern(pattern string) (*regexp.Regexp, error) {
 	compiled, err := regexp.Compile(pattern)
 	if err != nil {
@@ -210,5 +205,5 @@ func backwards(text string) func(yield func(string) bool) {
 	}
 }
 
-// shorten keeps what a message has room for.
+// shorten shortens a text to fit into a message.
 func shorten(s string) string { return shortenTo(s, 80) }

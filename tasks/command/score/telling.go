@@ -6,14 +6,15 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// says is how programs begin a line that tells what went wrong: an exception's
-// name, or the word for what it is, at its beginning or behind a place.
+// says matches the beginning of a line with an error message: the name of an
+// exception or a word such as "error", at the start or after a location.
 var says = lazyregexp.New(`^(?:[\w.]*(?:Error|Exception|Interrupt|Exit)(?::|$)|(?i:(?:error|fatal|panic|abort(?:ed)?|exception|segmentation fault)\b)|.*?: (?i:(?:fatal )?error|not found|no such file|permission denied)\b)`)
 
-// Telling finds the line that best says why a grader gave no score, trimmed:
-// the first that says so in so many words on standard error, then on standard
-// output; else the first with the word Error; else the last on standard error
-// or else output. It is empty when nothing was printed.
+// Telling returns the line that best explains why a grader gave no score,
+// trimmed: the first error message on standard error, then on standard output;
+// else the first line with the word Error; else the last line on standard
+// error, or else on standard output. It returns "" if the grader printed
+// nothing.
 func Telling(stdout, stderr []byte) string {
 	texts := []string{strings.ToValidUTF8(string(stderr), "\uFFFD"), strings.ToValidUTF8(string(stdout), "\uFFFD")}
 	for _, tells := range []func(line string) bool{says().MatchString, namesError} {
@@ -39,10 +40,11 @@ func namesError(line string) bool {
 	return strings.Contains(line, "Error") || strings.Contains(line, "ERROR")
 }
 
-// isWarning reports whether a line only warns: of what did not end the grader.
+// isWarning reports whether a line is only a warning, which did not end the
+// grader.
 func isWarning(line string) bool { return strings.Contains(line, "Warning:") }
 
-// messageRoom is how much of a line a message has, in bytes.
+// messageRoom is the maximum size of a line in a message, in bytes.
 const messageRoom = 500
 
 func shortenTo(s string, room int) string {
