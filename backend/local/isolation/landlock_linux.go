@@ -2,33 +2,29 @@ package isolation
 
 import (
 	"fmt"
+	"os"
 	"strings"
+	"unsafe"
 
+	"github.com/landlock-lsm/go-landlock/landlock"
 	"golang.org/x/sys/unix"
 )
 
-// restrict keeps this thread, and what it starts or becomes, to the files of the view, which stay at their
-// paths. terminal allows the terminal of its session. Other terminals are denied, since Landlock cannot
-// distinguish pseudo terminals of the program from those of other processes. private allows /dev/shm, which
-// other programs of the machine would share if ownMemory had not replaced it.
+// restrict keeps this process to the files of the view, which stay where they are. terminal allows the
+// terminal of its session. Other terminals are denied, since Landlock cannot distinguish pseudo terminals
+// of the program from those of other processes. private allows /dev/shm, which other programs of the
+// machine would share if ownMemory had not replaced it.
 func (v *View) restrict(terminal, private bool) error {
-	version, err := landlocked()
-	if err != nil {
-		return err
-	}
-	attributes := unix.LandlockRulesetAttr{Handled_access_fs: fileRights(version)}
-	if version >= scopesSince {
-		attributes.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
-	}
-	rules, err := newRuleset(attributes)
-	if err != nil {
-		return err
-	}
-	defer rules.close()
-	for _, p := range append([]Place{{Source: "/proc"}}, v.ReadOnly...) {
-		if err := rules.allow(p.Source, readRights); err != nil {
-			return err
+	var rules []landlock.Rule
+	allow := func(path string, dir, file func(...string) landlock.FSRule) {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			rules = append(rules, dir(path))
+		} else if err == nil {
+			rules = append(rules, file(path))
 		}
+	}
+	for _, p := range append([]Place{{Source: "/proc"}}, v.ReadOnly...) {
+		allow(p.Source, landlock.RODirs, landlock.ROFiles)
 	}
 	writable := append([]string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}, v.Writable...)
 	if terminal {
@@ -37,15 +33,23 @@ func (v *View) restrict(terminal, private bool) error {
 	if private {
 		writable = append(writable, sharedMemory)
 	}
-	for _, o := range v.Overlays {
-		writable = append(writable, o.Lower)
-	}
 	for _, path := range writable {
-		if err := rules.allow(path, readRights|writeRights); err != nil {
-			return err
-		}
+		allow(path, landlock.RWDirs, landlock.RWFiles)
 	}
-	return rules.enforce()
+	for _, o := range v.Overlays {
+		allow(o.Lower, landlock.RWDirs, landlock.RWFiles)
+	}
+	if _, err := landlocked(); err != nil {
+		return err // best effort would restrict nothing
+	}
+	kernel := landlock.V11
+	if err := kernel.BestEffort().RestrictPaths(rules...); err != nil {
+		return fmt.Errorf("restricting files: %w", err)
+	}
+	if err := kernel.BestEffort().RestrictScoped(); err != nil {
+		return fmt.Errorf("restricting signals: %w", err)
+	}
+	return nil
 }
 
 // sharedMemory names the directory in which programs share memory by names, as Python's multiprocessing does.
@@ -77,27 +81,30 @@ func scope() error {
 	if !Scoped() {
 		return nil
 	}
-	rules, err := newRuleset(unix.LandlockRulesetAttr{Scoped: unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET})
-	if err != nil {
-		return err
+	scoped := [3]uint64{2: unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET} // handled accesses of files and of networks, and scopes
+	rules, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&scoped)), unsafe.Sizeof(scoped), 0)
+	if errno != 0 {
+		return fmt.Errorf("restricting sockets: %w", errno)
 	}
-	defer rules.close()
-	return rules.enforce()
+	defer unix.Close(int(rules))
+	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, rules, 0, 0); errno != 0 {
+		return fmt.Errorf("restricting sockets: %w", errno)
+	}
+	return nil
 }
-
-// scopesSince is the first version of Landlock with scopes.
-const scopesSince = 6
 
 // Scoped reports whether the kernel can deny programs abstract sockets and, at level Partial, signals to
 // other processes, as Linux can from 6.12 on.
 func Scoped() bool {
+	const since = 6
 	version, err := landlocked()
-	return err == nil && version >= scopesSince
+	return err == nil && version >= since
 }
 
 // landlocked returns the version of the kernel's Landlock, or an error if it is missing or disabled.
 func landlocked() (version int, err error) {
-	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	const askVersion = 1 // LANDLOCK_CREATE_RULESET_VERSION
+	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, askVersion)
 	if errno != 0 {
 		return 0, fmt.Errorf("asking for Landlock: %w", errno)
 	}
