@@ -18,6 +18,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/eval/exit"
 	"github.com/fevalgraph/fevalgraph/eval/kind"
 	"github.com/fevalgraph/fevalgraph/event"
+	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 	"github.com/fevalgraph/fevalgraph/lang/diag"
 	"github.com/fevalgraph/fevalgraph/plan"
 	"github.com/fevalgraph/fevalgraph/report/text"
@@ -39,6 +40,7 @@ var errInterrupted = errors.New("interrupted")
 
 // Main runs the program and returns its exit code.
 func Main(args []string, stdio IO) (code int) {
+	stdio.Out = watched(stdio.Out)
 	app := &app{io: stdio}
 	defer func() {
 		if p := recover(); p != nil {
@@ -57,6 +59,9 @@ func Main(args []string, stdio IO) (code int) {
 	root.SetOut(stdio.Out)
 	root.SetErr(stdio.Err)
 	err := root.ExecuteContext(ctx)
+	if lost := app.lostOutput(); err == nil && lost != nil {
+		err = fmt.Errorf("writing the standard output: %w", lost)
+	}
 	if err == nil && context.Cause(ctx) != nil {
 		return int(exit.Interrupted)
 	}
@@ -117,10 +122,14 @@ func (a *app) complain(err error) exit.Class {
 		return code
 	}
 	a.printRemark("%s\n", text.Hang(fmt.Sprintf("fevalgraph: %v", err), a.columns(a.io.Err)))
+	fault, hint := a.isMachineFault(err), exhaustion.Hint(err)
+	if fault && code == exit.Usage {
+		code = exit.NotJudged
+	}
 	switch {
-	case errors.Is(err, syscall.ENOSPC):
-		fmt.Fprintln(a.io.Err, "  hint: the disk is full; `fevalgraph cache gc --max-size 5GiB` frees space of the store")
-	case errors.Is(err, event.ErrNoRuns):
+	case hint != "":
+		fmt.Fprintln(a.io.Err, text.Hang("  hint: "+hint, a.columns(a.io.Err)))
+	case fault, errors.Is(err, event.ErrNoRuns):
 	case e == nil:
 		fmt.Fprintln(a.io.Err, "  hint: `fevalgraph --help` shows the commands")
 	}

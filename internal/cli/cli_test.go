@@ -3,10 +3,12 @@ package cli
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/fevalgraph/fevalgraph/eval/exit"
@@ -156,6 +158,8 @@ func TestComplain(t *testing.T) {
 		{"of cobra", errors.New("bad"), exit.Usage, "fevalgraph: bad\n  hint: `fevalgraph --help` shows the commands\n"},
 		{"with a class", exit.With(exit.NotJudged, errors.New("bad")), exit.NotJudged, "fevalgraph: bad\n"},
 		{"printed already", exit.With(exit.Failed, nil), exit.Failed, ""},
+		{"of a full disk", fmt.Errorf("writing: %w", syscall.ENOSPC), exit.NotJudged, "*"},
+		{"of a judged run on a full disk", exit.With(exit.Failed, syscall.ENOSPC), exit.Failed, "*"},
 		{"interrupted", exit.With(exit.NotJudged, errInterrupted), exit.Interrupted, ""},
 		{"that steers a terminal", exit.With(exit.Usage, errors.New("a\x1b[2Jb")), exit.Usage, "*"},
 	} {

@@ -30,6 +30,9 @@ func (a *app) breakWorkflowCommands(cmd *cobra.Command) {
 
 // isRead reports whether Actions reads output to w.
 func isRead(w io.Writer) bool {
+	if o, ok := w.(*output); ok {
+		w = o.w
+	}
 	if _, terminal := view.Terminal(w); terminal {
 		return false
 	}

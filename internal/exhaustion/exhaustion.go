@@ -29,7 +29,7 @@ var hints = []struct {
 	{syscall.EDQUOT, fullHint},
 }
 
-const fullHint = "a file system is full: free some space, or set TMPDIR or FEVALGRAPH_CACHE_DIR"
+const fullHint = "a file system is full: free some space, for example by `fevalgraph cache gc --max-size 5GiB`, or set TMPDIR or FEVALGRAPH_CACHE_DIR"
 
 // Hint returns what a user can do about such an error; "" for any other.
 func Hint(err error) string {
