@@ -90,7 +90,7 @@ func DecodeRecord(signer RecordKey, k Key, b []byte) (*Record, error) {
 		return nil, errOtherVersion
 	case string(digits) != hex.EncodeToString(sum), signed != (string(version) == signedVersion):
 		return nil, errBadRecord
-	case len(signer) > 0 && !signer.signed(sum, signature):
+	case len(signer) > 0 && !signer.isSigned(sum, signature):
 		return nil, &ForeignError{Key: k}
 	}
 	r := new(Record)

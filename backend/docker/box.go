@@ -27,16 +27,16 @@ type box struct {
 	network      string  // that it is on, in the words of Options.Network
 	bridge       string  // name of its bridge; "" if it is on none
 	runner       *runner // nil unless the container runs
-	lost         bool    // the effect of a command is unknown
+	stateUnknown bool    // the effect of a command is unknown
 }
 
 func (b *Backend) newBox(id string) box {
 	return box{d: b.d, bridges: &b.bridges, name: namePrefix + id}
 }
 
-// usable returns an error if the state of the container is unknown.
-func (b *box) usable() error {
-	if b.lost {
+// checkUsable returns an error if the state of the container is unknown.
+func (b *box) checkUsable() error {
+	if b.stateUnknown {
 		return errors.New("an earlier command lost the container")
 	}
 	return nil
@@ -111,7 +111,7 @@ func (p blueprint) host() (*container.HostConfig, error) {
 			Memory: p.opt.Memory, MemorySwap: p.opt.Memory, NanoCPUs: int64(p.opt.CPUs * 1e9),
 		},
 	}
-	if p.opt.accompanied() && p.opt.Network == noNetwork {
+	if p.opt.hasCompanions() && p.opt.Network == noNetwork {
 		host.DNS = nowhere
 	}
 	if p.opt.Capabilities {

@@ -67,8 +67,8 @@ func (w *Workspace) unseal() error {
 	return nil
 }
 
-// unsealed calls do while nothing in the workspace is sealed.
-func (w *Workspace) unsealed(do func() error) error {
+// whileUnsealed calls do while nothing in the workspace is sealed.
+func (w *Workspace) whileUnsealed(do func() error) error {
 	if err := w.unseal(); err != nil {
 		return err
 	}

@@ -91,8 +91,8 @@ func Trusted(cfg *lang.Config) []user.Trusted {
 	return all
 }
 
-// trusted returns an error that lists the missing permissions of generators.
-func (c *call) trusted(all []*gen.Generator) error {
+// checkTrusted returns an error that lists the missing permissions of generators.
+func (c *call) checkTrusted(all []*gen.Generator) error {
 	t := c.o.OpenTrust()
 	var lines []string
 	for _, g := range all {

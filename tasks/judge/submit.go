@@ -116,12 +116,12 @@ func (s *Submit) grade(ctx context.Context, w *graph.Work) (*backend.Grade, erro
 		return &backend.Grade{Rejected: "the source is empty"}, nil
 	}
 	w.Phase(graph.Executing)
-	return s.settled(ctx, w, backend.Submission{Problem: s.Problem, Language: s.Language.Name, Code: content})
+	return s.submitSettled(ctx, w, backend.Submission{Problem: s.Problem, Language: s.Language.Name, Code: content})
 }
 
-// settled submits the solution, usually once. A server reports its own failure like a program that ended
+// submitSettled submits the solution, usually once. A server reports its own failure like a program that ended
 // without output, so a result with such a case must be confirmed by a second one.
-func (s *Submit) settled(ctx context.Context, w *graph.Work, sub backend.Submission) (*backend.Grade, error) {
+func (s *Submit) submitSettled(ctx context.Context, w *graph.Work, sub backend.Submission) (*backend.Grade, error) {
 	var all []*backend.Grade
 	for len(all) < maxAgain {
 		g, err := s.Server.Grade(ctx, sub)

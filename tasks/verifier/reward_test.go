@@ -99,7 +99,7 @@ func TestRules(t *testing.T) {
 		{Rule{File: "plain", Pointer: "/x", Pattern: "no judge"}, ""},
 		{Rule{File: "absent", Pattern: "x"}, ""},
 	} {
-		if got := c.rule.broken(l); got != c.want {
+		if got := c.rule.brokenText(l); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.rule, got, c.want)
 		}
 	}
