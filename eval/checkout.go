@@ -132,7 +132,7 @@ func (g *git) commit(ctx context.Context, ref string) (string, error) {
 	commit, err := g.run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	var failed *gitError
 	if errors.As(err, &failed) {
-		return "", fmt.Errorf("the repository has no such commit (hint: a shallow clone lacks older ones; `git fetch --unshallow` gets them)")
+		return "", fmt.Errorf("the repository has no such commit (hint: a shallow clone lacks older ones; `git fetch --unshallow` fetches them)")
 	}
 	return strings.TrimSpace(commit), err
 }

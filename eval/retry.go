@@ -61,7 +61,7 @@ func (p *Project) brokeAt(addr string, key cache.Key) bool {
 func checkRetry(statuses []string) error {
 	for _, s := range statuses {
 		if !slices.Contains(retryable, verdict.Status(s)) {
-			return exit.With(exit.Usage, fmt.Errorf("--retry %s: want some of %s, with commas between them", s, statusNames(retryable)))
+			return exit.With(exit.Usage, fmt.Errorf("--retry %s: want a comma-separated list of %s", s, statusNames(retryable)))
 		}
 	}
 	return nil

@@ -175,7 +175,7 @@ func (b *block) keys() []string {
 		}
 	}
 	if len(names) == 0 {
-		b.reject("keys", "bad-value", "No keys", "keys is an empty list.", "leave it out where no key is needed")
+		b.reject("keys", "bad-value", "No keys", "keys is an empty list.", "omit it if no key is needed")
 	}
 	return names
 }
@@ -223,7 +223,7 @@ func (b *block) parameters() string {
 	}
 	text, err := ctyjson.Marshal(v, v.Type())
 	if err != nil {
-		b.reject("parameters", "bad-value", "Bad parameters", fmt.Sprintf("They have no form in JSON: %v.", err), "")
+		b.reject("parameters", "bad-value", "Bad parameters", fmt.Sprintf("JSON cannot represent them: %v.", err), "")
 	}
 	return string(text)
 }

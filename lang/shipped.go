@@ -47,7 +47,7 @@ func (l *loader) addReferences() {
 				s.Ignore = nil // the artifacts are the answer
 			}
 			if s.Solver != nil && b.Container == nil {
-				s.unusable(fmt.Sprintf("%s runs in the container of agents, which takes a docker backend, and %s is the first here; declare one, or write reference blocks", r.Name, b.Addr()))
+				s.unusable(fmt.Sprintf("%s runs in the container of agents, which requires a docker backend, and %s is the first here; declare one, or write reference blocks", r.Name, b.Addr()))
 			}
 			l.config.Solutions = append(l.config.Solutions, s)
 			for repeat := range l.options.References {

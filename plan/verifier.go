@@ -132,13 +132,13 @@ func (c *compiler) verifierRun(cell *Cell, cp *lang.Checkpoint, d *driver) *veri
 		run.BrokenIf = append(run.BrokenIf, verifier.Rule{File: r.File, Pointer: r.Pointer, Values: r.Values, Pattern: r.Pattern})
 	}
 	if len(v.Hosts) > 0 && cell.Backend.Container == nil {
-		run.Lacks = errors.New("the verifier's network is an allowlist, which takes a docker backend")
+		run.Lacks = errors.New("the verifier's network is an allowlist, which requires a docker backend")
 	}
 	if len(v.Services) > 0 && cell.Backend.Container == nil {
-		run.Lacks = fmt.Errorf("the verifier has the service %s, which takes a docker backend", v.Services[0].Name)
+		run.Lacks = fmt.Errorf("the verifier has the service %s, which requires a docker backend", v.Services[0].Name)
 	}
 	if v.User != "" && cell.Backend.Container == nil {
-		run.Lacks = fmt.Errorf("the verifier runs as the user %s, which takes a docker backend, or user = \"\" in its verifier block", v.User)
+		run.Lacks = fmt.Errorf("the verifier runs as the user %s, which requires a docker backend, or user = \"\" in its verifier block", v.User)
 	}
 	run.Identity = d.identity(d.handle.bare, "bash")
 	return run

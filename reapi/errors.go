@@ -35,7 +35,7 @@ type BusyError struct {
 	Wait time.Duration // that the engine requests before another try; 0 if it does not
 }
 
-func (e *BusyError) Error() string { return "the engine takes no more actions: " + e.Err.Error() }
+func (e *BusyError) Error() string { return "the engine refuses actions: " + e.Err.Error() }
 func (e *BusyError) Unwrap() error { return e.Err }
 
 // NoWorkersError reports that an engine has no workers for a platform.

@@ -86,9 +86,9 @@ func (r *Results) staleNote() string {
 	switch unknown {
 	case 0:
 	case 1:
-		note += "\nwhether 1 verdict still holds is not known" + why
+		note += "\nwhether 1 verdict still holds is unknown" + why
 	default:
-		note += fmt.Sprintf("\nwhether %d verdicts still hold is not known%s", unknown, why)
+		note += fmt.Sprintf("\nwhether %d verdicts still hold is unknown%s", unknown, why)
 	}
 	return note
 }

@@ -174,7 +174,7 @@ func check(programs []backend.Program) error {
 		}
 		from := programs[i].StdinFrom
 		if from < 0 || from > len(programs) || from != 0 && read[from] {
-			return fmt.Errorf("program %d reads from program %d, which is not there or is read already", i, from-1)
+			return fmt.Errorf("program %d reads from program %d, which does not exist or is already read", i, from-1)
 		}
 		read[from] = true
 	}
@@ -211,7 +211,7 @@ func checkProgram(p *backend.Program) error {
 		case !isInside(name):
 			return fmt.Errorf("file %q: not a path inside the directory", f.Path)
 		case names[name]:
-			return fmt.Errorf("file %q is there twice", f.Path)
+			return fmt.Errorf("file %q is duplicated", f.Path)
 		}
 		names[name] = true
 	}
@@ -224,7 +224,7 @@ func checkProgram(p *backend.Program) error {
 		}
 	}
 	if p.Limits.CPU <= 0 || p.Limits.Clock <= 0 || p.Limits.Memory <= 0 || p.Limits.Processes <= 0 {
-		return errors.New("it has no limit of processor time, time, memory or processes")
+		return errors.New("a limit of processor time, time, memory or processes is missing")
 	}
 	return nil
 }

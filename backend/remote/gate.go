@@ -91,12 +91,12 @@ func (g *gate) leave(a answer, wait time.Duration) {
 		}
 		if !g.noticed && now.Sub(g.since) >= queueNotice {
 			g.noticed = true
-			g.notice("the engine takes no more actions since " + g.since.Format(time.TimeOnly))
+			g.notice("the engine has refused actions since " + g.since.Format(time.TimeOnly))
 		}
 	case engineAccepted:
 		g.limit = min(g.most, g.limit+1/g.limit)
 		if g.noticed {
-			g.notice(fmt.Sprintf("the engine takes actions again, after %v", now.Sub(g.since).Round(time.Second)))
+			g.notice(fmt.Sprintf("the engine accepts actions again, after %v", now.Sub(g.since).Round(time.Second)))
 		}
 		g.since, g.noticed = time.Time{}, false
 	}

@@ -160,7 +160,7 @@ func (b *Backend) attempt(ctx context.Context, w *actionSpec, action cache.Diges
 	}
 	switch {
 	case done.TimedOut && w.limit > 0 && w.limit < timeout:
-		return nil, fmt.Errorf("the engine ended the action after %v, before the limit of its command: its worker may be overloaded", timeout)
+		return nil, fmt.Errorf("the engine ended the action after %v, before the command's timeout: its worker may be overloaded", timeout)
 	case done.TimedOut:
 		return nil, fmt.Errorf("the engine ended the action after %v, before any limit of fevalgraph (hint: raise the engine's limit of actions, and max_timeout with it)", timeout)
 	}
@@ -263,7 +263,7 @@ func (b *Backend) blob(ctx context.Context, d cache.Digest) ([]byte, error) {
 		})
 	})
 	if err == nil && content == nil {
-		err = &reapi.MissingError{Blobs: []cache.Digest{d}, Err: errors.New("it is not there any more, or damaged")}
+		err = &reapi.MissingError{Blobs: []cache.Digest{d}, Err: errors.New("it is missing or damaged")}
 	}
 	return content, err
 }

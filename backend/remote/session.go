@@ -253,7 +253,7 @@ func (s *session) find(name string) (*parcel.Entry, error) {
 		case e == nil:
 			return nil, fs.ErrNotExist
 		case e.Kind == parcel.Symlink && i < len(elements)-1:
-			return nil, fmt.Errorf("%w: it lies behind a symlink", backend.ErrNotRegular)
+			return nil, fmt.Errorf("%w: its path contains a symlink", backend.ErrNotRegular)
 		case e.Kind == parcel.HardLink:
 			e = s.state.Find(e.Target)
 		}

@@ -242,7 +242,7 @@ func (s *Server) answerOne(w http.ResponseWriter, r *http.Request, body []byte) 
 	case pathPrograms:
 		reply, err = decoded(r.Context(), body, s.run)
 	default:
-		err = fmt.Errorf("the worker has nothing at %q", r.URL.Path)
+		err = fmt.Errorf("the worker has no path %q", r.URL.Path)
 	}
 	if err == nil {
 		answer(w, http.StatusOK, reply)
@@ -302,7 +302,7 @@ func (s *Server) inSession(w http.ResponseWriter, r *http.Request, client, path 
 		s.mu.Unlock()
 		n, err := strconv.Atoi(number)
 		if h == nil || err != nil || n < 0 {
-			answer(w, http.StatusNotFound, &Failure{Text: "the worker has no such session any more", Gone: true})
+			answer(w, http.StatusNotFound, &Failure{Text: "the session no longer exists on the worker", Gone: true})
 			return
 		}
 		s.inCall(w, r, h, n)

@@ -73,7 +73,7 @@ func encodeEntry(signer *PrivateKey, namespace string, k cache.Key, r *cache.Rec
 		return nil, err
 	}
 	if len(text) > maxEnvelope {
-		return nil, fmt.Errorf("the record has %d bytes, and no server takes that", len(text))
+		return nil, fmt.Errorf("the record has %d bytes, more than servers accept", len(text))
 	}
 	signed, err := anypb.New(wrapperspb.Bytes(text))
 	if err != nil {

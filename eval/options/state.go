@@ -68,7 +68,7 @@ func checkState(dir string) error {
 			for _, name := range named[e.Name()] {
 				below := filepath.Join(path, name)
 				if info, err := os.Lstat(below); err == nil && !info.Mode().IsRegular() {
-					return fmt.Errorf("%s is %s, which fevalgraph did not make: remove it", below, typeName(info.Mode()))
+					return fmt.Errorf("%s is %s, which fevalgraph did not create: remove it", below, typeName(info.Mode()))
 				}
 			}
 		case e.IsDir():
@@ -78,7 +78,7 @@ func checkState(dir string) error {
 				}
 			}
 		case !e.Type().IsRegular():
-			return fmt.Errorf("%s is %s, which fevalgraph did not make: remove it", path, typeName(e.Type()))
+			return fmt.Errorf("%s is %s, which fevalgraph did not create: remove it", path, typeName(e.Type()))
 		}
 	}
 	return nil

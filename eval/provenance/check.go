@@ -301,7 +301,7 @@ func (c *checker) countUnproven(v *Verdict) {
 func (c *checker) verdict(v *Verdict, withheld bool) error {
 	n := c.byKey[*v.Node]
 	if n == nil {
-		return fmt.Errorf("the node %s, which gave it, is not there", v.Node)
+		return fmt.Errorf("the node %s, which gave it, is missing", v.Node)
 	}
 	made := func(o cache.Output) bool { return o.Name == tasks.ResultOutput && o.Digest == *v.Result }
 	if !slices.ContainsFunc(n.Outputs, made) {

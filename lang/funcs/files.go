@@ -129,7 +129,7 @@ func (f Files) Open(written string) (*os.File, error) {
 
 func (f Files) exists() function.Function {
 	return function.New(&function.Spec{
-		Description: "Whether a regular file is there.",
+		Description: "Whether a regular file exists.",
 		Params:      []function.Parameter{{Name: "path", Type: cty.String}},
 		Type:        function.StaticReturnType(cty.Bool),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {

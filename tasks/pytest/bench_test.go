@@ -201,7 +201,7 @@ func (s *bench) key() (cache.Key, string) {
 	for _, f := range fields {
 		fmt.Fprintf(&text, "%s: %s\n", f.Label, f.Value)
 		if labels[f.Label] {
-			s.t.Errorf("the label %q is there twice", f.Label)
+			s.t.Errorf("the label %q is duplicated", f.Label)
 		}
 		labels[f.Label] = true
 	}

@@ -69,7 +69,7 @@ func (x *Index) Encode() ([]byte, error) { return frozen.Append(nil, x) }
 func Decode(text []byte) (*Index, error) {
 	x := &Index{}
 	if err := frozen.Decode(string(text), x); err != nil {
-		return nil, fmt.Errorf("reading what a command left: %w", err)
+		return nil, fmt.Errorf("reading the state that a command left: %w", err)
 	}
 	return x, nil
 }
