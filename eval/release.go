@@ -19,7 +19,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/graph"
 	"github.com/fevalgraph/fevalgraph/lang"
 	"github.com/fevalgraph/fevalgraph/plan"
-	"github.com/fevalgraph/fevalgraph/tasks"
+	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
 // Release compares two versions of a set of problems, each a directory or a commit, and classifies the answers that
@@ -182,19 +182,34 @@ func (c *comparison) problem(old, new *lang.Problem) release.Problem {
 		p.Was = old.Name
 	}
 	before, after := c.old.problemFields(old), c.new.problemFields(new)
-	if c.old.cells[old.Name] == nil || c.new.cells[new.Name] == nil {
+	why := unloadable(old, new)
+	if why != nil {
+		p.Checkpoints = []release.Checkpoint{{Class: release.Rerun, Reason: why}}
+	} else if c.old.cells[old.Name] == nil || c.new.cells[new.Name] == nil {
 		p.Checkpoints = []release.Checkpoint{c.uncompiled(before, after)}
 	} else {
 		p.Checkpoints = c.checkpoints(old, new, before, after)
 	}
 	for _, one := range p.Checkpoints {
 		p.Class = release.Worse(p.Class, one.Class.OfWhole())
-		if one.Reason != nil && one.Reason.File == "" {
+		if one.Reason != nil && one.Reason.File == "" && why == nil {
 			one.Reason.File = c.describedIn(old, new)
 		}
 	}
 	p.Version = release.CompareVersions(old.Release, new.Release, p.Class, c.edited(old.Name, new.Name))
 	return p
+}
+
+// unloadable returns why only one version of a problem can be loaded, with the path; nil if both or neither can. What
+// solvers of such a version see is unknown.
+func unloadable(old, new *lang.Problem) *release.Reason {
+	switch {
+	case len(old.Invalid) == 0 && len(new.Invalid) > 0:
+		return &release.Reason{What: "it cannot be loaded: " + text.FirstLine(new.Invalid.Error())}
+	case len(old.Invalid) > 0 && len(new.Invalid) == 0:
+		return &release.Reason{What: "the old version cannot be loaded: " + text.FirstLine(old.Invalid.Error())}
+	}
+	return nil
 }
 
 // describedIn returns the file that a setting which changed is from: if the configuration is the same, the one of the
@@ -207,7 +222,7 @@ func (c *comparison) describedIn(old, new *lang.Problem) string {
 	}
 	for _, ch := range graph.Diff(c.old.fields(before), c.new.fields(after)) {
 		at := filepath.Join(new.Shows().Directory, strings.TrimPrefix(ch.Field, "file "))
-		if slices.Contains(c.new.cfg.Inputs, lang.ConfigInput{Kind: "file", Name: at}) {
+		if c.new.inputs[at] {
 			return c.new.shownPath(at)
 		}
 	}
@@ -281,79 +296,10 @@ func (c *comparison) uncompiled(before, after *problemFields) release.Checkpoint
 	cp := release.Checkpoint{Class: release.Reuse}
 	if cp.Reason = c.reason(graph.Diff(before.all(), after.all()), before, after); cp.Reason != nil {
 		cp.Class = release.Rerun
-	} else if cp.Reason = c.reason(graph.Diff(slices.Concat(before.rules, before.grading), slices.Concat(after.rules, after.grading)), before, after); cp.Reason != nil {
+	} else if cp.Reason = c.reason(graph.Diff(before.gradingAlone(), after.gradingAlone()), before, after); cp.Reason != nil {
 		cp.Class = release.Regrade
 	}
 	return cp
-}
-
-// problemFields are the fields of what solvers see of a problem, and of what grades.
-type problemFields struct {
-	dir     string                   // of its files; "" has none
-	seen    map[string][]graph.Field // by the checkpoint before which no solver sees it
-	rules   []graph.Field
-	grading []graph.Field // files
-}
-
-// all returns the fields of what solvers see.
-func (s *problemFields) all() (all []graph.Field) {
-	for _, name := range slices.Sorted(maps.Keys(s.seen)) {
-		all = append(all, s.seen[name]...)
-	}
-	return all
-}
-
-// problemFields collects the fields of a problem.
-func (s *releaseSide) problemFields(p *lang.Problem) *problemFields {
-	shows := p.Shows()
-	all := &problemFields{dir: shows.Directory, seen: map[string][]graph.Field{}}
-	first := ""
-	if len(p.Checkpoints) > 0 {
-		first = p.Checkpoints[0].Name
-	}
-	add := func(f graph.Field) {
-		at := s.seenFrom(p, shows, strings.TrimPrefix(f.Label, "file "), first)
-		all.seen[at] = append(all.seen[at], f)
-	}
-	for _, id := range s.seen[p.Name] {
-		for _, f := range s.fields(id) {
-			add(f)
-		}
-	}
-	for _, set := range shows.Settings {
-		add(graph.Field{Label: set.Name, Value: set.Value})
-	}
-	if p.Entry != "" {
-		add(graph.Field{Label: "entry", Value: p.Entry})
-	}
-	for _, rule := range shows.Rules {
-		all.rules = append(all.rules, graph.Field{Label: rule.Name, Value: rule.Value})
-	}
-	if id, ok := s.files[p.Name]; ok {
-		grades := tasks.Doublestar(shows.Grading)
-		for _, f := range s.fields(id) {
-			if grades(strings.TrimPrefix(f.Label, "file "), false) {
-				all.grading = append(all.grading, f)
-			}
-		}
-	}
-	return all
-}
-
-// seenFrom returns the checkpoint from which solvers see a file or setting.
-func (s *releaseSide) seenFrom(p *lang.Problem, shows *lang.Seen, name, first string) string {
-	for _, from := range shows.From {
-		known := slices.ContainsFunc(p.Checkpoints, func(c *lang.Checkpoint) bool { return c.Name == from.Name })
-		if known && tasks.Doublestar([]string{from.Value})(name, false) {
-			return from.Name
-		}
-	}
-	for _, c := range p.Checkpoints {
-		if c.Spec != "" && (inside(shows.Directory, c.Spec) == name || s.cfg.Relative(c.Spec) == name) {
-			return c.Name
-		}
-	}
-	return first
 }
 
 // fields returns the fields of a node that depend on the content of files.
@@ -371,8 +317,8 @@ func (s *releaseSide) fields(id graph.ID) []graph.Field {
 func (c *comparison) graded(old, new graph.ID, before, after *problemFields) *release.Reason {
 	was, is := c.old.rep.Status(old), c.new.rep.Status(new)
 	switch {
-	case was.Key.IsZero() && is.Key.IsZero() && len(before.grading)+len(after.grading) > 0: // files are all there is
-		return c.reason(graph.Diff(before.grading, after.grading), before, after)
+	case was.Key.IsZero() && is.Key.IsZero() && len(before.gradingAlone())+len(after.gradingAlone()) > 0: // files are all there is
+		return c.reason(graph.Diff(before.gradingAlone(), after.gradingAlone()), before, after)
 	case was.Key.IsZero():
 		return &release.Reason{What: "the old version cannot be graded: " + c.old.failure(was)}
 	case is.Key.IsZero():

@@ -32,7 +32,8 @@ type releaseSide struct {
 	root     string // real path of the directory with its configuration
 	top      string // of the repository that it is in, or root
 	cfg      *lang.Config
-	warnings diag.List // of records
+	inputs   map[string]bool // files that cfg was evaluated from
+	warnings diag.List       // of records
 	plan     *plan.Plan
 	cells    map[string]*plan.Cell // of placeholders, by problem
 	seen     map[string][]graph.ID // nodes of what solvers see, by problem
@@ -166,7 +167,12 @@ func (s *releaseSide) load(o *Options, name string, jobs []string) error {
 		}
 		return diags
 	}
-	s.cfg = cfg
+	s.cfg, s.inputs = cfg, map[string]bool{}
+	for _, input := range cfg.Inputs {
+		if input.Kind == "file" {
+			s.inputs[input.Name] = true
+		}
+	}
 	s.warnings = slices.DeleteFunc(diags, func(d diag.Diagnostic) bool { return d.Range != nil })
 	return nil
 }

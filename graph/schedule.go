@@ -113,8 +113,12 @@ func (s *scheduler) reportEnds(start func(job)) {
 
 // startDecisions takes nodes that wait for no dependency, longest chain first.
 func (s *scheduler) startDecisions(start func(job)) {
-	for s.deciding < s.o.Lookups && len(s.todo.ids) > 0 {
-		if id := s.todo.pop(); s.phase[id] == undecided && s.waiting[id] == 0 && s.beginProbes(id) {
+	for s.deciding < s.o.Lookups {
+		id, ok := s.nextUndecided()
+		if !ok {
+			return
+		}
+		if s.phase[id] == undecided && s.waiting[id] == 0 && s.beginProbes(id) {
 			start(s.newDecision(id))
 		}
 	}

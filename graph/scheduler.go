@@ -46,6 +46,7 @@ type scheduler struct {
 	names           []string // of pools, sorted
 	claims          claims
 	probes          map[string]*probe
+	unanswered      []*probe  // probes that failed, with waiting nodes
 	todo            nodeQueue // to be decided, and some that no longer are; can contain a node twice
 	deciding        int       // running decisions
 	recent          int       // number of these that attempts still wait for; see hold

@@ -39,7 +39,8 @@ type Log struct {
 // LogAttempt is an attempt at a problem.
 type LogAttempt struct {
 	Problem string
-	Repeat  int // from 1 on; continues across files of one contender
+	Cluster string // of problems that resemble each other, such as the repository or the task; "" if unknown
+	Repeat  int    // from 1 on; continues across files of one contender
 	// Values are shares, or other scores, by metric. It omits metrics without a finite number.
 	Values map[string]float64
 	// Class is verdict.Judged if Values counts. Otherwise the attempt has no verdict (NotJudged), or was

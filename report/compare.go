@@ -76,6 +76,9 @@ type Contenders struct {
 	Against int
 	// Unlabelled is the number of cells that are left out because their solution does not have the label By.
 	Unlabelled int
+	// Clusters is the number of clusters that count instead of problems; 0 if problems count. FewClusters is the number
+	// of those that problems have and that are too few to count.
+	Clusters, FewClusters int
 	// Notes are remarks on the files that were compared.
 	Notes []string
 }
@@ -102,10 +105,11 @@ type ContenderPair struct {
 // Rank orders the values on an axis by a metric, without comparing pairs.
 func Rank(r *Results, axis, by string) *Contenders {
 	c := &Contenders{Run: r.Run, By: axis, Metric: by, Against: -1}
-	m := metricOf(by, r)
+	m, k := metricOf(by, r), clustersOf(r)
+	c.Clusters, c.FewClusters = k.count, k.few
 	attempts := c.attempts(r, m)
 	for _, name := range slices.Sorted(maps.Keys(attempts)) {
-		c.All = append(c.All, contender(name, attempts[name], m.scale))
+		c.All = append(c.All, contender(name, attempts[name], m.scale, k.of))
 	}
 	c.sort()
 	return c
@@ -132,7 +136,8 @@ func Compare(r *Results, axis, by string, names []string, against string) (*Cont
 			}
 		}
 	}
-	m := metricOf(by, r)
+	m, k := metricOf(by, r), clustersOf(r)
+	c.Clusters, c.FewClusters = k.count, k.few
 	attempts := c.attempts(r, m)
 	if len(names) == 0 {
 		names = slices.Sorted(maps.Keys(attempts))
@@ -146,7 +151,7 @@ func Compare(r *Results, axis, by string, names []string, against string) (*Cont
 		if attempts[name] == nil {
 			return nil, fmt.Errorf("no cell with %s has the %s %q; known are %s", metricWords[by], axis, name, text.Some(slices.Sorted(maps.Keys(attempts)), 8))
 		}
-		c.All = append(c.All, contender(name, attempts[name], m.scale))
+		c.All = append(c.All, contender(name, attempts[name], m.scale, k.of))
 	}
 	if len(c.All) < 2 {
 		return nil, fmt.Errorf("nothing to compare: %s of cells with %s: %s", axis, metricWords[by], cmp.Or(strings.Join(names, ", "), "none"))
@@ -155,7 +160,7 @@ func Compare(r *Results, axis, by string, names []string, against string) (*Cont
 	if against != "" {
 		c.Against = slices.IndexFunc(c.All, func(one Contender) bool { return one.Name == against })
 	}
-	c.compare(attempts, m.scale)
+	c.compare(attempts, m.scale, k.of)
 	return c, c.unmatchedError(attempts)
 }
 
@@ -249,37 +254,44 @@ func compareUnits(a, b unit) int {
 	return cmp.Or(cmp.Compare(a.problem, b.problem), cmp.Compare(a.rest, b.rest))
 }
 
-func contender(name string, units map[unit]*statistics.Attempts, scale statistics.Scale) Contender {
+// contender computes the statistics of a contender, whose problems belong to clusters if that is not nil.
+func contender(name string, units map[unit]*statistics.Attempts, scale statistics.Scale, clusters map[string]int) Contender {
 	c := Contender{Name: name, Mean: math.NaN()}
 	for _, of := range units {
 		c.Missing += of.Missing
 		c.Attempts += len(of.Values)
 	}
-	means := problemMeans(units)
+	means, problems := problemMeans(units)
 	if c.Problems = len(means); c.Problems > 0 {
-		c.Mean, c.Interval = statistics.Mean(means), statistics.MeanInterval(means, scale)
+		var at []int
+		for _, problem := range problems {
+			if clusters != nil {
+				at = append(at, clusters[problem])
+			}
+		}
+		c.Mean, c.Interval = statistics.Mean(means), statistics.ClusterInterval(means, at, scale)
 	}
 	return c
 }
 
 // problemMeans returns the means of problems, in order, each over its units with a verdict.
-func problemMeans(units map[unit]*statistics.Attempts) []float64 {
+func problemMeans(units map[unit]*statistics.Attempts) (means []float64, names []string) {
 	problems := map[string][]float64{}
 	for _, u := range slices.SortedFunc(maps.Keys(units), compareUnits) {
 		if of := units[u]; len(of.Values) > 0 {
 			problems[u.problem] = append(problems[u.problem], of.Mean())
 		}
 	}
-	var means []float64
-	for _, problem := range slices.Sorted(maps.Keys(problems)) {
+	names = slices.Sorted(maps.Keys(problems))
+	for _, problem := range names {
 		means = append(means, statistics.Mean(problems[problem]))
 	}
-	return means
+	return means, names
 }
 
 // problemMean returns the mean over problems and the number of problems; NaN if there are none.
 func problemMean(units map[unit]*statistics.Attempts) (mean float64, problems int) {
-	means := problemMeans(units)
+	means, _ := problemMeans(units)
 	if len(means) == 0 {
 		return math.NaN(), 0
 	}
@@ -287,7 +299,7 @@ func problemMean(units map[unit]*statistics.Attempts) (mean float64, problems in
 }
 
 // compare computes the pairs and groups.
-func (c *Contenders) compare(attempts map[string]attemptsByUnit, scale statistics.Scale) {
+func (c *Contenders) compare(attempts map[string]attemptsByUnit, scale statistics.Scale, clusters map[string]int) {
 	for a := range c.All {
 		for b := a + 1; b < len(c.All); b++ {
 			if c.Against < 0 || a == c.Against || b == c.Against {
@@ -296,12 +308,18 @@ func (c *Contenders) compare(attempts map[string]attemptsByUnit, scale statistic
 		}
 	}
 	problems := problemsOf(attempts)
+	var at []int // of the clusters of problems
+	if clusters != nil {
+		for _, units := range problems {
+			at = append(at, clusters[units[0].problem])
+		}
+	}
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range c.Pairs {
 		p := &c.Pairs[i]
 		group.Go(func() error {
-			p.Comparison = statistics.Compare(sharedUnits(problems, attempts[c.All[p.A].Name], attempts[c.All[p.B].Name]), scale)
+			p.Comparison = statistics.CompareClusters(sharedUnits(problems, attempts[c.All[p.A].Name], attempts[c.All[p.B].Name]), at, scale)
 			return nil
 		})
 	}

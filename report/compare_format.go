@@ -171,6 +171,12 @@ func (c *Contenders) details(all bool, safe func(string, int) string) []string {
 	for _, note := range c.Notes {
 		lines = append(lines, safe(note, 0))
 	}
+	switch {
+	case c.Clusters > 0:
+		lines = append(lines, fmt.Sprintf("problems of a task or a repository resemble each other: intervals and p count %d clusters instead of problems", c.Clusters))
+	case c.FewClusters > 0:
+		lines = append(lines, fmt.Sprintf("problems are of %d tasks or repositories, which are too few to count as clusters; each problem counts by itself", c.FewClusters))
+	}
 	if line := c.tooFew(); line != "" {
 		lines = append(lines, line)
 	}
@@ -206,15 +212,19 @@ func (c *Contenders) tooFew() string {
 	few, most := 0, 0
 	for i := range c.Pairs {
 		if p := &c.Pairs[i]; p.Problems > 0 && !p.Shows {
-			few, most = few+1, max(most, p.Problems)
+			few, most = few+1, max(most, cmp.Or(p.Clusters, p.Problems))
 		}
 	}
 	if few == 0 {
 		return ""
 	}
-	line := fmt.Sprintf("%s can show no difference", text.Count(most, "problem"))
+	what := "problem"
+	if c.Clusters > 0 {
+		what = "cluster"
+	}
+	line := text.Count(most, what) + " can show no difference"
 	if len(c.Pairs) > 1 {
-		line = fmt.Sprintf("%s can show no difference among %d pairs", text.Count(most, "problem"), len(c.Pairs))
+		line += fmt.Sprintf(" among %d pairs", len(c.Pairs))
 	}
 	line += fmt.Sprintf("; %d can", max(most+1, statistics.ProblemsNeeded(len(c.Pairs))))
 	if c.Against < 0 && len(c.All) > 2 && most >= statistics.ProblemsNeeded(len(c.All)-1) {
@@ -285,6 +295,7 @@ type pairJSON struct {
 	A          string      `json:"a"`
 	B          string      `json:"b"`
 	Problems   int         `json:"problems"`
+	Clusters   int         `json:"clusters,omitempty"` // of these problems, if they count instead
 	Difference *float64    `json:"difference"`
 	Interval   *[2]float64 `json:"interval"`
 	P          float64     `json:"p"`
@@ -311,6 +322,7 @@ type ContendersObject struct {
 	Against      *string         `json:"against"` // null if all pairs are compared
 	WithoutLabel int             `json:"without_label"`
 	Metric       string          `json:"metric"`
+	Clusters     int             `json:"clusters,omitempty"` // of problems, which count instead of these
 	Confidence   float64         `json:"confidence"`
 	Contenders   []contenderJSON `json:"contenders"`
 	Pairs        []pairJSON      `json:"pairs"`
@@ -344,7 +356,7 @@ func (c *Contenders) json() *ContendersObject {
 	}
 	for i := range c.Pairs {
 		p := &c.Pairs[i]
-		pairs = append(pairs, pairJSON{A: c.All[p.A].Name, B: c.All[p.B].Name, Problems: p.Problems, Difference: known(p.Difference, p.Problems > 0), Interval: ends(p.Interval),
+		pairs = append(pairs, pairJSON{A: c.All[p.A].Name, B: c.All[p.B].Name, Problems: p.Problems, Clusters: p.Clusters, Difference: known(p.Difference, p.Problems > 0), Interval: ends(p.Interval),
 			P: p.P, Exact: p.Exact, Corrected: p.Corrected, Shown: p.Shown, Better: p.Better, Equal: p.Equal, Less: p.Less, McNemar: known(p.McNemar, p.Single),
 			Detectable: known(p.Detectable, true), Shows: p.Shows, Missing: p.Missing, Bounds: ends(statistics.Interval{Low: p.Least, High: p.Most, Known: !math.IsNaN(p.Least)})})
 	}
@@ -352,5 +364,5 @@ func (c *Contenders) json() *ContendersObject {
 	if c.Against >= 0 {
 		against = &c.All[c.Against].Name
 	}
-	return &ContendersObject{Schema: Schema, Run: c.Run, Of: c.Of, Stale: c.Stale, By: c.By, Against: against, WithoutLabel: c.Unlabelled, Metric: c.Metric, Confidence: 1 - statistics.Level, Contenders: contenders, Pairs: pairs, Notes: c.Notes}
+	return &ContendersObject{Schema: Schema, Run: c.Run, Of: c.Of, Stale: c.Stale, By: c.By, Against: against, WithoutLabel: c.Unlabelled, Metric: c.Metric, Clusters: c.Clusters, Confidence: 1 - statistics.Level, Contenders: contenders, Pairs: pairs, Notes: c.Notes}
 }

@@ -92,7 +92,7 @@ func writeCTRF(w io.Writer, r *Results, o Options) error {
 				Suite: suite, Message: messageOr(t.Message, ""), Tags: []string{string(t.Group)}, FilePath: t.File, Extra: extra,
 			}, ctrfStatus(t.Status))
 		}
-		if m := remarkOn(c); m != nil {
+		if m := caseOf(c); m != nil {
 			message := m.message
 			if own := row.message(); own != "" {
 				message = own
@@ -142,9 +142,11 @@ func ctrfStatus(s verdict.TestStatus) string {
 	return "failed"
 }
 
-// ctrfRemark maps a checkpoint's outcome. CTRF has no status for broken, which is "other".
+// ctrfRemark maps the outcome of a checkpoint or a task. CTRF has no status for broken, which is "other".
 func ctrfRemark(v verdict.Outcome) string {
 	switch v {
+	case verdict.OutcomePassed, verdict.OutcomeScored:
+		return "passed"
 	case verdict.OutcomeFailed, verdict.OutcomeNotReached, verdict.OutcomeErrored:
 		return "failed"
 	case verdict.OutcomeSkipped:

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fevalgraph/fevalgraph/report/text"
+	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
 func render(t *testing.T, format string, r *Results, o Options) []byte {
@@ -238,6 +239,32 @@ func TestCSVIsInert(t *testing.T) {
 	} {
 		if got := inert(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+// A checkpoint without tests is a case of every format that lists tests, also if it passed.
+func TestPassedWithoutTests(t *testing.T) {
+	score := 50.0
+	r := &Results{Schema: Schema, Cells: []Cell{
+		{Problem: "done", Solution: "s", Backend: "b", Repeat: 1, Checkpoints: []Checkpoint{{Class: verdict.Judged, Passed: true, Groups: verdict.NoTestCounts()}}},
+		{Problem: "half", Solution: "s", Backend: "b", Repeat: 1, Checkpoints: []Checkpoint{{Class: verdict.Judged, Policy: string(verdict.NoRule), Score: &score, Groups: verdict.NoTestCounts()}}},
+	}}
+	var junit junitReport
+	if err := xml.Unmarshal(render(t, "junit-tests", r, Options{}), &junit); err != nil || junit.Tests != 2 || junit.Failures+junit.Errors != 0 {
+		t.Errorf("junit-tests: %+v, %v", junit.junitCounts, err)
+	}
+	var ctrf ctrfReport
+	if err := json.Unmarshal(render(t, "ctrf", r, Options{}), &ctrf); err != nil || ctrf.Results.Summary.Tests != 2 || ctrf.Results.Summary.Passed != 2 {
+		t.Errorf("ctrf: %+v, %v", ctrf.Results.Summary, err)
+	}
+	for _, format := range TestFormats() {
+		for failed, want := range map[bool]bool{false: true, true: false} {
+			var b strings.Builder
+			err := WriteTests(&b, format, r, failed, Options{})
+			if got := strings.Contains(b.String(), "done/s") && strings.Contains(b.String(), "half/s"); err != nil || got != want {
+				t.Errorf("%s, only failures %v: %v\n%s", format, failed, err, b.String())
+			}
 		}
 	}
 }

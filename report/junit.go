@@ -12,7 +12,7 @@ import (
 
 // The JUnit formats. In "junit", a checkpoint is a case, and the checkpoints of a cell are a suite: a reporter
 // is green if fevalgraph is, also if tests fail that the policy ignores. In "junit-tests", a checkpoint is a
-// suite, and a test is a case; what tests do not show about their checkpoint is an extra case, see remark.
+// suite, and a test is a case; what tests do not show about their checkpoint is an extra case, see caseOf.
 // encoding/xml writes characters that XML 1.0 does not allow as U+FFFD.
 type (
 	junitReport struct {
@@ -166,7 +166,7 @@ func testSuite(run string, row row) junitSuite {
 		suite.add(junitCase{Class: caseClass(row), File: t.File, Name: t.ID, Time: junitTime(t.DurationMS / 1000)},
 			junitVerdict(t.Status), orName(t.Verdict, string(t.Status)), messageOr(t.Message, ""))
 	}
-	if m := remarkOn(c); m != nil {
+	if m := caseOf(c); m != nil {
 		message := m.message
 		if own := row.message(); own != "" {
 			message = own

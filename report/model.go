@@ -36,6 +36,7 @@ type Cell struct {
 	Score          *float64          `json:"score"`              // mean of the checkpoints, from 0 to 100; null without scores
 	ScoreUnbounded *float64          `json:"score_unbounded"`    // the same without an upper bound
 	Message        *string           `json:"message"`            // message of the first checkpoint that has one
+	Cluster        string            `json:"-"`                  // of problems of another program that resemble each other
 	Imported       *Imported         `json:"imported,omitempty"` // set if another tool judged the cell
 	Recorded       *Recorded         `json:"recorded,omitempty"` // set if another program recorded a result of the solution
 	Checkpoints    []Checkpoint      `json:"checkpoints"`

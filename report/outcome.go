@@ -46,6 +46,15 @@ func remarkOn(c *Checkpoint) *remark {
 	return &remark{v, string(c.Class), messageOr(c.Message, string(c.Class))}
 }
 
+// caseOf returns what the tests of a checkpoint do not show: the remark on it or, without any test, its verdict.
+func caseOf(c *Checkpoint) *remark {
+	if m := remarkOn(c); m != nil || len(c.Tests) > 0 {
+		return m
+	}
+	v := outcomeOf(c)
+	return &remark{v, string(v), ""}
+}
+
 // unmet reports that the pass rule was not met and, if no test matched it, this reason.
 func unmet(c *Checkpoint) string {
 	out := "pass rule not met: " + c.Policy

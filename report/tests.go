@@ -13,7 +13,7 @@ import (
 func TestFormats() []string { return []string{"table", "markdown"} }
 
 // WriteTests renders a row for each test or case of r or, with failed, for each that did not pass. A checkpoint
-// that was not judged has its own row. An unknown format is an error that lists the supported ones.
+// without tests, or that was not judged, has its own row. An unknown format is an error that lists the supported ones.
 func WriteTests(w io.Writer, format string, r *Results, failed bool, o Options) error {
 	var err error
 	switch format {
@@ -40,8 +40,8 @@ func testGrid(r *Results, failed bool, safe func(string, int) string, mark func(
 	one := !slices.ContainsFunc(rows, func(other row) bool { return other.cell.Backend != rows[0].cell.Backend })
 	for _, row := range rows {
 		name := safe(rowName(row, !one), 0)
-		if m := remarkOn(row.checkpoint); m != nil {
-			grid.Rows = append(grid.Rows, []string{name, "-", "-", mark(m.outcome, word(row.checkpoint)), "-", "-", safe(text.FirstLine(m.message), noteColumns)})
+		if m := caseOf(row.checkpoint); m != nil && !(failed && solved(row.checkpoint)) {
+			grid.Rows = append(grid.Rows, []string{name, "-", "-", mark(m.outcome, orName(word(row.checkpoint), m.kind)), "-", "-", safe(text.FirstLine(m.message), noteColumns)})
 		}
 		for i := range row.checkpoint.Tests {
 			t := &row.checkpoint.Tests[i]

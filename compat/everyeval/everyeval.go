@@ -149,7 +149,7 @@ func (l *reader) add(r *jsonfile.Reader, c *record) error {
 		}
 		at = len(log.Attempts)
 		l.places[key] = at
-		log.Attempts = append(log.Attempts, plan.LogAttempt{Problem: problem, Repeat: c.epoch, Class: verdict.Judged, Values: map[string]float64{}})
+		log.Attempts = append(log.Attempts, plan.LogAttempt{Problem: problem, Cluster: c.evaluation, Repeat: c.epoch, Class: verdict.Judged, Values: map[string]float64{}})
 	}
 	a := &log.Attempts[at]
 	if c.failure != nil && a.Class == verdict.Judged {

@@ -68,8 +68,8 @@ func TestRecords(t *testing.T) {
 	for _, l := range logs {
 		got += fmt.Sprintf("%s %v %v %v %q\n", l.Name, l.Labels, l.Metrics, l.Attempts, l.Notes)
 	}
-	const want = `a map[model:a] [m m.is_correct n n.is_correct] [{e/1 2 map[m:0.5 m.is_correct:1 n:7 n.is_correct:1] judged } {e/2 1 map[] broken gone}] ["1 attempt ended by an error: a record has a score nonetheless, here they have no verdict"]
-b map[model:b] [score is_correct] [{e/1 1 map[is_correct:0 score:1] judged } {e/1 2 map[] judged }] ["1 score that is not a number, which have no verdict"]
+	const want = `a map[model:a] [m m.is_correct n n.is_correct] [{e/1 e 2 map[m:0.5 m.is_correct:1 n:7 n.is_correct:1] judged } {e/2 e 1 map[] broken gone}] ["1 attempt ended by an error: a record has a score nonetheless, here they have no verdict"]
+b map[model:b] [score is_correct] [{e/1 e 1 map[is_correct:0 score:1] judged } {e/1 e 2 map[] judged }] ["1 score that is not a number, which have no verdict"]
 `
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)

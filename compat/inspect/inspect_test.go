@@ -157,6 +157,14 @@ func TestScores(t *testing.T) {
 	}
 }
 
+// Samples that were marked as invalid count, as they do in inspect_ai, and a note says so.
+func TestInvalidated(t *testing.T) {
+	l, err := readFile(t, write(t, "x.json", header+`, "invalidated": true, "samples": [{"id": 7, "epoch": 1, "scores": {"s": {"value": 1}}, "invalidation": {}}]}`))
+	if err != nil || len(l.Attempts[0].Values) != 1 || !strings.Contains(strings.Join(l.Notes, "\n"), "marked as invalid") {
+		t.Errorf("%+v, %v", l, err)
+	}
+}
+
 func TestBrokenJSON(t *testing.T) {
 	sample := `{"id": "a", "epoch": 1, "scores": {}}`
 	many := ""

@@ -26,14 +26,17 @@ const maxMetrics = 1_000
 
 // log is the content of a log, as far as it was read.
 type log struct {
-	status string
-	eval   struct {
-		Task    string
-		Model   string
-		Scorers []struct{ Name string }
-		Config  struct {
+	status      string
+	invalidated bool
+	eval        struct {
+		Task    string `json:"task"`
+		Model   string `json:"model"`
+		Scorers []struct {
+			Name string `json:"name"`
+		} `json:"scorers"`
+		Config struct {
 			Reducers []string `json:"epochs_reducer"`
-		}
+		} `json:"config"`
 	}
 	results struct {
 		Total int `json:"total_samples"`
@@ -63,6 +66,8 @@ func (l *log) json(r *jsonfile.Reader) error {
 		switch key {
 		case "status":
 			return r.Value(&l.status)
+		case "invalidated":
+			return r.Value(&l.invalidated)
 		case "eval":
 			l.hasEval = true
 			return r.Value(&l.eval)
@@ -93,11 +98,13 @@ func (l *log) samples(r *jsonfile.Reader) error {
 // sample reads a sample or its summary, which has texts instead of an error and of a limit.
 func (l *log) sample(r *jsonfile.Reader) error {
 	var s struct {
-		ID     json.RawMessage
-		Epoch  int
-		Scores map[string]struct{ Value json.RawMessage }
-		Error  json.RawMessage
-		Limit  json.RawMessage
+		ID     json.RawMessage `json:"id"`
+		Epoch  int             `json:"epoch"`
+		Scores map[string]struct {
+			Value json.RawMessage `json:"value"`
+		} `json:"scores"`
+		Error json.RawMessage `json:"error"`
+		Limit json.RawMessage `json:"limit"`
 	}
 	if err := r.Value(&s); err != nil {
 		return err
@@ -234,7 +241,7 @@ func (l *log) finish() (*plan.Log, error) {
 		out.Labels["model"] = l.eval.Model
 	}
 	for i := range l.attempts { // the task is known only by now: members of JSON have no order
-		l.attempts[i].Problem = l.eval.Task + "/" + l.attempts[i].Problem
+		l.attempts[i].Problem, l.attempts[i].Cluster = l.eval.Task+"/"+l.attempts[i].Problem, l.eval.Task
 	}
 	var scorers []string
 	for _, s := range l.eval.Scorers {
@@ -249,6 +256,9 @@ func (l *log) finish() (*plan.Log, error) {
 	}
 	if l.status != "success" {
 		out.Notes = append(out.Notes, fmt.Sprintf("the run did not end well: its status is %s", text.Line(cmp.Or(l.status, "unknown"), 40)))
+	}
+	if l.invalidated {
+		out.Notes = append(out.Notes, "samples were marked as invalid; inspect_ai counts them, and so does this")
 	}
 	if missing := l.results.Total - len(l.attempts); missing > 0 {
 		out.Notes = append(out.Notes, fmt.Sprintf("%d of %s are not in the log", missing, text.Count(l.results.Total, "sample")))

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -30,8 +32,14 @@ func New(r io.Reader) *Reader {
 	return &Reader{words: words, dec: json.NewDecoder(words)}
 }
 
+// newWordReader returns a reader that skips the byte order mark which programs of Windows write.
 func newWordReader(r io.Reader, buffer int) *wordReader {
-	return &wordReader{in: bufio.NewReaderSize(r, buffer), left: MaxValue}
+	const mark = "\ufeff"
+	in := bufio.NewReaderSize(r, buffer)
+	if head, _ := in.Peek(len(mark)); string(head) == mark {
+		in.Discard(len(mark)) // it was peeked at
+	}
+	return &wordReader{in: in, left: MaxValue}
 }
 
 // Object reads an object. For each key, member must read the value.
@@ -138,10 +146,34 @@ func (r *Reader) wrap(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("the file ends too early")
 	}
-	if len(r.place) > 0 {
-		return fmt.Errorf("at %q: %w", strings.Join(r.place, "."), err)
+	place := r.place
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		err = fmt.Errorf("want %s, not %s", article(wrong.Type.Kind()), wrong.Value)
+		if wrong.Field != "" {
+			place = append(slices.Clone(place), wrong.Field)
+		}
+	}
+	if len(place) > 0 {
+		return fmt.Errorf("at %q: %w", strings.Join(place, "."), err)
 	}
 	return err
+}
+
+// article names the JSON that a Go value of a kind is decoded from.
+func article(kind reflect.Kind) string {
+	switch kind {
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	case reflect.String:
+		return "a text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Float64:
+		return "a number"
+	}
+	return "a whole number"
 }
 
 var errLarge = fmt.Errorf("a value has more than %d MiB", MaxValue>>20)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/fevalgraph/fevalgraph/internal/capped"
 	"github.com/fevalgraph/fevalgraph/plan"
@@ -50,6 +51,12 @@ type reader struct {
 func read(file *os.File) ([]*plan.Log, error) {
 	in := &capped.Reader{In: file, Most: mostToken, What: "a tag or a text"}
 	dec := xml.NewDecoder(in)
+	dec.CharsetReader = func(name string, in io.Reader) (io.Reader, error) {
+		if strings.EqualFold(name, "us-ascii") {
+			return in, nil
+		}
+		return nil, fmt.Errorf("its encoding is %s: convert it to UTF-8", text.Line(name, 40))
+	}
 	r := &reader{log: plan.Log{Metrics: []string{metric}}, repeats: map[string]int{}, counts: map[string]int{}}
 	if err := r.elements(in, dec); err != nil {
 		line, _ := dec.InputPos()

@@ -77,6 +77,7 @@ func TestBroken(t *testing.T) {
 		"no tests":     {"<testsuite/>", "it has no test case"},
 		"no name":      {"<testsuite>\n\n<testcase/></testsuite>", "line 3: a test case has neither"},
 		"entities":     {`<!DOCTYPE x [<!ENTITY a "b">]><testsuite><testcase name="&a;"/></testsuite>`, "invalid character entity"},
+		"an encoding":  {`<?xml version="1.0" encoding="iso-8859-1"?><testsuite><testcase name="a"/></testsuite>`, "its encoding is iso-8859-1: convert it to UTF-8"},
 		"deep":         {"<testsuite>" + strings.Repeat("<a>", 200), "more than 100 deep"},
 		"a large text": {"<testsuite><testcase name='a'><system-out>" + strings.Repeat("x", mostToken+1<<20) + "</system-out></testcase></testsuite>", "more than 64 MiB"},
 	} {

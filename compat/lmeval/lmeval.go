@@ -80,9 +80,14 @@ func (l *reader) sample(r *jsonfile.Reader) error {
 	if err != nil {
 		return err
 	}
-	name := strings.Trim(string(id), `"`)
+	name := string(id)
+	if strings.HasPrefix(name, `"`) {
+		if err := json.Unmarshal(id, &name); err != nil {
+			return err
+		}
+	}
 	switch {
-	case name == "" || name[0] == '{' || name[0] == '[' || name == "null":
+	case name == "" || id[0] == '{' || id[0] == '[' || string(id) == "null":
 		return r.Fail("want a doc_id, which is a number or a text")
 	case l.seen[[2]string{name, filter}]:
 		return r.Fail("document %s is duplicated with the filter %s", text.Line(name, 80), text.Line(filter, 80))
@@ -148,7 +153,7 @@ func (l *reader) finish(path string) ([]*plan.Log, error) {
 	}
 	out := &plan.Log{Attempts: l.attempts, Labels: map[string]string{"task": task}}
 	for i := range out.Attempts {
-		out.Attempts[i].Problem = task + "/" + out.Attempts[i].Problem
+		out.Attempts[i].Problem, out.Attempts[i].Cluster = task+"/"+out.Attempts[i].Problem, task
 	}
 	for _, metric := range l.metrics {
 		if !l.numbers[metric] {

@@ -68,12 +68,12 @@ func TestValues(t *testing.T) {
 	l, err := readOne(textfile.Open(t, "samples_my_task_2026-01-02T03-04-05.6.jsonl", `{"doc_id": 1, "doc": {"doc_id": 7}, "filter": "none", "metrics": ["acc", "ppl", "f1"], "acc": true, "ppl": [1, 2], "f1": 0.5}
 
 {"doc_id": 1, "arguments": [], "filter": "strict", "metrics": ["acc"], "acc": NaN}
-{"doc_id": "b", "doc": {}, "acc": 0, "f1": null}`))
+{"doc_id": "\u0062", "doc": {}, "acc": 0, "f1": null}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := fmt.Sprintf("%q %v %v %v %q", l.Name, l.Labels, l.Metrics, l.Attempts, l.Notes)
-	const want = `"" map[task:my_task] [acc f1] [{my_task/1 1 map[acc:1 f1:0.5] judged } {my_task/b 1 map[acc:0] judged }] ` +
+	const want = `"" map[task:my_task] [acc f1] [{my_task/1 my_task 1 map[acc:1 f1:0.5] judged } {my_task/b my_task 1 map[acc:0] judged }] ` +
 		`["ppl has no numbers of single documents, and is left out" "1 value of f1 without a number, which have no verdict" "acc,strict has no numbers of single documents, and is left out"]`
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)

@@ -111,7 +111,7 @@ func (p *predictions) add(r *jsonfile.Reader) error {
 		p.of[one.Model] = l
 		p.logs = append(p.logs, l)
 	}
-	a := plan.LogAttempt{Problem: one.ID, Repeat: 1, Class: verdict.NotRun, Message: "a prediction that was not evaluated"}
+	a := plan.LogAttempt{Problem: one.ID, Cluster: repository(one.ID), Repeat: 1, Class: verdict.NotRun, Message: "a prediction that was not evaluated"}
 	if one.Patch == nil || *one.Patch == "" {
 		a.Message = "a prediction without a patch"
 		p.none[one.Model]++

@@ -122,6 +122,14 @@ func (s *reader) instance(r *jsonfile.Reader, id string) error {
 	return s.add(r, id, "unresolved_ids", verdict.Judged, 0)
 }
 
+// repository returns that of an instance, OWNER__NAME-NUMBER; "" if the id has another form.
+func repository(id string) string {
+	if at := strings.LastIndexByte(id, '-'); at > 0 && strings.Contains(id[:at], "__") {
+		return id[:at]
+	}
+	return ""
+}
+
 func (s *reader) add(r *jsonfile.Reader, id, list string, class verdict.Class, value float64) error {
 	switch known, twice := s.seen[id]; {
 	case id == "":
@@ -133,7 +141,7 @@ func (s *reader) add(r *jsonfile.Reader, id, list string, class verdict.Class, v
 	}
 	s.seen[id] = list
 	s.counts[list]++
-	a := plan.LogAttempt{Problem: id, Repeat: 1, Class: class}
+	a := plan.LogAttempt{Problem: id, Cluster: repository(id), Repeat: 1, Class: class}
 	if class == verdict.Judged {
 		a.Values = map[string]float64{metric: value}
 	}

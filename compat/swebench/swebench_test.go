@@ -55,6 +55,14 @@ func TestRun(t *testing.T) {
 	}
 }
 
+func TestRepository(t *testing.T) {
+	for id, want := range map[string]string{"django__django-11099": "django__django", "scikit-learn__scikit-learn-7": "scikit-learn__scikit-learn", "word-1": "", "a__b": "", "": ""} {
+		if got := repository(id); got != want {
+			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+}
+
 func TestInstances(t *testing.T) {
 	text := `{"a": {"patch_is_None": false, "patch_exists": true, "patch_successfully_applied": true, "resolved": true, "tests_status": {}},
 		"b": {"patch_is_None": false, "patch_exists": true, "patch_successfully_applied": false, "resolved": false},

@@ -262,7 +262,7 @@ func (s scale) cell(l *plan.Log, a *plan.LogAttempt, metric string) report.Cell 
 	if message != "" {
 		c.Message = &message
 	}
-	cell := report.Cell{Problem: a.Problem, Solution: l.Name, Backend: report.ImportedBackend, Repeat: a.Repeat, Labels: l.Labels, Status: c.Class.Status()}
+	cell := report.Cell{Problem: a.Problem, Cluster: a.Cluster, Solution: l.Name, Backend: report.ImportedBackend, Repeat: a.Repeat, Labels: l.Labels, Status: c.Class.Status()}
 	switch {
 	case s == binary:
 		c.Name, c.Passed = metric, ok && value == 1

@@ -157,10 +157,12 @@ func (r *logReader) side(name string) error {
 		}
 	}
 	r.joinUnjudged()
+	again := 0
 	for _, l := range r.logs[r.begin:] {
-		if l.repeated > 0 {
-			r.notes = append(r.notes, note{name, name, fmt.Sprintf("%s at problems that another of its files also contains; they count as additional attempts", text.Count(l.repeated, "attempt"))})
-		}
+		again += l.repeated
+	}
+	if again > 0 {
+		r.notes = append(r.notes, note{name, name, fmt.Sprintf("%s at problems that another of its files also contains; they count as additional attempts", text.Count(again, "attempt"))})
 	}
 	return nil
 }
@@ -263,7 +265,7 @@ func (r *logReader) remarks() []string {
 		case len(of) == 1:
 			lines = append(lines, n.file+": "+n.text)
 		default:
-			lines = append(lines, fmt.Sprintf("%s: %s, in %d files", n.side, n.text, len(of)))
+			lines = append(lines, fmt.Sprintf("%s: %s, in each of %d files", n.side, n.text, len(of)))
 		}
 	}
 	if more := len(lines) - mostNotes; more > 0 {

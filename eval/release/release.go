@@ -101,10 +101,12 @@ func (r *Reason) String() string {
 	switch {
 	case strings.HasPrefix(r.What, base+" "): // a setting is named after its file
 		return strings.TrimSuffix(r.File, base) + r.What
-	case r.File != "":
-		return r.File + " " + r.What
+	case r.File == "":
+		return r.What
+	case strings.HasPrefix(r.What, "it ") || strings.HasPrefix(r.What, "the "): // a sentence about more than the file
+		return r.File + ": " + r.What
 	}
-	return r.What
+	return r.File + " " + r.What
 }
 
 // Trial is a recorded solution.

@@ -1,6 +1,7 @@
 package selection
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,9 +36,15 @@ func (k Known) Names(axis string) []string {
 	return slices.Compact(all)
 }
 
-// Summary lists problems and solutions.
+// Summary lists problems, solutions and tasks, as far as there are any.
 func (k Known) Summary() string {
-	return fmt.Sprintf("problems %s and solutions %s", someOf(k.Names("problem")), someOf(k.Names("solution")))
+	var all []string
+	for _, axis := range []string{"problem", "solution", "task"} {
+		if names := k.Names(axis); len(names) > 0 {
+			all = append(all, axis+"s "+someOf(names))
+		}
+	}
+	return cmp.Or(strings.Join(all, " and "), "no names")
 }
 
 // DidYouMean returns ", did you mean X?" for the first unknown name in selectors that resembles a known one,
@@ -78,9 +85,9 @@ func (k Known) DidYouMean(args []string) string {
 
 // sameName reports whether got equals name, with or without its instance key.
 func sameName(got, name string) bool {
-	plain := strings.ReplaceAll(name, `"`, "")
+	plain := unquoted(name)
 	base, _, _ := strings.Cut(plain, "[")
-	got = strings.ReplaceAll(got, `"`, "")
+	got = unquoted(got)
 	return got == plain || got == base
 }
 

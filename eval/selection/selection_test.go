@@ -195,7 +195,7 @@ func TestHighest(t *testing.T) {
 
 func TestExpand(t *testing.T) {
 	known := Known{}
-	for axis, names := range map[string]string{"problem": "tally", "solution": "good both", "tag": "both", "suite": "nightly", "backend": "local.host", "task": "plot"} {
+	for axis, names := range map[string]string{"problem": "tally", "solution": `good both agent["small"]`, "tag": "both", "suite": "nightly", "backend": "local.host", "task": `plot train["1"] train["a.b"]`} {
 		for name := range strings.FieldsSeq(names) {
 			known.Add(axis, name)
 		}
@@ -203,6 +203,8 @@ func TestExpand(t *testing.T) {
 	for arg, want := range map[string]string{
 		"good": "solution=good", "both": "both", "tally": "tally", "goo*": "goo*", "tally/good": "tally/good", "unknown": "unknown",
 		"suite.nightly": "suite=nightly", "backend.local.host": "backend=local.host", "task.plot": "task:plot", "suite.weekly": "suite.weekly",
+		`task.train["1"]`: `task:train["1"]`, "task.train[a.b]": `task:train["a.b"]`, "task.train": "task:train[*", "task.train[2]": "task.train[2]", "task.tr": "task.tr",
+		`solution.agent["small"]`: `solution=agent["small"]`, "solution.agent[small]": `solution=agent["small"]`, "solution.agent": "solution=agent", "solution.age*": "solution.age*",
 		"solution=good": "solution=good", "pytest:good": "pytest:good",
 	} {
 		if got := Expander(func() Known { return known })(arg); got != want {

@@ -60,7 +60,7 @@ func (g Grid) On(p Page) Grid {
 // Text draws the grid with spaces between columns and a rule below the
 // header. It ends in a newline.
 func (g Grid) Text() string {
-	for ; g.Width > 0 && len(g.Spare) > 0 && sum(g.columns())+g.last() > g.Width; g.Spare = g.Spare[1:] {
+	for g.Width > 0 && len(g.Spare) > 0 && sum(g.columns())+g.last() > g.Width {
 		g = g.withoutColumn(g.Spare[0])
 	}
 	if rest, notes, crowded := g.splitCrowded(); crowded {
@@ -301,13 +301,11 @@ func (g Grid) withoutColumn(column int) Grid {
 				out = append(out, c-1)
 			case c < column:
 				out = append(out, c)
-			default:
-				out = append(out, -1)
 			}
 		}
 		return out
 	}
-	g.Header, g.Right, g.Spare = cut(g.Header), slices.DeleteFunc(shift(g.Right), func(c int) bool { return c < 0 }), shift(g.Spare)
+	g.Header, g.Right, g.Spare = cut(g.Header), shift(g.Right), shift(g.Spare)
 	rows := make([][]string, len(g.Rows))
 	for i, row := range g.Rows {
 		rows[i] = cut(row)

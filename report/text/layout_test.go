@@ -165,3 +165,33 @@ func TestUnknown(t *testing.T) {
 		}
 	}
 }
+
+// Columns that can be spared are removed in any combination with those that a caller removes, at any width.
+func TestSpareColumns(t *testing.T) {
+	wide := strings.Repeat("w", 20)
+	for without := range 16 {
+		for spare := range 16 {
+			g := Grid{Header: []string{"a", "b", "c", "d"}, Rows: [][]string{{wide, wide, wide, wide}, nil, {"1"}}, Right: []int{1, 2}}
+			var columns []int
+			for i := range 4 {
+				if without>>i&1 == 1 {
+					columns = append(columns, i)
+				}
+				if spare>>i&1 == 1 {
+					g.Spare = append(g.Spare, i)
+				}
+			}
+			for _, width := range []int{0, 10, 50, 70, 200} {
+				g := g.Without(columns...).On(Page{Width: width})
+				header, _, _ := strings.Cut(g.Text(), "\n")
+				for i, name := range []string{"A", "B", "C", "D"} {
+					removed := without>>i&1 == 1
+					kept := strings.Contains(header, name)
+					if kept && removed || !kept && !removed && (width == 0 || spare>>i&1 == 0) {
+						t.Errorf("width %d, without %v, spare %v: %q", width, columns, g.Spare, header)
+					}
+				}
+			}
+		}
+	}
+}

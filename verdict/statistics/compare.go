@@ -28,6 +28,7 @@ type Problem []Unit
 // attempts are no advantage. Differences are A's mean less B's, in the unit of the values.
 type Comparison struct {
 	Problems            int
+	Clusters            int     // of the problems, if these count instead; else 0
 	A, B                float64 // means over problems
 	Difference          float64
 	Interval            Interval
@@ -42,6 +43,7 @@ type Comparison struct {
 	Least, Most float64
 	// Differences are the differences at each problem, in the order of the problems; 0 if one has no
 	// verdict.
+	// With clusters they are the sums of each.
 	Differences []float64
 	// Detectable is the smallest difference that would be significant in 80 of 100 comparisons on such
 	// problems; NaN if unknown, or if none would be.
@@ -53,6 +55,13 @@ type Comparison struct {
 
 // Compare compares A with B. Their values must be on the scale.
 func Compare(problems []Problem, scale Scale) Comparison {
+	return CompareClusters(problems, nil, scale)
+}
+
+// CompareClusters compares A with B at problems that belong to clusters, whose indices are in clusters. Signs flip, and
+// resamples are drawn, cluster by cluster. Without clusters each problem counts by itself.
+func CompareClusters(problems []Problem, clusters []int, scale Scale) Comparison {
+	var met []int
 	c := Comparison{P: 1, Detectable: math.NaN(), McNemar: 1, Single: true, Differences: make([]float64, len(problems))}
 	for i, problem := range problems {
 		a, b, single, ok := problem.means()
@@ -66,6 +75,9 @@ func Compare(problems []Problem, scale Scale) Comparison {
 		c.A, c.B = c.A+a, c.B+b
 		c.Differences[i] = a - b
 		c.met = append(c.met, a-b)
+		if clusters != nil {
+			met = append(met, clusters[i])
+		}
 		switch {
 		case a > b:
 			c.Better++
@@ -82,10 +94,13 @@ func Compare(problems []Problem, scale Scale) Comparison {
 		return c
 	}
 	c.A, c.B, c.Difference = c.A/float64(c.Problems), c.B/float64(c.Problems), Mean(c.met)
+	if clusters != nil {
+		c.joinClusters(clusters, met)
+	}
 	c.Interval = MeanInterval(c.met, Scale{})
-	c.P, c.Exact = SignFlip(c.met)
-	if c.Shows = c.Problems >= ProblemsNeeded(1); c.Shows {
-		c.Detectable = Detectable(c.met, studentCritical(c.Problems))
+	c.P, c.Exact = SignFlip(c.Differences)
+	if c.Shows = c.units() >= ProblemsNeeded(1); c.Shows {
+		c.Detectable = Detectable(c.met, studentCritical(c.units()))
 	}
 	if c.Single {
 		c.McNemar = McNemar(c.Better, c.Less)
@@ -95,7 +110,7 @@ func Compare(problems []Problem, scale Scale) Comparison {
 
 // Correct sets the results of c as a member of a family.
 func (c *Comparison) Correct(f *Family) {
-	critical, ok := f.Critical(c.Problems)
+	critical, ok := f.Critical(c.units())
 	c.Detectable, c.Shows = math.NaN(), ok
 	if ok {
 		c.Detectable = Detectable(c.met, critical)

@@ -1,0 +1,34 @@
+package report
+
+import "github.com/fevalgraph/fevalgraph/verdict/statistics"
+
+// clusters are the clusters that problems belong to, such as repositories.
+type clusters struct {
+	of    map[string]int // index by problem; nil if each problem counts by itself
+	count int            // of clusters that count
+	few   int            // of clusters that do not count, as they are too few
+}
+
+// clustersOf returns the clusters of the problems of r. They count if each problem has one, if there are enough of them,
+// and if any has several problems.
+func clustersOf(r *Results) clusters {
+	of, known := map[string]int{}, map[string]int{}
+	for i := range r.Cells {
+		cell := &r.Cells[i]
+		if cell.Cluster == "" {
+			return clusters{}
+		}
+		if _, ok := known[cell.Cluster]; !ok {
+			known[cell.Cluster] = len(known)
+		}
+		of[cell.Problem] = known[cell.Cluster]
+	}
+	switch n := len(known); {
+	case n == len(of), n < 2:
+		return clusters{}
+	case n < statistics.MinClusters:
+		return clusters{few: n}
+	default:
+		return clusters{of, n, 0}
+	}
+}
