@@ -210,7 +210,7 @@ func (d *Disk) Has(ctx context.Context, g Digest) (bool, error) {
 		return false, fmt.Errorf("looking for blob %s: %w", g, err)
 	}
 	if !d.touch(path, fi) {
-		// It may have been removed before the use was noted.
+		// It might have been removed before the use was noted.
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		}

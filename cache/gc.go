@@ -18,7 +18,7 @@ import (
 // touchInterval, so that noting always updates the time.
 const UseInterval = time.Hour
 
-// gcGrace protects files that running work may rely on: those stored or used in the last hour, plus
+// gcGrace protects files that running work can rely on: those stored or used in the last hour, plus
 // UseInterval, since uses are noted only that often.
 const gcGrace = time.Hour + UseInterval
 

@@ -196,7 +196,7 @@ func (d *Disk) peekRecord(k Key) (*Record, error) {
 }
 
 // PutRecord implements Store. If the store lacks an output of the record, it returns a *MissingError. The
-// record survives the end of this process, but may be lost if the power fails within seconds; its checksum
+// record survives the end of this process, but can be lost if the power fails within seconds; its checksum
 // detects that, and the work is done again. Syncing would take longer than most work in a large graph.
 func (d *Disk) PutRecord(ctx context.Context, k Key, r *Record) error {
 	if err := d.putRecord(ctx, k, r); err != nil {

@@ -99,7 +99,7 @@ func (m *remembering) remember(ctx context.Context, results *collected, keep boo
 }
 
 // nextLast returns the last answers for the next run. A stale partition keeps its file until one of its nodes
-// has an answer. Nodes that were not requested keep their current entry, which another run may have written
+// has an answer. Nodes that were not requested keep their current entry, which another run might have written
 // meanwhile.
 func (m *remembering) nextLast() *partition.Last {
 	next, now := new(partition.Last), partition.ReadLast(m.state, m.place)

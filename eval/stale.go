@@ -66,7 +66,7 @@ func (f *freshness) evaluate(ctx context.Context) error {
 	if err := f.load(time.Now()); err != nil {
 		return err
 	}
-	*f = *recall(ctx, f.call, f.index) // partitions may have changed
+	*f = *recall(ctx, f.call, f.index) // partitions might have changed
 	return nil
 }
 

@@ -6,14 +6,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 )
 
-// CrowdedError reports that the machine ran out of a resource, which other work may have used. The work is
+// CrowdedError reports that the machine ran out of a resource, which other work might have used. The work is
 // repeated once while no other work of the execution runs.
 type CrowdedError struct{ Err error }
 
 func (e *CrowdedError) Error() string { return e.Err.Error() }
 func (e *CrowdedError) Unwrap() error { return e.Err }
 
-// IsCrowded reports whether other work may have caused err.
+// IsCrowded reports whether other work might have caused err.
 func IsCrowded(err error) bool {
 	var crowded *CrowdedError
 	return errors.As(err, &crowded) || exhaustion.Is(err)

@@ -17,7 +17,7 @@ const (
 	redecide                      // decide again: a source changed while it was read
 	heal                          // an input was missing from the store
 	tryAgain                      // the node has attempts left
-	tryIsolated                   // other work may have caused it
+	tryIsolated                   // other work might have caused it
 	preempted                     // the machine was taken away, which does not count as an attempt
 )
 

@@ -149,7 +149,7 @@ func (s *scheduler) startAttempts(start func(job)) {
 	}
 }
 
-// hold reports whether attempts must wait for running decisions, which may queue nodes of higher priority.
+// hold reports whether attempts must wait for running decisions, which can queue nodes of higher priority.
 // They wait for at most maxHold: a decision that takes longer is slow, and no attempt waits for it again.
 func (s *scheduler) hold() bool {
 	for _, name := range s.names {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// maxHold limits how long a slot stays empty because a decision may add work
+// maxHold limits how long a slot stays empty because a decision can add work
 // of higher priority. It is longer than decisions about local files take, and
 // too short to be noticed in a run.
 const maxHold = 2 * time.Millisecond

@@ -67,7 +67,7 @@ func (e *MissingError) Error() string {
 }
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// LostError reports that an action, which may have been executed, has no result: its worker or the engine
+// LostError reports that an action, which might have been executed, has no result: its worker or the engine
 // was lost, or another client killed it. It can be executed again.
 type LostError struct{ Err error }
 

@@ -118,7 +118,7 @@ func (c *Contenders) LeaderboardFigure() draw.Figure {
 	return f
 }
 
-// figureName returns the name of a figure's file. Parts may be labels of solutions, which can contain anything.
+// figureName returns the name of a figure's file. Parts can be labels of solutions, which can contain anything.
 func figureName(parts ...string) string {
 	name := ""
 	for _, part := range parts {

@@ -75,7 +75,7 @@ func (i *Image) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	if err != nil {
 		return graph.Outcome{}, markUserError(err)
 	}
-	// A name may have been moved to another image during the build.
+	// A name might have been moved to another image during the build.
 	needed, err := i.Builder.Ingredients(ctx, i.text)
 	if err != nil {
 		return graph.Outcome{}, markUserError(err)

@@ -184,7 +184,7 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 // runnerVersion must be incremented if a change of how containers run is visible to commands.
 const runnerVersion = "1"
 
-// remoteHost returns the daemon's address if it may run on another machine, whose files it would mount; ""
+// remoteHost returns the daemon's address if it can run on another machine, whose files it would mount; ""
 // means this machine.
 func (b *Backend) remoteHost() string {
 	if b.d == nil || strings.HasPrefix(b.d.host, "unix://") || strings.HasPrefix(b.d.host, "npipe://") {

@@ -22,7 +22,7 @@ type box struct {
 	d            *Daemon
 	name         string
 	id           string // "" before it exists and after remove
-	maybeCreated bool   // it may exist
+	maybeCreated bool   // it might exist
 	bridges      *bridges
 	network      string  // that it is on, in the words of Options.Network
 	bridge       string  // name of its bridge; "" if it is on none
@@ -204,7 +204,7 @@ func (p blueprint) missingSource(err error) error {
 // errNoSource means that the daemon does not see the source of a mount.
 var errNoSource = errors.New("nothing to mount on the machine of the daemon")
 
-// discard removes the container, if it may exist, and gives its network back. It can be called again after
+// discard removes the container, if it might exist, and gives its network back. It can be called again after
 // a failure.
 func (b *box) discard(ctx context.Context) error {
 	if b.runner != nil {

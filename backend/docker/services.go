@@ -24,7 +24,7 @@ import (
 type company struct {
 	network     string   // its name; "" before it exists
 	proxyBridge string   // additional bridge of the proxy; "" without a proxy
-	ids         []string // of containers that may exist
+	ids         []string // of containers that might exist
 	running     bool
 }
 

@@ -91,7 +91,7 @@ func (s *Sandbox) run(ctx context.Context, into cache.Store, programs []backend.
 		case errors.Is(err, errBusy) && busy.Wait(ctx, err) == nil:
 			continue
 		case l != nil && missing < lostTries:
-			// It reports one missing file, but may have lost all.
+			// It reports one missing file, but might have lost all.
 			missing++
 			c.uploader.clear()
 			c.uploader.forget(l.id)

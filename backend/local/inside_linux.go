@@ -103,7 +103,7 @@ func protect() error {
 
 const lastSignal = 64
 
-// beginThreads makes the runtime create all threads that this process may need. After commands have
+// beginThreads makes the runtime create all threads that this process can need. After commands have
 // reached the container's limit on processes, creating a thread would fail and end this process.
 func beginThreads() {
 	const threads = 12

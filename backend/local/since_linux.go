@@ -71,7 +71,7 @@ const forksAge = 10 * time.Millisecond
 var forks = count{ask: forksSinceBoot}
 
 // span returns the lowest and the highest number that a process begun between s and now can have; ok is
-// false if the numbers may have wrapped around since.
+// false if the numbers might have wrapped around since.
 func (s since) span() (first, last int, ok bool) {
 	if s.pid == 0 || s.forks == 0 {
 		return 0, 0, false

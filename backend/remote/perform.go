@@ -124,7 +124,7 @@ func isGone(blobs, has []cache.Digest) bool {
 
 // attempt uploads content that the server lacks, and executes the action once.
 func (b *Backend) attempt(ctx context.Context, w *actionSpec, action cache.Digest, timeout time.Duration, again bool) (r *wire.Result, err error) {
-	if again { // the answer may have been lost, not the action
+	if again { // the answer might have been lost, not the action
 		if found, err := b.opt.Client.ActionResult(ctx, action); err == nil && found != nil {
 			if r, err := b.read(ctx, found); err == nil && r.Failure == nil {
 				return r, nil

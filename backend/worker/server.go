@@ -172,7 +172,7 @@ func answer(w http.ResponseWriter, status int, v any) {
 	w.Write(encode(v)) // if the client is gone, it will ask again
 }
 
-// tenant writes a client's answer. It writes nothing after another client has taken over, which may own
+// tenant writes a client's answer. It writes nothing after another client has taken over, which might own
 // the session that the answer is about: the earlier client must not use it for a verdict.
 type tenant struct {
 	http.ResponseWriter

@@ -31,7 +31,7 @@ func (w *Workspace) Seal(names ...string) (sources []string, err error) {
 	for i := range names {
 		sources = append(sources, filepath.Join(w.base, sealedDir, strconv.Itoa(i)))
 	}
-	// Commands may have removed its permissions.
+	// Commands might have removed its permissions.
 	return sources, errors.Join(allow(w.root, w.work, 0o700), w.seal())
 }
 

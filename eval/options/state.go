@@ -107,7 +107,7 @@ func CheckOwner(dir string) error {
 func (o Options) MakeStateDir() error { return MakeState(o.StateDir()) }
 
 // MakeState creates a state directory, with a file that keeps it out of repositories: its content is useless
-// elsewhere. An existing directory of another name may contain foreign files, and stays unchanged.
+// elsewhere. An existing directory of another name can contain foreign files, and stays unchanged.
 func MakeState(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err

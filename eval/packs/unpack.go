@@ -161,7 +161,7 @@ func ReadRun(ctx context.Context, o *options.Options, name string) (*Run, error)
 		return nil, exit.With(exit.Usage, err)
 	}
 	if extra[resultsFile] == nil {
-		return nil, exit.With(exit.Usage, fmt.Errorf("%shas no results; create it with `fevalgraph cache pack --run latest`", name))
+		return nil, exit.With(exit.Usage, fmt.Errorf("%s has no results; create it with `fevalgraph cache pack --run latest`", name))
 	}
 	results, err := report.Decode(bytes.NewReader(extra[resultsFile]))
 	if err != nil {

@@ -33,7 +33,7 @@ type Seen struct {
 	failed    []cache.Probe       // paths whose state could not be read
 	folders   map[string][]string // directories that calls write into, with the names of other files there
 	changed   string              // a path that has changed since it was read, or ""
-	doubtful  string              // a path that may have changed: where calls write, or within a clock tick of file times
+	doubtful  string              // a path that might have changed: where calls write, or within a clock tick of file times
 	own       []string
 }
 
@@ -148,7 +148,7 @@ func names(dir string) (all []string) {
 // Disturb marks a path as changed since it was read.
 func (s *Seen) Disturb(path string) { s.changed = path }
 
-// Difference returns a path that has changed or may have changed, or "".
+// Difference returns a path that has changed or might have changed, or "".
 func (s *Seen) Difference() string {
 	if s.changed != "" {
 		return s.changed

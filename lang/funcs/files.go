@@ -36,7 +36,7 @@ type OutsideError struct {
 
 func (e *OutsideError) Error() string { return fmt.Sprintf("%q is outside of the project", e.Path) }
 
-// place returns the absolute path of a written one, if a function may read it.
+// place returns the absolute path of a written one, if a function can read it.
 func (f Files) place(written string) (string, error) {
 	name := f.Resolve(written)
 	if f.Allowed != nil && !f.Allowed(name) {

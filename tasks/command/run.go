@@ -133,7 +133,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		return graph.Outcome{}, err
 	}
 	plan.Spec.ReadOnly = r.readOnly(code, data)
-	// The submission may have ended the program in any way, so it does not run again: a submission that is
+	// The submission might have ended the program in any way, so it does not run again: a submission that is
 	// correct by chance must not have another chance.
 	return session.Run(ctx, w, plan, func(s *session.Session) (graph.Outcome, error) {
 		k := &session.Keeper{Ctx: ctx, Store: w.Store}

@@ -143,7 +143,7 @@ func (s *Submit) submitSettled(ctx context.Context, w *graph.Work, sub backend.S
 	return nil, errors.New("no two results of the server agree, and each has a case that earned nothing without a message")
 }
 
-// doubtful reports whether a case may have failed because of the server: without a message, and before the
+// doubtful reports whether a case might have failed because of the server: without a message, and before the
 // program's time limit.
 func (s *Submit) doubtful(g *backend.Grade) bool {
 	for i, c := range g.Cases {

@@ -112,7 +112,7 @@ func (r *Run) preparation(in pytestLocation) string {
 	return strings.Join(r.provide(in, false), "\x00") + "\x00\x00" + uvVariables(r.Env.Preparing())
 }
 
-// verify checks, after pytest judged no test, whether uv can still provide it: its cache may have been
+// verify checks, after pytest judged no test, whether uv can still provide it: its cache might have been
 // removed. It uses another session, which the submission cannot have changed. If uv fails, the next
 // attempt prepares pytest again.
 func (e *Environments) verify(ctx context.Context, r *Run, name string, in pytestLocation) error {

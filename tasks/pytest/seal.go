@@ -52,7 +52,7 @@ func sealInputs(key proof.Key) []backend.Input {
 // the environment again.
 const sealed = `PYTHONPATH=$PWD/` + pluginDir + `${PYTHONPATH:+:$PYTHONPATH}; export PYTHONPATH; `
 
-// keyTaken reports whether pytest has taken its key, and thus may have run tests. Other processes cannot
+// keyTaken reports whether pytest has taken its key, and thus might have run tests. Other processes cannot
 // restore it.
 func keyTaken(ctx context.Context, s backend.Session, key proof.Key) (bool, error) {
 	content, err := session.Read(ctx, s, keyPath, int64(len(key)))

@@ -100,7 +100,7 @@ func (r *Run) follow(ctx context.Context, s backend.Session, l scriptFiles) erro
 			continue
 		}
 		content, there := l.files[beside]
-		if !there && fs.ValidPath(beside) && path.Dir(beside) == "." && beside != "." { // other files may have used up the limits
+		if !there && fs.ValidPath(beside) && path.Dir(beside) == "." && beside != "." { // other files might have used up the limits
 			switch content, err = session.Read(ctx, s, logsDir+"/"+beside, maxReward); {
 			case err == nil:
 				there = true
