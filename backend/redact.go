@@ -26,12 +26,12 @@ const mask = "***"
 // A possible beginning of a secret is held back until the next Write or Close. Close flushes it and does
 // not close w. The writer is not safe for concurrent use.
 func Redact(w io.Writer, secrets []string) io.WriteCloser {
-	return &redactor{w: w, secrets: maskable(secrets)}
+	return &redactor{w: w, secrets: compilePatterns(secrets)}
 }
 
 // RedactBytes returns b with every secret masked as by Redact.
 func RedactBytes(b []byte, secrets []string) []byte {
-	return maskable(secrets).mask(b)
+	return compilePatterns(secrets).mask(b)
 }
 
 // pattern describes a form of a secret. Line breaks can interrupt a form that wraps.
@@ -51,8 +51,8 @@ func (p *patterns) mask(b []byte) []byte {
 	return r.scan(nil, b, true)
 }
 
-// maskable returns the distinct texts to mask.
-func maskable(secrets []string) *patterns {
+// compilePatterns returns the distinct texts to mask.
+func compilePatterns(secrets []string) *patterns {
 	var parts []string
 	for _, s := range secrets {
 		parts = append(parts, s, strings.TrimSpace(s))
@@ -109,7 +109,7 @@ func letterings(s string) []string {
 	const unreserved = "-._~" // besides letters and digits; then the characters that urllib and JavaScript do not escape either
 	for _, safe := range []string{"", "/", "!'()*", "!#$&'()*+,/:;=?@"} {
 		for _, verb := range []string{"%%%02X", "%%%02x"} {
-			forms = append(forms, spelled(s, verb, "", unreserved+safe))
+			forms = append(forms, formatBytes(s, verb, "", unreserved+safe))
 		}
 	}
 	const printable = " !\"#$%&'()*+,-./:;<=>?@[]^_`{|}~"
@@ -122,7 +122,7 @@ func letterings(s string) []string {
 			}
 			return r
 		}, printable)
-		forms = append(forms, spelled(s, verb, "", printable), spelled(s, verb, "", safe))
+		forms = append(forms, formatBytes(s, verb, "", printable), formatBytes(s, verb, "", safe))
 	}
 	return forms
 }
@@ -130,9 +130,9 @@ func letterings(s string) []string {
 // leastForm is the minimum length of masked forms other than the text itself.
 const leastForm = 2 * MinSecret
 
-// spelled formats each byte of s with a verb and a separator, except for letters, digits and the bytes in
+// formatBytes formats each byte of s with a verb and a separator, except for letters, digits and the bytes in
 // safe. If safe is empty, it formats all bytes.
-func spelled(s, verb, between, safe string) string {
+func formatBytes(s, verb, between, safe string) string {
 	var out strings.Builder
 	for i := range len(s) {
 		if i > 0 {
@@ -154,11 +154,11 @@ func spelled(s, verb, between, safe string) string {
 func encodings(s string) []string {
 	var forms []string
 	for _, verb := range []string{"%02x", "%02X", `\x%02x`, `\x%02X`, `\%03o`, `\%o`, `\u%04x`, `\u%04X`, "&#%d;", "&#x%x;", "&#x%X;", "%%%02x", "%%%02X", "=%02X"} {
-		forms = append(forms, spelled(s, verb, "", ""))
+		forms = append(forms, formatBytes(s, verb, "", ""))
 	}
 	for _, between := range []string{":", " ", "-", ", ", ","} {
 		for _, verb := range []string{"%02x", "%02X", "0x%02x", "%d"} {
-			forms = append(forms, spelled(s, verb, between, ""))
+			forms = append(forms, formatBytes(s, verb, between, ""))
 		}
 	}
 	for before := range 3 { // number of preceding bytes in the first group of three
@@ -178,7 +178,7 @@ func encodings(s string) []string {
 // RedactJSON masks the secrets in the texts of a JSON document, except in keys and in the values of the keys
 // in facts, with everything below them. Content that is not JSON is masked as by RedactBytes.
 func RedactJSON(content []byte, secrets []string, facts ...string) []byte {
-	known := maskable(secrets)
+	known := compilePatterns(secrets)
 	masked := known.mask(content)
 	if bytes.Equal(masked, content) {
 		return content // avoids decoding almost every report
@@ -258,7 +258,7 @@ func decodedText(text []byte) (plain string) {
 type redactor struct {
 	w       io.Writer
 	secrets *patterns
-	held    []byte // read, not yet decided
+	pending []byte // read, not yet decided
 	covered int    // bytes from here on that belong to a secret found before
 	masking bool   // the byte before belonged to a secret
 	err     error  // first error of w; sticky, and the held bytes are lost
@@ -272,7 +272,7 @@ func (r *redactor) Write(p []byte) (int, error) {
 	if len(r.secrets.pairs) == 0 {
 		return r.w.Write(p)
 	}
-	r.held = append(r.held, p...)
+	r.pending = append(r.pending, p...)
 	r.flush(false)
 	if r.err != nil {
 		return 0, r.err
@@ -289,7 +289,7 @@ func (r *redactor) Close() error {
 }
 
 func (r *redactor) flush(last bool) {
-	out := r.scan(make([]byte, 0, len(r.held)), r.held, last)
+	out := r.scan(make([]byte, 0, len(r.pending)), r.pending, last)
 	if len(out) > 0 {
 		_, r.err = r.w.Write(out)
 	}
@@ -315,7 +315,7 @@ func (r *redactor) scan(out, text []byte, last bool) []byte {
 		}
 		r.covered = max(r.covered-1, 0)
 	}
-	r.held = append(r.held[:0], text[i:]...)
+	r.pending = append(r.pending[:0], text[i:]...)
 	return out
 }
 

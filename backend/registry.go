@@ -43,7 +43,7 @@ type Registry struct {
 	lock *lockedfile.Lock
 	file *os.File // nil when closed
 	open map[string]struct{}
-	torn bool // the last write failed and may have left a partial line
+	torn bool // the last write failed and might have left a partial line
 
 	run string
 	key SessionKey

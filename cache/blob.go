@@ -82,7 +82,7 @@ func (d *Disk) put(ctx context.Context, r io.Reader, check func(Digest) error) (
 	if err == nil && check != nil {
 		err = check(g)
 	}
-	if err == nil && d.present(g) {
+	if err == nil && d.isPresent(g) {
 		f.Close()
 		d.files.Remove(f.Name())
 		return g, nil
@@ -104,15 +104,15 @@ func (d *Disk) putSmall(b []byte, check func(Digest) error) (Digest, error) {
 			return Digest{}, err
 		}
 	}
-	if d.present(g) {
+	if d.isPresent(g) {
 		return g, nil
 	}
 	return g, d.writeFile(d.blobPath(g), b)
 }
 
-// present reports whether the blob exists and will not be collected soon. A blob of the wrong size was
+// isPresent reports whether the blob exists and will not be collected soon. A blob of the wrong size was
 // torn by power loss and counts as missing.
-func (d *Disk) present(g Digest) bool {
+func (d *Disk) isPresent(g Digest) bool {
 	path := d.blobPath(g)
 	fi, err := os.Lstat(path)
 	return err == nil && fi.Mode().IsRegular() && fi.Size() == g.Size && d.touch(path, fi)
@@ -138,7 +138,7 @@ func (d *Disk) putFile(ctx context.Context, path string, want *Digest) (Digest, 
 	}
 	defer src.Close()
 	check := func(g Digest) error { return src.check(g, want) }
-	if want != nil && d.present(*want) { // nothing to write, only check
+	if want != nil && d.isPresent(*want) { // nothing to write, only check
 		g, err := sum(ctx, nil, src)
 		if err == nil {
 			err = check(g)
@@ -210,7 +210,7 @@ func (d *Disk) Has(ctx context.Context, g Digest) (bool, error) {
 		return false, fmt.Errorf("looking for blob %s: %w", g, err)
 	}
 	if !d.touch(path, fi) {
-		// It may have been removed before the use was noted.
+		// It might have been removed before the use was noted.
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		}

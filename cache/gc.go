@@ -18,7 +18,7 @@ import (
 // touchInterval, so that noting always updates the time.
 const UseInterval = time.Hour
 
-// gcGrace protects files that running work may rely on: those stored or used in the last hour, plus
+// gcGrace protects files that running work can rely on: those stored or used in the last hour, plus
 // UseInterval, since uses are noted only that often.
 const gcGrace = time.Hour + UseInterval
 
@@ -74,15 +74,15 @@ type collector struct {
 	since     int64 // a file used later can be in use by a concurrent process
 	threshold int64 // LRU: files last used before this time are removed
 
-	all   struct{ blobs, records [shardCount][]weighed } // by the first byte of the hash, sorted
+	all   struct{ blobs, records [shardCount][]candidate } // by the first byte of the hash, sorted
 	mu    sync.Mutex
 	trees map[[32]byte]int64 // directories that followTrees has not read yet, with their uses
 
 	blobs, records, bytes, kept, tempFiles, unreadable atomic.Int64
 }
 
-// weighed is a blob or a record, with its state at the beginning of gc.
-type weighed struct {
+// candidate is a blob or a record, with its state at the beginning of gc.
+type candidate struct {
 	hash       [32]byte
 	used, size int64 // used is the last use; for a blob, including uses of its records
 }
@@ -93,9 +93,9 @@ func (c *collector) report() GCReport {
 }
 
 // walk calls fn for the blobs or records of a shard. It counts and skips unreadable shards.
-func (c *collector) walk(ctx context.Context, top string, part byte, fn func(stored) error) error {
+func (c *collector) walk(ctx context.Context, top string, part byte, fn func(storedFile) error) error {
 	var failed error
-	err := c.disk.shard(ctx, top, shardOf(part), func(s stored) error {
+	err := c.disk.shard(ctx, top, shardOf(part), func(s storedFile) error {
 		if !s.stray {
 			failed = fn(s)
 		}
@@ -110,9 +110,9 @@ func (c *collector) walk(ctx context.Context, top string, part byte, fn func(sto
 
 // weigh lists all blobs and records.
 func (c *collector) weigh(ctx context.Context) error {
-	list := func(ctx context.Context, top string, part byte, into *[]weighed) error {
-		return c.walk(ctx, top, part, func(s stored) error {
-			*into = append(*into, weighed{hash: s.hash, used: s.used(), size: s.info.Size()})
+	list := func(ctx context.Context, top string, part byte, into *[]candidate) error {
+		return c.walk(ctx, top, part, func(s storedFile) error {
+			*into = append(*into, candidate{hash: s.hash, used: s.lastUse(), size: s.info.Size()})
 			return nil
 		})
 	}
@@ -134,8 +134,8 @@ func (c *collector) followRecords(ctx context.Context) error {
 	})
 }
 
-// always is the last use of files that must stay.
-const always = math.MaxInt64
+// usedForever is the last use of files that must stay.
+const usedForever = math.MaxInt64
 
 // followRecord passes a use of a record on to its outputs. It ignores unreadable records.
 func (c *collector) followRecord(key [32]byte, used int64) {
@@ -157,7 +157,7 @@ func (c *collector) use(hash [32]byte, tree bool, used int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	part := c.all.blobs[hash[0]]
-	if i, ok := slices.BinarySearchFunc(part, hash, func(w weighed, hash [32]byte) int { return bytes.Compare(w.hash[:], hash[:]) }); ok {
+	if i, ok := slices.BinarySearchFunc(part, hash, func(w candidate, hash [32]byte) int { return bytes.Compare(w.hash[:], hash[:]) }); ok {
 		part[i].used = max(part[i].used, used)
 	}
 	if last, ok := c.trees[hash]; tree && (!ok || used > last) {
@@ -215,7 +215,7 @@ func (c *collector) uses() []use {
 	}
 	all := make([]use, 0, n)
 	for part := range shardCount {
-		for _, list := range [][]weighed{c.all.blobs[part], c.all.records[part]} {
+		for _, list := range [][]candidate{c.all.blobs[part], c.all.records[part]} {
 			for _, w := range list {
 				all = append(all, use{w.used, w.size})
 			}

@@ -99,7 +99,7 @@ func TestGCSharedDirectories(t *testing.T) {
 		}
 		path = "d/" + path
 	}
-	err := d.each(t.Context(), casDir, func(s stored) error {
+	err := d.eachFile(t.Context(), casDir, func(s storedFile) error {
 		age(t, d.path(filepath.FromSlash(s.name)), 100*gcGrace)
 		return nil
 	})

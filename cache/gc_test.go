@@ -202,7 +202,7 @@ func TestGCKeepsRecordsWhole(t *testing.T) {
 		}
 		var total int64
 		for _, top := range []string{casDir, acDir} {
-			err := d.each(t.Context(), top, func(s stored) error {
+			err := d.eachFile(t.Context(), top, func(s storedFile) error {
 				path := d.path(filepath.FromSlash(s.name))
 				randomAge(path)
 				total += s.info.Size()

@@ -13,13 +13,13 @@ const sweepBatch = 32
 // process stores or uses meanwhile stays, with all of its blobs.
 func (c *collector) sweepRecords(ctx context.Context) error {
 	return eachPart(ctx, func(ctx context.Context, part byte) error {
-		err := c.sweep(ctx, c.all.records[part], func(w weighed) string { return c.disk.recordPath(w.hash) }, &c.records)
+		err := c.sweep(ctx, c.all.records[part], func(w candidate) string { return c.disk.recordPath(w.hash) }, &c.records)
 		if err != nil {
 			return err
 		}
-		return c.walk(ctx, acDir, part, func(s stored) error {
-			if s.used() >= c.since {
-				c.followRecord(s.hash, always)
+		return c.walk(ctx, acDir, part, func(s storedFile) error {
+			if s.lastUse() >= c.since {
+				c.followRecord(s.hash, usedForever)
 			}
 			return nil
 		})
@@ -28,13 +28,13 @@ func (c *collector) sweepRecords(ctx context.Context) error {
 
 func (c *collector) sweepBlobs(ctx context.Context) error {
 	return eachPart(ctx, func(ctx context.Context, part byte) error {
-		return c.sweep(ctx, c.all.blobs[part], func(w weighed) string { return c.disk.blobPath(Digest{Hash: w.hash}) }, &c.blobs)
+		return c.sweep(ctx, c.all.blobs[part], func(w candidate) string { return c.disk.blobPath(Digest{Hash: w.hash}) }, &c.blobs)
 	})
 }
 
 // sweep removes files in a list that were last used before the LRU threshold, in batches.
-func (c *collector) sweep(ctx context.Context, list []weighed, path func(weighed) string, removed interface{ Add(int64) int64 }) error {
-	var batch []weighed
+func (c *collector) sweep(ctx context.Context, list []candidate, path func(candidate) string, removed interface{ Add(int64) int64 }) error {
+	var batch []candidate
 	flush := func() error {
 		defer func() { batch = batch[:0] }()
 		return c.removeAll(batch, path, removed)
@@ -58,7 +58,7 @@ func (c *collector) sweep(ctx context.Context, list []weighed, path func(weighed
 
 // removeAll removes files. It skips files that were stored again or used since they were weighed, and
 // files that cannot be removed.
-func (c *collector) removeAll(list []weighed, path func(weighed) string, removed interface{ Add(int64) int64 }) error {
+func (c *collector) removeAll(list []candidate, path func(candidate) string, removed interface{ Add(int64) int64 }) error {
 	if len(list) == 0 {
 		return nil
 	}

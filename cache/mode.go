@@ -33,7 +33,7 @@ func (d *Disk) makeRoot() error {
 	return err
 }
 
-// makeDir creates a directory below the store's, unless it exists. The store may have been removed since
+// makeDir creates a directory below the store's, unless it exists. The store might have been removed since
 // it was opened.
 func (d *Disk) makeDir(path string) error {
 	err := d.makeOne(path)

@@ -47,7 +47,7 @@ func (p Probe) Sight() Sighting {
 // Err returns why the path could not be examined. A missing path is not an error.
 func (s Sighting) Err() error { return s.err }
 
-// Before returns the sighting for a caller that may have read the path as early as at the given time.
+// Before returns the sighting for a caller that might have read the path as early as at the given time.
 func (s Sighting) Before(at time.Time) Sighting {
 	s.at = min(s.at, at.UnixNano())
 	return s

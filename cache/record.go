@@ -90,7 +90,7 @@ func DecodeRecord(signer RecordKey, k Key, b []byte) (*Record, error) {
 		return nil, errOtherVersion
 	case string(digits) != hex.EncodeToString(sum), signed != (string(version) == signedVersion):
 		return nil, errBadRecord
-	case len(signer) > 0 && !signer.signed(sum, signature):
+	case len(signer) > 0 && !signer.isSigned(sum, signature):
 		return nil, &ForeignError{Key: k}
 	}
 	r := new(Record)
@@ -196,7 +196,7 @@ func (d *Disk) peekRecord(k Key) (*Record, error) {
 }
 
 // PutRecord implements Store. If the store lacks an output of the record, it returns a *MissingError. The
-// record survives the end of this process, but may be lost if the power fails within seconds; its checksum
+// record survives the end of this process, but can be lost if the power fails within seconds; its checksum
 // detects that, and the work is done again. Syncing would take longer than most work in a large graph.
 func (d *Disk) PutRecord(ctx context.Context, k Key, r *Record) error {
 	if err := d.putRecord(ctx, k, r); err != nil {

@@ -16,8 +16,8 @@ import (
 // shardCount is the number of directories for blobs, and for records.
 const shardCount = 256
 
-// stored is a visible file of a store.
-type stored struct {
+// storedFile is a visible file of a store.
+type storedFile struct {
 	name string // relative to the store, slash-separated: "cas/ab/ab12..."
 	hash [32]byte
 	// stray reports that the file is not at the path for its name.
@@ -25,13 +25,13 @@ type stored struct {
 	info  fs.FileInfo
 }
 
-// used returns when its last use was noted, in nanoseconds since 1970.
-func (s stored) used() int64 { return s.info.ModTime().UnixNano() }
+// lastUse returns when its last use was noted, in nanoseconds since 1970.
+func (s storedFile) lastUse() int64 { return s.info.ModTime().UnixNano() }
 
-// each calls fn for every file under top ("cas" or "ac"), in order of name.
+// eachFile calls fn for every file under top ("cas" or "ac"), in order of name.
 // One shard's names are in memory at a time. It omits files that vanish
 // meanwhile, and treats a missing store as empty.
-func (d *Disk) each(ctx context.Context, top string, fn func(stored) error) error {
+func (d *Disk) eachFile(ctx context.Context, top string, fn func(storedFile) error) error {
 	shards, err := d.shards(top)
 	for _, shard := range shards {
 		if err == nil {
@@ -54,7 +54,7 @@ func (d *Disk) shards(top string) ([]string, error) {
 }
 
 // shard calls fn for the files of a shard, as each does for all.
-func (d *Disk) shard(ctx context.Context, top, shard string, fn func(stored) error) error {
+func (d *Disk) shard(ctx context.Context, top, shard string, fn func(storedFile) error) error {
 	entries, err := readDir(d.path(top, shard))
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (d *Disk) shard(ctx context.Context, top, shard string, fn func(stored) err
 		if err != nil {
 			return err
 		}
-		s := stored{name: path.Join(top, shard, e.Name()), info: info}
+		s := storedFile{name: path.Join(top, shard, e.Name()), info: info}
 		n, err := hex.Decode(s.hash[:], []byte(e.Name()[:min(len(e.Name()), hex.EncodedLen(len(s.hash)))]))
 		s.stray = err != nil || n != len(s.hash) || !info.Mode().IsRegular() ||
 			d.shardPath(top, hex.EncodeToString(s.hash[:])) != d.path(filepath.FromSlash(s.name))

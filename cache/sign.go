@@ -17,7 +17,7 @@ func (d *Disk) Sign(ctx context.Context) (signed int64, err error) {
 	if d.readOnly {
 		return 0, fmt.Errorf("signing the records of store %s: %w", d.dir, ErrReadOnly)
 	}
-	err = d.each(ctx, acDir, func(s stored) error {
+	err = d.eachFile(ctx, acDir, func(s storedFile) error {
 		done, err := d.signRecord(s)
 		if done {
 			signed++
@@ -32,7 +32,7 @@ func (d *Disk) Sign(ctx context.Context) (signed int64, err error) {
 
 // signRecord writes a record again, with a signature and the time of its last use. It leaves damaged
 // records for Verify.
-func (d *Disk) signRecord(s stored) (done bool, err error) {
+func (d *Disk) signRecord(s storedFile) (done bool, err error) {
 	if s.stray {
 		return false, nil
 	}

@@ -22,8 +22,8 @@ func NewRecordKey(secret []byte) (RecordKey, error) {
 // sign returns the signature of a record's sum.
 func (k RecordKey) sign(sum []byte) []byte { return proof.Key(k).Of(sum) }
 
-// signed reports whether text is the signature of a sum.
-func (k RecordKey) signed(sum, text []byte) bool {
+// isSigned reports whether text is the signature of a sum.
+func (k RecordKey) isSigned(sum, text []byte) bool {
 	signature, err := hex.DecodeString(string(text))
 	return err == nil && proof.Key(k).Proves(signature, sum)
 }

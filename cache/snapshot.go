@@ -56,8 +56,8 @@ type pathState struct {
 // does not for a link, whose target can change.
 func (s pathState) identifies() bool { return s.regular() || s.directory() }
 
-// same reports whether two states are equal in everything that a probe covers.
-func (s pathState) same(o pathState, p Probe) bool {
+// equals reports whether two states are equal in everything that a probe covers.
+func (s pathState) equals(o pathState, p Probe) bool {
 	return s == o || p.Exists && !s.absent && !o.absent && s.identifies() && s.kind() == o.kind() && s.inode == o.inode && s.dev == o.dev &&
 		(s.mode^o.mode)&executable == 0
 }
@@ -119,7 +119,7 @@ func (s *Snapshot) add(one Sighting) error {
 	if err != nil {
 		return err
 	}
-	if !now.same(one.state, one.Probe) {
+	if !now.equals(one.state, one.Probe) {
 		return &ChangedError{Path: one.Path}
 	}
 	flags, digest := probeFlags(one.Probe), noDigest
@@ -168,7 +168,7 @@ func (s *Snapshot) Changed() string { return s.ChangedBut(func(Probe) bool { ret
 // ChangedBut is like Changed, but ignores the probes that the caller excludes.
 func (s *Snapshot) ChangedBut(excepted func(Probe) bool) string {
 	for i := range s.Len() {
-		if r := s.record(i); !s.unchanged(r) && !excepted(s.probe(r)) {
+		if r := s.record(i); !s.isUnchanged(r) && !excepted(s.probe(r)) {
 			return s.probe(r).Path
 		}
 	}
@@ -192,8 +192,8 @@ func (s *Snapshot) probe(r []byte) Probe {
 	return Probe{Path: string(path[:len(path)-1]), Follow: flags&probeFollow != 0, Listing: flags&probeListing != 0, Exists: flags&probeExists != 0}
 }
 
-// unchanged compares a record with the present state of its path.
-func (s *Snapshot) unchanged(r []byte) bool {
+// isUnchanged compares a record with the present state of its path.
+func (s *Snapshot) isUnchanged(r []byte) bool {
 	le := binary.LittleEndian
 	path, flags := s.path(r), le.Uint32(r[8:])
 	now, err := lookAt(path, flags&probeFollow != 0)
@@ -208,7 +208,7 @@ func (s *Snapshot) unchanged(r []byte) bool {
 		return false
 	}
 	if flags&probeExists != 0 {
-		return now.same(was, Probe{Exists: true})
+		return now.equals(was, Probe{Exists: true})
 	}
 	n := le.Uint32(r[4:])
 	if n == noDigest {
@@ -257,14 +257,14 @@ func DecodeSnapshot(b []byte) (*Snapshot, error) {
 	s.table = take(binary.LittleEndian.Uint64(sizes))
 	s.digests = take(binary.LittleEndian.Uint64(sizes[8:]))
 	s.paths = take(binary.LittleEndian.Uint64(sizes[16:]))
-	if len(rest) > 0 || len(s.table)+len(s.digests)+len(s.paths)+header != len(b) || !s.sound() {
+	if len(rest) > 0 || len(s.table)+len(s.digests)+len(s.paths)+header != len(b) || !s.isValid() {
 		return nil, errBadSnapshot
 	}
 	return s, nil
 }
 
-// sound reports whether every offset in the table is valid.
-func (s *Snapshot) sound() bool {
+// isValid reports whether every offset in the table is valid.
+func (s *Snapshot) isValid() bool {
 	const digestSize = len(Digest{}.Hash)
 	if len(s.table)%recordSize != 0 || len(s.digests)%digestSize != 0 || len(s.paths) > 0 && s.paths[len(s.paths)-1] != 0 {
 		return false

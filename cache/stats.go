@@ -16,8 +16,8 @@ type Stats struct {
 // Stats counts every file of the store.
 func (d *Disk) Stats(ctx context.Context) (Stats, error) {
 	var s Stats
-	count := func(n, bytes *int64) func(stored) error {
-		return func(f stored) error {
+	count := func(n, bytes *int64) func(storedFile) error {
+		return func(f storedFile) error {
 			if f.stray {
 				return nil
 			}
@@ -33,9 +33,9 @@ func (d *Disk) Stats(ctx context.Context) (Stats, error) {
 			return nil
 		}
 	}
-	err := d.each(ctx, casDir, count(&s.Blobs, &s.BlobBytes))
+	err := d.eachFile(ctx, casDir, count(&s.Blobs, &s.BlobBytes))
 	if err == nil {
-		err = d.each(ctx, acDir, count(&s.Records, &s.RecordBytes))
+		err = d.eachFile(ctx, acDir, count(&s.Records, &s.RecordBytes))
 	}
 	if err != nil {
 		return Stats{}, fmt.Errorf("counting store %s: %w", d.dir, err)

@@ -33,13 +33,13 @@ func (d *Disk) Verify(ctx context.Context, repair bool, progress func(done int64
 	if repair && d.readOnly {
 		return VerifyReport{}, fmt.Errorf("verifying store %s: %w", d.dir, ErrReadOnly)
 	}
-	v := &verifier{disk: d, repair: repair, bad: map[[32]byte]bool{}, whole: map[Digest]bool{}}
+	v := &verifier{disk: d, repair: repair, corruptBlobs: map[[32]byte]bool{}, checkedTrees: map[Digest]bool{}}
 	if v.progress = progress; progress == nil {
 		v.progress = func(int64) {}
 	}
-	err := v.each(ctx, casDir, v.blob)
+	err := v.eachFile(ctx, casDir, v.blob)
 	if err == nil {
-		err = v.each(ctx, acDir, v.record)
+		err = v.eachFile(ctx, acDir, v.record)
 	}
 	if err != nil {
 		return v.report, fmt.Errorf("verifying store %s: %w", d.dir, err)
@@ -52,18 +52,18 @@ type verifier struct {
 	repair   bool
 	progress func(int64)
 
-	mu     sync.Mutex
-	report VerifyReport
-	bad    map[[32]byte]bool // corrupt blobs, dropped or not
-	whole  map[Digest]bool   // checked trees: complete or not
+	mu           sync.Mutex
+	report       VerifyReport
+	corruptBlobs map[[32]byte]bool // corrupt blobs, dropped or not
+	checkedTrees map[Digest]bool   // checked trees: complete or not
 }
 
 // maxWhole limits the cached trees; beyond it, the cache starts over. Checking a tree twice only takes
 // time.
 const maxWhole = 1 << 15
 
-// each calls fn for every file under top, with shards in parallel.
-func (v *verifier) each(ctx context.Context, top string, fn func(context.Context, stored) error) error {
+// eachFile calls fn for every file under top, with shards in parallel.
+func (v *verifier) eachFile(ctx context.Context, top string, fn func(context.Context, storedFile) error) error {
 	shards, err := v.disk.shards(top)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (v *verifier) each(ctx context.Context, top string, fn func(context.Context
 	corrupt, dangling := len(v.report.Corrupt), len(v.report.Dangling)
 	for _, shard := range shards {
 		group.Go(func() error {
-			return v.disk.shard(ctx, top, shard, func(s stored) error { return fn(ctx, s) })
+			return v.disk.shard(ctx, top, shard, func(s storedFile) error { return fn(ctx, s) })
 		})
 	}
 	err = group.Wait()
@@ -90,7 +90,7 @@ func (v *verifier) count(n *int64) {
 	v.progress(v.report.Blobs + v.report.Records)
 }
 
-func (v *verifier) blob(ctx context.Context, s stored) error {
+func (v *verifier) blob(ctx context.Context, s storedFile) error {
 	defer v.count(&v.report.Blobs)
 	if s.stray {
 		return v.corrupt(s)
@@ -111,7 +111,7 @@ func (v *verifier) blob(ctx context.Context, s stored) error {
 		return nil
 	}
 	v.mu.Lock()
-	v.bad[s.hash] = true
+	v.corruptBlobs[s.hash] = true
 	v.mu.Unlock()
 	return v.corrupt(s)
 }
@@ -119,7 +119,7 @@ func (v *verifier) blob(ctx context.Context, s stored) error {
 // isUnyielding reports whether err means that the disk lost data.
 func isUnyielding(err error) bool { return errors.Is(err, syscall.EIO) }
 
-func (v *verifier) record(ctx context.Context, s stored) error {
+func (v *verifier) record(ctx context.Context, s storedFile) error {
 	defer v.count(&v.report.Records)
 	if s.stray {
 		return v.corrupt(s)
@@ -162,8 +162,8 @@ func (v *verifier) complete(ctx context.Context, g Digest, tree bool) (bool, err
 		return false, nil
 	}
 	v.mu.Lock()
-	bad := v.bad[g.Hash]
-	ok, known := v.whole[g]
+	bad := v.corruptBlobs[g.Hash]
+	ok, known := v.checkedTrees[g]
 	v.mu.Unlock()
 	switch {
 	case err != nil || fi.Size() != g.Size || bad:
@@ -178,10 +178,10 @@ func (v *verifier) complete(ctx context.Context, g Digest, tree bool) (bool, err
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.whole) >= maxWhole {
-		clear(v.whole)
+	if len(v.checkedTrees) >= maxWhole {
+		clear(v.checkedTrees)
 	}
-	v.whole[g] = ok
+	v.checkedTrees[g] = ok
 	return ok, nil
 }
 
@@ -231,7 +231,7 @@ func (d *Disk) peekDirectory(hash [32]byte) (*directory, error) {
 	return dir, nil
 }
 
-func (v *verifier) corrupt(s stored) error {
+func (v *verifier) corrupt(s storedFile) error {
 	v.mu.Lock()
 	v.report.Corrupt = append(v.report.Corrupt, s.name)
 	v.mu.Unlock()
@@ -240,7 +240,7 @@ func (v *verifier) corrupt(s stored) error {
 
 // remove drops the file that was checked, but not a file that replaced it. File systems reuse identities
 // of removed files, so the identity alone is not sufficient.
-func (v *verifier) remove(s stored) error {
+func (v *verifier) remove(s storedFile) error {
 	if !v.repair {
 		return nil
 	}

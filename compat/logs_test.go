@@ -141,7 +141,7 @@ func TestHostileLogs(t *testing.T) {
 	}
 }
 
-// Numbers that no score can be have no value, and what is there twice is an error.
+// Numbers that no score can be have no value, and what is duplicated is an error.
 func TestStrangeValues(t *testing.T) {
 	for _, number := range []string{"NaN", "Infinity", "-Infinity", "1e999", "null"} {
 		for format, text := range map[string]string{

@@ -15,8 +15,8 @@ import (
 
 // pathSet is a set of absolute paths with all that is below them.
 type pathSet struct {
-	paths map[string]bool
-	above map[string]bool // the directories that they are in
+	paths   map[string]bool
+	parents map[string]bool // the directories that they are in
 }
 
 func newPathSet(paths []string) *pathSet {
@@ -29,13 +29,13 @@ func newPathSet(paths []string) *pathSet {
 
 func (s *pathSet) add(path string) {
 	s.paths[path] = true
-	for dir := filepath.Dir(path); !s.above[dir]; dir = filepath.Dir(dir) {
-		s.above[dir] = true
+	for dir := filepath.Dir(path); !s.parents[dir]; dir = filepath.Dir(dir) {
+		s.parents[dir] = true
 	}
 }
 
-// has reports whether a path is in the set.
-func (s *pathSet) has(path string) bool {
+// contains reports whether a path is in the set.
+func (s *pathSet) contains(path string) bool {
 	for ; !s.paths[path]; path = filepath.Dir(path) {
 		if path == filepath.Dir(path) {
 			return false
@@ -45,12 +45,12 @@ func (s *pathSet) has(path string) bool {
 }
 
 // touches reports whether a path is in the set, or something below it is.
-func (s *pathSet) touches(path string) bool { return s.above[path] || s.has(path) }
+func (s *pathSet) touches(path string) bool { return s.parents[path] || s.contains(path) }
 
-// each iterates over the paths and the directories that they are in.
-func (s *pathSet) each() iter.Seq[string] {
+// eachPath iterates over the paths and the directories that they are in.
+func (s *pathSet) eachPath() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for _, paths := range []map[string]bool{s.paths, s.above} {
+		for _, paths := range []map[string]bool{s.paths, s.parents} {
 			for path := range paths {
 				if !yield(path) {
 					return
@@ -96,9 +96,9 @@ func (c *changes) affect(kind, name string) bool {
 	return c.all.touches(name)
 }
 
-// edited returns the files that a configuration was evaluated from and that have other content. It reports whether
+// editedInputs returns the files that a configuration was evaluated from and that have other content. It reports whether
 // nothing else that changed has an effect on the evaluation.
-func (c *changes) edited(cfg *lang.Config) (files []string, ok bool) {
+func (c *changes) editedInputs(cfg *lang.Config) (files []string, ok bool) {
 	for _, in := range cfg.Inputs {
 		if !c.affect(in.Kind, in.Name) {
 			continue
@@ -178,7 +178,7 @@ func (n *nodeReading) note(path string, affected bool) {
 
 // Digest implements tasks.FileStates.
 func (n *nodeReading) Digest(path string, info fs.FileInfo) (cache.Digest, error) {
-	if n.changes.all.has(path) {
+	if n.changes.all.contains(path) {
 		n.note(path, true)
 	}
 	return n.FileStates.Digest(path, info)
@@ -187,8 +187,8 @@ func (n *nodeReading) Digest(path string, info fs.FileInfo) (cache.Digest, error
 // isAffected reports whether the node read a path that changed. A nil one reads nothing.
 func (n *nodeReading) isAffected() bool { return n != nil && n.affected }
 
-// affected returns the nodes that read a path that changed, and all that they read.
-func (r *reading) affected() (nodes []*nodeReading, paths []string) {
+// affectedNodes returns the nodes that read a path that changed, and all that they read.
+func (r *reading) affectedNodes() (nodes []*nodeReading, paths []string) {
 	for _, n := range r.nodes {
 		if n.affected {
 			nodes, paths = append(nodes, n), append(paths, n.paths...)

@@ -34,7 +34,7 @@ type AuditedResult struct {
 	// all inputs are equal, as for flaky tests.
 	Causes []string `json:"causes,omitempty"`
 
-	below func() map[string]*graph.Status // returns the nodes that the result depends on, by address
+	dependencies func() map[string]*graph.Status // returns the nodes that the result depends on, by address
 }
 
 // AuditedProblem is a result that could not be produced again.
@@ -79,11 +79,11 @@ func auditOf(ctx context.Context, o Options, want map[string]cache.Digest) (*Aud
 	}
 	defer os.RemoveAll(dir)
 	o.Trusted = true // auditing a project executes it anyway
-	return a, a.check(ctx, isolated(o, dir), want)
+	return a, a.check(ctx, isolatedOptions(o, dir), want)
 }
 
-// isolated returns options with a store and state in dir, without remote caches.
-func isolated(o Options, dir string) Options {
+// isolatedOptions returns options with a store and state in dir, without remote caches.
+func isolatedOptions(o Options, dir string) Options {
 	was := o
 	o.LookupEnv = func(name string) (string, bool) {
 		switch name {
@@ -160,7 +160,7 @@ func (a *Audited) check(ctx context.Context, o Options, stored map[string]cache.
 			}
 			a.Unjudged = append(a.Unjudged, AuditedProblem{addrs[at], causeOf(st)})
 		default:
-			one := AuditedResult{Addr: addrs[at], Stored: stored[addrs[at]].String(), Made: made.Digest.String(), below: func() map[string]*graph.Status {
+			one := AuditedResult{Addr: addrs[at], Stored: stored[addrs[at]].String(), Made: made.Digest.String(), dependencies: func() map[string]*graph.Status {
 				below := map[string]*graph.Status{}
 				for _, on := range p.Plan.Graph.Closure([]graph.ID{id}) {
 					below[p.Plan.Graph.Node(on).Addr] = rep.Status(on)

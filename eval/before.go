@@ -29,16 +29,16 @@ import (
 // the commit's files, which are checked out for them alone. Where a change can have other effects, on what the
 // configuration finds, on backends, or through links, the whole commit is checked out and described.
 
-// before is the commit with which a project is compared.
-type before struct {
+// earlierCommit is the commit with which a project is compared.
+type earlierCommit struct {
 	ref, commit string
 	git         *git
 	changes     *changes
-	out         *checkedOut // nil until some of its files are needed
+	checkout    *checkedOut // nil until some of its files are needed
 }
 
 // open finds the commit, and what changed since.
-func (b *before) open(ctx context.Context, o *Options) (err error) {
+func (b *earlierCommit) open(ctx context.Context, o *Options) (err error) {
 	if b.git, err = cleanRepository(ctx, o); err != nil {
 		return err
 	}
@@ -49,28 +49,28 @@ func (b *before) open(ctx context.Context, o *Options) (err error) {
 	return err
 }
 
-func (b *before) usage(err error) error {
+func (b *earlierCommit) usage(err error) error {
 	return exit.With(exit.Usage, fmt.Errorf("--since %s: %w", b.ref, err))
 }
 
 // remove removes the files that were checked out.
-func (b *before) remove() error {
-	if b.out == nil {
+func (b *earlierCommit) remove() error {
+	if b.checkout == nil {
 		return nil
 	}
-	return b.out.remove()
+	return b.checkout.remove()
 }
 
 // checkOut writes files of the commit, and what git does not track of those paths. A nil set means all of them.
-func (b *before) checkOut(ctx context.Context, p *Project, paths *pathSet) (err error) {
-	if b.out == nil {
-		b.out, err = b.git.empty(ctx, b.ref, b.commit)
+func (b *earlierCommit) checkOut(ctx context.Context, p *Project, paths *pathSet) (err error) {
+	if b.checkout == nil {
+		b.checkout, err = b.git.makeTempDir(ctx, b.ref, b.commit)
 	}
 	if err == nil {
-		err = b.git.fill(ctx, b.out, paths)
+		err = b.git.fill(ctx, b.checkout, paths)
 	}
 	if err == nil {
-		err = b.git.copyUntracked(ctx, b.out, p.state, paths)
+		err = b.git.copyUntracked(ctx, b.checkout, p.state, paths)
 	}
 	if err != nil {
 		return b.usage(err)
@@ -109,7 +109,7 @@ func (p *Project) pretend(ctx context.Context, rename *strings.Replacer) (*graph
 
 // answers returns the answers that a run of the commit would have. Nodes of the project whose answers are the same are
 // pinned to them.
-func (b *before) answers(ctx context.Context, now *Project, force func(*graph.Node) bool) (*answersBefore, error) {
+func (b *earlierCommit) answers(ctx context.Context, now *Project, force func(*graph.Node) bool) (*answersBefore, error) {
 	was := &answersBefore{Memory: cache.NewMemory()}
 	rep, err := now.pretend(ctx, nil)
 	if err != nil {
@@ -145,7 +145,7 @@ type projectBefore struct {
 
 // pretend makes a dry run over the project as the commit configures it. Nodes that read changed paths get
 // the commit's files.
-func (b *before) pretend(ctx context.Context, then *projectBefore) (rep *graph.Report, err error) {
+func (b *earlierCommit) pretend(ctx context.Context, then *projectBefore) (rep *graph.Report, err error) {
 	if then.reads == nil {
 		return then.Project.pretend(ctx, then.rename)
 	}
@@ -154,7 +154,7 @@ func (b *before) pretend(ctx context.Context, then *projectBefore) (rep *graph.R
 			return nil, err
 		}
 	}
-	nodes, paths := then.reads.affected()
+	nodes, paths := then.reads.affectedNodes()
 	if len(nodes) == 0 && rep != nil {
 		return rep, nil
 	}
@@ -163,10 +163,10 @@ func (b *before) pretend(ctx context.Context, then *projectBefore) (rep *graph.R
 		if err := b.checkOut(ctx, then.Project, newPathSet(paths)); err != nil {
 			return nil, err
 		}
-		rename = strings.NewReplacer(b.out.dir, b.out.top)
+		rename = strings.NewReplacer(b.checkout.dir, b.checkout.top)
 	}
 	for _, n := range nodes {
-		n.moved = b.out.translate
+		n.moved = b.checkout.translate
 	}
 	rep, err = then.Project.pretend(ctx, rename)
 	for _, n := range nodes {
@@ -192,14 +192,14 @@ func (p *Project) sameAnswers(rep *graph.Report, alike func(addr string) bool, f
 }
 
 // project returns the project as the commit configures it.
-func (b *before) project(ctx context.Context, now *Project) (*projectBefore, error) {
+func (b *earlierCommit) project(ctx context.Context, now *Project) (*projectBefore, error) {
 	c := b.changes
 	root, err := filepath.EvalSymlinks(now.Config.Root)
 	if err != nil || root != now.Config.Root || c.whole || c.affect("file", now.lockPath()) || slices.ContainsFunc(now.Plan.Handles(), c.affectBackend) {
-		return b.whole(ctx, now)
+		return b.wholeProject(ctx, now)
 	}
 	then := &projectBefore{Project: now, alike: func(string) bool { return true }, close: func() {}}
-	edited, ok := c.edited(now.Config)
+	edited, ok := c.editedInputs(now.Config)
 	if ok && len(edited) == 0 {
 		return then, nil
 	}
@@ -210,7 +210,7 @@ func (b *before) project(ctx context.Context, now *Project) (*projectBefore, err
 		}
 	}
 	if cfg == nil {
-		if then, err = b.whole(ctx, now); err != nil {
+		if then, err = b.wholeProject(ctx, now); err != nil {
 			return nil, err
 		}
 		same, _ := sameNodes(then.Config, now, then.rename)
@@ -224,17 +224,17 @@ func (b *before) project(ctx context.Context, now *Project) (*projectBefore, err
 	then.alike = func(addr string) bool { return same[addr] }
 	then.Project, err = now.compileReading(cfg, newReading(c, now.call, false), now.Plan.Handles())
 	if err == nil && slices.ContainsFunc(then.Plan.Handles(), c.affectBackend) {
-		return b.whole(ctx, now)
+		return b.wholeProject(ctx, now)
 	}
 	return then, err
 }
 
-// whole returns the project in a checkout of the whole commit, with no node alike. It has to be closed.
-func (b *before) whole(ctx context.Context, now *Project) (then *projectBefore, err error) {
+// wholeProject returns the project in a checkout of the whole commit, with no node alike. It has to be closed.
+func (b *earlierCommit) wholeProject(ctx context.Context, now *Project) (then *projectBefore, err error) {
 	if err := b.checkOut(ctx, now, nil); err != nil {
 		return nil, err
 	}
-	other, err := b.out.options(now.options)
+	other, err := b.checkout.options(now.options)
 	if err != nil {
 		return nil, exit.With(exit.Usage, err)
 	}
@@ -248,7 +248,7 @@ func (b *before) whole(ctx context.Context, now *Project) (then *projectBefore, 
 		return nil, fmt.Errorf("opening the project at %s: %w", b.ref, err)
 	}
 	f.trust = now.trust
-	then = &projectBefore{rename: strings.NewReplacer(f.Config.Root, now.Config.Root, b.out.dir, b.out.top), alike: func(string) bool { return false }, close: func() { f.Close() }}
+	then = &projectBefore{rename: strings.NewReplacer(f.Config.Root, now.Config.Root, b.checkout.dir, b.checkout.top), alike: func(string) bool { return false }, close: func() { f.Close() }}
 	if then.Project, err = f.compile(ctx, true); err != nil {
 		then.close()
 		return nil, err
@@ -258,7 +258,7 @@ func (b *before) whole(ctx context.Context, now *Project) (then *projectBefore, 
 
 // configuration evaluates the commit's configuration in the work tree, with edited, the files that changed since. It is nil
 // if it has errors or depends on other changes.
-func (b *before) configuration(ctx context.Context, now *Project, edited []string) (*lang.Config, error) {
+func (b *earlierCommit) configuration(ctx context.Context, now *Project, edited []string) (*lang.Config, error) {
 	if err := b.checkOut(ctx, now, newPathSet(edited)); err != nil {
 		return nil, err
 	}
@@ -267,7 +267,7 @@ func (b *before) configuration(ctx context.Context, now *Project, edited []strin
 		if !slices.Contains(edited, path) {
 			return nil, false
 		}
-		text, err := os.ReadFile(b.out.translate(path))
+		text, err := os.ReadFile(b.checkout.translate(path))
 		read[path] = err == nil
 		return text, err == nil
 	}
@@ -275,7 +275,7 @@ func (b *before) configuration(ctx context.Context, now *Project, edited []strin
 	if found.HasErrors() {
 		return nil, nil
 	}
-	again, ok := b.changes.edited(cfg)
+	again, ok := b.changes.editedInputs(cfg)
 	if !ok || slices.ContainsFunc(again, func(path string) bool { return !read[path] }) {
 		return nil, nil
 	}
@@ -339,7 +339,7 @@ func (c *changes) affectBackend(h *plan.BackendHandle) bool {
 	if err != nil || !strings.Contains(text, c.top) {
 		return err != nil
 	}
-	for at := range c.all.each() {
+	for at := range c.all.eachPath() {
 		if strings.ContainsAny(at, "\"\\<>&") { // they are encoded otherwise
 			return true
 		}

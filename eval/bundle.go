@@ -164,10 +164,10 @@ func Verify(ctx context.Context, o Options, r VerifyRequest) (*Verified, error) 
 	}
 	for i := range v.Again.Different {
 		d := &v.Again.Different[i]
-		d.Causes = otherInputs(nodes[d.Addr], d.below())
+		d.Causes = otherInputs(nodes[d.Addr], d.dependencies())
 	}
 	for _, same := range v.Again.same {
-		if same.Causes = otherInputs(nodes[same.Addr], same.below()); len(same.Causes) > 0 {
+		if same.Causes = otherInputs(nodes[same.Addr], same.dependencies()); len(same.Causes) > 0 {
 			v.Moved = append(v.Moved, same)
 		}
 	}

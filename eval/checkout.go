@@ -118,7 +118,7 @@ func (g *git) write(ctx context.Context, ref string) (c *checkedOut, err error) 
 	if err != nil {
 		return nil, err
 	}
-	if c, err = g.empty(ctx, ref, commit); err != nil {
+	if c, err = g.makeTempDir(ctx, ref, commit); err != nil {
 		return nil, err
 	}
 	if err := g.fill(ctx, c, nil); err != nil {
@@ -132,13 +132,13 @@ func (g *git) commit(ctx context.Context, ref string) (string, error) {
 	commit, err := g.run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	var failed *gitError
 	if errors.As(err, &failed) {
-		return "", fmt.Errorf("the repository has no such commit (hint: a shallow clone lacks older ones; `git fetch --unshallow` gets them)")
+		return "", fmt.Errorf("the repository has no such commit (hint: a shallow clone lacks older ones; `git fetch --unshallow` fetches them)")
 	}
 	return strings.TrimSpace(commit), err
 }
 
-// empty makes a temporary directory for files of a commit.
-func (g *git) empty(ctx context.Context, ref, commit string) (c *checkedOut, err error) {
+// makeTempDir makes a temporary directory for files of a commit.
+func (g *git) makeTempDir(ctx context.Context, ref, commit string) (c *checkedOut, err error) {
 	dir, err := os.MkdirTemp("", "fevalgraph-since-")
 	if err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func (g *git) fill(ctx context.Context, c *checkedOut, paths *pathSet) error {
 	}
 	var wanted strings.Builder
 	for name := range strings.SplitAfterSeq(names, "\x00") {
-		if paths.has(filepath.Join(c.top, filepath.FromSlash(strings.TrimSuffix(name, "\x00")))) {
+		if paths.contains(filepath.Join(c.top, filepath.FromSlash(strings.TrimSuffix(name, "\x00")))) {
 			wanted.WriteString(name)
 		}
 	}
@@ -268,7 +268,7 @@ func (g *git) copyUntracked(ctx context.Context, c *checkedOut, state string, pa
 				return filepath.SkipDir
 			case context.Cause(ctx) != nil:
 				return context.Cause(ctx)
-			case paths != nil && !paths.has(from):
+			case paths != nil && !paths.contains(from):
 				return nil
 			case e.IsDir():
 				return os.MkdirAll(at, 0o755)

@@ -20,7 +20,7 @@ func (c *call) endLeftClusters() {
 }
 
 // launches returns the machines that a run would request from backends.
-func (p *Project) launches(ctx context.Context, waiting map[string]work) []kind.Launch {
+func (p *Project) launches(ctx context.Context, waiting map[string]pendingWork) []kind.Launch {
 	var all []kind.Launch
 	for _, b := range p.Plan.Machines() {
 		k, w := p.kind(b), waiting[b.Pool]
@@ -35,8 +35,8 @@ func (p *Project) launches(ctx context.Context, waiting map[string]work) []kind.
 	return all
 }
 
-// work is the pending work in a pool.
-type work struct {
+// pendingWork is the pending work in a pool.
+type pendingWork struct {
 	nodes   int
 	seconds float64
 }

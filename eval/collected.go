@@ -79,7 +79,7 @@ func (g *goals) freshResults() (*collected, error) {
 	if g.expanded {
 		return c, c.narrow()
 	}
-	for at, part := range g.fresh() {
+	for at, part := range g.freshParts() {
 		c.parts[at] = collectedPart{whole: true, file: part.File, rows: part.facts.Summary}
 	}
 	return c, nil
@@ -95,7 +95,7 @@ func (c *collected) narrow() error {
 	}
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for at, fresh := range c.of.fresh() {
+	for at, fresh := range c.of.freshParts() {
 		if !problems[fresh.Problem] {
 			continue
 		}

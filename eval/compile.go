@@ -109,7 +109,7 @@ func (p *Project) closed() iter.Seq2[int, *partState] {
 	if p.expanded {
 		return func(func(int, *partState) bool) {}
 	}
-	return p.fresh()
+	return p.freshParts()
 }
 
 // Last returns the answer of earlier runs for a compiled node.
@@ -118,7 +118,7 @@ func (p *Project) Last(addr string) graph.Last { return p.last.Of(addr) }
 // cells counts the cells of the configuration.
 func (p *Project) cells() int {
 	n := len(p.Plan.Cells)
-	for _, part := range p.fresh() {
+	for _, part := range p.freshParts() {
 		n += len(part.facts.Cells)
 	}
 	return n

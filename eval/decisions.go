@@ -89,7 +89,7 @@ func Plan(ctx context.Context, o Options, r Request) (*Decisions, error) {
 func (x *execution) fill(ctx context.Context, d *Decisions) error {
 	d.InputErrors = x.rep.InputErrors
 	d.Resources = x.resourceGroups()
-	waiting := map[string]work{} // by pool
+	waiting := map[string]pendingWork{} // by pool
 	ids := x.nodes()
 	for _, id := range ids {
 		n, st := x.Plan.Graph.Node(id), x.rep.Status(id)
@@ -103,7 +103,7 @@ func (x *execution) fill(ctx context.Context, d *Decisions) error {
 		d.Stale = d.Stale || runs(st)
 		if runs(st) || st.Unknown {
 			w := waiting[n.Pool]
-			waiting[n.Pool] = work{w.nodes + 1, w.seconds + st.Expected}
+			waiting[n.Pool] = pendingWork{w.nodes + 1, w.seconds + st.Expected}
 		}
 	}
 	d.Nodes = x.decisions(ids)

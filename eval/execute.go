@@ -23,7 +23,7 @@ const executions = 3
 type execution struct {
 	*goals
 	rep     *graph.Report
-	damaged *event.DamagedError // a damaged record that may contain last results
+	damaged *event.DamagedError // a damaged record that can contain last results
 }
 
 // decide makes a dry run. Statuses have manifests if requested. It does not resolve requirements: a run also decides nodes that were not requested.

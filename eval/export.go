@@ -67,9 +67,9 @@ func staysInside(project, path string) error {
 	return nil
 }
 
-// completed adds last known results to the results of a run that did not request all cells, and the answers for
+// withLastResults adds last known results to the results of a run that did not request all cells, and the answers for
 // their current keys to its report: an export contains every cell of its suite, regardless of the selection.
-func (x *execution) completed(ctx context.Context, whole *report.Results) (*report.Results, *graph.Report, error) {
+func (x *execution) withLastResults(ctx context.Context, whole *report.Results) (*report.Results, *graph.Report, error) {
 	missing := checkpointsOf(x.Config)
 	for i := range whole.Cells {
 		for _, c := range whole.Cells[i].Listed() {

@@ -37,7 +37,7 @@ func (f *freshness) prepare(ctx context.Context, r Request) (*goals, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.everything() && !f.stale() {
+	if r.everything() && !f.isStale() {
 		return f.compileNothing().pick(ctx, r)
 	}
 	if err := f.dropReaders(ctx, slices.Concat(r.Targets, r.Only, r.Not, r.Force)); err != nil {
@@ -84,7 +84,7 @@ func (p *Project) pick(ctx context.Context, r Request) (*goals, error) {
 	if g.force, err = p.matcher(ctx, r.Force); err != nil {
 		return nil, err
 	}
-	again, err := p.retried(ctx, r.Retry)
+	again, err := p.retryMatcher(ctx, r.Retry)
 	if err != nil {
 		return nil, err
 	}

@@ -25,15 +25,15 @@ import (
 // Product is a stored output of a node.
 type Product struct {
 	cache.Output
-	Path  string // below the target directory; "." for the only tree of a node
-	Files int    // number of files in a tree; 1 for a file
-	Bytes int64  // total size; -1 if the store no longer contains it
-	dirs  bool   // whether the tree has subdirectories
-	at    string // directory to place the tree in: that of the file for a tree with one file
+	Path      string // below the target directory; "." for the only tree of a node
+	Files     int    // number of files in a tree; 1 for a file
+	Bytes     int64  // total size; -1 if the store no longer contains it
+	dirs      bool   // whether the tree has subdirectories
+	targetDir string // directory to place the tree in: that of the file for a tree with one file
 }
 
 // IsFile reports whether the output is one file, even if it is stored as a tree.
-func (o Product) IsFile() bool { return !o.Tree || o.at != o.Path && !o.dirs }
+func (o Product) IsFile() bool { return !o.Tree || o.targetDir != o.Path && !o.dirs }
 
 // products describes the outputs of the node at addr. cfg can be nil.
 func products(ctx context.Context, store cache.Store, cfg *lang.Config, addr string, outputs []cache.Output) []Product {
@@ -56,8 +56,8 @@ func products(ctx context.Context, store cache.Store, cfg *lang.Config, addr str
 		if o.Name == tasks.TreeOutput && len(outputs) == 1 {
 			one.Path = "."
 		}
-		if one.at = one.Path; declared[o.Name].Kind == lang.OutputFile || declared[o.Name].Kind == lang.OutputAny {
-			one.at = path.Dir(one.Path)
+		if one.targetDir = one.Path; declared[o.Name].Kind == lang.OutputFile || declared[o.Name].Kind == lang.OutputAny {
+			one.targetDir = path.Dir(one.Path)
 		}
 		if o.Tree {
 			one.Files, one.Bytes = 0, 0
@@ -117,7 +117,7 @@ func Get(ctx context.Context, o Options, r GetRequest) (*Got, error) {
 	}
 	f.stores.Fetch(ctx, func() []cache.Output { return st.Outputs })
 	g := &Got{Addr: addr, Products: products(ctx, f.stores.Store, f.Config, addr, st.Outputs)}
-	return g, g.place(ctx, f.stores.Store, o, r)
+	return g, g.placeFiles(ctx, f.stores.Store, o, r)
 }
 
 // getPast writes the outputs of a node in a recorded run.
@@ -130,13 +130,13 @@ func getPast(ctx context.Context, o Options, r GetRequest) (*Got, error) {
 			return err
 		}
 		g = &Got{Addr: done.Addr, Products: products(ctx, store, o.Configured(), done.Addr, outputs)}
-		return g.place(ctx, store, o, r)
+		return g.placeFiles(ctx, store, o, r)
 	})
 	return g, err
 }
 
-// place writes the files. It writes nothing if a file with other content would be replaced without Force.
-func (g *Got) place(ctx context.Context, store cache.Store, o Options, r GetRequest) error {
+// placeFiles writes the files. It writes nothing if a file with other content would be replaced without Force.
+func (g *Got) placeFiles(ctx context.Context, store cache.Store, o Options, r GetRequest) error {
 	if len(g.Products) == 0 {
 		return exit.With(exit.Usage, fmt.Errorf("%s has no outputs", g.Addr))
 	}
@@ -162,13 +162,13 @@ func (g *Got) place(ctx context.Context, store cache.Store, o Options, r GetRequ
 		defer root.Chmod(".", was.Mode().Perm())
 	}
 	for _, one := range g.Products {
-		if parent := path.Dir(one.at); parent != "." {
+		if parent := path.Dir(one.targetDir); parent != "." {
 			if err := root.MkdirAll(parent, 0o755); err != nil {
 				return exit.With(exit.Usage, err)
 			}
 		}
 		if one.Tree {
-			err = cache.PlaceTree(ctx, store, one.Digest, root, one.at)
+			err = cache.PlaceTree(ctx, store, one.Digest, root, one.targetDir)
 		} else {
 			err = cache.PlaceFile(ctx, store, one.Digest, root, one.Path)
 		}
@@ -219,7 +219,7 @@ func (g *Got) differing(ctx context.Context, store cache.Store, dir string) erro
 				if e.Dir {
 					return nil
 				}
-				return add(path.Join(one.at, e.Path), e.Digest, e.Link)
+				return add(path.Join(one.targetDir, e.Path), e.Digest, e.Link)
 			})
 		} else {
 			err = add(one.Path, one.Digest, "")

@@ -98,9 +98,9 @@ func sameFile(ctx context.Context, path string, d cache.Digest) (bool, error) {
 	return err == nil && is == d, err
 }
 
-// published returns the address of the node that publishes a file, given relative to the project's directory;
+// publisherOf returns the address of the node that publishes a file, given relative to the project's directory;
 // "" if no node does.
-func published(cfg *lang.Config, path string) string {
+func publisherOf(cfg *lang.Config, path string) string {
 	path = filepath.Join(cfg.Root, filepath.FromSlash(path))
 	for _, t := range cfg.Tasks {
 		for _, o := range t.Outputs {

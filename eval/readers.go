@@ -103,7 +103,7 @@ func (f *freshness) sharedReads(e cache.Edit) (addrs []string) {
 			reads[sum] = e.ChangesAny(s)
 		}
 	}
-	for _, part := range f.fresh() {
+	for _, part := range f.freshParts() {
 		for _, s := range part.facts.Shared {
 			if reads[s.Sum] {
 				addrs = append(addrs, s.Addr)

@@ -99,7 +99,7 @@ func (m *remembering) remember(ctx context.Context, results *collected, keep boo
 }
 
 // nextLast returns the last answers for the next run. A stale partition keeps its file until one of its nodes
-// has an answer. Nodes that were not requested keep their current entry, which another run may have written
+// has an answer. Nodes that were not requested keep their current entry, which another run might have written
 // meanwhile.
 func (m *remembering) nextLast() *partition.Last {
 	next, now := new(partition.Last), partition.ReadLast(m.state, m.place)
@@ -212,7 +212,7 @@ func (m *remembering) owner(labels []graph.Label) int {
 // cannot be recorded.
 func (m *remembering) share(addr string, read []cache.Sighting) (*partition.SharedRef, bool) {
 	if len(read) == 0 { // pinned, so another partition has recorded it; or it reads nothing
-		for _, part := range m.fresh() {
+		for _, part := range m.freshParts() {
 			if at := slices.IndexFunc(part.facts.Shared, func(s partition.SharedRef) bool { return s.Addr == addr }); at >= 0 {
 				return &part.facts.Shared[at], true
 			}
@@ -261,7 +261,7 @@ func (m *remembering) writeIndex(ctx context.Context) error {
 		next.Parts = append(next.Parts, part.Ref)
 	}
 	used := map[[sha256.Size]byte]bool{}
-	for _, part := range m.fresh() {
+	for _, part := range m.freshParts() {
 		for _, s := range part.facts.Shared {
 			used[s.Sum] = true
 		}

@@ -17,10 +17,10 @@ import (
 // produce.
 var retryable = []verdict.Status{verdict.Broken, verdict.TimedOut, verdict.Error}
 
-// retried returns a predicate over nodes to execute again because of the last result of a checkpoint; nil
+// retryMatcher returns a predicate over nodes to execute again because of the last result of a checkpoint; nil
 // without statuses. For broken checkpoints, these are the nodes that broke; for others, all nodes that ran on a
 // backend.
-func (p *Project) retried(ctx context.Context, statuses []string) (func(*graph.Node) bool, error) {
+func (p *Project) retryMatcher(ctx context.Context, statuses []string) (func(*graph.Node) bool, error) {
 	if len(statuses) == 0 {
 		return nil, nil
 	}
@@ -61,7 +61,7 @@ func (p *Project) brokeAt(addr string, key cache.Key) bool {
 func checkRetry(statuses []string) error {
 	for _, s := range statuses {
 		if !slices.Contains(retryable, verdict.Status(s)) {
-			return exit.With(exit.Usage, fmt.Errorf("--retry %s: want some of %s, with commas between them", s, statusNames(retryable)))
+			return exit.With(exit.Usage, fmt.Errorf("--retry %s: want a comma-separated list of %s", s, statusNames(retryable)))
 		}
 	}
 	return nil

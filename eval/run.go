@@ -115,7 +115,7 @@ func (x *execution) save(ctx context.Context, rec *recording, results *collected
 	whole, err := results.results()
 	rep := x.rep
 	if err == nil && !x.request.everything() {
-		whole, rep, err = x.completed(ctx, whole)
+		whole, rep, err = x.withLastResults(ctx, whole)
 	}
 	if err != nil {
 		return err

@@ -144,7 +144,7 @@ func (c *call) selector(args []string) (*graph.Selector, error) {
 // expander returns a function that expands names, references and published files in terms.
 func expander(cfg *lang.Config) func(term string) string {
 	names := selection.Expander(func() selection.Known { return knownNames(cfg) })
-	return func(term string) string { return cmp.Or(published(cfg, term), names(term)) }
+	return func(term string) string { return cmp.Or(publisherOf(cfg, term), names(term)) }
 }
 
 // recordedName returns the argument for a node of a recorded run, with references expanded if the configuration

@@ -16,7 +16,7 @@ import (
 // Since returns what a plan of the commit that is checked out would find stale after a full run of another
 // one. It needs no store: a dry run over the other commit, in which each node has a key, stands for the run.
 func Since(ctx context.Context, o Options, r Request, ref string) (d *Decisions, err error) {
-	then := &before{ref: ref}
+	then := &earlierCommit{ref: ref}
 	defer func() { err = errors.Join(err, then.remove()) }()
 	var f *freshness
 	var group errgroup.Group

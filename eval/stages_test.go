@@ -51,8 +51,8 @@ func TestFreshnessIsStale(t *testing.T) {
 		}, true},
 	} {
 		f := opened(part("p", "a", fresh), part("q", "a", fresh))
-		if c.change(f); f.stale() != c.stale {
-			t.Errorf("%s: stale is %v", name, f.stale())
+		if c.change(f); f.isStale() != c.stale {
+			t.Errorf("%s: stale is %v", name, f.isStale())
 		}
 	}
 }
@@ -82,7 +82,7 @@ func TestFreshnessDrops(t *testing.T) {
 	}{{"q", false, 2}, {"p", true, 1}, {"p", false, 1}} {
 		any, err := f.drop(t.Context(), func(part *partState) bool { return part.Problem == c.drop })
 		left := 0
-		for range f.fresh() {
+		for range f.freshParts() {
 			left++
 		}
 		if err != nil || any != c.any || left != c.left {

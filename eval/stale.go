@@ -20,15 +20,15 @@ func needsWhole(cfg *lang.Config) bool {
 	return slices.ContainsFunc(cfg.Exports, ofBenchmark) || slices.ContainsFunc(cfg.Suites, func(s *lang.Suite) bool { return s.StopAfter > 0 })
 }
 
-// stale reports whether a partition must be compiled, tasks belong to no partition, or suites changed.
-func (f *freshness) stale() bool {
+// isStale reports whether a partition must be compiled, tasks belong to no partition, or suites changed.
+func (f *freshness) isStale() bool {
 	i := f.index
 	return i.Tasks || i.Suites.Sum == nil || slices.ContainsFunc(f.parts, func(part partState) bool { return part.facts == nil }) ||
 		f.evaluated && (len(plan.Standalone(f.Config)) > 0 || !bytes.Equal(i.Suites.Sum, f.suitesSum()))
 }
 
-// fresh yields the fresh partitions with their positions.
-func (f *freshness) fresh() iter.Seq2[int, *partState] {
+// freshParts yields the fresh partitions with their positions.
+func (f *freshness) freshParts() iter.Seq2[int, *partState] {
 	return func(yield func(int, *partState) bool) {
 		for at := range f.parts {
 			if f.parts[at].facts != nil && !yield(at, &f.parts[at]) {
@@ -66,7 +66,7 @@ func (f *freshness) evaluate(ctx context.Context) error {
 	if err := f.load(time.Now()); err != nil {
 		return err
 	}
-	*f = *recall(ctx, f.call, f.index) // partitions may have changed
+	*f = *recall(ctx, f.call, f.index) // partitions might have changed
 	return nil
 }
 

@@ -78,7 +78,7 @@ func (x *execution) checkpoints(ctx context.Context) ([]CheckpointStatus, error)
 		return nil, exit.With(exit.NotJudged, err)
 	}
 	latest := x.latestFiles()
-	for at, part := range x.fresh() {
+	for at, part := range x.freshParts() {
 		run := latest.Run
 		if !slices.Contains(latest.Partitions, part.File.String()) {
 			run = part.facts.Run

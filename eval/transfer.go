@@ -29,7 +29,7 @@ func Pull(ctx context.Context, o Options, r Request) (*Transferred, error) {
 }
 
 func transfer(ctx context.Context, o *Options, r Request, move func(*stores.Stores, context.Context, []cache.Key) (int, int, error)) (*Transferred, error) {
-	f, nodes, stale, err := stored(ctx, o, r, Writing)
+	f, nodes, stale, err := storedNodes(ctx, o, r, Writing)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ type PackRequest struct {
 // Pack writes the answers of requested nodes, with all referenced content, to a file. It decides like Plan, and
 // omits stale nodes.
 func Pack(ctx context.Context, o Options, r PackRequest) (*packs.Packed, error) {
-	f, nodes, stale, err := stored(ctx, &o, r.Request, Reading)
+	f, nodes, stale, err := storedNodes(ctx, &o, r.Request, Reading)
 	if err != nil {
 		return nil, err
 	}
@@ -66,9 +66,9 @@ func Pack(ctx context.Context, o Options, r PackRequest) (*packs.Packed, error) 
 	return packed, nil
 }
 
-// stored opens the project and returns the requested nodes that a run would serve, and the number of other
+// storedNodes opens the project and returns the requested nodes that a run would serve, and the number of other
 // requested nodes. It executes nothing.
-func stored(ctx context.Context, o *Options, r Request, access Access) (f *freshness, nodes []packs.Answered, stale int, err error) {
+func storedNodes(ctx context.Context, o *Options, r Request, access Access) (f *freshness, nodes []packs.Answered, stale int, err error) {
 	if f, err = openChanged(ctx, *o, access); err != nil {
 		return nil, nil, 0, err
 	}

@@ -23,14 +23,14 @@ import (
 
 // Watch repeats a call whenever its inputs change. It must be used by one goroutine at a time.
 type Watch struct {
-	options Options
-	seen    *reads.Seen                // inputs of the last call; nil before the first
-	config  []byte                     // digest of the configuration; nil without one
-	failed  string                     // error of the last call; "" if it succeeded
-	did     map[string]string          // results of nodes in the last run, by address; see ends
-	shown   shownParts                 // partition files that the last run showed, besides these nodes
-	again   func(context.Context) bool // reports whether another call would have an effect
-	polls   bool                       // whether polling was reported
+	options  Options
+	seen     *reads.Seen                // inputs of the last call; nil before the first
+	config   []byte                     // digest of the configuration; nil without one
+	failed   string                     // error of the last call; "" if it succeeded
+	lastEnds map[string]string          // results of nodes in the last run, by address; see ends
+	shown    shownParts                 // partition files that the last run showed, besides these nodes
+	again    func(context.Context) bool // reports whether another call would have an effect
+	polls    bool                       // whether polling was reported
 }
 
 // Change is the reason for another call.
@@ -44,8 +44,8 @@ func NewWatch(o Options) *Watch { return &Watch{options: o} }
 
 // Run calls Run. Nodes that the request forces or retries run once.
 func (w *Watch) Run(ctx context.Context, r Request) (out *Outcome, err error) {
-	w.did = map[string]string{}
-	sinks := event.Sinks{nodeEnds(w.did)}
+	w.lastEnds = map[string]string{}
+	sinks := event.Sinks{nodeEnds(w.lastEnds)}
 	if r.Progress != nil {
 		sinks = append(sinks, r.Progress)
 	}
@@ -99,7 +99,7 @@ func (w *Watch) call(ctx context.Context, o Options, access Access, files []cach
 		r = f.reads()
 	} else {
 		var mistakes diag.List
-		r, mended = reads.OfMistake(&w.options)
+		r, mended = reads.OfInvalid(&w.options)
 		mended = mended && errors.As(err, &mistakes)
 	}
 	w.config = r.Config
@@ -135,7 +135,7 @@ func (f *freshness) reads() reads.Reads {
 		earlier(f.index.Inputs)
 	}
 	shared := map[[sha256.Size]byte]bool{}
-	for _, part := range f.fresh() {
+	for _, part := range f.freshParts() {
 		facts := part.facts
 		if facts.Run == f.run { // the trace contains its inputs
 			continue
@@ -195,7 +195,7 @@ func (w *Watch) works(ctx context.Context, r Request) bool {
 	o.Notify = nil // the run notifies
 	failed := w.call(ctx, o, Reading, r.files(&o), func(f *freshness) (err error) {
 		defer f.Close()
-		fresh, err = f.nothingNew(ctx, r, w.did, w.shown)
+		fresh, err = f.nothingNew(ctx, r, w.lastEnds, w.shown)
 		return err
 	})
 	if failed != nil || w.failed != "" {
@@ -230,7 +230,7 @@ type shownParts map[partRefKey]partition.Name
 
 func (f *freshness) shownParts() shownParts {
 	shown := shownParts{}
-	for _, part := range f.fresh() {
+	for _, part := range f.freshParts() {
 		shown[partRefKey{part.Problem, part.First}] = part.File
 	}
 	return shown
@@ -244,8 +244,8 @@ func (f *freshness) nothingNew(ctx context.Context, r Request, did map[string]st
 	if err != nil {
 		return false, err
 	}
-	keys := shownKeys{files: f.partitions, did: did, shown: shown, read: map[partition.Name]map[string]string{}}
-	for _, part := range f.fresh() {
+	keys := shownKeys{files: f.partitions, lastEnds: did, shown: shown, read: map[partition.Name]map[string]string{}}
+	for _, part := range f.freshParts() {
 		if shown[partRefKey{part.Problem, part.First}] == part.File {
 			continue
 		}
@@ -279,15 +279,15 @@ func (f *freshness) nothingNew(ctx context.Context, r Request, did map[string]st
 
 // shownKeys returns the keys of answers that the last run showed.
 type shownKeys struct {
-	files partition.Store
-	did   map[string]string
-	shown shownParts
-	read  map[partition.Name]map[string]string // keys in the files of partitions that were served as a whole
+	files    partition.Store
+	lastEnds map[string]string
+	shown    shownParts
+	read     map[partition.Name]map[string]string // keys in the files of partitions that were served as a whole
 }
 
 // wasShown reports whether a node of a partition was shown with a key.
 func (k *shownKeys) wasShown(part *partState, addr, key string) bool {
-	if was, ok := k.did[addr]; ok {
+	if was, ok := k.lastEnds[addr]; ok {
 		return was == key
 	}
 	name := k.shown[partRefKey{part.Problem, part.First}]

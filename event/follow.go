@@ -9,7 +9,7 @@ import (
 // mostFollowed limits the bytes that Since reads at a time, unless a line is longer.
 const mostFollowed = 4 << 20
 
-// Since calls fn for the events of a run, which may be running, from an offset in its file on, and returns
+// Since calls fn for the events of a run, which can be running, from an offset in its file on, and returns
 // the offset of the next event. It reads a limited part: callers must repeat the call until the offset
 // stops changing.
 func (r *Run) Since(place int64, fn func(Event)) (int64, error) {

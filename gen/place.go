@@ -125,7 +125,7 @@ func (p *placing) step(ctx context.Context, s *Step) (Placed, error) {
 		return done, p.files(ctx, &done, root.Digest, answered.Key)
 	case p.leaves(s):
 		done.Outcome, done.Reason = Unusable, st.Message
-		return done, p.failed(&done, answered.Key)
+		return done, p.writeMarker(&done, answered.Key)
 	}
 	done.Outcome, done.Reason = NoAnswer, p.reason(s)
 	if p.changed {
@@ -212,8 +212,8 @@ func (p *placing) files(ctx context.Context, done *Placed, tree cache.Digest, re
 	return p.unmark(s)
 }
 
-// failed writes a marker instead of code.
-func (p *placing) failed(done *Placed, request cache.Key) error {
+// writeMarker writes a marker instead of code.
+func (p *placing) writeMarker(done *Placed, request cache.Key) error {
 	s := done.Step
 	if err := p.remove(s, false); err != nil {
 		return err

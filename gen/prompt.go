@@ -86,7 +86,7 @@ func (p *prompting) Run(ctx context.Context, w *graph.Work) (graph.Outcome, erro
 		if err != nil {
 			return graph.Outcome{}, err
 		}
-		code = fenced(files)
+		code = fenceCode(files)
 	}
 	text, err := p.text(code)
 	if err != nil {
@@ -147,8 +147,8 @@ func readSpec(path string) (string, error) {
 	return string(text), nil
 }
 
-// fenced returns code as blocks that the parser of answers would read as the same files.
-func fenced(files []answer.File) string {
+// fenceCode returns code as blocks that the parser of answers would read as the same files.
+func fenceCode(files []answer.File) string {
 	var b strings.Builder
 	for _, f := range files {
 		if !utf8.ValidString(f.Content) {

@@ -52,9 +52,9 @@ const (
 // newAttempt begins an attempt for a worker to run. Its slot is already taken.
 func (s *scheduler) newAttempt(id ID) *attempt {
 	n, st := s.g.Node(id), &s.status[id]
-	a := &attempt{id: id, n: n, key: st.Key, manifest: st.Manifest, forced: s.forced(id) != "", pool: s.poolName(n),
+	a := &attempt{id: id, n: n, key: st.Key, manifest: st.Manifest, forced: s.forcedReason(id) != "", pool: s.poolName(n),
 		work: newWork(n.Addr, st.Attempts+1, s.o.Store, s.inputs(nil, n))}
-	a.work.Forced = s.asked(id)
+	a.work.Forced = s.isForcedByCaller(id)
 	if s.o.Profile != nil {
 		a.work.phases = &phases{}
 	}
@@ -128,7 +128,7 @@ func (s *scheduler) doWork(ctx context.Context, a *attempt) {
 	log := capped.Buffer{Head: keptLog, Tail: keptLog}
 	w.Log = &log
 	if far, ok := s.o.Store.(cache.Fetcher); ok {
-		far.Fetch(ctx, w.consumed())
+		far.Fetch(ctx, w.consumedOutputs())
 	}
 	w.Phase(Working)
 	started := time.Now()

@@ -141,7 +141,7 @@ func (s *scheduler) decidedByInputs(d *decision) bool {
 		if in := &d.inputs[i]; s.o.DryRun && in.stale && in.outputs == nil {
 			d.verdict, d.status.Stale, d.status.Category = follows, true, event.CauseFollows
 			d.status.Follows = s.g.Node(in.dep.On).Kind
-			d.status.Cause = shared("follows " + d.status.Follows + "; stops here if its output is equal")
+			d.status.Cause = intern("follows " + d.status.Follows + "; stops here if its output is equal")
 			return true
 		}
 	}

@@ -6,14 +6,14 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 )
 
-// CrowdedError reports that the machine ran out of a resource, which other work may have used. The work is
+// CrowdedError reports that the machine ran out of a resource, which other work might have used. The work is
 // repeated once while no other work of the execution runs.
 type CrowdedError struct{ Err error }
 
 func (e *CrowdedError) Error() string { return e.Err.Error() }
 func (e *CrowdedError) Unwrap() error { return e.Err }
 
-// IsCrowded reports whether other work may have caused err.
+// IsCrowded reports whether other work might have caused err.
 func IsCrowded(err error) bool {
 	var crowded *CrowdedError
 	return errors.As(err, &crowded) || exhaustion.Is(err)
@@ -25,21 +25,21 @@ func (s *scheduler) waitIsolated(id ID) {
 	s.phase[id] = queued
 	s.countQueued(id, 1)
 	s.isolated[id] = true
-	s.crowded = append(s.crowded, id)
+	s.isolatedQueue = append(s.isolatedQueue, id)
 }
 
 // startIsolated starts such an attempt once all others have ended. It reports whether other attempts
 // have to wait.
 func (s *scheduler) startIsolated(start func(job)) bool {
-	for s.running == 0 && len(s.crowded) > 0 {
-		id := s.crowded[0]
-		s.crowded = s.crowded[1:]
+	for s.running == 0 && len(s.isolatedQueue) > 0 {
+		id := s.isolatedQueue[0]
+		s.isolatedQueue = s.isolatedQueue[1:]
 		if s.phase[id] == queued && s.claim(id) {
 			s.poolOf(id).free -= s.slotsOf(id)
 			a := s.newAttempt(id)
-			a.work.Isolated, s.alone = true, true
+			a.work.Isolated, s.isolatedRunning = true, true
 			start(a)
 		}
 	}
-	return s.alone || len(s.crowded) > 0
+	return s.isolatedRunning || len(s.isolatedQueue) > 0
 }

@@ -53,27 +53,27 @@ func (s *scheduler) newDecision(id ID) *decision {
 		d, s.spare = s.spare[last], s.spare[:last]
 	}
 	n := s.g.Node(id)
-	*d = decision{id: id, n: n, buf: d.buf, forced: s.forced(id), inputs: s.inputs(d.inputs[:0], n), expected: s.expected[id], holds: s.holds}
+	*d = decision{id: id, n: n, buf: d.buf, forced: s.forcedReason(id), inputs: s.inputs(d.inputs[:0], n), expected: s.expected[id], holds: s.holds}
 	s.phase[id] = deciding
 	s.deciding++
 	s.recent++
 	return d
 }
 
-// forced returns why a node must run regardless of the store, or "".
-func (s *scheduler) forced(id ID) string {
+// forcedReason returns why a node must run regardless of the store, or "".
+func (s *scheduler) forcedReason(id ID) string {
 	switch {
 	case s.rebuilds[id].forced:
 		return "its output is no longer in the store"
-	case s.asked(id):
+	case s.isForcedByCaller(id):
 		return "forced"
 	}
 	return ""
 }
 
-// asked reports whether Options.Force requires work that this execution has not done yet.
-func (s *scheduler) asked(id ID) bool {
-	return s.o.Force != nil && !s.ran[id] && s.o.Force(s.g.Node(id))
+// isForcedByCaller reports whether Options.Force requires work that this execution has not done yet.
+func (s *scheduler) isForcedByCaller(id ID) bool {
+	return s.o.Force != nil && !s.ranForced[id] && s.o.Force(s.g.Node(id))
 }
 
 // run implements job.
@@ -91,16 +91,16 @@ func (d *decision) run(ctx context.Context, s *scheduler) {
 		if d.verdict == stale {
 			d.predictOutputs()
 			if s.o.Pretend && d.status.Outputs == nil {
-				d.status.Outputs = s.pretended(d)
+				d.status.Outputs = s.pretendOutputs(d)
 			}
 		}
 	case d.verdict == wrong && ctx.Err() == nil:
-		d.raced = s.raced(d.id, d.err)
+		d.raced = s.sourceRaced(d.id, d.err)
 	}
 }
 
-// pretended returns a pretended output of a node for each output that dependents consume.
-func (s *scheduler) pretended(d *decision) (outputs []cache.Output) {
+// pretendOutputs returns a pretended output of a node for each output that dependents consume.
+func (s *scheduler) pretendOutputs(d *decision) (outputs []cache.Output) {
 	for _, user := range s.users[d.id] {
 		deps := s.g.Node(user).Deps
 		for i := range deps {
@@ -214,11 +214,11 @@ func cachedCause(run string) string {
 	if run == "" {
 		return "inputs unchanged"
 	}
-	return shared("inputs unchanged since run " + run)
+	return intern("inputs unchanged since run " + run)
 }
 
-// shared returns an equal string that all nodes share.
-func shared(text string) string { return unique.Make(text).Value() }
+// intern returns an equal string that all nodes share.
+func intern(text string) string { return unique.Make(text).Value() }
 
 // fail resolves a node that could not be described or that has no attempts left. Errors in inputs and of
 // the work itself make it failed, an absent device skipped, an input that must not be queried unknown, and
@@ -252,9 +252,9 @@ func (s *scheduler) fail(id ID, err error) {
 	}
 }
 
-// raced reports whether a source changed while it was read and the node should be decided again. The
+// sourceRaced reports whether a source changed while it was read and the node should be decided again. The
 // content that was read is not stored.
-func (s *scheduler) raced(id ID, err error) bool {
+func (s *scheduler) sourceRaced(id ID, err error) bool {
 	var changed *cache.ChangedError
 	if !errors.As(err, &changed) {
 		return false

@@ -42,7 +42,7 @@
 //   - an InputError is the user's to fix: the node is failed, and nothing else stops;
 //   - a PreemptedError: the machine was taken away. The work is repeated immediately, at most
 //     maxPreemptions times, without counting as an attempt;
-//   - a CrowdedError, or an error of an exhausted machine: other work may have used the resource. The work
+//   - a CrowdedError, or an error of an exhausted machine: other work might have used the resource. The work
 //     is repeated once without concurrent attempts;
 //   - a blob is missing or damaged: the node heals. Its producer runs again, then the node; dependents
 //     are decided again if outputs differ;

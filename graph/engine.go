@@ -138,7 +138,7 @@ type Report struct {
 	g        *Graph
 	run      string
 	store    string            // ID
-	before   func(string) Last // Options.Last
+	last     func(string) Last // Options.Last
 
 	Executed, Cached, Failed, Broken, Blocked, Skipped, Interrupted int
 	InputErrors                                                     int // among Failed
@@ -196,7 +196,7 @@ func (g *Graph) Execute(ctx context.Context, targets []ID, o Options) (*Report, 
 	s := newScheduler(g, g.Closure(targets), o)
 	err := s.run(ctx)
 	decided := slices.DeleteFunc(s.closure, func(id ID) bool { return g.nodes[id].Pinned != nil })
-	r := &Report{Nodes: decided, statuses: s.status, Seconds: time.Since(started).Seconds(), g: g, run: o.Run, store: o.Store.ID(), before: o.Last}
+	r := &Report{Nodes: decided, statuses: s.status, Seconds: time.Since(started).Seconds(), g: g, run: o.Run, store: o.Store.ID(), last: o.Last}
 	r.count()
 	for _, times := range s.preemptions {
 		r.Preempted += times

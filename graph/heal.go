@@ -12,11 +12,11 @@ import (
 // rebuild describes the invalidation of a resolved node, because its stored outputs are missing or
 // damaged, or because an input of it was replaced.
 type rebuild struct {
-	forced bool           // the node must run again, regardless of the store
-	open   bool           // the node has not been resolved again
-	times  int            // how often its outputs were lost in this execution
-	before []cache.Output // the outputs that its dependents were decided with
-	usable bool           // whether they were usable
+	forced     bool           // the node must run again, regardless of the store
+	open       bool           // the node has not been resolved again
+	times      int            // how often its outputs were lost in this execution
+	oldOutputs []cache.Output // the outputs that its dependents were decided with
+	usable     bool           // whether they were usable
 }
 
 // loss is a dependency whose outputs are not all in the store.
@@ -107,7 +107,7 @@ func (s *scheduler) rebuild(lost []loss) {
 // resolved ones are revisited if its outputs change.
 func (s *scheduler) invalidate(id ID, forced bool) {
 	r := s.rebuilds[id]
-	r.forced, r.open, r.before, r.usable = forced, true, s.status[id].Outputs, s.usable(id)
+	r.forced, r.open, r.oldOutputs, r.usable = forced, true, s.status[id].Outputs, s.usable(id)
 	if forced {
 		r.times++
 	}
@@ -140,7 +140,7 @@ func (s *scheduler) rebuilt(id ID) bool {
 	}
 	r.forced, r.open = false, false
 	s.rebuilds[id] = r
-	return r.usable != s.usable(id) || !slices.Equal(r.before, s.status[id].Outputs)
+	return r.usable != s.usable(id) || !slices.Equal(r.oldOutputs, s.status[id].Outputs)
 }
 
 // revisitUsers decides again the nodes that used replaced outputs.

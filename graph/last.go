@@ -28,7 +28,7 @@ func (r *Report) Last(id ID) Last {
 	if st.Stored {
 		return Last{Addr: n.Addr, Answer: r.answer(id), Store: r.store}
 	}
-	last := r.before(n.Addr)
+	last := r.last(n.Addr)
 	last.Addr = n.Addr
 	if failed := st.State == event.Failed && !st.Input; (st.State == event.Broken || failed) && !st.Withheld {
 		last.Broken, last.BrokenKey, last.Failed = firstLine(st.Message), st.Key, failed

@@ -17,7 +17,7 @@ const (
 	redecide                      // decide again: a source changed while it was read
 	heal                          // an input was missing from the store
 	tryAgain                      // the node has attempts left
-	tryIsolated                   // other work may have caused it
+	tryIsolated                   // other work might have caused it
 	preempted                     // the machine was taken away, which does not count as an attempt
 )
 
@@ -32,7 +32,7 @@ func (s *scheduler) afterBreak(ctx context.Context, a *attempt) {
 	case ctx.Err() != nil:
 		r.broken = interrupt
 		return
-	case s.raced(a.id, r.err):
+	case s.sourceRaced(a.id, r.err):
 		r.broken = redecide
 		return
 	case s.canHeal(ctx, a):
@@ -81,7 +81,7 @@ func (a *attempt) apply(ctx context.Context, s *scheduler) { s.handleResult(a) }
 func (s *scheduler) handleResult(a *attempt) {
 	id, r, st := a.id, &a.result, &s.status[a.id]
 	s.running--
-	s.alone = false // if it was, this was the attempt
+	s.isolatedRunning = false // if it was, this was the attempt
 	s.poolOf(id).free += s.slotsOf(id)
 	s.release(id)
 	for _, text := range r.notes {
@@ -120,7 +120,7 @@ func (s *scheduler) succeed(a *attempt) {
 		st.State = event.Done
 	}
 	if s.o.Force != nil {
-		s.ran[a.id] = true
+		s.ranForced[a.id] = true
 	}
 	if st.Stored = !a.work.hasHoles(); st.Stored {
 		st.Manifest = nil // the store has it

@@ -22,12 +22,12 @@ type Row struct {
 // RowsOf returns the rows of some nodes and of everything that they depend on, in topological order, if an
 // execution left an answer that the next one can serve. It reports whether that is true for all of them.
 func (g *Graph) RowsOf(targets []ID, r *Report) (rows []Row, ok bool) {
-	closure := g.below(targets)
+	closure := g.closureBelow(targets)
 	place := make(map[ID]int32, len(closure))
 	rows, ok = make([]Row, 0, len(closure)), true
 	for _, id := range closure {
 		n, st := &g.nodes[id], &r.statuses[id]
-		if !st.kept() {
+		if !st.isServable() {
 			ok = false
 			continue
 		}
@@ -43,13 +43,13 @@ func (g *Graph) RowsOf(targets []ID, r *Report) (rows []Row, ok bool) {
 	return rows, ok
 }
 
-// kept reports whether the node has an answer that the next execution can serve.
-func (s *Status) kept() bool {
+// isServable reports whether the node has an answer that the next execution can serve.
+func (s *Status) isServable() bool {
 	return s.State == event.Cached || s.State == event.Done || s.State == event.Timeout
 }
 
-// below returns the same as Closure, at a cost that depends only on the size of the closure.
-func (g *Graph) below(targets []ID) []ID {
+// closureBelow returns the same as Closure, at a cost that depends only on the size of the closure.
+func (g *Graph) closureBelow(targets []ID) []ID {
 	seen := map[ID]bool{}
 	var closure []ID
 	for stack := slices.Clone(targets); len(stack) > 0; {
@@ -108,7 +108,7 @@ func (g *Graph) AddRows(rows []Row) {
 		if i > 0 && slices.Equal(row.Labels, rows[i-1].Labels) {
 			row.Labels = rows[i-1].Labels // one list for the nodes of a checkpoint
 		}
-		n := Node{Addr: row.Addr, Kind: row.Kind, Labels: row.Labels, Task: pinned{}, Pinned: &row.Answer}
+		n := Node{Addr: row.Addr, Kind: row.Kind, Labels: row.Labels, Task: pinnedTask{}, Pinned: &row.Answer}
 		if len(row.Deps) > 0 {
 			n.Deps = make([]Dep, len(row.Deps))
 		}
@@ -127,11 +127,11 @@ func (e *PinnedError) Error() string {
 	return fmt.Sprintf("an output of %s is no longer in the store", e.Addr)
 }
 
-// pinned is the task of a node that was added from a row.
-type pinned struct{}
+// pinnedTask is the task of a node that was added from a row.
+type pinnedTask struct{}
 
-func (pinned) Describe(context.Context, *Manifest) error { return nil }
+func (pinnedTask) Describe(context.Context, *Manifest) error { return nil }
 
-func (pinned) Run(_ context.Context, w *Work) (Outcome, error) {
+func (pinnedTask) Run(_ context.Context, w *Work) (Outcome, error) {
 	return Outcome{}, &PinnedError{Addr: w.Addr}
 }

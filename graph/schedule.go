@@ -17,13 +17,13 @@ type job interface {
 // spawn starts a worker with its first job, unless that is nil.
 func (s *scheduler) spawn(ctx context.Context, j job) {
 	if j != nil {
-		s.workers.Go(func() { s.work(ctx, j) })
+		s.workers.Go(func() { s.runJobs(ctx, j) })
 	}
 }
 
-// work runs jobs, one after the other, until none is left for it. So a slot stays with its goroutine:
+// runJobs runs jobs, one after the other, until none is left for it. So a slot stays with its goroutine:
 // waking another one for each attempt would take processor time from the programs that attempts run.
-func (s *scheduler) work(ctx context.Context, j job) {
+func (s *scheduler) runJobs(ctx context.Context, j job) {
 	for j != nil {
 		j.run(ctx, s)
 		j = s.finish(ctx, j)
@@ -48,7 +48,7 @@ func (s *scheduler) schedule(ctx context.Context) (first job) {
 			s.spawn(ctx, j)
 		}
 	}
-	if !s.ended(ctx) {
+	if !s.isStopped(ctx) {
 		s.reportEnds(start)
 		s.startDecisions(start)
 		if s.reporting == 0 && (s.recent == 0 || !s.hold()) {
@@ -60,7 +60,7 @@ func (s *scheduler) schedule(ctx context.Context) (first job) {
 			s.o.Backlog.end()
 		}
 	}
-	if s.finished(ctx) {
+	if s.isFinished(ctx) {
 		select {
 		case s.idle <- struct{}{}:
 		default: // run has not read the last one yet
@@ -149,7 +149,7 @@ func (s *scheduler) startAttempts(start func(job)) {
 	}
 }
 
-// hold reports whether attempts must wait for running decisions, which may queue nodes of higher priority.
+// hold reports whether attempts must wait for running decisions, which can queue nodes of higher priority.
 // They wait for at most maxHold: a decision that takes longer is slow, and no attempt waits for it again.
 func (s *scheduler) hold() bool {
 	for _, name := range s.names {
@@ -169,14 +169,14 @@ func (s *scheduler) reconsider(id ID) {
 		s.countQueued(id, -1)
 	}
 	s.phase[id] = undecided
-	s.waiting[id] = s.unresolved(id)
+	s.waiting[id] = s.countUnresolved(id)
 	if s.waiting[id] == 0 {
 		s.todo.push(id)
 	}
 }
 
-// unresolved counts the edges of a node to unresolved dependencies.
-func (s *scheduler) unresolved(id ID) int32 {
+// countUnresolved counts the edges of a node to unresolved dependencies.
+func (s *scheduler) countUnresolved(id ID) int32 {
 	n := int32(0)
 	for _, d := range s.g.Node(id).Deps {
 		if s.phase[d.On] != resolved {
@@ -231,7 +231,7 @@ func (s *scheduler) announce(id ID) {
 		return // a dry run, or nothing was decided
 	}
 	e := doneEvent(n.Addr, n.Kind, st)
-	if !st.kept() && len(n.Deps) <= mostNeeds {
+	if !st.isServable() && len(n.Deps) <= mostNeeds {
 		for _, dep := range n.Deps {
 			e.Needs = append(e.Needs, s.g.Node(dep.On).Addr)
 		}

@@ -42,24 +42,24 @@ type scheduler struct {
 	expected []float64
 	priority []float64
 
-	pools      map[string]*pool
-	names      []string // of pools, sorted
-	claims     claims
-	probes     map[string]*probe
-	unanswered []*probe  // probes that failed, with waiting nodes
-	todo       nodeQueue // to be decided, and some that no longer are; can contain a node twice
-	deciding   int       // running decisions
-	recent     int       // number of these that attempts still wait for; see hold
-	holds      int       // how often attempts stopped waiting for decisions
-	holding    time.Time // time until which attempts wait for decisions; zero if none wait
-	open       int       // unresolved nodes of the closure
-	running    int       // running attempts
-	parked     []ID      // in phase parked, and some that left it
-	pollAt     time.Time // when keys of parked nodes are tried again
-	pauses     []pause   // before further attempts
-	crowded    []ID      // queued for an isolated attempt, and some that left the queue
-	alone      bool      // an isolated attempt is running
-	stopping   bool
+	pools           map[string]*pool
+	names           []string // of pools, sorted
+	claims          claims
+	probes          map[string]*probe
+	unanswered      []*probe  // probes that failed, with waiting nodes
+	todo            nodeQueue // to be decided, and some that no longer are; can contain a node twice
+	deciding        int       // running decisions
+	recent          int       // number of these that attempts still wait for; see hold
+	holds           int       // how often attempts stopped waiting for decisions
+	holding         time.Time // time until which attempts wait for decisions; zero if none wait
+	open            int       // unresolved nodes of the closure
+	running         int       // running attempts
+	parked          []ID      // in phase parked, and some that left it
+	pollAt          time.Time // when keys of parked nodes are tried again
+	pauses          []pause   // before further attempts
+	isolatedQueue   []ID      // queued for an isolated attempt, and some that left the queue
+	isolatedRunning bool      // an isolated attempt is running
+	stopping        bool
 	// unreported contains ended nodes for which Options.Stop has not been called;
 	// reporting counts its running calls.
 	unreported []*ending
@@ -75,7 +75,7 @@ type scheduler struct {
 	fruitlessHeals map[ID]int     // heals without an effect
 	rebuilds       map[ID]rebuild // nodes that were resolved and then invalidated
 	outdated       map[ID]bool    // running with an input that has been replaced since
-	ran            map[ID]bool    // forced, and has run
+	ranForced      map[ID]bool    // forced, and has run
 }
 
 // phase of a node within one execution.
@@ -109,7 +109,7 @@ func newScheduler(g *Graph, closure []ID, o Options) *scheduler {
 		pools: map[string]*pool{}, claims: claims{}, probes: map[string]*probe{},
 		open: len(closure), idle: make(chan struct{}, 1), alarm: newAlarm(),
 		races: map[ID]int{}, breaks: map[ID]int{}, preemptions: map[ID]int{}, isolated: map[ID]bool{}, fruitlessHeals: map[ID]int{},
-		rebuilds: map[ID]rebuild{}, outdated: map[ID]bool{}, ran: map[ID]bool{},
+		rebuilds: map[ID]rebuild{}, outdated: map[ID]bool{}, ranForced: map[ID]bool{},
 	}
 	s.todo.priority = s.priority
 	for name, slots := range o.Pools {
@@ -159,7 +159,7 @@ func (s *scheduler) run(ctx context.Context) error {
 	s.start()
 	s.spawn(ctx, s.schedule(ctx))
 	done := ctx.Done()
-	for !s.finished(ctx) {
+	for !s.isFinished(ctx) {
 		s.mu.Unlock()
 		select {
 		case <-s.idle:
@@ -173,7 +173,7 @@ func (s *scheduler) run(ctx context.Context) error {
 	}
 	s.mu.Unlock()
 	s.workers.Wait()
-	if s.open > 0 && !s.ended(ctx) {
+	if s.open > 0 && !s.isStopped(ctx) {
 		s.fatal = errors.Join(s.fatal, fmt.Errorf("bug in fevalgraph: %d nodes were never decided", s.open))
 	}
 	s.interruptRest(ctx)
@@ -188,7 +188,7 @@ func (s *scheduler) start() {
 		switch {
 		case s.stopping:
 			return
-		case n.Pinned != nil && s.forced(id) == "":
+		case n.Pinned != nil && s.forcedReason(id) == "":
 			s.status[id] = n.Pinned.status()
 			s.resolve(id, cache.ClassDone)
 		case s.waiting[id] == 0:
@@ -197,13 +197,13 @@ func (s *scheduler) start() {
 	}
 }
 
-// finished reports whether no job is running and none will start.
-func (s *scheduler) finished(ctx context.Context) bool {
-	return s.open == 0 || s.running+s.deciding+s.reporting == 0 && (s.ended(ctx) || len(s.unreported)+len(s.pauses)+len(s.parked) == 0)
+// isFinished reports whether no job is running and none will start.
+func (s *scheduler) isFinished(ctx context.Context) bool {
+	return s.open == 0 || s.running+s.deciding+s.reporting == 0 && (s.isStopped(ctx) || len(s.unreported)+len(s.pauses)+len(s.parked) == 0)
 }
 
-// ended reports whether no further node can start.
-func (s *scheduler) ended(ctx context.Context) bool { return s.stopping || ctx.Err() != nil }
+// isStopped reports whether no further node can start.
+func (s *scheduler) isStopped(ctx context.Context) bool { return s.stopping || ctx.Err() != nil }
 
 // checkPools returns an error for a pool that could never run its nodes.
 func (s *scheduler) checkPools() error {

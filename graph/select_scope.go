@@ -94,17 +94,17 @@ func (in Scope) call(t *term) ([]bool, error) {
 	}
 	switch t.function {
 	case functionDeps:
-		return in.Graph.needed(sets[0]), nil
+		return in.Graph.addDependencies(sets[0]), nil
 	case functionRdeps:
-		return in.Graph.needing(sets[0]), nil
+		return in.Graph.addDependents(sets[0]), nil
 	case functionPath:
-		return in.Graph.between(sets[0], sets[1]), nil
+		return in.Graph.nodesBetween(sets[0], sets[1]), nil
 	}
 	return sets[0], nil
 }
 
-// needed adds the dependencies of all nodes to a set.
-func (g *Graph) needed(set []bool) []bool {
+// addDependencies adds the dependencies of all nodes to a set.
+func (g *Graph) addDependencies(set []bool) []bool {
 	all := slices.Clone(set)
 	for id := len(all) - 1; id >= 0; id-- { // dependencies come first
 		if all[id] {
@@ -116,8 +116,8 @@ func (g *Graph) needed(set []bool) []bool {
 	return all
 }
 
-// needing adds the dependents of all nodes to a set.
-func (g *Graph) needing(set []bool) []bool {
+// addDependents adds the dependents of all nodes to a set.
+func (g *Graph) addDependents(set []bool) []bool {
 	all := slices.Clone(set)
 	for id := range all {
 		all[id] = all[id] || slices.ContainsFunc(g.nodes[id].Deps, func(d Dep) bool { return all[d.On] })
@@ -125,9 +125,9 @@ func (g *Graph) needing(set []bool) []bool {
 	return all
 }
 
-// between returns the nodes on paths between those of two sets, in either direction.
-func (g *Graph) between(a, b []bool) []bool {
-	belowA, aboveA, belowB, aboveB := g.needed(a), g.needing(a), g.needed(b), g.needing(b)
+// nodesBetween returns the nodes on paths between those of two sets, in either direction.
+func (g *Graph) nodesBetween(a, b []bool) []bool {
+	belowA, aboveA, belowB, aboveB := g.addDependencies(a), g.addDependents(a), g.addDependencies(b), g.addDependents(b)
 	on := make([]bool, len(a))
 	for id := range on {
 		on[id] = belowA[id] && aboveB[id] || belowB[id] && aboveA[id]

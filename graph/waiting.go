@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// maxHold limits how long a slot stays empty because a decision may add work
+// maxHold limits how long a slot stays empty because a decision can add work
 // of higher priority. It is longer than decisions about local files take, and
 // too short to be noticed in a run.
 const maxHold = 2 * time.Millisecond
@@ -13,8 +13,8 @@ const maxHold = 2 * time.Millisecond
 // alarm wakes the scheduler's run at the earliest time that it was set to. It
 // is guarded by the scheduler's lock.
 type alarm struct {
-	timer *time.Timer
-	at    time.Time // zero if unset
+	timer  *time.Timer
+	wakeAt time.Time // zero if unset
 }
 
 func newAlarm() alarm {
@@ -24,8 +24,8 @@ func newAlarm() alarm {
 }
 
 func (a *alarm) set(at time.Time) {
-	if a.at.IsZero() || at.Before(a.at) {
-		a.at = at
+	if a.wakeAt.IsZero() || at.Before(a.wakeAt) {
+		a.wakeAt = at
 		a.timer.Reset(time.Until(at))
 	}
 }
@@ -49,10 +49,10 @@ type pause struct {
 // ring ends all waits that are due and sets the alarm for the next one.
 func (s *scheduler) ring() {
 	now := time.Now()
-	if s.alarm.at.IsZero() || now.Before(s.alarm.at) {
+	if s.alarm.wakeAt.IsZero() || now.Before(s.alarm.wakeAt) {
 		return
 	}
-	s.alarm.at = time.Time{}
+	s.alarm.wakeAt = time.Time{}
 	if !s.holding.IsZero() {
 		s.endHold(now)
 	}
@@ -90,7 +90,7 @@ func (s *scheduler) sleep(id ID) {
 
 // park sets a node aside until another process releases its key.
 func (s *scheduler) park(id ID) {
-	if s.unresolved(id) > 0 {
+	if s.countUnresolved(id) > 0 {
 		s.reconsider(id)
 		return
 	}

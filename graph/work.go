@@ -47,8 +47,8 @@ func (w *Work) Input(as, output string) (cache.Digest, bool) {
 	return cache.Digest{}, false
 }
 
-// consumed returns all outputs that Input can return.
-func (w *Work) consumed() []cache.Output {
+// consumedOutputs returns all outputs that Input can return.
+func (w *Work) consumedOutputs() []cache.Output {
 	var all []cache.Output
 	for i := range w.inputs {
 		for _, name := range w.inputs[i].dep.Outputs {

@@ -169,7 +169,7 @@ func (l *loader) adHocBackend(wanted string, p *Problem) *Backend {
 		names = append(names, b.Addr())
 	}
 	if len(names) == 0 && p != nil && len(l.config.Backends) > 0 {
-		l.report(unpaired(p))
+		l.report(unpairedFinding(p))
 	}
 	if len(names) > 0 {
 		l.report(finding{

@@ -137,7 +137,7 @@ func (a *Analysis) named(file string, at int) (*decl, Span) {
 			return u.to, u.span
 		}
 	}
-	for d := range a.l.declared() {
+	for d := range a.l.allDeclarations() {
 		if span := d.nameSpan(); d.kind != "fevalgraph" && span.End > span.Start && span.covers(file, at) {
 			return d, span
 		}
@@ -183,7 +183,7 @@ func (a *Analysis) Rename(file string, at int, name string) *diag.Diagnostic {
 	if _, taken := a.l.builtins(d.src.dir)[name]; taken && d.kind == "function" {
 		return refuse(name + " is a function of the language.")
 	}
-	for other := range a.l.declared() {
+	for other := range a.l.allDeclarations() {
 		if other != d && other.kind == d.kind && other.name() == name && slices.Equal(other.path[:len(other.path)-1], d.path[:len(d.path)-1]) {
 			return refuse(other.title() + " is there already.")
 		}

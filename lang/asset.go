@@ -56,9 +56,9 @@ func (b *block) targetOr(name, where string) string {
 
 // assetSource reads and checks source. It reports whether it is a single file.
 func (b *block) assetSource(a *Asset) (single bool) {
-	if a.From = b.placed("source"); a.From != nil {
+	if a.From = b.filesOutput("source"); a.From != nil {
 		for _, name := range []string{"mode", "sha256"} {
-			b.unused(name, "Outputs of tasks are used unchanged.")
+			b.reportUnused(name, "Outputs of tasks are used unchanged.")
 		}
 		return true
 	}

@@ -30,15 +30,15 @@ func (l *loader) refuseBorrowed() {
 		}
 	}
 	for _, origins := range problems {
-		if slices.ContainsFunc(origins, l.moved) {
+		if slices.ContainsFunc(origins, l.leadsThroughLink) {
 			l.refuseIn(origins)
 		}
 	}
 }
 
-// moved reports whether a source leads through a link. Links above the project's directory do
+// leadsThroughLink reports whether a source leads through a link. Links above the project's directory do
 // not count.
-func (l *loader) moved(o origin) bool {
+func (l *loader) leadsThroughLink(o origin) bool {
 	if rel, ok := subpath.Rel(l.root, o.answer.Source); ok {
 		return o.real != filepath.Join(l.realDir(l.root), rel)
 	}
@@ -49,7 +49,7 @@ func (l *loader) moved(o origin) bool {
 func (l *loader) refuseIn(origins []origin) {
 	slices.SortFunc(origins, func(a, b origin) int { return strings.Compare(a.real, b.real) })
 	for _, o := range origins {
-		if !l.moved(o) {
+		if !l.leadsThroughLink(o) {
 			continue
 		}
 		if other := l.lender(o, origins); other != nil {

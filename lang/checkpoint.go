@@ -15,7 +15,7 @@ const (
 )
 
 // checkpoint reads one checkpoint; place is its position in the file, from 1.
-func (b *block) checkpoint(place int, down inherited) *Checkpoint {
+func (b *block) checkpoint(place int, down inheritedSettings) *Checkpoint {
 	c := &Checkpoint{Name: b.label(), Range: convertRange(b.header)}
 	b.checkName()
 	c.Order = b.orderOr(place)
@@ -77,7 +77,7 @@ func (b *block) orderOr(place int) int {
 }
 
 // timeouts replaces the problem's limits by those of the checkpoint; a null means no limit.
-func (b *block) timeouts(c *Checkpoint, down inherited) {
+func (b *block) timeouts(c *Checkpoint, down inheritedSettings) {
 	c.Timeout = down.timeout
 	if own, g := b.duration("timeout"); g == isSet || g == isNull {
 		c.Timeout = own

@@ -47,8 +47,8 @@ func (l *loader) collection(body *hclsyntax.Body) *Reader {
 	return nil
 }
 
-// collected expands one instance of a solution block to an instance for each solution of a record.
-func (l *loader) collected(d *decl, inst instance, r *Reader) []instance {
+// expandRecord expands one instance of a solution block to an instance for each solution of a record.
+func (l *loader) expandRecord(d *decl, inst instance, r *Reader) []instance {
 	b := l.open(d, d.block, d.schema, inst.ctx)
 	path, g := b.path(r.Attribute.Name)
 	if g != isSet {
@@ -63,7 +63,7 @@ func (l *loader) collected(d *decl, inst instance, r *Reader) []instance {
 	}
 	problems := l.everyProblem()
 	all, mistakes := r.Collect(&ReaderFiles{l, b.src.dir}, path, l.candidates(problems))
-	b.tell(mistakes, at)
+	b.reportErrors(mistakes, at)
 	var insts []instance
 	for i := range all {
 		one := instance{key: all[i].Name, each: true, ctx: inst.ctx, collected: &all[i], problem: problems[all[i].Problem]}
@@ -124,8 +124,8 @@ func (l *loader) addRecords(paths []string) {
 	}
 }
 
-// recorded sets the fields of a solution that a record contains.
-func (b *block) recorded(s *Solution, one *Collected) {
+// setRecorded sets the fields of a solution that a record contains.
+func (b *block) setRecorded(s *Solution, one *Collected) {
 	labels := maps.Clone(one.Labels)
 	for _, own := range s.Labels {
 		labels[own.Name] = own.Value
@@ -150,8 +150,8 @@ func (s *Solution) record(one *Collected, labels map[string]string) {
 	}
 }
 
-// tell reports the errors in files that a block reads; at is the range for errors without a position.
-func (b *block) tell(mistakes diag.List, at hcl.Range) (failed bool) {
+// reportErrors reports the errors in files that a block reads; at is the range for errors without a position.
+func (b *block) reportErrors(mistakes diag.List, at hcl.Range) (failed bool) {
 	for _, m := range mistakes {
 		failed = failed || m.Severity != diag.Warning
 		f := finding{warning: m.Severity == diag.Warning, code: m.Code, summary: m.Summary, detail: m.Detail, hint: m.Hint, rng: at}

@@ -95,7 +95,7 @@ func dump(lines *[]string, at string, v reflect.Value, depth int) {
 func attributesOf(b *Backend) any {
 	for _, k := range testExtensions().backendKinds() {
 		if k.Schema.Name == b.Kind {
-			v := k.empty()
+			v := k.newAttributes()
 			if err := frozen.Decode(string(b.Attributes), v); err != nil {
 				panic(err)
 			}

@@ -87,10 +87,10 @@ func (l *loader) declare() {
 // declareImplicit adds the declarations that exist by default.
 func (l *loader) declareImplicit() {
 	main := l.sources[0]
-	if !l.written("backend") || !l.runsCommands() && (l.writtenDriver("pytest") || l.writtenDriver("command") || l.writtenDriver("verifier") || l.written("task")) {
+	if !l.hasBlock("backend") || !l.runsCommands() && (l.writtenDriver("pytest") || l.writtenDriver("command") || l.writtenDriver("verifier") || l.hasBlock("task")) {
 		l.add(&decl{kind: "backend", path: []string{"local", "host"}, src: main})
 	}
-	if !l.written("suite") {
+	if !l.hasBlock("suite") {
 		l.add(&decl{kind: "suite", path: []string{"default"}, src: main})
 	}
 	l.add(&decl{kind: "pool", path: []string{cpuPool}, src: main})
@@ -99,9 +99,9 @@ func (l *loader) declareImplicit() {
 // cpuPool is the pool whose size is -j.
 const cpuPool = "cpu"
 
-// written reports whether any file contains a block of the kind, even a malformed one: an invalid backend
+// hasBlock reports whether any file contains a block of the kind, even a malformed one: an invalid backend
 // block must not enable the implicit backend.
-func (l *loader) written(kind string) bool {
+func (l *loader) hasBlock(kind string) bool {
 	for _, src := range l.sources {
 		for _, b := range src.body.Blocks {
 			if b.Type == kind {
@@ -152,7 +152,7 @@ func (l *loader) add(d *decl) {
 		})
 		return
 	}
-	if !l.validName(d) {
+	if !l.checkName(d) {
 		d.failed = true
 	}
 	l.byAddr[d.addr()] = d
@@ -170,8 +170,8 @@ func (l *loader) duplicate(second, first *decl) {
 	})
 }
 
-// validName reports whether references can spell a declaration's name. If not, it adds a finding.
-func (l *loader) validName(d *decl) bool {
+// checkName reports whether references can spell a declaration's name. If not, it adds a finding.
+func (l *loader) checkName(d *decl) bool {
 	if d.block == nil || d.kind == "fevalgraph" {
 		return true
 	}
@@ -245,8 +245,8 @@ func drivers(schema *BlockSchema) []string {
 // place formats a range as "file:line".
 func place(r hcl.Range) string { return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line) }
 
-// declared iterates over all declarations, with the locals of blocks.
-func (l *loader) declared() iter.Seq[*decl] {
+// allDeclarations iterates over all declarations, with the locals of blocks.
+func (l *loader) allDeclarations() iter.Seq[*decl] {
 	return func(yield func(*decl) bool) {
 		for _, d := range l.decls {
 			if !yield(d) {

@@ -69,7 +69,7 @@ func (b *block) divisibleFile(file string, modules []string) {
 		for _, module := range imported(line) {
 			if module != own && slices.Contains(modules, module) {
 				b.reject("split", "not-divisible", "Tests that cannot be divided",
-					fmt.Sprintf("%q imports %s, which is not there when a test file runs on its own.", b.l.show(file), module),
+					fmt.Sprintf("%q imports %s, which is missing when a test file runs separately.", b.l.show(file), module),
 					"move what they share into a file that is not called test_*.py")
 				return
 			}

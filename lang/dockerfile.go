@@ -39,7 +39,7 @@ func (b *block) dockerImage() (name string, build *ImageBuild) {
 }
 
 func (b *block) nothingToBuild(name string) {
-	b.reject(name, "conflict", "Nothing to build", name+" is for an image that is built, and this one is there already.", "name a dockerfile instead of the image, or remove "+name)
+	b.reject(name, "conflict", "Nothing to build", name+" applies only to images that are built, and this image already exists.", "name a dockerfile instead of the image, or remove "+name)
 }
 
 func (b *block) imageBuild(dockerfile string) *ImageBuild {

@@ -96,21 +96,21 @@ func (e *expression) narrow(at int) *expression {
 	return e
 }
 
-// scoped is the scope of an instance.
-type scoped struct {
+// instanceScope is the scope of an instance.
+type instanceScope struct {
 	in  string
 	ctx *hcl.EvalContext
 }
 
 // scopesOf returns the scopes in which an expression has a value. Errors there are reported elsewhere.
-func (l *loader) scopesOf(e *expression) []scoped {
+func (l *loader) scopesOf(e *expression) []instanceScope {
 	if e.d.attr != nil || e.scope == scopeOutside {
-		return []scoped{{ctx: l.scope(e.d)}}
+		return []instanceScope{{ctx: l.scope(e.d)}}
 	}
-	quiet := e.d.apart(l.reporterFor(""))
-	var all []scoped
+	quiet := e.d.forInstance(l.reporterFor(""))
+	var all []instanceScope
 	for _, inst := range l.expandEach(quiet) {
-		s := scoped{ctx: l.evaluateOwn(quiet, inst.ctx)}
+		s := instanceScope{ctx: l.evaluateOwn(quiet, inst.ctx)}
 		if inst.each {
 			s.in = fmt.Sprintf("each.key = %q", inst.key)
 		}
@@ -128,7 +128,7 @@ func (l *loader) scopesOf(e *expression) []scoped {
 				}
 				in += fmt.Sprintf("checkpoint %q", c.Name)
 			}
-			all = append(all, scoped{in, ctx})
+			all = append(all, instanceScope{in, ctx})
 		}
 	}
 	return all

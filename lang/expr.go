@@ -76,7 +76,7 @@ func (b *block) expression(name string, shape cty.Type, condition bool) *Expr {
 		return nil
 	}
 	text := canonicalText([]byte(rangeText(b.src, attr.Expr.Range())))
-	e.source = strings.Join(append([]string{text}, refs.sorted()...), "\n")
+	e.source = strings.Join(append([]string{text}, refs.sortedLines()...), "\n")
 	if !b.checkSelf(name, e, shape, condition) {
 		return nil
 	}

@@ -86,14 +86,14 @@ func (b *block) text(name string) (string, presence) {
 		case g != isSet:
 			return s.AsString(), true
 		default:
-			return b.formed(a, s.AsString())
+			return b.checkForm(a, s.AsString())
 		}
 		return "", false
 	}, TypeText, TypeSource)
 }
 
-// formed checks a string against the table's values and form.
-func (b *block) formed(a *AttributeSchema, s string) (string, bool) {
+// checkForm checks a string against the table's values and form.
+func (b *block) checkForm(a *AttributeSchema, s string) (string, bool) {
 	if a.Values != nil && !slices.Contains(a.Values, s) {
 		b.reject(a.Name, "unknown-value", "Unknown "+a.Name, fmt.Sprintf("No %s is named %q.", a.Name, s), didYouMean(s, a.Values, ""))
 		return "", false
@@ -123,7 +123,7 @@ func (b *block) texts(name string) ([]string, presence) {
 			}
 			text, formed := e.AsString(), true
 			if g == isSet {
-				text, formed = b.formed(a, text)
+				text, formed = b.checkForm(a, text)
 			}
 			texts, ok = append(texts, text), ok && formed
 		}

@@ -73,7 +73,7 @@ func (l *loader) generator(d *decl, inst instance) *Generator {
 	b.whoAnswers(g)
 	b.fill(g)
 	g.Parameters = b.parameters()
-	g.Directory = b.generated(d.name(), inst.key)
+	g.Directory = b.solutionsDir(d.name(), inst.key)
 	g.File = b.unnamedFile()
 	g.Template = b.expression("prompt", PromptShape, false)
 	if limits := b.singleBlock("limits"); limits != nil {
@@ -120,14 +120,14 @@ func (b *block) whoAnswers(g *Generator) {
 		return
 	}
 	if byCommand == isSet {
-		b.unused("keys", "A command has what it needs in env.")
-		b.unused("parameters", "A command has arguments.")
+		b.reportUnused("keys", "A command has what it needs in env.")
+		b.reportUnused("parameters", "A command has arguments.")
 		if g.Command, g.Env = command, env; len(command) == 0 || command[0] == "" {
 			b.reject("command", "bad-value", "No program", "command names a program, and its arguments.", "")
 		}
 		return
 	}
-	b.unused("env", "Only a command has an environment.")
+	b.reportUnused("env", "Only a command has an environment.")
 	g.Endpoint = b.chatEndpoint(len(g.Keys) > 0)
 	if g.Model == "" && b.attrs["model"] == nil {
 		b.fail(finding{
@@ -175,7 +175,7 @@ func (b *block) keys() []string {
 		}
 	}
 	if len(names) == 0 {
-		b.reject("keys", "bad-value", "No keys", "keys is an empty list.", "leave it out where no key is needed")
+		b.reject("keys", "bad-value", "No keys", "keys is an empty list.", "omit it if no key is needed")
 	}
 	return names
 }
@@ -223,13 +223,13 @@ func (b *block) parameters() string {
 	}
 	text, err := ctyjson.Marshal(v, v.Type())
 	if err != nil {
-		b.reject("parameters", "bad-value", "Bad parameters", fmt.Sprintf("They have no form in JSON: %v.", err), "")
+		b.reject("parameters", "bad-value", "Bad parameters", fmt.Sprintf("JSON cannot represent them: %v.", err), "")
 	}
 	return string(text)
 }
 
-// generated returns the directory for solutions.
-func (b *block) generated(label, key string) string {
+// solutionsDir returns the directory for solutions.
+func (b *block) solutionsDir(label, key string) string {
 	dir, g := b.path("directory")
 	switch {
 	case g == isFailed:

@@ -14,8 +14,8 @@ type attempt struct {
 	scope *hcl.EvalContext // scope of the instance's expressions; nil before its locals are evaluated
 }
 
-// apart returns a copy of d for evaluating one instance: failures of the copy do not fail d.
-func (d *decl) apart(kept *reporter) *decl {
+// forInstance returns a copy of d for evaluating one instance: failures of the copy do not fail d.
+func (d *decl) forInstance(kept *reporter) *decl {
 	own := *d
 	own.attempt = &attempt{kept: kept}
 	if d.attempt != nil {
@@ -37,9 +37,9 @@ func (l *loader) reporterOf(d *decl) *reporter {
 	return &l.reporter
 }
 
-// mistakes returns the findings that stay with an instance, sorted by position, or nil if no finding is an
+// instanceFindings returns the findings that stay with an instance, sorted by position, or nil if no finding is an
 // error.
-func (a *attempt) mistakes() diag.List {
+func (a *attempt) instanceFindings() diag.List {
 	if a.kept == nil || !a.kept.findings.HasErrors() {
 		return nil
 	}
@@ -49,15 +49,15 @@ func (a *attempt) mistakes() diag.List {
 
 // attemptProblem evaluates an instance. With keeps, its errors stay with it.
 func (l *loader) attemptProblem(d *decl, inst instance, keeps bool) *Problem {
-	at := d.apart(nil)
+	at := d.forInstance(nil)
 	if keeps {
-		at = d.apart(l.reporterFor(inst.ref(d)))
+		at = d.forInstance(l.reporterFor(inst.ref(d)))
 	}
 	p := l.problem(at, inst)
 	if keeps && !l.findings.HasErrors() {
 		at.attempt.kept.reportDoubt()
 	}
-	if mistakes := at.attempt.mistakes(); len(mistakes) > 0 {
+	if mistakes := at.attempt.instanceFindings(); len(mistakes) > 0 {
 		p.invalidate(mistakes)
 		return p
 	}
@@ -103,8 +103,8 @@ func (l *loader) keepSharedNames(d *decl, insts []instance, made []*Problem) {
 	}
 }
 
-// keepsMistakes reports whether errors in an instance invalidate only that instance.
-func (l *loader) keepsMistakes(d *decl) bool {
+// keepsErrors reports whether errors in an instance invalidate only that instance.
+func (l *loader) keepsErrors(d *decl) bool {
 	b := &block{l: l, src: d.src, decl: d, schema: d.schema, attrs: d.block.Body.Attributes, ctx: l.scope(d), header: d.header}
 	mode, g := b.text("invalid")
 	return g == isSet && mode == "report"

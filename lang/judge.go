@@ -291,7 +291,7 @@ func (b *block) numbered(files naming, own limits, after, n int) []Case {
 		for _, name := range []string{input, output} {
 			if files.from == nil && !there[name] {
 				b.reject("n_cases", "missing-file", "Missing test data",
-					fmt.Sprintf("Case %d needs %q, which is not there.", i, b.l.show(filepath.Join(files.dir, name))),
+					fmt.Sprintf("Case %d needs %q, which is missing.", i, b.l.show(filepath.Join(files.dir, name))),
 					fmt.Sprintf("n_cases = %d from case %d on; the files are named by input_prefix, input_suffix, output_prefix and output_suffix", n, after+1))
 				return nil
 			}

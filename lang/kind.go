@@ -47,7 +47,7 @@ func (k *BackendKind) decode(b *block, made *Backend) {
 	if k.Attributes == nil {
 		return
 	}
-	attributes := k.empty()
+	attributes := k.newAttributes()
 	b.fill(attributes)
 	if k.Check != nil {
 		k.Check(b, made, attributes)
@@ -60,7 +60,7 @@ func (k *BackendKind) decode(b *block, made *Backend) {
 func (x *Extensions) Attributes(b *Backend) any {
 	for _, k := range x.backendKinds() {
 		if k.Schema.Name == b.Kind && k.Attributes != nil {
-			return b.attributes(k.empty())
+			return b.attributes(k.newAttributes())
 		}
 	}
 	return nil
@@ -76,8 +76,10 @@ func (b *Backend) attributes(v any) any {
 	return v
 }
 
-// empty returns a pointer to new attributes of the kind.
-func (k *BackendKind) empty() any { return reflect.New(reflect.TypeOf(k.Attributes)).Interface() }
+// newAttributes returns a pointer to new attributes of the kind.
+func (k *BackendKind) newAttributes() any {
+	return reflect.New(reflect.TypeOf(k.Attributes)).Interface()
+}
 
 // Attributes are the values in the block of a backend that only its kind reads, see AttributesOf. They are in the form
 // of package frozen, so that configurations can be compared and archived.

@@ -17,7 +17,7 @@ type outsideValue struct {
 	at     finding // the range for errors
 }
 
-// assignments contains the values from outside, which may be for undeclared variables.
+// assignments contains the values from outside, which can be for undeclared variables.
 type assignments struct {
 	flags map[string]string // --var; the last value wins
 	order []string          // names in flags, as first given

@@ -151,7 +151,7 @@ func (r *pairing) take(p filePair) {
 
 func (r *pairing) repeat(p filePair, line int) {
 	r.repeated.add(p.Range, "duplicate-pair", func() diag.Diagnostic {
-		return diag.Diagnostic{Severity: diag.Warning, Summary: "Pair that is there already", Detail: fmt.Sprintf("Line %d names it; it counts once.", line)}
+		return diag.Diagnostic{Severity: diag.Warning, Summary: "Duplicate pair", Detail: fmt.Sprintf("Line %d names it; it counts once.", line)}
 	})
 }
 

@@ -23,13 +23,13 @@ func (l *loader) runnable(cells []Cell, report func(*Problem, finding)) []Cell {
 			continue
 		}
 		told[p] = true
-		report(p, unpaired(p))
+		report(p, unpairedFinding(p))
 	}
 	return slices.DeleteFunc(cells, func(c Cell) bool { return !c.Solution.Problem.RunsOn(c.Backend) })
 }
 
-// unpaired returns the finding that p has no suitable backend.
-func unpaired(p *Problem) finding {
+// unpairedFinding returns the finding that p has no suitable backend.
+func unpairedFinding(p *Problem) finding {
 	f := finding{code: "no-backend", summary: "No backend for a problem", detail: fmt.Sprintf("%s is a %s problem, and no backend here can evaluate it.", p.Ref, p.Kind())}
 	f.hint = `declare one, such as backend "local" "host" {}`
 	if p.Judge != nil {

@@ -26,7 +26,7 @@ func problemDrivers() map[string]func(*block, *Problem) {
 
 func (l *loader) evaluateProblem(d *decl) cty.Value {
 	var made []*Problem
-	keeps := l.keepsMistakes(d)
+	keeps := l.keepsErrors(d)
 	insts := l.expandEach(d)
 	for _, inst := range insts {
 		if l.ctx.Err() != nil {
@@ -46,8 +46,8 @@ func (l *loader) evaluateProblem(d *decl) cty.Value {
 	return collect(insts, values, problemValue(&Problem{}).Type())
 }
 
-// inherited contains the settings that checkpoints inherit from a problem.
-type inherited struct {
+// inheritedSettings contains the settings that checkpoints inherit from a problem.
+type inheritedSettings struct {
 	problem        *Problem
 	timeout        time.Duration
 	sessionTimeout time.Duration
@@ -91,10 +91,10 @@ func (b *block) driverParts(p *Problem) {
 		return
 	}
 	if p.Verified {
-		b.verified(p)
+		b.verifiedCheckpoints(p)
 		return
 	}
-	down := inherited{problem: p}
+	down := inheritedSettings{problem: p}
 	down.timeout, _ = b.duration("timeout")
 	down.sessionTimeout, down.session = b.duration("session_timeout")
 	down.env, _ = b.env("env")
@@ -114,7 +114,7 @@ func (b *block) driverParts(p *Problem) {
 // nameOf returns the name of an instance without evaluating anything else, so that the instance has the same
 // name with and without errors.
 func (l *loader) nameOf(d *decl, inst instance) string {
-	quiet := d.apart(l.reporterFor(""))
+	quiet := d.forInstance(l.reporterFor(""))
 	b := &block{l: l, src: d.src, decl: quiet, schema: d.schema, attrs: d.block.Body.Attributes, ctx: quiet.attempt.scope, header: d.header}
 	return b.displayName(inst.name(d))
 }
@@ -214,10 +214,10 @@ func (b *block) nameless(p *Problem) {
 }
 
 // checkpoints reads the checkpoint blocks and sorts them by order and name.
-func (b *block) checkpoints(p *Problem, down inherited) {
+func (b *block) checkpoints(p *Problem, down inheritedSettings) {
 	all := b.children("checkpoint")
 	if _, read := b.l.instances.read[p]; len(all) == 0 && !read { // the Reader's form specifies it
-		all = b.discovered(p.Pytest)
+		all = b.discoverCheckpoints(p.Pytest)
 	}
 	if len(all) == 0 && !b.decl.failed {
 		b.fail(finding{

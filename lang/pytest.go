@@ -76,8 +76,8 @@ func (b *block) declaresOptions(root string) bool {
 	return strings.Contains(string(text), "--entrypoint") && strings.Contains(string(text), "--checkpoint")
 }
 
-// discovered returns a checkpoint for each test file, as if a block without attributes declared it.
-func (b *block) discovered(p *Pytest) (all []*block) {
+// discoverCheckpoints returns a checkpoint for each test file, as if a block without attributes declared it.
+func (b *block) discoverCheckpoints(p *Pytest) (all []*block) {
 	if p == nil || p.Root == "" {
 		return nil
 	}

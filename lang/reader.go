@@ -261,7 +261,7 @@ func (b *block) read(owner string, p *Problem) {
 			}
 		}
 		made, mistakes := r.Read(&ReaderFiles{b.l, b.src.dir}, given)
-		failed := of.tell(mistakes, of.header)
+		failed := of.reportErrors(mistakes, of.header)
 		switch name, named := made.name(); {
 		case !failed:
 			b.merge(made, of.header)

@@ -98,8 +98,8 @@ func (r *references) first(d *decl) bool {
 	return true
 }
 
-// sorted returns the distinct lines, sorted.
-func (r *references) sorted() []string {
+// sortedLines returns the distinct lines, sorted.
+func (r *references) sortedLines() []string {
 	lines := slices.Clone(r.lines)
 	slices.Sort(lines)
 	return slices.Compact(lines)
@@ -125,7 +125,7 @@ func (b *block) secretShape(attr *hclsyntax.Attribute, name, value, secrets stri
 	refs := references{l: b.l, within: b.decl}
 	refs.visit(expr, b.src, b.ctx)
 	text := canonicalText([]byte(rangeText(b.src, expr.Range())))
-	return secrets + " in " + strings.Join(append([]string{text}, refs.sorted()...), "; ")
+	return secrets + " in " + strings.Join(append([]string{text}, refs.sortedLines()...), "; ")
 }
 
 // secretDecl returns the declaration behind a single secret's name.

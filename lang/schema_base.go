@@ -46,7 +46,7 @@ func settingsSchema() BlockSchema {
 		},
 		Blocks: []BlockSchema{{
 			Name: "cache",
-			Doc:  "Where results are kept.",
+			Doc:  "Where results are stored.",
 			Attributes: []AttributeSchema{
 				{Name: "dir", Type: TypeText, Path: true, Doc: "Directory of the store. The default is the user's cache directory."},
 			},

@@ -107,7 +107,7 @@ func TestTagsAreInTheTable(t *testing.T) {
 	}
 	walk(reflect.TypeFor[Config]())
 	for _, k := range testExtensions().backendKinds() {
-		for _, f := range reflect.VisibleFields(reflect.TypeOf(k.empty()).Elem()) {
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(k.newAttributes()).Elem()) {
 			if name := f.Tag.Get("hcl"); k.Schema.Attribute(name) == nil {
 				t.Errorf("the kind %s fills %s from %q, which its blocks do not have", k.Schema.Name, f.Name, name)
 			}

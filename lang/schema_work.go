@@ -61,7 +61,7 @@ func preconditionSchema() BlockSchema {
 		Doc: "A condition of an instance, evaluated after its locals.",
 		Attributes: []AttributeSchema{
 			{Name: "condition", Type: TypeBool, Required: true, Secrets: true, Doc: "If it is false, or cannot be evaluated, the instance has an error and is not evaluated further."},
-			{Name: "error_message", Type: TypeText, Required: true, Doc: "Said when the condition is false; not evaluated otherwise."},
+			{Name: "error_message", Type: TypeText, Required: true, Doc: "Message if the condition is false; not evaluated otherwise."},
 			{Name: "severity", Type: TypeText, Default: `"error"`, Values: []string{"error", "warning"}, Doc: "Severity of a false condition."},
 		},
 	}

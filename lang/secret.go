@@ -44,7 +44,7 @@ func (l *loader) evaluateSecret(d *decl) cty.Value {
 		}
 		l.input("file", file)
 	}
-	err := l.refused(s.File)
+	err := l.checkEditable(s.File)
 	if err == nil {
 		s.Value, err = s.Read(l.options.Env)
 	}

@@ -47,7 +47,7 @@ func (l *loader) addReferences() {
 				s.Ignore = nil // the artifacts are the answer
 			}
 			if s.Solver != nil && b.Container == nil {
-				s.unusable(fmt.Sprintf("%s runs in the container of agents, which takes a docker backend, and %s is the first here; declare one, or write reference blocks", r.Name, b.Addr()))
+				s.unusable(fmt.Sprintf("%s runs in the container of agents, which requires a docker backend, and %s is the first here; declare one, or write reference blocks", r.Name, b.Addr()))
 			}
 			l.config.Solutions = append(l.config.Solutions, s)
 			for repeat := range l.options.References {
@@ -68,10 +68,10 @@ const (
 func (b *block) references(p *Problem) {
 	all := b.children("reference")
 	if len(all) == 0 {
-		p.References = b.solved(p)
+		p.References = b.madeReferences(p)
 	}
 	for _, one := range all {
-		r := one.shipped(p)
+		r := one.readReference(p)
 		if slices.ContainsFunc(p.References, func(other *Reference) bool { return other.Name == r.Name }) {
 			one.fail(finding{code: "duplicate", summary: "Duplicate reference", rng: one.header,
 				detail: fmt.Sprintf("%s has a reference named %q already.", p.Ref, r.Name), hint: `write such as name = "cheat"`})
@@ -81,15 +81,15 @@ func (b *block) references(p *Problem) {
 	}
 }
 
-// shipped reads one of them.
-func (b *block) shipped(p *Problem) *Reference {
+// readReference reads one of them.
+func (b *block) readReference(p *Problem) *Reference {
 	r := &Reference{Name: b.displayName(ReferenceName), Range: convertRange(b.header)}
 	for _, c := range p.Checkpoints {
 		at := *b
 		at.ctx = b.ctx.NewChild()
 		at.ctx.Variables = map[string]cty.Value{"checkpoint": checkpointValue(c)}
 		answer := SolutionCheckpoint{Checkpoint: c, Entry: p.Entry}
-		if answer.From = at.placed("source"); answer.From != nil {
+		if answer.From = at.filesOutput("source"); answer.From != nil {
 			if p.Judge != nil {
 				at.judgeableOutput(p, answer.From)
 			}
@@ -101,7 +101,7 @@ func (b *block) shipped(p *Problem) *Reference {
 		}
 		r.Checkpoints = append(r.Checkpoints, answer)
 	}
-	b.expected(r, p)
+	b.expectedResult(r, p)
 	if !p.GivesScores() && strings.TrimSpace(p.Entry) == "" && len(p.Checkpoints) > 0 && p.NeedsEntry() {
 		b.fail(finding{code: "missing-attribute", summary: "No entry", rng: b.header,
 			detail: p.Ref + " does not say how its reference is started.", hint: `write such as entry = "python main.py" into the problem`})
@@ -109,8 +109,8 @@ func (b *block) shipped(p *Problem) *Reference {
 	return r
 }
 
-// expected reads the expected result.
-func (b *block) expected(r *Reference, p *Problem) {
+// expectedResult reads the expected result.
+func (b *block) expectedResult(r *Reference, p *Problem) {
 	r.Expect, _ = b.text("expect")
 	low, high, isRange := strings.Cut(r.Expect, "..")
 	switch {

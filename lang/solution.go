@@ -20,7 +20,7 @@ func (l *loader) evaluateSolution(d *decl) cty.Value {
 	if r := l.collection(d.block.Body); r != nil {
 		var all []instance
 		for _, inst := range insts {
-			all = append(all, l.collected(d, inst, r)...)
+			all = append(all, l.expandRecord(d, inst, r)...)
 		}
 		insts = all
 	}
@@ -55,7 +55,7 @@ func (l *loader) solution(d *decl, inst instance) *Solution {
 		s.Problem = b.solvedProblem()
 	}
 	if s.Problem != nil && len(s.Problem.Invalid) > 0 {
-		b.decl = d.apart(l.reporterFor(s.Ref)) // errors that follow from errors of its problem
+		b.decl = d.forInstance(l.reporterFor(s.Ref)) // errors that follow from errors of its problem
 	}
 	if s.Problem != nil {
 		b.read("solution", s.Problem)
@@ -73,7 +73,7 @@ func (l *loader) solution(d *decl, inst instance) *Solution {
 		return nil
 	}
 	if inst.collected != nil {
-		b.recorded(s, inst.collected)
+		b.setRecorded(s, inst.collected)
 		return s
 	}
 	b.recordResults(s)
@@ -160,7 +160,7 @@ func (b *block) solutionCheckpoint(s *Solution, c *Checkpoint) SolutionCheckpoin
 		b.scoredSolution(s, &sc)
 		return sc
 	}
-	if sc.From = b.placed("source"); sc.From == nil {
+	if sc.From = b.filesOutput("source"); sc.From == nil {
 		if source, g := b.path("source"); g == isSet {
 			sc.Source = source
 			sc.Missing = b.submissionMissing(s, source)
@@ -207,7 +207,7 @@ func (b *block) scoredSolution(s *Solution, sc *SolutionCheckpoint) {
 		sc.Source = b.placeOfFailed()
 		return
 	}
-	if sc.From = b.placed("source"); sc.From != nil {
+	if sc.From = b.filesOutput("source"); sc.From != nil {
 		if s.Problem.Judge != nil {
 			b.judgeableOutput(s.Problem, sc.From)
 		}
@@ -230,7 +230,7 @@ func (b *block) scoredSolution(s *Solution, sc *SolutionCheckpoint) {
 // unknown. The path is not read.
 func (b *block) placeOfFailed() string {
 	quiet := *b
-	quiet.decl = b.decl.apart(b.l.reporterFor(""))
+	quiet.decl = b.decl.forInstance(b.l.reporterFor(""))
 	source, _ := quiet.path("source")
 	return source
 }

@@ -51,9 +51,9 @@ type MadeStep struct {
 	Unusable string // why its script cannot run; "" if it can
 }
 
-// solved returns the references that the reader of a problem creates: answers of the problem's scripts
+// madeReferences returns the references that the reader of a problem creates: answers of the problem's scripts
 // must pass, and an empty answer must fail.
-func (b *block) solved(p *Problem) []*Reference {
+func (b *block) madeReferences(p *Problem) []*Reference {
 	made := b.l.instances.read[p].solver
 	if made == nil || b.decl.failed {
 		return nil

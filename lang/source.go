@@ -161,15 +161,15 @@ func (l *loader) readFile(path string) ([]byte, error) {
 	if text, open := l.options.Overlay(path); open {
 		return text, nil
 	}
-	if err := l.refused(path); err != nil {
+	if err := l.checkEditable(path); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(path)
 }
 
-// refused returns why a file must not be read for an editor, which opens files without the user's
+// checkEditable returns why a file must not be read for an editor, which opens files without the user's
 // approval: a pipe would block it.
-func (l *loader) refused(path string) error {
+func (l *loader) checkEditable(path string) error {
 	if l.options.Overlay == nil {
 		return nil
 	}

@@ -41,7 +41,7 @@ func (l *loader) checkAttribute(attr *hclsyntax.Attribute, schema *BlockSchema, 
 		f.detail = fmt.Sprintf("No axis is named %q.", attr.Name)
 		f.hint = didYouMean(attr.Name, schema.attributeNames(), "")
 	case owner == "":
-		f.detail = fmt.Sprintf("%q stands outside of any block.", attr.Name)
+		f.detail = fmt.Sprintf("%q is outside of all blocks.", attr.Name)
 		f.hint = "values that others refer to belong into locals { }"
 	case schema.Block(attr.Name) != nil:
 		f.detail = fmt.Sprintf("Attribute %q is not supported in %s.", attr.Name, owner)

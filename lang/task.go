@@ -219,7 +219,7 @@ func (b *block) taskInput() TaskInput {
 	}
 	in.Asset = Asset{Name: b.label(), Target: b.targetOr(b.label(), "in the workspace"), Range: convertRange(b.header)}
 	for _, attr := range []string{"ignore", "mode", "sha256"} {
-		b.unused(attr, "A solution has its own ignore, and its files are used unchanged.")
+		b.reportUnused(attr, "A solution has its own ignore, and its files are used unchanged.")
 	}
 	var names []string
 	for i, answer := range in.Solution.Checkpoints {
@@ -244,8 +244,8 @@ func hintCheckpoint(name string, names []string) string {
 	return didYouMean(name, names, "")
 }
 
-// unused reports an attribute without effect.
-func (b *block) unused(name, detail string) {
+// reportUnused reports an attribute without effect.
+func (b *block) reportUnused(name, detail string) {
 	if b.attrs[name] != nil {
 		b.reject(name, "unknown-attribute", "No use for this attribute", detail, "remove it")
 	}
@@ -309,8 +309,8 @@ func (b *block) output(name string) *OutputRef {
 	return &OutputRef{made, output}
 }
 
-// placed reads an attribute that can be a task's output with files.
-func (b *block) placed(name string) *OutputRef {
+// filesOutput reads an attribute that can be a task's output with files.
+func (b *block) filesOutput(name string) *OutputRef {
 	o := b.output(name)
 	if o != nil && o.Output().Kind == OutputMetrics {
 		b.reject(name, "wrong-type", "Wrong type", fmt.Sprintf("%s are metrics, which are no files.", o), `an output of the kind "file" can have the same path`)
@@ -320,7 +320,7 @@ func (b *block) placed(name string) *OutputRef {
 
 // treeOf is like placed, for an attribute that requires a directory.
 func (b *block) treeOf(name string) *OutputRef {
-	o := b.placed(name)
+	o := b.filesOutput(name)
 	if o != nil && o.Output().Kind == OutputFile {
 		b.reject(name, "not-a-directory", "Not a directory", fmt.Sprintf("%s is a file.", o), "")
 	}
@@ -329,7 +329,7 @@ func (b *block) treeOf(name string) *OutputRef {
 
 // fileOf is like placed, for an attribute that requires a file.
 func (b *block) fileOf(name string) *OutputRef {
-	o := b.placed(name)
+	o := b.filesOutput(name)
 	if o != nil && o.Output().Kind == OutputTree {
 		b.reject(name, "not-a-file", "Not a file", fmt.Sprintf("%s is a directory.", o), `an output of the kind "file" is a file of it`)
 	}

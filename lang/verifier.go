@@ -274,9 +274,9 @@ func (b *block) services() (all []Service) {
 	return all
 }
 
-// verified reads the checkpoints of a problem with a verifier. Attributes that only the tests of a pytest
+// verifiedCheckpoints reads the checkpoints of a problem with a verifier. Attributes that only the tests of a pytest
 // problem can use are refused: they would have no effect.
-func (b *block) verified(p *Problem) {
+func (b *block) verifiedCheckpoints(p *Problem) {
 	b.unread(p, b, "asset", "marker")
 	all := b.children("checkpoint")
 	if len(all) == 0 && !b.decl.failed {

@@ -146,7 +146,7 @@ func (p *Plan) PytestOutput(ctx context.Context, store cache.Store, run *graph.R
 		runs[i] = pytest.Ended{File: p.Graph.Node(id).Label("file"), Outputs: run.Status(id).Outputs}
 	}
 	if jsonReport, log, err = pytest.Join(ctx, store, cell.Problem.Pytest.Directory, runs); err != nil {
-		return nil, nil, fmt.Errorf("reading what the tests of %s left: %w", cc.Checkpoint.Name, err)
+		return nil, nil, fmt.Errorf("reading the reports of the tests of %s: %w", cc.Checkpoint.Name, err)
 	}
 	return jsonReport, log, nil
 }

@@ -223,7 +223,7 @@ func (h *BackendHandle) askBackend(ctx context.Context, f *Fingerprint) (err err
 	return err
 }
 
-// askBuilder queries the dependencies of the image, and the image. The context may lack the Dockerfile, so
+// askBuilder queries the dependencies of the image, and the image. The context can lack the Dockerfile, so
 // its text is one of the ingredients.
 func (h *BackendHandle) askBuilder(ctx context.Context) (backend.Identity, error) {
 	builder := h.made.Backend.Capabilities().Images

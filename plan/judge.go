@@ -106,9 +106,9 @@ func (j *judging) checkpoint() CellCheckpoint {
 	if why := j.cell.Solution.Failed; why != "" {
 		score = j.node(KindScore, &tasks.NoSubmission{Why: why, Policy: policy}, nil)
 	} else if j.server != nil {
-		score = j.submitted(&cc, policy)
+		score = j.addSubmission(&cc, policy)
 	} else {
-		score = j.scored(&cc, policy)
+		score = j.addScore(&cc, policy)
 	}
 	score.Pool, score.Kept = inProcessPool, true
 	cc.Aggregate = j.plan.Graph.Add(score)
@@ -117,8 +117,8 @@ func (j *judging) checkpoint() CellCheckpoint {
 	return cc
 }
 
-// scored adds the nodes of every case and returns the node that computes the score.
-func (j *judging) scored(cc *CellCheckpoint, policy verdict.Rule) graph.Node {
+// addScore adds the nodes of every case and returns the node that computes the score.
+func (j *judging) addScore(cc *CellCheckpoint, policy verdict.Rule) graph.Node {
 	program, tool := j.compile(), j.tool()
 	task := &judge.Score{Weights: j.judge.Weights, Policy: policy}
 	deps := []graph.Dep{{On: program, As: judge.FromSolution, Outputs: []string{judge.OutputDiagnosis}}}
@@ -248,7 +248,7 @@ func (j *judging) compile() graph.ID {
 	language, filename := j.language()
 	addr := address(KindCompile, j.cell.Problem.Name, j.cell.Solution.Name+"@"+j.cell.Backend.Addr())
 	code := j.code(filename)
-	n := j.node(KindCompile, usable(j.answer, &judge.Compile{
+	n := j.node(KindCompile, usableTask(j.answer, &judge.Compile{
 		Language: language, Filename: filename, Flags: j.judge.Flags, Limits: judge.CompileLimits(j.judge.CompileTime, j.judge.CompileMemory), Box: j.box,
 		Source: code.of(j.submissionSources(addr, j.cell.Solution)),
 	}), code.deps)

@@ -185,7 +185,7 @@ func groupValue(cells []report.Cell) cty.Value {
 		if samples[i].Solved() {
 			solved++
 		}
-		for _, c := range graded(&cells[i]) {
+		for _, c := range gradedCheckpoints(&cells[i]) {
 			sum.AddAll(c.Groups)
 			checkpoints = append(checkpoints, checkpointValue(c.Verdict()))
 		}
@@ -240,9 +240,9 @@ func figuresValue(cells []report.Cell) cty.Value {
 	return cty.MapVal(means)
 }
 
-// graded returns the checkpoints of a cell for metrics. A cell without any counts as not passed:
+// gradedCheckpoints returns the checkpoints of a cell for metrics. A cell without any counts as not passed:
 // over no checkpoints at all, alltrue would call it solved.
-func graded(c *report.Cell) []report.Checkpoint {
+func gradedCheckpoints(c *report.Cell) []report.Checkpoint {
 	if c.Status == verdict.Success || c.Status == verdict.Skipped {
 		return c.Checkpoints
 	}

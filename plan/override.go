@@ -38,7 +38,7 @@ func (c *compiler) commandDriver(p *lang.Problem, b *lang.Backend) (*driver, err
 	if d, ok := c.overrides[o]; ok {
 		return d, nil
 	}
-	d, err := c.overridden(o, base)
+	d, err := c.overrideDriver(o, base)
 	if err != nil {
 		return nil, fmt.Errorf("%s on backend %s: %w", p.Ref, b.Addr(), err)
 	}
@@ -46,8 +46,8 @@ func (c *compiler) commandDriver(p *lang.Problem, b *lang.Backend) (*driver, err
 	return d, nil
 }
 
-// overridden creates the driver for an override.
-func (c *compiler) overridden(o override, base *driver) (*driver, error) {
+// overrideDriver creates the driver for an override.
+func (c *compiler) overrideDriver(o override, base *driver) (*driver, error) {
 	options, like := *o.on.Container, *o.on
 	like.Container = &options
 	d := &driver{addr: base.addr, base: base.base, mounts: base.mounts, mounted: base.mounted}

@@ -16,10 +16,10 @@ import (
 // Partition is a range of the cells of one problem: the unit in which a configuration is compiled, and
 // results of compiling are stored.
 type Partition struct {
-	Problem string
-	First   string // first solution of the range
-	cells   []partCell
-	about   map[subject][]*lang.Task // cells of the configuration
+	Problem    string
+	First      string // first solution of the range
+	cells      []partCell
+	tasksAbout map[subject][]*lang.Task // cells of the configuration
 }
 
 // partCell is a cell, with the suites that contain it.
@@ -74,7 +74,7 @@ func Partitions(cfg *lang.Config) []*Partition {
 	for i, cell := range all {
 		problem, solution := cell.Solution.Problem.Name, cell.Solution.Name
 		if i == 0 || all[i-1].Solution.Problem.Name != problem || all[i-1].Solution.Name != solution && beginsRange(solution) {
-			parts = append(parts, &Partition{Problem: problem, First: solution, about: about})
+			parts = append(parts, &Partition{Problem: problem, First: solution, tasksAbout: about})
 		}
 		last := parts[len(parts)-1]
 		last.cells = append(last.cells, cell)
@@ -97,7 +97,7 @@ func (p *Partition) Backends() []string {
 	needed := map[*lang.Task]bool{}
 	for _, c := range p.cells {
 		addrs = append(addrs, c.Backend.Addr())
-		tasksOf(c.Solution, p.about, needed)
+		tasksOf(c.Solution, p.tasksAbout, needed)
 	}
 	for t := range needed {
 		addrs = append(addrs, t.Backend.Addr())
@@ -111,7 +111,7 @@ func (p *Partition) Backends() []string {
 func (p *Partition) Publishes() bool {
 	needed := map[*lang.Task]bool{}
 	for _, c := range p.cells {
-		tasksOf(c.Solution, p.about, needed)
+		tasksOf(c.Solution, p.tasksAbout, needed)
 	}
 	for t := range needed {
 		if t.Publishes() {
@@ -139,7 +139,7 @@ func (p *Partition) Fingerprint(rename *strings.Replacer) ([]byte, error) {
 	for i, c := range p.cells {
 		cells[i] = cell{Solution: c.Solution, Backend: c.Backend, Repeat: c.Repeat}
 		for _, answer := range c.Solution.Checkpoints {
-			cells[i].About = append(cells[i].About, p.about[subject{c.Solution, answer.Checkpoint}]...)
+			cells[i].About = append(cells[i].About, p.tasksAbout[subject{c.Solution, answer.Checkpoint}]...)
 		}
 		for _, s := range c.Suites {
 			cells[i].Suites = append(cells[i].Suites, suite{s.Name, s.Retry})

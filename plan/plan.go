@@ -315,8 +315,8 @@ func (c *compiler) submissionSources(addr string, s *lang.Solution) tasks.Source
 	return sources
 }
 
-// usable returns the task that reads an answer or, for an unusable answer, a task that reports why.
-func usable(answer lang.SolutionCheckpoint, task graph.Task) graph.Task {
+// usableTask returns the task that reads an answer or, for an unusable answer, a task that reports why.
+func usableTask(answer lang.SolutionCheckpoint, task graph.Task) graph.Task {
 	if answer.Unusable != "" {
 		return &tasks.Invalid{Reason: errors.New(answer.Unusable)}
 	}

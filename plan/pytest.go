@@ -260,7 +260,7 @@ func (c *compiler) submission(s *lang.Solution, answer lang.SolutionCheckpoint) 
 	}
 	return c.addOnce(graph.Node{
 		Addr: addr, Kind: KindSubmission, Labels: labels,
-		Task: usable(answer, submissionTask(s, answer, c.submissionSources(addr, s))), Pool: inProcessPool,
+		Task: usableTask(answer, submissionTask(s, answer, c.submissionSources(addr, s))), Pool: inProcessPool,
 	})
 }
 
@@ -271,13 +271,13 @@ func submissionTask(s *lang.Solution, answer lang.SolutionCheckpoint, sources ta
 	}
 	var parts []tasks.Submission
 	for _, part := range answer.Parts {
-		parts = append(parts, tasks.Submission{Source: part.Source, Target: part.Target, Ignore: ignoring(s), Plain: s.Files == "plain"})
+		parts = append(parts, tasks.Submission{Source: part.Source, Target: part.Target, Ignore: ignorePatterns(s), Plain: s.Files == "plain"})
 	}
 	return tasks.NewParts(parts, sources)
 }
 
-// ignoring returns the files that a solution leaves out of its sources.
-func ignoring(s *lang.Solution) tasks.Ignore {
+// ignorePatterns returns the files that a solution leaves out of its sources.
+func ignorePatterns(s *lang.Solution) tasks.Ignore {
 	if s.IgnoreSyntax == "fnmatch" {
 		return tasks.Fnmatch(s.Ignore)
 	}
@@ -285,13 +285,13 @@ func ignoring(s *lang.Solution) tasks.Ignore {
 }
 
 func submissionOf(s *lang.Solution, source string) tasks.Submission {
-	sub := tasks.Submission{Source: source, Ignore: ignoring(s), Plain: s.Files == "plain"}
+	sub := tasks.Submission{Source: source, Ignore: ignorePatterns(s), Plain: s.Files == "plain"}
 	switch {
 	case s.Problem.Command != nil:
 		sub.Target = s.Problem.Command.Solution
 	case s.Problem.Verified:
 		sub.Target = strings.TrimPrefix(s.Problem.Solution(), "/")
-		if without := excluded(s.Problem); len(without) > 0 {
+		if without := excludedPatterns(s.Problem); len(without) > 0 {
 			sub.Ignore = tasks.Either(sub.Ignore, tasks.Doublestar(without))
 		}
 	}

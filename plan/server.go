@@ -6,10 +6,10 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// submitted adds the node that submits the solution to a judge server and returns the node that computes
+// addSubmission adds the node that submits the solution to a judge server and returns the node that computes
 // the score. Submissions to a server run one after another, since it judges each as if it had the machine
 // to itself.
-func (j *judging) submitted(cc *CellCheckpoint, policy verdict.Rule) graph.Node {
+func (j *judging) addSubmission(cc *CellCheckpoint, policy verdict.Rule) graph.Node {
 	language, _ := j.language()
 	task := judge.Submit{Problem: j.cell.Problem.Name, Language: language, Repeat: j.cell.Repeat, Server: j.server}
 	score := judge.Score{Weights: j.judge.Weights, Policy: policy}
@@ -29,7 +29,7 @@ func (j *judging) submitted(cc *CellCheckpoint, policy verdict.Rule) graph.Node 
 	}
 	code, addr := j.code(language.Filename), address(KindSubmit, j.cell.Problem.Name, j.cell.Name())
 	task.Source, task.Files = code.of(j.submissionSources(addr, j.cell.Solution)), in.of(j.sourcesOf(addr))
-	n := j.node(KindSubmit, usable(j.answer, &task), append(code.deps, in.deps...))
+	n := j.node(KindSubmit, usableTask(j.answer, &task), append(code.deps, in.deps...))
 	n.Exclusive = []string{"judge server " + j.server.Name()}
 	id := j.plan.Graph.Add(n)
 	cc.Own = append(cc.Own, id)

@@ -13,8 +13,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/tasks/session"
 )
 
-// verified adds the nodes of the answer that a verifier judges, and returns the last.
-func (c *compiler) verified(s *lang.Suite, cell *Cell, answer lang.SolutionCheckpoint) (graph.ID, error) {
+// answerNodes adds the nodes of the answer that a verifier judges, and returns the last.
+func (c *compiler) answerNodes(s *lang.Suite, cell *Cell, answer lang.SolutionCheckpoint) (graph.ID, error) {
 	if cell.Solution.Solver == nil || answer.Unusable != "" {
 		return c.submission(cell.Solution, answer), nil
 	}
@@ -28,7 +28,7 @@ func (c *compiler) verified(s *lang.Suite, cell *Cell, answer lang.SolutionCheck
 	return c.addOnce(graph.Node{
 		Addr: address(KindSubmission, cell.Problem.Name, answer.Checkpoint.Name, name), Kind: KindSubmission,
 		Labels: append(problemLabels(cell.Problem, answer.Checkpoint.Name), graph.Label{Name: "solution", Value: name}), Pool: inProcessPool,
-		Task: &tasks.Place{Output: output, Ignore: absolute(cell.Problem, excluded(cell.Problem)), Syntax: "doublestar"},
+		Task: &tasks.Place{Output: output, Ignore: absolute(cell.Problem, excludedPatterns(cell.Problem)), Syntax: "doublestar"},
 		Deps: []graph.Dep{{On: on, As: tasks.From, Outputs: []string{output}}},
 	}), nil
 }
@@ -61,7 +61,7 @@ func (c *compiler) solve(s *lang.Suite, cell *Cell) (graph.ID, error) {
 		Workdir: solver.In.Workdir, GPU: solver.In.GPU, Env: session.Environment(d.environ(solver.In.Env)), Backend: d.Backend, Keep: keepOf(cell.Backend),
 	}
 	var inherited session.Environment
-	inherited, task.Inherited, task.Lacks = c.inherited(solver.In, "the environment of agents")
+	inherited, task.Inherited, task.Lacks = c.inheritedVariables(solver.In, "the environment of agents")
 	task.Env = append(task.Env, inherited...)
 	n := graph.Node{Addr: addr, Kind: KindSolve, Task: task, Pool: cell.Backend.Pool, Retry: retryOf(s, cell.Backend), Probes: []string{d.addr},
 		Labels: append(problemLabels(p, ""), graph.Label{Name: "solution", Value: cell.Solution.Name}, graph.Label{Name: "backend", Value: cell.Backend.Addr()})}

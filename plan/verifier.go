@@ -45,7 +45,7 @@ func (c *compiler) verifierCheckpoint(s *lang.Suite, cell *Cell, answer lang.Sol
 			task.Tests = append(task.Tests, t.As)
 		}
 		submitted := graph.Dep{As: verifier.FromSubmission, Outputs: treeOutput}
-		if submitted.On, err = c.verified(s, cell, answer); err != nil {
+		if submitted.On, err = c.answerNodes(s, cell, answer); err != nil {
 			return cc, err
 		}
 		task.MayLackAll = cell.Solution.Solver != nil
@@ -126,27 +126,27 @@ func (c *compiler) verifierRun(cell *Cell, cp *lang.Checkpoint, d *driver) *veri
 		run.Artifacts = append(run.Artifacts, a.Path)
 	}
 	var inherited session.Environment
-	inherited, run.Inherited, run.Lacks = c.inherited(v, "the verifier")
+	inherited, run.Inherited, run.Lacks = c.inheritedVariables(v, "the verifier")
 	run.Env = append(run.Env, inherited...)
 	for _, r := range v.BrokenIf {
 		run.BrokenIf = append(run.BrokenIf, verifier.Rule{File: r.File, Pointer: r.Pointer, Values: r.Values, Pattern: r.Pattern})
 	}
 	if len(v.Hosts) > 0 && cell.Backend.Container == nil {
-		run.Lacks = errors.New("the verifier's network is an allowlist, which takes a docker backend")
+		run.Lacks = errors.New("the verifier's network is an allowlist, which requires a docker backend")
 	}
 	if len(v.Services) > 0 && cell.Backend.Container == nil {
-		run.Lacks = fmt.Errorf("the verifier has the service %s, which takes a docker backend", v.Services[0].Name)
+		run.Lacks = fmt.Errorf("the verifier has the service %s, which requires a docker backend", v.Services[0].Name)
 	}
 	if v.User != "" && cell.Backend.Container == nil {
-		run.Lacks = fmt.Errorf("the verifier runs as the user %s, which takes a docker backend, or user = \"\" in its verifier block", v.User)
+		run.Lacks = fmt.Errorf("the verifier runs as the user %s, which requires a docker backend, or user = \"\" in its verifier block", v.User)
 	}
 	run.Identity = d.identity(d.handle.bare, "bash")
 	return run
 }
 
-// inherited returns the variables of v that have the caller's values or defaults, and among them those with secret
+// inheritedVariables returns the variables of v that have the caller's values or defaults, and among them those with secret
 // values. The error names a variable that of needs and that is not set.
-func (c *compiler) inherited(v *lang.Verifier, of string) (all session.Environment, secret []session.Variable, lacks error) {
+func (c *compiler) inheritedVariables(v *lang.Verifier, of string) (all session.Environment, secret []session.Variable, lacks error) {
 	for _, one := range v.Inherit {
 		value, ok := c.env.LookupEnv(one.From)
 		switch {
@@ -162,8 +162,8 @@ func (c *compiler) inherited(v *lang.Verifier, of string) (all session.Environme
 	return all, secret, lacks
 }
 
-// excluded returns patterns, relative to a solution's source, for files that its artifacts exclude.
-func excluded(p *lang.Problem) []string {
+// excludedPatterns returns patterns, relative to a solution's source, for files that its artifacts exclude.
+func excludedPatterns(p *lang.Problem) []string {
 	var all []string
 	for _, cp := range p.Checkpoints {
 		for _, a := range cp.Verifier.Artifacts {

@@ -35,7 +35,7 @@ type BusyError struct {
 	Wait time.Duration // that the engine requests before another try; 0 if it does not
 }
 
-func (e *BusyError) Error() string { return "the engine takes no more actions: " + e.Err.Error() }
+func (e *BusyError) Error() string { return "the engine refuses actions: " + e.Err.Error() }
 func (e *BusyError) Unwrap() error { return e.Err }
 
 // NoWorkersError reports that an engine has no workers for a platform.
@@ -67,7 +67,7 @@ func (e *MissingError) Error() string {
 }
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// LostError reports that an action, which may have been executed, has no result: its worker or the engine
+// LostError reports that an action, which might have been executed, has no result: its worker or the engine
 // was lost, or another client killed it. It can be executed again.
 type LostError struct{ Err error }
 

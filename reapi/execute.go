@@ -40,7 +40,7 @@ type Executed struct {
 
 // Execute executes an action whose blobs the server has, those of its inputs included, and waits for the
 // result. It resumes broken streams. When ctx ends, the action is killed if Options.State is set, even if
-// other clients wait for the same action; otherwise the engine may execute it to its end. The error is a
+// other clients wait for the same action; otherwise the engine can execute it to its end. The error is a
 // *BusyError, *NoWorkersError, *MissingError, *LostError, *RefusedError, or the cause of ctx.
 func (c *Client) Execute(ctx context.Context, action cache.Digest, e Execution) (*Executed, error) {
 	began := time.Now()

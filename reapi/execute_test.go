@@ -168,7 +168,7 @@ func TestExecuteErrors(t *testing.T) {
 		said *status.Status
 		want string
 	}{
-		{busy, `*reapi.BusyError 7s: the engine takes no more actions: ResourceExhausted: "queue full"`},
+		{busy, `*reapi.BusyError 7s: the engine refuses actions: ResourceExhausted: "queue full"`},
 		{status.New(codes.Unavailable, "No workers exist for instance name prefix \"\" platform {}"), `*reapi.NoWorkersError: the engine has no workers for the platform arch=vax,pool=a: Unavailable`},
 		{missing, `*reapi.MissingError 2: the server lacks 2 blobs of the action, such as ` + one.String()},
 		{status.New(codes.FailedPrecondition, "Failed to obtain input directory"), `*reapi.MissingError 0: the server lacks blobs of the action: FailedPrecondition`},

@@ -34,7 +34,7 @@ type CellRow struct {
 // RowOf returns the row of a cell.
 func RowOf(cell *Cell) CellRow {
 	one := &Results{Cells: []Cell{*cell}}
-	r := CellRow{Problem: cell.Problem, Solution: cell.Solution, Backend: cell.Backend, Repeat: cell.Repeat, Scored: one.scored()}
+	r := CellRow{Problem: cell.Problem, Solution: cell.Solution, Backend: cell.Backend, Repeat: cell.Repeat, Scored: one.hasScores()}
 	r.Tally.Add(cell, nil)
 	worst := verdict.OutcomePassed
 	for _, row := range rowsOf(one) {
@@ -107,7 +107,7 @@ func (l layout) perCell(rows []CellRow) text.Grid {
 		all.Merge(&rows[i].Tally)
 	}
 	grid.Footer = all.Summary().String() + all.Recorded.note()
-	return spared(grid)
+	return spareColumns(grid)
 }
 
 func (l layout) cell(r *CellRow) []string {

@@ -160,7 +160,7 @@ func standing(c *Checkpoint) string {
 		return "to be judged"
 	}
 	s := string(outcomeOf(c))
-	score, unbounded := exact(c.Score)+c.ScoreText, exact(c.ScoreUnbounded)+c.ScoreUnboundedText
+	score, unbounded := formatExact(c.Score)+c.ScoreText, formatExact(c.ScoreUnbounded)+c.ScoreUnboundedText
 	if score != "" {
 		s += " " + score
 	}

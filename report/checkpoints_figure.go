@@ -63,7 +63,7 @@ func CheckpointsFigure(r *Results) (f draw.Figure, ok bool) {
 				}
 				s.points = append(s.points, p)
 				low, high := bounds(p.Interval)
-				f.Rows = append(f.Rows, []string{one, strconv.Itoa(n + 1), full(p.Mean), low, high, strconv.Itoa(p.Problems)})
+				f.Rows = append(f.Rows, []string{one, strconv.Itoa(n + 1), formatFull(p.Mean), low, high, strconv.Itoa(p.Problems)})
 			}
 		}
 		if len(s.points) > 0 {

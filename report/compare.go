@@ -161,11 +161,11 @@ func Compare(r *Results, axis, by string, names []string, against string) (*Cont
 		c.Against = slices.IndexFunc(c.All, func(one Contender) bool { return one.Name == against })
 	}
 	c.compare(attempts, m.scale, k.of)
-	return c, c.unmatched(attempts)
+	return c, c.unmatchedError(attempts)
 }
 
-// unmatched returns an error if no two contenders attempted the same problem, with examples of their problems.
-func (c *Contenders) unmatched(attempts map[string]attemptsByUnit) error {
+// unmatchedError returns an error if no two contenders attempted the same problem, with examples of their problems.
+func (c *Contenders) unmatchedError(attempts map[string]attemptsByUnit) error {
 	by := map[unit]string{}
 	each := []string{}
 	for _, one := range c.All {
@@ -319,7 +319,7 @@ func (c *Contenders) compare(attempts map[string]attemptsByUnit, scale statistic
 	for i := range c.Pairs {
 		p := &c.Pairs[i]
 		group.Go(func() error {
-			p.Comparison = statistics.CompareClusters(shared(problems, attempts[c.All[p.A].Name], attempts[c.All[p.B].Name]), at, scale)
+			p.Comparison = statistics.CompareClusters(sharedUnits(problems, attempts[c.All[p.A].Name], attempts[c.All[p.B].Name]), at, scale)
 			return nil
 		})
 	}
@@ -373,8 +373,8 @@ func problemsOf(attempts map[string]attemptsByUnit) [][]unit {
 	return problems
 }
 
-// shared returns the units of each problem that both attempted.
-func shared(problems [][]unit, a, b map[unit]*statistics.Attempts) []statistics.Problem {
+// sharedUnits returns the units of each problem that both attempted.
+func sharedUnits(problems [][]unit, a, b map[unit]*statistics.Attempts) []statistics.Problem {
 	all := make([]statistics.Problem, len(problems))
 	for i, units := range problems {
 		for _, u := range units {

@@ -24,13 +24,13 @@ func (c *Contenders) scaleOf(values []float64, start, end float64) draw.Scale {
 	case "score":
 		s.From, s.To = verdict.Points.Worst, verdict.Points.Best
 	default:
-		s.From, s.To = around(values)
+		s.From, s.To = rangeAround(values)
 	}
 	return s
 }
 
-// around returns a range that contains all values and 0.
-func around(values []float64) (from, to float64) {
+// rangeAround returns a range that contains all values and 0.
+func rangeAround(values []float64) (from, to float64) {
 	for _, v := range values {
 		if statistics.Finite(v) {
 			from, to = min(from, v), max(to, v)
@@ -78,7 +78,7 @@ func (c *Contenders) LeaderboardFigure() draw.Figure {
 			values = append(values, one.Interval.Low, one.Interval.High)
 		}
 		values = append(values, one.Mean)
-		f.Rows = append(f.Rows, []string{one.Name, full(one.Mean), low, high, strconv.Itoa(one.Problems), strconv.Itoa(one.Attempts), strconv.Itoa(one.Missing), c.Letters(i)})
+		f.Rows = append(f.Rows, []string{one.Name, formatFull(one.Mean), low, high, strconv.Itoa(one.Problems), strconv.Itoa(one.Attempts), strconv.Itoa(one.Missing), c.Letters(i)})
 	}
 	shown := c.All[:min(len(c.All), mostBars)]
 	f.Note += leftOut(len(c.All)-len(shown), "row")
@@ -118,7 +118,7 @@ func (c *Contenders) LeaderboardFigure() draw.Figure {
 	return f
 }
 
-// figureName returns the name of a figure's file. Parts may be labels of solutions, which can contain anything.
+// figureName returns the name of a figure's file. Parts can be labels of solutions, which can contain anything.
 func figureName(parts ...string) string {
 	name := ""
 	for _, part := range parts {
@@ -147,8 +147,8 @@ func (c *Contenders) PairsFigure() (f draw.Figure, ok bool) {
 			continue
 		}
 		low, high := bounds(p.Interval)
-		f.Rows = append(f.Rows, []string{c.All[p.A].Name, c.All[p.B].Name, strconv.Itoa(p.Problems), full(p.Difference), low, high, full(p.P), full(p.Corrected), strconv.FormatBool(p.Shown),
-			full(p.Detectable), strconv.Itoa(p.Better), strconv.Itoa(p.Equal), strconv.Itoa(p.Less), strconv.Itoa(p.Missing)})
+		f.Rows = append(f.Rows, []string{c.All[p.A].Name, c.All[p.B].Name, strconv.Itoa(p.Problems), formatFull(p.Difference), low, high, formatFull(p.P), formatFull(p.Corrected), strconv.FormatBool(p.Shown),
+			formatFull(p.Detectable), strconv.Itoa(p.Better), strconv.Itoa(p.Equal), strconv.Itoa(p.Less), strconv.Itoa(p.Missing)})
 		if len(c.Pairs) <= mostPairs || p.A == first || p.B == first {
 			shown = append(shown, p)
 		}
@@ -182,7 +182,7 @@ func (c *Contenders) drawPairs(width float64, pairs []*ContenderPair) *draw.Draw
 			}
 		}
 	}
-	_, reach = around([]float64{reach})
+	_, reach = rangeAround([]float64{reach})
 	left, high := nameWidth(names, 0.4*width), float64(barHeight)
 	if narrow { // names are above their rows
 		left, high = 12, 2*barHeight

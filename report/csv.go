@@ -43,7 +43,7 @@ func writeCSV(w io.Writer, r *Results, _ Options) error {
 			orName(c.Run, r.Run), cell.Problem, cell.Solution, cell.Backend, strconv.Itoa(cell.Repeat),
 			c.Name, string(c.Class), passedText(c), c.Policy, row.message(),
 		}
-		scores := []string{exact(c.Score) + c.ScoreText, exact(c.ScoreUnbounded) + c.ScoreUnboundedText} // at most one of each pair is set
+		scores := []string{formatExact(c.Score) + c.ScoreText, formatExact(c.ScoreUnbounded) + c.ScoreUnboundedText} // at most one of each pair is set
 		if len(c.Tests) == 0 {
 			if err := put(slices.Concat(axes, make([]string, 7), scores, make([]string, 5), []string{c.State, figuresText(c), ""})...); err != nil {
 				return err
@@ -53,7 +53,7 @@ func writeCSV(w io.Writer, r *Results, _ Options) error {
 			test := []string{
 				t.ID, t.File, t.Checkpoint, string(t.Group), string(t.Status), milliseconds(&t.DurationMS), messageOr(t.Message, ""),
 			}
-			measured := []string{t.Verdict, exact(t.Ratio), exact(t.RatioUnbounded), milliseconds(t.CPUMS), ""}
+			measured := []string{t.Verdict, formatExact(t.Ratio), formatExact(t.RatioUnbounded), milliseconds(t.CPUMS), ""}
 			if t.MemoryBytes != nil {
 				measured[4] = strconv.FormatInt(*t.MemoryBytes, 10)
 			}

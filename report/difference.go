@@ -135,7 +135,7 @@ func (d *Difference) Causes() []CauseCount {
 	return all
 }
 
-// Summary returns a line such as "2 lost, 1 won, 12 the same, 3 not asked for".
+// Summary returns a line such as "2 lost, 1 won, 12 the same, 3 not selected".
 func (d *Difference) Summary() string {
 	counts := map[ChangeKind]int{}
 	for _, c := range d.Changes {
@@ -143,7 +143,7 @@ func (d *Difference) Summary() string {
 	}
 	summary := join(kindCounts(counts), fmt.Sprintf("%s the same", text.Thousands(d.Same)))
 	if d.NotAsked > 0 {
-		summary += fmt.Sprintf(", %s not asked for", text.Thousands(d.NotAsked))
+		summary += fmt.Sprintf(", %s not selected", text.Thousands(d.NotAsked))
 	}
 	return summary
 }

@@ -42,7 +42,7 @@ func DurationsFigure(kinds map[string][]float64) (f draw.Figure, ok bool) {
 	var names []string
 	for _, r := range rows {
 		names = append(names, r.kind)
-		f.Rows = append(f.Rows, []string{r.kind, strconv.Itoa(r.n), full(r.total), full(r.Min), full(r.Low), full(r.Median), full(r.High), full(r.Max)})
+		f.Rows = append(f.Rows, []string{r.kind, strconv.Itoa(r.n), formatFull(r.total), formatFull(r.Min), formatFull(r.Low), formatFull(r.Median), formatFull(r.High), formatFull(r.Max)})
 	}
 	f.Plot = func(width float64) *draw.Drawing {
 		const high = 26

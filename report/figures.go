@@ -53,5 +53,5 @@ func bounds(i statistics.Interval) (low, high string) {
 	if !i.Known {
 		return "", ""
 	}
-	return full(i.Low), full(i.High)
+	return formatFull(i.Low), formatFull(i.High)
 }

@@ -105,7 +105,7 @@ func TestPairsFigureIsCompare(t *testing.T) {
 		t.Fatalf("%v, %v", ok, f.Rows)
 	}
 	for i, p := range c.Pairs {
-		want := []string{c.All[p.A].Name, c.All[p.B].Name, "8", full(p.Difference), full(p.Interval.Low), full(p.Interval.High), full(p.P), full(p.Corrected)}
+		want := []string{c.All[p.A].Name, c.All[p.B].Name, "8", formatFull(p.Difference), formatFull(p.Interval.Low), formatFull(p.Interval.High), formatFull(p.P), formatFull(p.Corrected)}
 		if !p.Interval.Known {
 			want[4], want[5] = "", ""
 		}

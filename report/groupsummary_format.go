@@ -130,13 +130,13 @@ func meansOf(s verdict.ScoreSummaries) []string {
 	}
 	scored := "-"
 	if s.Scored.N > 0 && s.Scored.N < s.All.N {
-		scored = rounded(&s.Scored.Mean)
+		scored = formatRounded(&s.Scored.Mean)
 	}
-	mean := rounded(&s.All.Mean)
+	mean := formatRounded(&s.All.Mean)
 	if s.Missing > 0 {
 		mean += "*"
 	}
-	return []string{mean, rounded(&s.All.Min), rounded(&s.All.Max), scored}
+	return []string{mean, formatRounded(&s.All.Min), formatRounded(&s.All.Max), scored}
 }
 
 // boundsText returns the range of the mean if the cells without a verdict had one: "47.1 to 97.1".
@@ -145,7 +145,7 @@ func boundsText(s verdict.ScoreSummaries, wanted bool) string {
 		return "-"
 	}
 	least, most := s.Bounds(verdict.Points)
-	return rounded(&least) + " to " + rounded(&most)
+	return formatRounded(&least) + " to " + formatRounded(&most)
 }
 
 // estimateText returns a text such as "0.620 [0.480, 0.750]"; a star means that some problems had too few

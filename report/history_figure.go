@@ -51,7 +51,7 @@ func HistoryFigure(runs []HistoryPoint, metric string) (f draw.Figure, ok bool) 
 		one.Name = run.Name
 		c.All = append(c.All, one)
 		low, high := bounds(one.Interval)
-		row := []string{run.Name, full(one.Mean), low, high, strconv.Itoa(one.Problems), "", "", "", ""}
+		row := []string{run.Name, formatFull(one.Mean), low, high, strconv.Itoa(one.Problems), "", "", "", ""}
 		if d := run.Step; d != nil {
 			row[5], row[6], row[7], row[8] = strconv.Itoa(d.Count(ChangeWon)), strconv.Itoa(d.Count(ChangeLost)), strconv.Itoa(d.Count(ChangeChanged)), stepCauses(d)
 		}

@@ -26,7 +26,7 @@ const ImportedBackend = "imported"
 // no score, and passes nothing.
 func (i *Imported) Cell(problem, solution string) Cell {
 	told := []string{"imported, not judged here: " + string(i.Status)}
-	for _, score := range []string{exact(i.Score) + i.ScoreText, exact(i.ScoreUnbounded) + i.ScoreUnboundedText} {
+	for _, score := range []string{formatExact(i.Score) + i.ScoreText, formatExact(i.ScoreUnbounded) + i.ScoreUnboundedText} {
 		if score != "" {
 			told = append(told, score)
 		}

@@ -157,7 +157,7 @@ func testSuite(run string, row row) junitSuite {
 	for _, score := range []struct {
 		name  string
 		value string
-	}{{"score", exact(c.Score) + c.ScoreText}, {"score_unbounded", exact(c.ScoreUnbounded) + c.ScoreUnboundedText}} {
+	}{{"score", formatExact(c.Score) + c.ScoreText}, {"score_unbounded", formatExact(c.ScoreUnbounded) + c.ScoreUnboundedText}} {
 		if score.value != "" {
 			suite.Properties = append(suite.Properties, junitProperty{score.name, score.value})
 		}

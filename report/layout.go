@@ -31,7 +31,7 @@ type layout struct {
 
 // layOut makes a row for each checkpoint or, if there are many and all is not set, for each cell.
 func layOut(r *Results, all bool, safe func(string, int) string, mark func(verdict.Outcome, string) string) text.Grid {
-	l := layout{scored: r.scored(), safe: safe, mark: mark}
+	l := layout{scored: r.hasScores(), safe: safe, mark: mark}
 	for _, cell := range r.Cells {
 		l.repeats = l.repeats || cell.Repeat > 1
 	}
@@ -86,16 +86,16 @@ func (r *Results) staleNote() string {
 	switch unknown {
 	case 0:
 	case 1:
-		note += "\nwhether 1 verdict still holds is not known" + why
+		note += "\nwhether 1 verdict still holds is unknown" + why
 	default:
-		note += fmt.Sprintf("\nwhether %d verdicts still hold is not known%s", unknown, why)
+		note += fmt.Sprintf("\nwhether %d verdicts still hold is unknown%s", unknown, why)
 	}
 	return note
 }
 
-// spared removes empty columns. On a narrow page, the column for the only backend can go first, then times,
+// spareColumns removes empty columns. On a narrow page, the column for the only backend can go first, then times,
 // then runs.
-func spared(grid text.Grid) text.Grid {
+func spareColumns(grid text.Grid) text.Grid {
 	grid = grid.WithoutBlank()
 	if at := slices.Index(grid.Header, "backend"); at >= 0 && grid.Constant(at) {
 		grid.Spare = append(grid.Spare, at)
@@ -140,7 +140,7 @@ func (l layout) perCheckpoint(run string, rows []row) text.Grid {
 		grid.Rows = append(grid.Rows, l.row(names, cell.Repeat,
 			l.mark(outcomeOf(c), word(c)), [2]*float64{c.Score, c.ScoreUnbounded}, c.Groups, r.seconds(), remark))
 	}
-	return spared(grid)
+	return spareColumns(grid)
 }
 
 // ruledBetween returns whether row i is preceded by a rule. Rules separate problems, if any problem has several
@@ -185,7 +185,7 @@ func (l layout) row(names []string, repeat int, passed string, scores [2]*float6
 		cells = append(cells, strconv.Itoa(repeat))
 	}
 	if l.scored {
-		cells = append(cells, rounded(scores[0]), rounded(scores[1]))
+		cells = append(cells, formatRounded(scores[0]), formatRounded(scores[1]))
 	}
 	cells = append(cells, passed)
 	if l.grouped {

@@ -118,7 +118,7 @@ func (m *Matrix) Figure() draw.Figure {
 	for _, problem := range m.Problems {
 		for _, solution := range m.Solutions {
 			if p := m.Pair(problem, solution); p != nil {
-				f.Rows = append(f.Rows, []string{problem, solution, full(p.Share), strconv.Itoa(p.Cells), strconv.Itoa(p.Missing)})
+				f.Rows = append(f.Rows, []string{problem, solution, formatFull(p.Share), strconv.Itoa(p.Cells), strconv.Itoa(p.Missing)})
 			}
 		}
 	}
@@ -185,8 +185,8 @@ func percent(share float64) string {
 	return strconv.FormatFloat(math.Round(1000*share)/10, 'f', 1, 64) + " %"
 }
 
-// full formats a number with all digits, and NaN as "".
-func full(v float64) string {
+// formatFull formats a number with all digits, and NaN as "".
+func formatFull(v float64) string {
 	if !statistics.Finite(v) {
 		return ""
 	}

@@ -44,7 +44,7 @@ func tableNote(r row) string {
 }
 
 func withRecorded(r row, rest string) string {
-	recorded := r.recorded()
+	recorded := r.recordedNote()
 	if recorded != "" && rest != "" {
 		return recorded + "; " + rest
 	}
@@ -62,7 +62,7 @@ func verdictNote(r row) string {
 		if c.Score != nil {
 			return failing(c) // explains the score
 		}
-		return cmp.Or(c.Caveat(), uncounted(c))
+		return cmp.Or(c.Caveat(), uncountedNote(c))
 	case verdict.OutcomeFailed:
 		if m := remarkOn(c); m != nil {
 			return text.FirstLine(m.message)
@@ -82,9 +82,9 @@ func verdictNote(r row) string {
 	return string(c.Class) + ": " + message
 }
 
-// uncounted returns how many tests of a passed checkpoint fail, and the pass rule that ignores them; "" if all
+// uncountedNote returns how many tests of a passed checkpoint fail, and the pass rule that ignores them; "" if all
 // pass.
-func uncounted(c *Checkpoint) string {
+func uncountedNote(c *Checkpoint) string {
 	n := 0
 	for i := range c.Tests {
 		if fails(&c.Tests[i]) {

@@ -62,7 +62,7 @@ func unmet(c *Checkpoint) string {
 	if n.Total == 0 {
 		out += ", there are no " + which
 	}
-	if t := skipped(c); t != nil {
+	if t := firstSkipped(c); t != nil {
 		out += ": " + t.ID + " was skipped"
 		if t.Message != nil && *t.Message != "" {
 			out += ": " + text.FirstLine(*t.Message)
@@ -71,8 +71,8 @@ func unmet(c *Checkpoint) string {
 	return out
 }
 
-// skipped returns the first skipped test that matches the policy, or nil.
-func skipped(c *Checkpoint) *Test {
+// firstSkipped returns the first skipped test that matches the policy, or nil.
+func firstSkipped(c *Checkpoint) *Test {
 	for i := range c.Tests {
 		t := &c.Tests[i]
 		one := verdict.NoTestCounts()

@@ -85,7 +85,7 @@ func (c *Comparison) add(cell *Cell) {
 	}
 	c.Here += *here
 	c.HereAll += all
-	if r.Score == nil || !near(*here, *r.Score) {
+	if r.Score == nil || !almostEqual(*here, *r.Score) {
 		c.Other++
 	}
 }
@@ -130,8 +130,8 @@ func (cell *Cell) ScoreLike(r *Recorded) (score *float64, all float64, unreached
 	return score, all, unreached
 }
 
-// recorded returns the recorded result of a checkpoint if it differs from the one here; otherwise "".
-func (r row) recorded() string {
+// recordedNote returns the recorded result of a checkpoint if it differs from the one here; otherwise "".
+func (r row) recordedNote() string {
 	all := r.cell.Recorded
 	if all == nil || !all.Comparable || len(all.Checkpoints) == 0 && len(r.cell.Checkpoints) > 1 {
 		return ""
@@ -152,8 +152,8 @@ func (r row) recorded() string {
 		return ""
 	case was.Score == nil:
 		said = strings.TrimSpace("recorded without a score " + was.Cause)
-	case now == nil || !near(*now, *was.Score):
-		said = "recorded as " + rounded(was.Score)
+	case now == nil || !almostEqual(*now, *was.Score):
+		said = "recorded as " + formatRounded(was.Score)
 		if verdict, binary := map[float64]string{0: "failed", 1: "passed"}[*was.Score]; all.Solved && binary {
 			said = "recorded as " + verdict
 		}
@@ -164,8 +164,8 @@ func (r row) recorded() string {
 	return said
 }
 
-// near reports whether a and b are equal but for rounding.
-func near(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
+// almostEqual reports whether a and b are equal but for rounding.
+func almostEqual(a, b float64) bool { return a-b < 1e-9 && b-a < 1e-9 }
 
 // Merge adds the counts of o.
 func (c *Comparison) Merge(o *Comparison) {
@@ -228,5 +228,5 @@ func (c *Comparison) note() string {
 
 func mean(sum float64, n int) string {
 	m := sum / float64(n)
-	return rounded(&m)
+	return formatRounded(&m)
 }

@@ -44,7 +44,7 @@ func TestRecordedNote(t *testing.T) {
 	unsolved := solved
 	unsolved.Problem, unsolved.Checkpoints = "q", []Checkpoint{solved.Checkpoints[0]}
 	unsolved.Checkpoints[0].Passed = false
-	if got := (row{cell: &unsolved, checkpoint: &unsolved.Checkpoints[0]}).recorded(); got != "recorded as passed" {
+	if got := (row{cell: &unsolved, checkpoint: &unsolved.Checkpoints[0]}).recordedNote(); got != "recorded as passed" {
 		t.Errorf("a row of a test says %q", got)
 	}
 	for name, try := range map[string]struct {
@@ -93,13 +93,13 @@ func TestRecordedRemark(t *testing.T) {
 	cell := recordedCell(r, 0.5, 0.25, -2, 1, -2, 1)
 	want := []string{"", "recorded as 1", "recorded as 0", "recorded without a score VerifierTimeoutError", "", ""}
 	for i, row := range rowsOf(&Results{Cells: []Cell{cell}}) {
-		if got := row.recorded(); got != want[i] {
+		if got := row.recordedNote(); got != want[i] {
 			t.Errorf("%s: %q, not %q", row.checkpoint.Name, got, want[i])
 		}
 	}
 	cell.Recorded.Version, cell.Recorded.VersionHere = "a", "b"
 	for i, with := range map[int]string{0: "", 1: "recorded as 1 with another version of the problem"} {
-		if got := (row{&cell, &cell.Checkpoints[i]}).recorded(); got != with {
+		if got := (row{&cell, &cell.Checkpoints[i]}).recordedNote(); got != with {
 			t.Errorf("with another version: %q", got)
 		}
 	}
@@ -109,7 +109,7 @@ func TestRecordedRemark(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	cell.Recorded.Comparable = false
-	if got := (row{&cell, &cell.Checkpoints[1]}).recorded(); got != "" {
+	if got := (row{&cell, &cell.Checkpoints[1]}).recordedNote(); got != "" {
 		t.Errorf("%q", got)
 	}
 }

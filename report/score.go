@@ -7,8 +7,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/report/text"
 )
 
-// scored reports whether any checkpoint of r has a score, so that tables have a column for it.
-func (r *Results) scored() bool {
+// hasScores reports whether any checkpoint of r has a score, so that tables have a column for it.
+func (r *Results) hasScores() bool {
 	for i := range r.Cells {
 		for j := range r.Cells[i].Checkpoints {
 			if c := &r.Cells[i].Checkpoints[j]; c.Score != nil || c.ScoreUnbounded != nil {
@@ -19,8 +19,8 @@ func (r *Results) scored() bool {
 	return false
 }
 
-// exact formats a number with the fewest digits that parse back to it; "" for nil.
-func exact(n *float64) string {
+// formatExact formats a number with the fewest digits that parse back to it; "" for nil.
+func formatExact(n *float64) string {
 	if n == nil {
 		return ""
 	}
@@ -30,9 +30,9 @@ func exact(n *float64) string {
 	return strconv.FormatFloat(*n, 'f', -1, 64)
 }
 
-// rounded formats a score with at most four decimals; "-" for nil. A score that rounds to a whole number but is
+// formatRounded formats a score with at most four decimals; "-" for nil. A score that rounds to a whole number but is
 // not one keeps all digits.
-func rounded(n *float64) string {
+func formatRounded(n *float64) string {
 	if n == nil {
 		return "-"
 	}
@@ -41,7 +41,7 @@ func rounded(n *float64) string {
 	}
 	short := strconv.FormatFloat(math.Round(*n*1e4)/1e4, 'f', -1, 64)
 	if back, err := strconv.ParseFloat(short, 64); err == nil && back == math.Trunc(back) && back != *n {
-		return exact(n)
+		return formatExact(n)
 	}
 	return short
 }

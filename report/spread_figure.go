@@ -38,7 +38,7 @@ func SpreadFigure(r *Results, m *Matrix) draw.Figure {
 		}
 		s := statistics.SpreadOf(values)
 		spreads[problem] = s
-		row := []string{problem, strconv.Itoa(len(values)), full(s.Min), full(s.Low), full(s.Median), full(s.High), full(s.Max)}
+		row := []string{problem, strconv.Itoa(len(values)), formatFull(s.Min), formatFull(s.Low), formatFull(s.Median), formatFull(s.High), formatFull(s.Max)}
 		if len(values) == 0 {
 			row = []string{problem, "0", "", "", "", "", ""}
 		}

@@ -156,5 +156,5 @@ func (r *Results) taskGrid(all bool, safe func(string, int) string, mark func(ve
 		grid.Rows = append(grid.Rows, []string{safe(t.Name, nameColumns), mark(t.Verdict(), t.Outcome), holds, safe(t.Run, 0), time, safe(t.products(), nameColumns), safe(note, noteColumns)})
 	}
 	grid.Footer = counts.String()
-	return spared(grid)
+	return spareColumns(grid)
 }

@@ -100,7 +100,7 @@ func (c *Contenders) tradeoffFigure(what string, points []tradeoff) draw.Figure 
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, p := range points {
 		low, high := bounds(p.Interval)
-		f.Rows = append(f.Rows, []string{p.Name, full(p.cost), full(p.Mean), low, high, strconv.FormatBool(p.front)})
+		f.Rows = append(f.Rows, []string{p.Name, formatFull(p.cost), formatFull(p.Mean), low, high, strconv.FormatBool(p.front)})
 		values, least, most = append(values, p.Mean), min(least, p.cost), max(most, p.cost)
 	}
 	f.Plot = func(width float64) *draw.Drawing {

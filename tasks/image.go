@@ -65,7 +65,7 @@ func (i *Image) inContext() string {
 // Run implements graph.Task.
 func (i *Image) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	tree, _ := w.Input("context", TreeOutput)
-	if err := i.unchanged(ctx, w.Store, tree); err != nil {
+	if err := i.checkUnchanged(ctx, w.Store, tree); err != nil {
 		return graph.Outcome{}, err
 	}
 	recipe := backend.Recipe{Dockerfile: i.inContext(), Text: i.text, Context: tree, Afresh: w.Forced}
@@ -75,7 +75,7 @@ func (i *Image) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	if err != nil {
 		return graph.Outcome{}, markUserError(err)
 	}
-	// A name may have been moved to another image during the build.
+	// A name might have been moved to another image during the build.
 	needed, err := i.Builder.Ingredients(ctx, i.text)
 	if err != nil {
 		return graph.Outcome{}, markUserError(err)
@@ -97,8 +97,8 @@ func (i *Image) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	return graph.Outcome{Outputs: []cache.Output{{Name: ImageOutput, Digest: digest}, {Name: graph.LogOutput, Digest: printed}}}, nil
 }
 
-// unchanged compares the Dockerfile of the context with the Dockerfile that was read.
-func (i *Image) unchanged(ctx context.Context, store cache.Store, tree cache.Digest) error {
+// checkUnchanged compares the Dockerfile of the context with the Dockerfile that was read.
+func (i *Image) checkUnchanged(ctx context.Context, store cache.Store, tree cache.Digest) error {
 	name := i.inContext()
 	return cache.WalkTree(ctx, store, tree, func(e cache.Entry) error {
 		if name != "" && e.Path == name && e.Link == "" && e.Digest != cache.SumBytes(i.text) {

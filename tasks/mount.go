@@ -126,13 +126,13 @@ func (t *Mount) difference(now string) string {
 	return strings.Join(paths, ", ")
 }
 
-// mounted is an entry of a mount.
-type mounted struct {
+// mountEntry is an entry of a mount.
+type mountEntry struct {
 	path string // below the source, "." is the source itself
 	is   string // everything that commands can observe of it
 }
 
-func listing(entries []mounted) string {
+func listing(entries []mountEntry) string {
 	var b strings.Builder
 	for _, e := range entries {
 		fmt.Fprintf(&b, "%q %s\n", e.path, e.is)
@@ -142,7 +142,7 @@ func listing(entries []mounted) string {
 
 // scan lists the mount in lexical order. Unreadable files are input errors, except for a file that changes
 // while it is hashed.
-func (t *Mount) scan() ([]mounted, error) {
+func (t *Mount) scan() ([]mountEntry, error) {
 	if t.RemoteHost != nil {
 		if where := t.RemoteHost(); where != "" {
 			return nil, &graph.InputError{Err: fmt.Errorf(`%s: %s is on another machine, of %s, and cannot be read here (hint: %s)`, t.Name, t.Source, where, t.Hint)}
@@ -159,7 +159,7 @@ func (t *Mount) scan() ([]mounted, error) {
 	// The daemon also follows links in the path of a source.
 	root, err := filepath.EvalSymlinks(source)
 	if errors.Is(err, fs.ErrNotExist) && t.Optional {
-		return []mounted{{".", "absent"}}, nil
+		return []mountEntry{{".", "absent"}}, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &graph.InputError{Err: fmt.Errorf("%s: %s not found (hint: source must be an existing path on the machine of the daemon)", t.Name, t.Source)}
@@ -171,7 +171,7 @@ func (t *Mount) scan() ([]mounted, error) {
 		observe("state", root)
 		return nil, &graph.InputError{Err: fmt.Errorf("%s: %s is a directory, %s", t.Name, t.Source, t.NotDirectory)}
 	}
-	var entries []mounted
+	var entries []mountEntry
 	var errs []error
 	err = filepath.WalkDir(root, func(abs string, d fs.DirEntry, err error) error {
 		if t.NoCaches && err == nil && d.IsDir() && d.Name() == "__pycache__" {
@@ -190,7 +190,7 @@ func (t *Mount) scan() ([]mounted, error) {
 			return nil
 		}
 		rel, err := filepath.Rel(root, abs)
-		entries = append(entries, mounted{filepath.ToSlash(rel), is})
+		entries = append(entries, mountEntry{filepath.ToSlash(rel), is})
 		return err
 	})
 	if err != nil {

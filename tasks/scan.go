@@ -57,7 +57,7 @@ func (s *scan) walk(root string, ignore Ignore, take func(abs, rel string, d fs.
 		rel := filepath.ToSlash(strings.TrimPrefix(abs, root+string(filepath.Separator)))
 		if err != nil {
 			if abs != root {
-				err = denied(root, rel, err)
+				err = asUnfit(root, rel, err)
 			}
 			errs = append(errs, err)
 			return nil
@@ -80,7 +80,7 @@ func (s *scan) walk(root string, ignore Ignore, take func(abs, rel string, d fs.
 		if !utf8.ValidString(rel) {
 			err = unfitf(root, "the file name %q is not valid UTF-8; rename it or add it to ignore", rel)
 		} else {
-			err = denied(root, rel, take(abs, rel, d))
+			err = asUnfit(root, rel, take(abs, rel, d))
 		}
 		if err != nil {
 			errs = append(errs, err)

@@ -122,7 +122,7 @@ func (s *Source) hash(found []file) error {
 			f.Digest, err = s.sources.States.Digest(f.abs, infos[i])
 		}
 		if err != nil && !isRace(err) {
-			return denied(f.abs, f.rel, fmt.Errorf("hashing %s: %w", f.abs, err))
+			return asUnfit(f.abs, f.rel, fmt.Errorf("hashing %s: %w", f.abs, err))
 		}
 		return err
 	})
@@ -142,7 +142,7 @@ func (s *Source) stat(found []file) (infos []fs.FileInfo, bytes int64, err error
 			}
 			info, err := os.Stat(f.abs)
 			if err != nil {
-				return nil, 0, denied(f.abs, f.rel, err)
+				return nil, 0, asUnfit(f.abs, f.rel, err)
 			}
 			infos[i] = info
 			bytes += info.Size()

@@ -21,9 +21,9 @@ func unfitf(at, format string, args ...any) error {
 	return &unfit{at, fmt.Sprintf(format, args...)}
 }
 
-// denied returns err as an *unfit if rel is unreadable because of permissions or long names; otherwise it
+// asUnfit returns err as an *unfit if rel is unreadable because of permissions or long names; otherwise it
 // returns err unchanged.
-func denied(at, rel string, err error) error {
+func asUnfit(at, rel string, err error) error {
 	for _, kept := range []error{fs.ErrPermission, syscall.ENAMETOOLONG} {
 		if errors.Is(err, kept) {
 			return unfitf(at, "%s cannot be read: %v", displayPath(rel), kept)

@@ -71,7 +71,7 @@ func (s *ScoreSummaries) Bounds(scale statistics.Scale) (least, most float64) {
 
 // ScoreSummary sums up the bounded scores, each clamped to 0 to 100.
 func ScoreSummary(samples []Sample) ScoreSummaries {
-	return SummarizeScores(samples, func(s *Score) (float64, bool) { return s.clamped() })
+	return SummarizeScores(samples, func(s *Score) (float64, bool) { return s.clampedScore() })
 }
 
 // UnboundedSummary summarizes the unbounded scores, without clamping.
@@ -168,7 +168,7 @@ func ScoreValue(s *Sample) (float64, bool) {
 	if !s.Scored() || s.attempt() == noAttempt {
 		return 0, false
 	}
-	score, _ := s.Score.clamped() // a lost attempt has none
+	score, _ := s.Score.clampedScore() // a lost attempt has none
 	return score, true
 }
 

@@ -39,8 +39,8 @@ func NumberOrText(n float64) (*float64, string) {
 // NotFinite reports whether a part of the score is not a finite number.
 func (s Score) NotFinite() bool { return s.BoundedText+s.UnboundedText != "" }
 
-// clamped returns the bounded score for figures, from 0 to 100, or false without one.
-func (s Score) clamped() (float64, bool) {
+// clampedScore returns the bounded score for figures, from 0 to 100, or false without one.
+func (s Score) clampedScore() (float64, bool) {
 	if s.Bounded == nil || !statistics.Finite(*s.Bounded) {
 		return 0, false
 	}

@@ -22,8 +22,8 @@ type lines struct {
 // briefWork is a duration that users do not notice: shorter nodes are only counted, unless verbose is set.
 const briefWork = 0.1 // seconds
 
-// unseen lists kinds of work that a verdict soon includes; they have no line either.
-var unseen = []string{"materialize", "tests", "submission", "parse", "aggregate", "testdata", "run", "check", "interact", "submit", "score", "workspace", "input"}
+// hiddenKinds lists kinds of work that a verdict soon includes; they have no line either.
+var hiddenKinds = []string{"materialize", "tests", "submission", "parse", "aggregate", "testdata", "run", "check", "interact", "submit", "score", "workspace", "input"}
 
 // worthALine reports whether a final state has a separate line. ran reports whether the node's work had
 // begun: nodes that an interrupt prevented are only counted, and blocked nodes are covered by the line of
@@ -37,7 +37,7 @@ func (l lines) worthALine(e event.NodeDone, ran bool) bool {
 	case event.Blocked:
 		return l.verbose
 	case event.Done:
-		return l.verbose || e.Seconds >= briefWork && !judges(e.Kind) && !slices.Contains(unseen, e.Kind)
+		return l.verbose || e.Seconds >= briefWork && !judges(e.Kind) && !slices.Contains(hiddenKinds, e.Kind)
 	}
 	return true
 }
@@ -45,8 +45,8 @@ func (l lines) worthALine(e event.NodeDone, ran bool) bool {
 // judges reports whether a verdict directly follows the work of a kind, so that both share a line.
 func judges(kind string) bool { return kind == "pytest" || kind == "command" || kind == "verify" }
 
-// trouble reports whether a final state needs attention.
-func trouble(s event.State) bool {
+// needsAttention reports whether a final state needs attention.
+func needsAttention(s event.State) bool {
 	switch s {
 	case event.Failed, event.Broken, event.Timeout, event.Blocked, event.Skipped:
 		return true
@@ -54,11 +54,11 @@ func trouble(s event.State) bool {
 	return false
 }
 
-// done returns the line of a node's end, with its message below after a failure:
+// endLine returns the line of a node's end, with its message below after a failure:
 //
 //	12.3s   4/27  BROKEN      kvstore/basics…  1.2s  (asset "fixtures" changed)
 //	              connection refused
-func (l lines) done(prefix string, e event.NodeDone) string {
+func (l lines) endLine(prefix string, e event.NodeDone) string {
 	word := string(e.State)
 	switch e.State {
 	case event.Failed, event.Timeout:
@@ -70,19 +70,19 @@ func (l lines) done(prefix string, e event.NodeDone) string {
 	}
 	out := l.head(prefix, word, e.Addr)
 	if e.State != event.Blocked {
-		out += l.took(out, &e)
+		out += l.durationAndCause(out, &e)
 	} else if e.Cause != "" { // its culprit
 		out += "  " + l.palette.Quiet(l.cut(text.Line(e.Cause, 0), text.Width(out)+2))
 	}
 	out += "\n"
-	if trouble(e.State) && e.Message != "" && e.Message != e.Cause {
+	if needsAttention(e.State) && e.Message != "" && e.Message != e.Cause {
 		out += l.message(e.Addr, e.Message, max(text.Width(prefix), 4))
 	}
 	return out
 }
 
-// good reports whether a verdict is a success.
-func good(e event.Verdict) bool { return e.Outcome == "passed" || e.Outcome == "scored" }
+// isGood reports whether a verdict is a success.
+func isGood(e event.Verdict) bool { return e.Outcome == "passed" || e.Outcome == "scored" }
 
 // verdict returns the line of a verdict, with the name of the graded checkpoint, and with the duration and
 // the cause of the work, unless that had a line already:
@@ -93,7 +93,7 @@ func (l lines) verdict(prefix string, e event.Verdict, work *event.NodeDone) str
 	if word == "errored" { // and the figures are the class
 		word, detail = strings.ReplaceAll(e.Class, "_", " "), ""
 	}
-	if good(e) {
+	if isGood(e) {
 		word = l.palette.Good(word)
 	} else {
 		word = l.palette.Bad(strings.ToUpper(word))
@@ -104,13 +104,13 @@ func (l lines) verdict(prefix string, e event.Verdict, work *event.NodeDone) str
 		out += "  " + l.cut(text.Line(detail, 0), text.Width(out)+2)
 	}
 	if work != nil {
-		out += l.took(out, work)
+		out += l.durationAndCause(out, work)
 	}
 	return out + "\n"
 }
 
-// took returns the duration of work and, if the line has room, its cause.
-func (l lines) took(before string, e *event.NodeDone) string {
+// durationAndCause returns the duration of work and, if the line has room, its cause.
+func (l lines) durationAndCause(before string, e *event.NodeDone) string {
 	duration := "  " + text.Duration(e.Seconds)
 	const fewest = 10 // minimum columns of a useful cause
 	if room := l.width - text.Width(before+duration) - 4; e.Cause != "" && (l.verbose || l.width == 0 || room >= fewest) {

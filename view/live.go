@@ -131,18 +131,18 @@ func (v *liveView) count(e event.Event) (above string, closed bool) {
 	v.tally.add(e, v.now())
 	switch e := e.(type) {
 	case event.NodeRetry:
-		if v.lines.verbose || !v.causes.retried(e) {
+		if v.lines.verbose || !v.causes.isRepeatedRetry(e) {
 			above = v.lines.retry("", e)
 		}
 	case event.NodeNote:
 		above = v.lines.note("", e)
 	case event.Verdict:
-		if !good(e) || v.lines.verbose {
+		if !isGood(e) || v.lines.verbose {
 			above = v.lines.verdict("", e, nil)
 		}
 	case event.NodeDone:
-		if v.lines.verbose && v.lines.worthALine(e, ran) || !v.lines.verbose && trouble(e.State) && e.State != event.Blocked && !v.causes.again(e) {
-			above = v.lines.done("", e)
+		if v.lines.verbose && v.lines.worthALine(e, ran) || !v.lines.verbose && needsAttention(e.State) && e.State != event.Blocked && !v.causes.isRepeated(e) {
+			above = v.lines.endLine("", e)
 		}
 	}
 	return above, false

@@ -78,7 +78,7 @@ func (v *plainView) Emit(e event.Event) {
 			v.write(v.lines.start(v.prefix(now), e))
 		}
 	case event.NodeRetry:
-		if v.lines.verbose || !v.causes.retried(e) {
+		if v.lines.verbose || !v.causes.isRepeatedRetry(e) {
 			v.write(v.lines.retry(v.prefix(now), e))
 		}
 	case event.NodeNote:
@@ -94,8 +94,8 @@ func (v *plainView) Emit(e event.Event) {
 		case e.State == event.Cached && e.Kind != "parse": // no verdict follows
 			delete(v.work, name)
 		}
-		if v.lines.worthALine(e, ran) && (v.lines.verbose || !v.causes.again(e)) {
-			v.write(v.lines.done(v.prefix(now), e))
+		if v.lines.worthALine(e, ran) && (v.lines.verbose || !v.causes.isRepeated(e)) {
+			v.write(v.lines.endLine(v.prefix(now), e))
 		}
 	}
 }

@@ -46,7 +46,7 @@ func checkpointLines(nodes iter.Seq[PlanNode]) (s PlanSummary) {
 	for _, n := range others {
 		s.Lines = append(s.Lines, PlanLine{Mark: planMark(n.State), Addr: n.Addr, Cause: n.Cause})
 	}
-	s.Lines = shortened(append(groupedLines(found), s.Lines...))
+	s.Lines = truncate(append(groupedLines(found), s.Lines...))
 	return s
 }
 
@@ -157,8 +157,8 @@ func linesBy(found []*staleCheckpoint, group func(*staleCheckpoint) string) (lin
 	return lines
 }
 
-// shortened truncates the list if it is still too long.
-func shortened(lines []PlanLine) []PlanLine {
+// truncate truncates the list if it is still too long.
+func truncate(lines []PlanLine) []PlanLine {
 	if more := len(lines) - mostPlanLines; more > 1 {
 		return append(lines[:mostPlanLines:mostPlanLines], PlanLine{Mark: "~", Addr: fmt.Sprintf("%d more lines", more), Cause: "-v lists all nodes"})
 	}

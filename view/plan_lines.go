@@ -38,7 +38,7 @@ func PlanLines(nodes iter.Seq[PlanNode], unknown int, verbose bool) PlanSummary 
 	}
 	s := checkpointLines(nodes)
 	if unknown > 0 {
-		s.Lines = append(s.Lines, PlanLine{Mark: "?", Addr: text.Count(unknown, "node"), Cause: "unknown: a backend was not asked (-v lists them)"})
+		s.Lines = append(s.Lines, PlanLine{Mark: "?", Addr: text.Count(unknown, "node"), Cause: "unknown: a backend was not queried (-v lists them)"})
 	}
 	return s
 }

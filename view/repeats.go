@@ -15,17 +15,17 @@ type repeats struct {
 	order []string
 }
 
-// again reports whether an earlier node ended in the same way. It returns false for a node without a
+// isRepeated reports whether an earlier node ended in the same way. It returns false for a node without a
 // message.
-func (r *repeats) again(e event.NodeDone) bool {
-	if !trouble(e.State) || e.Message == "" || e.State == event.Timeout {
+func (r *repeats) isRepeated(e event.NodeDone) bool {
+	if !needsAttention(e.State) || e.Message == "" || e.State == event.Timeout {
 		return false
 	}
 	return r.count(strings.ToUpper(string(e.State)), e.Message)
 }
 
-// retried is like again, for attempts that broke.
-func (r *repeats) retried(e event.NodeRetry) bool { return r.count("retry", e.Reason) }
+// isRepeatedRetry is like again, for attempts that broke.
+func (r *repeats) isRepeatedRetry(e event.NodeRetry) bool { return r.count("retry", e.Reason) }
 
 func (r *repeats) count(word, message string) bool {
 	line := word + "\x00" + text.FirstLine(message)

@@ -67,7 +67,7 @@ func (t *tally) add(e event.Event, now time.Time) {
 	case event.NodeRetry:
 		t.stop(e.Addr)
 	case event.Verdict:
-		if good(e) {
+		if isGood(e) {
 			t.good++
 		} else {
 			t.bad++

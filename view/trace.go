@@ -81,19 +81,19 @@ func (t *Trace) Emit(e event.Event) {
 		if e.Preempted {
 			state = "preempted"
 		}
-		t.ended(e.Addr, e.Kind, map[string]any{"state": state, "reason": e.Reason})
+		t.recordEnd(e.Addr, e.Kind, map[string]any{"state": state, "reason": e.Reason})
 	case event.NodeDone:
 		args := map[string]any{"state": string(e.State), "cause": e.Cause}
 		if e.Message != "" {
 			args["message"] = e.Message
 		}
-		t.ended(e.Addr, e.Kind, args)
+		t.recordEnd(e.Addr, e.Kind, args)
 		delete(t.queued, e.Addr)
 	}
 }
 
-// ended records the outcome of the last attempt at a node, if any.
-func (t *Trace) ended(addr, kind string, args map[string]any) {
+// recordEnd records the outcome of the last attempt at a node, if any.
+func (t *Trace) recordEnd(addr, kind string, args map[string]any) {
 	at, ok := t.last[addr]
 	if !ok {
 		return

@@ -28,7 +28,7 @@ func (b *box) attach(ctx context.Context, user *facts, top string, c backend.Com
 	defer cancel()
 	defer func() {
 		ended := b.end(ctx)
-		b.lost = ended != nil
+		b.stateUnknown = ended != nil
 		err = errors.Join(err, ended)
 	}()
 	terminal := int(os.Stdin.Fd())

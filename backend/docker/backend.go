@@ -20,13 +20,13 @@ type Backend struct {
 	opt   Options
 
 	mu     sync.Mutex // guards image, facts and pulled, which are each queried once
-	image  *resolved
+	image  *resolvedImage
 	facts  *facts
 	pulled map[string]bool // images that a build depends on
 
-	checked bool // the runner works on the daemon's machine; guarded by mu
+	runnerChecked bool // the runner works on the daemon's machine; guarded by mu
 
-	apart atomic.Bool // the daemon does not see this machine's files
+	remoteFiles atomic.Bool // the daemon does not see this machine's files
 
 	bridges bridges
 
@@ -51,7 +51,7 @@ func Unreachable(err error) *Backend { return &Backend{err: err} }
 
 // resolve returns the image and the facts that a container of it reports. The first success of each is
 // cached for the life of b.
-func (b *Backend) resolve(ctx context.Context) (*resolved, *facts, error) {
+func (b *Backend) resolve(ctx context.Context) (*resolvedImage, *facts, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.err != nil {
@@ -71,11 +71,11 @@ func (b *Backend) resolve(ctx context.Context) (*resolved, *facts, error) {
 		b.image = image
 	}
 	if b.facts == nil {
-		if !b.checked {
+		if !b.runnerChecked {
 			if err := b.checkProgram(ctx); err != nil {
 				return nil, nil, err
 			}
-			b.checked = true
+			b.runnerChecked = true
 		}
 		found, err := b.ask(ctx, b.image)
 		if err != nil {
@@ -121,7 +121,7 @@ func (o Options) check() error {
 }
 
 // user returns the user that runs commands in containers of the image.
-func (b *Backend) user(image *resolved) string {
+func (b *Backend) user(image *resolvedImage) string {
 	if b.opt.User != "" {
 		return b.opt.User
 	}
@@ -184,7 +184,7 @@ func (b *Backend) Identity(ctx context.Context) (backend.Identity, error) {
 // runnerVersion must be incremented if a change of how containers run is visible to commands.
 const runnerVersion = "1"
 
-// remoteHost returns the daemon's address if it may run on another machine, whose files it would mount; ""
+// remoteHost returns the daemon's address if it can run on another machine, whose files it would mount; ""
 // means this machine.
 func (b *Backend) remoteHost() string {
 	if b.d == nil || strings.HasPrefix(b.d.host, "unix://") || strings.HasPrefix(b.d.host, "npipe://") {

@@ -22,21 +22,21 @@ type box struct {
 	d            *Daemon
 	name         string
 	id           string // "" before it exists and after remove
-	maybeCreated bool   // it may exist
+	maybeCreated bool   // it might exist
 	bridges      *bridges
 	network      string  // that it is on, in the words of Options.Network
 	bridge       string  // name of its bridge; "" if it is on none
 	runner       *runner // nil unless the container runs
-	lost         bool    // the effect of a command is unknown
+	stateUnknown bool    // the effect of a command is unknown
 }
 
 func (b *Backend) newBox(id string) box {
 	return box{d: b.d, bridges: &b.bridges, name: namePrefix + id}
 }
 
-// usable returns an error if the state of the container is unknown.
-func (b *box) usable() error {
-	if b.lost {
+// checkUsable returns an error if the state of the container is unknown.
+func (b *box) checkUsable() error {
+	if b.stateUnknown {
 		return errors.New("an earlier command lost the container")
 	}
 	return nil
@@ -111,7 +111,7 @@ func (p blueprint) host() (*container.HostConfig, error) {
 			Memory: p.opt.Memory, MemorySwap: p.opt.Memory, NanoCPUs: int64(p.opt.CPUs * 1e9),
 		},
 	}
-	if p.opt.accompanied() && p.opt.Network == noNetwork {
+	if p.opt.hasCompanions() && p.opt.Network == noNetwork {
 		host.DNS = nowhere
 	}
 	if p.opt.Capabilities {
@@ -204,7 +204,7 @@ func (p blueprint) missingSource(err error) error {
 // errNoSource means that the daemon does not see the source of a mount.
 var errNoSource = errors.New("nothing to mount on the machine of the daemon")
 
-// discard removes the container, if it may exist, and gives its network back. It can be called again after
+// discard removes the container, if it might exist, and gives its network back. It can be called again after
 // a failure.
 func (b *box) discard(ctx context.Context) error {
 	if b.runner != nil {

@@ -49,7 +49,7 @@ func (b *Backend) Ingredients(ctx context.Context, recipe []byte) (backend.Ident
 	}
 	platform := b.opt.Platform
 	if platform == "" {
-		about, err := b.d.about(ctx)
+		about, err := b.d.info(ctx)
 		if err != nil {
 			return nil, err
 		}

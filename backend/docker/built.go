@@ -46,7 +46,7 @@ func (b *Backend) Find(ctx context.Context, content cache.Digest) (bool, error) 
 // adopt gives an image its name. If an image with the same content already has
 // the name, it keeps the name, since snapshots are based on it, and the new
 // image is unused.
-func (b *Backend) adopt(ctx context.Context, id string, found []byte) (*resolved, error) {
+func (b *Backend) adopt(ctx context.Context, id string, found []byte) (*resolvedImage, error) {
 	name := b.builtName(cache.SumBytes(found))
 	ctx, cancel := b.d.call(ctx)
 	defer cancel()
@@ -74,7 +74,7 @@ func (b *Backend) adopt(ctx context.Context, id string, found []byte) (*resolved
 }
 
 // use sets the image of later containers.
-func (b *Backend) use(image *resolved) {
+func (b *Backend) use(image *resolvedImage) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.image == nil || b.image.id != image.id {

@@ -63,7 +63,7 @@ type Daemon struct {
 	noIPv6 atomic.Bool // its kernel has no IPv6
 
 	mu     sync.Mutex        // guards the fields below, which are queried once
-	self   *about            // nil until it is queried
+	self   *daemonInfo       // nil until it is queried
 	bridge map[string]string // options of the daemon's own bridge; nil until they are queried
 }
 
@@ -106,7 +106,7 @@ type Version struct {
 
 // Version queries the daemon, for users who check whether it runs. An error contains a hint.
 func (d *Daemon) Version(ctx context.Context) (Version, error) {
-	about, err := d.about(ctx)
+	about, err := d.info(ctx)
 	if err != nil {
 		return Version{}, err
 	}

@@ -23,13 +23,13 @@ func (b *Backend) place(id string) (string, error) {
 	return filepath.Join(scratch, id), err
 }
 
-// copies reports whether files are copied into containers: a mount is faster, a copy works everywhere.
-func (b *Backend) copies(ctx context.Context) (bool, error) {
-	if b.opt.Copy || b.apart.Load() || !ownable(b.facts) {
+// copiesFiles reports whether files are copied into containers: a mount is faster, a copy works everywhere.
+func (b *Backend) copiesFiles(ctx context.Context) (bool, error) {
+	if b.opt.Copy || b.remoteFiles.Load() || !ownable(b.facts) {
 		return true, nil
 	}
-	about, err := b.d.about(ctx)
-	return err == nil && about.remaps(), err
+	about, err := b.d.info(ctx)
+	return err == nil && about.remapsOwners(), err
 }
 
 // ownable reports whether files created here can belong to the container's user.
@@ -38,16 +38,16 @@ func ownable(f *facts) bool {
 	return runtime.GOOS != "linux" || os.Geteuid() == 0 || os.Geteuid() == f.uid
 }
 
-// about is a daemon's report about itself.
-type about struct {
+// daemonInfo is a daemon's report about itself.
+type daemonInfo struct {
 	id       string // of its installation
 	engine   string // version
 	platform string // "linux/x86_64"
 	security []string
 }
 
-// about queries the daemon once.
-func (d *Daemon) about(ctx context.Context) (*about, error) {
+// info queries the daemon once.
+func (d *Daemon) info(ctx context.Context) (*daemonInfo, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.self == nil {
@@ -57,19 +57,19 @@ func (d *Daemon) about(ctx context.Context) (*about, error) {
 		if err != nil {
 			return nil, fmt.Errorf("asking the daemon about itself: %w", d.explain(err))
 		}
-		d.self = &about{id: info.ID, engine: info.ServerVersion, platform: info.OSType + "/" + info.Architecture, security: info.SecurityOptions}
+		d.self = &daemonInfo{id: info.ID, engine: info.ServerVersion, platform: info.OSType + "/" + info.Architecture, security: info.SecurityOptions}
 	}
 	return d.self, nil
 }
 
-// remaps reports whether the daemon's containers see other owners of files than this machine, or cannot
+// remapsOwners reports whether the daemon's containers see other owners of files than this machine, or cannot
 // see its files without special settings: with rootless daemons, user namespaces, or SELinux.
-func (a *about) remaps() bool {
+func (a *daemonInfo) remapsOwners() bool {
 	return a.hasSecurity("rootless") || a.hasSecurity("userns") || a.hasSecurity("selinux")
 }
 
 // hasSecurity reports whether the daemon uses a security option.
-func (a *about) hasSecurity(name string) bool {
+func (a *daemonInfo) hasSecurity(name string) bool {
 	return slices.ContainsFunc(a.security, func(option string) bool { return strings.HasPrefix(option, "name="+name) })
 }
 
@@ -117,7 +117,7 @@ func (s *session) deliver(ctx context.Context, on string) error {
 		if errors.Is(err, errNoSource) && s.work != nil && (strings.Contains(err.Error(), s.work.Base()) || strings.Contains(err.Error(), s.b.opt.Program)) {
 			// The daemon does not see this machine's files. The names are random, so if the daemon sees such
 			// files, they are these.
-			s.b.apart.Store(true)
+			s.b.remoteFiles.Store(true)
 			s.work.Close()
 			s.work = nil
 			return s.deliver(ctx, on)

@@ -51,7 +51,7 @@ func (b *Backend) Platform(ctx context.Context) (string, error) {
 }
 
 // probe runs a container without a workspace.
-func (b *Backend) probe(ctx context.Context, image *resolved) (found *facts, err error) {
+func (b *Backend) probe(ctx context.Context, image *resolvedImage) (found *facts, err error) {
 	asked := oneShotContainer{b: b, image: image, name: "probe", on: noNetwork,
 		run: func(ctx context.Context, r *runner) (err error) {
 			found, err = b.askAll(ctx, r, image)
@@ -65,7 +65,7 @@ func (b *Backend) probe(ctx context.Context, image *resolved) (found *facts, err
 	return found, err
 }
 
-func (b *Backend) askAll(ctx context.Context, r *runner, image *resolved) (*facts, error) {
+func (b *Backend) askAll(ctx context.Context, r *runner, image *resolvedImage) (*facts, error) {
 	env := append(append([]string{}, image.env...), "HOME=/tmp", "UV_CACHE_DIR=/tmp/fevalgraph-uv")
 	env = append(env, b.opt.Env...)
 	if _, set := getenv(env, "PATH"); !set {

@@ -271,7 +271,7 @@ func (f *fakeDaemon) backend() (*Backend, string) {
 		f.t.Fatal(err)
 	}
 	b := New(cache.NewMemory(), f.Daemon, Options{Origin: Origin{Image: "img"}, Program: program, Lifecycle: Lifecycle{Scratch: filepath.Join(dir, "scratch"), Registry: registry, Grace: 100 * time.Millisecond}})
-	b.checked = true
+	b.runnerChecked = true
 	b.facts = &facts{uid: 1000, gid: 1000, version: noPython}
 	return b, filepath.Join(dir, "sessions")
 }

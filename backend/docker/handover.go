@@ -21,7 +21,7 @@ func (d *Daemon) handOver(ctx context.Context, from, to string) error {
 	}
 	defer content.Close()
 	r, w := io.Pipe()
-	go func() { w.CloseWithError(prepared(w, content)) }()
+	go func() { w.CloseWithError(archivePrepared(w, content)) }()
 	defer r.Close()
 	if err := d.api.CopyToContainer(ctx, to, "/", r, container.CopyToContainerOptions{}); err != nil {
 		return fmt.Errorf("copying what was prepared: %w", d.explain(err))
@@ -29,9 +29,9 @@ func (d *Daemon) handOver(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// prepared writes an archive of PreparedPath in which all files belong to the preparer and
+// archivePrepared writes an archive of PreparedPath in which all files belong to the preparer and
 // are readable, but not writable.
-func prepared(to io.Writer, from io.Reader) error {
+func archivePrepared(to io.Writer, from io.Reader) error {
 	parent := strings.TrimPrefix(path.Dir(PreparedPath), "/")
 	out, in := tar.NewWriter(to), tar.NewReader(from)
 	// The owner of the directory could move its content away.

@@ -14,8 +14,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// resolved is an image on the daemon.
-type resolved struct {
+// resolvedImage is an image on the daemon.
+type resolvedImage struct {
 	id       string // "sha256:…", of its content; unlike a tag, it never changes its meaning
 	platform string // "linux/amd64"
 	user     string // from its configuration
@@ -24,7 +24,7 @@ type resolved struct {
 }
 
 // resolve finds o.Image, and pulls it as o.Pull specifies.
-func (d *Daemon) resolve(ctx context.Context, o Options) (*resolved, error) {
+func (d *Daemon) resolve(ctx context.Context, o Options) (*resolvedImage, error) {
 	if o.Image == "" {
 		return nil, errors.New("no image is named")
 	}
@@ -48,14 +48,14 @@ func (d *Daemon) resolve(ctx context.Context, o Options) (*resolved, error) {
 }
 
 // inspect returns an error that satisfies errdefs.IsNotFound if the daemon lacks the image.
-func (d *Daemon) inspect(ctx context.Context, o Options) (*resolved, error) {
+func (d *Daemon) inspect(ctx context.Context, o Options) (*resolvedImage, error) {
 	ctx, cancel := d.ask(ctx)
 	defer cancel()
 	found, err := d.api.ImageInspect(ctx, o.Image)
 	if err != nil {
 		return nil, fmt.Errorf("inspecting image %s: %w", o.Image, d.explain(err))
 	}
-	r := &resolved{id: found.ID, platform: found.Os + "/" + found.Architecture}
+	r := &resolvedImage{id: found.ID, platform: found.Os + "/" + found.Architecture}
 	if found.Variant != "" {
 		r.platform += "/" + found.Variant
 	}

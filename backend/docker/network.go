@@ -37,11 +37,11 @@ const mtuOption = "com.docker.network.driver.mtu"
 type bridges struct {
 	b *Backend
 
-	mu   sync.Mutex
-	idle []idleBridge // longest idle first
-	out  int          // bridges with a container
+	mu    sync.Mutex
+	idle  []idleBridge // longest idle first
+	inUse int          // bridges with a container
 
-	both sync.Mutex // held while a session acquires two
+	pairMu sync.Mutex // held while a session acquires two
 
 	removing sync.Mutex // held while idle bridges are removed, so that Close waits for them
 }
@@ -66,8 +66,8 @@ func (s *bridges) acquire(ctx context.Context) (name string, err error) {
 func (s *bridges) acquirePrivate(ctx context.Context, internal, and bool) (name, outside string, err error) {
 	held := 0
 	if and {
-		s.both.Lock() // otherwise two sessions with one network each could wait for each other
-		defer s.both.Unlock()
+		s.pairMu.Lock() // otherwise two sessions with one network each could wait for each other
+		defer s.pairMu.Unlock()
 		if outside, err = s.acquire(ctx); err != nil {
 			return "", "", err
 		}
@@ -86,7 +86,7 @@ func (s *bridges) removePrivate(ctx context.Context, name string) error {
 	err := s.remove(ctx, name)
 	if err == nil {
 		s.mu.Lock()
-		s.out--
+		s.inUse--
 		s.mu.Unlock()
 	}
 	return err
@@ -98,12 +98,12 @@ func (s *bridges) await(ctx context.Context, held int, find func(context.Context
 	tries := retry.Tries{Patience: retry.Patience{For: s.b.d.wait.addresses, Pause: addressesAgain}}
 	for {
 		s.mu.Lock()
-		awaited := s.out > held // before the attempt: a bridge that is given back during it serves the next attempt
+		awaited := s.inUse > held // before the attempt: a bridge that is given back during it serves the next attempt
 		s.mu.Unlock()
 		name, err = find(ctx)
 		if err == nil {
 			s.mu.Lock()
-			s.out++
+			s.inUse++
 			s.mu.Unlock()
 		}
 		if !errors.Is(err, errNoAddresses) {
@@ -148,7 +148,7 @@ func (s *bridges) give(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.idle = append(s.idle, idleBridge{name, time.Now()})
-	s.out--
+	s.inUse--
 	time.AfterFunc(s.b.d.wait.idle, s.trim)
 }
 

@@ -150,8 +150,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// accompanied reports whether sessions have a network with other containers.
-func (o Options) accompanied() bool { return len(o.Services)+len(o.Hosts) > 0 }
+// hasCompanions reports whether sessions have a network with other containers.
+func (o Options) hasCompanions() bool { return len(o.Services)+len(o.Hosts) > 0 }
 
 // network returns the network of a command.
 func (o Options) network(online bool) string {

@@ -76,7 +76,7 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 		},
 		run: func(ctx context.Context, r *runner) (err error) {
 			exit, err = r.run(ctx, cmd)
-			exit = b.limited(exit)
+			exit = b.reachedLimit(exit)
 			return err
 		},
 	}
@@ -146,7 +146,7 @@ func (d *Daemon) makeOwn(ctx context.Context, id, dir string, owner *facts) erro
 // oneShotContainer is a container without a session.
 type oneShotContainer struct {
 	b      *Backend
-	image  *resolved
+	image  *resolvedImage
 	name   string // for users
 	on     string // network
 	mounts []mount.Mount

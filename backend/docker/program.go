@@ -29,7 +29,7 @@ var machines = map[string]elf.Machine{
 // checkProgram returns an error unless the runner can run on the daemon's machine. The architecture of an
 // image does not matter: the kernel runs the runner.
 func (b *Backend) checkProgram(ctx context.Context) error {
-	about, err := b.d.about(ctx)
+	about, err := b.d.info(ctx)
 	if err != nil {
 		return err
 	}

@@ -40,11 +40,11 @@ type storedFacts struct {
 }
 
 // ask returns the facts that an earlier run stored, or queries a container.
-func (b *Backend) ask(ctx context.Context, image *resolved) (*facts, error) {
+func (b *Backend) ask(ctx context.Context, image *resolvedImage) (*facts, error) {
 	if b.opt.Facts == "" {
 		return b.probe(ctx, image)
 	}
-	about, err := b.d.about(ctx)
+	about, err := b.d.info(ctx)
 	if err != nil {
 		return nil, err
 	}

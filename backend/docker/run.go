@@ -120,7 +120,7 @@ func (r *runner) run(ctx context.Context, cmd backend.Command) (exit backend.Exi
 	if !errors.As(err, &broken) {
 		return exit, err
 	}
-	r.box.lost = true // until its end is known
+	r.box.stateUnknown = true // until its end is known
 	state, stateErr := r.state(ctx)
 	if stateErr == nil {
 		r.conn.Close()
@@ -129,15 +129,15 @@ func (r *runner) run(ctx context.Context, cmd backend.Command) (exit backend.Exi
 	ended := backend.Exit{Code: -1, Signal: syscall.SIGKILL.String(), TimedOut: timedOut, Seconds: time.Since(began).Seconds()}
 	switch cause := context.Cause(ctx); {
 	case timedOut && stateErr == nil:
-		r.box.lost = false
+		r.box.stateUnknown = false
 		return ended, nil
 	case cause != nil:
-		r.box.lost = stateErr != nil
+		r.box.stateUnknown = stateErr != nil
 		return backend.Exit{}, cause
 	case stateErr != nil:
 		return backend.Exit{}, stateErr
 	case state.OOMKilled && begun:
-		r.box.lost, ended.OOM = false, true
+		r.box.stateUnknown, ended.OOM = false, true
 		return ended, nil
 	case begun:
 		return backend.Exit{}, fmt.Errorf("something outside of the container ended it (status %d)%s", state.ExitCode, r.words)
@@ -167,7 +167,7 @@ func (r *runner) blame(ctx context.Context, err error) error {
 // state waits for the end of the container, and returns its final state.
 func (r *runner) state(ctx context.Context) (*container.State, error) {
 	d := r.box.d
-	if err := d.ended(ctx, r.box.id); err != nil {
+	if err := d.awaitEnd(ctx, r.box.id); err != nil {
 		return nil, err
 	}
 	look, cancel := d.call(ctx)
@@ -182,8 +182,8 @@ func (r *runner) state(ctx context.Context) (*container.State, error) {
 	return found.State, nil
 }
 
-// ended waits until a container does not run.
-func (d *Daemon) ended(ctx context.Context, id string) error {
+// awaitEnd waits until a container does not run.
+func (d *Daemon) awaitEnd(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.wait.end)
 	defer cancel()
 	status, failed := d.api.ContainerWait(ctx, id, container.WaitConditionNotRunning)
@@ -211,7 +211,7 @@ func (b *box) end(ctx context.Context) error {
 	if err := b.d.halt(ctx, b.id); err != nil {
 		return err
 	}
-	if err := b.d.ended(ctx, b.id); err != nil {
+	if err := b.d.awaitEnd(ctx, b.id); err != nil {
 		return err
 	}
 	b.runner = nil

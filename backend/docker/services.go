@@ -22,10 +22,10 @@ import (
 
 // company holds the services of a session and the proxy, with their network.
 type company struct {
-	network string   // its name; "" before it exists
-	outside string   // additional bridge of the proxy; "" without a proxy
-	ids     []string // of containers that may exist
-	up      bool
+	network     string   // its name; "" before it exists
+	proxyBridge string   // additional bridge of the proxy; "" without a proxy
+	ids         []string // of containers that might exist
+	running     bool
 }
 
 // nowhere lists the upstream servers of the daemon's name server, for names other than the network's
@@ -47,16 +47,16 @@ func (b *Backend) describeService(ctx context.Context, s lang.Service) (string, 
 // error: no command ran before.
 func (s *session) accompany(ctx context.Context) (network string, err error) {
 	c := &s.company
-	if c.up {
+	if c.running {
 		return c.network, nil
 	}
 	if err := s.dismiss(ctx); err != nil { // from an earlier attempt
 		return "", err
 	}
-	if c.network, c.outside, err = s.b.bridges.acquirePrivate(ctx, s.b.opt.Network == noNetwork, len(s.b.opt.Hosts) > 0); err != nil {
+	if c.network, c.proxyBridge, err = s.b.bridges.acquirePrivate(ctx, s.b.opt.Network == noNetwork, len(s.b.opt.Hosts) > 0); err != nil {
 		return "", err
 	}
-	if c.outside != "" {
+	if c.proxyBridge != "" {
 		if err := s.startProxy(ctx); err != nil {
 			return "", fmt.Errorf("the proxy to the list of hosts: %w", err)
 		}
@@ -66,7 +66,7 @@ func (s *session) accompany(ctx context.Context) (network string, err error) {
 			return "", fmt.Errorf("service %s: %w", service.Name, err)
 		}
 	}
-	c.up = true
+	c.running = true
 	return c.network, nil
 }
 
@@ -142,7 +142,7 @@ func (s *session) startProxy(ctx context.Context) error {
 		}
 		call, cancel := s.b.d.call(ctx)
 		defer cancel()
-		if err := s.b.d.api.NetworkConnect(call, s.company.outside, name, nil); err != nil {
+		if err := s.b.d.api.NetworkConnect(call, s.company.proxyBridge, name, nil); err != nil {
 			return fmt.Errorf("putting it on a network: %w", s.b.d.explain(err))
 		}
 		return nil
@@ -153,8 +153,8 @@ func (s *session) startProxy(ctx context.Context) error {
 	return s.b.d.awaitService(ctx, name, time.Minute, func(*container.State) bool { return strings.Contains(s.b.d.lastWords(ctx, name), "ready") })
 }
 
-// proxied returns the variables that make programs use the proxy.
-func (o Options) proxied() (env []string) {
+// proxyVariables returns the variables that make programs use the proxy.
+func (o Options) proxyVariables() (env []string) {
 	if len(o.Hosts) == 0 {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (s *session) serviceConfig(service lang.Service, image string) (*container.
 	host.SecurityOpt = []string{"no-new-privileges"}
 	host.NetworkMode = container.NetworkMode(s.company.network)
 	host.LogConfig = serviceLog
-	env := s.b.opt.proxied()
+	env := s.b.opt.proxyVariables()
 	for _, v := range service.Env {
 		env = append(env, v.Name+"="+v.Value)
 	}
@@ -240,7 +240,7 @@ func (d *Daemon) lastWords(ctx context.Context, name string) string {
 // again after a failure.
 func (s *session) dismiss(ctx context.Context) error {
 	c := &s.company
-	c.up = false
+	c.running = false
 	for _, id := range slices.Clone(c.ids) {
 		err := s.b.d.remove(ctx, namePrefix+id)
 		if err == nil {
@@ -251,9 +251,9 @@ func (s *session) dismiss(ctx context.Context) error {
 		}
 		c.ids = c.ids[1:]
 	}
-	if c.outside != "" {
-		s.b.bridges.give(c.outside)
-		c.outside = ""
+	if c.proxyBridge != "" {
+		s.b.bridges.give(c.proxyBridge)
+		c.proxyBridge = ""
 	}
 	if c.network == "" {
 		return nil

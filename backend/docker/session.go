@@ -33,8 +33,8 @@ type session struct {
 	name     string // for users
 	keep     bool
 	hostOOM  bool // the host ran out of memory for a command
-	image    *resolved
-	snapshot *resolved       // base snapshot; nil means none
+	image    *resolvedImage
+	snapshot *resolvedImage  // base snapshot; nil means none
 	readOnly []string        // of the Spec
 	places   []backend.Place // of the Spec
 	facts    *facts
@@ -53,7 +53,7 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 	if err != nil {
 		return nil, fmt.Errorf("opening session: %w", err)
 	}
-	var snapshot *resolved
+	var snapshot *resolvedImage
 	if spec.Snapshot != "" {
 		if snapshot, err = b.d.inspect(ctx, Options{Origin: Origin{Image: spec.Snapshot}}); err != nil {
 			return nil, fmt.Errorf("opening session: %w", err)
@@ -75,7 +75,7 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 
 // makeWorkspace creates the mounted directory, unless files are copied.
 func (s *session) makeWorkspace(ctx context.Context, alone bool) error {
-	byCopy, err := s.b.copies(ctx)
+	byCopy, err := s.b.copiesFiles(ctx)
 	if err != nil || byCopy {
 		return err
 	}
@@ -132,7 +132,7 @@ func (s *session) blueprint(mounts []mount.Mount) blueprint {
 	return p
 }
 
-func (b *Backend) blueprint(image *resolved, id, name string, mounts []mount.Mount) blueprint {
+func (b *Backend) blueprint(image *resolvedImage, id, name string, mounts []mount.Mount) blueprint {
 	labels := map[string]string{LabelProject: b.opt.Project, LabelRun: b.opt.Run, LabelSession: id, LabelNode: name, LabelWorkdir: b.opt.Workdir, LabelUser: b.user(b.image)}
 	first := backend.Container{
 		User: b.user(b.image), Work: b.opt.Workdir, Home: homePath, Temp: tempPath, Blobs: blobsPath, Capabilities: b.opt.Capabilities, Grace: b.opt.Grace,
@@ -181,8 +181,8 @@ func (s *session) Place(ctx context.Context, inputs ...backend.Input) error {
 	return nil
 }
 
-// reach returns the runner of a container into which files are copied.
-func (s *session) reach(ctx context.Context) (*runner, error) {
+// copyingRunner returns the runner of a container into which files are copied.
+func (s *session) copyingRunner(ctx context.Context) (*runner, error) {
 	if s.box.runner == nil {
 		if err := s.deliver(ctx, cmp.Or(s.box.network, noNetwork)); err != nil {
 			return nil, err
@@ -203,7 +203,7 @@ func (s *session) Collect(ctx context.Context, path string) (io.ReadCloser, erro
 	if s.work != nil {
 		return s.work.Collect(ctx, path)
 	}
-	r, err := s.reach(ctx)
+	r, err := s.copyingRunner(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("collecting %q: %w", path, err)
 	}
@@ -219,7 +219,7 @@ func (s *session) List(ctx context.Context, dir string, most int) ([]string, err
 	if s.work != nil {
 		return s.work.List(ctx, dir, most)
 	}
-	r, err := s.reach(ctx)
+	r, err := s.copyingRunner(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("listing %q: %w", dir, err)
 	}
@@ -265,10 +265,10 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 	if c.At == "." {
 		c.At = cmp.Or(s.image.workdir, "/")
 	}
-	err := s.box.usable()
-	if err == nil && !c.Offline && s.b.opt.accompanied() {
+	err := s.box.checkUsable()
+	if err == nil && !c.Offline && s.b.opt.hasCompanions() {
 		on, err = s.accompany(ctx)
-		c.Env = append(c.Env[:len(c.Env):len(c.Env)], s.b.opt.proxied()...)
+		c.Env = append(c.Env[:len(c.Env):len(c.Env)], s.b.opt.proxyVariables()...)
 	}
 	c.Env, c.Offline = s.environment(c.Env), on == noNetwork
 	if err == nil {
@@ -293,11 +293,11 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
 	}
 	s.hostOOM = s.hostOOM || exit.OOM && s.b.opt.Memory == 0 // without a limit, a container exhausts its host's memory
-	return s.b.limited(exit), nil
+	return s.b.reachedLimit(exit), nil
 }
 
-// limited returns the limit that an exit reached.
-func (b *Backend) limited(exit backend.Exit) backend.Exit {
+// reachedLimit returns the limit that an exit reached.
+func (b *Backend) reachedLimit(exit backend.Exit) backend.Exit {
 	if exit.OOM = exit.OOM && b.opt.Memory != 0; exit.OOM {
 		exit.OOMLimit = b.opt.Memory
 	}
@@ -319,7 +319,7 @@ func (s *session) environment(env []string) []string {
 
 // environment combines the environment of the image, of the command, and the variables of every session.
 // The last value of a variable is effective.
-func environment(image *resolved, env []string) []string {
+func environment(image *resolvedImage, env []string) []string {
 	all := append(append([]string{}, image.env...), env...)
 	for _, place := range []struct{ name, path string }{{"HOME", homePath}, {"TMPDIR", tempPath}} {
 		if _, set := getenv(env, place.name); !set {

@@ -107,9 +107,9 @@ func Difference(what string, before, now Fact) string {
 		case was.Label == is.Label:
 			return fmt.Sprintf("%s was %q and is %q", is.Label, was.Value, is.Value)
 		case is.Label == "":
-			return fmt.Sprintf("%s was %q and is not there", was.Label, was.Value)
+			return fmt.Sprintf("%s was %q and is missing", was.Label, was.Value)
 		default:
-			return fmt.Sprintf("%s was not there and is %q", is.Label, is.Value)
+			return fmt.Sprintf("%s was missing and is %q", is.Label, is.Value)
 		}
 	}
 	words := func(f Fact) string { return strings.TrimSpace(f.Path + " " + f.Text) }

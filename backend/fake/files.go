@@ -123,7 +123,7 @@ func (f *Files) regular(name string) (entry, error) {
 	}
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if f.entries[dir].link != "" {
-			return entry{}, fmt.Errorf("%w: it lies behind a symlink", backend.ErrNotRegular)
+			return entry{}, fmt.Errorf("%w: its path contains a symlink", backend.ErrNotRegular)
 		}
 	}
 	e, there := f.entries[name]

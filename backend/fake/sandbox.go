@@ -89,7 +89,7 @@ func (s *Sandbox) Run(ctx context.Context, programs ...backend.Program) ([]backe
 			continue
 		}
 		if p.StdinFrom < 0 || p.StdinFrom > len(programs) || running[p.StdinFrom-1].piped != nil {
-			return nil, fmt.Errorf("running in the sandbox: program %d reads from program %d, which is not there or is read already", i, p.StdinFrom-1)
+			return nil, fmt.Errorf("running in the sandbox: program %d reads from program %d, which does not exist or is already read", i, p.StdinFrom-1)
 		}
 		r, w := io.Pipe()
 		running[i].Input, running[i].source = r, r

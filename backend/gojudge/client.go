@@ -168,7 +168,7 @@ func (c *client) upload(ctx context.Context, content io.Reader) (string, error) 
 		defer close(done)
 		part, err := form.CreateFormFile("file", "file")
 		if err == nil {
-			_, err = io.Copy(part, &watched{r: content, err: &broken})
+			_, err = io.Copy(part, &erringReader{r: content, err: &broken})
 		}
 		if err == nil {
 			err = form.Close()
@@ -190,13 +190,13 @@ func (c *client) upload(ctx context.Context, content io.Reader) (string, error) 
 	return id, nil
 }
 
-// watched stores the error of reading.
-type watched struct {
+// erringReader stores the error of reading.
+type erringReader struct {
 	r   io.Reader
 	err *error
 }
 
-func (w *watched) Read(p []byte) (int, error) {
+func (w *erringReader) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
 	if err != nil && err != io.EOF {
 		*w.err = err

@@ -31,13 +31,13 @@ func (u uploads) file(name string) wireFile { return wireFile{FileID: name} }
 // mirror is a directory that a server of this run reads from.
 type mirror struct {
 	dir string
-	// foreign changes the owner of files to a user that exists in no sandbox, so that programs can only read
+	// disown changes the owner of files to a user that exists in no sandbox, so that programs can only read
 	// the files that they get as standard input.
-	foreign bool
+	disown bool
 }
 
-// unmapped owns the files of a mirror. In a sandbox only root is mapped.
-const unmapped = 65534
+// unmappedUser owns the files of a mirror. In a sandbox only root is mapped.
+const unmappedUser = 65534
 
 func (m mirror) put(ctx context.Context, content io.Reader) (string, error) {
 	path := filepath.Join(m.dir, rand.Text())
@@ -61,10 +61,10 @@ func (m mirror) put(ctx context.Context, content io.Reader) (string, error) {
 
 // seal makes a file read-only for programs.
 func (m mirror) seal(path string) error {
-	if err := os.Chmod(path, 0o444); err != nil || !m.foreign {
+	if err := os.Chmod(path, 0o444); err != nil || !m.disown {
 		return err
 	}
-	return os.Chown(path, unmapped, unmapped)
+	return os.Chown(path, unmappedUser, unmappedUser)
 }
 
 // moveIn moves a file of the same file system into the mirror.

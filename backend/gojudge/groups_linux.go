@@ -20,8 +20,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/seccomp"
 )
 
-// supported reports whether a server can be started here.
-func supported() error { return nil }
+// checkSupported reports whether a server can be started here.
+func checkSupported() error { return nil }
 
 // tie makes the process end with this thread, so that a killed run leaves none, and gives it a session
 // without the terminal, so that only the run ends it, not an interrupt.

@@ -10,7 +10,7 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-func supported() error {
+func checkSupported() error {
 	return &backend.ToolError{Tool: "go-judge", Err: errors.New("it has exact limits on Linux only"),
 		Hint: "set endpoint to a server on another machine"}
 }

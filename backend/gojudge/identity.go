@@ -36,9 +36,9 @@ func (s *Sandbox) Identity(ctx context.Context) (backend.Identity, error) {
 	return identity, err
 }
 
-// crowded is how long to wait for resources that other work of the machine uses: without an answer, no
+// resourcePatience is how long to wait for resources that other work of the machine uses: without an answer, no
 // cell can be judged.
-var crowded = retry.Patience{For: 20 * time.Second, Pause: 100 * time.Millisecond, Longest: 2 * time.Second}
+var resourcePatience = retry.Patience{For: 20 * time.Second, Pause: 100 * time.Millisecond, Longest: 2 * time.Second}
 
 func (s *Sandbox) ask(ctx context.Context) (backend.Identity, error) {
 	c, err := s.server.use(ctx)
@@ -57,7 +57,7 @@ func (s *Sandbox) ask(ctx context.Context) (backend.Identity, error) {
 			continue
 		}
 		var said string
-		err := crowded.Do(ctx, exhaustion.Is, func() (err error) {
+		err := resourcePatience.Do(ctx, exhaustion.Is, func() (err error) {
 			said, err = s.version(ctx, command)
 			return err
 		})

@@ -88,7 +88,7 @@ type process struct {
 	opt    *Process
 	id     string
 	base   string // its directory
-	said   *capped.Buffer
+	output *capped.Buffer
 	cmd    *exec.Cmd
 	ended  chan struct{} // closed when it has ended
 	err    error         // of its end
@@ -128,7 +128,7 @@ func (o *Process) start(ctx context.Context, store cache.Store) (*connection, er
 	if err != nil {
 		return nil, err
 	}
-	if err := supported(); err != nil {
+	if err := checkSupported(); err != nil {
 		return nil, err
 	}
 	for range ports {
@@ -142,7 +142,7 @@ func (o *Process) start(ctx context.Context, store cache.Store) (*connection, er
 
 func (o *Process) startOnce(ctx context.Context, binary string, store cache.Store) (*connection, error) {
 	p := &process{opt: o, id: "fevalgraph-" + strings.ToLower(rand.Text()[:16]), ended: make(chan struct{}),
-		said: &capped.Buffer{Head: 16 << 10, Tail: 48 << 10}}
+		output: &capped.Buffer{Head: 16 << 10, Tail: 48 << 10}}
 	scratch, err := workspace.Scratch(o.Scratch)
 	if err != nil {
 		return nil, err
@@ -211,8 +211,8 @@ func (p *process) launch(ctx context.Context, binary string, store cache.Store) 
 	}
 	go p.listen(read)
 	c := &connection{client: newClient("http://"+address, token), name: p.opt.Binary, store: store, dir: files, process: p}
-	m := mirror{dir: src, foreign: os.Geteuid() == 0}
-	c.destination, c.sealed, c.uploader = m, m.foreign, newUploader(m, store, mirrorRoom)
+	m := mirror{dir: src, disown: os.Geteuid() == 0}
+	c.destination, c.sealed, c.uploader = m, m.disown, newUploader(m, store, mirrorRoom)
 	if c.about, err = p.await(ctx, c); err != nil {
 		c.client.close()
 		return nil, err
@@ -251,7 +251,7 @@ func (p *process) listen(from io.ReadCloser) {
 	for {
 		line, err := lines.ReadSlice('\n')
 		if !bytes.Contains(line, []byte(`"status":200`)) {
-			p.said.Write(line)
+			p.output.Write(line)
 		}
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return
@@ -301,7 +301,7 @@ func (p *process) startFailure() error {
 func (p *process) words() string {
 	time.Sleep(10 * time.Millisecond) // its last output may still be in transit
 	var words []string
-	for line := range strings.Lines(string(p.said.Bytes())) {
+	for line := range strings.Lines(string(p.output.Bytes())) {
 		var entry struct{ Level, Msg, Error string }
 		line = strings.TrimSpace(line)
 		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg != "" {

@@ -30,7 +30,7 @@ func (s *Sandbox) memory() (string, error) {
 		about = append(about, fileState(list))
 	}
 	for _, command := range s.opt.Versions {
-		if !plain().MatchString(command) {
+		if !plainCommand().MatchString(command) {
 			return "", nil // it can depend on anything
 		}
 		tool, _, _ := strings.Cut(command, " ")
@@ -51,8 +51,8 @@ func (s *Sandbox) memory() (string, error) {
 	return filepath.Join(s.opt.Facts, hex.EncodeToString(sum[:])+".json"), nil
 }
 
-// plain matches commands that run one program and contain no shell syntax.
-var plain = lazyregexp.New(`^[A-Za-z0-9_/.+-]+( [A-Za-z0-9_/.+=:,-]+)*$`)
+// plainCommand matches commands that run one program and contain no shell syntax.
+var plainCommand = lazyregexp.New(`^[A-Za-z0-9_/.+-]+( [A-Za-z0-9_/.+=:,-]+)*$`)
 
 // fileState describes the state of a file: it differs after any change of the content.
 func fileState(path string) string {

@@ -28,16 +28,16 @@ const textRoom = 64 << 10
 
 // loans are the files that one request uses.
 type loans struct {
-	c     *connection
-	held  []*lease
-	alone []string // files for this request only
+	c        *connection
+	leases   []*lease
+	ownFiles []string // files for this request only
 }
 
 func (l *loans) release() {
-	for _, h := range l.held {
+	for _, h := range l.leases {
 		l.c.uploader.release(h)
 	}
-	for _, name := range l.alone {
+	for _, name := range l.ownFiles {
 		l.c.destination.drop(name)
 	}
 }
@@ -48,7 +48,7 @@ func (l *loans) blob(ctx context.Context, d cache.Digest) (wireFile, error) {
 	if err != nil {
 		return wireFile{}, err
 	}
-	l.held = append(l.held, h)
+	l.leases = append(l.leases, h)
 	return l.c.destination.file(h.name), nil
 }
 
@@ -67,7 +67,7 @@ func (l *loans) uploadOnce(ctx context.Context, content io.Reader) (wireFile, er
 	if err != nil {
 		return wireFile{}, err
 	}
-	l.alone = append(l.alone, name)
+	l.ownFiles = append(l.ownFiles, name)
 	return l.c.destination.file(name), nil
 }
 
@@ -174,7 +174,7 @@ func check(programs []backend.Program) error {
 		}
 		from := programs[i].StdinFrom
 		if from < 0 || from > len(programs) || from != 0 && read[from] {
-			return fmt.Errorf("program %d reads from program %d, which is not there or is read already", i, from-1)
+			return fmt.Errorf("program %d reads from program %d, which does not exist or is already read", i, from-1)
 		}
 		read[from] = true
 	}
@@ -208,10 +208,10 @@ func checkProgram(p *backend.Program) error {
 	for _, f := range p.Files {
 		name := path.Clean(f.Path)
 		switch {
-		case !inside(name):
+		case !isInside(name):
 			return fmt.Errorf("file %q: not a path inside the directory", f.Path)
 		case names[name]:
-			return fmt.Errorf("file %q is there twice", f.Path)
+			return fmt.Errorf("file %q is duplicated", f.Path)
 		}
 		names[name] = true
 	}
@@ -219,17 +219,17 @@ func checkProgram(p *backend.Program) error {
 		return fmt.Errorf("starting %q: it is not one of the program's files", p.Argv[0])
 	}
 	for _, name := range p.Keep {
-		if clean := path.Clean(name); !inside(clean) || clean == stdoutName || clean == stderrName || strings.HasSuffix(name, optional) {
+		if clean := path.Clean(name); !isInside(clean) || clean == stdoutName || clean == stderrName || strings.HasSuffix(name, optional) {
 			return fmt.Errorf("keeping %q: not a path that can be kept", name)
 		}
 	}
 	if p.Limits.CPU <= 0 || p.Limits.Clock <= 0 || p.Limits.Memory <= 0 || p.Limits.Processes <= 0 {
-		return errors.New("it has no limit of processor time, time, memory or processes")
+		return errors.New("a limit of processor time, time, memory or processes is missing")
 	}
 	return nil
 }
 
-// inside reports whether a clean path is inside the directory.
-func inside(name string) bool {
+// isInside reports whether a clean path is inside the directory.
+func isInside(name string) bool {
 	return name != "." && name != ".." && !path.IsAbs(name) && !strings.HasPrefix(name, "../") && !strings.ContainsRune(name, 0)
 }

@@ -91,7 +91,7 @@ func (s *Sandbox) run(ctx context.Context, into cache.Store, programs []backend.
 		case errors.Is(err, errBusy) && busy.Wait(ctx, err) == nil:
 			continue
 		case l != nil && missing < lostTries:
-			// It reports one missing file, but may have lost all.
+			// It reports one missing file, but might have lost all.
 			missing++
 			c.uploader.clear()
 			c.uploader.forget(l.id)
@@ -107,7 +107,7 @@ func (s *Sandbox) run(ctx context.Context, into cache.Store, programs []backend.
 
 // run sends one request and collects its outputs.
 func (c *connection) run(ctx context.Context, into cache.Store, programs []backend.Program) ([]backend.Ending, error) {
-	if err := c.full(); err != nil {
+	if err := c.checkRoom(); err != nil {
 		return nil, err
 	}
 	l := &loans{c: c}
@@ -122,10 +122,10 @@ func (c *connection) run(ctx context.Context, into cache.Store, programs []backe
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, longest+resultPatience, errNoAnswer)
 	defer cancel()
-	look, full := c.contention(), exhaustion.Watch(c.full)
+	look, full := c.contention(), exhaustion.Watch(c.checkRoom)
 	results, err := c.client.run(limited, request)
 	// If the disk is full, go-judge truncates output without an error.
-	filled := cmp.Or(full(), c.full())
+	filled := cmp.Or(full(), c.checkRoom())
 	if err != nil {
 		return nil, err
 	}
@@ -150,8 +150,8 @@ func (c *connection) run(ctx context.Context, into cache.Store, programs []backe
 	return ends, nil
 }
 
-// full returns an error if the disk is known to be too full for the outputs of programs.
-func (c *connection) full() error {
+// checkRoom returns an error if the disk is known to be too full for the outputs of programs.
+func (c *connection) checkRoom() error {
 	if c.process == nil {
 		return nil
 	}
@@ -190,7 +190,7 @@ func (c *connection) fetch(ctx context.Context, into cache.Store, r *wireResult,
 			return cache.Digest{}, err
 		}
 		defer content.Close()
-		return keep(ctx, into, &trusted{c: c.client, ctx: ctx, r: content}, limit)
+		return keep(ctx, into, &answerReader{c: c.client, ctx: ctx, r: content}, limit)
 	}
 	from := filepath.Join(c.dir, filepath.Base(id))
 	f, err := os.OpenFile(from, os.O_RDWR, 0)
@@ -262,14 +262,14 @@ func keep(ctx context.Context, store cache.Store, r io.Reader, limit int64) (cac
 	return store.Put(ctx, &head)
 }
 
-// trusted wraps errors of reading an answer as errors of the server.
-type trusted struct {
+// answerReader wraps errors of reading an answer as errors of the server.
+type answerReader struct {
 	c   *client
 	ctx context.Context
 	r   io.Reader
 }
 
-func (t *trusted) Read(p []byte) (int, error) {
+func (t *answerReader) Read(p []byte) (int, error) {
 	n, err := t.r.Read(p)
 	if err != nil && err != io.EOF {
 		err = t.c.trouble(t.ctx, err)

@@ -38,13 +38,13 @@ type uploader struct {
 
 // lease is a blob at the destination, or in transfer to it.
 type lease struct {
-	digest cache.Digest
-	name   string
-	users  int
-	ready  chan struct{} // closed when name or err is set
-	err    error
-	at     *list.Element // position in idle
-	gone   bool          // forgotten: to be dropped when the last user ends
+	digest    cache.Digest
+	name      string
+	users     int
+	ready     chan struct{} // closed when name or err is set
+	err       error
+	element   *list.Element // position in idle
+	forgotten bool          // forgotten: to be dropped when the last user ends
 }
 
 func newUploader(s destination, store cache.Store, room int64) *uploader {
@@ -56,7 +56,7 @@ func (d *uploader) acquire(ctx context.Context, digest cache.Digest) (*lease, er
 	for {
 		h, mine := d.reserve(digest)
 		if mine {
-			h.name, h.err = d.bring(ctx, digest)
+			h.name, h.err = d.upload(ctx, digest)
 			if h.err != nil {
 				d.mu.Lock()
 				d.remove(h)
@@ -94,14 +94,14 @@ func (d *uploader) reserve(digest cache.Digest) (h *lease, mine bool) {
 		mine = true
 	}
 	h.users++
-	if h.at != nil {
-		d.idle.Remove(h.at)
-		h.at = nil
+	if h.element != nil {
+		d.idle.Remove(h.element)
+		h.element = nil
 	}
 	return h, mine
 }
 
-func (d *uploader) bring(ctx context.Context, digest cache.Digest) (string, error) {
+func (d *uploader) upload(ctx context.Context, digest cache.Digest) (string, error) {
 	content, err := d.store.Open(ctx, digest)
 	if err != nil {
 		return "", err
@@ -120,12 +120,12 @@ func (d *uploader) release(h *lease) {
 	h.users--
 	switch {
 	case h.users > 0:
-	case h.gone:
+	case h.forgotten:
 		if h.err == nil && h.name != "" {
 			defer d.destination.drop(h.name)
 		}
 	default:
-		h.at = d.idle.PushBack(h)
+		h.element = d.idle.PushBack(h)
 	}
 	excess := d.shrink()
 	d.mu.Unlock()
@@ -154,7 +154,7 @@ func (d *uploader) adopt(digest cache.Digest, name string) bool {
 	close(h.ready)
 	d.held[digest] = h
 	d.size += digest.Size
-	h.at = d.idle.PushBack(h)
+	h.element = d.idle.PushBack(h)
 	return true
 }
 
@@ -182,10 +182,10 @@ func (d *uploader) remove(h *lease) {
 	}
 	delete(d.held, h.digest)
 	d.size -= h.digest.Size
-	h.gone = true
-	if h.at != nil {
-		d.idle.Remove(h.at)
-		h.at = nil
+	h.forgotten = true
+	if h.element != nil {
+		d.idle.Remove(h.element)
+		h.element = nil
 	}
 }
 

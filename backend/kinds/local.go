@@ -17,7 +17,7 @@ import (
 // localKind returns the kind "local".
 func localKind() kind.Kind {
 	return kind.Kind{
-		Name: local.Kind, New: openLocal, Asks: askLocal, Tools: local.Tools, Doctor: checkLocal, Unidentified: unidentified,
+		Name: local.Kind, New: openLocal, Asks: askLocal, Tools: local.Tools, Doctor: checkLocal, Unidentified: unidentifiedShims,
 		Reap: func(func(string) (string, bool)) func(context.Context, backend.Entry) error { return local.Reap },
 	}
 }
@@ -57,8 +57,8 @@ func searchPath(s *kind.Site, b *lang.Backend) string {
 	return path
 }
 
-// unidentified lists the shims that commands of local backends start and whose program is unknown.
-func unidentified(s *kind.Site, cfg *lang.Config) []string {
+// unidentifiedShims lists the shims that commands of local backends start and whose program is unknown.
+func unidentifiedShims(s *kind.Site, cfg *lang.Config) []string {
 	var lines []string
 	for _, p := range cfg.Problems {
 		if p.Command != nil {
@@ -132,11 +132,11 @@ func checkLocal(ctx context.Context, s *kind.Site, cfg *lang.Config, _ bool) []k
 	if err := local.PrivateNetwork(); err != nil {
 		found[1].Detail = fmt.Sprintf("tests with the same fixed ports run one after another: %v", err)
 	}
-	return append(found, isolated(s))
+	return append(found, isolationLevel(s))
 }
 
-// isolated reports the level of isolation of sessions, and the reason why it is not higher.
-func isolated(s *kind.Site) kind.Finding {
+// isolationLevel reports the level of isolation of sessions, and the reason why it is not higher.
+func isolationLevel(s *kind.Site) kind.Finding {
 	o := local.Options{Lifecycle: local.Lifecycle{Scratch: s.Scratch}}
 	if err := isolate(s, &o, nil, nil); err != nil {
 		return kind.Finding{Subject: "isolation", State: "missing", Detail: err.Error()}

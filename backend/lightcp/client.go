@@ -165,7 +165,7 @@ func (c *Client) submit(ctx context.Context, s Submission) (int64, error) {
 		return 0, err
 	}
 	if status != http.StatusOK {
-		return 0, c.trouble(fmt.Errorf("it does not take the submission: %d %s", status, beginning(answer)))
+		return 0, c.trouble(fmt.Errorf("it rejected the submission: %d %s", status, beginning(answer)))
 	}
 	var got struct {
 		SID *int64 `json:"sid"`

@@ -182,7 +182,7 @@ func TestJudgeBroken(t *testing.T) {
 	})
 	for _, answer := range []struct{ result, want string }{
 		{`nonsense`, `answered "nonsense", which is not a result`},
-		{`{"status":"flying"}`, `the status "flying" is not known`},
+		{`{"status":"flying"}`, `unknown status "flying"`},
 		{`{"status":"error"}`, `an error without a reason`},
 		{`{"status":"done","cases":7}`, `not a JSON object of a result`},
 	} {
@@ -194,7 +194,7 @@ func TestJudgeBroken(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"/problems":  "listing its problems, it answered 500: out of order",
-		"/submit":    "it does not take the submission: 500 out of order",
+		"/submit":    "it rejected the submission: 500 out of order",
 		"/result/1":  "for submission 1 it answered 500: out of order",
 		"/problems ": "which is not a list",
 		"/submit ":   "not with its number",

@@ -68,7 +68,7 @@ func decodeResult(text []byte) (*Result, error) {
 			return nil, fmt.Errorf("the result is an error without a reason")
 		}
 	default:
-		return nil, fmt.Errorf("the status %q is not known", r.Status)
+		return nil, fmt.Errorf("unknown status %q", r.Status)
 	}
 	return &r.Result, nil
 }

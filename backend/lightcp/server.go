@@ -59,11 +59,11 @@ func rejection(text string) (why string, rejected bool) {
 	if !found {
 		return "", false
 	}
-	return why, !slices.Contains(stopped, strings.TrimSpace(why))
+	return why, !slices.Contains(stopReasons, strings.TrimSpace(why))
 }
 
-// stopped are go-judge's words for how a program ended.
-var stopped = []string{
+// stopReasons are go-judge's words for how a program ended.
+var stopReasons = []string{
 	"", "Time Limit Exceeded", "Memory Limit Exceeded", "Output Limit Exceeded", "File Error",
 	"Nonzero Exit Status", "Signalled", "Dangerous Syscall", "Judgement Failed", "Invalid Interaction", "Internal Error",
 }

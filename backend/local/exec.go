@@ -131,7 +131,7 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, out
 	if err := s.b.inside.begin(s, c.Offline); err != nil {
 		return backend.Exit{}, fmt.Errorf("running %s: %w", c.Argv[0], err)
 	}
-	forksBefore, began := forks.before(), time.Now()
+	forksBefore, began := forks.recent(), time.Now()
 	p, err := s.launch(cmd, c)
 	if err != nil {
 		return backend.Exit{}, err
@@ -140,7 +140,7 @@ func (s *session) run(ctx context.Context, cmd *exec.Cmd, c backend.Command, out
 		s.dirty, s.since = true, since{pid: p.cmd.Process.Pid, forks: forksBefore}
 	}
 	release := limit(ctx, p, c.Timeout, s.b.opt.Grace)
-	s.b.inside.started(p)
+	s.b.inside.reapOrphans(p)
 	watchErr := watch(p, outputs)
 	timedOut, stopped := release()
 	exit := backend.Exit{TimedOut: timedOut, Stopped: stopped, Seconds: time.Since(began).Seconds()}

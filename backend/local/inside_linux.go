@@ -103,7 +103,7 @@ func protect() error {
 
 const lastSignal = 64
 
-// beginThreads makes the runtime create all threads that this process may need. After commands have
+// beginThreads makes the runtime create all threads that this process can need. After commands have
 // reached the container's limit on processes, creating a thread would fail and end this process.
 func beginThreads() {
 	const threads = 12
@@ -170,8 +170,8 @@ func (in *inside) start(cmd *exec.Cmd) (p *process, err error) {
 			}
 		}
 		// When memory runs out, commands end before this process does.
-		defer preferred("0")
-		preferred("500")
+		defer setOOMScore("0")
+		setOOMScore("500")
 		return isolation.WhenNotBusy(func() error {
 			once := started
 			err := once.Start()
@@ -185,12 +185,12 @@ func (in *inside) start(cmd *exec.Cmd) (p *process, err error) {
 	return &process{cmd: &started, ended: os.NewFile(uintptr(pidfd), "pidfd")}, nil
 }
 
-// preferred sets how likely the kernel is to kill this process, and processes that it starts, when memory
+// setOOMScore sets how likely the kernel is to kill this process, and processes that it starts, when memory
 // runs out.
-func preferred(score string) { _ = os.WriteFile("/proc/self/oom_score_adj", []byte(score), 0) }
+func setOOMScore(score string) { _ = os.WriteFile("/proc/self/oom_score_adj", []byte(score), 0) }
 
-// started reaps orphans while the command runs, since zombies count against the limit on processes.
-func (in *inside) started(p *process) {
+// reapOrphans reaps orphans while the command runs, since zombies count against the limit on processes.
+func (in *inside) reapOrphans(p *process) {
 	if in == nil {
 		return
 	}

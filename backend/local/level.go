@@ -13,8 +13,8 @@ import (
 // Isolation returns the isolation level of commands, and why it is not higher.
 func (b *Backend) Isolation() (level isolation.Level, reason error) { return b.level() }
 
-// isolated returns the level without the reason.
-func (b *Backend) isolated() isolation.Level {
+// isolationLevel returns the level without the reason.
+func (b *Backend) isolationLevel() isolation.Level {
 	level, _ := b.Isolation()
 	return level
 }
@@ -99,15 +99,15 @@ func (b *Backend) Open(ctx context.Context, spec backend.Spec) (backend.Session,
 		return nil, fmt.Errorf("opening session: %w", err)
 	}
 	if len(spec.Places) > 0 {
-		if err := b.places(ctx); err != nil {
+		if err := b.checkPlaces(ctx); err != nil {
 			return nil, fmt.Errorf("opening session: %w", err)
 		}
 	}
 	return b.open(ctx, spec, level)
 }
 
-// places returns an error if commands see the machine's own files at absolute paths.
-func (b *Backend) places(context.Context) error {
+// checkPlaces returns an error if commands see the machine's own files at absolute paths.
+func (b *Backend) checkPlaces(context.Context) error {
 	level, reason := b.Isolation()
 	if level == isolation.Full && reason == nil {
 		return nil
@@ -118,11 +118,11 @@ func (b *Backend) places(context.Context) error {
 	return &backend.ToolError{Tool: "isolation full", Err: fmt.Errorf("files cannot be shown at absolute paths: %w", reason), Hint: "allow namespaces on this machine, or use a docker backend"}
 }
 
-// unisolated is a backend for commands of the problem that write to directories that all sessions
+// unisolatedBackend is a backend for commands of the problem that write to directories that all sessions
 // read.
-type unisolated struct{ *Backend }
+type unisolatedBackend struct{ *Backend }
 
 // Open implements backend.Backend.
-func (b unisolated) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
+func (b unisolatedBackend) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
 	return b.open(ctx, spec, isolation.None)
 }

@@ -151,7 +151,7 @@ func New(store cache.Store, o Options) *Backend {
 		switch {
 		case o.Network != "":
 			return o.Network
-		case b.isolated() == isolation.Full, PrivateNetwork() == nil:
+		case b.isolationLevel() == isolation.Full, PrivateNetwork() == nil:
 			return backend.PrivateNetwork
 		}
 		return backend.SharedNetwork
@@ -164,12 +164,12 @@ func (b *Backend) Network() backend.Network { return b.network() }
 
 // Capabilities implements backend.Backend.
 func (b *Backend) Capabilities() backend.Capabilities {
-	return backend.Capabilities{Python: b, BareIdentity: b.bareIdentity, Programs: b.programs, Shown: b.shown, GPU: b.gpu, Attach: true, Places: b.places, Isolation: func() string { return string(b.isolated()) }}
+	return backend.Capabilities{Python: b, BareIdentity: b.bareIdentity, Programs: b.programs, Shown: b.shownFiles, GPU: b.gpu, Attach: true, Places: b.checkPlaces, Isolation: func() string { return string(b.isolationLevel()) }}
 }
 
 // Prepare implements backend.Backend. Sessions share the machine's files, so it makes no snapshot.
 func (b *Backend) Prepare(ctx context.Context, _ string, cmd backend.Command) (snapshot string, exit backend.Exit, err error) {
-	exit, err = backend.PrepareShared(ctx, unisolated{b}, cmd)
+	exit, err = backend.PrepareShared(ctx, unisolatedBackend{b}, cmd)
 	return "", exit, err
 }
 

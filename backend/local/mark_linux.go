@@ -130,7 +130,7 @@ func kill(pid int, m mark) bool {
 
 // carries reports whether the process lives and carries m.
 func carries(pid int, m mark) bool {
-	return (marksEnvironment(pid, m) || marksLimit(pid, m)) && alive(pid)
+	return (marksEnvironment(pid, m) || marksLimit(pid, m)) && isAlive(pid)
 }
 
 func marksEnvironment(pid int, m mark) (found bool) {
@@ -153,9 +153,9 @@ func marksLimit(pid int, m mark) (found bool) {
 	return found
 }
 
-// alive reports whether the process is more than a zombie. The first thread
+// isAlive reports whether the process is more than a zombie. The first thread
 // can be a zombie while others run on.
-func alive(pid int) (alive bool) {
+func isAlive(pid int) (alive bool) {
 	askProcess(pid, "stat", func(stat []byte) {
 		// "pid (name) state ppid ... num_threads": the name can contain any characters.
 		const threads = 17 // index, counted from state

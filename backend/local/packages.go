@@ -43,8 +43,8 @@ var nameVersion = lazyregexp.New(`[0-9]+\.[0-9]+t?$`)
 // program, and their identities are computed at the same time.
 const packagesKept = time.Second
 
-// installed caches the packages of a program.
-type installed struct {
+// cachedPackages caches the packages of a program.
+type cachedPackages struct {
 	at    time.Time
 	found []string
 }
@@ -52,11 +52,11 @@ type installed struct {
 // addPackages adds the packages that a program can import. The program is an interpreter, a
 // script with one, or any program of an environment, such as of venv or conda.
 func (b *Backend) addPackages(p *packages, program string) {
-	if known, ok := b.installed.Load(program); ok && time.Since(known.(installed).at) < packagesKept {
-		p.found = append(p.found, known.(installed).found...)
+	if known, ok := b.installed.Load(program); ok && time.Since(known.(cachedPackages).at) < packagesKept {
+		p.found = append(p.found, known.(cachedPackages).found...)
 		return
 	}
-	now := installed{at: time.Now()}
+	now := cachedPackages{at: time.Now()}
 	var own packages
 	b.readPackages(&own, program)
 	now.found = own.found

@@ -59,7 +59,7 @@ func (p *process) isStopped() bool { return false }
 // count is unused without /proc.
 type count struct{}
 
-func (*count) before() uint64 { return 0 }
+func (*count) recent() uint64 { return 0 }
 
 var forks count
 
@@ -78,6 +78,6 @@ func (kernelCounts) verify() error { return nil }
 
 func (*inside) begin(*session, bool) error        { return nil }
 func (*inside) start(*exec.Cmd) (*process, error) { return nil, errors.ErrUnsupported }
-func (*inside) started(*process)                  {}
+func (*inside) reapOrphans(*process)              {}
 func (*inside) endAll()                           {}
 func (*inside) outOfMemory() bool                 { return false }

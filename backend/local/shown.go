@@ -17,11 +17,11 @@ import (
 // sharedPlaces are directories that all programs of the machine write to.
 var sharedPlaces = []string{"/", "/dev/shm", "/home", "/root", "/run", "/tmp", "/var", "/var/run", "/var/tmp"}
 
-// shown returns the files and directories that commands can read because the configuration
+// shownFiles returns the files and directories that commands can read because the configuration
 // names them, even if commands are not isolated and can read more. It omits directories of
 // the system, programs, which are in the identity, and directories among the words of a
 // shell line, which isolated commands do not see.
-func (b *Backend) shown(lines, values []string) []backend.Shown {
+func (b *Backend) shownFiles(lines, values []string) []backend.Shown {
 	var all []backend.Shown
 	below := func(path string, dirs []string) bool {
 		return slices.ContainsFunc(dirs, func(dir string) bool { return subpath.Contains(dir, path) })
@@ -41,7 +41,7 @@ func (b *Backend) shown(lines, values []string) []backend.Shown {
 			return
 		}
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			if among && b.isolated() != isolation.None {
+			if among && b.isolationLevel() != isolation.None {
 				return
 			}
 			for _, place := range systemPlaces() {

@@ -47,7 +47,7 @@ func TestShown(t *testing.T) {
 	} {
 		for _, b := range []*Backend{open, isolated} {
 			var got []string
-			for _, s := range b.shown(test.lines, test.values) {
+			for _, s := range b.shownFiles(test.lines, test.values) {
 				got = append(got, s.Path)
 			}
 			want := []string{dir + "/models"}

@@ -43,16 +43,16 @@ type count struct {
 	when time.Time
 }
 
-// before returns the count at some recent moment before now.
-func (c *count) before() uint64 {
-	return c.within(countAge)
+// recent returns the count at some recent moment before now.
+func (c *count) recent() uint64 {
+	return c.noOlderThan(countAge)
 }
 
 // now returns the current count.
-func (c *count) now() uint64 { return c.within(0) }
+func (c *count) now() uint64 { return c.noOlderThan(0) }
 
-// within returns the count at some moment within the last age.
-func (c *count) within(age time.Duration) uint64 {
+// noOlderThan returns the count at some moment within the last age.
+func (c *count) noOlderThan(age time.Duration) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := time.Now(); c.when.IsZero() || now.Sub(c.when) >= age {
@@ -71,13 +71,13 @@ const forksAge = 10 * time.Millisecond
 var forks = count{ask: forksSinceBoot}
 
 // span returns the lowest and the highest number that a process begun between s and now can have; ok is
-// false if the numbers may have wrapped around since.
+// false if the numbers might have wrapped around since.
 func (s since) span() (first, last int, ok bool) {
 	if s.pid == 0 || s.forks == 0 {
 		return 0, 0, false
 	}
 	last = lastNumber()
-	begun, most := forks.within(forksAge), mostNumbers()
+	begun, most := forks.noOlderThan(forksAge), mostNumbers()
 	if most == 0 || last < s.pid || begun < s.forks || begun-s.forks >= uint64(most)/2 {
 		return 0, 0, false
 	}

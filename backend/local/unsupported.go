@@ -42,7 +42,7 @@ func getenv([]string, string) (string, bool) { return "", false }
 
 func inheritedLimits() backend.Identity { return nil }
 
-func (b *Backend) shown([]string, []string) []backend.Shown { return nil }
+func (b *Backend) shownFiles([]string, []string) []backend.Shown { return nil }
 
 func systemPlaces() []isolation.Place { return nil }
 

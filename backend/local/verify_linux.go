@@ -20,7 +20,7 @@ var (
 // kernelCounts are the kernel's counts at some moment.
 type kernelCounts struct{ oomKills, forksDenied uint64 }
 
-func countsBefore() kernelCounts { return kernelCounts{oomKills.before(), forksDenied.before()} }
+func countsBefore() kernelCounts { return kernelCounts{oomKills.recent(), forksDenied.recent()} }
 
 // verify returns an error if the kernel has counted more failures since then.
 func (before kernelCounts) verify() error {

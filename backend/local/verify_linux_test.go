@@ -99,14 +99,14 @@ func TestStoppedUntilItsLimit(t *testing.T) {
 // Time that the machine, or this process, did not run is not the command's.
 func TestLimitDoesNotCountPauses(t *testing.T) {
 	began := time.Now()
-	l := &limited{left: 1500 * time.Millisecond, step: limitStep, last: began, timer: time.NewTimer(time.Hour)}
+	l := &processLimit{remaining: 1500 * time.Millisecond, step: limitStep, last: began, timer: time.NewTimer(time.Hour)}
 	now := began.Add(time.Hour) // suspended in the first step
-	if l.count(now) || l.left != 1500*time.Millisecond {
-		t.Errorf("an hour's pause left %v", l.left)
+	if l.count(now) || l.remaining != 1500*time.Millisecond {
+		t.Errorf("an hour's pause left %v", l.remaining)
 	}
 	now = now.Add(time.Second + 10*time.Millisecond)
-	if l.count(now) || l.left != 490*time.Millisecond || l.step != l.left {
-		t.Errorf("a second left %v, the next step takes %v", l.left, l.step)
+	if l.count(now) || l.remaining != 490*time.Millisecond || l.step != l.remaining {
+		t.Errorf("a second left %v, the next step takes %v", l.remaining, l.step)
 	}
 	now = now.Add(time.Hour) // and in the last
 	if l.count(now) {
@@ -115,7 +115,7 @@ func TestLimitDoesNotCountPauses(t *testing.T) {
 	if !l.count(now.Add(490 * time.Millisecond)) {
 		t.Error("the limit is never over")
 	}
-	l.over = true
+	l.ended = true
 	if l.count(now.Add(time.Minute)) {
 		t.Error("a program that has ended is ended")
 	}

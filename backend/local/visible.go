@@ -70,7 +70,7 @@ const uvCache = "UV_CACHE_DIR"
 
 // isolate changes cmd to run isolated. Its environment must be complete.
 func (s *session) isolate(cmd *exec.Cmd, c backend.Command, private bool) (*isolation.Process, error) {
-	view := isolation.View{Writable: s.work.Parts(), Temp: s.work.Temp(), PrivateNetwork: private, Hidden: s.b.hidden()}
+	view := isolation.View{Writable: s.work.Parts(), Temp: s.work.Temp(), PrivateNetwork: private, Hidden: s.b.hiddenPaths()}
 	if len(s.places) > 0 {
 		view.Writable = []string{s.work.Home(), s.work.Temp()} // the rest of the workspace is at its places
 	}
@@ -95,16 +95,16 @@ func (s *session) isolate(cmd *exec.Cmd, c backend.Command, private bool) (*isol
 			cmd.Env = append(cmd.Env, uvCache+"="+own)
 		}
 	}
-	view.ReadOnly = s.visible(cmd, c)
+	view.ReadOnly = s.visiblePaths(cmd, c)
 	if !c.Online {
 		view.ReadOnly = append(view.ReadOnly, s.readOnly...)
-		view.Writable = append(view.Writable, s.above()...)
+		view.Writable = append(view.Writable, s.readOnlyParents()...)
 	}
 	return isolation.Command(cmd, s.b.isolator, s.level, view)
 }
 
-// above returns the existing directories of the workspace above read-only paths.
-func (s *session) above() []string {
+// readOnlyParents returns the existing directories of the workspace above read-only paths.
+func (s *session) readOnlyParents() []string {
 	var names, dirs []string
 	for _, p := range s.readOnly {
 		if name, err := filepath.Rel(s.dir, p.Target); err == nil {
@@ -137,9 +137,9 @@ func realDirectory(dir string) (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// closed returns directories that no command sees, except deeper paths that its arguments or environment
+// closedDirs returns directories that no command sees, except deeper paths that its arguments or environment
 // name.
-func (b *Backend) closed() []string {
+func (b *Backend) closedDirs() []string {
 	closed := append([]string{b.scratch.real}, b.opt.Hidden...)
 	if b.opt.Home != "" {
 		closed = append(closed, b.opt.Home)
@@ -147,9 +147,9 @@ func (b *Backend) closed() []string {
 	return closed
 }
 
-// hidden returns paths that no command sees although they are in directories that it sees.
-func (b *Backend) hidden() []string {
-	hidden := b.closed()
+// hiddenPaths returns paths that no command sees although they are in directories that it sees.
+func (b *Backend) hiddenPaths() []string {
+	hidden := b.closedDirs()
 	if b.opt.Home != "" {
 		hidden = append(hidden, b.opt.Home+"/.cargo/credentials", b.opt.Home+"/.cargo/credentials.toml")
 	}
@@ -159,9 +159,9 @@ func (b *Backend) hidden() []string {
 	return hidden
 }
 
-// visible returns what a command can read of the machine: the system, what the configuration lists, every
+// visiblePaths returns what a command can read of the machine: the system, what the configuration lists, every
 // file and directory that its arguments and environment name, and programs.
-func (s *session) visible(cmd *exec.Cmd, c backend.Command) []isolation.Place {
+func (s *session) visiblePaths(cmd *exec.Cmd, c backend.Command) []isolation.Place {
 	programs := []string{cmd.Path, s.b.knownInterpreter()}
 	named := slices.Clone(c.Argv)
 	for _, v := range c.Env {
@@ -177,22 +177,22 @@ func (s *session) visible(cmd *exec.Cmd, c backend.Command) []isolation.Place {
 		places = append(places, placesOf(path)...)
 	}
 	for _, path := range programs {
-		if s.outside(path) {
+		if s.canShow(path) {
 			path = filepath.Clean(path)
 			places = append(append(places, s.b.tool(path)...), s.b.linked(path)...)
 		}
 	}
 	for _, path := range named {
-		if s.outside(path) {
+		if s.canShow(path) {
 			places = append(places, s.b.unlessClosed(filepath.Clean(path))...)
 		}
 	}
 	return places
 }
 
-// outside reports whether path can be shown to a command whose arguments or environment name it. The
+// canShow reports whether path can be shown to a command whose arguments or environment name it. The
 // workspace is shown anyway, and could contain links made by the submission.
-func (s *session) outside(path string) bool {
+func (s *session) canShow(path string) bool {
 	return filepath.IsAbs(path) && !ownInside(path) && !strings.HasPrefix(filepath.Clean(path)+"/", s.base+"/")
 }
 
@@ -257,5 +257,5 @@ func (b *Backend) knownInterpreter() string {
 
 // covers reports whether dir or a path below it is closed.
 func (b *Backend) covers(dir string) bool {
-	return dir == "/" || slices.ContainsFunc(b.closed(), func(closed string) bool { return subpath.Contains(dir, closed) })
+	return dir == "/" || slices.ContainsFunc(b.closedDirs(), func(closed string) bool { return subpath.Contains(dir, closed) })
 }

@@ -68,10 +68,10 @@ type Backend struct {
 
 	confirmed atomic.Bool // a worker of this run had the known identity
 
-	mu        sync.Mutex
-	wrong     error                     // the known identity differs from the workers'
-	opened    map[[sha256.Size]byte]int // number of sessions with equal specs
-	snapshots map[string]*snapshot
+	mu               sync.Mutex
+	identityMismatch error                     // the known identity differs from the workers'
+	opened           map[[sha256.Size]byte]int // number of sessions with equal specs
+	snapshots        map[string]*snapshot
 }
 
 // New returns a backend. It queries and sends nothing before something runs.
@@ -162,7 +162,7 @@ func (b *Backend) know(ctx context.Context, what string) (facts.Fact, error) {
 			ask = append(ask, always)
 		}
 	}
-	r, err := b.perform(ctx, &work{name: "asking a worker", limit: asking, task: wire.Task{Ask: ask}, judge: what == facts.Sandbox})
+	r, err := b.perform(ctx, &actionSpec{name: "asking a worker", limit: asking, task: wire.Task{Ask: ask}, judge: what == facts.Sandbox})
 	if err != nil {
 		return facts.Fact{}, fmt.Errorf("asking a worker of %s for its %s: %w", b.opt.Name, strings.TrimSpace(what), err)
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 // compose encodes the messages of an action and returns its digest.
-func (b *Backend) compose(w *work, timeout time.Duration) (cache.Digest, error) {
+func (b *Backend) compose(w *actionSpec, timeout time.Duration) (cache.Digest, error) {
 	if w.blobs == nil {
 		w.blobs = reapi.Messages{}
 	}
@@ -80,7 +80,7 @@ func (b *Backend) platformText() string {
 }
 
 // supply uploads the content that an action needs and the server lacks.
-func (b *Backend) supply(ctx context.Context, w *work) error {
+func (b *Backend) supply(ctx context.Context, w *actionSpec) error {
 	if err := b.opt.Sender.Outputs(ctx, b.opt.Store, w.needs...); err != nil {
 		return err
 	}

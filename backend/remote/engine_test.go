@@ -303,7 +303,7 @@ func TestSandbox(t *testing.T) {
 		t.Errorf("the engine has %q, and a limit of %v", got, action.Timeout.AsDuration())
 	}
 	m.first(1, always(m.answered(&wire.Result{Protocol: wire.Protocol, Endings: []backend.Ending{{Stdout: cache.SumBytes([]byte("gone"))}}})), false)
-	if _, err := b.Sandbox().Run(t.Context(), backend.Program{Argv: []string{"cc"}}); err == nil || !strings.Contains(err.Error(), "not there any more") {
+	if _, err := b.Sandbox().Run(t.Context(), backend.Program{Argv: []string{"cc"}}); err == nil || !strings.Contains(err.Error(), "is missing or damaged") {
 		t.Errorf("what a program left is gone: %v", err)
 	}
 }
@@ -351,7 +351,7 @@ func TestBusy(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "busy since") || !strings.Contains(err.Error(), "the queue is full") {
 		t.Errorf("got %v", err)
 	}
-	if text := notes.String(); strings.Count(text, "waiting: the engine takes no more actions") != 1 {
+	if text := notes.String(); strings.Count(text, "waiting: the engine has refused actions") != 1 {
 		t.Errorf("notes: %q", text)
 	}
 	_, s = opened(t, m, func(o *remote.Options) { o.Facts, o.Patience = known, time.Hour })

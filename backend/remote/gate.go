@@ -12,27 +12,27 @@ import (
 type gate struct {
 	most float64
 
-	mu      sync.Mutex
-	bound   float64
-	going   int
-	until   time.Time     // time before which no action is admitted
-	changed chan struct{} // closed and replaced when an action may be admitted
-	since   time.Time     // when the engine refused the first action after the last accepted one; zero while it accepts actions
-	noticed bool          // the refusal was reported to notice
-	notice  func(text string)
+	mu          sync.Mutex
+	limit       float64
+	going       int
+	pausedUntil time.Time     // time before which no action is admitted
+	changed     chan struct{} // closed and replaced when an action may be admitted
+	since       time.Time     // when the engine refused the first action after the last accepted one; zero while it accepts actions
+	noticed     bool          // the refusal was reported to notice
+	notice      func(text string)
 }
 
 // longestPause limits the pause that an engine can request.
 const longestPause = time.Minute
 
 func newGate(most int, notice func(text string)) *gate {
-	return &gate{most: float64(most), bound: float64(most), changed: make(chan struct{}), notice: notice}
+	return &gate{most: float64(most), limit: float64(most), changed: make(chan struct{}), notice: notice}
 }
 
-// busy returns the time since which the engine has refused all actions. It returns the zero
+// busySince returns the time since which the engine has refused all actions. It returns the zero
 // time if the engine accepts actions, or executes one of this backend, which makes room when
 // it ends.
-func (g *gate) busy() time.Time {
+func (g *gate) busySince() time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.going > 0 {
@@ -45,8 +45,8 @@ func (g *gate) busy() time.Time {
 func (g *gate) enter(ctx context.Context) error {
 	for {
 		g.mu.Lock()
-		pause := time.Until(g.until)
-		if pause <= 0 && float64(g.going) < g.bound {
+		pause := time.Until(g.pausedUntil)
+		if pause <= 0 && float64(g.going) < g.limit {
 			g.going++
 			g.mu.Unlock()
 			return nil
@@ -70,9 +70,9 @@ func (g *gate) enter(ctx context.Context) error {
 type answer int
 
 const (
-	unanswered answer = iota // no request was made, or the engine was unreachable
-	taken
-	refused // the engine accepts no more actions
+	noAnswer answer = iota // no request was made, or the engine was unreachable
+	engineAccepted
+	engineRefused // the engine accepts no more actions
 )
 
 // leave ends an action that enter admitted. wait is the pause that a refusing engine
@@ -83,20 +83,20 @@ func (g *gate) leave(a answer, wait time.Duration) {
 	g.going--
 	now := time.Now()
 	switch a {
-	case refused:
-		g.bound = max(1, min(g.bound, float64(g.going+1))/2)
-		g.until = now.Add(min(max(wait, 200*time.Millisecond), longestPause))
+	case engineRefused:
+		g.limit = max(1, min(g.limit, float64(g.going+1))/2)
+		g.pausedUntil = now.Add(min(max(wait, 200*time.Millisecond), longestPause))
 		if g.since.IsZero() {
 			g.since = now
 		}
-		if !g.noticed && now.Sub(g.since) >= slow {
+		if !g.noticed && now.Sub(g.since) >= queueNotice {
 			g.noticed = true
-			g.notice("the engine takes no more actions since " + g.since.Format(time.TimeOnly))
+			g.notice("the engine has refused actions since " + g.since.Format(time.TimeOnly))
 		}
-	case taken:
-		g.bound = min(g.most, g.bound+1/g.bound)
+	case engineAccepted:
+		g.limit = min(g.most, g.limit+1/g.limit)
 		if g.noticed {
-			g.notice(fmt.Sprintf("the engine takes actions again, after %v", now.Sub(g.since).Round(time.Second)))
+			g.notice(fmt.Sprintf("the engine accepts actions again, after %v", now.Sub(g.since).Round(time.Second)))
 		}
 		g.since, g.noticed = time.Time{}, false
 	}

@@ -23,26 +23,26 @@ func TestGate(t *testing.T) {
 			t.Errorf("a ninth went in: %v", err)
 		}
 		began := time.Now()
-		g.leave(refused, 3*time.Second)
+		g.leave(engineRefused, 3*time.Second)
 		for range 7 {
-			g.leave(taken, 0)
+			g.leave(engineAccepted, 0)
 		}
 		if err := g.enter(t.Context()); err != nil || time.Since(began) != 3*time.Second {
 			t.Errorf("the next went in after %v, %v", time.Since(began), err)
 		}
-		at := int(g.bound)
+		at := int(g.limit)
 		if at < 4 || at > 6 {
 			t.Errorf("%d may go in after one of 8 was not taken, and 7 were", at)
 		}
-		g.leave(taken, 0)
+		g.leave(engineAccepted, 0)
 		for range 100 {
 			if err := g.enter(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			g.leave(taken, 0)
+			g.leave(engineAccepted, 0)
 		}
-		if g.bound != 8 {
-			t.Errorf("it has not recovered: %v", g.bound)
+		if g.limit != 8 {
+			t.Errorf("it has not recovered: %v", g.limit)
 		}
 	})
 }
@@ -62,29 +62,29 @@ func TestGateNotice(t *testing.T) {
 		}
 		enter()
 		enter()
-		g.leave(refused, 0)
-		if since := g.busy(); !since.IsZero() {
+		g.leave(engineRefused, 0)
+		if since := g.busySince(); !since.IsZero() {
 			t.Errorf("busy since %v, though an action is executed", since)
 		}
-		g.leave(taken, 0)
+		g.leave(engineAccepted, 0)
 		began := time.Now()
 		for range 3 {
 			enter()
-			g.leave(refused, slow)
+			g.leave(engineRefused, queueNotice)
 		}
-		if since := g.busy(); time.Since(since) != 2*slow || len(said) != 1 {
+		if since := g.busySince(); time.Since(since) != 2*queueNotice || len(said) != 1 {
 			t.Errorf("busy for %v after %v: %q", time.Since(since), time.Since(began), said)
 		}
 		enter()
-		g.leave(refused, time.Hour)
+		g.leave(engineRefused, time.Hour)
 		again := time.Now()
 		enter()
 		if paused := time.Since(again); paused != longestPause {
 			t.Errorf("the next went in after %v", paused)
 		}
-		g.leave(taken, 0)
-		if len(said) != 2 || !g.busy().IsZero() {
-			t.Errorf("it said %q, and is busy since %v", said, g.busy())
+		g.leave(engineAccepted, 0)
+		if len(said) != 2 || !g.busySince().IsZero() {
+			t.Errorf("it said %q, and is busy since %v", said, g.busySince())
 		}
 	})
 }
@@ -93,14 +93,14 @@ func TestGateNotice(t *testing.T) {
 func TestGateUnanswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(8, func(string) {})
-		for _, a := range []answer{refused, unanswered, refused, unanswered} {
+		for _, a := range []answer{engineRefused, noAnswer, engineRefused, noAnswer} {
 			if err := g.enter(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Second)
 			g.leave(a, 0)
 		}
-		if since := g.busy(); since.IsZero() || time.Since(since) < 3*time.Second {
+		if since := g.busySince(); since.IsZero() || time.Since(since) < 3*time.Second {
 			t.Errorf("busy since %v", since)
 		}
 	})

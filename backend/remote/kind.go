@@ -149,7 +149,7 @@ func check(ctx context.Context, s *kind.Site, b *lang.Backend) kind.Finding {
 // prove makes an engine execute an action, and returns its capabilities.
 func prove(ctx context.Context, s *kind.Site, b *lang.Backend) (string, error) {
 	endpoint := lang.AttributesOf[attributes](b).Endpoint
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no worker of %s has done anything for %v", endpoint, patience))
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no worker of %s has executed an action for %v", endpoint, patience))
 	defer cancel()
 	client, err := clientOf(b)
 	if err != nil {

@@ -17,14 +17,14 @@ func (e *OtherError) Error() string {
 	return fmt.Sprintf("worker %s differs from earlier workers of backend %s: %s; if all of them changed, run again; if they differ, distinguish them by platform", e.Host, e.Backend, e.Difference)
 }
 
-// expected returns the identity that a worker must have. Only an action that contains go-judge can report
+// expectedIdentity returns the identity that a worker must have. Only an action that contains go-judge can report
 // the identity of its sandbox, and it runs nothing else.
-func (b *Backend) expected(judge bool) (map[string]facts.Fact, error) {
+func (b *Backend) expectedIdentity(judge bool) (map[string]facts.Fact, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	all := b.facts.All()
 	maps.DeleteFunc(all, func(what string, _ facts.Fact) bool { return what != wire.Place && (what == facts.Sandbox) != judge })
-	return all, b.wrong
+	return all, b.identityMismatch
 }
 
 // other returns the error of a worker with another identity. If no worker of this run has had the known
@@ -37,8 +37,8 @@ func (b *Backend) other(expected map[string]facts.Fact, r *wire.Result) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.wrong == nil {
-		b.wrong = err
+	if b.identityMismatch == nil {
+		b.identityMismatch = err
 	}
 	return errors.Join(err, b.facts.Put(r.Different))
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/reapi"
 )
 
-// work is an action to execute.
-type work struct {
+// actionSpec is an action to execute.
+type actionSpec struct {
 	name    string // for messages
 	task    wire.Task
 	notes   io.Writer      // can be nil
@@ -46,11 +46,11 @@ const tries = 3
 const refusals = 10
 
 // perform executes an action. If the task fails, its error is returned.
-func (b *Backend) perform(ctx context.Context, w *work) (*wire.Result, error) {
+func (b *Backend) perform(ctx context.Context, w *actionSpec) (*wire.Result, error) {
 	w.task.Protocol, w.task.Host = wire.Protocol, b.opt.Host
 	if w.expects {
 		var err error
-		if w.task.Expect, err = b.expected(w.judge); err != nil {
+		if w.task.Expect, err = b.expectedIdentity(w.judge); err != nil {
 			return nil, err
 		}
 	}
@@ -97,7 +97,7 @@ func (b *Backend) perform(ctx context.Context, w *work) (*wire.Result, error) {
 			}
 			b.note(w, "the action was lost and is executed again: "+gone.Error())
 		case errors.As(err, &busy):
-			if since := b.gate.busy(); !since.IsZero() && time.Since(since) > b.opt.Patience {
+			if since := b.gate.busySince(); !since.IsZero() && time.Since(since) > b.opt.Patience {
 				return nil, fmt.Errorf("%s: busy since %s: %w (hint: raise patience of the backend, or run fewer actions on the engine)", w.name, since.Format(time.TimeOnly), err)
 			}
 			away.Progress()
@@ -123,8 +123,8 @@ func isGone(blobs, has []cache.Digest) bool {
 }
 
 // attempt uploads content that the server lacks, and executes the action once.
-func (b *Backend) attempt(ctx context.Context, w *work, action cache.Digest, timeout time.Duration, again bool) (r *wire.Result, err error) {
-	if again { // the answer may have been lost, not the action
+func (b *Backend) attempt(ctx context.Context, w *actionSpec, action cache.Digest, timeout time.Duration, again bool) (r *wire.Result, err error) {
+	if again { // the answer might have been lost, not the action
 		if found, err := b.opt.Client.ActionResult(ctx, action); err == nil && found != nil {
 			if r, err := b.read(ctx, found); err == nil && r.Failure == nil {
 				return r, nil
@@ -134,7 +134,7 @@ func (b *Backend) attempt(ctx context.Context, w *work, action cache.Digest, tim
 	if err := b.gate.enter(ctx); err != nil {
 		return nil, err
 	}
-	answer, wait := unanswered, time.Duration(0)
+	answer, wait := noAnswer, time.Duration(0)
 	defer func() { b.gate.leave(answer, wait) }()
 	epoch := b.opt.Sender.Epoch()
 	if err := b.supply(ctx, w); err != nil {
@@ -148,9 +148,9 @@ func (b *Backend) attempt(ctx context.Context, w *work, action cache.Digest, tim
 	var unreachable *reapi.AwayError
 	switch {
 	case errors.As(err, &busy):
-		answer, wait = refused, busy.Wait
+		answer, wait = engineRefused, busy.Wait
 	case !errors.As(err, &unreachable):
-		answer = taken
+		answer = engineAccepted
 	}
 	if errors.As(err, &missing) {
 		b.opt.Sender.Forget(epoch)
@@ -160,7 +160,7 @@ func (b *Backend) attempt(ctx context.Context, w *work, action cache.Digest, tim
 	}
 	switch {
 	case done.TimedOut && w.limit > 0 && w.limit < timeout:
-		return nil, fmt.Errorf("the engine ended the action after %v, before the limit of its command: its worker may be overloaded", timeout)
+		return nil, fmt.Errorf("the engine ended the action after %v, before the command's timeout: its worker may be overloaded", timeout)
 	case done.TimedOut:
 		return nil, fmt.Errorf("the engine ended the action after %v, before any limit of fevalgraph (hint: raise the engine's limit of actions, and max_timeout with it)", timeout)
 	}
@@ -170,14 +170,14 @@ func (b *Backend) attempt(ctx context.Context, w *work, action cache.Digest, tim
 	return b.read(ctx, done.Result)
 }
 
-func (b *Backend) note(w *work, text string) {
+func (b *Backend) note(w *actionSpec, text string) {
 	if w.notes != nil {
 		fmt.Fprintln(w.notes, text)
 	}
 }
 
-// slow is the time in the queue after which a note reports that an action is waiting.
-const slow = 10 * time.Second
+// queueNotice is the time in the queue after which a note reports that an action is waiting.
+const queueNotice = 10 * time.Second
 
 // queue notes that an action is waiting for a worker.
 type queue struct {
@@ -190,11 +190,11 @@ func (q *queue) progress(stage execution.ExecutionStage_Value) {
 	switch stage {
 	case execution.ExecutionStage_QUEUED:
 		if q.timer == nil {
-			q.timer = time.AfterFunc(slow, func() { q.note("waiting for a worker of the engine") })
+			q.timer = time.AfterFunc(queueNotice, func() { q.note("waiting for a worker of the engine") })
 		}
 	case execution.ExecutionStage_EXECUTING:
 		q.stop()
-		if waited := time.Since(q.began); waited >= slow {
+		if waited := time.Since(q.began); waited >= queueNotice {
 			q.note(fmt.Sprintf("a worker began after %v", waited.Round(time.Second)))
 		}
 	}
@@ -263,7 +263,7 @@ func (b *Backend) blob(ctx context.Context, d cache.Digest) ([]byte, error) {
 		})
 	})
 	if err == nil && content == nil {
-		err = &reapi.MissingError{Blobs: []cache.Digest{d}, Err: errors.New("it is not there any more, or damaged")}
+		err = &reapi.MissingError{Blobs: []cache.Digest{d}, Err: errors.New("it is missing or damaged")}
 	}
 	return content, err
 }

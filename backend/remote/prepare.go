@@ -80,7 +80,7 @@ func (b *Backend) prepare(ctx context.Context, name string, cmd backend.Command)
 	id := strings.ToLower(rand.Text()[:idLength])
 	exec := cmd
 	exec.Output, exec.Errors, exec.Notes, exec.Online = nil, nil, nil, true
-	r, err := b.perform(ctx, &work{name: "prepare", notes: cmd.Notes, expects: true, limit: cmd.Timeout,
+	r, err := b.perform(ctx, &actionSpec{name: "prepare", notes: cmd.Notes, expects: true, limit: cmd.Timeout,
 		task: wire.Task{Session: &wire.Session{ID: id, Prepare: id, Exec: &exec}}})
 	if err == nil {
 		err = b.print(ctx, cmd, r)
@@ -129,13 +129,13 @@ func (b *Backend) current(ctx context.Context, id string, lost *builtSnapshot) (
 	return m, err
 }
 
-// remembered returns the path of the file about a snapshot.
-func (b *Backend) remembered(name string) string {
+// snapshotFile returns the path of the file about a snapshot.
+func (b *Backend) snapshotFile(name string) string {
 	return filepath.Join(strings.TrimSuffix(b.opt.Facts, ".json")+"-prepared", name)
 }
 
 func (b *Backend) remember(name string, m *builtSnapshot) error {
-	path := b.remembered(name)
+	path := b.snapshotFile(name)
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
 		err = b.opt.Place.Write(path, 0o644, wire.Encode(m))
@@ -146,7 +146,7 @@ func (b *Backend) remember(name string, m *builtSnapshot) error {
 // recall returns the snapshot of an earlier run, or nil.
 func (b *Backend) recall(name string) *builtSnapshot {
 	m := &builtSnapshot{}
-	if json.Unmarshal(b.opt.Place.Read(b.remembered(name)), m) != nil {
+	if json.Unmarshal(b.opt.Place.Read(b.snapshotFile(name)), m) != nil {
 		return nil
 	}
 	return m

@@ -26,7 +26,7 @@ func (s sandbox) Run(ctx context.Context, programs ...backend.Program) ([]backen
 	if err := s.b.begin(ctx); err != nil {
 		return nil, err
 	}
-	w := &work{name: "programs", expects: true, judge: true, task: wire.Task{Programs: programs}}
+	w := &actionSpec{name: "programs", expects: true, judge: true, task: wire.Task{Programs: programs}}
 	for d := range wire.FilesOf(programs) {
 		w.entries = append(w.entries, cache.Entry{Path: wire.FilesDir + "/" + d.Hex(), Digest: d})
 		w.needs = append(w.needs, cache.Output{Digest: d})

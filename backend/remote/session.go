@@ -102,7 +102,7 @@ func (s *session) step(ctx context.Context, cmd *backend.Command) (r *wire.Resul
 				return nil, err
 			}
 		}
-		r, err = s.b.perform(ctx, s.work(cmd, base))
+		r, err = s.b.perform(ctx, s.stepAction(cmd, base))
 		var gone *backend.PreemptedError
 		if base == nil || !errors.As(err, &gone) {
 			break
@@ -127,9 +127,9 @@ func (s *session) step(ctx context.Context, cmd *backend.Command) (r *wire.Resul
 	return r, nil
 }
 
-// work returns the action of a step.
-func (s *session) work(cmd *backend.Command, base *builtSnapshot) *work {
-	w := &work{name: s.name, expects: true, blobs: reapi.Messages{}}
+// stepAction returns the action of a step.
+func (s *session) stepAction(cmd *backend.Command, base *builtSnapshot) *actionSpec {
+	w := &actionSpec{name: s.name, expects: true, blobs: reapi.Messages{}}
 	task := &wire.Session{ID: s.id, Inputs: s.inputs, ReadOnly: s.readOnly, Isolated: s.isolated, Limit: s.b.opt.MaxState}
 	if cmd != nil {
 		w.notes, w.limit = cmd.Notes, cmd.Timeout
@@ -159,7 +159,7 @@ func (s *session) work(cmd *backend.Command, base *builtSnapshot) *work {
 }
 
 // carry adds pieces that are on the server to an action.
-func (s *session) carry(w *work, there map[cache.Digest]bool, pieces []cache.Digest) {
+func (s *session) carry(w *actionSpec, there map[cache.Digest]bool, pieces []cache.Digest) {
 	for _, d := range pieces {
 		if !there[d] {
 			there[d] = true
@@ -253,7 +253,7 @@ func (s *session) find(name string) (*parcel.Entry, error) {
 		case e == nil:
 			return nil, fs.ErrNotExist
 		case e.Kind == parcel.Symlink && i < len(elements)-1:
-			return nil, fmt.Errorf("%w: it lies behind a symlink", backend.ErrNotRegular)
+			return nil, fmt.Errorf("%w: its path contains a symlink", backend.ErrNotRegular)
 		case e.Kind == parcel.HardLink:
 			e = s.state.Find(e.Target)
 		}

@@ -35,8 +35,8 @@ func (p *provider) request(ctx context.Context, do func() error) error {
 // askEvery is the interval of requests to an unreachable server.
 const askEvery = 2 * time.Second
 
-// patiently repeats a request until the server answers it.
-func (p *provider) patiently(ctx context.Context, do func() error) error {
+// retryUnreachable repeats a request until the server answers it.
+func (p *provider) retryUnreachable(ctx context.Context, do func() error) error {
 	var last error
 	err := retry.Patience{For: retry.Forever, Pause: askEvery}.Do(ctx, api.Unreachable, func() error {
 		last = p.request(ctx, do)
@@ -50,7 +50,7 @@ func (p *provider) patiently(ctx context.Context, do func() error) error {
 
 // Ready implements Provider.
 func (p *provider) Ready(ctx context.Context) error {
-	return explained(p.patiently(ctx, func() error {
+	return withHint(p.retryUnreachable(ctx, func() error {
 		_, err := p.client.Health(ctx)
 		return err
 	}))
@@ -66,14 +66,14 @@ func (p *provider) Launch(ctx context.Context, cluster string, t Task) error {
 	}
 	for {
 		var request string
-		err := p.patiently(ctx, func() (err error) {
+		err := p.retryUnreachable(ctx, func() (err error) {
 			request, err = p.client.Launch(ctx, cluster, task)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		err = p.patiently(ctx, func() error {
+		err = p.retryUnreachable(ctx, func() error {
 			_, err := p.client.WaitLaunched(ctx, request)
 			return err
 		})
@@ -83,13 +83,13 @@ func (p *provider) Launch(ctx context.Context, cluster string, t Task) error {
 			return errors.Join(context.Cause(ctx), p.client.Cancel(short, request))
 		}
 		if err == nil || api.KindOf(err) != api.KindEnded {
-			return explained(err)
+			return withHint(err)
 		}
 	}
 }
 
-// explained adds a hint for the user to an error of the provider.
-func explained(err error) error {
+// withHint adds a hint for the user to an error of the provider.
+func withHint(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -149,7 +149,7 @@ func (p *provider) Failed(ctx context.Context, cluster string) error {
 
 // End implements Provider.
 func (p *provider) End(ctx context.Context, cluster string) error {
-	err := p.patiently(ctx, func() error { return p.client.Down(ctx, cluster) })
+	err := p.retryUnreachable(ctx, func() error { return p.client.Down(ctx, cluster) })
 	if api.NoSuchCluster(err) {
 		return nil
 	}

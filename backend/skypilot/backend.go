@@ -14,24 +14,24 @@ import (
 )
 
 // Backend returns the pool as a backend.
-func (p *Pool) Backend() backend.Backend { return pooled{p} }
+func (p *Pool) Backend() backend.Backend { return pooledBackend{p} }
 
 // Sandbox returns the pool as a sandbox.
 func (p *Pool) Sandbox() backend.Sandbox { return pooledSandbox{p} }
 
-type pooled struct{ *Pool }
+type pooledBackend struct{ *Pool }
 
 // Identity implements backend.Backend.
-func (b pooled) Identity(ctx context.Context) (backend.Identity, error) {
+func (b pooledBackend) Identity(ctx context.Context) (backend.Identity, error) {
 	f, err := b.know(ctx, facts.Identity)
 	return f.Identity, err
 }
 
 // Network implements backend.Backend: clusters keep the ports of commands apart.
-func (b pooled) Network() backend.Network { return backend.PrivateNetwork }
+func (b pooledBackend) Network() backend.Network { return backend.PrivateNetwork }
 
 // Capabilities implements backend.Backend.
-func (b pooled) Capabilities() backend.Capabilities {
+func (b pooledBackend) Capabilities() backend.Capabilities {
 	can := backend.Capabilities{
 		Python: b, OwnFiles: true,
 		BareIdentity: func(ctx context.Context) (backend.Identity, error) {
@@ -56,13 +56,13 @@ func (b pooled) Capabilities() backend.Capabilities {
 }
 
 // Interpreter implements backend.Python.
-func (b pooled) Interpreter(ctx context.Context) (path, version string, err error) {
+func (b pooledBackend) Interpreter(ctx context.Context) (path, version string, err error) {
 	f, err := b.know(ctx, facts.Interpreter)
 	return f.Path, f.Text, err
 }
 
 // Platform implements backend.Python.
-func (b pooled) Platform(ctx context.Context) (string, error) {
+func (b pooledBackend) Platform(ctx context.Context) (string, error) {
 	f, err := b.know(ctx, facts.Platform)
 	return f.Text, err
 }
@@ -74,7 +74,7 @@ type preparation struct {
 }
 
 // Prepare implements backend.Backend.
-func (b pooled) Prepare(ctx context.Context, name string, cmd backend.Command) (snapshot string, exit backend.Exit, err error) {
+func (b pooledBackend) Prepare(ctx context.Context, name string, cmd backend.Command) (snapshot string, exit backend.Exit, err error) {
 	c, err := b.acquire(ctx, nil)
 	if err != nil {
 		return "", backend.Exit{}, err
@@ -93,8 +93,8 @@ func (b pooled) Prepare(ctx context.Context, name string, cmd backend.Command) (
 	return "", exit, err
 }
 
-// alone waits until no other caller is preparing the cluster.
-func (c *cluster) alone(ctx context.Context) (done func(), err error) {
+// lockPreparing waits until no other caller is preparing the cluster.
+func (c *cluster) lockPreparing(ctx context.Context) (done func(), err error) {
 	select {
 	case c.preparing <- struct{}{}:
 		return func() { <-c.preparing }, nil
@@ -108,7 +108,7 @@ func (c *cluster) prepare(ctx context.Context) error {
 	if err := c.pool.verify(ctx, c, true); err != nil {
 		return err
 	}
-	done, err := c.alone(ctx)
+	done, err := c.lockPreparing(ctx)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (c *cluster) prepare(ctx context.Context) error {
 }
 
 // Open implements backend.Backend.
-func (b pooled) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
+func (b pooledBackend) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
 	c, err := b.acquire(ctx, func(c *worker.Client) bool { return c.Orphaned(spec) })
 	if err != nil {
 		return nil, err

@@ -80,7 +80,7 @@ PATH=$HOME/.local/bin:$PATH
 `, home, name, program, strings.Join(flags, " "))
 }
 
-// minIdle is the minimum time that a worker waits for a run, which may have been killed and restarted.
+// minIdle is the minimum time that a worker waits for a run, which might have been killed and restarted.
 const minIdle = 10 * time.Minute
 
 func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

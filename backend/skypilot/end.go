@@ -27,9 +27,9 @@ func (o *Options) End(ctx context.Context, l Lease) error {
 // endDeadline bounds how long ending a cluster can take.
 const endDeadline = 3 * time.Minute
 
-// dropped marks a cluster as unused, and ends it. The caller must hold the
+// markDropped marks a cluster as unused, and ends it. The caller must hold the
 // lock. Close ends clusters that are left.
-func (p *Pool) dropped(c *cluster) {
+func (p *Pool) markDropped(c *cluster) {
 	if c.lost {
 		return
 	}
@@ -60,7 +60,7 @@ func (p *Pool) end(ctx context.Context, l Lease) error {
 	if err != nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.left = append(p.left, l)
+		p.leftovers = append(p.leftovers, l)
 	}
 	return err
 }
@@ -79,7 +79,7 @@ func (p *Pool) endIdle(ctx context.Context) {
 		for _, c := range p.clusters {
 			if !c.lost && c.used == 0 && p.waiting == 0 && time.Since(c.since) > p.opt.Idle {
 				p.opt.notice("cluster %s is ended: it had no work for %v", c.lease.Cluster, p.opt.Idle)
-				p.dropped(c)
+				p.markDropped(c)
 			}
 		}
 		p.mu.Unlock()
@@ -95,8 +95,8 @@ func (p *Pool) Close() error {
 	p.mu.Unlock()
 	p.work.Wait() // launches and ends
 	p.mu.Lock()
-	clusters, left := p.clusters, p.left
-	p.clusters, p.left = nil, nil
+	clusters, left := p.clusters, p.leftovers
+	p.clusters, p.leftovers = nil, nil
 	kept := map[*cluster]bool{}
 	for _, c := range clusters {
 		kept[c] = p.opt.Keep > 0 && !c.lost

@@ -21,7 +21,7 @@ func (p *Pool) know(ctx context.Context, what string) (facts.Fact, error) {
 		return facts.Fact{}, err
 	}
 	defer p.release(c)
-	done, err := c.alone(ctx)
+	done, err := c.lockPreparing(ctx)
 	if err != nil {
 		return facts.Fact{}, err
 	}
@@ -52,7 +52,7 @@ func (e *otherError) Error() string {
 // an error: keys of this run contain another value. If replaces is set, the new value is stored for the
 // next run.
 func (p *Pool) verify(ctx context.Context, c *cluster, replaces bool) error {
-	done, err := c.alone(ctx)
+	done, err := c.lockPreparing(ctx)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (p *Pool) verify(ctx context.Context, c *cluster, replaces bool) error {
 	other := &otherError{c.lease.Cluster, p.opt.Name, first}
 	if replaces {
 		p.mu.Lock()
-		p.wrong = other
+		p.factMismatch = other
 		p.mu.Unlock()
 		if err := p.facts.Put(changed); err != nil {
 			return err

@@ -47,7 +47,7 @@ func forecast(ctx context.Context, s *kind.Site, b *lang.Backend, nodes int, sec
 	sky := lang.AttributesOf[attributes](b)
 	l := kind.Launch{Machines: machinesOf(b), Clusters: Enough(nodes, seconds, b.Machines.Slots, b.Machines.MaxClusters)}
 	if trusted || sky.Price > 0 {
-		l.Hourly = hourly(ctx, &provider{client: clientOf(sky.API, b.Token, s.LookupEnv)}, b)
+		l.Hourly = hourlyCost(ctx, &provider{client: clientOf(sky.API, b.Token, s.LookupEnv)}, b)
 	}
 	return l
 }
@@ -94,7 +94,7 @@ func newPool(s *kind.Site, b *lang.Backend) (*Pool, error) {
 		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("the machines of backend %s are unknown until a run has launched some", b.Addr())}
 	}
 	if s.Registry != nil {
-		o.Hourly = sync.OnceValue(func() *float64 { return hourly(context.Background(), asked, b) })
+		o.Hourly = sync.OnceValue(func() *float64 { return hourlyCost(context.Background(), asked, b) })
 	}
 	if strings.HasPrefix(sky.Infra, "slurm") {
 		// On one machine, SkyPilot's daemons of clusters that start at the same time compete for a port.
@@ -191,9 +191,9 @@ func leasesOf(s *kind.Site) Leases {
 	return Leases{Dir: filepath.Join(s.State, "clusters"), Key: s.Key}
 }
 
-// hourly returns the cost of a cluster of a block, in US dollars; nil means unknown. SkyPilot's catalogue
+// hourlyCost returns the cost of a cluster of a block, in US dollars; nil means unknown. SkyPilot's catalogue
 // has prices of machines with accelerators.
-func hourly(ctx context.Context, p *provider, b *lang.Backend) *float64 {
+func hourlyCost(ctx context.Context, p *provider, b *lang.Backend) *float64 {
 	sky, r := lang.AttributesOf[attributes](b), b.Machines.Resources
 	if sky.Price > 0 {
 		return &sky.Price

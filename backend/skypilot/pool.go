@@ -85,20 +85,20 @@ type Pool struct {
 	program, judge string // digests of the files that clusters get
 	facts          *facts.File
 
-	mu        sync.Mutex
-	changed   chan struct{} // closed and replaced when the state changes
-	clusters  []*cluster
-	launching int
-	waiting   int           // callers of acquire
-	adopting  chan struct{} // closed after adoption of clusters; nil before that begins
-	reserved  float64       // US dollars an hour of clusters that are being launched
-	wrong     error         // a cluster differed from the known facts
-	failed    error         // error of the last launch
-	failedAt  time.Time     // when
-	spent     float64       // US dollars for ended clusters
-	left      []Lease       // clusters that could not be ended
-	prepared  []preparation
-	closed    bool
+	mu           sync.Mutex
+	changed      chan struct{} // closed and replaced when the state changes
+	clusters     []*cluster
+	launching    int
+	waiting      int           // callers of acquire
+	adopting     chan struct{} // closed after adoption of clusters; nil before that begins
+	reserved     float64       // US dollars an hour of clusters that are being launched
+	factMismatch error         // a cluster differed from the known facts
+	launchErr    error         // error of the last launch
+	failedAt     time.Time     // when
+	spent        float64       // US dollars for ended clusters
+	leftovers    []Lease       // clusters that could not be ended
+	prepared     []preparation
+	closed       bool
 
 	stop func()
 	work sync.WaitGroup
@@ -177,10 +177,10 @@ func (p *Pool) acquire(ctx context.Context, prefers func(*worker.Client) bool) (
 			return nil, errPoolClosed
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case p.wrong != nil:
-			return nil, p.wrong
-		case p.failed != nil && time.Since(p.failedAt) < failurePause && p.living() == 0 && p.launching == 0:
-			return nil, p.failed
+		case p.factMismatch != nil:
+			return nil, p.factMismatch
+		case p.launchErr != nil && time.Since(p.failedAt) < failurePause && p.living() == 0 && p.launching == 0:
+			return nil, p.launchErr
 		}
 		if c := p.choose(prefers); c != nil {
 			c.used++
@@ -217,7 +217,7 @@ func (p *Pool) choose(prefers func(*worker.Client) bool) *cluster {
 	var best *cluster
 	for _, c := range p.clusters {
 		if !c.lost && c.client.Gone() != nil { // regardless of the provider's report
-			p.dropped(c)
+			p.markDropped(c)
 		}
 		if c.lost || c.used >= p.opt.Slots {
 			continue
@@ -242,7 +242,7 @@ func (p *Pool) wantsMore() bool {
 	if have == 0 {
 		return true
 	}
-	if p.failed != nil && time.Since(p.failedAt) < failurePause {
+	if p.launchErr != nil && time.Since(p.failedAt) < failurePause {
 		return false
 	}
 	nodes, seconds := 0, 0.0
@@ -286,10 +286,10 @@ func (p *Pool) add(ctx context.Context) {
 	if c != nil {
 		p.clusters = append(p.clusters, c)
 		if err != nil {
-			p.dropped(c)
+			p.markDropped(c)
 		}
 	}
-	p.failed, p.failedAt = err, time.Now()
+	p.launchErr, p.failedAt = err, time.Now()
 }
 
 // launchInTurn launches a cluster after other launches have ended, if the run's maximum cost allows it.

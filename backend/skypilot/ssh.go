@@ -54,13 +54,13 @@ func (s SSH) Run(ctx context.Context, cluster, script string, in io.Reader) ([]b
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
-		return nil, worded(err, cmd.Args[len(cmd.Args)-2], said.String())
+		return nil, withMessages(err, cmd.Args[len(cmd.Args)-2], said.String())
 	}
 	return out, nil
 }
 
-// worded adds the last messages of ssh to an error.
-func worded(err error, host, said string) error {
+// withMessages adds the last messages of ssh to an error.
+func withMessages(err error, host, said string) error {
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
 		return fmt.Errorf("ssh %s: %s: %w", host, last, err)
@@ -86,7 +86,7 @@ func (s SSH) Dial(_ context.Context, cluster, address string) (net.Conn, error) 
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(&backend.ToolError{Tool: "ssh", Err: err, Hint: "install OpenSSH's client"}, read.Close(), write.Close())
 	}
-	c := &sshConn{File: read, write: write, process: cmd.Process, host: cmd.Args[len(cmd.Args)-1], said: said, ended: make(chan struct{})}
+	c := &sshConn{File: read, write: write, process: cmd.Process, host: cmd.Args[len(cmd.Args)-1], messages: said, ended: make(chan struct{})}
 	go func() {
 		defer close(c.ended)
 		cmd.Wait() // reading reports the end
@@ -100,26 +100,26 @@ type sshConn struct {
 	write    *os.File
 	process  *os.Process
 	host     string
-	said     *capped.Buffer
+	messages *capped.Buffer
 	ended    chan struct{} // closed when the process has ended and said all
 }
 
 func (c *sshConn) Read(b []byte) (int, error) {
 	n, err := c.File.Read(b)
-	return n, c.because(err)
+	return n, c.withOutput(err)
 }
 
 func (c *sshConn) Write(b []byte) (int, error) {
 	n, err := c.write.Write(b)
-	return n, c.because(err)
+	return n, c.withOutput(err)
 }
 
-// because adds the messages of ssh to the error of an ended connection.
-func (c *sshConn) because(err error) error {
+// withOutput adds the messages of ssh to the error of an ended connection.
+func (c *sshConn) withOutput(err error) error {
 	if err == io.EOF || errors.Is(err, syscall.EPIPE) {
 		<-c.ended
-		if said := c.said.Bytes(); len(said) > 0 {
-			return worded(err, c.host, string(said))
+		if said := c.messages.Bytes(); len(said) > 0 {
+			return withMessages(err, c.host, string(said))
 		}
 	}
 	return err

@@ -57,9 +57,9 @@ type Client struct {
 	sender    *cache.Sender
 	beating   sync.WaitGroup
 
-	mu   sync.Mutex
-	sent int64 // bytes of blobs
-	lost error // why the server counts as lost; nil if it does not
+	mu      sync.Mutex
+	sent    int64 // bytes of blobs
+	lostErr error // why the server counts as lost; nil if it does not
 }
 
 // Connect attaches to a server. From then on, sessions that another client left can be opened, and that
@@ -74,7 +74,7 @@ func Connect(ctx context.Context, store cache.Store, o ClientOptions) (*Client, 
 	c := &Client{store: store, opt: o, id: rand.Text()}
 	c.http = &http.Client{Transport: &http.Transport{
 		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return o.Dial(ctx) },
-		TLSClientConfig:     &tls.Config{InsecureSkipVerify: true, VerifyConnection: o.pinned, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2"}},
+		TLSClientConfig:     &tls.Config{InsecureSkipVerify: true, VerifyConnection: o.verifyPinned, MinVersion: tls.VersionTLS13, NextProtos: []string{"h2"}},
 		TLSHandshakeTimeout: 30 * time.Second,
 		ForceAttemptHTTP2:   true,
 		HTTP2:               &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
@@ -91,8 +91,8 @@ func Connect(ctx context.Context, store cache.Store, o ClientOptions) (*Client, 
 	return c, nil
 }
 
-// pinned accepts only the known certificate. It does not verify a name: the server has none.
-func (o *Access) pinned(state tls.ConnectionState) error {
+// verifyPinned accepts only the known certificate. It does not verify a name: the server has none.
+func (o *Access) verifyPinned(state tls.ConnectionState) error {
 	if len(state.PeerCertificates) == 0 {
 		return errors.New("the worker sent no certificate")
 	}
@@ -144,28 +144,28 @@ func (c *Client) Sent() int64 {
 func (c *Client) Gone() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.lost
+	return c.lostErr
 }
 
 func (c *Client) lose(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.lost == nil && c.connected {
-		c.lost = err
+	if c.lostErr == nil && c.connected {
+		c.lostErr = err
 	}
 	return err
 }
 
 // ask sends a request whose answer is one value.
 func (c *Client) ask(ctx context.Context, path string, request, answer any) error {
-	return c.do(ctx, http.MethodPost, path, encode(request), func(r *http.Response) error {
+	return c.repeat(ctx, http.MethodPost, path, encode(request), func(r *http.Response) error {
 		return readJSON(r.Body, answer)
 	})
 }
 
-// do repeats a request until it is answered, or the server counts as lost. Requests can arrive more than
+// repeat repeats a request until it is answered, or the server counts as lost. Requests can arrive more than
 // once, so they must be idempotent.
-func (c *Client) do(ctx context.Context, method, path string, body []byte, read func(*http.Response) error) error {
+func (c *Client) repeat(ctx context.Context, method, path string, body []byte, read func(*http.Response) error) error {
 	return c.persist(ctx, func() error { return c.sendBody(ctx, method, path, body, read) })
 }
 

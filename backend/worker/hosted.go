@@ -14,16 +14,16 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend"
 )
 
-// hosted is a session of the server's backend, with its calls.
-type hosted struct {
+// hostedSession is a session of the server's backend, with its calls.
+type hostedSession struct {
 	id     string
 	asked  [sha256.Size]byte // digest of the openRequest, by which another client adopts it
 	client string            // owner; "" if it has none
-	// refused is the client that adopted it and made other calls than its predecessor. The server's lock
+	// refusedClient is the client that adopted it and made other calls than its predecessor. The server's lock
 	// guards it, id and client.
-	refused string
-	adopted atomic.Bool
-	host    *Host
+	refusedClient string
+	adopted       atomic.Bool
+	host          *Host
 
 	opened  chan struct{} // closed when session or openErr is set
 	giveUp  context.CancelFunc
@@ -31,12 +31,12 @@ type hosted struct {
 	openErr error
 	prepare string
 
-	mu     sync.Mutex
-	calls  []*call
-	early  map[int]bool // calls that were cancelled before they arrived
-	broken bool         // a call was cancelled, so no other client can continue the session
-	closed bool
-	work   sync.WaitGroup // waits for running calls
+	mu             sync.Mutex
+	calls          []*call
+	cancelledEarly map[int]bool // calls that were cancelled before they arrived
+	broken         bool         // a call was cancelled, so no other client can continue the session
+	closed         bool
+	work           sync.WaitGroup // waits for running calls
 }
 
 // call is a call that was made, whether or not it has ended.
@@ -48,7 +48,7 @@ type call struct {
 }
 
 // open opens the session. It must be called first.
-func (h *hosted) open(ctx context.Context, spec backend.Spec) {
+func (h *hostedSession) open(ctx context.Context, spec backend.Spec) {
 	defer close(h.opened)
 	if h.prepare == "" {
 		h.session, h.openErr = h.host.Backend.Open(ctx, spec)
@@ -56,7 +56,7 @@ func (h *hosted) open(ctx context.Context, spec backend.Spec) {
 }
 
 // dir returns the directory of the session's commands, once it is open.
-func (h *hosted) dir(ctx context.Context) (string, error) {
+func (h *hostedSession) dir(ctx context.Context) (string, error) {
 	select {
 	case <-h.opened:
 	case <-ctx.Done():
@@ -81,8 +81,8 @@ var (
 // maxGap limits how many calls a client can have cancelled before they arrived.
 const maxGap = 1000
 
-// sound reports whether another client can continue the session: it was opened, and no call was cancelled.
-func (h *hosted) sound() bool {
+// isIntact reports whether another client can continue the session: it was opened, and no call was cancelled.
+func (h *hostedSession) isIntact() bool {
 	select {
 	case <-h.opened:
 		if h.openErr != nil {
@@ -97,7 +97,7 @@ func (h *hosted) sound() bool {
 
 // cancel cancels a call, even before it has arrived: the request that makes it can be slower than the
 // request that cancels it.
-func (h *hosted) cancel(n int) {
+func (h *hostedSession) cancel(n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.broken = true
@@ -105,15 +105,15 @@ func (h *hosted) cancel(n int) {
 	case n < len(h.calls):
 		h.calls[n].cancel(context.Canceled)
 	case n < len(h.calls)+maxGap:
-		if h.early == nil {
-			h.early = map[int]bool{}
+		if h.cancelledEarly == nil {
+			h.cancelledEarly = map[int]bool{}
 		}
-		h.early[n] = true
+		h.cancelledEarly[n] = true
 	}
 }
 
 // call returns the call with a number, and starts it if it is the next one.
-func (h *hosted) call(ctx context.Context, n int, body []byte, ask callRequest) (*call, error) {
+func (h *hostedSession) call(ctx context.Context, n int, body []byte, ask callRequest) (*call, error) {
 	if _, err := h.dir(ctx); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNotReady, err)
 	}
@@ -139,7 +139,7 @@ func (h *hosted) call(ctx context.Context, n int, body []byte, ask callRequest) 
 		given.spool.finish(callResult{Failure: FailureOf(context.Canceled)})
 	}
 	c := h.newCall(sum)
-	if h.early[n] {
+	if h.cancelledEarly[n] {
 		c.cancel(context.Canceled)
 	}
 	h.work.Go(func() {
@@ -150,7 +150,7 @@ func (h *hosted) call(ctx context.Context, n int, body []byte, ask callRequest) 
 }
 
 // newCall adds the next call. The caller must hold the lock.
-func (h *hosted) newCall(asked [sha256.Size]byte) *call {
+func (h *hostedSession) newCall(asked [sha256.Size]byte) *call {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	c := &call{asked: asked, ctx: ctx, cancel: cancel, spool: newSpool(ctx, h.host.Spool)}
 	h.calls = append(h.calls, c)
@@ -158,7 +158,7 @@ func (h *hosted) newCall(asked [sha256.Size]byte) *call {
 }
 
 // serve executes a request.
-func (h *hosted) serve(ctx context.Context, s frames, ask callRequest) callResult {
+func (h *hostedSession) serve(ctx context.Context, s frames, ask callRequest) callResult {
 	var r callResult
 	var err error
 	switch {
@@ -184,7 +184,7 @@ func (h *hosted) serve(ctx context.Context, s frames, ask callRequest) callResul
 	return r
 }
 
-func (h *hosted) exec(ctx context.Context, s frames, cmd backend.Command, apart bool) (exit backend.Exit, err error) {
+func (h *hostedSession) exec(ctx context.Context, s frames, cmd backend.Command, apart bool) (exit backend.Exit, err error) {
 	cmd.Output, cmd.Notes, cmd.Attach = stream{s, frameOutput}, stream{s, frameNotes}, false
 	if apart {
 		cmd.Errors = stream{s, frameErrors}
@@ -197,7 +197,7 @@ func (h *hosted) exec(ctx context.Context, s frames, cmd backend.Command, apart 
 	return h.session.Exec(ctx, cmd)
 }
 
-func (h *hosted) list(ctx context.Context, s frames, ask listRequest) error {
+func (h *hostedSession) list(ctx context.Context, s frames, ask listRequest) error {
 	lister, ok := h.session.(backend.Lister)
 	if !ok {
 		return errors.New("the session cannot list files")
@@ -209,7 +209,7 @@ func (h *hosted) list(ctx context.Context, s frames, ask listRequest) error {
 	return s.add(frameData, encode(names))
 }
 
-func (h *hosted) collect(ctx context.Context, s frames, path string) error {
+func (h *hostedSession) collect(ctx context.Context, s frames, path string) error {
 	file, err := h.session.Collect(ctx, path)
 	if err != nil {
 		return err
@@ -233,7 +233,7 @@ func (h *hosted) collect(ctx context.Context, s frames, path string) error {
 }
 
 // close ends the session and all calls. It can be called again.
-func (h *hosted) close(ctx context.Context) error {
+func (h *hostedSession) close(ctx context.Context) error {
 	h.mu.Lock()
 	h.closed = true
 	calls := slices.Clone(h.calls)

@@ -14,15 +14,15 @@ import (
 )
 
 // hosting returns a session on a server, without a connection.
-func hosting(t *testing.T, program fake.Program) (*hosted, *fake.Backend) {
+func hosting(t *testing.T, program fake.Program) (*hostedSession, *fake.Backend) {
 	b := fake.New(cache.NewMemory(), program)
 	ctx, giveUp := context.WithCancel(context.Background())
-	h := &hosted{host: &Host{Backend: b, Spool: t.TempDir()}, opened: make(chan struct{}), giveUp: giveUp}
+	h := &hostedSession{host: &Host{Backend: b, Spool: t.TempDir()}, opened: make(chan struct{}), giveUp: giveUp}
 	h.open(ctx, backend.Spec{})
 	return h, b
 }
 
-func make1(t *testing.T, h *hosted, n int) *call {
+func make1(t *testing.T, h *hostedSession, n int) *call {
 	t.Helper()
 	ask := callRequest{Exec: &backend.Command{Argv: []string{"x"}}}
 	c, err := h.call(t.Context(), n, encode(ask), ask)
@@ -50,7 +50,7 @@ func resultOf(t *testing.T, c *call) (r callResult) {
 func TestLateCalls(t *testing.T) {
 	h, b := hosting(t, nil)
 	defer h.close(context.Background())
-	if !h.sound() {
+	if !h.isIntact() {
 		t.Error("a new session is not sound")
 	}
 	h.cancel(0)
@@ -64,7 +64,7 @@ func TestLateCalls(t *testing.T) {
 	if _, err := h.call(t.Context(), 1, encode(ask), ask); err == nil {
 		t.Error("a call that was given up is made when it arrives after others")
 	}
-	if h.sound() {
+	if h.isIntact() {
 		t.Error("a session with a cancelled call is offered to another client")
 	}
 }
@@ -73,11 +73,11 @@ func TestLateCalls(t *testing.T) {
 func TestCancelUnread(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		end  func(h *hosted)
+		end  func(h *hostedSession)
 		want func(err error) bool
 	}{
-		{"cancelled", func(h *hosted) { h.cancel(0) }, func(err error) bool { return errors.Is(err, context.Canceled) }},
-		{"closed", func(h *hosted) { h.close(context.Background()) }, func(err error) bool {
+		{"cancelled", func(h *hostedSession) { h.cancel(0) }, func(err error) bool { return errors.Is(err, context.Canceled) }},
+		{"closed", func(h *hostedSession) { h.close(context.Background()) }, func(err error) bool {
 			lost := (*backend.PreemptedError)(nil)
 			return errors.As(err, &lost)
 		}},

@@ -33,7 +33,7 @@ func (s remoteSandbox) Run(ctx context.Context, programs ...backend.Program) ([]
 		}
 	}
 	var a runAnswer
-	err := s.supplied(ctx, needs, func() error {
+	err := s.withBlobs(ctx, needs, func() error {
 		a = runAnswer{}
 		return s.ask(ctx, pathPrograms, programs, &a)
 	})

@@ -48,22 +48,22 @@ type Server struct {
 	token   [sha256.Size]byte
 	abandon time.Duration
 
-	mu       sync.Mutex
-	client   string          // attached last
-	tenure   context.Context // ends when another client attaches
-	evict    context.CancelFunc
-	since    time.Time // when client first attached
-	heard    time.Time // any request
-	busy     int       // requests that are being answered
-	sessions map[string]*hosted
-	closed   bool
+	mu          sync.Mutex
+	client      string          // attached last
+	tenure      context.Context // ends when another client attaches
+	evict       context.CancelFunc
+	attachedAt  time.Time // when client first attached
+	lastRequest time.Time // any request
+	busy        int       // requests that are being answered
+	sessions    map[string]*hostedSession
+	closed      bool
 
 	answering sync.WaitGroup // busy
 }
 
 // NewServer returns a server of a machine.
 func NewServer(h Host, o ServerOptions) *Server {
-	return &Server{host: h, token: sha256.Sum256([]byte(o.Token)), abandon: cmp.Or(o.Abandon, 10*time.Minute), heard: time.Now(), sessions: map[string]*hosted{}, evict: func() {}}
+	return &Server{host: h, token: sha256.Sum256([]byte(o.Token)), abandon: cmp.Or(o.Abandon, 10*time.Minute), lastRequest: time.Now(), sessions: map[string]*hostedSession{}, evict: func() {}}
 }
 
 // Wait waits until no client has sent a request for Abandon, or until ctx ends. The caller must then close
@@ -72,17 +72,17 @@ func NewServer(h Host, o ServerOptions) *Server {
 func (s *Server) Wait(ctx context.Context) error {
 	for {
 		s.mu.Lock()
-		left, current := s.abandon-time.Since(s.heard), s.client
+		left, current := s.abandon-time.Since(s.lastRequest), s.client
 		if s.busy > 0 {
 			left = s.abandon
 		}
-		unclaimed := time.Since(s.since) >= s.abandon
+		unclaimed := time.Since(s.attachedAt) >= s.abandon
 		s.mu.Unlock()
 		if left <= 0 {
 			return nil
 		}
 		if unclaimed {
-			if err := s.end(ctx, func(h *hosted) bool { return h.client != current }); err != nil {
+			if err := s.end(ctx, func(h *hostedSession) bool { return h.client != current }); err != nil {
 				return err
 			}
 		}
@@ -99,13 +99,13 @@ func (s *Server) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
-	return s.end(ctx, func(*hosted) bool { return true })
+	return s.end(ctx, func(*hostedSession) bool { return true })
 }
 
 // end closes the sessions that which selects.
-func (s *Server) end(ctx context.Context, which func(*hosted) bool) error {
+func (s *Server) end(ctx context.Context, which func(*hostedSession) bool) error {
 	s.mu.Lock()
-	var ending []*hosted
+	var ending []*hostedSession
 	for id, h := range s.sessions {
 		if which(h) {
 			ending = append(ending, h)
@@ -154,7 +154,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		var body []byte
 		if body, err = readBody(w, r); err == nil {
-			err = s.plain(w, r, body)
+			err = s.answerOne(w, r, body)
 		}
 	}
 	if err != nil {
@@ -172,7 +172,7 @@ func answer(w http.ResponseWriter, status int, v any) {
 	w.Write(encode(v)) // if the client is gone, it will ask again
 }
 
-// tenant writes a client's answer. It writes nothing after another client has taken over, which may own
+// tenant writes a client's answer. It writes nothing after another client has taken over, which might own
 // the session that the answer is about: the earlier client must not use it for a verdict.
 type tenant struct {
 	http.ResponseWriter
@@ -208,14 +208,14 @@ func (s *Server) begin(client string, attaches bool) (tenure context.Context, er
 		return nil, errEnded
 	case attaches && client != s.client:
 		s.evict()
-		s.client, s.since = client, time.Now()
+		s.client, s.attachedAt = client, time.Now()
 		s.tenure, s.evict = context.WithCancel(context.Background())
 	case s.client == "":
 		return nil, errRestarted
 	case client != s.client:
 		return nil, errTaken
 	}
-	s.heard = time.Now()
+	s.lastRequest = time.Now()
 	s.busy++
 	s.answering.Add(1)
 	return s.tenure, nil
@@ -224,13 +224,13 @@ func (s *Server) begin(client string, attaches bool) (tenure context.Context, er
 func (s *Server) done() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.heard = time.Now()
+	s.lastRequest = time.Now()
 	s.busy--
 	s.answering.Done()
 }
 
-// plain answers requests with a single answer.
-func (s *Server) plain(w http.ResponseWriter, r *http.Request, body []byte) (err error) {
+// answerOne answers requests with a single answer.
+func (s *Server) answerOne(w http.ResponseWriter, r *http.Request, body []byte) (err error) {
 	var reply any
 	switch r.URL.Path {
 	case pathAttach:
@@ -242,7 +242,7 @@ func (s *Server) plain(w http.ResponseWriter, r *http.Request, body []byte) (err
 	case pathPrograms:
 		reply, err = decoded(r.Context(), body, s.run)
 	default:
-		err = fmt.Errorf("the worker has nothing at %q", r.URL.Path)
+		err = fmt.Errorf("the worker has no path %q", r.URL.Path)
 	}
 	if err == nil {
 		answer(w, http.StatusOK, reply)
@@ -270,7 +270,7 @@ func (s *Server) attach(ctx context.Context, ask attachRequest) (*attachAnswer, 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, h := range s.sessions {
-		if h.client != s.client && h.sound() {
+		if h.client != s.client && h.isIntact() {
 			a.Orphans = append(a.Orphans, h.asked)
 		}
 	}
@@ -289,7 +289,7 @@ func (s *Server) inSession(w http.ResponseWriter, r *http.Request, client, path 
 	id, number, isCall := strings.Cut(path, suffixCalls)
 	switch {
 	case !isCall && r.Method == http.MethodDelete:
-		err := s.end(context.WithoutCancel(r.Context()), func(h *hosted) bool { return h.id == id && h.client == client })
+		err := s.end(context.WithoutCancel(r.Context()), func(h *hostedSession) bool { return h.id == id && h.client == client })
 		answer(w, http.StatusOK, callResult{Failure: FailureOf(err)})
 	case !isCall:
 		answer(w, http.StatusOK, s.open(w, r, client, id))
@@ -302,7 +302,7 @@ func (s *Server) inSession(w http.ResponseWriter, r *http.Request, client, path 
 		s.mu.Unlock()
 		n, err := strconv.Atoi(number)
 		if h == nil || err != nil || n < 0 {
-			answer(w, http.StatusNotFound, &Failure{Text: "the worker has no such session any more", Gone: true})
+			answer(w, http.StatusNotFound, &Failure{Text: "the session no longer exists on the worker", Gone: true})
 			return
 		}
 		s.inCall(w, r, h, n)
@@ -326,12 +326,12 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, client, id string)
 	}
 	dir, err := h.dir(r.Context())
 	if err != nil && r.Context().Err() == nil { // so that another attempt opens a new one
-		err = errors.Join(err, s.end(context.Background(), func(other *hosted) bool { return other == h }))
+		err = errors.Join(err, s.end(context.Background(), func(other *hostedSession) bool { return other == h }))
 	}
 	return callResult{Dir: dir, Failure: FailureOf(err)}
 }
 
-func (s *Server) find(client, id string, asked [sha256.Size]byte, ask openRequest) *hosted {
+func (s *Server) find(client, id string, asked [sha256.Size]byte, ask openRequest) *hostedSession {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -341,7 +341,7 @@ func (s *Server) find(client, id string, asked [sha256.Size]byte, ask openReques
 		return h
 	}
 	for old, h := range s.sessions {
-		if h.client != client && h.asked == asked && h.refused != client && h.sound() {
+		if h.client != client && h.asked == asked && h.refusedClient != client && h.isIntact() {
 			delete(s.sessions, old)
 			h.id, h.client = id, client
 			h.adopted.Store(true)
@@ -350,7 +350,7 @@ func (s *Server) find(client, id string, asked [sha256.Size]byte, ask openReques
 		}
 	}
 	ctx, giveUp := context.WithCancel(context.Background()) // a broken connection must not end the session
-	h := &hosted{id: id, asked: asked, client: client, host: &s.host, opened: make(chan struct{}), giveUp: giveUp, prepare: ask.Prepare}
+	h := &hostedSession{id: id, asked: asked, client: client, host: &s.host, opened: make(chan struct{}), giveUp: giveUp, prepare: ask.Prepare}
 	s.sessions[id] = h
 	go h.open(ctx, ask.Spec) // close waits for it
 	return h
@@ -358,14 +358,14 @@ func (s *Server) find(client, id string, asked [sha256.Size]byte, ask openReques
 
 // disown gives an adopted session back after its client made other calls. It stays for another client
 // until it is abandoned.
-func (s *Server) disown(h *hosted) {
+func (s *Server) disown(h *hostedSession) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h.refused, h.client = h.client, ""
+	h.refusedClient, h.client = h.client, ""
 }
 
 // inCall sends the frames of a call from an offset on, and starts the call if it is new.
-func (s *Server) inCall(w http.ResponseWriter, r *http.Request, h *hosted, n int) {
+func (s *Server) inCall(w http.ResponseWriter, r *http.Request, h *hostedSession, n int) {
 	if r.Method == http.MethodDelete {
 		h.cancel(n)
 		answer(w, http.StatusOK, struct{}{})
@@ -394,7 +394,7 @@ func (s *Server) inCall(w http.ResponseWriter, r *http.Request, h *hosted, n int
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	control := http.NewResponseController(w)
-	sent := &counted{w: w}
+	sent := &countingWriter{w: w}
 	err = c.spool.copy(r.Context(), sent, func() { control.Flush() }, from)
 	switch {
 	case err == nil:
@@ -405,12 +405,12 @@ func (s *Server) inCall(w http.ResponseWriter, r *http.Request, h *hosted, n int
 	}
 }
 
-type counted struct {
+type countingWriter struct {
 	w io.Writer
 	n int
 }
 
-func (c *counted) Write(p []byte) (int, error) {
+func (c *countingWriter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.n += n
 	return n, err

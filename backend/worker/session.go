@@ -78,7 +78,7 @@ func (b remoteBackend) Prepare(ctx context.Context, name string, cmd backend.Com
 // Open implements backend.Backend.
 func (b remoteBackend) Open(ctx context.Context, spec backend.Spec) (backend.Session, error) {
 	var s *session
-	err := b.supplied(ctx, inputsOf(spec.Inputs), func() (err error) {
+	err := b.withBlobs(ctx, inputsOf(spec.Inputs), func() (err error) {
 		s, err = b.open(ctx, openRequest{Spec: spec})
 		return err
 	})
@@ -105,7 +105,7 @@ func (c *Client) open(ctx context.Context, ask openRequest) (*session, error) {
 // reopen replaces an adopted session, which made other calls, by a new session. The caller has seen
 // nothing of that yet, not even its directory.
 func (s *session) reopen(ctx context.Context) error {
-	return s.c.supplied(ctx, inputsOf(s.opens.Spec.Inputs), func() error {
+	return s.c.withBlobs(ctx, inputsOf(s.opens.Spec.Inputs), func() error {
 		other, err := s.c.open(ctx, s.opens)
 		if err != nil {
 			return err
@@ -122,18 +122,18 @@ type session struct {
 	c     *Client
 	opens openRequest
 
-	mu      sync.Mutex
-	id, dir string
-	told    bool // the caller knows dir
-	next    int  // number of the next call
-	closed  bool
+	mu       sync.Mutex
+	id, dir  string
+	dirKnown bool // the caller knows dir
+	next     int  // number of the next call
+	closed   bool
 }
 
 // Dir implements backend.Session.
 func (s *session) Dir() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.told = true
+	s.dirKnown = true
 	return s.dir
 }
 
@@ -142,7 +142,7 @@ func (s *session) Place(ctx context.Context, inputs ...backend.Input) error {
 	if len(inputs) == 0 {
 		return nil
 	}
-	return s.c.supplied(ctx, inputsOf(inputs), func() error {
+	return s.c.withBlobs(ctx, inputsOf(inputs), func() error {
 		_, err := s.call(ctx, callRequest{Place: inputs}, nil)
 		return err
 	})
@@ -191,16 +191,16 @@ func (s *session) Collect(ctx context.Context, path string) (io.ReadCloser, erro
 		cancel()
 		return nil, err
 	}
-	return &collected{r, cancel}, nil
+	return &collectedFile{r, cancel}, nil
 }
 
-// collected is a file in transfer.
-type collected struct {
+// collectedFile is a file in transfer.
+type collectedFile struct {
 	*io.PipeReader
 	cancel context.CancelFunc
 }
 
-func (f *collected) Close() error {
+func (f *collectedFile) Close() error {
 	f.cancel()
 	return f.PipeReader.Close()
 }
@@ -222,7 +222,7 @@ func (s *session) call(ctx context.Context, ask callRequest, hand func(kind byte
 		return callResult{}, context.Cause(ctx)
 	}
 	s.mu.Lock()
-	n, closed, told, id := s.next, s.closed, s.told, s.id
+	n, closed, told, id := s.next, s.closed, s.dirKnown, s.id
 	s.next++
 	s.mu.Unlock()
 	if closed {
@@ -245,7 +245,7 @@ func (c *Client) call(ctx context.Context, id string, n int, ask callRequest, ha
 	defer giveUp(nil)
 	stop := context.AfterFunc(ctx, func() {
 		time.AfterFunc(lastWord, func() { giveUp(context.Cause(ctx)) })
-		if err := c.do(patient, http.MethodDelete, path, nil, func(*http.Response) error { return nil }); err != nil {
+		if err := c.repeat(patient, http.MethodDelete, path, nil, func(*http.Response) error { return nil }); err != nil {
 			giveUp(err)
 		}
 	})
@@ -305,7 +305,7 @@ func (s *session) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*lastWord)
 	defer cancel()
 	var r callResult
-	err := s.c.do(ctx, http.MethodDelete, pathSessions+id, nil, func(response *http.Response) error { return readJSON(response.Body, &r) })
+	err := s.c.repeat(ctx, http.MethodDelete, pathSessions+id, nil, func(response *http.Response) error { return readJSON(response.Body, &r) })
 	if gone := (*backend.PreemptedError)(nil); errors.As(err, &gone) {
 		return nil // the session is lost with the machine
 	}

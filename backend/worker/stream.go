@@ -163,7 +163,7 @@ func (s *streamServer) answer(c streamCall, open OpenFunc) (r callResult) {
 			return fail(err)
 		}
 	}
-	h := &hosted{host: &Host{}, session: s.session}
+	h := &hostedSession{host: &Host{}, session: s.session}
 	return h.serve(c.ctx, s.out, ask)
 }
 
@@ -410,7 +410,7 @@ func (s *Stream) send(ctx context.Context, request any, inputs []backend.Input) 
 			return err
 		}
 	}
-	return s.broken(s.out.add(frameAsk, encode(request)))
+	return s.breakStream(s.out.add(frameAsk, encode(request)))
 }
 
 // sendBlob sends a whole blob, or breaks the stream.
@@ -420,22 +420,22 @@ func (s *Stream) sendBlob(ctx context.Context, d cache.Digest) error {
 		return err
 	}
 	defer blob.Close()
-	if err := s.broken(s.out.add(frameBlob, []byte(d.String()))); err != nil {
+	if err := s.breakStream(s.out.add(frameBlob, []byte(d.String()))); err != nil {
 		return err
 	}
 	n, err := io.Copy(blobWriter{s.out}, blob)
 	if err == nil && n != d.Size {
 		err = &cache.CorruptError{Digest: d}
 	}
-	return s.broken(err)
+	return s.breakStream(err)
 }
 
 type blobWriter struct{ out *frameWriter }
 
 func (w blobWriter) Write(p []byte) (int, error) { return len(p), w.out.add(frameMore, p) }
 
-// broken ends the stream with err, unless it is nil.
-func (s *Stream) broken(err error) error {
+// breakStream ends the stream with err, unless it is nil.
+func (s *Stream) breakStream(err error) error {
 	if err != nil && s.err == nil {
 		s.err = &BrokenError{err}
 	}
@@ -458,6 +458,6 @@ func (s *Stream) next(buffer *[]byte) (r *callResult, kind byte, data []byte, er
 			r = &callResult{}
 			err = json.Unmarshal(append(text, data...), r)
 		}
-		return r, kind, data, s.broken(err)
+		return r, kind, data, s.breakStream(err)
 	}
 }

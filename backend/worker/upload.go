@@ -13,9 +13,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/cache"
 )
 
-// supplied sends blobs and then calls do. If the server has lost one of them
+// withBlobs sends blobs and then calls do. If the server has lost one of them
 // meanwhile, it repeats both once.
-func (c *Client) supplied(ctx context.Context, needs []cache.Output, do func() error) error {
+func (c *Client) withBlobs(ctx context.Context, needs []cache.Output, do func() error) error {
 	epoch := c.sender.Epoch()
 	supply := func() error {
 		err := c.sender.Outputs(ctx, c.store, needs...)
@@ -135,7 +135,7 @@ func (c *Client) fetch(ctx context.Context, d cache.Digest) error {
 	if has, err := c.store.Has(ctx, d); err != nil || has {
 		return err
 	}
-	return c.do(ctx, http.MethodGet, pathBlob+d.String(), nil, func(r *http.Response) error {
+	return c.repeat(ctx, http.MethodGet, pathBlob+d.String(), nil, func(r *http.Response) error {
 		got, err := c.store.Put(ctx, io.LimitReader(connection{r.Body}, d.Size+1))
 		if err == nil && got != d {
 			err = fmt.Errorf("blob %s arrived as %s", d, got)

@@ -142,15 +142,15 @@ type Failure struct {
 	Kinds   []string      `json:"kinds,omitempty"` // of sentinels
 	Errno   uintptr       `json:"errno,omitempty"` // of an exhausted machine
 	Missing *cache.Digest `json:"missing,omitempty"`
-	Tool    *typed        `json:"tool,omitempty"`
-	Setting *typed        `json:"setting,omitempty"`
-	Absent  *typed        `json:"absent,omitempty"`
+	Tool    *typedError   `json:"tool,omitempty"`
+	Setting *typedError   `json:"setting,omitempty"`
+	Absent  *typedError   `json:"absent,omitempty"`
 	// Gone reports that the session or its server no longer exists.
 	Gone bool `json:"gone,omitempty"`
 }
 
-// typed contains the fields of an error of package backend.
-type typed struct{ Name, Text, Hint string }
+// typedError contains the fields of an error of package backend.
+type typedError struct{ Name, Text, Hint string }
 
 // sentinels lists errors that callers check with errors.Is.
 var sentinels = map[string]error{
@@ -193,13 +193,13 @@ func FailureOf(err error) *Failure {
 		f.Missing = &e.Digest // it was dropped
 	}
 	if e := (*backend.ToolError)(nil); errors.As(err, &e) {
-		f.Tool = &typed{e.Tool, clip(e.Err.Error()), e.Hint}
+		f.Tool = &typedError{e.Tool, clip(e.Err.Error()), e.Hint}
 	}
 	if e := (*backend.SettingError)(nil); errors.As(err, &e) {
-		f.Setting = &typed{e.Setting, clip(e.Err.Error()), e.Hint}
+		f.Setting = &typedError{e.Setting, clip(e.Err.Error()), e.Hint}
 	}
 	if e := (*backend.AbsentError)(nil); errors.As(err, &e) {
-		f.Absent = &typed{Name: e.Device, Text: e.Err.Error()}
+		f.Absent = &typedError{Name: e.Device, Text: e.Err.Error()}
 	}
 	return f
 }

@@ -27,7 +27,7 @@ type Layout struct {
 }
 
 // place is a backend.Place with its path relative to the root directory.
-type place struct{ path, at string }
+type place struct{ path, target string }
 
 // Adopt returns the workspace of a layout, and creates missing parts.
 func Adopt(l Layout, store cache.Store) (w *Workspace, err error) {
@@ -40,7 +40,7 @@ func Adopt(l Layout, store cache.Store) (w *Workspace, err error) {
 			root.Close()
 		}
 	}()
-	w = &Workspace{base: "/", root: root, store: store, owner: &l.Owner, kept: l.ReadOnly}
+	w = &Workspace{base: "/", root: root, store: store, owner: &l.Owner, readOnly: l.ReadOnly}
 	isNew, shown := false, &l.Owner
 	if len(l.Places) > 0 {
 		shown = nil // commands see the places alone
@@ -102,10 +102,10 @@ func (w *Workspace) adopt(dir string, owner *Owner) (inside string, isNew bool, 
 func (w *Workspace) inputPath(name string) string {
 	for _, p := range w.places {
 		if name == p.path {
-			return p.at
+			return p.target
 		}
 		if below, ok := strings.CutPrefix(name, p.path+"/"); ok {
-			return path.Join(p.at, below)
+			return path.Join(p.target, below)
 		}
 	}
 	return path.Join(w.work, name)
@@ -114,15 +114,15 @@ func (w *Workspace) inputPath(name string) string {
 // top returns the directory of the inputs, or the place, that contains a path.
 func (w *Workspace) top(inside string) string {
 	for _, p := range w.places {
-		if strings.HasPrefix(inside+"/", p.at+"/") {
-			return p.at
+		if strings.HasPrefix(inside+"/", p.target+"/") {
+			return p.target
 		}
 	}
 	return w.work
 }
 
-// below returns the places for paths below a name, whose files are elsewhere.
-func (w *Workspace) below(name string) (found []place) {
+// placesBelow returns the places for paths below a name, whose files are elsewhere.
+func (w *Workspace) placesBelow(name string) (found []place) {
 	for _, p := range w.places {
 		if name == "." || strings.HasPrefix(p.path, name+"/") {
 			found = append(found, p)
@@ -131,10 +131,10 @@ func (w *Workspace) below(name string) (found []place) {
 	return found
 }
 
-// clear removes the file or directory at a name.
-func (w *Workspace) clear(name string) error {
-	for _, p := range w.below(name) {
-		if err := w.root.RemoveAll(p.at); err != nil {
+// removeContent removes the file or directory at a name.
+func (w *Workspace) removeContent(name string) error {
+	for _, p := range w.placesBelow(name) {
+		if err := w.root.RemoveAll(p.target); err != nil {
 			return err
 		}
 	}
@@ -155,14 +155,14 @@ func (w *Workspace) clear(name string) error {
 
 // distribute moves files that were placed at a name to the places below it.
 func (w *Workspace) distribute(name string) error {
-	for _, p := range w.below(name) {
+	for _, p := range w.placesBelow(name) {
 		from := path.Join(w.work, p.path)
 		if _, err := w.root.Lstat(from); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		err := w.merge(from, p.at)
+		err := w.merge(from, p.target)
 		if err == nil && w.owner != nil {
-			err = w.giveAway(p.at)
+			err = w.giveAway(p.target)
 		}
 		if err != nil {
 			return err
@@ -204,11 +204,11 @@ func (w *Workspace) merge(from, to string) error {
 // protect changes the owner of read-only paths, and of the directories above them, to the caller. It
 // replaces anything but files and directories by an empty directory.
 func (w *Workspace) protect() error {
-	if len(w.kept) == 0 {
+	if len(w.readOnly) == 0 {
 		return nil
 	}
 	self := Owner{os.Geteuid(), os.Getegid()}
-	for _, dir := range append([]string{"."}, Above(w.kept)...) {
+	for _, dir := range append([]string{"."}, Above(w.readOnly)...) {
 		inside := w.inputPath(dir)
 		if err := makeParents(w.root, path.Join(inside, "any")); err != nil {
 			return err
@@ -217,7 +217,7 @@ func (w *Workspace) protect() error {
 			return err
 		}
 	}
-	for _, name := range w.kept {
+	for _, name := range w.readOnly {
 		inside := w.inputPath(name)
 		info, err := w.root.Lstat(inside)
 		if err != nil || !info.IsDir() && !info.Mode().IsRegular() {

@@ -29,7 +29,7 @@ func (w *Workspace) openRegular(name string) (*os.File, error) {
 		case err != nil:
 			return nil, err
 		case info.Mode()&fs.ModeSymlink != 0:
-			return nil, fmt.Errorf("%w: it lies behind a symlink", backend.ErrNotRegular)
+			return nil, fmt.Errorf("%w: its path contains a symlink", backend.ErrNotRegular)
 		case !info.IsDir():
 			return nil, fs.ErrNotExist
 		}

@@ -31,7 +31,7 @@ func (w *Workspace) place(ctx context.Context, in backend.Input) error {
 		return errors.New("a file cannot be the workspace")
 	}
 	if isFile || in.Replace {
-		if err := w.clear(at); err != nil {
+		if err := w.removeContent(at); err != nil {
 			return err
 		}
 	}

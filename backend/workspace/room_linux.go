@@ -17,7 +17,7 @@ func room(dir string, own func() usage) error {
 		return nil
 	}
 	used := own()
-	var now unix.Statfs_t // programs may have removed files meanwhile
+	var now unix.Statfs_t // programs might have removed files meanwhile
 	if err := unix.Statfs(dir, &now); err != nil {
 		return &os.PathError{Op: "statfs", Path: dir, Err: err}
 	}

@@ -19,7 +19,7 @@ func Scratch(dir string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return real, fixed(filepath.Join(real, "any"))
+		return real, checkFixed(filepath.Join(real, "any"))
 	}
 	return makeOurs(dir, true)
 }
@@ -43,7 +43,7 @@ func makeOurs(dir string, link bool) (string, error) {
 		return "", err
 	}
 	dir = filepath.Join(parent, filepath.Base(dir))
-	if err := fixed(dir); err != nil {
+	if err := checkFixed(dir); err != nil {
 		return "", err
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -87,9 +87,9 @@ func restrict(dir string) error {
 	return nil
 }
 
-// fixed returns an error if another user, except root, can rename path or a directory above it. path must
+// checkFixed returns an error if another user, except root, can rename path or a directory above it. path must
 // be a real path.
-func fixed(path string) error {
+func checkFixed(path string) error {
 	for path != filepath.Dir(path) {
 		path = filepath.Dir(path)
 		info, err := os.Lstat(path)

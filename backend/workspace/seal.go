@@ -31,7 +31,7 @@ func (w *Workspace) Seal(names ...string) (sources []string, err error) {
 	for i := range names {
 		sources = append(sources, filepath.Join(w.base, sealedDir, strconv.Itoa(i)))
 	}
-	// Commands may have removed its permissions.
+	// Commands might have removed its permissions.
 	return sources, errors.Join(allow(w.root, w.work, 0o700), w.seal())
 }
 
@@ -67,8 +67,8 @@ func (w *Workspace) unseal() error {
 	return nil
 }
 
-// unsealed calls do while nothing in the workspace is sealed.
-func (w *Workspace) unsealed(do func() error) error {
+// whileUnsealed calls do while nothing in the workspace is sealed.
+func (w *Workspace) whileUnsealed(do func() error) error {
 	if err := w.unseal(); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ func (w *Workspace) Examine() error {
 	if err != nil {
 		return fmt.Errorf("examining workspace %s: %w", w.base, err)
 	}
-	w.first, w.begun = first, time.Now()
+	w.initial, w.knownAt = first, time.Now()
 	return nil
 }
 
@@ -21,7 +21,7 @@ func (w *Workspace) Examine() error {
 // another session can use it. No process of the session may be left. It returns false
 // unless the workspace was examined.
 func (w *Workspace) Untouched() bool {
-	return w.root != nil && w.first != nil && w.first.unchanged(w.begun)
+	return w.root != nil && w.initial != nil && w.initial.areUnchanged(w.knownAt)
 }
 
 // Move moves an untouched workspace to base, which must not exist, on the same
@@ -33,6 +33,6 @@ func (w *Workspace) Move(base string) error {
 	if err := rename(w.base, base); err != nil {
 		return fmt.Errorf("moving workspace: %w", err)
 	}
-	w.base, w.begun = base, time.Now()
+	w.base, w.knownAt = base, time.Now()
 	return nil
 }

@@ -53,10 +53,10 @@ func examine(root *os.Root) (*conditions, error) {
 // tick exceeds the clock resolution of any file system, and its lag behind ours.
 const tick = 3 * time.Second
 
-// unchanged reports whether the directories are empty and in their initial state. They
+// areUnchanged reports whether the directories are empty and in their initial state. They
 // were at since: directories that changed neither shortly before that nor later need no
 // closer check.
-func (c *conditions) unchanged(since time.Time) bool {
+func (c *conditions) areUnchanged(since time.Time) bool {
 	for i, dir := range c.dirs {
 		if first := c.first[i]; i > 0 && time.Unix(first.changed.Unix()).Add(tick).Before(since) {
 			var state unix.Stat_t

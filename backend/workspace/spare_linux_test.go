@@ -41,11 +41,11 @@ func TestUntouched(t *testing.T) {
 				if err := os.Chmod(base, 0o700); err != nil {
 					t.Fatal(err)
 				}
-				if now, err := conditionOf(int(w.first.dirs[0].Fd()), false); err != nil || now.changed != w.first.first[3].changed {
+				if now, err := conditionOf(int(w.initial.dirs[0].Fd()), false); err != nil || now.changed != w.initial.first[3].changed {
 					break
 				}
 			}
-			w.begun = w.begun.Add(age)
+			w.knownAt = w.knownAt.Add(age)
 			if err := change(base); err != nil {
 				t.Fatal(err)
 			}

@@ -13,7 +13,7 @@ type conditions struct{}
 
 func examine(*os.Root) (*conditions, error) { return &conditions{}, nil }
 
-func (*conditions) unchanged(time.Time) bool { return false }
+func (*conditions) areUnchanged(time.Time) bool { return false }
 
 func (*conditions) close() {}
 

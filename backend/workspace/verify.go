@@ -28,13 +28,13 @@ func (w *Workspace) Verify() error {
 			return fmt.Errorf("the directory %s of the workspace %s was removed while a command ran", dir, w.base)
 		}
 	}
-	return cmp.Or(w.starved, w.room())
+	return cmp.Or(w.foundFull, w.room())
 }
 
 // Watch makes Verify also report that the file system was full for a moment, until the caller calls stop.
 func (w *Workspace) Watch() (stop func()) {
 	end := exhaustion.Watch(w.room)
-	return func() { w.starved = cmp.Or(w.starved, end()) }
+	return func() { w.foundFull = cmp.Or(w.foundFull, end()) }
 }
 
 // room returns an error if the file system is full. If the workspace is Isolated, its own files do not count.

@@ -56,14 +56,14 @@ type Workspace struct {
 	// work contains the inputs; work, home and temp are relative to root.
 	work, home, temp string
 	places           []place  // inputs at other paths
-	kept             []string // Layout.ReadOnly
+	readOnly         []string // Layout.ReadOnly
 	store            cache.Store
 	owner            *Owner
 	sealed           []string    // see Seal
 	root             *os.Root    // base; nil after Close
-	starved          error       // see Watch
-	first            *conditions // nil unless examined
-	begun            time.Time   // last time when they were known to be in that state
+	foundFull        error       // see Watch
+	initial          *conditions // nil unless examined
+	knownAt          time.Time   // last time when they were known to be in that state
 }
 
 // Make creates a workspace at base, which must not exist, with mode 0700. Trees come from store. A nil
@@ -110,7 +110,7 @@ func (w *Workspace) Place(ctx context.Context, inputs ...backend.Input) error {
 	if w.root == nil {
 		return fmt.Errorf("placing inputs: workspace: %w", fs.ErrClosed)
 	}
-	return w.unsealed(func() error {
+	return w.whileUnsealed(func() error {
 		for _, in := range inputs {
 			if err := w.place(ctx, in); err != nil {
 				return fmt.Errorf("placing input %q: %w", in.Path, err)
@@ -130,7 +130,7 @@ func (w *Workspace) Collect(ctx context.Context, name string) (io.ReadCloser, er
 		return nil, fmt.Errorf("collecting %q: %w", name, fs.ErrClosed)
 	}
 	var f *os.File
-	err := w.unsealed(func() (err error) {
+	err := w.whileUnsealed(func() (err error) {
 		f, err = w.openRegular(name)
 		return err
 	})
@@ -189,8 +189,8 @@ func (w *Workspace) Close() error {
 	}
 	root := w.root
 	w.root = nil
-	if w.first != nil {
-		w.first.close()
+	if w.initial != nil {
+		w.initial.close()
 	}
 	return root.Close()
 }

@@ -127,9 +127,9 @@ func pass(ctx context.Context, file *os.File, to sink) (counts Counts, err error
 		switch {
 		case err == io.EOF && !first:
 			_, err = io.Copy(io.Discard, plain) // its checksum comes last
-			return counts, damaged(err)
+			return counts, asDamaged(err)
 		case err != nil:
-			return counts, damaged(err)
+			return counts, asDamaged(err)
 		case h.Typeflag != tar.TypeReg, first != (h.Name == headName):
 			return counts, fmt.Errorf("%w: entry %q", ErrNoArchive, h.Name)
 		}
@@ -152,7 +152,7 @@ func entry(h *tar.Header, content io.Reader, to sink, room *int64, counts *Count
 			counts.Bytes += h.Size
 			return to.blob([32]byte(id), h.Size, content)
 		}
-		stored, err := small(h, content, room)
+		stored, err := readSmall(h, content, room)
 		if err != nil {
 			return err
 		}
@@ -161,13 +161,13 @@ func entry(h *tar.Header, content io.Reader, to sink, room *int64, counts *Count
 		if !fs.ValidPath(name) {
 			return fmt.Errorf("%w: entry %q", ErrNoArchive, h.Name)
 		}
-		all, err := small(h, content, room)
+		all, err := readSmall(h, content, room)
 		if err != nil {
 			return err
 		}
 		return to.extra(name, all)
 	case headName + "/":
-		all, err := small(h, content, room)
+		all, err := readSmall(h, content, room)
 		if err == nil && !bytes.Equal(all, []byte(head)) {
 			err = fmt.Errorf("its format %.40q is not supported by this version", all)
 		}
@@ -176,8 +176,8 @@ func entry(h *tar.Header, content io.Reader, to sink, room *int64, counts *Count
 	return fmt.Errorf("%w: entry %q", ErrNoArchive, h.Name)
 }
 
-// small reads an entry into memory, within the limits.
-func small(h *tar.Header, content io.Reader, room *int64) ([]byte, error) {
+// readSmall reads an entry into memory, within the limits.
+func readSmall(h *tar.Header, content io.Reader, room *int64) ([]byte, error) {
 	if h.Size > maxInMemory {
 		return nil, fmt.Errorf("%w: entry %q has %d bytes", ErrNoArchive, h.Name, h.Size)
 	}
@@ -185,11 +185,11 @@ func small(h *tar.Header, content io.Reader, room *int64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: its records and lists are more than %d times as large as the file, so that reading them would use up memory", ErrNoArchive, maxRatio)
 	}
 	all, err := io.ReadAll(content)
-	return all, damaged(err)
+	return all, asDamaged(err)
 }
 
-// damaged marks errors of the archive or its compression.
-func damaged(err error) error {
+// asDamaged marks errors of the archive or its compression.
+func asDamaged(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -201,7 +201,7 @@ type discard struct{}
 
 func (discard) blob(_ [32]byte, _ int64, content io.Reader) error {
 	_, err := io.Copy(io.Discard, content)
-	return damaged(err)
+	return asDamaged(err)
 }
 func (discard) record(cache.Key, []byte, *Counts) error { return nil }
 func (discard) extra(string, []byte) error              { return nil }
@@ -229,17 +229,17 @@ func (s scanner) extra(name string, content []byte) error {
 
 // placer adds the content of an archive to the store.
 type placer struct {
-	ctx  context.Context
-	r    *Reader
-	held int64 // bytes of blobs, of a Store in memory
+	ctx       context.Context
+	r         *Reader
+	heldBytes int64 // bytes of blobs, of a Store in memory
 }
 
 func (p *placer) blob(name [32]byte, size int64, content io.Reader) error {
 	if p.r.InMemory {
-		if size > largestHeld || p.held+size > leastInMemory {
+		if size > largestHeld || p.heldBytes+size > leastInMemory {
 			return discard{}.blob(name, size, content)
 		}
-		p.held += size
+		p.heldBytes += size
 	}
 	if ok, err := p.r.Store.Has(p.ctx, cache.Digest{Hash: name, Size: size}); ok || err != nil {
 		return err
@@ -261,7 +261,7 @@ func (p *placer) record(k cache.Key, stored []byte, counts *Counts) error {
 		record, err = cache.DecodeRecord(nil, k, stored)
 	}
 	if err != nil {
-		return damaged(err)
+		return asDamaged(err)
 	}
 	known, err := p.r.Store.Record(p.ctx, k)
 	if err == nil && known != nil && known.Run >= record.Run {

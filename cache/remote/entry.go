@@ -49,7 +49,7 @@ func entryID(namespace string, k cache.Key) cache.Key {
 func encodeEntry(signer *PrivateKey, namespace string, k cache.Key, r *cache.Record, blobs []cache.Digest) (*execution.ActionResult, error) {
 	s := statement{Key: k, Namespace: namespace, Record: r}
 	if signer != nil {
-		s.Signer = signer.by()
+		s.Signer = signer.describe()
 	}
 	body, err := json.Marshal(s)
 	if err != nil {
@@ -73,7 +73,7 @@ func encodeEntry(signer *PrivateKey, namespace string, k cache.Key, r *cache.Rec
 		return nil, err
 	}
 	if len(text) > maxEnvelope {
-		return nil, fmt.Errorf("the record has %d bytes, and no server takes that", len(text))
+		return nil, fmt.Errorf("the record has %d bytes, more than servers accept", len(text))
 	}
 	signed, err := anypb.New(wrapperspb.Bytes(text))
 	if err != nil {

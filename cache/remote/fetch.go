@@ -162,7 +162,7 @@ func (s *Store) read(ctx context.Context, blobs []cache.Digest) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for d := range left {
-		s.gone[d] = true
+		s.lostBlobs[d] = true
 	}
 	for _, d := range blobs {
 		if left[d] {

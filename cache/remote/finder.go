@@ -26,8 +26,8 @@ type question struct {
 	err   error
 }
 
-// together is how long a call waits for further requests.
-const together = time.Millisecond
+// batchWindow is how long a call waits for further requests.
+const batchWindow = time.Millisecond
 
 func newFinder(ask func([]cache.Digest) ([]cache.Digest, error), most int) *finder {
 	return &finder{ask: ask, most: most, slot: make(chan struct{}, 8)}
@@ -63,7 +63,7 @@ func (f *finder) join(blobs []cache.Digest) *question {
 	if f.next == nil || len(f.next.blobs)+len(blobs) > f.most {
 		f.next = &question{blobs: map[cache.Digest]bool{}, done: make(chan struct{})}
 		q := f.next
-		time.AfterFunc(together, func() { f.put(q) })
+		time.AfterFunc(batchWindow, func() { f.send(q) })
 	}
 	for _, d := range blobs {
 		f.next.blobs[d] = false
@@ -71,8 +71,8 @@ func (f *finder) join(blobs []cache.Digest) *question {
 	return f.next
 }
 
-// put sends the call.
-func (f *finder) put(q *question) {
+// send sends the call.
+func (f *finder) send(q *question) {
 	f.slot <- struct{}{}
 	defer func() { <-f.slot }()
 	f.mu.Lock()

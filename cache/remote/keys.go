@@ -103,8 +103,8 @@ func (k PublicKey) String() string {
 	return strings.TrimSpace(keyPrefix + base64.StdEncoding.EncodeToString(k.key) + " " + k.Name)
 }
 
-// by returns a description of the key for users.
-func (k PublicKey) by() string {
+// describe returns a description of the key for users.
+func (k PublicKey) describe() string {
 	if k.Name != "" {
 		return k.Name
 	}

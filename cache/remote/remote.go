@@ -50,9 +50,9 @@ type Options struct {
 	Warn func(error)
 }
 
-// promptly is the maximum time of an answer whose savings count: with a slower cache, it is uncertain
+// promptAnswer is the maximum time of an answer whose savings count: with a slower cache, it is uncertain
 // whether the blobs will arrive, too.
-const promptly = time.Second
+const promptAnswer = time.Second
 
 // Store is a cache on another machine. It is safe for concurrent use.
 type Store struct {
@@ -71,9 +71,9 @@ type Store struct {
 
 	sender *cache.Sender // remembers the blobs that the server has or recently had
 
-	mu     sync.Mutex
-	gone   map[cache.Digest]bool // blobs that it did not return, regardless of its reports
-	absent map[cache.Key]bool    // keys without a usable record
+	mu        sync.Mutex
+	lostBlobs map[cache.Digest]bool // blobs that it did not return, regardless of its reports
+	absent    map[cache.Key]bool    // keys without a usable record
 }
 
 var (
@@ -83,7 +83,7 @@ var (
 
 // Open returns a cache that uses a transport, and closes it at the end. It contacts no server yet.
 func Open(t Transport, o Options) *Store {
-	s := &Store{o: o, transport: t, gone: map[cache.Digest]bool{}, absent: map[cache.Key]bool{}}
+	s := &Store{o: o, transport: t, lostBlobs: map[cache.Digest]bool{}, absent: map[cache.Key]bool{}}
 	s.sender = cache.NewSender(server{s}, o.Together)
 	var keys []dsse.Verifier
 	for _, k := range o.Trust {
@@ -156,7 +156,7 @@ func (s *Store) Record(ctx context.Context, k cache.Key) (*cache.Record, error) 
 	var foreign *cache.ForeignError
 	for _, a := range answers {
 		if a.record != nil {
-			if time.Since(began) < promptly {
+			if time.Since(began) < promptAnswer {
 				s.reads.pay(time.Duration(a.record.Seconds * float64(time.Second) / float64(max(1, s.o.Jobs))))
 			}
 			return a.record, nil
@@ -201,7 +201,7 @@ func (s *Store) missing(ctx context.Context, blobs []cache.Digest) (bool, error)
 	s.mu.Lock()
 	gone := false
 	for _, d := range blobs {
-		gone = gone || s.gone[d]
+		gone = gone || s.lostBlobs[d]
 		if d.Size > 0 && !s.sender.Knows(cache.Output{Digest: d}) { // servers implicitly have the empty blob
 			ask = append(ask, d)
 		}

@@ -102,8 +102,8 @@ func (s *side) callOnce(ctx context.Context, call func(ctx context.Context, prog
 	return err
 }
 
-// why returns why calls of the side failed, or nil.
-func (s *side) why() error {
+// reason returns why calls of the side failed, or nil.
+func (s *side) reason() error {
 	if !s.open() {
 		return context.Cause(s.ctx)
 	}

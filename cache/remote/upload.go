@@ -22,7 +22,7 @@ type uploads struct {
 	workers sync.WaitGroup
 	done    chan struct{} // closed when the workers have ended
 	open    atomic.Int64  // records that are neither sent nor refused
-	left    atomic.Int64  // number of records that were not sent
+	unsent  atomic.Int64  // number of records that were not sent
 	sent    atomic.Int64
 
 	unsigned atomic.Int64 // number of records without a key to sign them
@@ -41,10 +41,10 @@ func (s *Store) startUploads() {
 	for range senders {
 		u.workers.Go(func() {
 			for k := range u.queue {
-				keys := u.more([]cache.Key{k})
+				keys := u.enqueue([]cache.Key{k})
 				sent := s.send(keys)
 				u.sent.Add(int64(sent))
-				u.left.Add(int64(len(keys) - sent))
+				u.unsent.Add(int64(len(keys) - sent))
 				u.open.Add(-int64(len(keys)))
 			}
 		})
@@ -55,8 +55,8 @@ func (s *Store) startUploads() {
 	}()
 }
 
-// more adds waiting keys, without blocking.
-func (u *uploads) more(keys []cache.Key) []cache.Key {
+// enqueue adds waiting keys, without blocking.
+func (u *uploads) enqueue(keys []cache.Key) []cache.Key {
 	for len(keys) < maxTogether {
 		select {
 		case k, ok := <-u.queue:
@@ -77,12 +77,12 @@ func (s *Store) endUploads() {
 	if u.queue == nil {
 		return
 	}
-	u.end()
+	u.closeQueue()
 	<-u.done
 }
 
-// end closes the queue.
-func (u *uploads) end() {
+// closeQueue closes the queue.
+func (u *uploads) closeQueue() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if !u.ended {
@@ -106,7 +106,7 @@ func (s *Store) Written(k cache.Key) {
 	case u.queue <- k:
 		u.open.Add(1)
 	default:
-		u.left.Add(1)
+		u.unsent.Add(1)
 	}
 }
 
@@ -117,7 +117,7 @@ func (s *Store) Flush(ctx context.Context) (sent, left int) {
 	if u.queue == nil {
 		return 0, 0
 	}
-	u.end()
+	u.closeQueue()
 	s.writes.wait()
 	defer s.writes.leave()
 	select {
@@ -127,8 +127,8 @@ func (s *Store) Flush(ctx context.Context) (sent, left int) {
 		s.writes.end(context.Cause(ctx))
 	}
 	<-u.done
-	sent, left = int(u.sent.Load()), int(u.left.Load())
-	if why := s.writes.why(); left > 0 && why != nil {
+	sent, left = int(u.sent.Load()), int(u.unsent.Load())
+	if why := s.writes.reason(); left > 0 && why != nil {
 		s.warn(fmt.Errorf("%d of %d results were not sent to it: %w", left, sent+left, why))
 	} else if left > 0 {
 		s.warn(fmt.Errorf("%d of %d results were not sent to it, because their blobs are gone or too many were waiting", left, sent+left))

@@ -184,7 +184,7 @@ func (r *reader) number(a *plan.LogAttempt, name string, row []string) error {
 	}
 	key := fmt.Sprintf("%q %q %d", name, a.Problem, n)
 	if r.known[key] {
-		return fmt.Errorf("%s %d of %s is there twice", r.header[r.repeat], n, text.Line(a.Problem, 80))
+		return fmt.Errorf("%s %d of %s is duplicated", r.header[r.repeat], n, text.Line(a.Problem, 80))
 	}
 	r.known[key] = true
 	r.repeats[[2]string{name, a.Problem}]++ // attempts can begin at 0, and lack some

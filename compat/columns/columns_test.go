@@ -65,7 +65,7 @@ func TestBroken(t *testing.T) {
 		"no name":       {"id,score\n,1\n", "line 2: id is empty"},
 		"no model":      {"id,model,score\na,,1\n", "line 2: model is empty"},
 		"attempt":       {"id,attempt,score\na,first,1\n", `line 2: attempt is "first"`},
-		"attempt twice": {"id,attempt,score\na,1,1\na,1,0\n", "line 3: attempt 1 of a is there twice"},
+		"attempt twice": {"id,attempt,score\na,1,1\na,1,0\n", "line 3: attempt 1 of a is duplicated"},
 		"texts":         {"id,score\na,good\n", "no column has numbers"},
 		"a large row":   {"id,score\na," + strings.Repeat("1", 3<<20) + "\n", "a row has more than 1 MiB"},
 		"columns":       {"id" + strings.Repeat(",x", 1), "a header"},

@@ -133,7 +133,7 @@ func (l *reader) add(r *jsonfile.Reader, c *record) error {
 	}
 	key := attemptKey{c.model, problem, c.epoch}
 	if l.seen[resultKey{key, c.result}] {
-		return r.Fail("%s of epoch %d of sample %s is there twice", text.Line(c.name("score"), 80), c.epoch, text.Line(c.sample, 80))
+		return r.Fail("%s of epoch %d of sample %s is duplicated", text.Line(c.name("score"), 80), c.epoch, text.Line(c.sample, 80))
 	}
 	l.seen[resultKey{key, c.result}] = true
 	log := l.of[c.model]

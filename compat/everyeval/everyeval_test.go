@@ -81,7 +81,7 @@ func TestBroken(t *testing.T) {
 	for name, c := range map[string]struct{ content, want string }{
 		"empty":        {"\n", "it has no samples"},
 		"cut off":      {sample + "\n" + sample[:60], "line 2: "},
-		"twice":        {sample + "\n" + sample, "line 2: score of epoch 1 of sample 1 is there twice"},
+		"twice":        {sample + "\n" + sample, "line 2: score of epoch 1 of sample 1 is duplicated"},
 		"no model":     {line("", "1", ""), "line 1: want model_id, evaluation_name and sample_id"},
 		"no score":     {line("a", "1", ""), "line 1: sample 1: want evaluation.score"},
 		"no object":    {sample + "\n[]", "line 2: want an object"},

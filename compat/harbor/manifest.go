@@ -82,7 +82,7 @@ func (r *record) place(rel string) (string, error) {
 	r.files.Exists(at)
 	real, err := filepath.EvalSymlinks(at)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s is not there any more", rel)
+		return "", fmt.Errorf("%s no longer exists", rel)
 	}
 	top, topErr := filepath.EvalSymlinks(r.trial)
 	if err = errors.Join(err, topErr); err != nil {

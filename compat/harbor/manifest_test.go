@@ -67,7 +67,7 @@ func TestArtifacts(t *testing.T) {
 		{file("/app/main.py", "skipped"), taskArtifact{Source: "/app/main.py"}, "it was skipped"},
 		{file("/app/main.py", "<b>"), taskArtifact{Source: "/app/main.py"}, `its status is "<b>"`},
 		{"", taskArtifact{Source: "/app/main.py"}, "it was never collected"},
-		{file("/app/gone", "ok"), taskArtifact{Source: "/app/gone"}, "artifacts/app/gone is not there any more"},
+		{file("/app/gone", "ok"), taskArtifact{Source: "/app/gone"}, "artifacts/app/gone no longer exists"},
 		{file("/app/was_file", "ok"), taskArtifact{Source: "/app/was_file"}, "it was a file and is something else now"},
 		{directory("/app/was_dir", ""), taskArtifact{Source: "/app/was_dir"}, "it was a directory and is something else now"},
 		{directory("/app/out", ""), taskArtifact{Source: "/app/out"}, "a link that leads out of the trial"},
@@ -122,7 +122,7 @@ func TestOnlyArtifact(t *testing.T) {
 		always + `,{"source":"/app","destination":"/etc/passwd","type":"file","status":"ok"}`:                                 "leads out of the trial",
 		always + `,{"source":"/app","destination":"artifacts/up","type":"file","status":"ok"}`:                                "a link that leads out of the trial",
 		always + `,{"source":"/app","destination":"","type":"file","status":"ok"}`:                                            "leads out of the trial",
-		always + `,{"source":"/app","destination":"artifacts/gone","type":"file","status":"ok"}`:                              "artifacts/gone is not there any more",
+		always + `,{"source":"/app","destination":"artifacts/gone","type":"file","status":"ok"}`:                              "artifacts/gone no longer exists",
 		`{"source":"/app","destination":"artifacts/app","type":"directory","status":"failed"}`:                                "nothing was collected",
 		`{"source":"/a","destination":"artifacts/app","status":"ok"},{"source":"/b","destination":"artifacts","status":"ok"}`: "2 artifacts were collected",
 	} {
@@ -156,7 +156,7 @@ func TestManifestsThatAreNone(t *testing.T) {
 	}
 	files := readerFiles(t, dir)
 	for trial, want := range map[string]string{
-		"none": "it has no artifacts/manifest.json", "gone": "not there any more", "torn": "unexpected EOF", "object": "the whole is of type object",
+		"none": "it has no artifacts/manifest.json", "gone": "no longer exists", "torn": "unexpected EOF", "object": "the whole is of type object",
 		"number": "source is of type number", "huge": "exceeds 8 MiB", "linked": "leads out of the trial", "folder": "its artifacts/manifest.json: ",
 	} {
 		step := ""

@@ -173,7 +173,7 @@ func TestBrokenJSON(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ text, want string }{
 		"cut off":      {header + `, "samples": [` + sample + `, {"id": "b", "ep`, `at "samples.1": the file ends too early`},
-		"twice":        {header + `, "samples": [` + sample + `, ` + sample + `]}`, `at "samples.1": epoch 1 of sample a is there twice`},
+		"twice":        {header + `, "samples": [` + sample + `, ` + sample + `]}`, `at "samples.1": epoch 1 of sample a is duplicated`},
 		"no id":        {header + `, "samples": [{"id": {}, "epoch": 1}]}`, `at "samples.0": want an id`},
 		"no epoch":     {header + `, "samples": [{"id": "a"}]}`, `at "samples.0": sample a: want an epoch`},
 		"no list":      {header + `, "samples": {}}`, `at "samples": want an array`},

@@ -121,7 +121,7 @@ func (l *log) sample(r *jsonfile.Reader) error {
 		return r.Fail("sample %s: want an epoch from 1 on", text.Line(id, 80))
 	}
 	if key := (sampleKey{id, s.Epoch}); l.seen[key] {
-		return r.Fail("epoch %d of sample %s is there twice", s.Epoch, text.Line(id, 80))
+		return r.Fail("epoch %d of sample %s is duplicated", s.Epoch, text.Line(id, 80))
 	} else if l.seen[key] = true; len(l.seen) > maxSamples {
 		return r.Fail("more than %d samples", maxSamples)
 	}

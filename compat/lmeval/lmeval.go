@@ -90,7 +90,7 @@ func (l *reader) sample(r *jsonfile.Reader) error {
 	case name == "" || id[0] == '{' || id[0] == '[' || string(id) == "null":
 		return r.Fail("want a doc_id, which is a number or a text")
 	case l.seen[[2]string{name, filter}]:
-		return r.Fail("document %s is there twice with the filter %s", text.Line(name, 80), text.Line(filter, 80))
+		return r.Fail("document %s is duplicated with the filter %s", text.Line(name, 80), text.Line(filter, 80))
 	}
 	l.seen[[2]string{name, filter}] = true
 	at, known := l.places[name]

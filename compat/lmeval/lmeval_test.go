@@ -89,7 +89,7 @@ func TestBroken(t *testing.T) {
 	for name, c := range map[string]struct{ content, want string }{
 		"empty":        {"\n", "it has no samples"},
 		"cut off":      {sample + "\n" + sample[:20], "line 2: "},
-		"twice":        {sample + "\n" + sample, "line 2: document 1 is there twice with the filter none"},
+		"twice":        {sample + "\n" + sample, "line 2: document 1 is duplicated with the filter none"},
 		"no id":        {`{"doc": {}}`, "line 1: want a doc_id"},
 		"null":         {`{"doc_id": null}`, "line 1: want a doc_id"},
 		"an object":    {`{"doc_id": {}}`, "line 1: want a doc_id"},

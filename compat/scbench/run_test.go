@@ -112,7 +112,7 @@ func TestWriteAgain(t *testing.T) {
 }
 
 // Buckets are named after whatever checkpoint a test's file names, in the
-// order of the report; one id in two files of a bucket is there twice.
+// order of the report; one id in two files of a bucket is duplicated.
 func TestBuckets(t *testing.T) {
 	c := graded("checkpoint_2", "core=P regression=PF core=F")
 	tests := c.Result.Tests

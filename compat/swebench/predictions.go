@@ -100,7 +100,7 @@ func (p *predictions) add(r *jsonfile.Reader) error {
 	case one.ID == "" || one.Model == "":
 		return r.Fail("want instance_id and model_name_or_path")
 	case p.seen[one.ID]:
-		return r.Fail("the instance %s is there twice", text.Line(one.ID, 80))
+		return r.Fail("the instance %s is duplicated", text.Line(one.ID, 80))
 	case len(p.seen) == maxInstances:
 		return r.Fail("more than %d instances", maxInstances)
 	}

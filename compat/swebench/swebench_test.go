@@ -117,7 +117,7 @@ func TestBroken(t *testing.T) {
 		`{"a": {"patch_exists": true}}`:                    `at "a": want resolved`,
 		`{"total_instances": 3, "resolved_instances": 1}`:  "it lists no instance",
 		`[]`: "want an object",
-		`{"instance_id": "a", "model_name_or_path": "m", "model_patch": "x"}` + "\n" + `{"instance_id": "a", "model_name_or_path": "m"}`: "line 2: the instance a is there twice",
+		`{"instance_id": "a", "model_name_or_path": "m", "model_patch": "x"}` + "\n" + `{"instance_id": "a", "model_name_or_path": "m"}`: "line 2: the instance a is duplicated",
 		`{"model_patch": "x"}`:                   "line 1: want instance_id and model_name_or_path",
 		`[{"model_patch": "x", "instance_id": 3`: `at "0": `,
 		`{"a": {"model_patch": "x"}}`:            `at "a": want instance_id`,

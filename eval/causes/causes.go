@@ -84,7 +84,7 @@ func (f *Finder) Changes(ctx context.Context, d *report.Difference) error {
 		case c.Kind == report.ChangeBroken && c.Is.Message != nil:
 			c.Causes = []string{c.Is.Trouble()}
 		case c.Kind == report.ChangeJudged && c.Was.Message != nil:
-			c.Causes = []string{"it was " + unjudged(c.Was) + ": " + c.Was.Trouble()}
+			c.Causes = []string{"it was " + unjudgedState(c.Was) + ": " + c.Was.Trouble()}
 		case c.Is.Class == verdict.Refused && c.Is.Message != nil: // a refused submission lists no files
 			c.Causes = []string{"submission refused: " + *c.Is.Message}
 		case c.Was.Class == verdict.Refused && c.Was.Message != nil:
@@ -99,8 +99,8 @@ func (f *Finder) Changes(ctx context.Context, d *report.Difference) error {
 	return nil
 }
 
-// unjudged names the state of a checkpoint without a verdict.
-func unjudged(c *report.Checkpoint) string {
+// unjudgedState names the state of a checkpoint without a verdict.
+func unjudgedState(c *report.Checkpoint) string {
 	switch c.Class {
 	case verdict.NotRun:
 		return "skipped"
@@ -128,11 +128,11 @@ func (f *Finder) grader(side int, c *report.Change) *node {
 func (f *Finder) Again(ctx context.Context, skip func(name string) bool) ([]report.Again, error) {
 	at, all := map[string]int{}, []report.Again{}
 	for _, addr := range slices.Sorted(maps.Keys(f.nodes[1])) {
-		name, isGrader := f.graded(f.nodes[1][addr])
+		name, isGrader := f.gradedCheckpoint(f.nodes[1][addr])
 		if !isGrader || f.nodes[0][addr] == nil || skip(name) {
 			continue
 		}
-		found, ran, err := f.judged(ctx, addr)
+		found, ran, err := f.workDifferences(ctx, addr)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -153,8 +153,8 @@ func (f *Finder) Again(ctx context.Context, skip func(name string) bool) ([]repo
 	return all, nil
 }
 
-// graded returns the name of the checkpoint that a node grades, and whether it grades one.
-func (f *Finder) graded(n *node) (string, bool) {
+// gradedCheckpoint returns the name of the checkpoint that a node grades, and whether it grades one.
+func (f *Finder) gradedCheckpoint(n *node) (string, bool) {
 	_, name, _ := strings.Cut(n.Addr, ":")
 	grades := n.Kind == plan.KindScore || n.Kind == plan.KindAggregate && !slices.ContainsFunc(n.deps, func(addr string) bool {
 		dep := f.nodes[1][addr]
@@ -163,8 +163,8 @@ func (f *Finder) graded(n *node) (string, bool) {
 	return name, grades && len(n.deps) > 0 && strings.Contains(name, "@")
 }
 
-// judged finds the differences of the working nodes below a grader. ran is false if there are none.
-func (f *Finder) judged(ctx context.Context, addr string) (found differences, ran bool, err error) {
+// workDifferences finds the differences of the working nodes below a grader. ran is false if there are none.
+func (f *Finder) workDifferences(ctx context.Context, addr string) (found differences, ran bool, err error) {
 	seen, open := map[string]bool{addr: true}, []string{addr}
 	for len(open) > 0 {
 		addr, open = open[0], open[1:]

@@ -40,7 +40,7 @@ func LogFormats(o *options.Options) []string {
 // ReadLogs reads files of other programs, and directories of such files. as is the name of their format; ""
 // detects it for each file. metric is a metric that all files contain; "" selects the first of these.
 func ReadLogs(o *options.Options, names []string, as, metric string) (*Logs, error) {
-	r := logReader{options: o, as: as}
+	r := logReader{options: o, asFormat: as}
 	for _, name := range names {
 		if err := r.side(name); err != nil {
 			return nil, exit.With(exit.Usage, err)

@@ -24,14 +24,14 @@ const (
 
 // logReader reads files of other programs, as sides of a comparison.
 type logReader struct {
-	options *options.Options
-	as      string // format of all files; "" detects it for each
-	logs    []*sideLog
-	sides   int // number of arguments
-	begin   int // index of the last side in logs
-	files   int
-	sum     int // number of attempts
-	notes   []note
+	options  *options.Options
+	asFormat string // format of all files; "" detects it for each
+	logs     []*sideLog
+	sides    int // number of arguments
+	begin    int // index of the last side in logs
+	files    int
+	sum      int // number of attempts
+	notes    []note
 }
 
 // note is a remark of a file's reader.
@@ -40,11 +40,11 @@ type note struct{ side, file, text string }
 // sideLog holds the attempts of a contender on a side.
 type sideLog struct {
 	*plan.Log
-	side    string         // argument
-	own     string         // the contender's name in its files
-	repeats map[string]int // attempts at each problem
-	again   int            // attempts at problems that an earlier file contains
-	unnamed bool           // own is made of the name of a file
+	side     string         // argument
+	own      string         // the contender's name in its files
+	repeats  map[string]int // attempts at each problem
+	repeated int            // attempts at problems that an earlier file contains
+	unnamed  bool           // own is made of the name of a file
 }
 
 // AreLogs reports whether a name denotes a file that looks like a log of another program, or a directory with
@@ -126,7 +126,7 @@ func (r *logReader) format(name string) (*plan.LogFormat, error) {
 		return nil, err
 	}
 	defer file.Close()
-	formats := slices.DeleteFunc(plan.LogFormats(r.options.Benchmarks), func(f plan.LogFormat) bool { return r.as != "" && f.Name != r.as })
+	formats := slices.DeleteFunc(plan.LogFormats(r.options.Benchmarks), func(f plan.LogFormat) bool { return r.asFormat != "" && f.Name != r.asFormat })
 	if f, err := plan.FormatOf(file, formats); f != nil || err != nil {
 		return f, err
 	}
@@ -137,9 +137,9 @@ func (r *logReader) format(name string) (*plan.LogFormat, error) {
 func (r *logReader) side(name string) error {
 	r.sides, r.begin = r.sides+1, len(r.logs)
 	formats := plan.LogFormats(r.options.Benchmarks)
-	at := slices.IndexFunc(formats, func(f plan.LogFormat) bool { return f.Name == r.as })
-	if r.as != "" && at < 0 {
-		return text.Unknown("format", r.as, LogFormats(r.options))
+	at := slices.IndexFunc(formats, func(f plan.LogFormat) bool { return f.Name == r.asFormat })
+	if r.asFormat != "" && at < 0 {
+		return text.Unknown("format", r.asFormat, LogFormats(r.options))
 	}
 	if info, err := os.Stat(r.options.Path(name)); err == nil && !info.IsDir() && at >= 0 {
 		return r.read(name, name, &formats[at])
@@ -159,7 +159,7 @@ func (r *logReader) side(name string) error {
 	r.joinUnjudged()
 	again := 0
 	for _, l := range r.logs[r.begin:] {
-		again += l.again
+		again += l.repeated
 	}
 	if again > 0 {
 		r.notes = append(r.notes, note{name, name, fmt.Sprintf("%s at problems that another of its files also contains; they count as additional attempts", text.Count(again, "attempt"))})
@@ -238,7 +238,7 @@ func (r *logReader) add(side, name string, l *plan.Log) *sideLog {
 	after := make(map[string]int, len(l.Attempts)) // of to.repeats, which l's own attempts do not count for
 	for _, a := range l.Attempts {
 		if to.repeats[a.Problem] > 0 {
-			to.again++
+			to.repeated++
 		}
 		a.Repeat += to.repeats[a.Problem]
 		after[a.Problem] = max(after[a.Problem], a.Repeat)

@@ -55,8 +55,8 @@ func (unready) Ask(context.Context, string, model.Question) (model.Answer, error
 
 func noKeys() *keypool.Pool { return keypool.New([]keypool.Key{{}}, keypool.Limits{}) }
 
-// who returns a text that identifies the model of a generator.
-func who(cfg *lang.Config, g *lang.Generator) []gen.Field {
+// identify returns a text that identifies the model of a generator.
+func identify(cfg *lang.Config, g *lang.Generator) []gen.Field {
 	if g.Endpoint != "" {
 		return []gen.Field{{Label: "endpoint", Value: g.Endpoint}}
 	}
@@ -117,7 +117,7 @@ func (c *call) equip(all []*gen.Generator) error {
 		}
 	}
 	redact := func(text string) string { return string(backend.RedactBytes([]byte(text), hidden)) }
-	if err := c.trusted(all); err != nil {
+	if err := c.checkTrusted(all); err != nil {
 		return err
 	}
 	for _, g := range all {

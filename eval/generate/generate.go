@@ -81,7 +81,7 @@ func Run(ctx context.Context, o options.Options, r Request) (out *Outcome, err e
 	if r.DryRun {
 		return c.plan(planned), nil
 	}
-	if err := c.equip(c.stale(planned)); err != nil {
+	if err := c.equip(c.staleGenerators(planned)); err != nil {
 		return nil, err
 	}
 	return c.execute(ctx)
@@ -94,7 +94,7 @@ func (c *call) choose() error {
 	}
 	budget := &gen.Budget{Max: c.r.MaxCost}
 	for _, g := range c.cfg.Generators {
-		c.all = append(c.all, &gen.Generator{Generator: g, Who: who(c.cfg, g), Model: unready{}, Keys: noKeys(), Budget: budget})
+		c.all = append(c.all, &gen.Generator{Generator: g, Who: identify(c.cfg, g), Model: unready{}, Keys: noKeys(), Budget: budget})
 	}
 	var keep func(*gen.Step) bool
 	if c.r.Missing {
@@ -187,8 +187,8 @@ func (c *call) options(dry bool) graph.Options {
 	return o
 }
 
-// stale returns the generators that need a request.
-func (c *call) stale(planned *graph.Report) []*gen.Generator {
+// staleGenerators returns the generators that need a request.
+func (c *call) staleGenerators(planned *graph.Report) []*gen.Generator {
 	asked := map[*gen.Generator]bool{}
 	for _, s := range c.batch.Steps {
 		if s.Answer >= 0 && planned.Status(s.Answer).Stale {

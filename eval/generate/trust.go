@@ -91,8 +91,8 @@ func Trusted(cfg *lang.Config) []user.Trusted {
 	return all
 }
 
-// trusted returns an error that lists the missing permissions of generators.
-func (c *call) trusted(all []*gen.Generator) error {
+// checkTrusted returns an error that lists the missing permissions of generators.
+func (c *call) checkTrusted(all []*gen.Generator) error {
 	t := c.o.OpenTrust()
 	var lines []string
 	for _, g := range all {
@@ -105,5 +105,5 @@ func (c *call) trusted(all []*gen.Generator) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	return exit.With(exit.Usage, fmt.Errorf("this project is not trusted with your keys, so nothing was asked; it would\n%s\n  hint: if that is as it should be, run `fevalgraph trust`", strings.Join(lines, "\n")))
+	return exit.With(exit.Usage, fmt.Errorf("this project is not trusted with your keys, so no request was sent; it would\n%s\n  hint: if that is as it should be, run `fevalgraph trust`", strings.Join(lines, "\n")))
 }

@@ -68,7 +68,7 @@ func (p *filePair) read(records [2]*Record, files [2]string) error {
 			checkpoints, err = partition.StoreIn(record.State.Dir).Checkpoints(name)
 		}
 		if err != nil {
-			return damaged(record.Run, files[side], err)
+			return damagedError(record.Run, files[side], err)
 		}
 	}
 	if len(checkpoints) == len(texts[0]) {
@@ -77,7 +77,7 @@ func (p *filePair) read(records [2]*Record, files [2]string) error {
 	for side, record := range records {
 		var err error
 		if p.cells[side], err = report.DecodeCells(bytes.Join(texts[side], []byte{','})); err != nil {
-			return damaged(record.Run, files[side], err)
+			return damagedError(record.Run, files[side], err)
 		}
 	}
 	return nil

@@ -20,7 +20,7 @@ var ErrNoLog = errors.New("printed nothing")
 // Log returns the output of a node's work in a recorded run, or in the run that made its answer; or the output
 // of a broken attempt; or its message. The error wraps ErrNoLog if all are missing.
 func Log(ctx context.Context, store cache.Store, run *event.Run, done *event.NodeDone) ([]byte, error) {
-	if attempted(done) {
+	if endedWithAttempt(done) {
 		content, err := run.Log(done.Addr)
 		var damaged *event.DamagedError
 		switch {
@@ -31,7 +31,7 @@ func Log(ctx context.Context, store cache.Store, run *event.Run, done *event.Nod
 		}
 	}
 	switch {
-	case done.Kind == plan.KindRun && !attempted(done) && done.Key != "":
+	case done.Kind == plan.KindRun && !endedWithAttempt(done) && done.Key != "":
 		return programLog(ctx, store, done)
 	case done.Log != "":
 		digest, err := cache.ParseDigest(done.Log)
@@ -45,8 +45,8 @@ func Log(ctx context.Context, store cache.Store, run *event.Run, done *event.Nod
 	return nil, exit.With(exit.Usage, fmt.Errorf("%s %w in run %s (%s)", done.Addr, ErrNoLog, run.ID, done.State))
 }
 
-// attempted reports whether a run ended with an attempt without an answer.
-func attempted(done *event.NodeDone) bool {
+// endedWithAttempt reports whether a run ended with an attempt without an answer.
+func endedWithAttempt(done *event.NodeDone) bool {
 	return done.State == event.Broken || done.State == event.Failed
 }
 

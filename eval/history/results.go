@@ -70,7 +70,7 @@ func Cells(state event.Records, run *event.Run, known map[string]bool) ([]report
 			if err == nil {
 				all[i], err = partition.StoreIn(state.Dir).Results(part)
 			}
-			return damaged(run, text, err)
+			return damagedError(run, text, err)
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -79,8 +79,8 @@ func Cells(state event.Records, run *event.Run, known map[string]bool) ([]report
 	return slices.Concat(all...), nil
 }
 
-// damaged returns the error for a partition file of a run that cannot be read.
-func damaged(run *event.Run, file string, err error) error {
+// damagedError returns the error for a partition file of a run that cannot be read.
+func damagedError(run *event.Run, file string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, partition.ErrDamaged) {
 		return &event.DamagedError{Run: run.ID, File: filepath.Join("..", "..", "partitions", file)}
 	}

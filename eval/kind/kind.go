@@ -92,7 +92,7 @@ func (k *Kind) Diagnose(ctx context.Context, s *Site, cfg *lang.Config, asked bo
 		case b.Kind != k.Name || seen[k.Server(b)]:
 			continue
 		case s.Trusts != nil && !s.Trusts(k.Asks(b)):
-			found = append(found, Finding{Subject: k.Name, State: "warning", Detail: "backend " + b.Addr() + " was not asked: the project is not trusted; run `fevalgraph trust`"})
+			found = append(found, Finding{Subject: k.Name, State: "warning", Detail: "backend " + b.Addr() + " was not queried: the project is not trusted; run `fevalgraph trust`"})
 		default:
 			found = append(found, k.Check(ctx, s, b))
 		}

@@ -68,7 +68,7 @@ func checkState(dir string) error {
 			for _, name := range named[e.Name()] {
 				below := filepath.Join(path, name)
 				if info, err := os.Lstat(below); err == nil && !info.Mode().IsRegular() {
-					return fmt.Errorf("%s is %s, which fevalgraph did not make: remove it", below, typeName(info.Mode()))
+					return fmt.Errorf("%s is %s, which fevalgraph did not create: remove it", below, typeName(info.Mode()))
 				}
 			}
 		case e.IsDir():
@@ -78,7 +78,7 @@ func checkState(dir string) error {
 				}
 			}
 		case !e.Type().IsRegular():
-			return fmt.Errorf("%s is %s, which fevalgraph did not make: remove it", path, typeName(e.Type()))
+			return fmt.Errorf("%s is %s, which fevalgraph did not create: remove it", path, typeName(e.Type()))
 		}
 	}
 	return nil
@@ -107,7 +107,7 @@ func CheckOwner(dir string) error {
 func (o Options) MakeStateDir() error { return MakeState(o.StateDir()) }
 
 // MakeState creates a state directory, with a file that keeps it out of repositories: its content is useless
-// elsewhere. An existing directory of another name may contain foreign files, and stays unchanged.
+// elsewhere. An existing directory of another name can contain foreign files, and stays unchanged.
 func MakeState(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err

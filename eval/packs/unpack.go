@@ -31,14 +31,14 @@ func Unpack(ctx context.Context, o options.Options, files []string, adopt bool) 
 	return &u.total, learn(&o, u.seconds)
 }
 
-// unpacked describes packs, without the answers, which are now in the store.
-type unpacked struct {
+// contents describes packs, without the answers, which are now in the store.
+type contents struct {
 	total   Packed
 	seconds map[string]float64 // durations of nodes, by address
 	extra   []map[string][]byte
 }
 
-func unpack(ctx context.Context, o *options.Options, files []string, adopt bool) (*unpacked, error) {
+func unpack(ctx context.Context, o *options.Options, files []string, adopt bool) (*contents, error) {
 	signer, err := o.RecordKey(true)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func unpack(ctx context.Context, o *options.Options, files []string, adopt bool)
 		return nil, exit.With(exit.Usage, err)
 	}
 	defer disk.Close()
-	u := &unpacked{seconds: map[string]float64{}}
+	u := &contents{seconds: map[string]float64{}}
 	for _, file := range files {
 		counts, extra, err := read(ctx, o.Path(file), pack.Reader{Store: disk, Signer: signer, Adopt: adopt})
 		if errors.Is(err, pack.ErrNoArchive) || errors.Is(err, fs.ErrNotExist) {
@@ -161,7 +161,7 @@ func ReadRun(ctx context.Context, o *options.Options, name string) (*Run, error)
 		return nil, exit.With(exit.Usage, err)
 	}
 	if extra[resultsFile] == nil {
-		return nil, exit.With(exit.Usage, fmt.Errorf("%s has no results; make it with `fevalgraph cache pack --run latest`", name))
+		return nil, exit.With(exit.Usage, fmt.Errorf("%s has no results; create it with `fevalgraph cache pack --run latest`", name))
 	}
 	results, err := report.Decode(bytes.NewReader(extra[resultsFile]))
 	if err != nil {

@@ -25,11 +25,11 @@ var roles = map[string]string{
 
 // Flow lays out a drawing of a graph.
 func Flow(d *graph.Drawing) *draw.Drawing {
-	return flow(d, func(name string) string { return name })
+	return layoutFlow(d, func(name string) string { return name })
 }
 
-// flow lays out a drawing with renamed boxes.
-func flow(d *graph.Drawing, nameOf func(string) string) *draw.Drawing {
+// layoutFlow lays out a drawing with renamed boxes.
+func layoutFlow(d *graph.Drawing, nameOf func(string) string) *draw.Drawing {
 	boxes := make([]draw.Box, len(d.Boxes))
 	for i := range d.Boxes {
 		b := &d.Boxes[i]
@@ -109,7 +109,7 @@ func (n *nodes) graph(cell *report.Cell) *draw.Drawing {
 		}
 		return ""
 	})
-	return flow(drawing, func(name string) string { return shortAddress(name, cell) })
+	return layoutFlow(drawing, func(name string) string { return shortAddress(name, cell) })
 }
 
 // shortAddress shortens the address of a node to its part within a cell, such as "pytest checkpoint_1".

@@ -56,12 +56,12 @@ func (s *Source) Gather(ctx context.Context, names []string, present *Present) (
 		return nil, exit.Past(err)
 	}
 	latest := runs[len(runs)-1].ID
-	if present != nil && len(names) == 0 && !present.is(runs[len(runs)-1].Results) {
+	if present != nil && len(names) == 0 && !present.coversPresent(runs[len(runs)-1].Results) {
 		runs = append(runs[max(len(runs)-Compared, 0):], page.Run{ID: Now, Results: present.Results})
 	}
 	p := &page.Page{Project: s.Project, Version: s.Version, Runs: runs, Words: selection.VerdictWords}
 	if len(names) == 0 {
-		if p.Before, err = s.before(ctx, &runs[0]); err != nil {
+		if p.Before, err = s.earlierRuns(ctx, &runs[0]); err != nil {
 			return nil, exit.Past(err)
 		}
 	}
@@ -113,8 +113,8 @@ func (s *Source) step(ctx context.Context, before, after *page.Run) (*report.Dif
 	return d, s.explain(ctx, before, after, d)
 }
 
-// is reports whether a run judged or served every verdict of the present results, and all are up to date.
-func (p *Present) is(run *report.Results) bool {
+// coversPresent reports whether a run judged or served every verdict of the present results, and all are up to date.
+func (p *Present) coversPresent(run *report.Results) bool {
 	if run.Run != p.Results.Run || len(run.Cells) != len(p.Results.Cells) || len(run.Tasks) != len(p.Results.Tasks) ||
 		slices.ContainsFunc(p.Results.Tasks, func(t report.Task) bool { return t.Run != "" || t.State != "" }) {
 		return false
@@ -167,8 +167,8 @@ func (s *Source) runs(names []string) ([]page.Run, error) {
 	return all, nil
 }
 
-// before returns the runs with results before a run, for figures over runs, and sets the run's step.
-func (s *Source) before(ctx context.Context, first *page.Run) ([]report.HistoryPoint, error) {
+// earlierRuns returns the runs with results before a run, for figures over runs, and sets the run's step.
+func (s *Source) earlierRuns(ctx context.Context, first *page.Run) ([]report.HistoryPoint, error) {
 	ids, err := event.Runs(s.State)
 	if err != nil {
 		return nil, err

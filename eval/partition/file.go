@@ -95,7 +95,7 @@ func (s Store) Put(facts *Facts, rows []graph.Row, results []report.Cell) (name 
 // Facts reads the facts in a partition file if all of its sections are undamaged: a caller that relies on
 // the facts can read the others later.
 func (s Store) Facts(name Name) (*Facts, error) {
-	content, err := s.verified(name)
+	content, err := s.verifiedFacts(name)
 	if err != nil {
 		return nil, err
 	}
@@ -249,8 +249,8 @@ func (s Store) read(name Name, at int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(content)), largestSection))
 }
 
-// verified returns the facts of an undamaged partition file.
-func (s Store) verified(name Name) ([]byte, error) {
+// verifiedFacts returns the facts of an undamaged partition file.
+func (s Store) verifiedFacts(name Name) ([]byte, error) {
 	f, info, err := s.open(name)
 	if err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ func TestDamagedPartition(t *testing.T) {
 			t.Errorf("section %d is %q: %v", section, got, err)
 		}
 	}
-	if facts, err := s.verified(name); err != nil || string(facts) != "facts" {
+	if facts, err := s.verifiedFacts(name); err != nil || string(facts) != "facts" {
 		t.Errorf("%q, %v", facts, err)
 	}
 	whole, err := os.ReadFile(s.path(name))
@@ -71,7 +71,7 @@ func TestDamagedPartition(t *testing.T) {
 		if err := os.WriteFile(s.path(name), content, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, err := s.verified(name)
+		_, err := s.verifiedFacts(name)
 		return errors.Is(err, ErrDamaged)
 	}
 	for i := range len(whole) * 8 {
@@ -104,7 +104,7 @@ func FuzzPartition(f *testing.F) {
 		if err := os.WriteFile(s.path(name), content, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.verified(name); err == nil && !bytes.HasPrefix(content, whole) {
+		if _, err := s.verifiedFacts(name); err == nil && !bytes.HasPrefix(content, whole) {
 			t.Error("another file has the name")
 		}
 		for section := range sections {

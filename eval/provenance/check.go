@@ -163,9 +163,9 @@ func (c *checker) blobs(ctx context.Context, file string) error {
 		hash := sha256.New()
 		var kept bytes.Buffer
 		for _, p := range parts {
-			if p.what != isLog {
+			if p.kind != isLog {
 				most := int64(maxManifest)
-				if p.what == isResult {
+				if p.kind == isResult {
 					most = maxResult
 				}
 				content = io.TeeReader(io.LimitReader(content, most), &kept)
@@ -183,44 +183,44 @@ func (c *checker) blobs(ctx context.Context, file string) error {
 	}, nil)
 	for _, parts := range wanted {
 		for _, p := range parts {
-			c.wrong(p, "it is missing")
+			c.report(p, "it is missing")
 		}
 	}
 	slices.SortStableFunc(c.found.Findings, func(a, b Finding) int { return bytes.Compare([]byte(a.What+a.Name), []byte(b.What+b.Name)) })
 	return err
 }
 
-func (c *checker) wrong(p part, message string) {
-	if p.what == isManifest {
+func (c *checker) report(p part, message string) {
+	if p.kind == isManifest {
 		c.broken[cache.Key(p.Hash)] = true
 	}
 	if p.name != "" {
 		message = fmt.Sprintf("%q: %s", p.name, message)
 	}
-	c.find(p.what, p.of, "%s", message)
+	c.find(p.kind, p.addr, "%s", message)
 }
 
 // content checks a blob in one of its roles.
 func (c *checker) content(p part, same bool, content []byte) {
 	if !same {
-		c.wrong(p, "it was changed")
+		c.report(p, "it was changed")
 		return
 	}
-	switch p.what {
+	switch p.kind {
 	case isManifest:
 		if err := c.manifest(c.byKey[cache.Key(p.Hash)], content); err != nil {
-			c.wrong(p, err.Error())
+			c.report(p, err.Error())
 		}
 	case isResult:
 		v := new(verdict.Checkpoint)
 		if err := json.Unmarshal(content, v); err != nil {
-			c.wrong(p, err.Error())
+			c.report(p, err.Error())
 			return
 		}
 		v.Tests = nil
 		is, err := judgedBy(v)
 		if err != nil {
-			c.wrong(p, err.Error())
+			c.report(p, err.Error())
 			return
 		}
 		c.judged[p.Digest] = is
@@ -269,7 +269,7 @@ func (c *checker) verdicts() {
 	for i := range c.found.Entries.Verdicts {
 		v := &c.found.Entries.Verdicts[i]
 		if v.Node == nil {
-			c.unproven(v)
+			c.countUnproven(v)
 			continue
 		}
 		if err := c.verdict(v, withheld); err != nil {
@@ -286,8 +286,8 @@ func (c *checker) verdicts() {
 	}
 }
 
-// unproven counts a verdict without a node, which is allowed for a checkpoint that was not judged.
-func (c *checker) unproven(v *Verdict) {
+// countUnproven counts a verdict without a node, which is allowed for a checkpoint that was not judged.
+func (c *checker) countUnproven(v *Verdict) {
 	switch {
 	case v.Imported:
 		c.found.Imported++
@@ -301,7 +301,7 @@ func (c *checker) unproven(v *Verdict) {
 func (c *checker) verdict(v *Verdict, withheld bool) error {
 	n := c.byKey[*v.Node]
 	if n == nil {
-		return fmt.Errorf("the node %s, which gave it, is not there", v.Node)
+		return fmt.Errorf("the node %s, which gave it, is missing", v.Node)
 	}
 	made := func(o cache.Output) bool { return o.Name == tasks.ResultOutput && o.Digest == *v.Result }
 	if !slices.ContainsFunc(n.Outputs, made) {

@@ -23,8 +23,8 @@ const (
 
 // part is a blob in a bundle.
 type part struct {
-	what string // isManifest ...
-	of   string // the node's address
+	kind string // isManifest ...
+	addr string // the node's address
 	name string // of the output
 	cache.Digest
 }

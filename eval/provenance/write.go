@@ -33,19 +33,19 @@ func Write(ctx context.Context, w io.Writer, store cache.Store, signer dsse.Sign
 	}
 	blobs := map[cache.Digest]pack.Open{}
 	for _, p := range e.parts(a.Withheld) {
-		if p.what != isManifest {
+		if p.kind != isManifest {
 			blobs[p.Digest] = nil
 			continue
 		}
 		record, err := store.Record(ctx, cache.Key(p.Hash))
 		if err != nil || record == nil {
-			return pack.Counts{}, &GoneError{Name: p.of}
+			return pack.Counts{}, &GoneError{Name: p.addr}
 		}
 		p.Size = int64(len(record.Manifest))
 		blobs[p.Digest] = func(ctx context.Context) (io.ReadCloser, error) {
 			record, err := store.Record(ctx, cache.Key(p.Hash))
 			if err == nil && record == nil {
-				err = &GoneError{Name: p.of}
+				err = &GoneError{Name: p.addr}
 			}
 			if err != nil {
 				return nil, err

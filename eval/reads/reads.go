@@ -33,7 +33,7 @@ type Seen struct {
 	failed    []cache.Probe       // paths whose state could not be read
 	folders   map[string][]string // directories that calls write into, with the names of other files there
 	changed   string              // a path that has changed since it was read, or ""
-	doubtful  string              // a path that may have changed: where calls write, or within a clock tick of file times
+	doubtful  string              // a path that might have changed: where calls write, or within a clock tick of file times
 	own       []string
 }
 
@@ -70,7 +70,7 @@ func (b *Begun) See(r Reads) *Seen {
 	var kept []cache.Sighting
 	for _, one := range r.Sightings {
 		switch {
-		case s.excepted(one.Probe):
+		case s.isOwnWrite(one.Probe):
 		case one.Err() != nil:
 			s.failed = append(s.failed, one.Probe)
 		default:
@@ -119,8 +119,8 @@ func (r *Reads) writtenDirs() (dirs []string) {
 	return dirs
 }
 
-// excepted reports whether calls themselves change the target of a probe.
-func (s *Seen) excepted(p cache.Probe) bool {
+// isOwnWrite reports whether calls themselves change the target of a probe.
+func (s *Seen) isOwnWrite(p cache.Probe) bool {
 	if _, folder := s.folders[p.Path]; folder {
 		return !p.Exists // its names are compared
 	}
@@ -148,13 +148,13 @@ func names(dir string) (all []string) {
 // Disturb marks a path as changed since it was read.
 func (s *Seen) Disturb(path string) { s.changed = path }
 
-// Difference returns a path that has changed or may have changed, or "".
+// Difference returns a path that has changed or might have changed, or "".
 func (s *Seen) Difference() string {
 	if s.changed != "" {
 		return s.changed
 	}
 	for _, taken := range s.snapshots {
-		if path := taken.ChangedBut(s.excepted); path != "" {
+		if path := taken.ChangedBut(s.isOwnWrite); path != "" {
 			return path
 		}
 	}
@@ -190,9 +190,9 @@ func (s *Seen) Paths() (all []wake.Path) {
 	return all
 }
 
-// OfMistake returns the reads of a configuration with errors. It loads the configuration once more; mended
+// OfInvalid returns the reads of a configuration with errors. It loads the configuration once more; mended
 // reports whether it is now free of errors.
-func OfMistake(o *options.Options) (r Reads, mended bool) {
+func OfInvalid(o *options.Options) (r Reads, mended bool) {
 	began := time.Now()
 	cfg, diags := lang.Load(o.Lang())
 	return Reads{Sightings: partition.InputSightings(cfg.Inputs, began), Own: []string{options.Absolute(o.StateDir())}}, !diags.HasErrors()

@@ -51,7 +51,7 @@ func (m *Merged) Len() int {
 func (m *Merged) Add(input string, events, logs []byte) error {
 	r := run{input: input}
 	if events == nil {
-		return fmt.Errorf("%s has no record of a run; make it with `fevalgraph cache pack --run latest`", input)
+		return fmt.Errorf("%s has no record of a run; create it with `fevalgraph cache pack --run latest`", input)
 	}
 	for line := range bytes.Lines(events) {
 		r.add(event.Decode(line))

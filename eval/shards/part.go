@@ -28,7 +28,7 @@ const Shared = "shared"
 // none is lost between parts.
 func (part Part) Keep(p *plan.Plan, targets []graph.ID) ([]graph.ID, error) {
 	if part.Shard == Shared {
-		return part.shared(p)
+		return part.sharedTargets(p)
 	}
 	picks, err := part.picks(p.Config)
 	if err != nil {
@@ -58,8 +58,8 @@ func (part Part) Keep(p *plan.Plan, targets []graph.ID) ([]graph.ID, error) {
 	return kept, nil
 }
 
-// shared returns the tasks that several shards need.
-func (part Part) shared(p *plan.Plan) (kept []graph.ID, err error) {
+// sharedTargets returns the tasks that several shards need.
+func (part Part) sharedTargets(p *plan.Plan) (kept []graph.ID, err error) {
 	if part.Cells == "" {
 		return nil, errors.New("--shard shared takes the tasks that several shards need from --cells FILE, which `fevalgraph plan --shards` prints")
 	}

@@ -49,7 +49,7 @@ const unknown = 30
 // would finish first with it or, if shards would finish at about the same time, to a shard with cells of the
 // same problem.
 func Divide(cells []Cell, common []float64, count int, limit float64) []Shard {
-	cells = estimated(cells)
+	cells = withEstimates(cells)
 	if count == 0 {
 		count = shardCount(cells, common, limit)
 	}
@@ -61,7 +61,7 @@ func Divide(cells []Cell, common []float64, count int, limit float64) []Shard {
 		total += cells[i].Seconds
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(cells[b].Seconds, cells[a].Seconds) })
-	slack := total / float64(max(1, len(shards))) * even
+	slack := total / float64(max(1, len(shards))) * tolerance
 	for _, i := range order {
 		at := choose(shards, &cells[i], common, slack)
 		shards[at].add(i, &cells[i], common)
@@ -77,9 +77,9 @@ func Divide(cells []Cell, common []float64, count int, limit float64) []Shard {
 	return found
 }
 
-// even is the share of a shard's work by which shards can differ in order to keep the cells of a problem
+// tolerance is the share of a shard's work by which shards can differ in order to keep the cells of a problem
 // together.
-const even = 0.05
+const tolerance = 0.05
 
 // load is a shard that is being filled.
 type load struct {
@@ -143,8 +143,8 @@ func shardCount(cells []Cell, common []float64, limit float64) int {
 	return max(1, int(math.Ceil(total/limit)))
 }
 
-// estimated sets the median of known durations for cells without one.
-func estimated(cells []Cell) []Cell {
+// withEstimates sets the median of known durations for cells without one.
+func withEstimates(cells []Cell) []Cell {
 	var known []float64
 	for _, c := range cells {
 		if c.Seconds > 0 {

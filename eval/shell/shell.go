@@ -44,8 +44,8 @@ type Workspace struct {
 	Outside bool     // programs run outside of the sandbox that judges them
 }
 
-// inside contains the session of a shell, its script, and how to run programs there.
-type inside struct {
+// shellSession contains the session of a shell, its script, and how to run programs there.
+type shellSession struct {
 	backend.Session
 	on      backend.Capabilities
 	script  string
@@ -73,8 +73,8 @@ type Maker struct {
 // Open makes the workspace of a node, runs a shell in it, and removes it. A case of a judge problem gets a
 // workspace on this machine.
 func (m *Maker) Open(ctx context.Context, id graph.ID, r Request) error {
-	err := m.inWorkspace(ctx, id, r.Notes, func(w inside) error {
-		if err := m.leaveScript(ctx, w); err != nil {
+	err := m.inWorkspace(ctx, id, r.Notes, func(w shellSession) error {
+		if err := m.writeScript(ctx, w); err != nil {
 			return err
 		}
 		if r.Ready != nil {
@@ -90,12 +90,12 @@ func (m *Maker) Open(ctx context.Context, id graph.ID, r Request) error {
 }
 
 // inWorkspace creates the workspace of a node whose inputs are up to date, and closes it after use.
-func (m *Maker) inWorkspace(ctx context.Context, id graph.ID, notes io.Writer, use func(inside) error) error {
+func (m *Maker) inWorkspace(ctx context.Context, id graph.ID, notes io.Writer, use func(shellSession) error) error {
 	node, work := m.Plan.Graph.Node(id), m.Plan.Graph.Inputs(m.Report, id, m.Environment.Store)
 	enter := func(on backend.Backend) func(backend.Session, []string, func([]string) backend.Command) error {
 		return func(s backend.Session, tests []string, command func([]string) backend.Command) error {
 			script := fmt.Sprintf("cd %s && exec %s \"$@\"\n", shellquote.Join(path.Join(s.Dir(), command(nil).Dir)), shellquote.Join(command(tests).Argv...))
-			return use(inside{s, on.Capabilities(), script, Workspace{Dir: s.Dir(), Tests: tests}, command})
+			return use(shellSession{s, on.Capabilities(), script, Workspace{Dir: s.Dir(), Tests: tests}, command})
 		}
 	}
 	switch task := node.Task.(type) {
@@ -123,7 +123,7 @@ func (m *Maker) inWorkspace(ctx context.Context, id graph.ID, notes io.Writer, u
 }
 
 // inCase makes a workspace with the files of a judge problem's case, on this machine.
-func (m *Maker) inCase(ctx context.Context, addr string, c judge.ByHand, use func(inside) error) error {
+func (m *Maker) inCase(ctx context.Context, addr string, c judge.ByHand, use func(shellSession) error) error {
 	block := &lang.Backend{Kind: "local", Name: "shell", Attributes: lang.NewAttributes(&lang.LocalAttributes{PrivateNetwork: true})}
 	env := append([]string{"LANG=C.UTF-8", "TZ=UTC"}, m.Environment.Tools(block)...)
 	local, err := m.Environment.Executor(block, env)
@@ -138,13 +138,13 @@ func (m *Maker) inCase(ctx context.Context, addr string, c judge.ByHand, use fun
 	if err := m.place(ctx, s, c.Files); err != nil {
 		return err
 	}
-	return use(inside{s, local.Backend.Capabilities(), caseScript(c), Workspace{Dir: s.Dir(), Outside: true}, func(argv []string) backend.Command {
+	return use(shellSession{s, local.Backend.Capabilities(), caseScript(c), Workspace{Dir: s.Dir(), Outside: true}, func(argv []string) backend.Command {
 		return backend.Command{Argv: argv, Env: env}
 	}})
 }
 
-// leaveScript puts RunTests into a workspace.
-func (m *Maker) leaveScript(ctx context.Context, w inside) error {
+// writeScript puts RunTests into a workspace.
+func (m *Maker) writeScript(ctx context.Context, w shellSession) error {
 	d, err := cache.PutBytes(ctx, m.Environment.Store, []byte("#!/bin/sh\n"+w.script))
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ echo "[checker: exit status $?]"
 }
 
 // start runs the shell: the caller's own or, on machines where it may be missing, bash or sh.
-func (m *Maker) start(ctx context.Context, r Request, w inside) error {
+func (m *Maker) start(ctx context.Context, r Request, w shellSession) error {
 	argv := []string{"/bin/sh", "-c", "command -v bash >/dev/null && exec bash -i; exec sh -i"}
 	own, _ := m.Environment.LookupEnv("SHELL")
 	switch usable := filepath.IsAbs(own) && !w.on.OwnFiles; {

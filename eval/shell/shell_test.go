@@ -43,7 +43,7 @@ func TestShellOf(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := &Maker{Environment: plan.Environment{LookupEnv: func(string) (string, bool) { return test.own, true }}}
-		err = m.start(t.Context(), Request{Command: test.command, Out: io.Discard}, inside{Session: s, on: test.can,
+		err = m.start(t.Context(), Request{Command: test.command, Out: io.Discard}, shellSession{Session: s, on: test.can,
 			command: func(argv []string) backend.Command { return backend.Command{Argv: argv} }})
 		switch {
 		case test.err != "":
@@ -69,7 +69,7 @@ func TestCommandFails(t *testing.T) {
 	}
 	defer s.Close(t.Context())
 	m := &Maker{Environment: plan.Environment{LookupEnv: func(string) (string, bool) { return "", false }}}
-	err = m.start(t.Context(), Request{Command: "exit 7", Out: io.Discard}, inside{Session: s,
+	err = m.start(t.Context(), Request{Command: "exit 7", Out: io.Discard}, shellSession{Session: s,
 		command: func(argv []string) backend.Command { return backend.Command{Argv: argv} }})
 	if err == nil || !strings.Contains(err.Error(), "exit code 7") {
 		t.Errorf("a command that fails: %v", err)

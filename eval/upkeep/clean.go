@@ -104,7 +104,7 @@ func wouldClean(ctx context.Context, o options.Options, r CleanRequest, c *Clean
 	return err
 }
 
-// youngPartition is the age below which a run may be about to record an unused partition file.
+// youngPartition is the age below which a run can be about to record an unused partition file.
 const youngPartition = time.Hour
 
 // sweepPartitions removes the partition files that neither the index, nor the last answers, nor any

@@ -33,7 +33,7 @@ func Cover(cfg *lang.Config, expected *lang.Paired) []*Coverage {
 		switch {
 		case s.Failed != "":
 			c.Failed = append(c.Failed, s.Name)
-		case notThere(s):
+		case lacksCode(s):
 			c.Missing = append(c.Missing, s.Name)
 		case isEmpty(s):
 			c.Empty = append(c.Empty, s.Name)
@@ -54,8 +54,8 @@ func Cover(cfg *lang.Config, expected *lang.Paired) []*Coverage {
 	return all
 }
 
-// notThere reports whether a solution lacks code for all checkpoints.
-func notThere(s *lang.Solution) bool {
+// lacksCode reports whether a solution lacks code for all checkpoints.
+func lacksCode(s *lang.Solution) bool {
 	for _, c := range s.Checkpoints {
 		if !c.Missing {
 			return false

@@ -46,7 +46,7 @@ func gaps(cfg *lang.Config, imports *Imports) (found diag.List) {
 		case missing > 0:
 			d.Code, d.Summary = "no-submission", "Checkpoints without a submission"
 			d.Detail = fmt.Sprintf("In the suite %q, %d of %s. Without one a checkpoint counts as not solved.", s.Name, missing, text.Count(all, "checkpoint"))
-			d.Hint = "a source that should be there may be misspelt; missing = \"omit\" leaves out what is not asked for"
+			d.Hint = "a source that should be there may be misspelled; missing = \"omit\" omits checkpoints without files"
 		default:
 			continue
 		}

@@ -55,7 +55,7 @@ func compare(r *report.Reference, problem *lang.Problem, wanted *lang.Reference,
 	for _, cell := range repeats {
 		rank := 1
 		switch {
-		case !judged(cell):
+		case !isJudged(cell):
 			r.Unjudged++
 			rank = 2
 		case !meets(cell, problem, wanted):
@@ -64,7 +64,7 @@ func compare(r *report.Reference, problem *lang.Problem, wanted *lang.Reference,
 			fallthrough
 		default:
 			r.Judged++
-			got[became(cell, problem, wanted)]++
+			got[resultText(cell, problem, wanted)]++
 		}
 		for i := range cell.Checkpoints {
 			r.Seconds += cell.Checkpoints[i].DurationMS / 1000
@@ -79,9 +79,9 @@ func compare(r *report.Reference, problem *lang.Problem, wanted *lang.Reference,
 	r.Flaky = differences(repeats)
 }
 
-// judged reports whether a cell has verdicts about its solution. Failures of the machine and unusable
+// isJudged reports whether a cell has verdicts about its solution. Failures of the machine and unusable
 // files of the problem do not count.
-func judged(cell *report.Cell) bool {
+func isJudged(cell *report.Cell) bool {
 	return cell.Status != verdict.Broken && cell.Status != verdict.Skipped && len(cell.Checkpoints) > 0 &&
 		!slices.ContainsFunc(cell.Checkpoints, func(c report.Checkpoint) bool { return c.Class == verdict.InputError })
 }
@@ -106,9 +106,9 @@ func meets(cell *report.Cell, problem *lang.Problem, wanted *lang.Reference) boo
 	})
 }
 
-// became returns the result of a cell as text: its score if a score is expected, or else the passed
+// resultText returns the result of a cell as text: its score if a score is expected, or else the passed
 // checkpoints.
-func became(cell *report.Cell, problem *lang.Problem, wanted *lang.Reference) string {
+func resultText(cell *report.Cell, problem *lang.Problem, wanted *lang.Reference) string {
 	passed, scores := 0, []string{}
 	for i := range cell.Checkpoints {
 		c := &cell.Checkpoints[i]
@@ -163,7 +163,7 @@ func differences(repeats []*report.Cell) []string {
 		said[what][was]++
 	}
 	for _, cell := range repeats {
-		if !judged(cell) {
+		if !isJudged(cell) {
 			continue
 		}
 		total++

@@ -101,7 +101,7 @@ func (s *Source) wake() {
 	}
 }
 
-// Next waits until something may have changed and the burst of changes is over, or until it is time to check.
+// Next waits until something might have changed and the burst of changes is over, or until it is time to check.
 // If ctx ends, it returns its cause.
 func (s *Source) Next(ctx context.Context) error {
 	look := time.NewTimer(s.every)

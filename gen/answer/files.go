@@ -43,7 +43,7 @@ func Files(text, unnamed string, before []File) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.checked()
+	return s.check()
 }
 
 // Only returns the longest block of code in an answer, under any name, as the only file of a solution.
@@ -62,7 +62,7 @@ func Only(text, path string) ([]File, error) {
 	if err := s.writeLongest(blocks, path); err != nil {
 		return nil, err
 	}
-	return s.checked()
+	return s.check()
 }
 
 // solution is the files so far.
@@ -112,8 +112,8 @@ func (s *solution) write(path, content string) error {
 	return nil
 }
 
-// checked returns the solution, if it can be written unchanged on every system.
-func (s *solution) checked() ([]File, error) {
+// check returns the solution, if it can be written unchanged on every system.
+func (s *solution) check() ([]File, error) {
 	if len(s.files) > MaxFiles {
 		return nil, fmt.Errorf("the solution has %d files, more than %d", len(s.files), MaxFiles)
 	}

@@ -36,7 +36,7 @@ func (c *HTTP) explain(ctx context.Context, key string, err error) error {
 	case errors.As(err, &certificate), errors.As(err, &authority):
 		return &WrongError{Reason: fmt.Sprintf("%s has no certificate that this machine trusts: %s", c.o.Endpoint, c.cleanText(key, err.Error())), Hint: "SSL_CERT_FILE can name a file with additional certificates"}
 	case errors.As(err, &redirect):
-		return c.redirected(key, redirect.to)
+		return c.refuseRedirect(key, redirect.to)
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return &WrongError{Reason: fmt.Sprintf("%s does not speak TLS", c.o.Endpoint), Hint: "write http:// if it is on this machine"}
 	case errors.As(err, &name) && name.IsNotFound:
@@ -68,8 +68,8 @@ func (c *HTTP) ofStatus(ctx context.Context, key string, e *statusError) error {
 	return &WrongError{Reason: fmt.Sprintf("%s refuses the request: %s", c.o.Endpoint, said), Hint: "look at the parameters of the generator, and the length of the prompt", Maybe: true}
 }
 
-// redirected refuses to go elsewhere.
-func (c *HTTP) redirected(key string, to *url.URL) error {
+// refuseRedirect refuses to go elsewhere.
+func (c *HTTP) refuseRedirect(key string, to *url.URL) error {
 	plain := url.URL{Scheme: to.Scheme, Host: to.Host, Path: strings.TrimSuffix(to.Path, "/chat/completions")}
 	return &WrongError{Reason: fmt.Sprintf("%s leads elsewhere, where no key is sent", c.o.Endpoint),
 		Hint: fmt.Sprintf("if that is where it is, write endpoint = %q", c.cleanText(key, plain.String()))}

@@ -71,7 +71,7 @@ func (a *app) runCompare(ctx context.Context, f *compareFlags, args []string) er
 	case f.metric != "" && !files && !slices.Contains(report.Metrics, f.metric):
 		return exit.With(exit.Usage, text.Unknown("metric", f.metric, report.Metrics))
 	}
-	c := compared{metric: f.metric, names: names}
+	c := compareInput{metric: f.metric, names: names}
 	var err error
 	if files {
 		err = a.compareLogs(&c, f)
@@ -95,8 +95,8 @@ func (a *app) runCompare(ctx context.Context, f *compareFlags, args []string) er
 	return report.WriteContenders(a.io.Out, f.format, contenders, a.tableOptions())
 }
 
-// compared selects results for a comparison.
-type compared struct {
+// compareInput selects results for a comparison.
+type compareInput struct {
 	results *report.Results
 	of      string // their origin
 	metric  string
@@ -105,7 +105,7 @@ type compared struct {
 }
 
 // compareLogs reads the files of other programs in c.names.
-func (a *app) compareLogs(c *compared, f *compareFlags) error {
+func (a *app) compareLogs(c *compareInput, f *compareFlags) error {
 	if f.run != "" {
 		return exit.With(exit.Usage, errors.New("--as is for files of other programs, and --run for results of this one"))
 	}
@@ -116,7 +116,7 @@ func (a *app) compareLogs(c *compared, f *compareFlags) error {
 	if err != nil {
 		return err
 	}
-	*c = compared{results: logs.Results, of: logs.Of, metric: logs.Metric, notes: logs.Notes}
+	*c = compareInput{results: logs.Results, of: logs.Of, metric: logs.Metric, notes: logs.Notes}
 	return nil
 }
 

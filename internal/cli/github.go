@@ -41,7 +41,7 @@ func (a *app) writeGitHub(f githubFlags, results *report.Results, o report.Optio
 			return err
 		}
 	}
-	o.Served = served(project.Records(), results.Run)
+	o.Served = avoidedWork(project.Records(), results.Run)
 	if f.comment != "" {
 		o.Limit = report.CommentLimit
 		err := atomicfile.WriteFrom(project.Path(f.comment), 0o644, func(w io.Writer) error {
@@ -67,7 +67,7 @@ func (a *app) onGitHub(summary, annotations func(io.Writer) error) error {
 		return err
 	}
 	if actions, _ := a.io.LookupEnv("GITHUB_ACTIONS"); actions == "true" {
-		return annotations(unbroken(a.io.Out))
+		return annotations(underlyingWriter(a.io.Out))
 	}
 	return nil
 }
@@ -91,8 +91,8 @@ func (a *app) resultsOf(name string) (_ *report.Results, isFile bool, err error)
 	return results, true, nil
 }
 
-// served describes the work that a run avoided; "" without a record of it.
-func served(records event.Records, run string) string {
+// avoidedWork describes the work that a run avoided; "" without a record of it.
+func avoidedWork(records event.Records, run string) string {
 	past, err := event.FindRun(records, run)
 	if err != nil {
 		return ""

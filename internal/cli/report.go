@@ -138,20 +138,20 @@ func (a *app) writeFigures(ctx context.Context, gather pageSource, dir string) e
 	})
 }
 
-// followed is the source of a report server.
-type followed struct {
+// serverSource is the source of a report server.
+type serverSource struct {
 	options eval.Options
 	runs    []string
 }
 
-func (s followed) Page(ctx context.Context, show func(*page.Page) error) error {
+func (s serverSource) Page(ctx context.Context, show func(*page.Page) error) error {
 	return eval.Report(ctx, s.options, s.runs, show)
 }
 
-func (s followed) Latest() (*event.Run, error) { return eval.LatestRun(s.options) }
+func (s serverSource) Latest() (*event.Run, error) { return eval.LatestRun(s.options) }
 
 func (a *app) serveReport(ctx context.Context, runs []string, port int) error {
-	server, err := page.NewServer(followed{a.options(), runs}, port)
+	server, err := page.NewServer(serverSource{a.options(), runs}, port)
 	if err != nil {
 		return exit.With(exit.Usage, err)
 	}

@@ -25,13 +25,13 @@ import (
 
 // app is one invocation of the program.
 type app struct {
-	io    IO
-	flags globalFlags
-	rule  Rule
-	said  sync.Once       // whether ignored files of the state directory were reported
-	above io.Writer       // receives notices during a run; otherwise nil
-	idle  atomic.Bool     // an interruption has nothing to stop
-	done  <-chan struct{} // closed by an interruption
+	io              IO
+	flags           globalFlags
+	rule            Rule
+	foreignReported sync.Once       // whether ignored files of the state directory were reported
+	above           io.Writer       // receives notices during a run; otherwise nil
+	idle            atomic.Bool     // an interruption has nothing to stop
+	done            <-chan struct{} // closed by an interruption
 }
 
 // globalFlags are the flags of all commands.
@@ -234,7 +234,7 @@ func (a *app) notice(n options.Notice) {
 	case options.Warnings:
 		a.findings(n.Diagnostics)
 	case options.StateForeign:
-		a.said.Do(func() {
+		a.foreignReported.Do(func() {
 			said, _ := describe.Notice(n)
 			a.printRemark("%s", said)
 		})

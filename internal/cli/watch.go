@@ -64,7 +64,7 @@ func (a *app) whenever(ctx context.Context, w *eval.Watch, call func() error) er
 		if ctx.Err() != nil {
 			return err
 		}
-		if first && senseless(err) {
+		if first && isUsageError(err) {
 			return err
 		}
 		a.complain(err)
@@ -79,9 +79,9 @@ func (a *app) whenever(ctx context.Context, w *eval.Watch, call func() error) er
 	}
 }
 
-// senseless reports whether an error is about how a command was called, and not about the configuration, which
+// isUsageError reports whether an error is about how a command was called, and not about the configuration, which
 // the user may fix meanwhile.
-func senseless(err error) bool {
+func isUsageError(err error) bool {
 	var e *exit.Error
 	var mistakes diag.List
 	if !errors.As(err, &e) || e.Err == nil {

@@ -81,8 +81,8 @@ func (b *commandBreaker) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// unbroken returns the writer below w, for our own commands.
-func unbroken(w io.Writer) io.Writer {
+// underlyingWriter returns the writer below w, for our own commands.
+func underlyingWriter(w io.Writer) io.Writer {
 	if b, ok := w.(*commandBreaker); ok {
 		return b.w
 	}

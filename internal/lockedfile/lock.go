@@ -124,7 +124,7 @@ func makeFile(path string) (*os.File, error) {
 	if err = errors.Join(err, os.Remove(next.Name())); err != nil {
 		return nil, err
 	}
-	return openOrMake(path) // another process may have removed it in between
+	return openOrMake(path) // another process might have removed it in between
 }
 
 // stillNamed reports whether path still names the open file f: it can have been removed and replaced since.

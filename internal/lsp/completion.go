@@ -134,7 +134,7 @@ func (c *completer) present() map[string]bool {
 func (c *completer) label() {
 	if c.cursor.Header == "dynamic" && len(c.cursor.Labels) == 0 {
 		for _, b := range c.row.Blocks {
-			c.add(completesClass, b.Name, c.quoted(b.Name), "block", blockRow(&b))
+			c.add(completesClass, b.Name, c.quoteText(b.Name), "block", blockRow(&b))
 		}
 		return
 	}
@@ -143,12 +143,12 @@ func (c *completer) label() {
 		return
 	}
 	for _, kind := range block.Kinds {
-		c.add(completesKeyword, kind.Name, c.quoted(kind.Name), block.Name, kind.Doc)
+		c.add(completesKeyword, kind.Name, c.quoteText(kind.Name), block.Name, kind.Doc)
 	}
 }
 
-// quoted returns a text in quotes, or without if the position is in quotes already.
-func (c *completer) quoted(s string) string {
+// quoteText returns a text in quotes, or without if the position is in quotes already.
+func (c *completer) quoteText(s string) string {
 	if c.cursor.InText {
 		return s
 	}

@@ -34,7 +34,7 @@ func (c *completer) value() {
 
 func (c *completer) values(a *lang.AttributeSchema) {
 	for i, value := range a.Values {
-		c.add(completesValue, value, c.quoted(value), "", "").SortText = fmt.Sprintf("0%03d", i)
+		c.add(completesValue, value, c.quoteText(value), "", "").SortText = fmt.Sprintf("0%03d", i)
 	}
 	if a.Type == lang.TypeBool && !c.cursor.InText {
 		c.add(completesValue, "true", "true", "", "").SortText = "0"

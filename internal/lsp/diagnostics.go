@@ -96,13 +96,13 @@ func (d *document) diagnostic(f diag.Diagnostic) diagnostic {
 // only lines and columns.
 func (d *document) rangeOf(r diag.Range) Range {
 	if r.Start.Byte == 0 && (r.Start.Line > 1 || r.Start.Column > 1) {
-		return d.between(d.counted(r.Start), d.counted(r.End))
+		return d.between(d.byteOffset(r.Start), d.byteOffset(r.End))
 	}
 	return d.between(r.Start.Byte, r.End.Byte)
 }
 
-// counted returns the byte of a position from its line and its column in characters.
-func (d *document) counted(p diag.Pos) int {
+// byteOffset returns the byte of a position from its line and its column in characters.
+func (d *document) byteOffset(p diag.Pos) int {
 	line := p.Line - 1
 	if line < 0 || line >= len(d.starts) {
 		return len(d.text)

@@ -22,8 +22,8 @@ func newDocument(uri string, version int, text []byte) *document {
 	return &document{uri: uri, path: pathOf(uri), version: version, lines: newLines(text)}
 }
 
-// edited returns the document after a client's change of a range, or of the whole text.
-func (d *document) edited(version int, change textChange) *document {
+// applyChange returns the document after a client's change of a range, or of the whole text.
+func (d *document) applyChange(version int, change textChange) *document {
 	text := []byte(change.Text)
 	if change.Range != nil {
 		start, end := d.offset(change.Range.Start), d.offset(change.Range.End)

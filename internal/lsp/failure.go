@@ -25,7 +25,7 @@ const (
 // publishFailures sends the tests that failed last as diagnostics on the lines of tests. It sends none for a
 // configuration with errors, which publish reports.
 func (p *project) publishFailures(ctx context.Context, now *snapshot) {
-	all, _ := p.decided(ctx, true)
+	all, _ := p.lastVerdicts(ctx, true)
 	if ctx.Err() != nil {
 		return
 	}

@@ -22,25 +22,25 @@ func (s *server) hover(ctx context.Context, now *snapshot, p positionParams) (an
 	if in == nil {
 		return nil, nil
 	}
-	parts := in.documented(&s.language)
+	parts := in.documentation(&s.language)
 	a := in.of.analysis(now)
 	if symbol, _, ok := a.Named(in.path, in.at); ok {
-		parts = append(parts, in.declared(symbol))
+		parts = append(parts, in.describeDeclaration(symbol))
 	}
-	parts = append(parts, in.valued(a)...)
+	parts = append(parts, in.describeValues(a)...)
 	if len(parts) == 0 {
 		return nil, nil
 	}
 	return map[string]any{"contents": markup{Kind: "markdown", Value: strings.Join(parts, "\n\n")}}, nil
 }
 
-// documented returns the documentation of the block, attribute or function whose name is at the position.
-func (p *place) documented(language *lang.Language) []string {
+// documentation returns the documentation of the block, attribute or function whose name is at the position.
+func (p *place) documentation(language *lang.Language) []string {
 	c := lang.CursorOver(p.text, p.at)
 	row := language.At(c.Path)
 	switch {
 	case row == nil || c.InText || c.Word == "":
-	case c.Attribute != "" && c.Before == "" && p.called(c):
+	case c.Attribute != "" && c.Before == "" && p.hasArguments(c):
 		for _, f := range language.Functions {
 			if f.Name == c.Word {
 				return []string{functionRow(f)}
@@ -55,8 +55,8 @@ func (p *place) documented(language *lang.Language) []string {
 	return nil
 }
 
-// called reports whether the word of a cursor is followed by arguments.
-func (p *place) called(c lang.Cursor) bool {
+// hasArguments reports whether the word of a cursor is followed by arguments.
+func (p *place) hasArguments(c lang.Cursor) bool {
 	after := c.Start + len(c.Word)
 	return after < len(p.text) && p.text[after] == '('
 }
@@ -67,7 +67,7 @@ func attributeRow(a *lang.AttributeSchema) string {
 	case a.Required:
 		row += ", required"
 	case a.Default != "":
-		row += ", default " + inline(a.Default)
+		row += ", default " + inlineCode(a.Default)
 	}
 	row += "\n\n" + a.Doc
 	if len(a.Values) > 0 {
@@ -96,18 +96,18 @@ func signature(f lang.FunctionSchema) string {
 	return fmt.Sprintf("%s(%s)", f.Name, strings.Join(params, ", "))
 }
 
-// declared describes a declaration and its location.
-func (p *place) declared(symbol lang.Symbol) string {
-	said := inline(symbol.Title)
+// describeDeclaration describes a declaration and its location.
+func (p *place) describeDeclaration(symbol lang.Symbol) string {
+	said := inlineCode(symbol.Title)
 	if symbol.NameSpan.File != "" {
 		d := p.now.file(symbol.NameSpan.File)
-		said += fmt.Sprintf(" at %s:%d", inline(p.of.displayPath(d.path)), d.position(symbol.NameSpan.Start).Line+1)
+		said += fmt.Sprintf(" at %s:%d", inlineCode(p.of.displayPath(d.path)), d.position(symbol.NameSpan.Start).Line+1)
 	}
 	return said
 }
 
-// valued describes the values at the position.
-func (p *place) valued(a *lang.Analysis) []string {
+// describeValues describes the values at the position.
+func (p *place) describeValues(a *lang.Analysis) []string {
 	values, total := a.Values(p.path, p.at, shownInstances)
 	if len(values) == 0 {
 		return nil
@@ -129,16 +129,16 @@ func (p *place) valued(a *lang.Analysis) []string {
 	if total > len(values) {
 		fmt.Fprintf(&shown, "\n# %d in all", total)
 	}
-	return []string{fenced("hcl", shown.String())}
+	return []string{codeBlock("hcl", shown.String())}
 }
 
-// fenced returns a text as a block of code that survives any backquotes in it.
-func fenced(language, s string) string {
+// codeBlock returns a text as a block of code that survives any backquotes in it.
+func codeBlock(language, s string) string {
 	fence := strings.Repeat("`", max(3, 1+text.Backquotes(s)))
 	return fence + language + "\n" + s + "\n" + fence
 }
 
-// inline returns a text as inline code.
-func inline(s string) string {
+// inlineCode returns a text as inline code.
+func inlineCode(s string) string {
 	return "`" + strings.ReplaceAll(text.Line(s, 0), "`", "'") + "`"
 }

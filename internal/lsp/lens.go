@@ -34,7 +34,7 @@ func (s *server) codeLenses(ctx context.Context, now *snapshot, p ofDocument) (a
 	if len(groups) == 0 {
 		return lenses, nil
 	}
-	all, err := in.of.decided(ctx, false)
+	all, err := in.of.lastVerdicts(ctx, false)
 	if err != nil { // diagnostics show why
 		return lenses, ctx.Err()
 	}

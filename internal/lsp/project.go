@@ -31,7 +31,7 @@ type project struct {
 	failures map[string]bool // URIs of tests that failed
 
 	verdicts    verdicts
-	texts, disk delayed
+	texts, disk delayedAction
 }
 
 // projectOf returns the project of a file: that of the nearest directory with a configuration. Without one,
@@ -95,13 +95,13 @@ func (p *project) values(now *snapshot) *lang.Analysis {
 	return p.whole
 }
 
-// delayed is an action that runs after a pause, once for all requests until then.
-type delayed struct {
+// delayedAction is an action that runs after a pause, once for all requests until then.
+type delayedAction struct {
 	mu      sync.Mutex
 	pending bool
 }
 
-func (d *delayed) schedule(pause time.Duration, s *server, do func()) {
+func (d *delayedAction) schedule(pause time.Duration, s *server, do func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.pending {

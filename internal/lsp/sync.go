@@ -24,7 +24,7 @@ func (s *server) changed(p didChange) error {
 		return fmt.Errorf("%s was changed and is not open", p.TextDocument.URI)
 	}
 	for _, change := range p.ContentChanges {
-		d = d.edited(p.TextDocument.Version, change)
+		d = d.applyChange(p.TextDocument.Version, change)
 	}
 	s.put(d)
 	s.look(d.uri, (*project).lookAtTexts)

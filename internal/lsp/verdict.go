@@ -20,10 +20,10 @@ type verdicts struct {
 // shared is the lifetime of a cached result: clients ask after each key stroke.
 const shared = 2 * time.Second
 
-// decided returns the last verdicts of the project, and whether they are up to date. It returns none for a
+// lastVerdicts returns the last verdicts of the project, and whether they are up to date. It returns none for a
 // project that was never run, without reading its files. It probes only backends that the project is trusted
 // with.
-func (p *project) decided(ctx context.Context, again bool) ([]eval.CheckpointStatus, error) {
+func (p *project) lastVerdicts(ctx context.Context, again bool) ([]eval.CheckpointStatus, error) {
 	p.verdicts.mu.Lock()
 	defer p.verdicts.mu.Unlock()
 	if err := ctx.Err(); err != nil {

@@ -36,7 +36,7 @@ type OutsideError struct {
 
 func (e *OutsideError) Error() string { return fmt.Sprintf("%q is outside of the project", e.Path) }
 
-// place returns the absolute path of a written one, if a function may read it.
+// place returns the absolute path of a written one, if a function can read it.
 func (f Files) place(written string) (string, error) {
 	name := f.Resolve(written)
 	if f.Allowed != nil && !f.Allowed(name) {
@@ -129,7 +129,7 @@ func (f Files) Open(written string) (*os.File, error) {
 
 func (f Files) exists() function.Function {
 	return function.New(&function.Spec{
-		Description: "Whether a regular file is there.",
+		Description: "Whether a regular file exists.",
 		Params:      []function.Parameter{{Name: "path", Type: cty.String}},
 		Type:        function.StaticReturnType(cty.Bool),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
@@ -162,7 +162,7 @@ func (f Files) search(description string, glob func(dir, pattern string) ([]stri
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			unknown := cty.UnknownVal(cty.List(cty.String))
 			pattern := args[1].AsString()
-			dir, err := f.searched(args[0].AsString(), pattern)
+			dir, err := f.searchRoot(args[0].AsString(), pattern)
 			if outside := (*OutsideError)(nil); errors.As(err, &outside) {
 				return unknown, err
 			} else if err != nil {
@@ -189,15 +189,15 @@ func (f Files) search(description string, glob func(dir, pattern string) ([]stri
 
 // Glob returns the same paths as the function fileset.
 func (f Files) Glob(written, pattern string) ([]string, error) {
-	dir, err := f.searched(written, pattern)
+	dir, err := f.searchRoot(written, pattern)
 	if err != nil {
 		return nil, err
 	}
 	return Glob(dir, pattern)
 }
 
-// searched returns the directory in which to search for a pattern.
-func (f Files) searched(written, pattern string) (string, error) {
+// searchRoot returns the directory in which to search for a pattern.
+func (f Files) searchRoot(written, pattern string) (string, error) {
 	dir, err := f.place(written)
 	if err != nil {
 		return "", err

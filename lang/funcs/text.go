@@ -66,7 +66,7 @@ var (
 	base64EncodeFunc = textFunc("The text's UTF-8 bytes in standard base64.", func(s string) (string, error) {
 		return base64.StdEncoding.EncodeToString([]byte(s)), nil
 	})
-	base64DecodeFunc = textFunc("The text that standard base64 stands for.", func(s string) (string, error) {
+	base64DecodeFunc = textFunc("The text encoded in standard base64.", func(s string) (string, error) {
 		b, err := base64.StdEncoding.DecodeString(s)
 		if err != nil {
 			return "", err

@@ -54,7 +54,7 @@ func CheckYAML(text string) error {
 	case size.depth > maxYAMLDepth:
 		return fmt.Errorf("it is nested deeper than %d levels", maxYAMLDepth)
 	case size.values > written+maxAliased:
-		return fmt.Errorf("its aliases stand for more than %d values", maxAliased)
+		return fmt.Errorf("its aliases expand to more than %d values", maxAliased)
 	}
 	return nil
 }

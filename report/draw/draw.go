@@ -135,7 +135,7 @@ func (s Scale) Ticks(most int) []float64 {
 			}
 		}
 		if len(all) <= most || len(steps) == 1 {
-			return thinned(all, most)
+			return thinOut(all, most)
 		}
 	}
 	return nil
@@ -148,11 +148,11 @@ func (s Scale) linearTicks(most int) []float64 {
 	for n := math.Ceil(low/step - 1e-9); n*step <= high+step*1e-9; n++ {
 		all = append(all, n*step)
 	}
-	return thinned(all, most)
+	return thinOut(all, most)
 }
 
-// thinned keeps every second value until there are at most most.
-func thinned(all []float64, most int) []float64 {
+// thinOut keeps every second value until there are at most most.
+func thinOut(all []float64, most int) []float64 {
 	for len(all) > max(2, most) {
 		var half []float64
 		for i := 0; i < len(all); i += 2 {

@@ -50,7 +50,7 @@ func (f *Figure) WriteSVG(w io.Writer) error {
 // open writes the beginning of a file, with its background.
 func open(b *strings.Builder, width, height float64, title string) {
 	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" class="figure" width="` + number(width) + `" height="` + number(height) +
-		`" viewBox="0 0 ` + number(width) + " " + number(height) + `" role="img"><title>` + escaped(title) + "</title><style>" + Style() + "</style>\n")
+		`" viewBox="0 0 ` + number(width) + " " + number(height) + `" role="img"><title>` + escapeXML(title) + "</title><style>" + Style() + "</style>\n")
 	back := Drawing{}
 	back.Rectangle(0, 0, width, height, "fback", "")
 	back.write(b)
@@ -75,8 +75,8 @@ func (f *Figure) WriteCSV(w io.Writer, field func(string) string) error {
 
 func number(v float64) string { return strconv.FormatFloat(round(v), 'f', -1, 64) }
 
-// escaped escapes text for XML, including control characters.
-func escaped(s string) string {
+// escapeXML escapes text for XML, including control characters.
+func escapeXML(s string) string {
 	var b strings.Builder
 	xml.EscapeText(&b, []byte(text.Line(s, 0)))
 	return b.String()
@@ -88,10 +88,10 @@ func (d *Drawing) write(b *strings.Builder) {
 		s := &d.Shapes[i]
 		attributes, content := s.attributes(), ""
 		if s.Kind == Text {
-			content = escaped(s.Text)
+			content = escapeXML(s.Text)
 		}
 		if s.Title != "" {
-			content += "<title>" + escaped(s.Title) + "</title>"
+			content += "<title>" + escapeXML(s.Title) + "</title>"
 		}
 		b.WriteString("<" + s.Kind)
 		for _, a := range attributes {

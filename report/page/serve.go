@@ -24,7 +24,7 @@ const pause = 500 * time.Millisecond
 type Source interface {
 	// Page calls show with the page of the recorded runs, which is valid until show returns.
 	Page(ctx context.Context, show func(*Page) error) error
-	// Latest returns the run that began last, which may be running, or nil.
+	// Latest returns the run that began last, which can be running, or nil.
 	Latest() (*event.Run, error)
 }
 

@@ -63,15 +63,15 @@ func (g Grid) Text() string {
 	for g.Width > 0 && len(g.Spare) > 0 && sum(g.columns())+g.last() > g.Width {
 		g = g.withoutColumn(g.Spare[0])
 	}
-	if rest, notes, crowded := g.crowded(); crowded {
-		return rest.above(notes) + g.footer()
+	if rest, notes, crowded := g.splitCrowded(); crowded {
+		return rest.withNotes(notes) + g.footer()
 	}
 	return g.draw(g.writer(g.Rows, g.limits())) + g.footer()
 }
 
-// crowded returns the grid without its last column, and that column separately, if it would be wrapped after
+// splitCrowded returns the grid without its last column, and that column separately, if it would be wrapped after
 // every few words.
-func (g Grid) crowded() (rest Grid, notes []string, ok bool) {
+func (g Grid) splitCrowded() (rest Grid, notes []string, ok bool) {
 	last := len(g.Header) - 1
 	if !g.Fold || g.Width <= 0 || last < 1 || slices.Contains(g.Right, last) {
 		return g, nil, false
@@ -89,8 +89,8 @@ func (g Grid) crowded() (rest Grid, notes []string, ok bool) {
 	return g.withoutColumn(last), notes, true
 }
 
-// above draws the grid with each note below its row.
-func (g Grid) above(notes []string) string {
+// withNotes draws the grid with each note below its row.
+func (g Grid) withNotes(notes []string) string {
 	limits := g.limits()
 	widths := make([]int, len(g.Header))
 	for i := range widths {

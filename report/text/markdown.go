@@ -14,7 +14,7 @@ var markdown = map[rune]string{
 
 const zeroWidthSpace = '\u200b'
 
-// startsReference reports whether the rune at i would make a link of the text after it: "#1", which may close
+// startsReference reports whether the rune at i would make a link of the text after it: "#1", which can close
 // an issue, "GH-1", an address with "://", or "www.".
 func startsReference(runes []rune, i int) bool {
 	if i+1 == len(runes) {

@@ -145,7 +145,7 @@ func packed(ctx context.Context, t *Task, in backend.Session, store cache.Store,
 	case !present:
 		return nil, failed("the command left no %s", at)
 	case socket != "":
-		return nil, failed("%s is a socket, which cannot be kept: have the command remove it", socket)
+		return nil, failed("%s is a socket, which cannot be stored: the command must remove it", socket)
 	}
 	u := unpacker{root: at, kind: kind, store: store, files: map[string]cache.Entry{}}
 	return u.collect(ctx, in, archiveName)

@@ -83,8 +83,8 @@ func (r *Run) readOnly(code, data []cache.Entry) []string {
 	return names
 }
 
-// unchanged returns the files that have the problem's content in the workspace, except large ones.
-func unchanged(ctx context.Context, s *session.Session, files []cache.Entry) (same []cache.Entry, err error) {
+// findUnchanged returns the files that have the problem's content in the workspace, except large ones.
+func findUnchanged(ctx context.Context, s *session.Session, files []cache.Entry) (same []cache.Entry, err error) {
 	for _, e := range files {
 		if e.Digest.Size > maxCode {
 			continue
@@ -101,9 +101,9 @@ func unchanged(ctx context.Context, s *session.Session, files []cache.Entry) (sa
 	return same, nil
 }
 
-// rewritten returns the first file that differs from the problem's, or "".
-func rewritten(ctx context.Context, s *session.Session, files []cache.Entry) (string, error) {
-	same, err := unchanged(ctx, s, files)
+// firstRewritten returns the first file that differs from the problem's, or "".
+func firstRewritten(ctx context.Context, s *session.Session, files []cache.Entry) (string, error) {
+	same, err := findUnchanged(ctx, s, files)
 	for _, e := range files {
 		if e.Digest.Size <= maxCode && !slices.Contains(same, e) {
 			return e.Path, err

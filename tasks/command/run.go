@@ -133,7 +133,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 		return graph.Outcome{}, err
 	}
 	plan.Spec.ReadOnly = r.readOnly(code, data)
-	// The submission may have ended the program in any way, so it does not run again: a submission that is
+	// The submission might have ended the program in any way, so it does not run again: a submission that is
 	// correct by chance must not have another chance.
 	return session.Run(ctx, w, plan, func(s *session.Session) (graph.Outcome, error) {
 		k := &session.Keeper{Ctx: ctx, Store: w.Store}
@@ -195,7 +195,7 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, s *session.Session, uv *
 	}
 	if len(r.Setup) > 0 || uv != nil { // which can change code legitimately
 		var err error
-		if code, err = unchanged(ctx, s, code); err != nil {
+		if code, err = findUnchanged(ctx, s, code); err != nil {
 			return err
 		}
 	}
@@ -226,7 +226,7 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, s *session.Session, uv *
 		return err
 	}
 	facts := Exit{Exit: ran.Stored(r.Timeout)}
-	if facts.Rewritten, err = rewritten(ctx, s, code); err != nil {
+	if facts.Rewritten, err = firstRewritten(ctx, s, code); err != nil {
 		return err
 	}
 	kept := score.Artifacts{Stdout: ran.Output, Stderr: ran.Errors, Code: ran.Code, Signal: ran.Signal}
@@ -253,7 +253,7 @@ func (r *Run) grade(ctx context.Context, w *graph.Work, s *session.Session, uv *
 	k.JSON(OutputTiming, took)
 	k.Keep(OutputStdout, ran.Output)
 	k.Keep(OutputStderr, ran.Errors)
-	k.Keep(OutputLog, joined(joined(ran.Output, ran.Errors), printed.Bytes()))
+	k.Keep(OutputLog, joinedOutputs(joinedOutputs(ran.Output, ran.Errors), printed.Bytes()))
 	if ran.TimedOut {
 		k.Outcome.Class, k.Outcome.Message = cache.ClassTimeout, limitMessage(r.Timeout)
 	}
@@ -298,8 +298,8 @@ func limitMessage(limit time.Duration) string {
 	return fmt.Sprintf("the limit of %v ended the program", limit)
 }
 
-// joined returns both outputs, standard output first.
-func joined(stdout, stderr []byte) []byte {
+// joinedOutputs returns both outputs, standard output first.
+func joinedOutputs(stdout, stderr []byte) []byte {
 	if len(stderr) > 0 && len(stdout) > 0 && stdout[len(stdout)-1] != '\n' {
 		stdout = append(stdout, '\n')
 	}

@@ -93,7 +93,7 @@ func (s *Score) grade(l runOutput) (*verdict.Checkpoint, string) {
 		if dialect != nil {
 			return c, dialect.Reason(l.stdout, l.stderr)
 		}
-		return c, l.without(err.Error())
+		return c, l.withoutScore(err.Error())
 	}
 	if !s.Rule.AnyExit && (l.exit.Code != 0 || l.exit.Signal != "") {
 		c.Class = verdict.NoScore
@@ -150,9 +150,9 @@ func readLeft(ctx context.Context, w *graph.Work) (runOutput, error) {
 	return l, nil
 }
 
-// without explains a missing score: the reason, the program's exit if it failed, and the most informative
+// withoutScore explains a missing score: the reason, the program's exit if it failed, and the most informative
 // line of its output.
-func (l runOutput) without(reason string) string {
+func (l runOutput) withoutScore(reason string) string {
 	if end := l.end(); end != "" {
 		reason += " (" + end + ")"
 	}

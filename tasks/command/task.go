@@ -186,7 +186,7 @@ func (t *Task) make(ctx context.Context, w *graph.Work, s *session.Session) (gra
 		}
 		k.Outcome.Outputs = append(k.Outcome.Outputs, kept)
 	}
-	k.Keep(OutputLog, joined(ran.Output, ran.Errors))
+	k.Keep(OutputLog, joinedOutputs(ran.Output, ran.Errors))
 	return k.Outcome, k.Err
 }
 

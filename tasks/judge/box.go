@@ -58,9 +58,9 @@ func (b *Box) run(ctx context.Context, programs ...backend.Program) ([]backend.E
 	return ends, err
 }
 
-// blamed does work that involves a solution's program or its output. If that makes the machine fail in an
+// runBlamed does work that involves a solution's program or its output. If that makes the machine fail in an
 // isolated attempt, although the machine was fit before, the solution is refused.
-func blamed(ctx context.Context, w *graph.Work, work func(context.Context, *graph.Work) (graph.Outcome, error)) (graph.Outcome, error) {
+func runBlamed(ctx context.Context, w *graph.Work, work func(context.Context, *graph.Work) (graph.Outcome, error)) (graph.Outcome, error) {
 	if w.Isolated {
 		if err := cache.Room(w.Store); err != nil {
 			return graph.Outcome{}, fmt.Errorf("the machine is not fit: %w", err)
@@ -73,8 +73,8 @@ func blamed(ctx context.Context, w *graph.Work, work func(context.Context, *grap
 	return outcome, err
 }
 
-// one runs a single program.
-func (b *Box) one(ctx context.Context, p backend.Program) (backend.Ending, error) {
+// runOne runs a single program.
+func (b *Box) runOne(ctx context.Context, p backend.Program) (backend.Ending, error) {
 	p.Env = b.Env
 	endings, err := b.run(ctx, p)
 	if err != nil {
@@ -83,9 +83,9 @@ func (b *Box) one(ctx context.Context, p backend.Program) (backend.Ending, error
 	return endings[0], nil
 }
 
-// settled runs a single program with patience. A program that waits forever reaches its wall-clock limit
+// runSettled runs a single program with patience. A program that waits forever reaches its wall-clock limit
 // twice, so other work on the machine does not matter.
-func (b *Box) settled(ctx context.Context, p backend.Program) (backend.Ending, error) {
+func (b *Box) runSettled(ctx context.Context, p backend.Program) (backend.Ending, error) {
 	p.Env = b.Env
 	ends, err := b.patient(ctx, p)
 	if err == nil && ends[0].Status == backend.ClockLimit {

@@ -50,7 +50,7 @@ func (c *Check) Describe(ctx context.Context, m *graph.Manifest) error {
 
 // Run implements graph.Task.
 func (c *Check) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	return blamed(ctx, w, c.work)
+	return runBlamed(ctx, w, c.work)
 }
 
 func (c *Check) work(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
@@ -126,7 +126,7 @@ func (c *Check) runChecker(ctx context.Context, w *graph.Work) (backend.Ending, 
 		p.Files = append(p.Files, backend.File{Path: f.name, Digest: d})
 	}
 	w.Phase(graph.Executing)
-	return c.Box.settled(ctx, p)
+	return c.Box.runSettled(ctx, p)
 }
 
 // output returns a solution's output in the dialect's form for checkers.

@@ -94,7 +94,7 @@ func (c *Compile) Describe(ctx context.Context, m *graph.Manifest) error {
 
 // Run implements graph.Task.
 func (c *Compile) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	return blamed(ctx, w, c.work)
+	return runBlamed(ctx, w, c.work)
 }
 
 func (c *Compile) work(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
@@ -147,7 +147,7 @@ func gxx(ctx context.Context, box *Box, files []cache.Entry, filename string, fl
 	for _, f := range files {
 		p.Files = append(p.Files, backend.File{Path: f.Path, Digest: f.Digest})
 	}
-	end, err := box.settled(ctx, p)
+	end, err := box.runSettled(ctx, p)
 	if err != nil {
 		return Diagnosis{}, cache.Digest{}, err
 	}

@@ -46,7 +46,7 @@ func (i *Interact) Describe(ctx context.Context, m *graph.Manifest) error {
 
 // Run implements graph.Task.
 func (i *Interact) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	return blamed(ctx, w, i.work)
+	return runBlamed(ctx, w, i.work)
 }
 
 func (i *Interact) work(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
@@ -107,7 +107,7 @@ func (i *Interact) talk(ctx context.Context, solution, interactor backend.Progra
 	if i.Rules.Dialect == nil && waited && hung(ends[1]) {
 		alone := interactor
 		alone.StdinFrom = 0
-		end, err := i.Box.one(ctx, alone)
+		end, err := i.Box.runOne(ctx, alone)
 		if err != nil {
 			return nil, err
 		}

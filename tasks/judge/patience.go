@@ -64,7 +64,7 @@ func (b *Box) patience(ctx context.Context, ends []backend.Ending, programs ...b
 		late[0].CPU.Round(time.Millisecond), late[0].Clock.Round(time.Millisecond), limit)
 }
 
-// doubtful reports whether a solution may have reached its limit because of other work. With an
+// doubtful reports whether a solution might have reached its limit because of other work. With an
 // interactor, low processor time proves nothing, since each program must get a processor for the other to
 // continue.
 func doubtful(ends []backend.Ending) bool {

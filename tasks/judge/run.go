@@ -133,7 +133,7 @@ func (r *Run) Describe(ctx context.Context, m *graph.Manifest) error {
 
 // Run implements graph.Task.
 func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
-	return blamed(ctx, w, r.work)
+	return runBlamed(ctx, w, r.work)
 }
 
 func (r *Run) work(ctx context.Context, w *graph.Work) (graph.Outcome, error) {

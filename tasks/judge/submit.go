@@ -116,12 +116,12 @@ func (s *Submit) grade(ctx context.Context, w *graph.Work) (*backend.Grade, erro
 		return &backend.Grade{Rejected: "the source is empty"}, nil
 	}
 	w.Phase(graph.Executing)
-	return s.settled(ctx, w, backend.Submission{Problem: s.Problem, Language: s.Language.Name, Code: content})
+	return s.submitSettled(ctx, w, backend.Submission{Problem: s.Problem, Language: s.Language.Name, Code: content})
 }
 
-// settled submits the solution, usually once. A server reports its own failure like a program that ended
+// submitSettled submits the solution, usually once. A server reports its own failure like a program that ended
 // without output, so a result with such a case must be confirmed by a second one.
-func (s *Submit) settled(ctx context.Context, w *graph.Work, sub backend.Submission) (*backend.Grade, error) {
+func (s *Submit) submitSettled(ctx context.Context, w *graph.Work, sub backend.Submission) (*backend.Grade, error) {
 	var all []*backend.Grade
 	for len(all) < maxAgain {
 		g, err := s.Server.Grade(ctx, sub)
@@ -143,7 +143,7 @@ func (s *Submit) settled(ctx context.Context, w *graph.Work, sub backend.Submiss
 	return nil, errors.New("no two results of the server agree, and each has a case that earned nothing without a message")
 }
 
-// doubtful reports whether a case may have failed because of the server: without a message, and before the
+// doubtful reports whether a case might have failed because of the server: without a message, and before the
 // program's time limit.
 func (s *Submit) doubtful(g *backend.Grade) bool {
 	for i, c := range g.Cases {

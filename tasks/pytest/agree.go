@@ -56,8 +56,8 @@ func (r *reportContent) contradiction(l runOutput, whole bool) string {
 // prove decides about tests that seem to have passed, but whose outcome in pytest-report.json is defined
 // by a plugin. CTRF reports a failed subtest as a failure of its test; without an entry there, only the
 // exit of pytest shows that no test failed.
-func (r *reportContent) prove(ctrf []observed, code int) {
-	known := make(map[string]*observed, len(ctrf))
+func (r *reportContent) prove(ctrf []reportedTest, code int) {
+	known := make(map[string]*reportedTest, len(ctrf))
 	for i := range ctrf {
 		known[ctrf[i].name] = &ctrf[i]
 	}
@@ -78,7 +78,7 @@ func (r *reportContent) prove(ctrf []observed, code int) {
 
 // disagreement returns how a CTRF report differs from the tests of the other report, or "". Its names can
 // lack parameters.
-func disagreement(tests, ctrf []observed) string {
+func disagreement(tests, ctrf []reportedTest) string {
 	passed, failed := map[string]bool{}, 0
 	for i := range tests {
 		switch tests[i].Status {

@@ -84,10 +84,10 @@ func (s *bench) program(_ context.Context, c *fake.Call) (backend.Exit, error) {
 
 // seal does what the plugin does, unless the tests did.
 func (s *bench) seal(c *fake.Call, key []byte) {
-	reports := map[string]digested{}
+	reports := map[string]sealedReport{}
 	for _, name := range []string{jsonReportPath, ctrfPath} {
 		if content, err := c.Files.Read(name); err == nil {
-			reports[path.Base(name)] = digested{int64(len(content)), fmt.Sprintf("%x", sha256.Sum256(content))}
+			reports[path.Base(name)] = sealedReport{int64(len(content)), fmt.Sprintf("%x", sha256.Sum256(content))}
 		}
 	}
 	if !slices.Contains(c.Files.Names(), sealPath) {
@@ -95,7 +95,7 @@ func (s *bench) seal(c *fake.Call, key []byte) {
 	}
 }
 
-func sealWith(key []byte, reports map[string]digested) []byte {
+func sealWith(key []byte, reports map[string]sealedReport) []byte {
 	text, _ := json.Marshal(reports)
 	mac := hmac.New(sha256.New, key)
 	mac.Write(text)
@@ -201,7 +201,7 @@ func (s *bench) key() (cache.Key, string) {
 	for _, f := range fields {
 		fmt.Fprintf(&text, "%s: %s\n", f.Label, f.Value)
 		if labels[f.Label] {
-			s.t.Errorf("the label %q is there twice", f.Label)
+			s.t.Errorf("the label %q is duplicated", f.Label)
 		}
 		labels[f.Label] = true
 	}

@@ -25,7 +25,7 @@ const (
 
 // reportContent is the trusted content of the reports.
 type reportContent struct {
-	tests     []observed
+	tests     []reportedTest
 	collected int
 	counted   bool       // number of tests that pytest's output reports as collected
 	collector *collector // the first failed one

@@ -88,7 +88,7 @@ func isAbsent(err error) bool {
 
 // readReport reads the report of a seal. If it is too large, long texts are shortened, unless secrets must
 // be masked, since a part of a secret could remain.
-func readReport(ctx context.Context, session backend.Session, name string, want digested, whole bool) ([]byte, error) {
+func readReport(ctx context.Context, session backend.Session, name string, want sealedReport, whole bool) ([]byte, error) {
 	read := func(shortened func(io.Reader) ([]byte, error)) ([]byte, error) {
 		f, err := session.Collect(ctx, name)
 		if err != nil {

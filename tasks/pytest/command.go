@@ -29,7 +29,7 @@ const (
 const uvxProgram = "uvx"
 
 // pytest returns the command that runs pytest with exactly the locked requirements.
-func (r *Run) pytest(in provided, offline bool) []string {
+func (r *Run) pytest(in pytestLocation, offline bool) []string {
 	if in.venv == "" {
 		return r.uvx(in.python, offline)
 	}
@@ -87,7 +87,7 @@ shift
 
 // provide returns the command that makes uv provide pytest, and prints pytest's version. For uvx, it also
 // installs the locked requirements in an unused directory, only to check their hashes.
-func (r *Run) provide(in provided, offline bool) []string {
+func (r *Run) provide(in pytestLocation, offline bool) []string {
 	python := in.python
 	if in.venv != "" {
 		return append([]string{"/bin/sh", "-c", inMade, "sh", in.venv}, requirements.Environment(python, path.Dir(in.venv), r.pins)...)
@@ -109,7 +109,7 @@ func (r *Run) provide(in provided, offline bool) []string {
 
 // testCommand returns the whole pytest command. The explicit -c and --confcutdir exclude the submission's
 // configuration and its root conftest.py.
-func (r *Run) testCommand(in provided, dir string, env []string) (argv, with []string) {
+func (r *Run) testCommand(in pytestLocation, dir string, env []string) (argv, with []string) {
 	if r.Plain {
 		return r.pluginCommand(r.pytestTests(in), dir, env)
 	}
@@ -117,7 +117,7 @@ func (r *Run) testCommand(in provided, dir string, env []string) (argv, with []s
 }
 
 // sealedCommand returns testCommand with the plugin that seals the reports.
-func (r *Run) sealedCommand(in provided, dir string, env []string) (argv, with []string) {
+func (r *Run) sealedCommand(in pytestLocation, dir string, env []string) (argv, with []string) {
 	options := []string{"-p", pluginName}
 	if r.Separate != nil {
 		options = append([]string{"-p", importPluginName}, options...)
@@ -158,7 +158,7 @@ exec "$@"`
 }
 
 // pytestTests returns the command that runs the tests, with further options.
-func (r *Run) pytestTests(in provided, options ...string) []string {
+func (r *Run) pytestTests(in pytestLocation, options ...string) []string {
 	argv := append(r.pytest(in, true), r.Directory+"/"+r.File,
 		"--entrypoint="+r.Entry,
 		"--checkpoint="+r.Checkpoint,

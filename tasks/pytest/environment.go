@@ -29,24 +29,24 @@ type Environments struct {
 	preparations backend.Preparations
 }
 
-// provided is the location of pytest for sessions.
-type provided struct {
+// pytestLocation is the location of pytest for sessions.
+type pytestLocation struct {
 	python   string // the interpreter; "" means uv's choice
 	venv     string // an environment with pytest; "" means that uvx creates one for each session
 	snapshot string
 }
 
-// provided returns the location of pytest for sessions. An environment for several sessions must be
+// locatePytest returns the location of pytest for sessions. An environment for several sessions must be
 // immutable for them, and determined by its name.
-func (r *Run) provided(python, version string) provided {
-	in := provided{python: python}
+func (r *Run) locatePytest(python, version string) pytestLocation {
+	in := pytestLocation{python: python}
 	can := r.Backend.Capabilities()
 	switch {
 	case r.Shared == "":
 	case can.OwnFiles:
 		in.venv = requirements.Venv(path.Join(r.Shared, "pytest"))
 	case python != "" && can.Shielded() && requirements.Hashed(r.pins):
-		in.venv = requirements.Venv(undamaged(filepath.Join(r.Shared, requirements.Name(python, version, r.pins))))
+		in.venv = requirements.Venv(undamagedDir(filepath.Join(r.Shared, requirements.Name(python, version, r.pins))))
 	}
 	return in
 }
@@ -54,8 +54,8 @@ func (r *Run) provided(python, version string) provided {
 // damagedFile marks an environment that is damaged. It is not removed, since sessions may use it.
 const damagedFile = "damaged"
 
-// undamaged returns the directory, or the first of its successors that is not marked as damaged.
-func undamaged(dir string) string {
+// undamagedDir returns the directory, or the first of its successors that is not marked as damaged.
+func undamagedDir(dir string) string {
 	at := dir
 	for n := 2; ; n++ {
 		if _, err := os.Lstat(filepath.Join(at, damagedFile)); err != nil {
@@ -73,14 +73,14 @@ var errNoUVX = &backend.ToolError{Tool: uvxProgram, Err: errors.New("program not
 const prepareTimeout = 10 * time.Minute
 
 // prepare makes uv provide pytest, once.
-func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (in provided, err error) {
+func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (in pytestLocation, err error) {
 	var python, version string
 	if p := r.Backend.Capabilities().Python; p != nil {
 		if python, version, err = p.Interpreter(ctx); err != nil {
 			return in, err
 		}
 	}
-	in = r.provided(python, version)
+	in = r.locatePytest(python, version)
 	in.snapshot, err = e.preparations.Do(r.Backend, r.preparation(in), func() (string, error) { return e.provide(ctx, r, in, env) })
 	if err != nil {
 		err = fmt.Errorf("preparing pytest with uv: %w", err)
@@ -89,7 +89,7 @@ func (e *Environments) prepare(ctx context.Context, r *Run, env []string) (in pr
 }
 
 // provide makes uv provide pytest.
-func (e *Environments) provide(ctx context.Context, r *Run, in provided, env []string) (snapshot string, err error) {
+func (e *Environments) provide(ctx context.Context, r *Run, in pytestLocation, env []string) (snapshot string, err error) {
 	snapshot, exit, out, err := e.fetch(ctx, r, in, env)
 	var tool *backend.ToolError
 	if errors.As(err, &tool) && tool.Tool == uvxProgram {
@@ -108,14 +108,14 @@ func (e *Environments) provide(ctx context.Context, r *Run, in provided, env []s
 
 // preparation returns a name for the work of uv to provide pytest, from the command and the variables that
 // affect uv.
-func (r *Run) preparation(in provided) string {
+func (r *Run) preparation(in pytestLocation) string {
 	return strings.Join(r.provide(in, false), "\x00") + "\x00\x00" + uvVariables(r.Env.Preparing())
 }
 
-// verify checks, after pytest judged no test, whether uv can still provide it: its cache may have been
+// verify checks, after pytest judged no test, whether uv can still provide it: its cache might have been
 // removed. It uses another session, which the submission cannot have changed. If uv fails, the next
 // attempt prepares pytest again.
-func (e *Environments) verify(ctx context.Context, r *Run, name string, in provided) error {
+func (e *Environments) verify(ctx context.Context, r *Run, name string, in pytestLocation) error {
 	var out capped.Buffer
 	exit, err := backend.Once(ctx, r.Backend, backend.Spec{Name: name, Snapshot: in.snapshot}, backend.Command{
 		Argv: append(r.pytest(in, true), "--version"), Env: r.Env.Preparing(), Timeout: prepareTimeout, Output: &out,
@@ -140,7 +140,7 @@ func (e *Environments) verify(ctx context.Context, r *Run, name string, in provi
 
 // fetch makes uv provide pytest. If uv's cache outlives sessions, it is tried first without the network,
 // which can be slow or missing.
-func (e *Environments) fetch(ctx context.Context, r *Run, in provided, env []string) (snapshot string, exit backend.Exit, out []byte, err error) {
+func (e *Environments) fetch(ctx context.Context, r *Run, in pytestLocation, env []string) (snapshot string, exit backend.Exit, out []byte, err error) {
 	attempts := []bool{false}
 	if !r.Backend.Capabilities().OwnFiles {
 		attempts = []bool{true, false}

@@ -8,8 +8,8 @@ import (
 	"github.com/fevalgraph/fevalgraph/verdict"
 )
 
-// observed is a test in a report.
-type observed struct {
+// reportedTest is a test in a report.
+type reportedTest struct {
 	verdict.Test
 	verdict.TestMeasurement
 	name     string   // as in the report

@@ -17,7 +17,7 @@ type jsonReport struct {
 	exitCode  *int
 	collected int
 	failed    *collector // the first failed one
-	tests     []observed
+	tests     []reportedTest
 }
 
 type jsonSummary struct {
@@ -137,13 +137,13 @@ var jsonStatuses = map[string]verdict.TestStatus{
 	"xpassed": verdict.TestPassed,
 }
 
-func (t *jsonTest) observed() observed {
+func (t *jsonTest) observed() reportedTest {
 	file, id, found := strings.Cut(t.NodeID, "::")
 	if !found {
 		file, id = "", t.NodeID
 	}
 	status, known := jsonStatuses[t.Outcome]
-	o := observed{Test: verdict.Test{ID: id, File: file, Status: status}, name: t.NodeID, keywords: t.Keywords}
+	o := reportedTest{Test: verdict.Test{ID: id, File: file, Status: status}, name: t.NodeID, keywords: t.Keywords}
 	if !known && t.Outcome == "" {
 		o.Status = verdict.TestError
 	} else if !known {
@@ -241,7 +241,7 @@ type ctrfTest struct {
 }
 
 // decodeCTRF decodes a report with at most most tests.
-func decodeCTRF(content []byte, most int) (tests []observed, err error) {
+func decodeCTRF(content []byte, most int) (tests []reportedTest, err error) {
 	d := json.NewDecoder(bytes.NewReader(content))
 	err = eachField(d, func(key string) (bool, error) {
 		if key != "results" {
@@ -266,8 +266,8 @@ func decodeCTRF(content []byte, most int) (tests []observed, err error) {
 	return tests, nil
 }
 
-func (t *ctrfTest) observed() observed {
-	o := observed{
+func (t *ctrfTest) observed() reportedTest {
+	o := reportedTest{
 		Test: verdict.Test{ID: t.Name, File: t.FilePath}, TestMeasurement: verdict.TestMeasurement{DurationMS: t.Duration},
 		name: t.Name, keywords: t.Tags,
 	}

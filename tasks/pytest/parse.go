@@ -108,7 +108,7 @@ func (p *Parse) judge(l runOutput) (verdict.Checkpoint, verdict.Measurements) {
 // judgeParts does the same for runs with a part of the tests each.
 func (p *Parse) judgeParts(parts []part) (verdict.Checkpoint, verdict.Measurements) {
 	w := merge(parts)
-	tests := make([]observed, len(w.tests))
+	tests := make([]reportedTest, len(w.tests))
 	for i, t := range w.tests {
 		tests[i] = parts[t.part].tests[t.test]
 	}
@@ -123,7 +123,7 @@ func (p *Parse) judgeParts(parts []part) (verdict.Checkpoint, verdict.Measuremen
 }
 
 // verdicts groups the tests of a run that ended in the given way.
-func (p *Parse) verdicts(code int, class verdict.Class, collected int, tests []observed) (verdict.Checkpoint, verdict.Measurements) {
+func (p *Parse) verdicts(code int, class verdict.Class, collected int, tests []reportedTest) (verdict.Checkpoint, verdict.Measurements) {
 	v := verdict.Checkpoint{Name: p.Checkpoint, Class: class, ExitCode: &code, Collected: collected, Tests: []verdict.Test{}}
 	m := verdict.Measurements{Tests: []verdict.TestMeasurement{}}
 	v.InfrastructureFailure = code >= exitInterrupted && code <= exitNoTests || collected == 0

@@ -220,7 +220,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 }
 
 // plan returns the description of the workspace, and the location of pytest in it.
-func (r *Run) plan(ctx context.Context, w *graph.Work) (p session.Plan, in provided, err error) {
+func (r *Run) plan(ctx context.Context, w *graph.Work) (p session.Plan, in pytestLocation, err error) {
 	w.Phase(graph.Preparing)
 	in, err = r.Environment.prepare(ctx, r, r.Env.Preparing())
 	submission, _ := w.Input("submission", "tree")
@@ -251,7 +251,7 @@ func (r *Run) ready(ctx context.Context, w *graph.Work, s *session.Session, more
 }
 
 // test runs pytest in a prepared workspace, which contains the key, and stores the outputs.
-func (r *Run) test(ctx context.Context, w *graph.Work, s *session.Session, in provided, key proof.Key) (graph.Outcome, error) {
+func (r *Run) test(ctx context.Context, w *graph.Work, s *session.Session, in pytestLocation, key proof.Key) (graph.Outcome, error) {
 	env, err := r.environment(ctx, s)
 	if err != nil {
 		return graph.Outcome{}, err
@@ -264,7 +264,7 @@ func (r *Run) test(ctx context.Context, w *graph.Work, s *session.Session, in pr
 	if err != nil {
 		return graph.Outcome{}, err
 	}
-	if err := early(ctx, s, key, in, ran.Exit); err != nil {
+	if err := endedBeforeTests(ctx, s, key, in, ran.Exit); err != nil {
 		return graph.Outcome{}, err
 	}
 	printed, err := r.afterImports(ctx, s, key)
@@ -285,10 +285,10 @@ func (r *Run) test(ctx context.Context, w *graph.Work, s *session.Session, in pr
 	return outcome, err
 }
 
-// early returns an error if pytest ended before it ran tests, for another reason than the tests. Later,
+// endedBeforeTests returns an error if pytest ended before it ran tests, for another reason than the tests. Later,
 // the submission could have ended it, and a submission that is correct by chance must not have another
 // chance.
-func early(ctx context.Context, s *session.Session, key proof.Key, in provided, exit backend.Exit) error {
+func endedBeforeTests(ctx context.Context, s *session.Session, key proof.Key, in pytestLocation, exit backend.Exit) error {
 	notFound := exit.Code == session.ShellNotFound // of a shell that starts pytest, if Before is set or in a container
 	if !notFound && !session.Doubtful(exit) {
 		return nil

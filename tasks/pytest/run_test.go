@@ -61,7 +61,7 @@ func TestCommands(t *testing.T) {
 		t.Errorf("session limit %v", got)
 	}
 	s.run.Timeout = 0
-	if argv := firstOf(s.run.testCommand(provided{python: "/usr/bin/python3"}, "", nil)); slices.ContainsFunc(argv, func(a string) bool { return strings.HasPrefix(a, "--timeout") }) || argv[4] != "--python=/usr/bin/python3" {
+	if argv := firstOf(s.run.testCommand(pytestLocation{python: "/usr/bin/python3"}, "", nil)); slices.ContainsFunc(argv, func(a string) bool { return strings.HasPrefix(a, "--timeout") }) || argv[4] != "--python=/usr/bin/python3" {
 		t.Errorf("without a limit, with an interpreter: %q", argv)
 	}
 	if got := seconds(1500 * time.Millisecond); got != "1.5" {
@@ -551,7 +551,7 @@ func TestProvided(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := Run{Shared: c.shared, Backend: &fake.Backend{Can: c.can}, pins: []string{c.pin}}
-			if got := r.provided(python, c.version).venv; got != c.want {
+			if got := r.locatePytest(python, c.version).venv; got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -564,7 +564,7 @@ func TestDamaged(t *testing.T) {
 	b := fake.New(cache.NewMemory(), func(context.Context, *fake.Call) (backend.Exit, error) { return backend.Exit{Code: code}, nil })
 	b.Can.Isolation = func() string { return "full" }
 	r := Run{Shared: t.TempDir(), Backend: b, pins: []string{"pytest==8.4.2 --hash=sha256:00"}}
-	in := r.provided("/usr/bin/python3", "3.11.7")
+	in := r.locatePytest("/usr/bin/python3", "3.11.7")
 	if err := os.MkdirAll(in.venv, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -574,7 +574,7 @@ func TestDamaged(t *testing.T) {
 	}{{0, true}, {1, false}} {
 		code = c.code
 		err := (&Environments{}).verify(t.Context(), &r, "n", in)
-		if again := r.provided("/usr/bin/python3", "3.11.7"); (err == nil) != c.same || (again.venv == in.venv) != c.same {
+		if again := r.locatePytest("/usr/bin/python3", "3.11.7"); (err == nil) != c.same || (again.venv == in.venv) != c.same {
 			t.Errorf("pytest --version ends with %d: %v, then %s", code, err, again.venv)
 		}
 	}
@@ -587,7 +587,7 @@ func TestDamaged(t *testing.T) {
 func TestShared(t *testing.T) {
 	dir := t.TempDir()
 	r := Run{Directory: "tests", Backend: &fake.Backend{}, pins: []string{"pytest==8.4.2 --hash=sha256:00"}}
-	in := provided{python: "/usr/bin/python3", venv: filepath.Join(dir, "pytest", "venv")}
+	in := pytestLocation{python: "/usr/bin/python3", venv: filepath.Join(dir, "pytest", "venv")}
 	bin := filepath.Join(dir, "pytest", "venv", "bin")
 	if err := errors.Join(os.MkdirAll(bin, 0o755), os.WriteFile(filepath.Join(bin, "pytest"), []byte("#!/bin/sh\necho \"${PATH%%:*}\" \"$@\"\n"), 0o755)); err != nil {
 		t.Fatal(err)

@@ -52,7 +52,7 @@ func sealInputs(key proof.Key) []backend.Input {
 // the environment again.
 const sealed = `PYTHONPATH=$PWD/` + pluginDir + `${PYTHONPATH:+:$PYTHONPATH}; export PYTHONPATH; `
 
-// keyTaken reports whether pytest has taken its key, and thus may have run tests. Other processes cannot
+// keyTaken reports whether pytest has taken its key, and thus might have run tests. Other processes cannot
 // restore it.
 func keyTaken(ctx context.Context, s backend.Session, key proof.Key) (bool, error) {
 	content, err := session.Read(ctx, s, keyPath, int64(len(key)))
@@ -65,8 +65,8 @@ func keyTaken(ctx context.Context, s backend.Session, key proof.Key) (bool, erro
 	return !bytes.Equal(content, key), nil
 }
 
-// digested is an entry of the seal about a report.
-type digested struct {
+// sealedReport is an entry of the seal about a report.
+type sealedReport struct {
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
 }
@@ -75,7 +75,7 @@ type digested struct {
 var errUnsealed = errors.New("the report does not have its seal")
 
 // readSeal returns the reports that pytest's process wrote, by their names, or nil without a valid seal.
-func readSeal(ctx context.Context, s backend.Session, key proof.Key) (map[string]digested, error) {
+func readSeal(ctx context.Context, s backend.Session, key proof.Key) (map[string]sealedReport, error) {
 	const most = 4 << 10
 	content, err := session.Read(ctx, s, sealPath, most)
 	switch {
@@ -88,7 +88,7 @@ func readSeal(ctx context.Context, s backend.Session, key proof.Key) (map[string
 	if signed, err := hex.DecodeString(string(signature)); err != nil || !key.Proves(signed, text) {
 		return nil, nil
 	}
-	reports := map[string]digested{}
+	reports := map[string]sealedReport{}
 	if err := json.Unmarshal(text, &reports); err != nil {
 		return nil, nil
 	}
@@ -114,7 +114,7 @@ func (r *sealedReader) Read(p []byte) (int, error) {
 }
 
 // verify reads the rest. It returns errUnsealed if the content does not match the seal.
-func (r *sealedReader) verify(want digested) error {
+func (r *sealedReader) verify(want sealedReport) error {
 	if _, err := io.Copy(io.Discard, io.LimitReader(r, max(0, want.Size-r.read)+1)); err != nil {
 		return err
 	}

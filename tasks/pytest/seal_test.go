@@ -101,12 +101,12 @@ func (s *bench) judged(outputs map[string]string) (verdict.Class, string) {
 // a shell there can add to; elsewhere the backend finds uvx, which a shell may not see.
 func TestSealedCommand(t *testing.T) {
 	s := newBench(t)
-	argv, env := s.run.sealedCommand(provided{}, "/w", []string{"A=1", "PYTHONPATH=/theirs", "B=2"})
+	argv, env := s.run.sealedCommand(pytestLocation{}, "/w", []string{"A=1", "PYTHONPATH=/theirs", "B=2"})
 	if argv[0] != "uvx" || !slices.Equal(env, []string{"A=1", "B=2", "PYTHONPATH=/w/" + pluginDir + ":/theirs"}) {
 		t.Errorf("starts %s with %q", argv[0], env)
 	}
 	s.box.Can.OwnFiles = true
-	argv, env = s.run.sealedCommand(provided{}, "/w", []string{"A=1"})
+	argv, env = s.run.sealedCommand(pytestLocation{}, "/w", []string{"A=1"})
 	if argv[0] != "/bin/sh" || !slices.Equal(env, []string{"A=1"}) {
 		t.Errorf("in a container it starts %s with %q", argv[0], env)
 	}

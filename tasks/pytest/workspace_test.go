@@ -133,7 +133,7 @@ func TestProblemWins(t *testing.T) {
 	}
 	// The root conftest.py is there, and pytest does not look above tests.
 	for _, arg := range []string{"--confcutdir=tests", "-c", "--rootdir=."} {
-		if !slices.Contains(firstOf(s.run.testCommand(provided{}, "", nil)), arg) {
+		if !slices.Contains(firstOf(s.run.testCommand(pytestLocation{}, "", nil)), arg) {
 			t.Errorf("%s is missing", arg)
 		}
 	}

@@ -24,7 +24,7 @@ const (
 	outFile = "requirements.txt"
 )
 
-// resolveTimeout is generous: uv may have to build packages to determine their requirements.
+// resolveTimeout is generous: uv might have to build packages to determine their requirements.
 const resolveTimeout = 10 * time.Minute
 
 // Resolve implements Resolver.

@@ -75,8 +75,8 @@ func Load(path string) (*Lock, error) {
 	return &Lock{sets: f.Sets}, nil
 }
 
-// hashed returns the key of a pin's hashes. After an edit of the version, the old hashes no longer apply.
-func hashed(pin string) string { return strings.Replace(pin, "==", " ", 1) }
+// hashKey returns the key of a pin's hashes. After an edit of the version, the old hashes no longer apply.
+func hashKey(pin string) string { return strings.Replace(pin, "==", " ", 1) }
 
 // Pins returns the pinned versions for a set of requirements, each with its hashes: see
 // Cut.
@@ -94,7 +94,7 @@ func (s Set) lines() []string {
 	lines := make([]string, len(s.Pins))
 	for i, pin := range s.Pins {
 		lines[i] = pin
-		for _, hash := range s.Hashes[hashed(pin)] {
+		for _, hash := range s.Hashes[hashKey(pin)] {
 			lines[i] += hashOption + hash
 		}
 	}
@@ -114,7 +114,7 @@ func (s Set) check() error {
 		return errors.New("requires or pins is empty")
 	}
 	for _, pin := range s.Pins {
-		if err := checkPin(pin, s.Hashes[hashed(pin)]); err != nil {
+		if err := checkPin(pin, s.Hashes[hashKey(pin)]); err != nil {
 			return err
 		}
 	}
@@ -132,7 +132,7 @@ func (l *Lock) Put(s Set) {
 				s.Hashes = map[string][]string{}
 			}
 			slices.Sort(hashes)
-			s.Hashes[hashed(pins[i])] = hashes
+			s.Hashes[hashKey(pins[i])] = hashes
 		}
 	}
 	slices.Sort(pins)

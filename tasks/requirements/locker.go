@@ -132,7 +132,7 @@ func (l *Locker) Pins(ctx context.Context, b backend.Backend, env, requires []st
 // resolve resolves a set and writes the lock file, while it excludes other processes of the project. It
 // keeps pins that another process wrote meanwhile, and returns them if they are for the set.
 func (l *Locker) resolve(ctx context.Context, resolver Resolver, interpreter string, set Set) ([]string, error) {
-	release, err := l.exclusive(ctx)
+	release, err := l.lockProject(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -177,9 +177,9 @@ func (l *Locker) lacksHashes(pins []string) bool {
 	return l.rehash && len(Unhashed(pins)) > 0
 }
 
-// exclusive waits until no other process of the project resolves. It is a kernel lock, which ends with the
+// lockProject waits until no other process of the project resolves. It is a kernel lock, which ends with the
 // process.
-func (l *Locker) exclusive(ctx context.Context) (release func(), err error) {
+func (l *Locker) lockProject(ctx context.Context) (release func(), err error) {
 	lock, err := lockedfile.Wait(ctx, filepath.Join(l.o.State, "locking.lock"))
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return nil, cause
@@ -218,7 +218,7 @@ func (l *Locker) Unused() (n int) {
 func (l *Locker) Prune(ctx context.Context) (dropped []Set, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	release, err := l.exclusive(ctx)
+	release, err := l.lockProject(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func (u *UV) Resolve(ctx context.Context, python string, requires, preferences [
 	return nil, err
 }
 
-// compile runs uv once. Without the network, an unknown package may only be missing in uv's cache, so it
+// compile runs uv once. Without the network, an unknown package can only be missing in uv's cache, so it
 // is not an *UnresolvableError.
 func (u *UV) compile(ctx context.Context, python string, requires, preferences []string, options ...string) ([]string, error) {
 	dir, err := u.workplace()

@@ -13,7 +13,7 @@ const signalBase = 128
 // a real-time signal.
 const lastSignal = 31
 
-// Doubtful reports whether a program was ended or stopped by a signal that may have come from
+// Doubtful reports whether a program was ended or stopped by a signal that might have come from
 // outside of its session. The caller must run the program again, in a new session; if it ends in
 // the same way, the program itself is the cause.
 func Doubtful(e backend.Exit) bool {

@@ -135,7 +135,7 @@ var networkTrouble = lazyregexp.New(`(?i).*(?:error sending request|dns error|fa
 	`tcp connect error|operation timed out|network (?:connectivity|unreachable|is unreachable)|temporary failure in name resolution|` +
 	`tls handshake|invalid peer certificate|max retries exceeded|no space left on device).*`)
 
-// ErrUnclear is returned by Blame if the network may have failed temporarily.
+// ErrUnclear is returned by Blame if the network might have failed temporarily.
 var ErrUnclear = errors.New("its output mentions the network, but the machine is fine; it runs once more")
 
 // Blame returns an error if a failed set-up command does not allow a verdict, because the machine lacks

@@ -81,7 +81,7 @@ func Refuse(ctx context.Context, store cache.Store, why string) (graph.Outcome, 
 }
 
 // RefuseSpoiled returns the outcome for a submission that is refused because of an error that it
-// may have caused in an isolated attempt.
+// might have caused in an isolated attempt.
 func RefuseSpoiled(ctx context.Context, store cache.Store, spoiled error) (graph.Outcome, error) {
 	return Refuse(ctx, store, fmt.Sprintf("twice, also with nothing of this run beside it: %v", spoiled))
 }

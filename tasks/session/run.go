@@ -28,7 +28,7 @@ type Session struct {
 }
 
 // Run calls do with a workspace, and again with a new one if do returns the error of Again. If the machine
-// fails in a way that programs may have caused, the error is a graph.CrowdedError. If that happens again
+// fails in a way that programs might have caused, the error is a graph.CrowdedError. If that happens again
 // in an isolated attempt, although the machine was fit before, a submission whose programs ran is refused.
 func Run(ctx context.Context, w *graph.Work, p Plan, do func(*Session) (graph.Outcome, error)) (graph.Outcome, error) {
 	outcome, err := runOnce(ctx, w, p, false, do)
@@ -61,12 +61,12 @@ func runOnce(ctx context.Context, w *graph.Work, p Plan, last bool, do func(*Ses
 	return outcome, err
 }
 
-// spoiledError wraps an error that programs of the session may have caused.
+// spoiledError wraps an error that programs of the session might have caused.
 type spoiledError struct{ error }
 
 func (e *spoiledError) Unwrap() error { return e.error }
 
-// blame returns err as a spoiledError if programs ran and may have caused it.
+// blame returns err as a spoiledError if programs ran and might have caused it.
 func (s *Session) blame(err error) error {
 	if s.ran && !exhaustion.IsOwn(err) && (errors.Is(err, backend.ErrSpoiled) || graph.IsCrowded(err)) {
 		return &graph.CrowdedError{Err: &spoiledError{err}}

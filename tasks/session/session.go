@@ -28,7 +28,7 @@ type Plan struct {
 	Env     Environment  // its secrets are masked
 	Machine *Machine
 	// Submitted reports that programs of a submission run in the workspace. The submission is refused if they
-	// may have made the machine fail in an isolated attempt.
+	// might have made the machine fail in an isolated attempt.
 	Submitted bool
 	// SetupTimeout limits all set-up commands together; 0 means no limit.
 	SetupTimeout time.Duration

@@ -38,7 +38,7 @@ func (r *Run) collect(ctx context.Context, s backend.Session, w *graph.Work) (sc
 	if !ok {
 		return l, errors.New("this backend does not list files")
 	}
-	first := r.named()
+	first := r.verdictFiles()
 	names, err := lister.List(ctx, logsDir, maxFiles)
 	if errors.Is(err, backend.ErrManyFiles) { // relevant files are read, regardless of the program that wrote them
 		w.Note(fmt.Sprintf("few files of %s are kept: %v", logsPlace, err))
@@ -100,7 +100,7 @@ func (r *Run) follow(ctx context.Context, s backend.Session, l scriptFiles) erro
 			continue
 		}
 		content, there := l.files[beside]
-		if !there && fs.ValidPath(beside) && path.Dir(beside) == "." && beside != "." { // other files may have used up the limits
+		if !there && fs.ValidPath(beside) && path.Dir(beside) == "." && beside != "." { // other files might have used up the limits
 			switch content, err = session.Read(ctx, s, logsDir+"/"+beside, maxReward); {
 			case err == nil:
 				there = true
@@ -119,8 +119,8 @@ func (r *Run) follow(ctx context.Context, s backend.Session, l scriptFiles) erro
 	return nil
 }
 
-// named returns the names of files that a verdict can depend on, rewards first.
-func (r *Run) named() []string {
+// verdictFiles returns the names of files that a verdict can depend on, rewards first.
+func (r *Run) verdictFiles() []string {
 	files := []string{rewardJSON, rewardText, "ctrf.json"}
 	for _, rule := range r.BrokenIf {
 		files = append(files, rule.File)

@@ -210,8 +210,8 @@ func (r Rule) text() string {
 	return string(encoded)
 }
 
-// broken returns the script's text about its failed machine, or "".
-func (r Rule) broken(l scriptFiles) string {
+// brokenText returns the script's text about its failed machine, or "".
+func (r Rule) brokenText(l scriptFiles) string {
 	text, ok := l.files[r.File]
 	if !ok {
 		return ""

@@ -71,11 +71,11 @@ func TestOtherRewards(t *testing.T) {
 		many[fmt.Sprintf("k%03d", i)] = 1.0
 	}
 	for want, rewards := range map[string]map[string]any{
-		`there are "core", "style": say which is the score by verifier { reward = "core" }`:                                                              {"style": 0.5, "core": 1.0},
-		`there are "all", "core": say which is the score by verifier { reward = "core" }`:                                                                {"all": true, "core": 1.0},
-		`there is "all": say which is the score by verifier { reward = "KEY" }`:                                                                          {"all": true},
-		`there are "a\x1b", "` + strings.Repeat("é", 40) + `…": say which is the score by verifier { reward = "KEY" }`:                                   {strings.Repeat("é", 1<<19): 1.0, "a\x1b": 1.0},
-		`there are "k000", "k001", "k002", "k003", "k004", "k005", "k006", "k007", and 992 more: say which is the score by verifier { reward = "k000" }`: many,
+		`there are "core", "style": select the score with verifier { reward = "core" }`:                                                              {"style": 0.5, "core": 1.0},
+		`there are "all", "core": select the score with verifier { reward = "core" }`:                                                                {"all": true, "core": 1.0},
+		`there is "all": select the score with verifier { reward = "KEY" }`:                                                                          {"all": true},
+		`there are "a\x1b", "` + strings.Repeat("é", 40) + `…": select the score with verifier { reward = "KEY" }`:                                   {strings.Repeat("é", 1<<19): 1.0, "a\x1b": 1.0},
+		`there are "k000", "k001", "k002", "k003", "k004", "k005", "k006", "k007", and 992 more: select the score with verifier { reward = "k000" }`: many,
 	} {
 		if got := others(rewards); got != want {
 			t.Errorf("%s, want %s", got, want)
@@ -99,7 +99,7 @@ func TestRules(t *testing.T) {
 		{Rule{File: "plain", Pointer: "/x", Pattern: "no judge"}, ""},
 		{Rule{File: "absent", Pattern: "x"}, ""},
 	} {
-		if got := c.rule.broken(l); got != c.want {
+		if got := c.rule.brokenText(l); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.rule, got, c.want)
 		}
 	}

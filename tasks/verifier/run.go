@@ -113,7 +113,7 @@ func (r *Run) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 
 func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	submission, _ := w.Input(FromSubmission, tasks.TreeOutput)
-	present, why, err := r.present(ctx, w.Store, submission)
+	present, why, err := r.presentArtifacts(ctx, w.Store, submission)
 	if err != nil {
 		return graph.Outcome{}, err
 	}
@@ -135,7 +135,7 @@ func (r *Run) run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	var t trial
 	outcome, err := session.Run(ctx, w, with, func(s *session.Session) (graph.Outcome, error) {
 		t, err = r.grade(ctx, w, s)
-		if err == nil && t.unjudged != nil && !t.killed() {
+		if err == nil && t.unjudged != nil && !t.isKilled() {
 			err = s.Again(fmt.Sprintf("%v; the script runs once more", t.unjudged))
 		}
 		return t.Outcome, err
@@ -154,9 +154,9 @@ type trial struct {
 	unjudged error // why the verdict is missing
 }
 
-// killed reports whether a signal ended the script. A process of the solution could kill it at a moment
+// isKilled reports whether a signal ended the script. A process of the solution could kill it at a moment
 // when the reward is favourable.
-func (t *trial) killed() bool { return t.exit.Signal != "" || t.exit.Code == killedStatus }
+func (t *trial) isKilled() bool { return t.exit.Signal != "" || t.exit.Code == killedStatus }
 
 // end stores how the script ended.
 func (t *trial) end() (graph.Outcome, error) {
@@ -210,12 +210,12 @@ func (r *Run) judge(t *trial, left scriptFiles, ran *session.Printed) {
 		return
 	}
 	for _, rule := range r.BrokenIf {
-		if why := rule.broken(left); why != "" {
+		if why := rule.brokenText(left); why != "" {
 			t.unjudged = fmt.Errorf("the verifier reports that its machine failed: %s", why)
 			return
 		}
 	}
-	if t.killed() {
+	if t.isKilled() {
 		t.unjudged = errors.New("the verifier was killed, so its reward proves nothing")
 		return
 	}
@@ -271,11 +271,11 @@ func (r *Run) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
 	return p, nil
 }
 
-// present returns the artifacts that a submission has, by their absolute paths, or why it is refused.
+// presentArtifacts returns the artifacts that a submission has, by their absolute paths, or why it is refused.
 // Missing artifacts are not placed, as if an agent had not written them: the script must handle that,
 // unless all are missing. A link in an artifact must stay inside it, since other paths differ from where
 // it was created.
-func (r *Run) present(ctx context.Context, store cache.Store, submission cache.Digest) (all []string, why string, err error) {
+func (r *Run) presentArtifacts(ctx context.Context, store cache.Store, submission cache.Digest) (all []string, why string, err error) {
 	known, links := map[string]bool{}, map[string]string{}
 	err = cache.WalkTree(ctx, store, submission, func(e cache.Entry) error {
 		name := "/" + e.Path

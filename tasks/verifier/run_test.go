@@ -59,7 +59,7 @@ func TestPresent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, why, err := (&Run{Artifacts: []string{"/app", "/data"}}).present(t.Context(), store, tree.Root)
+		all, why, err := (&Run{Artifacts: []string{"/app", "/data"}}).presentArtifacts(t.Context(), store, tree.Root)
 		if got := fmt.Sprint(all); err != nil || got != c.want && (why != c.want || all != nil) {
 			t.Errorf("%s: %s %q, %v; want %s", c.files, got, why, err, c.want)
 		}

@@ -76,7 +76,7 @@ func (s *Score) read(ctx context.Context, w *graph.Work, c *verdict.Checkpoint, 
 	}
 	value, ok := rewards[s.Reward]
 	if !ok {
-		return Unusable.errorf("none is called %q; %s", s.Reward, others(rewards))
+		return Unusable.errorf("no reward is named %q; %s", s.Reward, others(rewards))
 	}
 	names := slices.Sorted(maps.Keys(rewards))
 	var score float64
@@ -134,7 +134,7 @@ func others(rewards map[string]any) string {
 	if len(shown) == 1 {
 		are = "is"
 	}
-	return fmt.Sprintf("there %s %s: say which is the score by verifier { reward = %q }", are, strings.Join(shown, ", "), of)
+	return fmt.Sprintf("there %s %s: select the score with verifier { reward = %q }", are, strings.Join(shown, ", "), of)
 }
 
 // Refused implements graph.Refuser.

@@ -32,7 +32,7 @@ func ClusterInterval(sample []float64, clusters []int, scale Scale) Interval {
 	values := linearized(sample, clusters)
 	i := MeanInterval(values, Scale{})
 	switch {
-	case !scale.bounded():
+	case !scale.hasEnds():
 	case i.Known:
 		i.Low, i.High = max(i.Low, scale.Worst), min(i.High, scale.Best)
 	default: // equal values, or few clusters: no values vary more than those at the ends

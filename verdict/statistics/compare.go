@@ -152,7 +152,7 @@ func (a *Attempts) binary() bool {
 // bounds returns the minimum and the maximum of the difference if each attempt without a verdict had one,
 // over all units that both attempted; NaN without a scale.
 func bounds(problems []Problem, scale Scale) (least, most float64) {
-	if !scale.bounded() {
+	if !scale.hasEnds() {
 		return math.NaN(), math.NaN()
 	}
 	var lows, highs []float64
@@ -164,8 +164,8 @@ func bounds(problems []Problem, scale Scale) (least, most float64) {
 				continue
 			}
 			n++
-			low += a.filled(scale.Worst) - b.filled(scale.Best)
-			high += a.filled(scale.Best) - b.filled(scale.Worst)
+			low += a.meanWith(scale.Worst) - b.meanWith(scale.Best)
+			high += a.meanWith(scale.Best) - b.meanWith(scale.Worst)
 		}
 		if n > 0 {
 			lows, highs = append(lows, low/n), append(highs, high/n)
@@ -174,8 +174,8 @@ func bounds(problems []Problem, scale Scale) (least, most float64) {
 	return Mean(lows), Mean(highs)
 }
 
-// filled returns the mean if attempts without a verdict had the given value.
-func (a *Attempts) filled(worth float64) float64 {
+// meanWith returns the mean if attempts without a verdict had the given value.
+func (a *Attempts) meanWith(worth float64) float64 {
 	sum := worth * float64(a.Missing)
 	for _, v := range a.Values {
 		sum += v

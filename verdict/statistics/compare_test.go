@@ -25,7 +25,7 @@ func TestCorrectAsSciPy(t *testing.T) {
 	low, high := correct(sample, means, -1.959963984540054)
 	near(t, "low", low, 0.025811808619747887, 1e-9)
 	near(t, "high", high, 0.47916666666666674, 1e-9)
-	z := expanded(len(sample))
+	z := expandedQuantile(len(sample))
 	near(t, "expanded", z, -2.2988540247721727, 1e-9)
 	low, high = correct(sample, means, z)
 	near(t, "expanded low", low, 0, 1e-9)

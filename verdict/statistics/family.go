@@ -35,7 +35,7 @@ const (
 // not grow with their number.
 func Correct(rows [][]float64) Family {
 	f := newFlips(rows)
-	parts := make([]flipped, familyFraction)
+	parts := make([]flipCounts, familyFraction)
 	var group sync.WaitGroup
 	for i := range parts {
 		group.Go(func() { parts[i] = f.run(i) })
@@ -104,8 +104,8 @@ type flips struct {
 	exact bool
 }
 
-// flipped holds the counts of a part of the work.
-type flipped struct {
+// flipCounts holds the counts of a part of the work.
+type flipCounts struct {
 	far    []int // by row, choices of signs in which it or a later row is as far from 0
 	maxima []float64
 }
@@ -158,8 +158,8 @@ func newFlips(rows [][]float64) *flips {
 
 // run counts one part of all choices of signs. A choice and its opposite have the same absolute sum, so
 // the first sign is fixed.
-func (f *flips) run(part int) flipped {
-	out := flipped{far: make([]int, len(f.rows))}
+func (f *flips) run(part int) flipCounts {
+	out := flipCounts{far: make([]int, len(f.rows))}
 	if len(f.rows) == 0 {
 		return out
 	}
@@ -191,7 +191,7 @@ func (f *flips) run(part int) flipped {
 }
 
 // try counts a part of all choices of signs. Each choice differs from the last in one sign.
-func (f *flips) try(part int, out *flipped) {
+func (f *flips) try(part int, out *flipCounts) {
 	all := uint64(1) << (f.width - 1)
 	from, to := all*uint64(part)/familyFraction, all*uint64(part+1)/familyFraction
 	if from == to {
@@ -223,7 +223,7 @@ func (f *flips) try(part int, out *flipped) {
 }
 
 // count compares the sums of one choice of signs with the actual sums.
-func (f *flips) count(sums []float64, out *flipped) {
+func (f *flips) count(sums []float64, out *flipCounts) {
 	largest := 0.0
 	for i := len(sums) - 1; i >= 0; i-- {
 		largest = max(largest, math.Abs(sums[i]))

@@ -22,11 +22,11 @@ type Interval struct {
 // means no bounds.
 type Scale struct{ Worst, Best float64 }
 
-func (s Scale) bounded() bool { return s.Worst < s.Best }
+func (s Scale) hasEnds() bool { return s.Worst < s.Best }
 
 // atEnds reports whether each of a sample is the worst or the best value of the scale.
 func (s Scale) atEnds(sample []float64) bool {
-	return s.bounded() && !slices.ContainsFunc(sample, func(x float64) bool { return x != s.Worst && x != s.Best })
+	return s.hasEnds() && !slices.ContainsFunc(sample, func(x float64) bool { return x != s.Worst && x != s.Best })
 }
 
 // fewest is the minimum size of a sample whose bootstrap interval has the coverage Confidence, according
@@ -55,7 +55,7 @@ func MeanInterval(sample []float64, scale Scale) Interval {
 	switch {
 	case n == 0:
 		return Interval{}
-	case scale.atEnds(sample), scale.bounded() && n < fewest:
+	case scale.atEnds(sample), scale.hasEnds() && n < fewest:
 		return wilson(Mean(sample), n, scale)
 	case n < MinProblems || slices.Min(sample) == slices.Max(sample):
 		return Interval{}
@@ -66,7 +66,7 @@ func MeanInterval(sample []float64, scale Scale) Interval {
 		means[i] = drawnTotal(random, sample) / float64(n)
 	}
 	slices.Sort(means)
-	low, high := correct(sample, means, expanded(n))
+	low, high := correct(sample, means, expandedQuantile(n))
 	return Interval{Low: low, High: high, Known: true, Method: "bca"}
 }
 
@@ -94,9 +94,9 @@ func drawnTotal(random *rand.Rand, sample []float64) (sum float64) {
 	return sum
 }
 
-// expanded returns the quantile of the normal distribution, below 0, for the lower end of an interval of a
+// expandedQuantile returns the quantile of the normal distribution, below 0, for the lower end of an interval of a
 // sample of n.
-func expanded(n int) float64 {
+func expandedQuantile(n int) float64 {
 	m := float64(n)
 	return -math.Sqrt(m/(m-1)) * studentQuantile((1+Confidence)/2, m-1)
 }

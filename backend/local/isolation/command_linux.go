@@ -64,11 +64,11 @@ func (p *Program) path() string {
 // Process is the caller's handle of an isolated program. It must be used by one goroutine at a time,
 // except for Stopped.
 type Process struct {
-	level  Level
-	order  []byte
-	tell   *os.File   // stays open as long as the program can run
-	theirs []*os.File // of the process that takes over
-	status *status
+	level    Level
+	order    []byte
+	lifeline *os.File   // stays open as long as the program can run
+	theirs   []*os.File // of the process that takes over
+	status   *status
 }
 
 // Command changes cmd, which must have a Path, to start the program isolated; by takes over first. After a
@@ -97,7 +97,7 @@ func Command(cmd *exec.Cmd, by *Program, level Level, view View) (*Process, erro
 		separate(&attr, view.PrivateNetwork)
 	}
 	p := &Process{
-		level: level, order: content, tell: tell, status: &status{file: hear}, theirs: []*os.File{told, say},
+		level: level, order: content, lifeline: tell, status: &status{file: hear}, theirs: []*os.File{told, say},
 	}
 	cmd.Args = append([]string{name}, cmd.Args...)
 	cmd.Path, cmd.Dir, cmd.SysProcAttr, cmd.ExtraFiles = by.path(), "/", &attr, p.theirs
@@ -128,7 +128,7 @@ func (p *Process) Begin(started bool) error {
 	if !started {
 		return nil
 	}
-	if _, err := p.tell.Write(p.order); err != nil && !errors.Is(err, unix.EPIPE) { // EPIPE: it ended, which has a status
+	if _, err := p.lifeline.Write(p.order); err != nil && !errors.Is(err, unix.EPIPE) { // EPIPE: it ended, which has a status
 		return fmt.Errorf("giving an isolated program its order: %w", err)
 	}
 	return nil
@@ -145,7 +145,7 @@ func (p *Process) Stopped() bool { return p.status.stopped() }
 // started. ok is false if no report arrived: at level Partial, the process that took over becomes the
 // program itself; at level Full, it was killed. An error means that the program was not started.
 func (p *Process) End() (ended syscall.WaitStatus, ok bool, err error) {
-	p.tell.Close()
+	p.lifeline.Close()
 	defer p.status.file.Close()
 	return p.status.ending()
 }

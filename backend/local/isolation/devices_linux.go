@@ -46,13 +46,13 @@ func mountDevices(terminal bool) error {
 		show = append(show, "tty")
 	}
 	for _, pattern := range graphics {
-		found, _ := filepath.Glob(filepath.Join(outside, "dev", pattern))
+		found, _ := filepath.Glob(filepath.Join(machineRoot, "dev", pattern))
 		for _, path := range found {
 			show = append(show, filepath.Base(path))
 		}
 	}
 	for _, name := range show {
-		err := bind(filepath.Join(outside, "dev", name), "/dev/"+name, 0)
+		err := bind(filepath.Join(machineRoot, "dev", name), "/dev/"+name, 0)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

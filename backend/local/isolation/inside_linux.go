@@ -62,7 +62,7 @@ func takeOver() int {
 		return fail(failure{Program: true}, syscall.Exec(o.Path, os.Args[1:], os.Environ()))
 	}
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, handled...)
+	signal.Notify(signals, handledSignals...)
 	if err := catchReserved(); err != nil {
 		return fail(failure{}, err)
 	}
@@ -156,10 +156,10 @@ func renounce() error {
 	return nil
 }
 
-// handled lists the signals that would otherwise end a Go program, so that no signal of the program ends
+// handledSignals lists the signals that would otherwise end a Go program, so that no signal of the program ends
 // this process, and the signals that are passed on. Handling all 64 would take longer than mounting what
 // the program sees.
-var handled = []os.Signal{
+var handledSignals = []os.Signal{
 	unix.SIGHUP, unix.SIGINT, unix.SIGTERM,
 	unix.SIGQUIT, unix.SIGILL, unix.SIGTRAP, unix.SIGABRT, unix.SIGSTKFLT, unix.SIGSYS,
 	unix.SIGBUS, unix.SIGFPE, unix.SIGSEGV,

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// outside is the path of the machine's files while a view is created.
-const outside = "/.outside"
+// machineRoot is the path of the machine's files while a view is created.
+const machineRoot = "/.outside"
 
 // enter replaces the files that this process and its children see by the view. The process must have a
 // separate mount namespace. terminal shows /dev/tty as well.
@@ -26,14 +26,14 @@ func (v *View) enter(terminal bool) error {
 	}{
 		{"keeping mounts private", func() error { return unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, "") }},
 		{"making a root directory", func() error { return mountEmpty(stage, "mode=0755") }},
-		{"making a root directory", func() error { return os.Mkdir(stage+outside, 0o700) }},
-		{"changing the root directory", func() error { return unix.PivotRoot(stage, stage+outside) }},
+		{"making a root directory", func() error { return os.Mkdir(stage+machineRoot, 0o700) }},
+		{"changing the root directory", func() error { return unix.PivotRoot(stage, stage+machineRoot) }},
 		{"changing the root directory", func() error { return os.Chdir("/") }},
 		{"mounting /proc", mountProc},
 		{"mounting /dev", func() error { return mountDevices(terminal) }},
 		{"showing files", v.mount},
-		{"leaving the machine's files", func() error { return unix.Unmount(outside, unix.MNT_DETACH) }},
-		{"leaving the machine's files", func() error { return os.Remove(outside) }},
+		{"leaving the machine's files", func() error { return unix.Unmount(machineRoot, unix.MNT_DETACH) }},
+		{"leaving the machine's files", func() error { return os.Remove(machineRoot) }},
 		{"protecting the root directory", func() error { return attributes("/", 0, unix.MOUNT_ATTR_RDONLY) }},
 	} {
 		if err := step.do(); err != nil {
@@ -119,7 +119,7 @@ func (v *View) mount() error {
 }
 
 func (m mount) mount(number int) error {
-	source := filepath.Join(outside, m.source)
+	source := filepath.Join(machineRoot, m.source)
 	switch m.kind {
 	case hidden:
 		return hide(m.target)
@@ -148,7 +148,7 @@ func hide(target string) error {
 	case info.IsDir():
 		return mountEmpty(target, "mode=0755")
 	}
-	return bind(outside+os.DevNull, target, unix.MOUNT_ATTR_RDONLY)
+	return bind(machineRoot+os.DevNull, target, unix.MOUNT_ATTR_RDONLY)
 }
 
 // bind shows a file or directory with all mounts below it.
@@ -200,12 +200,12 @@ func overlay(lower, target, changes string, number int) error {
 	}
 	places := []string{fmt.Sprintf("/.changes/%d", number)}
 	if changes != "" {
-		places = append([]string{filepath.Join(outside, changes)}, places...)
+		places = append([]string{filepath.Join(machineRoot, changes)}, places...)
 	}
 	var failed error
 	for _, place := range places {
 		upper, work := place+"/upper", place+"/work"
-		options := "lowerdir=" + escaped(lower) + ",upperdir=" + escaped(upper) + ",workdir=" + escaped(work)
+		options := "lowerdir=" + escapeOption(lower) + ",upperdir=" + escapeOption(upper) + ",workdir=" + escapeOption(work)
 		if os.Geteuid() != 0 {
 			options += ",userxattr"
 		}
@@ -220,7 +220,7 @@ func overlay(lower, target, changes string, number int) error {
 	return failed
 }
 
-// escaped returns a path as a value of overlay's options.
-func escaped(path string) string {
+// escapeOption returns a path as a value of overlay's options.
+func escapeOption(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `:`, `\:`, `,`, `\,`).Replace(path)
 }

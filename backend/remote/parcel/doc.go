@@ -21,9 +21,9 @@ import (
 // PieceSize is the size in bytes of all pieces but the last.
 const PieceSize = 4 << 20
 
-// small is the maximum size in bytes of files that share pieces with others, so that a caller that reads
+// smallFile is the maximum size in bytes of files that share pieces with others, so that a caller that reads
 // one of them fetches little else.
-const small = 256 << 10
+const smallFile = 256 << 10
 
 // Kind is the type of an entry.
 type Kind uint8
@@ -69,7 +69,7 @@ func (x *Index) Encode() ([]byte, error) { return frozen.Append(nil, x) }
 func Decode(text []byte) (*Index, error) {
 	x := &Index{}
 	if err := frozen.Decode(string(text), x); err != nil {
-		return nil, fmt.Errorf("reading what a command left: %w", err)
+		return nil, fmt.Errorf("reading the state that a command left: %w", err)
 	}
 	return x, nil
 }

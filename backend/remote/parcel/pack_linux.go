@@ -184,7 +184,7 @@ func (p *packer) file(at *os.Root, name string, info fs.FileInfo, stat *syscall.
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return false, err
 	}
-	alone := e.Digest.Size > small
+	alone := e.Digest.Size > smallFile
 	if alone {
 		if err := p.pieces.cut(); err != nil {
 			return false, err

@@ -5,6 +5,6 @@
 // verdicts depend on: signals, limits, output in the order of printing, leftover processes, denials of the
 // kernel. So commands have the same results in an action as on this machine.
 //
-// It does not trust files of the input root: other commands may be able to write to the cache from which a
+// It does not trust files of the input root: other commands might be able to write to the cache from which a
 // worker links files. All content is compared with its digest.
 package remotehost

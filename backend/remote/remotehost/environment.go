@@ -20,8 +20,8 @@ import (
 // actions reuse them. Commands are isolated, so that they can read but not change it.
 
 const (
-	// whole is the name of the file that marks a complete environment.
-	whole = "whole"
+	// completeMark is the name of the file that marks a complete environment.
+	completeMark = "whole"
 	// content is the directory of its content.
 	content = "content"
 	// lockSuffix is the suffix of the lock file next to an environment, so that only one action creates it.
@@ -62,7 +62,7 @@ func (h *host) environment(s *wire.Snapshot) (string, error) {
 	}
 	place := h.place(s.ID)
 	now := time.Now()
-	if os.Chtimes(filepath.Join(place, whole), now, now) == nil {
+	if os.Chtimes(filepath.Join(place, completeMark), now, now) == nil {
 		return filepath.Join(place, content), nil
 	}
 	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
@@ -73,7 +73,7 @@ func (h *host) environment(s *wire.Snapshot) (string, error) {
 		return "", err
 	}
 	defer lock.Close()
-	if _, err := os.Stat(filepath.Join(place, whole)); err == nil { // another action created it meanwhile
+	if _, err := os.Stat(filepath.Join(place, completeMark)); err == nil { // another action created it meanwhile
 		return filepath.Join(place, content), nil
 	}
 	if err := h.unpack(place, s); err != nil {
@@ -105,5 +105,5 @@ func (h *host) unpack(place string, s *wire.Snapshot) error {
 	if err := parcel.Restore(root, index, h.store); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(place, whole), nil, 0o644)
+	return os.WriteFile(filepath.Join(place, completeMark), nil, 0o644)
 }

@@ -192,15 +192,15 @@ func (h *host) answer(ctx context.Context) (answers, different map[string]facts.
 		answers[what] = known[what]
 	}
 	for what, want := range h.task.Expect {
-		if got := known[what]; !reflect.DeepEqual(plain(got), plain(want)) {
+		if got := known[what]; !reflect.DeepEqual(decodedFact(got), decodedFact(want)) {
 			different[what] = got
 		}
 	}
 	return answers, different, nil
 }
 
-// plain returns a fact in the form that decoding JSON returns.
-func plain(f facts.Fact) facts.Fact {
+// decodedFact returns a fact in the form that decoding JSON returns.
+func decodedFact(f facts.Fact) facts.Fact {
 	if len(f.Identity) == 0 {
 		f.Identity = nil
 	}

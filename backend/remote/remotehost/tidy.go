@@ -9,17 +9,17 @@ import (
 	"github.com/fevalgraph/fevalgraph/backend/workspace"
 )
 
-// unused is the time without use after which files that actions share are removed.
-const unused = 7 * 24 * time.Hour
+// unusedAge is the time without use after which files that actions share are removed.
+const unusedAge = 7 * 24 * time.Hour
 
 // tidy removes files that were not used for a long time: environments, answers to earlier runs, and
 // leftovers of killed isolation tests. The first action of a run on a machine calls it. Files that cannot
 // be removed now are retried next time.
 func (h *host) tidy() {
-	before := time.Now().Add(-unused)
+	before := time.Now().Add(-unusedAge)
 	for _, e := range h.entries(environmentsDir) {
 		dir := filepath.Join(h.base, environmentsDir, strings.TrimSuffix(e.Name(), lockSuffix))
-		mark := filepath.Join(dir, whole)
+		mark := filepath.Join(dir, completeMark)
 		used, err := os.Stat(mark)
 		switch {
 		case err == nil && used.ModTime().Before(before):

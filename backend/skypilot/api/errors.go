@@ -105,7 +105,7 @@ func NoSuchCluster(err error) bool {
 	return ok && e.Type == "ClusterDoesNotExist"
 }
 
-// unreachableError means that no answer arrived. The server may have received the request.
+// unreachableError means that no answer arrived. The server might have received the request.
 type unreachableError struct{ err error }
 
 func (e *unreachableError) Error() string {

@@ -22,7 +22,7 @@ func RunContainer(ctx context.Context, text string) error {
 	}
 	var c backend.Container
 	if err := json.Unmarshal([]byte(text), &c); err != nil {
-		return fmt.Errorf("reading what the container is: %w", err)
+		return fmt.Errorf("reading the container's configuration: %w", err)
 	}
 	if len(c.Egress) > 0 {
 		return serveEgress(ctx, fmt.Sprintf(":%d", backend.EgressPort), c.Egress)

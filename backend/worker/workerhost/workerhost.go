@@ -132,14 +132,14 @@ func Run(ctx context.Context, o Options, ready func(Address)) (err error) {
 	return o.serve(ctx, host, dir, ready)
 }
 
-// unused limits how long a worker's store keeps unused blobs. Runs send missing blobs again.
-const unused = 7 * 24 * time.Hour
+// unusedAge limits how long a worker's store keeps unused blobs. Runs send missing blobs again.
+const unusedAge = 7 * 24 * time.Hour
 
 // collect removes unused blobs from a worker's store: immediately, since a worker can be started for each
 // run, and then daily. Failures are retried next time.
 func collect(ctx context.Context, store *cache.Disk) {
 	for {
-		_, _ = store.GC(ctx, cache.GCOptions{MaxBytes: -1, MaxAge: unused})
+		_, _ = store.GC(ctx, cache.GCOptions{MaxBytes: -1, MaxAge: unusedAge})
 		select {
 		case <-time.After(24 * time.Hour):
 		case <-ctx.Done():

@@ -31,7 +31,7 @@ func TestStoreIsCollected(t *testing.T) {
 		t.Fatal(err)
 	}
 	blob := func(d cache.Digest) string { return filepath.Join(dir, "store", "cas", d.Hex()[:2], d.Hex()) }
-	past := time.Now().Add(-2 * unused)
+	past := time.Now().Add(-2 * unusedAge)
 	if err := os.Chtimes(blob(old), past, past); err != nil {
 		t.Fatal(err)
 	}

@@ -116,7 +116,7 @@ func TestDecodeBrokenState(t *testing.T) {
 		{`{"results": {"a:b": []}}`, `the result of "a:b": `},
 		{`{"results": {"a:b": {"score": "1"}}}`, `the result of "a:b": the score is "1", which is not a number`},
 		{`{"results": {"a:b": {"score": true}}}`, `the score is true, which is not a number`},
-		{`{"results": {"a:b": {}, "a:b": {}}}`, `the pair "a:b" is there twice`},
+		{`{"results": {"a:b": {}, "a:b": {}}}`, `the pair "a:b" is duplicated`},
 	} {
 		if s, err := DecodeState([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.40q: %v, %v; want %s", c.text, s, err, c.want)

@@ -57,7 +57,7 @@ func DecodeState(text []byte) (*State, error) {
 			return nil, err
 		}
 		if seen[id] {
-			return nil, fmt.Errorf("the pair %q is there twice", id)
+			return nil, fmt.Errorf("the pair %q is duplicated", id)
 		}
 		seen[id] = true
 		s.Results = append(s.Results, r)

@@ -66,7 +66,7 @@ func TestNotice(t *testing.T) {
 		{options.ForeignRecords{Count: 1}, "1 record was not signed by you", true},
 		{options.ForeignRecords{}, "", true},
 		{options.Untrusted{Asks: []string{"local.a: run x", "2", "3", "4", "5", "6", "7"}}, "local.a: run x\n  2\n  3\n  4\n  5\n  and 2 more\n", true},
-		{options.Untrusted{Cache: "farm"}, "its remote cache farm was not asked", true},
+		{options.Untrusted{Cache: "farm"}, "its remote cache farm was not queried", true},
 		{options.Warnings{}, "", false}, // shown with its source
 	} {
 		said, always := Notice(try.notice)

@@ -29,7 +29,7 @@ func Notice(n options.Notice) (said string, always bool) {
 		return fmt.Sprintf("sending %s to the remote cache %s\n", text.Count(n.Results, "result"), n.Name), false
 	case options.Untrusted:
 		if n.Cache != "" {
-			return fmt.Sprintf("warning: this project is not trusted yet, so its remote cache %s was not asked for results;\n  `fevalgraph trust` allows that, and so does `fevalgraph run`\n", n.Cache), true
+			return fmt.Sprintf("warning: this project is not trusted yet, so its remote cache %s was not queried for results;\n  `fevalgraph trust` allows that, and so does `fevalgraph run`\n", n.Cache), true
 		}
 		return untrusted(n.Asks), true
 	case options.SessionsUnknown:
