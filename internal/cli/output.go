@@ -41,7 +41,7 @@ func (o *output) Write(p []byte) (int, error) {
 
 // lostOutput returns the first error of the standard output.
 func (a *app) lostOutput() error {
-	o, ok := unbroken(a.io.Out).(*output)
+	o, ok := underlyingWriter(a.io.Out).(*output)
 	if !ok {
 		return nil
 	}
