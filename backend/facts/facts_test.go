@@ -55,8 +55,8 @@ func TestDifference(t *testing.T) {
 		want        string
 	}{
 		{Fact{Identity: backend.Identity{one, two}}, Fact{Identity: backend.Identity{newer, two}}, `uname was "5" and is "6"`},
-		{Fact{Identity: backend.Identity{one, two}}, Fact{Identity: backend.Identity{one}}, `python was "3.11" and is not there`},
-		{Fact{Identity: backend.Identity{one}}, Fact{Identity: backend.Identity{one, two}}, `python was not there and is "3.11"`},
+		{Fact{Identity: backend.Identity{one, two}}, Fact{Identity: backend.Identity{one}}, `python was "3.11" and is missing`},
+		{Fact{Identity: backend.Identity{one}}, Fact{Identity: backend.Identity{one, two}}, `python was missing and is "3.11"`},
 		{Fact{Text: "none"}, Fact{Text: "full"}, `isolation was "none" and is "full"`},
 		{Fact{Path: "/a", Text: "3.11"}, Fact{Path: "/b", Text: "3.11"}, `isolation was "/a 3.11" and is "/b 3.11"`},
 	} {

@@ -351,7 +351,7 @@ func TestBusy(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "busy since") || !strings.Contains(err.Error(), "the queue is full") {
 		t.Errorf("got %v", err)
 	}
-	if text := notes.String(); strings.Count(text, "waiting: the engine has refused actions") != 1 {
+	if text := notes.String(); strings.Count(text, "waiting: the engine refuses actions") != 1 {
 		t.Errorf("notes: %q", text)
 	}
 	_, s = opened(t, m, func(o *remote.Options) { o.Facts, o.Patience = known, time.Hour })

@@ -208,7 +208,7 @@ func TestSocketInOutput(t *testing.T) {
 		t.Skip(err)
 	}
 	defer l.Close()
-	if err := keep(); err == nil || !strings.Contains(err.Error(), "out/s is a socket, which cannot be kept") {
+	if err := keep(); err == nil || !strings.Contains(err.Error(), "out/s is a socket, which cannot be stored") {
 		t.Errorf("with a socket: %v", err)
 	}
 }
