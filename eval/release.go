@@ -64,6 +64,7 @@ func Release(ctx context.Context, o Options, old, new string, jobs []string) (r 
 	problems := c.problems()
 	r = release.New(old, new, problems, c.trials(problems))
 	r.Tags = c.tags(problems)
+	r.Unloadable = c.unloadable(problems)
 	return r, nil
 }
 
@@ -182,7 +183,7 @@ func (c *comparison) problem(old, new *lang.Problem) release.Problem {
 		p.Was = old.Name
 	}
 	before, after := c.old.problemFields(old), c.new.problemFields(new)
-	why := unloadable(old, new)
+	why := unloadableSide(old, new)
 	if why != nil {
 		p.Checkpoints = []release.Checkpoint{{Class: release.Rerun, Reason: why}}
 	} else if c.old.cells[old.Name] == nil || c.new.cells[new.Name] == nil {
@@ -200,9 +201,21 @@ func (c *comparison) problem(old, new *lang.Problem) release.Problem {
 	return p
 }
 
-// unloadable returns why only one version of a problem can be loaded, with the path; nil if both or neither can. What
+// unloadable returns the problems that neither version can load.
+func (c *comparison) unloadable(problems []release.Problem) (names []string) {
+	old, new := c.old.byName(), c.new.byName()
+	for _, p := range problems {
+		was, is := old[cmp.Or(p.Was, p.Name)], new[p.Name]
+		if was != nil && is != nil && len(was.Invalid) > 0 && len(is.Invalid) > 0 {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// unloadableSide returns why only one version of a problem can be loaded, with the path; nil if both or neither can. What
 // solvers of such a version see is unknown.
-func unloadable(old, new *lang.Problem) *release.Reason {
+func unloadableSide(old, new *lang.Problem) *release.Reason {
 	switch {
 	case len(old.Invalid) == 0 && len(new.Invalid) > 0:
 		return &release.Reason{What: "it cannot be loaded: " + text.FirstLine(new.Invalid.Error())}

@@ -52,6 +52,8 @@ type Release struct {
 	// Tags are the images of problems that need not be solved again, if a tag names them. No record has their digests,
 	// so a tag that moved is not detected.
 	Tags []string `json:"tags,omitempty"`
+	// Unloadable are problems that neither version can load, whose files alone were compared.
+	Unloadable []string `json:"unloadable,omitempty"`
 	// Versioned is whether any problem has a version. Otherwise no version is wrong.
 	Versioned bool `json:"versioned"`
 	// Graded is set once trials were graded again. Ungraded counts trials that got no score then.

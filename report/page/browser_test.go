@@ -125,7 +125,7 @@ func releaseOf(text string) []byte {
 			trials = append(trials, trial)
 		}
 	}
-	encoded, _ := json.Marshal(object{"old": text + "v1.2", "new": "HEAD", "graded": true, "ungraded": 2, "problems": problems, "trials": trials, "tags": []string{text + "debian:12", "python:3"},
+	encoded, _ := json.Marshal(object{"old": text + "v1.2", "new": "HEAD", "graded": true, "ungraded": 2, "problems": problems, "trials": trials, "tags": []string{text + "debian:12", "python:3"}, "unloadable": []string{text},
 		"work": []object{{"class": "reuse", "problems": 2, "trials": 15, "cost_usd": 12.5, "unknown_costs": 7}, {"class": "regrade", "problems": 2, "trials": 21, "cost_usd": 0, "unknown_costs": 21},
 			{"class": "rerun", "problems": 1, "trials": 6, "cost_usd": 1.5, "unknown_costs": 0}, {"class": "added", "problems": 1, "trials": 0, "unknown_costs": 0}, {"class": "removed", "problems": 1, "trials": 12, "unknown_costs": 12}},
 		"board": []object{{"agent": text + "coder", "model": "maker/model", "trials": 30, "before": 0.61, "after": 0.58, "difference": -0.03, "low": -0.08, "high": 0.01, "again": 4},

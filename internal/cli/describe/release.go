@@ -186,6 +186,9 @@ func releaseSums(r *release.Release, safe func(string) string) (lines []string) 
 	if len(trials) > 0 {
 		lines = append(lines, "trials: "+strings.Join(trials, ", "))
 	}
+	if n := len(r.Unloadable); n > 0 {
+		lines = append(lines, fmt.Sprintf("%s cannot be loaded in either version, and files alone were compared: %s", text.Count(n, "problem"), safe(text.Some(r.Unloadable, 4))))
+	}
 	switch len(r.Tags) {
 	case 0:
 	case 1:

@@ -34,7 +34,7 @@ export interface ReleaseProblem {
 }
 /** A release, as `fevalgraph release --json` prints it. */
 export interface Release {
-  old: string; new: string; tags?: string[]; graded: boolean; ungraded?: number
+  old: string; new: string; tags?: string[]; unloadable?: string[]; graded: boolean; ungraded?: number
   work: { class: string; problems: number; trials: number; cost_usd: number; unknown_costs: number }[]
   problems: ReleaseProblem[]
   trials: { name: string; problem: string; agent?: string; model?: string; class: string; why?: string; cost_usd: number | null }[]

@@ -44,6 +44,7 @@ function Work({ r }: { r: Release }) {
           </tr>))}</tbody>
       </table></div>
       {!!r.ungraded && <p class="wrong">{counted(r.ungraded, 'trial')} could not be graded again.</p>}
+      {r.unloadable && <p class="note">Neither version can load {r.unloadable.join(', ')}: files alone were compared.</p>}
       {r.tags && <p class="note">No trial records which image a tag named: {r.tags.join(', ')}</p>}
       {!r.graded && tried && <p class="note">No trial was graded again: <code>--grade</code> does, and compares leaderboards.</p>}
     </section>)
