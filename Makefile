@@ -78,6 +78,7 @@ build: modules
 modules:
 	@scripts/retry $(GO) list -deps -test ./... >/dev/null
 	@scripts/retry $(GO) -C bench list -deps -test ./... >/dev/null
+	@scripts/retry $(GO) -C tools/dist list -deps -test ./... >/dev/null
 endif
 
 PREFIX ?= $(HOME)/.local
@@ -163,7 +164,7 @@ fmt:
 vet: modules
 	$(GO) vet ./...
 	$(GO) -C bench vet ./...
-	scripts/retry $(GO) -C tools/dist vet ./...
+	$(GO) -C tools/dist vet ./...
 
 vet-foreign: modules
 	GOOS=windows scripts/retry $(GO) list -deps -test ./... >/dev/null
