@@ -122,7 +122,8 @@ func (a *app) complain(err error) exit.Class {
 		return code
 	}
 	a.printRemark("%s\n", text.Hang(fmt.Sprintf("fevalgraph: %v", err), a.columns(a.io.Err)))
-	fault, hint := a.isMachineFault(err), exhaustion.Hint(err)
+	hint, lost := exhaustion.Hint(err), a.lostOutput()
+	fault := hint != "" || lost != nil && errors.Is(err, lost) // of the machine or the output, not of the request
 	if fault && code == exit.Usage {
 		code = exit.NotJudged
 	}

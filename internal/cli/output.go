@@ -1,16 +1,14 @@
 package cli
 
 import (
-	"errors"
 	"io"
 	"sync"
 
-	"github.com/fevalgraph/fevalgraph/internal/exhaustion"
 	"github.com/fevalgraph/fevalgraph/view"
 )
 
-// output is a standard output that remembers its first error. Commands print in many places, most of which cannot
-// return one.
+// output is a standard output that remembers its first error. Commands print in many places, and most of
+// these cannot return one.
 type output struct {
 	w io.Writer
 
@@ -48,10 +46,4 @@ func (a *app) lostOutput() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.failed
-}
-
-// isMachineFault reports whether an error is due to the machine or the standard output, and not to the request.
-func (a *app) isMachineFault(err error) bool {
-	lost := a.lostOutput()
-	return exhaustion.Is(err) || lost != nil && errors.Is(err, lost)
 }
