@@ -39,18 +39,16 @@ func reference(names func() Known, term string) (string, bool) {
 	if strings.ContainsAny(base, `/@*?\`) {
 		return "", false
 	}
+	prefix, instances := axis+"=", "" // a condition on an axis matches all instances of a block
+	if axis == "task" {
+		prefix, instances = "task:", "[*"
+	}
 	for known := range names()[axis] {
-		instance, _, isInstance := strings.Cut(known, "[")
-		switch {
-		case unquoted(known) == unquoted(name) && axis == "task":
-			return "task:" + known, true
-		case unquoted(known) == unquoted(name):
-			return axis + "=" + known, true
-		case hasKey || !isInstance || instance != base:
-		case axis == "task":
-			return "task:" + name + "[*", true
-		default:
-			return axis + "=" + name, true
+		if unquoted(known) == unquoted(name) {
+			return prefix + known, true
+		}
+		if instance, _, isInstance := strings.Cut(known, "["); isInstance && instance == base && !hasKey {
+			return prefix + name + instances, true
 		}
 	}
 	return "", false
