@@ -57,8 +57,8 @@ func (c Capabilities) Level() string {
 // Shielded reports whether commands cannot change the files of this machine that they see.
 func (c Capabilities) Shielded() bool { return c.Level() != "" && c.Level() != "none" }
 
-// VersionArgs are arguments with which a Python interpreter prints its implementation and version, as
-// Python.Interpreter returns them. The module platform prints the same in more than twice the time.
+// VersionArgs make a Python interpreter print its implementation and version, as Python.Interpreter
+// returns them. The module platform prints the same in more than twice the time.
 var VersionArgs = []string{"-I", "-S", "-c", `import sys
 name = sys.implementation.name
 print({"cpython": "CPython", "pypy": "PyPy"}.get(name, name), sys.version.split()[0])`}

@@ -149,7 +149,7 @@ func formatBytes(s, verb, between, safe string) string {
 	return out.String()
 }
 
-// encodings returns the forms in which programs print a text as numbers or for transport: with each byte
+// encodings returns the numeric and transport encodings of a text that programs print: with each byte
 // escaped, in hexadecimal, and in base64, alone or inside a longer text.
 func encodings(s string) []string {
 	var forms []string

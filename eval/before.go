@@ -89,7 +89,7 @@ func (f *freshness) compileReading(cfg *lang.Config, reads *reading, opened []*p
 	return &Project{freshness: f, Plan: compiled, expanded: true, last: f.lasts(), reads: reads}, nil
 }
 
-// pretend makes a dry run over all nodes except pinned ones, in which each gets a key. rename can be nil.
+// pretend makes a dry run over all nodes except pinned ones, and gives each a key. rename can be nil.
 func (p *Project) pretend(ctx context.Context, rename *strings.Replacer) (*graph.Report, error) {
 	if p.reads != nil {
 		p.reads.used = true

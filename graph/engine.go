@@ -40,8 +40,8 @@ type Limits struct {
 	// Deciders limits how many nodes describe themselves concurrently. Decisions take no slots. They mostly
 	// wait for files and backends. 0 means the slots of the largest pool, but at least minDeciders.
 	Deciders int
-	// Lookups limits the number of concurrent decisions, most of which wait for the store, which can be on
-	// another machine. 0 means Deciders.
+	// Lookups limits the number of concurrent decisions. Most wait for the store, which can be on another
+	// machine. 0 means Deciders.
 	Lookups int
 	// LockPoll is the pause between attempts to take over a key that another process works on; 0 means the
 	// default.

@@ -11,7 +11,7 @@ import (
 // served its answer. A resource is claimed, and has an entry, while a node that needs it runs. If a queued
 // node needs a claimed resource, it is set aside, so that it holds no slot of its pool, and queued again
 // when the resource is released; of all waiting nodes, the one with the longest chain goes first. A node
-// only waits for others that share a resource with it: finitely many, each of which runs once.
+// only waits for others that share a resource with it: finitely many, and each runs once.
 type claims map[any][]ID // nodes that wait for each resource: in phase queued, and some that left it
 
 // exclusiveNames returns the resources that no other node may claim while a node runs.

@@ -45,7 +45,7 @@ func (d *Drawing) renderDot(b *bytes.Buffer) {
 	b.WriteString("}\n")
 }
 
-// mermaidEscapes escapes labels, in which only HTML entities are possible.
+// mermaidEscapes escapes labels. Mermaid supports only HTML entities there.
 var mermaidEscapes = strings.NewReplacer("#", "#35;", `"`, "#quot;", "[", "#91;", "]", "#93;", "<", "#lt;", ">", "#gt;")
 
 func (d *Drawing) renderMermaid(b *bytes.Buffer) {

@@ -129,8 +129,8 @@ func matchAddr(pattern, addr string) bool {
 // normalise removes the quotes of instance keys, which shells tend to remove.
 func normalise(s string) string { return strings.ReplaceAll(s, `"`, "") }
 
-// globMatch matches a glob in which * crosses separators, and brackets and
-// braces have no special meaning, since addresses contain them.
+// globMatch matches a glob. * crosses separators; brackets and braces have no
+// special meaning, since addresses contain them.
 func globMatch(pattern, s string) bool {
 	if pattern == s {
 		return true

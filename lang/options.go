@@ -35,7 +35,7 @@ type Additions struct {
 	// References is the number of repeats in a suite of the solutions that problems ship; 0 means no such
 	// suite.
 	References int
-	// Recorded are directories in which other programs recorded solutions.
+	// Recorded are directories with solutions that other programs recorded.
 	Recorded []string
 }
 

@@ -135,7 +135,7 @@ func (b *block) labelValues() []Label {
 }
 
 // shortNumbers converts the numbers of a map to text with as many digits as distinguish 64-bit floats. HCL
-// computes with higher precision, in which 1/3 would have 154 digits.
+// computes with higher precision: 1/3 would have 154 digits.
 func shortNumbers(v cty.Value) cty.Value {
 	if v.IsNull() || !v.CanIterateElements() || !v.Type().IsObjectType() && !v.Type().IsMapType() {
 		return v

@@ -106,8 +106,8 @@ func (p *Partition) Backends() []string {
 	return slices.Compact(addrs)
 }
 
-// Publishes reports whether a task that the cells need writes outputs into the project, in which case a
-// run needs its answer.
+// Publishes reports whether a task that the cells need writes outputs into the project. If so, a run
+// needs its answer.
 func (p *Partition) Publishes() bool {
 	needed := map[*lang.Task]bool{}
 	for _, c := range p.cells {

@@ -77,7 +77,7 @@ type Contenders struct {
 	// Unlabelled is the number of cells that are left out because their solution does not have the label By.
 	Unlabelled int
 	// Clusters is the number of clusters that count instead of problems; 0 if problems count. FewClusters is the number
-	// of those that problems have and that are too few to count.
+	// of the problems' clusters if they are too few to count.
 	Clusters, FewClusters int
 	// Notes are remarks on the files that were compared.
 	Notes []string

@@ -21,7 +21,7 @@ func Doublestar(patterns []string) Ignore {
 	}
 }
 
-// Fnmatch omits paths that match a pattern of Python's fnmatch, in which "/" has no special meaning. A
+// Fnmatch omits paths that match a pattern of Python's fnmatch: "/" has no special meaning. A
 // path is matched with and without a leading "./", and a directory has a trailing slash, so that "venv/*"
 // omits the directory venv and "*.pyc" files at any depth.
 func Fnmatch(patterns []string) Ignore {

@@ -29,8 +29,8 @@ func (d *Daemon) handOver(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// archivePrepared writes an archive of PreparedPath in which all files belong to the preparer and
-// are readable, but not writable.
+// archivePrepared writes an archive of PreparedPath. All its files belong to the preparer, and are
+// readable but not writable.
 func archivePrepared(to io.Writer, from io.Reader) error {
 	parent := strings.TrimPrefix(path.Dir(PreparedPath), "/")
 	out, in := tar.NewWriter(to), tar.NewReader(from)

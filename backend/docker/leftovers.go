@@ -22,7 +22,7 @@ import (
 // LeftoverKind classifies a Leftover.
 type LeftoverKind int
 
-// The kinds, in the order in which they can be removed: objects before the objects that they are based on.
+// The kinds, in removal order: objects before the objects that they are based on.
 const (
 	LeftContainer LeftoverKind = iota
 	LeftNetwork

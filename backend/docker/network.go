@@ -167,7 +167,7 @@ func (s *bridges) trim() {
 	s.removeIdle(context.Background(), old) // Close retries and reports the error
 }
 
-// removeIdle removes bridges that the caller took from the list, and puts back those that it cannot
+// removeIdle removes bridges that the caller took from the list, and puts back the ones that it fails to
 // remove.
 func (s *bridges) removeIdle(ctx context.Context, old []idleBridge) error {
 	errs := make([]error, len(old))

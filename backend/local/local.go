@@ -73,8 +73,8 @@ type Probes struct {
 	Digest func(path string, state fs.FileInfo) (cache.Digest, error)
 	// Path is the PATH for uv, and for commands whose Env has no PATH.
 	Path string
-	// Env is the environment of the identity probes, in which uv looks for interpreters; Path is added unless
-	// it has a PATH.
+	// Env is the environment of the identity probes. uv looks for interpreters there. Path is added unless it
+	// has a PATH.
 	Env []string
 }
 

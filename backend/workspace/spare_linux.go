@@ -80,7 +80,7 @@ func (c *conditions) close() {
 
 // conditionOf reads the whole state, and does not rely on the time of the last
 // change: clocks of file systems are so coarse that a program can change a
-// directory within the tick in which it was created. Moving a workspace
+// directory within the tick of its creation. Moving a workspace
 // changes its base.
 func conditionOf(fd int, moves bool) (c condition, err error) {
 	var state unix.Stat_t

@@ -40,7 +40,7 @@ type Open func(ctx context.Context) (io.ReadCloser, error)
 type Counts struct {
 	Blobs, Records int
 	Bytes          int64 // of the blobs
-	// Foreign counts records that the reader does not trust, and Kept those of which it has a later version.
+	// Foreign counts records that the reader does not trust, and Kept older versions of records that it has.
 	Foreign, Kept int
 }
 

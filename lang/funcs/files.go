@@ -196,7 +196,7 @@ func (f Files) Glob(written, pattern string) ([]string, error) {
 	return Glob(dir, pattern)
 }
 
-// searchRoot returns the directory in which to search for a pattern.
+// searchRoot returns the directory to search for a pattern.
 func (f Files) searchRoot(written, pattern string) (string, error) {
 	dir, err := f.place(written)
 	if err != nil {

@@ -166,7 +166,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// Columns that can be spared are removed in any combination with those that a caller removes, at any width.
+// Spare columns and the ones that a caller removes go in any combination, at any width.
 func TestSpareColumns(t *testing.T) {
 	wide := strings.Repeat("w", 20)
 	for without := range 16 {

@@ -17,7 +17,7 @@ import (
 
 // attempt describes a command that failed.
 type attempt struct {
-	line, dir string // line for a shell; directory in which it ran
+	line, dir string // line for a shell; its working directory
 	first     bool   // no command ran before it
 	exit      backend.Exit
 }

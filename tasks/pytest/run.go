@@ -96,7 +96,7 @@ type exitFacts struct {
 	Summary *summary `json:"summary,omitempty"`
 	// TooLarge contains the names of reports that were larger than maxReport, and not stored.
 	TooLarge []string `json:"too_large,omitempty"`
-	// Unsealed contains the names of reports that differ from those that pytest's own process wrote. No report
+	// Unsealed contains the names of reports that differ from what pytest's own process wrote. No report
 	// is stored then.
 	Unsealed []string `json:"unsealed,omitempty"`
 }

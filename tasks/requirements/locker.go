@@ -59,10 +59,10 @@ func NewLocker(o LockerOptions) (*Locker, error) {
 	return l, err
 }
 
-// asItIs is the key of contexts in which a Locker does not resolve.
+// asItIs is the key of contexts that keep a Locker from resolving.
 type asItIs struct{}
 
-// AsItIs returns a context in which a Locker only uses the lock file, for calls that only decide.
+// AsItIs returns a context that restricts a Locker to the lock file, for calls that only decide.
 func AsItIs(ctx context.Context) context.Context { return context.WithValue(ctx, asItIs{}, true) }
 
 // Rehash makes the locker resolve requirements again whose pins lack hashes, to the same versions.

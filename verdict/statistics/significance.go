@@ -77,8 +77,8 @@ func countFar(sizes []float64, sum, far float64) int {
 	return countFar(sizes[1:], sum+sizes[0], far) + countFar(sizes[1:], sum-sizes[0], far)
 }
 
-// McNemar returns the exact two-sided p of McNemar's test: the arguments count the pairs in which only the
-// first or only the second member succeeded.
+// McNemar returns the exact two-sided p of McNemar's test: the arguments count the pairs whose first, or
+// second, member alone succeeded.
 func McNemar(first, second int) float64 {
 	if first == second {
 		return 1

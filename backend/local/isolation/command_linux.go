@@ -105,7 +105,7 @@ func Command(cmd *exec.Cmd, by *Program, level Level, view View) (*Process, erro
 }
 
 // separate configures separate namespaces for a process. Users other than root need a user namespace for
-// that, in which no other user exists.
+// that. No other user exists there.
 func separate(attr *syscall.SysProcAttr, network bool) {
 	attr.Cloneflags |= unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC
 	if network {

@@ -46,7 +46,7 @@ type Entry struct {
 	Time   int64  // of the last change, in nanoseconds since 1970
 	Target string // of a Symlink, or of a HardLink
 	Digest cache.Digest
-	// Piece is the number of the piece in which the content begins, at offset At; it continues in the next
+	// Piece is the number of the piece where the content begins, at offset At; it continues in the next
 	// pieces. -1 means that the parcel does not contain it, because the other machine has content with this
 	// digest.
 	Piece int

@@ -145,7 +145,7 @@ func (c *content) Read(p []byte) (int, error) {
 	}
 }
 
-// next opens the next piece, in which the file continues.
+// next opens the next piece, where the file continues.
 func (c *content) next() (err error) {
 	if c.piece >= len(c.x.Pieces) {
 		return io.ErrUnexpectedEOF

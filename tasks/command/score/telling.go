@@ -6,9 +6,9 @@ import (
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 )
 
-// says matches the beginning of a line with an error message: the name of an
+// errorLine matches the beginning of a line with an error message: the name of an
 // exception or a word such as "error", at the start or after a location.
-var says = lazyregexp.New(`^(?:[\w.]*(?:Error|Exception|Interrupt|Exit)(?::|$)|(?i:(?:error|fatal|panic|abort(?:ed)?|exception|segmentation fault)\b)|.*?: (?i:(?:fatal )?error|not found|no such file|permission denied)\b)`)
+var errorLine = lazyregexp.New(`^(?:[\w.]*(?:Error|Exception|Interrupt|Exit)(?::|$)|(?i:(?:error|fatal|panic|abort(?:ed)?|exception|segmentation fault)\b)|.*?: (?i:(?:fatal )?error|not found|no such file|permission denied)\b)`)
 
 // Telling returns the line that best explains why a grader gave no score,
 // trimmed: the first error message on standard error, then on standard output;
@@ -17,7 +17,7 @@ var says = lazyregexp.New(`^(?:[\w.]*(?:Error|Exception|Interrupt|Exit)(?::|$)|(
 // nothing.
 func Telling(stdout, stderr []byte) string {
 	texts := []string{strings.ToValidUTF8(string(stderr), "\uFFFD"), strings.ToValidUTF8(string(stdout), "\uFFFD")}
-	for _, tells := range []func(line string) bool{says().MatchString, namesError} {
+	for _, tells := range []func(line string) bool{errorLine().MatchString, namesError} {
 		for _, text := range texts {
 			for line := range strings.Lines(text) {
 				if line = strings.TrimSpace(line); line != "" && !isWarning(line) && tells(line) {
