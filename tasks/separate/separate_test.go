@@ -28,7 +28,9 @@ func python(t *testing.T, argv []string, env ...string) {
 		t.Skipf("needs Python: set %s=1, or use `make real`", realVariable)
 	}
 	cmd := exec.Command("python3", append([]string{"-B"}, argv...)...)
-	cmd.Env = append(os.Environ(), env...)
+	// Sessions have none of the caller's settings of Python, such as PYTHONUNBUFFERED.
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PYTHON") })
+	cmd.Env = append(cmd.Env, env...)
 	if said, err := cmd.CombinedOutput(); err != nil || !strings.HasSuffix(string(said), "ok\n") {
 		t.Errorf("%v\n%s", err, said)
 	}

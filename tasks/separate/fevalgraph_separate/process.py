@@ -31,8 +31,18 @@ class Server:
         self.objects, self.numbers, self.made, self.last = {}, {}, set(), 0
         self.lock = threading.RLock()  # of calls of the grader, also by other threads
         self.requested = set()  # names of modules that the grader had loaded
+        self.log = sys.stdout, sys.stderr  # before the submission can replace them
 
     # What goes to the grader.
+
+    def send(self, message):
+        """Sends a message, after everything that was printed before it: the grader kills this process at its end."""
+        for stream in self.log:
+            try:
+                stream.flush()
+            except (OSError, ValueError):  # the submission closed it
+                pass
+        send(self.writer, message)
 
     def encode(self, results, *parts):
         """Writes a message. Other objects than results go by number only if they have one."""
@@ -93,7 +103,7 @@ class Server:
             message = self.answer(getattr(self, "do_" + request[1])(*request[2:]), request[1] if request[1] == "import" else self.place(*request[1:4]))
         except BaseException as e:
             message = self.failure(e)
-        send(self.writer, message)
+        self.send(message)
 
     def place(self, what, number, attr=None, *_):
         """Returns what errors call the value of a request."""
@@ -194,7 +204,7 @@ class Server:
         """Calls a function of the grader, and serves what it asks meanwhile."""
         place = "the arguments of the grader's function"
         with self.lock:
-            send(self.writer, self.encode((), ("call", ""), (number, ""), (args, place), (kwargs, place)))
+            self.send(self.encode((), ("call", ""), (number, ""), (args, place), (kwargs, place)))
             return self.listen()
 
     def listen(self):
