@@ -223,7 +223,7 @@ func (b *box) discard(ctx context.Context) error {
 // remove ends and removes the container and its anonymous volumes, in any state. It can be called again
 // after a failure. A missing container is a success.
 func (d *Daemon) remove(ctx context.Context, name string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.wait.remove)
+	ctx, cancel := d.call(ctx)
 	defer cancel()
 	err := d.api.ContainerRemove(ctx, name, container.RemoveOptions{Force: true, RemoveVolumes: true})
 	if err == nil || errdefs.IsNotFound(err) {

@@ -15,15 +15,10 @@ import (
 
 // patience contains the limits on waiting for a daemon.
 type patience struct {
-	// call limits requests that do not wait for a program. A busy daemon takes seconds; a slower one is stuck.
+	// call limits each request that does not wait for a program, the time from the start of a container to the
+	// first message from it, and the time from SIGKILL to its end. A busy machine needs seconds, and sometimes
+	// half a minute; a slower daemon is stuck.
 	call time.Duration
-	// launch limits the time from the start of a container to the first message from it: a tenth of a second,
-	// or seconds under load.
-	launch time.Duration
-	// end limits the time from SIGKILL to the end of a container.
-	end time.Duration
-	// remove limits Close if the daemon hangs.
-	remove time.Duration
 	// stop limits how long a daemon that is shutting down still answers after it has killed its containers.
 	stop time.Duration
 	// addresses limits how long a container waits for a network if no other container of the run is about to
@@ -36,7 +31,7 @@ type patience struct {
 }
 
 var usualPatience = patience{
-	call: 2 * time.Minute, launch: 2 * time.Minute, end: 30 * time.Second, remove: 20 * time.Second, stop: 5 * time.Second, addresses: 2 * time.Minute, builds: 10 * time.Second, idle: 10 * time.Second,
+	call: 2 * time.Minute, stop: 5 * time.Second, addresses: 2 * time.Minute, builds: 10 * time.Second, idle: 10 * time.Second,
 }
 
 // Endpoint is the address of a daemon, with its TLS settings.

@@ -74,7 +74,7 @@ func (b *Backend) askAll(ctx context.Context, r *runner, image *resolvedImage) (
 	// answer is the output of a program, or "" if it fails or is missing.
 	answer := func(argv ...string) (string, error) {
 		var out bytes.Buffer
-		exit, err := r.run(ctx, backend.Command{Argv: argv, Env: env, At: "/", Timeout: b.d.wait.launch, Output: &out, Errors: io.Discard})
+		exit, err := r.run(ctx, backend.Command{Argv: argv, Env: env, At: "/", Timeout: b.d.wait.call, Output: &out, Errors: io.Discard})
 		tool := (*backend.ToolError)(nil)
 		switch {
 		case errors.As(err, &tool):
@@ -82,7 +82,7 @@ func (b *Backend) askAll(ctx context.Context, r *runner, image *resolvedImage) (
 		case err != nil:
 			return "", err
 		case exit.TimedOut:
-			return "", fmt.Errorf("%s did not answer within %v", argv[0], b.d.wait.launch)
+			return "", fmt.Errorf("%s did not answer within %v", argv[0], b.d.wait.call)
 		case exit.OOM:
 			return "", errors.New("its memory ran out before it had answered")
 		case exit.Code != 0:

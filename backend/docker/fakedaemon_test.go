@@ -55,7 +55,7 @@ func newFakeDaemon(t *testing.T) *fakeDaemon {
 		t.Fatal(err)
 	}
 	// So long a wait is for what never comes: tests about that shorten it.
-	f.wait = patience{call: time.Minute, launch: time.Minute, end: time.Minute, remove: time.Minute, stop: time.Minute, idle: time.Minute}
+	f.wait = patience{call: time.Minute, stop: time.Minute, idle: time.Minute}
 	return f
 }
 

@@ -257,7 +257,7 @@ func (d *Daemon) bridgeOptions(ctx context.Context) (map[string]string, error) {
 
 // removeNetwork removes a network. A missing network is a success.
 func (d *Daemon) removeNetwork(ctx context.Context, name string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.wait.remove)
+	ctx, cancel := d.call(ctx)
 	defer cancel()
 	err := d.api.NetworkRemove(ctx, name)
 	if err == nil || errdefs.IsNotFound(err) {

@@ -28,12 +28,15 @@ func (b *box) stop(ctx context.Context) error {
 	return b.connect(ctx, noNetwork)
 }
 
-// halt kills a container. A missing container is a success.
+// halt kills a container. A container that does not run, or is missing, is a success.
 func (d *Daemon) halt(ctx context.Context, name string) error {
-	if err := d.kill(ctx, name, "KILL", d.wait.remove); !errdefs.IsNotFound(err) {
-		return err
+	ctx, cancel := d.call(ctx)
+	defer cancel()
+	err := d.api.ContainerKill(ctx, name, "KILL")
+	if err == nil || errdefs.IsConflict(err) || errdefs.IsNotFound(err) || mentions(err, "is not running") {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("ending container %s: %w", name, d.explain(err))
 }
 
 // Reaper returns a reaper for backend.Reap, which removes the container and the files of a dead run's

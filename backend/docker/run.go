@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types"
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/pkg/stdcopy"
@@ -50,7 +49,7 @@ func (b *box) start(ctx context.Context, store cache.Store, spec backend.Spec, g
 		w.CloseWithError(err)
 	}()
 	b.runner = r
-	launch := time.AfterFunc(b.d.wait.launch, func() { r.abort(ctx) })
+	launch := time.AfterFunc(b.d.wait.call, func() { r.abort(ctx) })
 	defer launch.Stop()
 	if r.Stream, err = worker.OpenStream(ctx, said, conn.Conn, store, spec); err != nil {
 		err = r.blame(ctx, err)
@@ -65,7 +64,7 @@ func (r *runner) abort(ctx context.Context) {
 		r.conn.Close()
 		return
 	}
-	time.AfterFunc(r.box.d.wait.end, func() { r.conn.Close() })
+	time.AfterFunc(r.box.d.wait.call, func() { r.conn.Close() })
 }
 
 // startError explains why a container does not start.
@@ -100,7 +99,7 @@ func (r *runner) run(ctx context.Context, cmd backend.Command) (exit backend.Exi
 			}
 		}
 	}
-	watch := time.AfterFunc(r.box.d.wait.launch, halt(false))
+	watch := time.AfterFunc(r.box.d.wait.call, halt(false))
 	defer func() { watch.Stop() }()
 	r.Started = func() {
 		watch.Stop()
@@ -184,7 +183,7 @@ func (r *runner) state(ctx context.Context) (*container.State, error) {
 
 // awaitEnd waits until a container does not run.
 func (d *Daemon) awaitEnd(ctx context.Context, id string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.wait.end)
+	ctx, cancel := d.call(ctx)
 	defer cancel()
 	status, failed := d.api.ContainerWait(ctx, id, container.WaitConditionNotRunning)
 	select {
@@ -195,7 +194,7 @@ func (d *Daemon) awaitEnd(ctx context.Context, id string) error {
 		return nil
 	case err := <-failed:
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return fmt.Errorf("the container did not end within %v", d.wait.end)
+			return fmt.Errorf("the container did not end within %v", d.wait.call)
 		}
 		return fmt.Errorf("waiting for the container: %w", d.explain(err))
 	}
@@ -216,17 +215,6 @@ func (b *box) end(ctx context.Context) error {
 	}
 	b.runner = nil
 	return nil
-}
-
-// kill sends a signal to a container's first process. A container that does not run needs none.
-func (d *Daemon) kill(ctx context.Context, name, signal string, patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-	defer cancel()
-	err := d.api.ContainerKill(ctx, name, signal)
-	if err == nil || errdefs.IsConflict(err) || mentions(err, "is not running") {
-		return nil
-	}
-	return fmt.Errorf("ending container %s: %w", name, d.explain(err))
 }
 
 // excerpt keeps the beginning of a runner's messages about its own failure.

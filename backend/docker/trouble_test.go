@@ -219,10 +219,7 @@ func TestStuckDaemon(t *testing.T) {
 			b, _ := f.backend()
 			f.on["POST /containers/x/attach"], f.on["POST /containers/x/kill"] = test.attach(f), test.kill
 			b.opt.Grace = time.Millisecond
-			f.wait.end, f.wait.remove, f.wait.stop = 300*time.Millisecond, 300*time.Millisecond, 300*time.Millisecond
-			if test.limit == 0 {
-				f.wait.launch = time.Second
-			}
+			f.wait.call, f.wait.stop = time.Second, 300*time.Millisecond
 			began := time.Now()
 			if _, _, err := execute(t.Context(), b, backend.Command{Timeout: test.limit}); err == nil {
 				t.Error("no error")

@@ -73,11 +73,12 @@ func weigh(id string, programs int) {
 }
 
 // groupPatience limits how long control groups can be busy with dying processes.
-const groupPatience = 5 * time.Second
+const groupPatience = 2 * time.Minute
 
 // removeGroups ends the processes in the control groups of a server and removes the groups.
 func removeGroups(id string) error {
-	return retry.Patience{For: groupPatience, Pause: time.Millisecond, Longest: time.Second}.Do(context.Background(), func(error) bool { return true }, func() (left error) {
+	busy := func(err error) bool { return errors.Is(err, syscall.EBUSY) }
+	return retry.Patience{For: groupPatience, Pause: time.Millisecond, Longest: time.Second}.Do(context.Background(), busy, func() (left error) {
 		for _, g := range groups(id) {
 			left = errors.Join(left, removeGroup(g))
 		}

@@ -111,7 +111,7 @@ func (p *process) running() bool {
 
 // Limits on how long a server can take to answer after its start, and to end.
 const (
-	startPatience = 30 * time.Second
+	startPatience = 2 * time.Minute
 	stopPatience  = 3 * time.Second
 	// endPatience limits how long after an error the server's end can be noticed.
 	endPatience = 300 * time.Millisecond

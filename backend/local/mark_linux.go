@@ -17,8 +17,8 @@ import (
 
 const (
 	// endTimeout limits the time to end a session's processes. SIGKILL takes microseconds, unless a process is
-	// stuck in the kernel.
-	endTimeout = 10 * time.Second
+	// in the kernel: a slow disk can hold it there for many seconds.
+	endTimeout = 2 * time.Minute
 
 	endPause    = time.Millisecond // before the second search; doubles
 	endMaxPause = 100 * time.Millisecond
