@@ -59,7 +59,7 @@ func CheckpointsFigure(r *Results) (f draw.Figure, ok bool) {
 			if at := units[key{one, n}]; at != nil {
 				p := Contender{Name: one}
 				if p.Mean, p.Problems = problemMean(at); i < mostBars {
-					p = contender(one, at, verdict.Passes, nil)
+					p = contender(one, at, verdict.Passes, clusters{})
 				}
 				s.points = append(s.points, p)
 				low, high := bounds(p.Interval)

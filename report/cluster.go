@@ -1,6 +1,10 @@
 package report
 
-import "github.com/fevalgraph/fevalgraph/verdict/statistics"
+import (
+	"fmt"
+
+	"github.com/fevalgraph/fevalgraph/verdict/statistics"
+)
 
 // clusters are the clusters that problems belong to, such as repositories.
 type clusters struct {
@@ -31,4 +35,27 @@ func clustersOf(r *Results) clusters {
 	default:
 		return clusters{of, n, 0}
 	}
+}
+
+// at returns the index of each problem's cluster; nil if each problem counts by itself.
+func (k clusters) at(problems []string) []int {
+	if k.of == nil {
+		return nil
+	}
+	at := make([]int, len(problems))
+	for i, problem := range problems {
+		at[i] = k.of[problem]
+	}
+	return at
+}
+
+// ClusterNote tells whether clusters of problems count in intervals and p; "" if problems have none.
+func (c *Contenders) ClusterNote() string {
+	switch {
+	case c.Clusters > 0:
+		return fmt.Sprintf("problems of a task or a repository resemble each other: intervals and p count %d clusters instead of problems", c.Clusters)
+	case c.FewClusters > 0:
+		return fmt.Sprintf("problems are of %d tasks or repositories, which are too few to count as clusters; each problem counts by itself", c.FewClusters)
+	}
+	return ""
 }

@@ -109,7 +109,7 @@ func Rank(r *Results, axis, by string) *Contenders {
 	c.Clusters, c.FewClusters = k.count, k.few
 	attempts := c.attempts(r, m)
 	for _, name := range slices.Sorted(maps.Keys(attempts)) {
-		c.All = append(c.All, contender(name, attempts[name], m.scale, k.of))
+		c.All = append(c.All, contender(name, attempts[name], m.scale, k))
 	}
 	c.sort()
 	return c
@@ -151,7 +151,7 @@ func Compare(r *Results, axis, by string, names []string, against string) (*Cont
 		if attempts[name] == nil {
 			return nil, fmt.Errorf("no cell with %s has the %s %q; known are %s", metricWords[by], axis, name, text.Some(slices.Sorted(maps.Keys(attempts)), 8))
 		}
-		c.All = append(c.All, contender(name, attempts[name], m.scale, k.of))
+		c.All = append(c.All, contender(name, attempts[name], m.scale, k))
 	}
 	if len(c.All) < 2 {
 		return nil, fmt.Errorf("nothing to compare: %s of cells with %s: %s", axis, metricWords[by], cmp.Or(strings.Join(names, ", "), "none"))
@@ -160,7 +160,7 @@ func Compare(r *Results, axis, by string, names []string, against string) (*Cont
 	if against != "" {
 		c.Against = slices.IndexFunc(c.All, func(one Contender) bool { return one.Name == against })
 	}
-	c.compare(attempts, m.scale, k.of)
+	c.compare(attempts, m.scale, k)
 	return c, c.unmatchedError(attempts)
 }
 
@@ -254,8 +254,8 @@ func compareUnits(a, b unit) int {
 	return cmp.Or(cmp.Compare(a.problem, b.problem), cmp.Compare(a.rest, b.rest))
 }
 
-// contender computes the statistics of a contender, whose problems belong to clusters if that is not nil.
-func contender(name string, units map[unit]*statistics.Attempts, scale statistics.Scale, clusters map[string]int) Contender {
+// contender computes the statistics of a contender.
+func contender(name string, units map[unit]*statistics.Attempts, scale statistics.Scale, k clusters) Contender {
 	c := Contender{Name: name, Mean: math.NaN()}
 	for _, of := range units {
 		c.Missing += of.Missing
@@ -263,13 +263,7 @@ func contender(name string, units map[unit]*statistics.Attempts, scale statistic
 	}
 	means, problems := problemMeans(units)
 	if c.Problems = len(means); c.Problems > 0 {
-		var at []int
-		for _, problem := range problems {
-			if clusters != nil {
-				at = append(at, clusters[problem])
-			}
-		}
-		c.Mean, c.Interval = statistics.Mean(means), statistics.ClusterInterval(means, at, scale)
+		c.Mean, c.Interval = statistics.Mean(means), statistics.ClusterInterval(means, k.at(problems), scale)
 	}
 	return c
 }
@@ -299,7 +293,7 @@ func problemMean(units map[unit]*statistics.Attempts) (mean float64, problems in
 }
 
 // compare computes the pairs and groups.
-func (c *Contenders) compare(attempts map[string]attemptsByUnit, scale statistics.Scale, clusters map[string]int) {
+func (c *Contenders) compare(attempts map[string]attemptsByUnit, scale statistics.Scale, k clusters) {
 	for a := range c.All {
 		for b := a + 1; b < len(c.All); b++ {
 			if c.Against < 0 || a == c.Against || b == c.Against {
@@ -308,12 +302,11 @@ func (c *Contenders) compare(attempts map[string]attemptsByUnit, scale statistic
 		}
 	}
 	problems := problemsOf(attempts)
-	var at []int // of the clusters of problems
-	if clusters != nil {
-		for _, units := range problems {
-			at = append(at, clusters[units[0].problem])
-		}
+	names := make([]string, len(problems))
+	for i, units := range problems {
+		names[i] = units[0].problem
 	}
+	at := k.at(names)
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range c.Pairs {

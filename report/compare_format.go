@@ -171,11 +171,8 @@ func (c *Contenders) details(all bool, safe func(string, int) string) []string {
 	for _, note := range c.Notes {
 		lines = append(lines, safe(note, 0))
 	}
-	switch {
-	case c.Clusters > 0:
-		lines = append(lines, fmt.Sprintf("problems of a task or a repository resemble each other: intervals and p count %d clusters instead of problems", c.Clusters))
-	case c.FewClusters > 0:
-		lines = append(lines, fmt.Sprintf("problems are of %d tasks or repositories, which are too few to count as clusters; each problem counts by itself", c.FewClusters))
+	if line := c.ClusterNote(); line != "" {
+		lines = append(lines, line)
 	}
 	if line := c.tooFew(); line != "" {
 		lines = append(lines, line)

@@ -87,7 +87,7 @@ func wholeOf(r *Results, metric string) Contender {
 		}
 		units.add(unit{r.Cells[i].Problem, r.Cells[i].Backend + "\x00" + r.Cells[i].Solution}, m, &s)
 	}
-	return contender("", units, m.scale, nil)
+	return contender("", units, m.scale, clusters{})
 }
 
 // solutionMeans returns the means of a metric over the problems of each solution, without their intervals.

@@ -85,6 +85,18 @@ func TestBestOfAttempts(t *testing.T) {
 	}
 }
 
+// A reader of a board learns that clusters of problems count.
+func TestBoardOfClusters(t *testing.T) {
+	r := galleryRun("r", 24, 1, 0)
+	for i := range r.Cells {
+		r.Cells[i].Cluster = r.Cells[i].Problem[:1]
+	}
+	x := newIndex(&Page{Runs: []Run{{Results: r}}, Words: func(report.Checkpoint) []string { return nil }}, r.Entries(), contendersOf(r))
+	if note := x.Leaders[0].Note; !strings.Contains(note, "clusters") {
+		t.Errorf("the note is %q", note)
+	}
+}
+
 func TestConcerns(t *testing.T) {
 	r := galleryRun("r", 12, 2, 0)
 	r.Cells[0].Checkpoints[0].Vacuous, r.Cells[0].Checkpoints[1].State = true, "stale"

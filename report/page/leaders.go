@@ -17,6 +17,8 @@ type board struct {
 	Metric string      `json:"metric"`
 	Rows   []boardLine `json:"rows"`
 	At     []int       `json:"at,omitempty"` // numbers of attempts for Best of the rows
+	// Note tells whether clusters of problems count; "" if problems have none.
+	Note string `json:"note,omitempty"`
 }
 
 type boardLine struct {
@@ -105,7 +107,7 @@ func addAttempts(r *report.Results, boards []board) {
 }
 
 func boardOf(c *report.Contenders) board {
-	b := board{Axis: c.By, Metric: c.Metric}
+	b := board{Axis: c.By, Metric: c.Metric, Note: c.ClusterNote()}
 	for i := range c.All {
 		one := &c.All[i]
 		line := boardLine{Name: one.Name, Problems: one.Problems, Attempts: one.Attempts, Missing: one.Missing}

@@ -19,7 +19,7 @@ export interface Change {
 }
 export interface Difference { before: string; after: string; same: number; changes: Change[] }
 export interface Leader { name: string; mean: number | null; low?: number; high?: number; problems: number; attempts: number; missing: number; groups?: string; best?: (number | null)[] }
-export interface Board { axis: string; metric: string; rows: Leader[]; at?: number[] }
+export interface Board { axis: string; metric: string; rows: Leader[]; at?: number[]; note?: string }
 /** Problems from easy to hard, solutions from best to worst, and the share of each pair, row by row: null means that of its only cell. */
 export interface Heat { problems: string[]; solutions: string[]; share: Numbers; missing: Record<number, number> }
 export interface Concern { kind: string; text: string; checkpoints: number; cells: number[]; more?: number }

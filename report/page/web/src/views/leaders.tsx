@@ -64,6 +64,7 @@ export function Leaders({ x, route }: { x: Index; route: Route }) {
           Means are over problems, of the mean over backends of the cells at each.
           {bounded && ' Intervals are over problems: Wilson’s of shares, else of a bootstrap (BCa).'}
           {grouped && ' Rows that have a letter in common are not shown to differ: pairs are compared problem by problem, and their p is corrected for all pairs.'}
+          {board.note && ` ${board.note[0].toUpperCase()}${board.note.slice(1)}.`}
         </p>
       </section>
       {figures.map(f => <Plot key={f.name} f={f} style={(sheet as { style: string }).style} />)}
