@@ -21,7 +21,7 @@ var ErrManyFiles = errors.New("too many files")
 var ErrNoRoom = errors.New("the files are larger than the program's directory")
 
 // ErrSpoiled matches errors of Verify that the commands of the session can have caused.
-var ErrSpoiled = errors.New("the commands of a session can have caused this")
+var ErrSpoiled = errors.New("possibly caused by the session's commands")
 
 // Spoiled returns err, unless it is nil, as an error that matches ErrSpoiled.
 func Spoiled(err error) error {

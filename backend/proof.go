@@ -16,7 +16,7 @@ import (
 type SessionKey []byte
 
 // ErrForeign means that the caller's key does not prove a registry entry.
-var ErrForeign = errors.New("this user did not write its entry on this machine, so nothing that it names is changed")
+var ErrForeign = errors.New("its registry entry was not written by this user on this machine, so what it names is left alone")
 
 // Prove returns the proof of an entry of a run.
 func (k SessionKey) Prove(run string, e Entry) string {

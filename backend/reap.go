@@ -35,7 +35,7 @@ func Reap(ctx context.Context, dir string, reapers map[string]func(context.Conte
 			if err := context.Cause(ctx); err != nil {
 				return errors.Join(err, appendTo(path, done))
 			}
-			err := fmt.Errorf("no backend of kind %q can end it", e.Kind)
+			err := fmt.Errorf("no backend of kind %q to end it", e.Kind)
 			if reap := reapers[e.Kind]; reap != nil {
 				err = reap(ctx, e)
 			}
@@ -85,7 +85,7 @@ func Living(dir, run string) (bool, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("asking whether run %s lives: %w", run, err)
+		return false, fmt.Errorf("checking whether run %s is alive: %w", run, err)
 	case lock == nil:
 		return true, nil
 	}

@@ -77,7 +77,7 @@ func OpenRegistry(dir, run string) (*Registry, error) {
 	defer cancel()
 	lock, err := lockedfile.Wait(ctx, path)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("opening session registry: run %s already has a living owner (%s is locked)", run, path)
+		return nil, fmt.Errorf("opening session registry: run %s already has an owner (%s is locked)", run, path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening session registry: %w", err)
@@ -104,7 +104,7 @@ func (r *Registry) Add(e Entry) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e.ID == "" || e.Kind == "" {
-		return errors.New("registering session: no id or no kind")
+		return errors.New("registering session: id or kind is missing")
 	}
 	if len(r.key) > 0 {
 		e.Proof = r.key.Prove(r.run, e)

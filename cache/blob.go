@@ -207,7 +207,7 @@ func (d *Disk) Has(ctx context.Context, g Digest) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("looking for blob %s: %w", g, err)
+		return false, fmt.Errorf("looking up blob %s: %w", g, err)
 	}
 	if !d.touch(path, fi) {
 		// It might have been removed before the use was noted.

@@ -154,7 +154,7 @@ func (d *directory) eachName(fn func(i int, kind nameKind) error) error {
 			consider(d.links[l].name, linkName)
 		}
 		if name <= last { // no name is empty
-			return fmt.Errorf("name %q is twice or out of order", name)
+			return fmt.Errorf("name %q is duplicated or out of order", name)
 		}
 		last = name
 		var err error
@@ -244,7 +244,7 @@ func decodeDigest(v fieldValue) (d Digest, err error) {
 
 func checkDigest(d Digest) error {
 	if d.Hash == (Digest{}).Hash || d.Size < 0 {
-		return errors.New("missing or bad digest")
+		return errors.New("missing or malformed digest")
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ const (
 const touchInterval = 30 * time.Minute
 
 // ErrReadOnly is returned by methods that would write to a store opened with Options.ReadOnly.
-var ErrReadOnly = errors.New("the store is open for reading only")
+var ErrReadOnly = errors.New("the store is read-only")
 
 // NotWritableError reports that a store's directory cannot be created or written.
 type NotWritableError struct {
@@ -52,7 +52,7 @@ func (e *NotWritableError) Unwrap() error { return e.Err }
 type VersionError struct{ Dir, Found string }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("store directory %s has layout %q; this build reads %q",
+	return fmt.Sprintf("store directory %s has layout %q; this version reads %q",
 		e.Dir, e.Found, strings.TrimSpace(layoutVersion))
 }
 
@@ -127,7 +127,7 @@ func (d *Disk) Used(g Digest) (path string, when time.Time, err error) {
 	path = d.blobPath(g)
 	fi, err := os.Lstat(path)
 	if err != nil {
-		return "", time.Time{}, fmt.Errorf("looking for blob %s: %w", g, err)
+		return "", time.Time{}, fmt.Errorf("looking up blob %s: %w", g, err)
 	}
 	return path, fi.ModTime(), nil
 }

@@ -50,7 +50,7 @@ func recordSum(k Key, payload []byte) []byte {
 func EncodeRecord(signer RecordKey, k Key, r *Record) ([]byte, error) {
 	switch {
 	case r == nil:
-		return nil, errors.New("no record given")
+		return nil, errors.New("no record")
 	case !r.Class.Stored():
 		return nil, fmt.Errorf("class %q is never stored", r.Class)
 	}

@@ -83,11 +83,11 @@ func (e *Entry) check() error {
 	}
 	switch {
 	case kinds != 1:
-		return errors.New("entry is not exactly one of file, symlink and directory")
+		return errors.New("entry must be exactly one of file, symlink and directory")
 	case e.Link != "":
 		return checkTarget(e.Link)
 	case e.Executable && e.Dir:
-		return errors.New("a directory has no executable bit")
+		return errors.New("a directory cannot have an executable bit")
 	case !e.Tree.IsZero():
 		return checkDigest(e.Tree)
 	case !e.Dir:
@@ -135,7 +135,7 @@ func (t *Tree) add(es []Entry, at int) (Digest, error) {
 	}
 	b := d.encode()
 	if len(b) > maxDirectoryBytes {
-		return Digest{}, fmt.Errorf("a directory has too many entries: %d bytes of at most %d", len(b), maxDirectoryBytes)
+		return Digest{}, fmt.Errorf("a directory has too many entries: %d bytes, more than %d", len(b), maxDirectoryBytes)
 	}
 	g := SumBytes(b)
 	t.Blobs[g] = b

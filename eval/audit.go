@@ -139,7 +139,7 @@ func (a *Audited) check(ctx context.Context, o Options, stored map[string]cache.
 	for _, addr := range addrs {
 		id, ok := p.Plan.Graph.Lookup(addr)
 		if !ok {
-			return exit.With(exit.NotJudged, fmt.Errorf("the configuration has no %s, which has a result", addr))
+			return exit.With(exit.NotJudged, fmt.Errorf("the configuration no longer has %s, which has a stored result", addr))
 		}
 		targets = append(targets, id)
 	}

@@ -242,7 +242,7 @@ func (b *earlierCommit) wholeProject(ctx context.Context, now *Project) (then *p
 	f, err := openWith(ctx, other, Reading, nil)
 	var mistakes diag.List
 	if errors.As(err, &mistakes) { // as text: these are not errors of the project
-		return nil, exit.With(exit.Usage, fmt.Errorf("the configuration at %s has errors, so comparing is not possible: %s", b.ref, text.FirstLine(mistakes.Error())))
+		return nil, exit.With(exit.Usage, fmt.Errorf("the configuration at %s has errors, so it cannot be compared: %s", b.ref, text.FirstLine(mistakes.Error())))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the project at %s: %w", b.ref, err)

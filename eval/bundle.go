@@ -91,7 +91,7 @@ func Bundle(ctx context.Context, o Options, r BundleRequest) (*Bundled, error) {
 func goneHint(err error) error {
 	gone, missing := (*provenance.GoneError)(nil), (*cache.MissingError)(nil)
 	if errors.As(err, &gone) || errors.As(err, &missing) {
-		err = fmt.Errorf("%w; `fevalgraph run` makes it again, and a bundle of that run has it", err)
+		err = fmt.Errorf("%w; `fevalgraph run` makes it again; export a bundle of that run", err)
 	}
 	return exit.With(exit.NotJudged, err)
 }

@@ -94,7 +94,7 @@ func repository(ctx context.Context, dir string) (*git, error) {
 	top, err := g.run(ctx, "rev-parse", "--show-toplevel")
 	var failed *gitError
 	if errors.As(err, &failed) {
-		return nil, fmt.Errorf("%s is in no git repository: %w", g.dir, err)
+		return nil, fmt.Errorf("%s is not in a git repository: %w", g.dir, err)
 	}
 	if err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (g *git) commit(ctx context.Context, ref string) (string, error) {
 	commit, err := g.run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	var failed *gitError
 	if errors.As(err, &failed) {
-		return "", fmt.Errorf("the repository has no such commit (hint: a shallow clone lacks older ones; `git fetch --unshallow` fetches them)")
+		return "", fmt.Errorf("the repository has no such commit (hint: a shallow clone lacks old commits; `git fetch --unshallow` fetches them)")
 	}
 	return strings.TrimSpace(commit), err
 }
@@ -221,14 +221,14 @@ func (g *git) clean(ctx context.Context) error {
 	for entry := range strings.SplitSeq(strings.TrimSuffix(changed, "\x00"), "\x00") {
 		names = append(names, entry[min(3, len(entry)):])
 	}
-	return fmt.Errorf("uncommitted changes of %s: commits are compared (hint: commit or stash them, or call `fevalgraph plan`, which compares with the last answers)", text.Some(names, 3))
+	return fmt.Errorf("uncommitted changes of %s: only commits can be compared (hint: commit or stash them, or call `fevalgraph plan` without --since)", text.Some(names, 3))
 }
 
 // noCommands returns an error if the repository configures commands that git runs for files, or has submodules,
 // whose files are not compared.
 func (g *git) noCommands(ctx context.Context) error {
 	if _, err := os.Lstat(filepath.Join(g.dir, ".gitmodules")); err == nil {
-		return errors.New("the repository has submodules, whose files are not compared")
+		return errors.New("the repository has submodules, which are not supported")
 	}
 	all, err := g.run(ctx, "config", "--show-scope", "--includes", "--get-regexp", `^filter\..*\.(clean|smudge|process)$`)
 	var exited *exec.ExitError
@@ -239,7 +239,7 @@ func (g *git) noCommands(ctx context.Context) error {
 		scope, rest, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		name, command, _ := strings.Cut(rest, " ")
 		if (scope == "local" || scope == "worktree") && !strings.HasPrefix(command, "git-lfs ") {
-			return fmt.Errorf("the repository's own configuration has %s, a command, which is not run", name)
+			return fmt.Errorf("the repository's configuration has the command %s, which fevalgraph does not run", name)
 		}
 	}
 	return err

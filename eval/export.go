@@ -59,7 +59,7 @@ func staysInside(project, path string) error {
 	for dir := path; dir != project && subpath.Contains(project, dir); dir = filepath.Dir(dir) {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
 			if !subpath.Contains(root, real) {
-				return fmt.Errorf("%s leads out of the project, to %s; write to that place, and give it as the value of a variable", dir, real)
+				return fmt.Errorf("%s leads out of the project, to %s; write there directly, and pass that path as the value of a variable", dir, real)
 			}
 			return nil
 		}
@@ -115,7 +115,7 @@ func (x *execution) exportBenchmark(ctx context.Context, rep *graph.Report, e *l
 	known := x.options.Benchmarks
 	i := slices.IndexFunc(known, func(b plan.Benchmark) bool { return b.Name == e.Kind && b.Export != nil })
 	if i < 0 {
-		return errors.New("this program cannot write such files")
+		return errors.New("this version does not support the format")
 	}
 	return known[i].Export(ctx, plan.Export{Plan: x.Plan, Store: x.stores.Store, Run: rep, Results: withoutStale(results), Suite: e.From.Name, Dir: e.Path})
 }

@@ -89,7 +89,7 @@ func findTerm(ctx context.Context, o Options, term string) (*FoundUses, history.
 	info, err := os.Stat(o.Path(term))
 	switch {
 	case err == nil && info.IsDir():
-		return nil, nil, exit.With(exit.Usage, fmt.Errorf("%s is a directory: name a file of it", term))
+		return nil, nil, exit.With(exit.Usage, fmt.Errorf("%s is a directory: name a file in it", term))
 	case err == nil && info.Mode().IsRegular():
 		sum, err := sumFile(ctx, o.Path(term))
 		if err != nil {
@@ -221,7 +221,7 @@ func imageIDs(ctx context.Context, o Options, image string) (ids []string, err e
 		}
 	}
 	if len(ids) == 0 {
-		return nil, exit.With(exit.NotJudged, fmt.Errorf("which image %q is cannot be found out now (hint: `fevalgraph explain` shows its identity, which is a digest to find)", image))
+		return nil, exit.With(exit.NotJudged, fmt.Errorf("the identity of image %q is unknown now (hint: find it by its digest, which `fevalgraph explain` shows)", image))
 	}
 	return ids, nil
 }

@@ -44,7 +44,7 @@ func (c *call) executor(b *lang.Backend, env []string) (plan.Executor, error) {
 		return made, nil
 	}
 	if c.access != Reading {
-		return plan.Executor{}, exit.With(exit.Usage, fmt.Errorf("backend %s must be queried, and this project is not trusted with that: see `fevalgraph trust`, or trust this call with --trust", b.Addr()))
+		return plan.Executor{}, exit.With(exit.Usage, fmt.Errorf("backend %s must be queried, and this project is not trusted to do that: see `fevalgraph trust`, or trust this call with --trust", b.Addr()))
 	}
 	return kind.Withheld(made, func() error {
 		c.untrusted.Do(func() { c.options.Note(options.Untrusted{Asks: c.untrustedAsks()}) })

@@ -28,7 +28,7 @@ func (c *call) paired(file string) (func(*graph.Node) bool, error) {
 	for i, s := range paired.Solutions {
 		wanted[plan.CellID{Problem: s.Problem.Name, Solution: s.Name}] = true
 		if !celled[s] {
-			findings = append(findings, diag.Diagnostic{Severity: diag.Error, Code: "unknown-pair", Summary: "Pair of no suite",
+			findings = append(findings, diag.Diagnostic{Severity: diag.Error, Code: "unknown-pair", Summary: "Pair without a suite",
 				Detail: fmt.Sprintf("No suite contains %s, so it is not judged.", s.Ref), Range: &paired.Places[i]})
 		}
 	}

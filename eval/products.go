@@ -113,7 +113,7 @@ func Get(ctx context.Context, o Options, r GetRequest) (*Got, error) {
 	}
 	addr, st := x.Plan.Graph.Node(id).Addr, x.rep.Status(id)
 	if st.State != event.Cached {
-		return nil, exit.With(exit.Stale, fmt.Errorf("%s is %s (%s); `fevalgraph run '%s'` makes its outputs; --run reads those of an earlier run", addr, stateOf(st), causeOf(st), addr))
+		return nil, exit.With(exit.Stale, fmt.Errorf("%s is %s (%s); `fevalgraph run '%s'` produces its outputs, and --run reads those of an earlier run", addr, stateOf(st), causeOf(st), addr))
 	}
 	f.stores.Fetch(ctx, func() []cache.Output { return st.Outputs })
 	g := &Got{Addr: addr, Products: products(ctx, f.stores.Store, f.Config, addr, st.Outputs)}

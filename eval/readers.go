@@ -90,7 +90,7 @@ func (p *Project) readers(ctx context.Context, path string) ([]bool, error) {
 		return set, nil
 	}
 	if p.configuredBy(e) {
-		return nil, exit.Unmatched("%s is read by the configuration and by no node; the effect of an edit depends on the edit: see `fevalgraph plan`", path)
+		return nil, exit.Unmatched("%s is read by the configuration, not by a node; the effect depends on the edit: see `fevalgraph plan`", path)
 	}
 	return nil, exit.Unmatched("no node reads %s", path)
 }

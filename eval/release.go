@@ -362,7 +362,7 @@ func (c *comparison) graded(old, new graph.ID, before, after *problemFields) *re
 		}
 	}
 	if reason == nil {
-		reason = &release.Reason{What: "its nodes are others"}
+		reason = &release.Reason{What: "its nodes differ"}
 	}
 	return reason
 }

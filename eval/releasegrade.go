@@ -15,7 +15,7 @@ import (
 // scores to a release. Progress can be nil.
 func GradeRelease(ctx context.Context, o Options, r *release.Release, jobs []string, progress event.Sink) error {
 	if !o.HasDir(r.New) {
-		return exit.With(exit.Usage, fmt.Errorf("%s is not a directory: the project that grades is one, such as a checkout of it", r.New))
+		return exit.With(exit.Usage, fmt.Errorf("%s is not a directory: --grade needs the project's directory, such as a checkout", r.New))
 	}
 	o.Recorded = jobPaths(&o, jobs)
 	o.Dir = o.Path(r.New)

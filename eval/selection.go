@@ -275,7 +275,7 @@ func (p *Project) Node(ctx context.Context, arg string) (graph.ID, error) {
 // singleNode returns the only node that matches an argument.
 func (p *Project) singleNode(arg string, ids []graph.ID) (graph.ID, error) {
 	if len(ids) > 1 {
-		return 0, exit.Unmatched("%q fits %d nodes; name one of them:\n  %s", arg, len(ids), strings.Join(p.addresses(ids, 10), "\n  "))
+		return 0, exit.Unmatched("%q matches %d nodes; name one of them:\n  %s", arg, len(ids), strings.Join(p.addresses(ids, 10), "\n  "))
 	}
 	return ids[0], nil
 }

@@ -174,7 +174,7 @@ type Run struct {
 }
 
 // ErrNoRuns means that no run has been recorded.
-var ErrNoRuns = errors.New("no run has been recorded here yet; `fevalgraph run` makes one")
+var ErrNoRuns = errors.New("no run has been recorded yet; start one with `fevalgraph run`")
 
 // Runs lists the ids of recorded runs, oldest first.
 func Runs(state Records) ([]string, error) {
@@ -226,7 +226,7 @@ func FindRun(state Records, name string) (*Run, error) {
 	case 0:
 		return nil, fmt.Errorf("unknown run %q; the latest is %s", name, ids[len(ids)-1])
 	}
-	return nil, fmt.Errorf("%q fits several runs: %s", name, strings.Join(fit, ", "))
+	return nil, fmt.Errorf("%q matches several runs: %s", name, strings.Join(fit, ", "))
 }
 
 // before opens the record of the nth run before the latest. Ad hoc runs do not count.
@@ -311,7 +311,7 @@ func readCapped(path string, most int64) ([]byte, error) {
 func readAll(file *os.File, most int64) ([]byte, error) {
 	info, err := file.Stat()
 	if err == nil && info.Size() > most {
-		err = fmt.Errorf("%s has %d bytes, and at most %d are expected: remove it", file.Name(), info.Size(), most)
+		err = fmt.Errorf("%s has %d bytes, more than the expected %d: remove it", file.Name(), info.Size(), most)
 	}
 	if err != nil {
 		return nil, err

@@ -228,7 +228,7 @@ func TestFindRun(t *testing.T) {
 		{name: "20260102", want: runs[2]},
 		{name: "bb22", want: runs[1]},
 		{name: "0000-c", want: runs[2]},
-		{name: "20260101", err: `"20260101" fits several runs: 20260101-100000-aa11, 20260101-100000-bb22`},
+		{name: "20260101", err: `"20260101" matches several runs: 20260101-100000-aa11, 20260101-100000-bb22`},
 		{name: "dd", err: `unknown run "dd"; the latest is 20260102-090000-cc33`},
 		{name: "../runs", err: `unknown run "../runs"`},
 		{name: "stray", err: "unknown run"},

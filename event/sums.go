@@ -33,7 +33,7 @@ const (
 type ForeignError struct{ Run string }
 
 func (e *ForeignError) Error() string {
-	return fmt.Sprintf("run %s was recorded by another user or with another key, so its record does not count; `fevalgraph run` makes another record", e.Run)
+	return fmt.Sprintf("run %s was recorded by another user or with another key, so its record does not count; `fevalgraph run` records another", e.Run)
 }
 
 // DamagedError means that a file of a run's record was changed after it was written.
@@ -43,7 +43,7 @@ type DamagedError struct {
 }
 
 func (e *DamagedError) Error() string {
-	return fmt.Sprintf("the record of run %s is damaged: %s is not as it was written; `fevalgraph run` makes another record", e.Run, e.File)
+	return fmt.Sprintf("the record of run %s is damaged: %s was modified; `fevalgraph run` records another", e.Run, e.File)
 }
 
 // sums are the SHA-256 of files, by their names in the run's directory.

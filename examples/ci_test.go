@@ -270,7 +270,7 @@ func ciValidates(t *testing.T, p *pipelines) {
 		t.Errorf("the first comment is\n%s", comment)
 	}
 	p.edit("problems/sum/test_one.py", "# fake: test_put failed\n")
-	comment := judge(false, "sum: its reference must pass every checkpoint, and does not")
+	comment := judge(false, "sum: its reference must pass every checkpoint, but does not")
 	if strings.Contains(comment, "### kv\n") || !strings.Contains(comment, "1 of 2 as expected, 1 unexpected") || !strings.Contains(comment, "1 problem as before") {
 		t.Errorf("the second comment is\n%s", comment)
 	}

@@ -36,7 +36,7 @@ var Starters = []Starter{
 	{Kind: "plain", About: "a folder of plain pytest tests and two solutions", Next: "run", dir: "plain"},
 	{Kind: "judge", About: "two problems with cases for go-judge, and solutions", Next: "run", dir: "judge"},
 	{Kind: "command", About: "two problems with graders that give scores", Next: "run", dir: "research"},
-	{Kind: "task", About: "a problem whose data, fixture and solution tasks make", Next: "run", dir: "task"},
+	{Kind: "task", About: "a problem with data, fixture and solution made by tasks", Next: "run", dir: "task"},
 	{Kind: "slopcodebench", About: "every problem of a SlopCodeBench checkout", Next: "run --var root=CHECKOUT", dir: "scbench"},
 	{Kind: "frontier-algorithmic", About: "the algorithmic track of a Frontier-CS checkout", Next: "run --var root=CHECKOUT", dir: "frontier-algorithmic"},
 	{Kind: "frontier-research", About: "the research track of a Frontier-CS checkout", Next: "run --var root=CHECKOUT", dir: "frontier-research"},

@@ -85,7 +85,7 @@ func TestFrontierCompiles(t *testing.T) {
 		"1/alpha model=alpha variant=0",
 		"1/alpha_1 model=alpha variant=1",
 		"1/beta model=beta variant=0: generation failed: rate limit",
-		"1/beta_2 model=beta variant=2: generation failed: no reason is given",
+		"1/beta_2 model=beta variant=2: generation failed: no reason given",
 		"2/alpha model=alpha variant=0",
 		"2/some_model.1_3 model=some_model.1 variant=3",
 		"3/alpha model=alpha variant=0",
@@ -132,11 +132,11 @@ problem "all" {
 	}
 	want := []string{
 		"4:2: testdata lacks the files 2.in.",
-		"5:1: the type leetcode cannot be judged.",
-		"6:1: the time 2m cannot be read; write such as 2s or 500ms.",
-		"7:3: the memory 64mb cannot be read; write such as 256m or 1g.",
+		"5:1: unsupported type leetcode.",
+		"6:1: bad time 2m: want a duration such as 2s or 500ms.",
+		"7:3: bad memory 64mb: want a size such as 256m or 1g.",
 		"8:1: no subtasks, so nothing can be judged.",
-		"9:1: it needs a list of subtasks, each with n_cases or cases.",
+		"9:1: want a list of subtasks, each with n_cases or cases.",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -130,7 +130,7 @@ func researchRoot(t *testing.T) string {
 func TestFrontierResearchLoads(t *testing.T) {
 	root := researchRoot(t)
 	cfg, found := load(lang.Options{Inputs: lang.Inputs{Dir: "frontier-research", Vars: []string{"root=" + root, `families=["solo","family"]`, "images=own"}}})
-	if len(found) != 1 || found[0].Code != "bad-config" || found.HasErrors() || found[0].Detail != "colour is a setting that is not supported." || found[0].Range.Start.Line != 3 {
+	if len(found) != 1 || found[0].Code != "bad-config" || found.HasErrors() || found[0].Detail != "colour is not supported." || found[0].Range.Start.Line != 3 {
 		t.Fatal(found)
 	}
 	got := map[string]*lang.Problem{}

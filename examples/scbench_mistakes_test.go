@@ -18,12 +18,12 @@ func TestSCBenchMistakes(t *testing.T) {
 	const head, tail = "name: x\ndescription: one\nentry_file: main\nversion: 1\n", "checkpoints:\n  checkpoint_1:\n    version: 1\n"
 	mistakes := map[string]struct{ config, said string }{
 		"no_yaml":           {"name: [\nx: }\n", "did not find expected node content"},
-		"two_documents":     {head + tail + "---\n" + head, "The file has a second document"},
-		"yes_as_name":       {strings.Replace(head, "name: x", "name: yes", 1) + tail, "name is missing, or no string"},
+		"two_documents":     {head + tail + "---\n" + head, "The file has more than one document"},
+		"yes_as_name":       {strings.Replace(head, "name: x", "name: yes", 1) + tail, "name is missing, or not a string"},
 		"empty":             {"", "not a mapping"},
 		"no_map":            {"- name\n", "not a mapping"},
-		"required":          {"name: x\n" + tail, "entry_file is missing, or no string.\ndescription is missing, or no string.\nversion is missing."},
-		"number_as_name":    {strings.Replace(head, "name: x", "name: 5", 1) + tail, "name is missing, or no string"},
+		"required":          {"name: x\n" + tail, "entry_file is missing, or not a string.\ndescription is missing, or not a string.\nversion is missing."},
+		"number_as_name":    {strings.Replace(head, "name: x", "name: 5", 1) + tail, "name is missing, or not a string"},
 		"fraction":          {strings.Replace(head, "version: 1", "version: 1.5", 1) + tail, "version must be a whole number"},
 		"no_tags":           {head + "tags: []\n" + tail, "tags must not be empty"},
 		"difficulty":        {head + "difficulty: easy\n" + tail, "difficulty must be Easy, Medium or Hard"},

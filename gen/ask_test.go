@@ -110,7 +110,7 @@ func TestFaults(t *testing.T) {
 			}
 		}
 		said := strings.Join(notes, "\n")
-		if len(notes) != 2 || !strings.Contains(said, "the API key of secret.k1 is put aside: 401 Unauthorized") || !strings.Contains(said, "secret.k3 is put aside: 403 Forbidden") || retried < 300/11 {
+		if len(notes) != 2 || !strings.Contains(said, "the API key of secret.k1 is set aside: 401 Unauthorized") || !strings.Contains(said, "secret.k3 is set aside: 403 Forbidden") || retried < 300/11 {
 			t.Errorf("%d retries, notes %q", retried, said)
 		}
 		// Once more, nothing is asked.
@@ -173,7 +173,7 @@ func TestWrong(t *testing.T) {
 	}{
 		"model":   {&modeltest.Server{Models: []string{"large"}}, `generator.small: http://model/v1 has no model "small" (hint: it has large)`, 8},
 		"keys":    {&modeltest.Server{Refuse: map[string]int{"sk-secret-0": 401, "sk-secret-1": 401}}, "generator.small: no API key is left: secret.k0: 401 Unauthorized", 16},
-		"moved":   {&modeltest.Server{Fault: func(int, modeltest.Request) modeltest.Fault { return modeltest.Moved }}, "http://model/v1 leads elsewhere", 8},
+		"moved":   {&modeltest.Server{Fault: func(int, modeltest.Request) modeltest.Fault { return modeltest.Moved }}, "http://model/v1 redirects elsewhere", 8},
 		"refused": {&modeltest.Server{Refuse: map[string]int{"sk-secret-0": 400, "sk-secret-1": 400}}, "http://model/v1 refuses the request: 400 Bad Request", mostRejected + 8},
 		"forever": {&modeltest.Server{Fault: func(int, modeltest.Request) modeltest.Fault { return modeltest.Fail }}, "500 Internal Server Error", 100 * 5},
 	} {

@@ -18,7 +18,7 @@ type Budget struct {
 type SpentError struct{ Spent, Max float64 }
 
 func (e *SpentError) Error() string {
-	return fmt.Sprintf("not requested: $%.4f of the maximum of $%.4f are spent, and the next request can cost more than the rest", e.Spent, e.Max)
+	return fmt.Sprintf("not requested: $%.4f of at most $%.4f are spent, and the next request could exceed the rest", e.Spent, e.Max)
 }
 
 // reserve takes an estimate from the rest of the budget.

@@ -41,7 +41,7 @@ func (r *reading) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error)
 	case "length":
 		return failed("the answer was cut off at its limit of tokens"), nil
 	case "content_filter":
-		return failed("the endpoint's filter held the answer back"), nil
+		return failed("the endpoint's filter withheld the answer"), nil
 	}
 	text, err := input(ctx, w, fromAnswer, answerOutput, model.MaxAnswer*4) // masks can make it longer
 	if err != nil {

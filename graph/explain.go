@@ -109,7 +109,7 @@ func expand(changes []event.Change, via []*input) []event.Change {
 func summarise(changes []event.Change, via []*input) (cause string, category event.Category) {
 	const maxNamed = 2
 	if len(changes) == 0 {
-		return "its inputs changed in a way that its manifest does not show", event.CauseChanged
+		return "its inputs changed, but its manifest does not show how", event.CauseChanged
 	}
 	var parts []string
 	seen := map[ID]bool{}

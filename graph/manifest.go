@@ -128,7 +128,7 @@ func DecodeManifest(b []byte) ([]Field, error) {
 		return nil, errors.New("not a manifest")
 	}
 	if v := r.uvarint(); v != manifestVersion && r.err == nil {
-		return nil, fmt.Errorf("manifest has format version %d, want %d", v, manifestVersion)
+		return nil, fmt.Errorf("the manifest has format version %d, want %d", v, manifestVersion)
 	}
 	var fields []Field
 	for len(r.rest) > 0 && r.err == nil {

@@ -149,7 +149,7 @@ func (s *scheduler) handleBreak(a *attempt) {
 		s.breaks[id]++
 		s.sleep(id)
 	case tryIsolated:
-		s.o.Sink.Emit(event.NodeNote{Type: "node.note", Addr: a.n.Addr, Kind: a.n.Kind, Text: "once more, with nothing of this run next to it: " + firstLine(r.err.Error())})
+		s.o.Sink.Emit(event.NodeNote{Type: "node.note", Addr: a.n.Addr, Kind: a.n.Kind, Text: "retried with no other node of this run next to it: " + firstLine(r.err.Error())})
 		s.waitIsolated(id)
 	case preempted:
 		s.o.Sink.Emit(event.NodeRetry{Type: "node.retry", Addr: a.n.Addr, Kind: a.n.Kind, Attempt: st.Attempts,

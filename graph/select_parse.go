@@ -76,7 +76,7 @@ func (p *selectorParser) term() (t term, err error) {
 	}
 	if path, found := strings.CutPrefix(text, functionFile+":"); found {
 		if t.function, t.pattern = functionFile, normalise(path); t.pattern == "" {
-			return t, p.errorf("file: needs a path")
+			return t, p.errorf("file: requires a path")
 		}
 		return t, p.needsGraph("file:")
 	}
@@ -97,7 +97,7 @@ func (p *selectorParser) term() (t term, err error) {
 
 func (p *selectorParser) needsGraph(what string) error {
 	if !p.Graph {
-		return p.errorf("%s selects nodes of a project; here only names and axes can be selected", what)
+		return p.errorf("%s selects nodes of a project, but only names and axes can be selected here", what)
 	}
 	p.into.graph = true
 	return nil
@@ -116,7 +116,7 @@ func (p *selectorParser) arguments(function string) (args []conjunction, err err
 				return nil, err
 			}
 			if args = append(args, conjunction{t}); len(args) == 1 && !p.skip(",") {
-				return nil, p.errorf("path takes two terms: path(A, B)")
+				return nil, p.errorf("path requires two terms: path(A, B)")
 			}
 		}
 	} else {
@@ -127,7 +127,7 @@ func (p *selectorParser) arguments(function string) (args []conjunction, err err
 		args = []conjunction{all}
 	}
 	if !p.skip(")") {
-		return nil, p.errorf("a %q is missing", ")")
+		return nil, p.errorf("missing %q", ")")
 	}
 	return args, nil
 }

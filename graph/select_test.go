@@ -91,7 +91,7 @@ func TestSelectorRefuses(t *testing.T) {
 		"tag=a, ,b":  "has an empty term",
 		"tag=a,xx=b": `no axis "xx"`,
 		"not ":       "has an empty term",
-		"(tag=a":     `a ")" is missing`,
+		"(tag=a":     `missing ")"`,
 		"(tag=a,)":   "has an empty term",
 		"(tag=a)b":   `"b" follows a complete term`,
 		"deps(x)":    "deps(...) selects nodes of a project",
@@ -219,7 +219,7 @@ func TestSelectorNodes(t *testing.T) {
 	if err != nil || strings.Join(s.Leaves(), " ") != "A B" || strings.Join(s.Files(), " ") != "x y" || !s.NeedsScope() {
 		t.Errorf("%v: leaves %q, files %q", err, s.Leaves(), s.Files())
 	}
-	for arg, want := range map[string]string{"path(a)": "path takes two terms", "path(a,b,c)": `a ")" is missing`, "file:": "needs a path", "deps()": "has an empty term", "deps(x=y)": "no axis"} {
+	for arg, want := range map[string]string{"path(a)": "path requires two terms", "path(a,b,c)": `missing ")"`, "file:": "requires a path", "deps()": "has an empty term", "deps(x=y)": "no axis"} {
 		if _, err := (Syntax{Graph: true}).Parse([]string{arg}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", arg, err, want)
 		}

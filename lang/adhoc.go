@@ -41,8 +41,8 @@ func (l *loader) addAdHoc(a AdHoc) {
 	for _, s := range l.config.Solutions {
 		if s.Problem == p && s.Name == adHocName || s.Ref == adHocRef {
 			l.report(finding{
-				code: "duplicate", summary: "Name is taken", rng: hclRange(s.Range),
-				detail: fmt.Sprintf("%s is named %q already, which is the name of the solution given on the command line.", s.Ref, adHocName),
+				code: "duplicate", summary: "Duplicate name", rng: hclRange(s.Range),
+				detail: fmt.Sprintf("%s is named %q, which is reserved for the solution on the command line.", s.Ref, adHocName),
 			})
 			return
 		}
@@ -54,7 +54,7 @@ func (l *loader) addAdHoc(a AdHoc) {
 	}
 	l.config.Solutions = append(l.config.Solutions, s)
 	l.config.Suites = append(l.config.Suites, &Suite{
-		Name: adHocName, Description: "The solution given on the command line.", Implicit: true,
+		Name: adHocName, Description: "The solution on the command line.", Implicit: true,
 		Cells: []Cell{{Solution: s, Backend: b, Repeat: 1}},
 	})
 }
@@ -76,7 +76,7 @@ func (l *loader) adHocCheckpoints(s *Solution, path, wanted string) bool {
 	perCheckpoint := false
 	if s.Problem.Scored() {
 		if wanted != "" {
-			l.report(finding{code: "unknown-checkpoint", summary: "Unknown checkpoint", detail: fmt.Sprintf("%s has no checkpoints.", s.Problem.Ref), hint: "leave --checkpoint out"})
+			l.report(finding{code: "unknown-checkpoint", summary: "Unknown checkpoint", detail: fmt.Sprintf("%s has no checkpoints.", s.Problem.Ref), hint: "omit --checkpoint"})
 			return false
 		}
 		if _, err := os.Stat(path); err == nil {
@@ -104,7 +104,7 @@ func (l *loader) adHocCheckpoints(s *Solution, path, wanted string) bool {
 	}
 	if s.Problem.Entry == "" && s.Problem.NeedsEntry() {
 		l.report(finding{code: "missing-attribute", summary: "No entry", rng: hclRange(s.Problem.Range),
-			detail: fmt.Sprintf("%s does not say how a solution is started.", s.Problem.Ref), hint: hintEntry})
+			detail: fmt.Sprintf("%s has no entry, the command that starts a solution.", s.Problem.Ref), hint: hintEntry})
 		return false
 	}
 	found := wanted == ""

@@ -172,11 +172,11 @@ func (a *Analysis) Rename(file string, at int, name string) *diag.Diagnostic {
 	}
 	switch {
 	case d == nil:
-		return refuse("No declaration is named here.")
+		return refuse("No declared name at this position.")
 	case d.nameSpan() == Span{}:
 		return refuse(d.title() + " is not written in a file.")
 	case !a.whole:
-		return refuse("A file of the configuration has a syntax error, so that not all places are known.")
+		return refuse("A file of the configuration has a syntax error, so some references are unknown.")
 	case !hclsyntax.ValidIdentifier(name):
 		return refuse("A name is made of letters, digits, \"_\" and \"-\" and begins with a letter or \"_\".")
 	}
@@ -185,7 +185,7 @@ func (a *Analysis) Rename(file string, at int, name string) *diag.Diagnostic {
 	}
 	for other := range a.l.allDeclarations() {
 		if other != d && other.kind == d.kind && other.name() == name && slices.Equal(other.path[:len(other.path)-1], d.path[:len(d.path)-1]) {
-			return refuse(other.title() + " is there already.")
+			return refuse(other.title() + " already exists.")
 		}
 	}
 	return nil

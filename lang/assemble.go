@@ -44,7 +44,7 @@ func (l *loader) checkGenerated() {
 	for _, g := range l.config.Generators {
 		if before := first[g.Directory]; before != nil {
 			l.report(finding{
-				code: "duplicate", summary: "Two generators of one directory", rng: hclRange(g.Range),
+				code: "duplicate", summary: "Duplicate directory", rng: hclRange(g.Range),
 				detail: fmt.Sprintf("%s and %s (line %d) both write to %q.", g.Ref, before.Ref, before.Range.Start.Line, l.show(g.Directory)),
 				hint:   "give one of them another directory = …",
 			})
@@ -61,7 +61,7 @@ func (l *loader) checkNames() {
 	for _, p := range l.config.Problems {
 		if before := problems[p.Name]; before != nil {
 			l.report(finding{
-				code: "duplicate", summary: "Two problems of one name", rng: hclRange(p.Range),
+				code: "duplicate", summary: "Duplicate name", rng: hclRange(p.Range),
 				detail: fmt.Sprintf("%s and %s (line %d) are both named %q.", p.Ref, before.Ref, before.Range.Start.Line, p.Name),
 				hint:   "give one of them another name = …",
 			})
@@ -78,7 +78,7 @@ func (l *loader) checkNames() {
 		k := key{s.Problem, s.Name}
 		if before := solutions[k]; before != nil {
 			l.report(finding{
-				code: "duplicate", summary: "Two solutions of one name", rng: hclRange(s.Range),
+				code: "duplicate", summary: "Duplicate name", rng: hclRange(s.Range),
 				detail: fmt.Sprintf("%s and %s (line %d) both answer %q and are both named %q.", s.Ref, before.Ref, before.Range.Start.Line, s.Problem.Name, s.Name),
 				hint:   "give one of them another name = …",
 			})

@@ -37,7 +37,7 @@ func (b *block) asset(owner string) Asset {
 	case !sha256Text().MatchString(a.SHA256):
 		b.reject("sha256", "bad-value", "Bad digest", "sha256 must be 64 hexadecimal digits.", "`sha256sum FILE` prints it")
 	case !single:
-		b.reject("sha256", "bad-value", "Digest of more than a file", "sha256 is the digest of a single file; the source is a directory or a glob.", "")
+		b.reject("sha256", "bad-value", "Digest of several files", "sha256 is the digest of a single file; the source is a directory or a glob.", "")
 	}
 	return a
 }
@@ -118,7 +118,7 @@ func (b *block) eachTargetOnce(assets []Asset) {
 			continue
 		}
 		b.fail(finding{
-			code: "duplicate", summary: "Two assets in one place", rng: hclRange(a.Range),
+			code: "duplicate", summary: "Duplicate target", rng: hclRange(a.Range),
 			detail: fmt.Sprintf("The assets %q (line %d) and %q (line %d) both have the target %q.", before.Name, before.Range.Start.Line, a.Name, a.Range.Start.Line, a.Target),
 		})
 	}

@@ -130,7 +130,7 @@ func (b *block) pass() Pass {
 	case g == isFailed:
 	case (g == isSet) == hasWhen:
 		b.fail(finding{
-			code: "missing-attribute", summary: "How does it pass?", rng: b.header,
+			code: "missing-attribute", summary: "Invalid combination of attributes", rng: b.header,
 			detail: "A pass block has exactly one of policy and when.",
 		})
 	default:

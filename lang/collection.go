@@ -57,7 +57,7 @@ func (l *loader) expandRecord(d *decl, inst instance, r *Reader) []instance {
 	at := b.at(r.Attribute.Name).rng
 	for _, name := range []string{"problem", "source", "failed", "missing", "entry", "setup", "name", "results"} {
 		if b.attrs[name] != nil {
-			b.reject(name, "unknown-attribute", "No use for this attribute", fmt.Sprintf("The recorded result contains it for each solution of %s.", r.Attribute.Name), "remove it")
+			b.reject(name, "unknown-attribute", "Attribute does not apply", fmt.Sprintf("The recorded result defines it for each solution of %s.", r.Attribute.Name), "remove it")
 			return nil
 		}
 	}

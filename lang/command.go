@@ -65,7 +65,7 @@ func (b *block) command() *Command {
 	b.fill(c)
 	c.Import, c.ImportReads, c.Confined = b.imports()
 	if ext := path.Ext(c.Solution); c.Import == ImportSeparate && ext != "" && ext != ".py" {
-		b.reject("import", "bad-value", "No Python module", fmt.Sprintf("import = %q is for solutions that are Python modules, and %s is not a module.", c.Import, c.Solution), "remove it")
+		b.reject("import", "bad-value", "Not a Python module", fmt.Sprintf("import = %q is for solutions that are Python modules, and %s is not a module.", c.Import, c.Solution), "remove it")
 	}
 	c.Argv = b.program()
 	network, _ := b.text("network")
@@ -85,11 +85,11 @@ func (b *block) imports() (how string, clean []string, confined bool) {
 	how, _ = b.text("import")
 	programs, g := b.text("programs")
 	if g == isSet && how != ImportSeparate {
-		b.reject("programs", "missing-attribute", "No use for this attribute", fmt.Sprintf("Without import = %q the solution's files are started unchanged.", ImportSeparate), `write import = "separate", or remove it`)
+		b.reject("programs", "missing-attribute", "Attribute does not apply", fmt.Sprintf("It requires import = %q: otherwise the solution's files are started unchanged.", ImportSeparate), `write import = "separate", or remove it`)
 	}
 	reads, _ := b.texts("import_reads")
 	if len(reads) > 0 && how != ImportSeparate {
-		b.reject("import_reads", "missing-attribute", "No use for this attribute", fmt.Sprintf("Without import = %q the solution can read the same files as the program.", ImportSeparate), `write import = "separate", or remove it`)
+		b.reject("import_reads", "missing-attribute", "Attribute does not apply", fmt.Sprintf("It requires import = %q: otherwise the solution can read the same files as the program.", ImportSeparate), `write import = "separate", or remove it`)
 	}
 	for _, read := range reads {
 		if !isRelativeInside(read) || strings.Contains(read, ":") {
@@ -138,7 +138,7 @@ func (b *block) program() []string {
 	}
 	if g == isSet && lines > 0 || g != isSet && lines != 1 {
 		b.fail(finding{
-			code: "missing-attribute", summary: "What is run?", rng: b.header,
+			code: "missing-attribute", summary: "Invalid combination of attributes", rng: b.header,
 			detail: fmt.Sprintf("A %s block has exactly one of %s.", b.schema.Name, names),
 			hint:   fmt.Sprintf(`write argv = ["bash", "evaluate.sh"], or %s = "./evaluate.sh" for the shell`, shell),
 		})
@@ -151,7 +151,7 @@ func (b *block) program() []string {
 		return []string{"/bin/sh", "-c", line}
 	}
 	if len(argv) == 0 || argv[0] == "" {
-		b.reject("argv", "bad-value", "Nothing to run", "argv names no program.", "")
+		b.reject("argv", "bad-value", "Nothing to run", "argv contains no program.", "")
 	}
 	return argv
 }
@@ -196,7 +196,7 @@ func (b *block) scoreRule() ScoreRule {
 	}
 	s.scoreUses(r)
 	if compiled, err := regexp.Compile(r.Pattern); r.Pattern != "" && err == nil && compiled.SubexpIndex("score") < 0 {
-		s.reject("pattern", "bad-pattern", "Pattern without a score", fmt.Sprintf("%q has no group called score.", r.Pattern), `write (?P<score>…) around what matches the number`)
+		s.reject("pattern", "bad-pattern", "Pattern without a score", fmt.Sprintf("%q has no group named score.", r.Pattern), `put (?P<score>…) around the number`)
 	}
 	return r
 }
@@ -209,7 +209,7 @@ func (b *block) scoreUses(r ScoreRule) {
 	}
 	refuse := func(name, detail, hint string) {
 		if written(name) {
-			b.reject(name, "unknown-attribute", "No use for this attribute", detail, hint)
+			b.reject(name, "unknown-attribute", "Attribute does not apply", detail, hint)
 		}
 	}
 	if r.From != ScoreFromFile && r.From != "" {
@@ -279,7 +279,7 @@ func (b *block) uvProject(c *Command, assets []Asset) {
 	}
 	switch {
 	case c.UVSource == "":
-		b.reject("uv_project", "missing-file", "No uv project", fmt.Sprintf("Neither root nor an asset brings %q.", path.Join(place, pyproject)), "uv_project is relative to directory; it may begin with \"..\"")
+		b.reject("uv_project", "missing-file", "No uv project", fmt.Sprintf("Neither root nor an asset contains %q.", path.Join(place, pyproject)), "uv_project is relative to directory; it may begin with \"..\"")
 	case overrides != "":
 		if info, ok := b.stat("uv_overrides", filepath.Join(c.UVSource, overrides), "it is relative to the uv project"); ok && !info.Mode().IsRegular() {
 			b.reject("uv_overrides", "not-a-file", "Not a file", fmt.Sprintf("%q is not a file.", overrides), "")

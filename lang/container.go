@@ -32,12 +32,12 @@ func (b *block) mounts(workdir string) []Mount {
 		}
 		for _, taken := range []string{workdir, ownPlaces} {
 			if mount.Target != "" && (within(mount.Target, taken) || within(taken, mount.Target)) {
-				m.reject("target", "bad-path", "Place in use", fmt.Sprintf("%s is for the workspace and for fevalgraph's own files.", taken), "mount it elsewhere")
+				m.reject("target", "bad-path", "Reserved path", fmt.Sprintf("%s is reserved for the workspace and fevalgraph's files.", taken), "mount it elsewhere")
 			}
 		}
 		for _, other := range made {
 			if other.Target == mount.Target && mount.Target != "" {
-				m.reject("target", "duplicate", "Two mounts in one place", fmt.Sprintf("The mount in line %d has the same target %q.", other.Range.Start.Line, other.Target), "")
+				m.reject("target", "duplicate", "Duplicate target", fmt.Sprintf("The mount in line %d has the same target %q.", other.Range.Start.Line, other.Target), "")
 			}
 		}
 		made = append(made, mount)

@@ -147,7 +147,7 @@ func (l *loader) add(d *decl) {
 	}
 	if d.kind == "pool" && d.block != nil && d.name() == cpuPool {
 		l.report(finding{
-			code: "duplicate", summary: "Pool exists already", detail: "The pool cpu always exists; its size is -j.",
+			code: "duplicate", summary: "Duplicate pool", detail: "The pool cpu always exists; its size is -j.",
 			rng: d.header,
 		})
 		return
@@ -165,7 +165,7 @@ func (l *loader) add(d *decl) {
 func (l *loader) duplicate(second, first *decl) {
 	l.report(finding{
 		code: "duplicate", summary: "Duplicate " + second.kind,
-		detail: fmt.Sprintf("%s is declared at %s already.", strings.TrimSuffix(second.title(), ` ""`), place(first.header)),
+		detail: fmt.Sprintf("%s is already declared at %s.", strings.TrimSuffix(second.title(), ` ""`), place(first.header)),
 		rng:    second.header,
 	})
 }
@@ -205,7 +205,7 @@ func (l *loader) declareFunction(d *decl) {
 	}
 	if _, taken := l.builtins(d.src.dir)[d.name()]; taken {
 		l.report(finding{
-			code: "duplicate", summary: "Function exists already",
+			code: "duplicate", summary: "Duplicate function",
 			detail: fmt.Sprintf("%s is a function of the language.", d.name()), rng: d.header,
 		})
 		d.failed = true

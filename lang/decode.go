@@ -100,7 +100,7 @@ func (b *block) value(a *AttributeSchema) (cty.Value, presence) {
 	plain, marks := v.UnmarkDeep()
 	if secret := secretName(marks); secret != "" && !a.Secrets {
 		b.reject(a.Name, "sensitive-value", "Sensitive value",
-			fmt.Sprintf("%s would show and hash the sensitive value %q.", a.Name, secret), "pass it through env, which keeps it out of keys and output")
+			fmt.Sprintf("%s would expose and hash the sensitive value %q.", a.Name, secret), "pass it through env, which keeps it out of keys and output")
 		return cty.NilVal, isFailed
 	}
 	return plain, isSet
@@ -153,8 +153,8 @@ func (b *block) evaluate(expr hcl.Expression) (cty.Value, bool) {
 		// Usually, one of its dependencies has an error.
 		r.doubt = &finding{
 			code: "unknown-value", summary: "No value", rng: expr.Range(), expr: expr, ctx: b.ctx,
-			detail: "The expression has no value. Functions such as contains have none when they are given null.",
-			hint:   "ask for null before, as in x == null ? false : contains(list, x)",
+			detail: "The expression has no value. Functions such as contains have none for null.",
+			hint:   "handle null before, as in x == null ? false : contains(list, x)",
 		}
 	}
 	if problems.HasErrors() || !v.IsWhollyKnown() {

@@ -306,9 +306,9 @@ func pathReason(shown string, err error) string {
 		}
 		return fmt.Sprintf("%q not found.", shown)
 	case errors.Is(err, syscall.ENOTDIR):
-		return fmt.Sprintf("%q not found: something on the way is a file.", shown)
+		return fmt.Sprintf("%q not found: a part of the path is a file.", shown)
 	case errors.Is(err, syscall.ELOOP):
-		return fmt.Sprintf("%q runs in a loop of symbolic links.", shown)
+		return fmt.Sprintf("%q is in a loop of symbolic links.", shown)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Sprintf("%q is not readable.", shown)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-const hintDivide = `leave it out, or write split = "none"`
+const hintDivide = `omit it, or write split = "none"`
 
 // divisible finds the test files of a problem that run separately, and reports anything that would make
 // their joint result differ from a single run. Undetectable dependencies, such as a fixture that one file
@@ -24,8 +24,8 @@ func (b *block) divisible(p *Pytest) {
 		}
 	}
 	if p.RootFrom != nil {
-		b.reject("split", "not-divisible", "Tests that cannot be divided", "Which files a task makes, and whether one imports another, is not known before it has run.",
-			`write split = "none"; or keep the test files in a directory, and make what they read: an asset may be a task's output`)
+		b.reject("split", "not-divisible", "Tests that cannot be divided", "The test files that a task makes, and their imports, are unknown until it has run.",
+			`write split = "none"; or keep the test files in a directory, and use the task's output as an asset`)
 	}
 	if p.Root == "" { // it has an error itself
 		return
@@ -46,7 +46,7 @@ func (b *block) divisible(p *Pytest) {
 		p.TestFiles = append(p.TestFiles, e.Name())
 		if strings.Contains(module, "[") || strings.Contains(module, "::") {
 			b.reject("split", "not-divisible", "Tests that cannot be divided",
-				fmt.Sprintf("pytest cannot run only %q: it would read a part of the name as the name of a test.", b.l.show(filepath.Join(p.Root, e.Name()))), "rename it")
+				fmt.Sprintf("pytest cannot run only %q: it takes a part of the name for a test.", b.l.show(filepath.Join(p.Root, e.Name()))), "rename it")
 		}
 	}
 	for _, e := range entries {
@@ -69,8 +69,8 @@ func (b *block) divisibleFile(file string, modules []string) {
 		for _, module := range imported(line) {
 			if module != own && slices.Contains(modules, module) {
 				b.reject("split", "not-divisible", "Tests that cannot be divided",
-					fmt.Sprintf("%q imports %s, which is missing when a test file runs separately.", b.l.show(file), module),
-					"move what they share into a file that is not called test_*.py")
+					fmt.Sprintf("%q imports %s, which is missing when test files run separately.", b.l.show(file), module),
+					"move the shared code into a file that is not named test_*.py")
 				return
 			}
 		}

@@ -7,10 +7,10 @@ import (
 
 // Reasons why an argument affects separate runs of test files differently from a single run.
 const (
-	stopsEarly   = `with split = "file" each file is a separate run, which does not stop when another one has a failure`
-	namesItsFile = `with split = "file" pytest only runs the named file`
-	runsAnyway   = `with split = "file" every run would run that`
-	hidesOptions = `with split = "file" some options are not allowed, which could be in there`
+	stopsEarly   = `with split = "file" each file is a separate run, which does not stop at failures in others`
+	namesItsFile = `with split = "file" each run is of a single file`
+	runsAnyway   = `with split = "file" every run would include it`
+	hidesOptions = `with split = "file" some options are not allowed, and it could contain them`
 )
 
 // indivisible explains why an argument of pytest cannot be passed to a run of each test file, or returns "".

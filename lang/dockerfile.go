@@ -17,13 +17,13 @@ func (b *block) dockerImage() (name string, build *ImageBuild) {
 	case image == isFailed || dockerfile == isFailed:
 		return "", nil
 	case image == isSet && dockerfile == isSet:
-		b.reject("dockerfile", "conflict", "Two images", "A docker backend has an image or a dockerfile, not both.", "remove one of them; a Dockerfile names what it builds on with FROM")
+		b.reject("dockerfile", "conflict", "Invalid combination of attributes", "A docker backend has exactly one of image and dockerfile.", "remove one of them; the base image of a Dockerfile is in its FROM")
 		return "", nil
 	case dockerfile == isSet:
 		return "", b.imageBuild(path)
 	case image != isSet:
 		b.fail(finding{
-			code: "missing-attribute", summary: "Which image?", rng: b.header,
+			code: "missing-attribute", summary: "Missing attribute", rng: b.header,
 			detail: "A docker backend has exactly one of image and dockerfile.",
 			hint:   `write image = "python:3.12-slim", or dockerfile = "path/Dockerfile"`,
 		})
@@ -39,13 +39,13 @@ func (b *block) dockerImage() (name string, build *ImageBuild) {
 }
 
 func (b *block) nothingToBuild(name string) {
-	b.reject(name, "conflict", "Nothing to build", name+" applies only to images that are built, and this image already exists.", "name a dockerfile instead of the image, or remove "+name)
+	b.reject(name, "conflict", "Nothing to build", name+" applies only to images that are built from a dockerfile.", "write dockerfile instead of image, or remove "+name)
 }
 
 func (b *block) imageBuild(dockerfile string) *ImageBuild {
 	build := &ImageBuild{Dockerfile: dockerfile, Context: filepath.Dir(dockerfile)}
 	if info, ok := b.stat("dockerfile", dockerfile, ""); ok && info.IsDir() {
-		b.reject("dockerfile", "bad-path", "Not a file", fmt.Sprintf("%q is a directory.", b.l.show(dockerfile)), "name the Dockerfile in it")
+		b.reject("dockerfile", "bad-path", "Not a file", fmt.Sprintf("%q is a directory.", b.l.show(dockerfile)), "write the path of the Dockerfile in it")
 	}
 	if context, g := b.path("context"); g == isSet {
 		if info, ok := b.stat("context", context, ""); ok && !info.IsDir() {
@@ -66,7 +66,7 @@ func (b *block) buildArgs(name string) []BuildArg {
 	}
 	plain, marks := v.UnmarkDeep()
 	if secret := secretName(marks); secret != "" {
-		b.reject(name, "sensitive-value", "Sensitive value", fmt.Sprintf("%s would leave the sensitive value %q in the image, for everyone to read.", name, secret),
+		b.reject(name, "sensitive-value", "Sensitive value", fmt.Sprintf("%s would leave the sensitive value %q readable in the image.", name, secret),
 			"pass it at run time, through env; fetch content that needs a secret before the build")
 		return nil
 	}
@@ -83,10 +83,10 @@ func (b *block) buildArgs(name string) []BuildArg {
 			b.reject(name, "wrong-type", "Wrong type", fmt.Sprintf("%s.%s is null.", name, key.AsString()), `write "" for an empty value`)
 			return nil
 		case !envName().MatchString(key.AsString()):
-			b.reject(name, "bad-name", "Bad name", fmt.Sprintf("%q is not the name of an argument.", key.AsString()), "letters, digits and \"_\", not beginning with a digit")
+			b.reject(name, "bad-name", "Bad name", fmt.Sprintf("%q is not a valid name of an argument.", key.AsString()), "letters, digits and \"_\", not beginning with a digit")
 			return nil
 		case strings.ContainsRune(value.AsString(), 0):
-			b.reject(name, "bad-value", "Bad value", fmt.Sprintf("%s.%s holds a NUL.", name, key.AsString()), "")
+			b.reject(name, "bad-value", "Bad value", fmt.Sprintf("%s.%s contains a NUL.", name, key.AsString()), "")
 			return nil
 		}
 		args = append(args, BuildArg{Name: key.AsString(), Value: value.AsString()})

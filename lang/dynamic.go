@@ -106,7 +106,7 @@ func (b *block) dynamicLabels(dynamic *hclsyntax.Block, made *BlockSchema, ctx *
 	if len(labels) != len(made.Labels) {
 		b.fail(finding{
 			code: "wrong-labels", summary: "Wrong labels", rng: attr.Expr.Range(), expr: attr.Expr, ctx: ctx,
-			detail: fmt.Sprintf("labels must be a list of %d strings: a %s block has that many.", len(made.Labels), made.Name),
+			detail: fmt.Sprintf("labels must be a list of %d strings, the labels of a %s block.", len(made.Labels), made.Name),
 		})
 		return nil, false
 	}

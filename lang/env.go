@@ -33,10 +33,10 @@ func (b *block) env(name string) ([]EnvVar, presence) {
 			b.reject(name, "wrong-type", "Wrong type", fmt.Sprintf("%s.%s is null.", name, key.AsString()), `write "" for an empty value`)
 			return nil, isFailed
 		case !envName().MatchString(key.AsString()):
-			b.reject(name, "bad-name", "Bad name", fmt.Sprintf("%q is not the name of an environment variable.", key.AsString()), "letters, digits and \"_\", not beginning with a digit")
+			b.reject(name, "bad-name", "Bad name", fmt.Sprintf("%q is not a valid name of an environment variable.", key.AsString()), "letters, digits and \"_\", not beginning with a digit")
 			return nil, isFailed
 		case strings.ContainsRune(value.AsString(), 0):
-			b.reject(name, "bad-value", "Bad value", fmt.Sprintf("%s.%s holds a NUL.", name, key.AsString()), "")
+			b.reject(name, "bad-value", "Bad value", fmt.Sprintf("%s.%s contains a NUL.", name, key.AsString()), "")
 			return nil, isFailed
 		}
 		made := EnvVar{Name: key.AsString(), Value: value.AsString()}
@@ -97,7 +97,7 @@ func (b *block) settings(name string) (all []Setting) {
 	for it := texts.ElementIterator(); it.Next(); {
 		key, value := it.Element()
 		if value.IsNull() || strings.ContainsAny(value.AsString(), "\x00\r\n") {
-			b.reject(name, "bad-value", "Bad value", fmt.Sprintf("%s[%q] is not a text in one line.", name, key.AsString()), "")
+			b.reject(name, "bad-value", "Bad value", fmt.Sprintf("%s[%q] is not a single line of text.", name, key.AsString()), "")
 			return nil
 		}
 		all = append(all, Setting{key.AsString(), value.AsString()})

@@ -108,14 +108,14 @@ func regularExpression(b *block, name, text string) (string, bool) {
 // Forms of names and other short texts. A token is a credential for a server: a secret that enters neither
 // keys nor output.
 var (
-	variable  = must(func(text string) bool { return envName().MatchString(text) }, "bad-name", "Bad name", "%[2]q is not the name of an environment variable.", "")
-	FormImage = must(func(text string) bool { return imageText().MatchString(text) }, "bad-value", "Bad image", "%[2]q is not the name of an image.", `write such as "python:3.12-slim"`)
+	variable  = must(func(text string) bool { return envName().MatchString(text) }, "bad-name", "Bad name", "%[2]q is not a valid name of an environment variable.", "")
+	FormImage = must(func(text string) bool { return imageText().MatchString(text) }, "bad-value", "Bad image", "%[2]q is not a valid name of an image.", `write such as "python:3.12-slim"`)
 	pointer   = must(func(text string) bool { return pointerText().MatchString(text) }, "bad-value", "Bad JSON pointer", "%[2]q is not a JSON pointer.", `write such as "/score" or "/results/0/score"`)
 	FormToken = must(func(text string) bool {
 		return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f })
-	}, "bad-value", "Bad token", "%[1]s holds a space or a control character.", "")
+	}, "bad-value", "Bad token", "%[1]s contains a space or a control character.", "")
 	FormIsolation = must(func(text string) bool { return slices.Contains([]string{"full", "partial", "none"}, text) },
-		"bad-value", "Bad isolation", "%[2]q is not a level of isolation.", `"full", "partial" or "none"; leave it out for the most that the machine allows`)
+		"bad-value", "Bad isolation", "%[2]q is not a level of isolation.", `"full", "partial" or "none"; omit it for the most that the machine allows`)
 
 	// FormUser is the form of users of an image.
 	FormUser = FormMatching("user", userText, `a user, such as "1000:1000" or "nobody"`)

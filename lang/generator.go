@@ -114,7 +114,7 @@ func (b *block) whoAnswers(g *Generator) {
 	}
 	if (byCommand == isSet) == (b.attrs["endpoint"] != nil) {
 		b.fail(finding{
-			code: "missing-attribute", summary: "Who answers?", rng: b.header,
+			code: "missing-attribute", summary: "Invalid combination of attributes", rng: b.header,
 			detail: "A generator has exactly one of endpoint and command.", hint: `write such as endpoint = "http://127.0.0.1:8000/v1"`,
 		})
 		return
@@ -123,7 +123,7 @@ func (b *block) whoAnswers(g *Generator) {
 		b.reportUnused("keys", "A command has what it needs in env.")
 		b.reportUnused("parameters", "A command has arguments.")
 		if g.Command, g.Env = command, env; len(command) == 0 || command[0] == "" {
-			b.reject("command", "bad-value", "No program", "command names a program, and its arguments.", "")
+			b.reject("command", "bad-value", "No program", "command must be a program with its arguments.", "")
 		}
 		return
 	}
@@ -146,7 +146,7 @@ func (b *block) chatEndpoint(keys bool) string {
 	case strings.HasSuffix(u.Path, "/chat/completions"):
 		b.reject("endpoint", "bad-value", "Bad endpoint", "An endpoint is a URL without /chat/completions.", fmt.Sprintf("write endpoint = %q", strings.TrimSuffix(text, "/chat/completions")))
 	case keys && u.Scheme == "http" && !IsLoopback(u.Hostname()):
-		b.reject("endpoint", "bad-value", "Key in the clear", "A key is not sent to another machine without TLS.", "write https://")
+		b.reject("endpoint", "bad-value", "Unencrypted key", "A key is not sent to another machine unencrypted.", "write https://")
 	}
 	return text
 }

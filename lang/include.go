@@ -72,8 +72,8 @@ func (l *loader) staticOnly(attr *hclsyntax.Attribute) bool {
 	for _, t := range attr.Expr.Variables() {
 		if t.RootName() != "path" {
 			l.report(finding{
-				code: "unknown-reference", summary: "Reference not possible here",
-				detail: "Files are included before anything else has a value, so only path.root and path.module can be used.",
+				code: "unknown-reference", summary: "Reference not allowed here",
+				detail: "Files are included before other values exist, so only path.root and path.module can be used.",
 				rng:    t.SourceRange(),
 			})
 			ok = false

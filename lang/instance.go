@@ -41,7 +41,7 @@ func (l *loader) expandEach(d *decl) []instance {
 	a := b.schemaOf("for_each", TypeForEach)
 	v, g := b.value(a)
 	if g == isNull {
-		b.reject("for_each", "wrong-type", "Wrong type", "for_each must not be null.", "an empty list or map makes no instance")
+		b.reject("for_each", "wrong-type", "Wrong type", "for_each must not be null.", "an empty list or map makes no instances")
 	}
 	if g != isSet {
 		d.failed = true

@@ -94,7 +94,7 @@ func (l *loader) keepSharedNames(d *decl, insts []instance, made []*Problem) {
 		}
 		mistake := l.reporterFor(p.Ref)
 		mistake.report(finding{
-			code: "duplicate", summary: "Two problems of one name", rng: at.rng,
+			code: "duplicate", summary: "Duplicate name", rng: at.rng,
 			detail: fmt.Sprintf("%s and %s are both named %q.", p.Ref, other.Ref, p.Name),
 			hint:   "give one of them another name",
 		})

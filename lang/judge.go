@@ -95,7 +95,7 @@ func (b *block) checkerSource(j *Judge) {
 		wanted, other = other, wanted
 	}
 	if _, g := b.text(other); g == isSet && j.Mode != "" {
-		b.reject(other, "unknown-attribute", "No use for this attribute", fmt.Sprintf("%s has no effect with mode = %q.", other, j.Mode), "remove it, or write "+wanted+" = …")
+		b.reject(other, "unknown-attribute", "Attribute does not apply", fmt.Sprintf("%s has no effect with mode = %q.", other, j.Mode), "remove it, or write "+wanted+" = …")
 	}
 	if b.attrs[wanted] == nil {
 		if j.Mode != "" {
@@ -239,7 +239,7 @@ func (b *block) subtasks(j *Judge) {
 		own := s.limits(outer)
 		n, g := s.integer("n_cases")
 		if g == isSet && n > maxCases-number {
-			s.reject("n_cases", "out-of-range", "Number out of range", fmt.Sprintf("A problem has at most %d cases; %d are too many.", maxCases, n), "")
+			s.reject("n_cases", "out-of-range", "Number out of range", fmt.Sprintf("A problem can have at most %d cases, not %d.", maxCases, n), "")
 			g = isFailed
 		}
 		written := s.children("case")
@@ -247,8 +247,8 @@ func (b *block) subtasks(j *Judge) {
 		case g == isFailed:
 			continue
 		case g == isSet == (len(written) > 0):
-			s.fail(finding{code: "missing-attribute", summary: "Which cases?", rng: s.header,
-				detail: "A subtask has either n_cases or case blocks, and at least one case.",
+			s.fail(finding{code: "missing-attribute", summary: "Invalid cases", rng: s.header,
+				detail: "A subtask needs either n_cases or case blocks, with at least one case.",
 				hint:   `write n_cases = 3 for "1.in" to "3.in", or case { input = "1.in" output = "1.ans" }`})
 			continue
 		case g == isSet:
@@ -261,8 +261,8 @@ func (b *block) subtasks(j *Judge) {
 		}
 		for _, c := range made.Cases {
 			if before, taken := named[c.Name]; taken && (files.dir != "" || files.from != nil) {
-				s.fail(finding{code: "duplicate", summary: "Two cases of one name", rng: hclRange(c.Range),
-					detail: fmt.Sprintf("The case in line %d has the same name %q.", before.Range.Start.Line, c.Name)})
+				s.fail(finding{code: "duplicate", summary: "Duplicate name", rng: hclRange(c.Range),
+					detail: fmt.Sprintf("The case in line %d is also named %q.", before.Range.Start.Line, c.Name)})
 			}
 			named[c.Name] = c
 		}
@@ -270,7 +270,7 @@ func (b *block) subtasks(j *Judge) {
 	}
 	if len(b.children("subtask")) == 0 && !b.decl.failed {
 		b.fail(finding{code: "missing-block", summary: "Problem without cases", rng: b.header,
-			detail: "A judge block has at least one subtask.", hint: "write subtask { n_cases = 3 }"})
+			detail: "A judge block needs at least one subtask.", hint: "write subtask { n_cases = 3 }"})
 	}
 }
 
@@ -292,7 +292,7 @@ func (b *block) numbered(files naming, own limits, after, n int) []Case {
 			if files.from == nil && !there[name] {
 				b.reject("n_cases", "missing-file", "Missing test data",
 					fmt.Sprintf("Case %d needs %q, which is missing.", i, b.l.show(filepath.Join(files.dir, name))),
-					fmt.Sprintf("n_cases = %d from case %d on; the files are named by input_prefix, input_suffix, output_prefix and output_suffix", n, after+1))
+					fmt.Sprintf("n_cases = %d starts at case %d; input_prefix, input_suffix, output_prefix and output_suffix define the names of files", n, after+1))
 				return nil
 			}
 		}

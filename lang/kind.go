@@ -31,7 +31,7 @@ func (k *BackendKind) decode(b *block, made *Backend) {
 	made.Judges, made.Commands = k.NoCommands != "", k.NoCommands == ""
 	for _, name := range []string{"env", "setup", "setup_timeout"} {
 		if made.Judges && b.Has(name) {
-			b.reject(name, "bad-value", "No use here", fmt.Sprintf("%s; %s has no meaning there.", k.NoCommands, name), "")
+			b.reject(name, "bad-value", "Attribute does not apply", fmt.Sprintf("%s; %s does not apply there.", k.NoCommands, name), "")
 		}
 	}
 	if b.schema.Attribute("image") != nil {

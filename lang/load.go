@@ -39,7 +39,7 @@ func Load(o Options) (*Config, diag.List) {
 	case p := <-failed:
 		panic(p)
 	case <-o.Done:
-		return &Config{}, diag.List{{Severity: diag.Error, Code: "interrupted", Summary: "Interrupted", Detail: "The configuration was not evaluated to its end."}}
+		return &Config{}, diag.List{{Severity: diag.Error, Code: "interrupted", Summary: "Interrupted", Detail: "The evaluation of the configuration was not completed."}}
 	}
 }
 

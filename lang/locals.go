@@ -63,7 +63,7 @@ func (l *loader) resolveOwn(d *decl, t hcl.Traversal, n names, f *finding) (bool
 	switch {
 	case own != nil && !n.own:
 		f.rng = hcl.RangeBetween(t[0].SourceRange(), rng)
-		f.detail = fmt.Sprintf("local.%s, declared at %s, is a value of each instance, and this is evaluated before instances exist.", name, place(own.header))
+		f.detail = fmt.Sprintf("local.%s, declared at %s, is a value of each instance, but this is evaluated before instances exist.", name, place(own.header))
 		return true, f
 	case own != nil:
 		l.use(d.src, own, t, 1)

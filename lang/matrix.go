@@ -49,7 +49,7 @@ func (b *block) matrix(repeat int) []Cell {
 func (b *block) solutionAxis(paired bool) bool {
 	switch written := b.attrs["solution"] != nil; {
 	case paired && written:
-		b.reject("solution", "duplicate", "Two lists of solutions", "The suite has pairs, which define its solutions.", "leave out one of the two")
+		b.reject("solution", "duplicate", "Invalid combination of attributes", "A suite has either pairs or matrix.solution.", "remove one of the two")
 	case !paired && !written:
 		b.fail(finding{
 			code: "missing-attribute", summary: "Missing attribute", rng: b.header,

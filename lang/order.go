@@ -104,7 +104,7 @@ func (l *loader) reportCycle(cycle []hop) {
 	l.report(finding{
 		code: "cycle", summary: "Cycle of references",
 		detail: strings.Join(hops, "; ") + ".",
-		hint:   "break it at one of these places",
+		hint:   "break it at one of these references",
 		rng:    cycle[0].need.rng,
 	})
 }

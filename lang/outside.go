@@ -33,7 +33,7 @@ func (l *loader) readAssignments() {
 		name, value, found := strings.Cut(flag, "=")
 		name = strings.TrimSpace(name)
 		if !found || name == "" {
-			l.report(finding{code: "bad-variable", summary: "Bad --var", detail: fmt.Sprintf("--var %q has no name and value.", flag), hint: "write --var name=value"})
+			l.report(finding{code: "bad-variable", summary: "Bad --var", detail: fmt.Sprintf("--var %q is not NAME=VALUE.", flag), hint: "write --var name=value"})
 			continue
 		}
 		l.input("var", name)
@@ -66,7 +66,7 @@ func (l *loader) addAssignments(path string) {
 	for _, b := range src.body.Blocks {
 		l.report(finding{
 			code: "unknown-block", summary: "Unknown block", rng: b.DefRange(),
-			detail: "A file of variables holds assignments only.", hint: "write name = value",
+			detail: "A file of variables can contain only assignments.", hint: "write name = value",
 		})
 	}
 	for _, attr := range sortedAttributes(src.body.Attributes) {
@@ -121,15 +121,15 @@ func (b *block) variableValue(wanted cty.Type) *outsideValue {
 		}
 		v, marks := v.UnmarkDeep()
 		if secretName(marks) != "" {
-			b.reject("default", "sensitive-value", "Sensitive value", "The default of a variable cannot be another sensitive value.", "refer to that one instead")
+			b.reject("default", "sensitive-value", "Sensitive value", "The default of a variable cannot be another sensitive value.", "refer to that variable instead")
 			return nil
 		}
 		return &outsideValue{v, "default", b.at("default")}
 	}
 	b.fail(finding{
 		code: "missing-value", summary: "Variable without a value", rng: b.header,
-		detail: fmt.Sprintf("var.%s has no default and no value was given.", name),
-		hint:   fmt.Sprintf("give --var %s=…, or set %s%s, or write %s = … in a file *%s", name, variableEnvPrefix, name, name, autoVarSuffix),
+		detail: fmt.Sprintf("var.%s has neither a value nor a default.", name),
+		hint:   fmt.Sprintf("pass --var %s=…, or set %s%s, or write %s = … in a file *%s", name, variableEnvPrefix, name, name, autoVarSuffix),
 	})
 	return nil
 }

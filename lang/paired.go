@@ -129,8 +129,8 @@ func (r *pairing) take(p filePair) {
 	switch {
 	case len(found) > 1:
 		r.unknown.add(p.Range, "ambiguous-pair", func() diag.Diagnostic {
-			return diag.Diagnostic{Summary: "Pair of two meanings", Detail: fmt.Sprintf("%q can be %s and %s.", p.Solution, found[0].Ref, found[1].Ref),
-				Hint: fmt.Sprintf("write the name, as in %s:%s", found[0].Name, problem.Name)}
+			return diag.Diagnostic{Summary: "Ambiguous pair", Detail: fmt.Sprintf("%q can be %s and %s.", p.Solution, found[0].Ref, found[1].Ref),
+				Hint: fmt.Sprintf("write the solution's name, as in %s:%s", found[0].Name, problem.Name)}
 		})
 	case len(found) == 0:
 		key := solutionName{problem, p.Solution}
@@ -151,7 +151,7 @@ func (r *pairing) take(p filePair) {
 
 func (r *pairing) repeat(p filePair, line int) {
 	r.repeated.add(p.Range, "duplicate-pair", func() diag.Diagnostic {
-		return diag.Diagnostic{Severity: diag.Warning, Summary: "Duplicate pair", Detail: fmt.Sprintf("Line %d names it; it counts once.", line)}
+		return diag.Diagnostic{Severity: diag.Warning, Summary: "Duplicate pair", Detail: fmt.Sprintf("It is also in line %d, and counts once.", line)}
 	})
 }
 
@@ -220,7 +220,7 @@ func (l *limited) list() diag.List {
 	}
 	last := l.told[len(l.told)-1]
 	return append(l.told, diag.Diagnostic{Severity: last.Severity, Code: last.Code, Summary: last.Summary,
-		Detail: fmt.Sprintf("There are %d more such lines in %q.", l.more, last.Range.File), Range: last.Range})
+		Detail: fmt.Sprintf("%[2]q has %[1]d more such lines.", l.more, last.Range.File), Range: last.Range})
 }
 
 // limit does the same for existing findings.

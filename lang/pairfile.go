@@ -60,7 +60,7 @@ func parsePairs(file string, content []byte) ([]filePair, diag.List) {
 	if len(found) == 0 && len(findings) == 0 {
 		findings = append(findings, diag.Diagnostic{
 			Severity: diag.Error, Code: "empty-pairs", Summary: "List without pairs",
-			Detail: fmt.Sprintf("%q names nothing to judge.", file), Hint: hintPair, Range: lineRange(file, 1, 0, 0, 0),
+			Detail: fmt.Sprintf("%q contains no pairs.", file), Hint: hintPair, Range: lineRange(file, 1, 0, 0, 0),
 		})
 	}
 	return found, findings
@@ -79,9 +79,9 @@ func malformed(text string) string {
 	case !found:
 		return fmt.Sprintf("%q has no colon.", text)
 	case strings.TrimSpace(solution) == "":
-		return fmt.Sprintf("%q names no solution.", text)
+		return fmt.Sprintf("%q has no solution.", text)
 	case strings.TrimSpace(problem) == "":
-		return fmt.Sprintf("%q names no problem.", text)
+		return fmt.Sprintf("%q has no problem.", text)
 	}
 	return ""
 }

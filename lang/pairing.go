@@ -30,10 +30,10 @@ func (l *loader) runnable(cells []Cell, report func(*Problem, finding)) []Cell {
 
 // unpairedFinding returns the finding that p has no suitable backend.
 func unpairedFinding(p *Problem) finding {
-	f := finding{code: "no-backend", summary: "No backend for a problem", detail: fmt.Sprintf("%s is a %s problem, and no backend here can evaluate it.", p.Ref, p.Kind())}
+	f := finding{code: "no-backend", summary: "No backend for a problem", detail: fmt.Sprintf("%s is a %s problem, and no declared backend can evaluate it.", p.Ref, p.Kind())}
 	f.hint = `declare one, such as backend "local" "host" {}`
 	if p.Judge != nil {
-		f.hint = `judge problems run on a judge: declare backend "gojudge" "box" {}`
+		f.hint = `judge problems need a judge: declare backend "gojudge" "box" {}`
 	}
 	return f
 }

@@ -138,8 +138,8 @@ func (b *block) driver(p *Problem) {
 		})
 	case len(found) > 1 && !b.decl.failed: // at least one was read
 		b.fail(finding{
-			code: "conflict", summary: "Two drivers", rng: found[1].header,
-			detail: fmt.Sprintf("A problem must have exactly one block that defines how it is judged, and this one has a %s and a %s.", found[0].schema.Name, found[1].schema.Name),
+			code: "conflict", summary: "Duplicate driver", rng: found[1].header,
+			detail: fmt.Sprintf("A problem must have exactly one block that defines how it is judged; this one has a %s and a %s.", found[0].schema.Name, found[1].schema.Name),
 			hint:   "remove one of them",
 		})
 	}
@@ -173,7 +173,7 @@ func (p *Problem) NeedsEntry() bool {
 }
 
 // hintEntry is the hint for a solution without an entry.
-const hintEntry = `write such as entry = "python main.py"; or import = "separate" into the pytest block, if the tests import it`
+const hintEntry = `write such as entry = "python main.py", or, if the tests import the solution, import = "separate" in the pytest block`
 
 // nameless adds the checkpoint of a problem that gives scores. Attributes that only tests of pytest
 // problems use are errors: they would have no effect.
@@ -187,7 +187,7 @@ func (b *block) nameless(p *Problem) {
 			fallthrough
 		case "marker", "checkpoint":
 			kid.fail(finding{
-				code: "unknown-block", summary: "No use for this block", rng: kid.header,
+				code: "unknown-block", summary: "Block does not apply", rng: kid.header,
 				detail: fmt.Sprintf("A problem with a %s block has no %s.", p.Kind(), kid.schema.Name),
 				hint:   "remove it",
 			})
@@ -196,7 +196,7 @@ func (b *block) nameless(p *Problem) {
 	for _, name := range []string{"entry", "timeout", "session_timeout", "env", "before"} {
 		if attr := b.attrs[name]; attr != nil {
 			b.fail(finding{
-				code: "unknown-attribute", summary: "No use for this attribute", rng: attr.NameRange,
+				code: "unknown-attribute", summary: "Attribute does not apply", rng: attr.NameRange,
 				detail: fmt.Sprintf("A problem with a %s block has no %s.", p.Kind(), name),
 				hint:   "remove it",
 			})
@@ -222,7 +222,7 @@ func (b *block) checkpoints(p *Problem, down inheritedSettings) {
 	if len(all) == 0 && !b.decl.failed {
 		b.fail(finding{
 			code: "missing-block", summary: "Problem without checkpoints", rng: b.header,
-			detail: "A problem has at least one checkpoint.", hint: `write checkpoint "checkpoint_1" { }`,
+			detail: "A problem needs at least one checkpoint.", hint: `write checkpoint "checkpoint_1" { }`,
 		})
 	}
 	b.eachNameOnce(all)
@@ -245,7 +245,7 @@ func (b *block) eachNameOnce(all []*block) {
 		if before := first[c.label()]; before != nil {
 			c.fail(finding{
 				code: "duplicate", summary: "Duplicate " + c.schema.Name, rng: c.header,
-				detail: fmt.Sprintf("%s stands at %s already.", blockTitle(c.schema.Name, c.labels), place(before.header)),
+				detail: fmt.Sprintf("%s is already declared at %s.", blockTitle(c.schema.Name, c.labels), place(before.header)),
 			})
 			continue
 		}
@@ -260,7 +260,7 @@ func (b *block) displayName(otherwise string) string {
 		return otherwise
 	}
 	if name == "" || strings.TrimSpace(name) != name || strings.ContainsFunc(name, unicode.IsControl) {
-		b.reject("name", "bad-name", "Bad name", fmt.Sprintf("%q cannot be a name: it must not be empty, begin or end with a space, or hold control characters.", name), "")
+		b.reject("name", "bad-name", "Bad name", fmt.Sprintf("%q cannot be a name: it must not be empty, begin or end with a space, or contain control characters.", name), "")
 		return otherwise
 	}
 	return name

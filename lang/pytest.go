@@ -113,7 +113,7 @@ func (b *block) testFiles(driver *Pytest) []string {
 		tests = []string{"test_" + b.label() + ".py"}
 	}
 	if g == isSet && len(tests) == 0 {
-		b.reject("tests", "no-tests", "Checkpoint without tests", "tests is empty.", "leave it out for test_"+b.label()+".py")
+		b.reject("tests", "no-tests", "Checkpoint without tests", "tests is empty.", "omit it for test_"+b.label()+".py")
 	}
 	for i, test := range tests {
 		if !isRelativeInside(test) || path.Ext(test) != ".py" {
@@ -121,7 +121,7 @@ func (b *block) testFiles(driver *Pytest) []string {
 			continue
 		}
 		if slices.Contains(tests[:i], test) {
-			b.reject("tests", "duplicate", "Duplicate test file", fmt.Sprintf("%q is named twice.", test), "")
+			b.reject("tests", "duplicate", "Duplicate test file", fmt.Sprintf("%q is listed twice.", test), "")
 			continue
 		}
 		if driver != nil && driver.RootFrom != nil { // checked when the task has run
@@ -139,7 +139,7 @@ func (b *block) testFiles(driver *Pytest) []string {
 		case isMissing(err):
 			b.reject("tests", "missing-test-file", "Missing test file",
 				fmt.Sprintf("%q not found; it must contain the tests of checkpoint %q.", b.l.show(file), b.label()),
-				"write it, or name the checkpoint's files with tests = [ … ]; with missing_tests = \"skip\" only the other files' tests run")
+				"write it, or list the checkpoint's files in tests = [ … ]; with missing_tests = \"skip\" only the tests of other files run")
 		case err != nil:
 			b.reject("tests", "unreadable-file", "Unreadable file", pathReason(b.l.show(file), err), "")
 		case !info.Mode().IsRegular():

@@ -119,7 +119,7 @@ func (f *ReaderFiles) YAML(path string) (*yaml.Node, *diag.Diagnostic) {
 		}
 		if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
 			at := diag.Pos{Line: max(second.Line, 1), Column: max(second.Column, 1)}
-			return nil, &diag.Diagnostic{Code: "bad-yaml", Summary: "Bad YAML", Detail: "The file has a second document.", Range: &diag.Range{Start: at}}
+			return nil, &diag.Diagnostic{Code: "bad-yaml", Summary: "Bad YAML", Detail: "The file has more than one document.", Range: &diag.Range{Start: at}}
 		}
 		if len(document.Content) != 1 {
 			return nil, nil

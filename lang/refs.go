@@ -218,7 +218,7 @@ func (l *loader) resolveTraversal(d *decl, t hcl.Traversal, n names) *finding {
 			return f
 		}
 	case root == "self":
-		f.detail = "self exists only where results do: in when of pass, where of result, value of metric and prompt of generator."
+		f.detail = "self exists only with results: in when of pass, where of result, value of metric and prompt of generator."
 		return f
 	case root == "cell":
 		f.detail = "cell exists only in exclude blocks."
@@ -238,7 +238,7 @@ func (l *loader) unknownRoot(from *decl, t hcl.Traversal, f *finding) *finding {
 	f.detail = fmt.Sprintf("%q is not defined.", root)
 	for _, d := range slices.Concat(from.own, l.decls) {
 		if d.name() == root && slices.Contains(referable(), prefixOf(d.kind)) {
-			f.detail = fmt.Sprintf("%q is not defined: a reference begins with what it refers to.", root)
+			f.detail = fmt.Sprintf("%q is not defined: a reference begins with the kind of block.", root)
 			f.hint = fmt.Sprintf("did you mean %s.%s?", prefixOf(d.kind), strings.Join(d.path, "."))
 			return f
 		}
@@ -249,7 +249,7 @@ func (l *loader) unknownRoot(from *decl, t hcl.Traversal, f *finding) *finding {
 		f.hint = "a reference begins with " + strings.Join(prefixes[:len(prefixes)-1], ", ") + " or path"
 	}
 	if nearest(root, referable()) == "" && len(t) == 1 {
-		f.hint = fmt.Sprintf("for a text write %q", root)
+		f.hint = fmt.Sprintf("for a string write %q", root)
 	}
 	return f
 }
@@ -304,7 +304,7 @@ func (l *loader) unknownDecl(d *decl, kind string, path []string, t hcl.Traversa
 	}
 	for _, other := range l.decls {
 		if own := other.ownLocal(name); own != nil && kind == "local" {
-			f.detail = fmt.Sprintf("local.%s is declared at %s for %s, and exists there alone.", name, place(own.header), other.title())
+			f.detail = fmt.Sprintf("local.%s is declared at %s for %s, and exists only there.", name, place(own.header), other.title())
 			f.hint = ""
 		}
 	}
@@ -360,8 +360,8 @@ func (l *loader) forbidFiles(expr hclsyntax.Expression) {
 		if slices.Contains(funcs.FileFunctions(), call.Name) {
 			l.report(finding{
 				code: "file-in-result", summary: "Files cannot be read here",
-				detail: fmt.Sprintf("%s reads the disk, and this expression is evaluated when results exist.", call.Name),
-				hint:   "read it in locals and refer to local.<name>", rng: call.NameRange,
+				detail: fmt.Sprintf("%s reads files, and this expression is evaluated later, over results.", call.Name),
+				hint:   "read the file in locals and refer to local.<name>", rng: call.NameRange,
 			})
 			l.bad[expr.Range()] = true
 		}

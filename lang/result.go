@@ -45,7 +45,7 @@ func (b *block) measured(m *Metric) {
 		return
 	}
 	b.fail(finding{
-		code: "bad-value", summary: "Metric without its one value", rng: b.header,
+		code: "bad-value", summary: "Invalid combination of attributes", rng: b.header,
 		detail: "A metric has exactly one of value, pass_at, best_of and elo.", hint: `write value = self.score, or elo = true`,
 	})
 }
@@ -57,13 +57,13 @@ func (l *loader) evaluateExport(d *decl) {
 	b.fill(e)
 	if e.Path != "" && !l.within(e.Path) {
 		b.reject("path", "outside-project", "Export outside of the project",
-			fmt.Sprintf("%q is outside of the project. Exports are written into its directory, and into directories that a person gives as the value of a variable.", l.show(e.Path)), placeHint)
+			fmt.Sprintf("%q is outside of the project. Exports are written into its directory, and into directories that the user passes as the value of a variable.", l.show(e.Path)), placeHint)
 	}
 	d.made = e
 	for _, other := range l.decls {
 		if before, ok := other.made.(*Export); ok && other != d && e.Path != "" && before.Path == e.Path {
-			b.reject("path", "duplicate", "Two exports to one file",
-				fmt.Sprintf("%s writes %q already.", other.title(), l.show(e.Path)), "")
+			b.reject("path", "duplicate", "Duplicate path",
+				fmt.Sprintf("%s already writes %q.", other.title(), l.show(e.Path)), "")
 		}
 	}
 }

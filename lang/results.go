@@ -40,7 +40,7 @@ func (l *loader) recordedIn(dir string, patterns []string) recordedFiles {
 
 func (l *loader) readResults(files *ReaderFiles, patterns []string) ([]*RecordedResults, error) {
 	if l.options.Results == nil {
-		return nil, errors.New("this program reads no results of others")
+		return nil, errors.New("this version reads no results of other programs")
 	}
 	var paths []string
 	for _, pattern := range patterns {
@@ -83,7 +83,7 @@ func (f recordedFiles) contender(s *Solution) (*RecordedResults, error) {
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	return nil, fmt.Errorf("the files have results of %s, but none of %s", diag.Some(others), strings.Join(names, " or "))
+	return nil, fmt.Errorf("the files have results of %s, but not of %s", diag.Some(others), strings.Join(names, " or "))
 }
 
 // score returns the recorded score of a problem. A problem is found by its name or, if that is unique, by
@@ -105,7 +105,7 @@ func (r *RecordedResults) score(problem string) (score *float64, known bool, err
 		return r.Scores[names[0]], true, nil
 	}
 	slices.Sort(names)
-	return nil, false, fmt.Errorf("%s can each be the problem %s", diag.Some(names), problem)
+	return nil, false, fmt.Errorf("all of %s match the problem %s", diag.Some(names), problem)
 }
 
 // recordResults sets the recorded results from the files of a solution's attribute results.
@@ -148,6 +148,6 @@ func (l *loader) warnUnrecorded(d *decl, made []*Solution) {
 		names[s.Problem.Name] = true
 	}
 	l.reporterOf(d).report(finding{warning: true, code: "no-results", summary: "Results of other problems", rng: d.block.Body.Attributes["results"].SrcRange,
-		detail: fmt.Sprintf("The files have no result of %s.", diag.Some(slices.Sorted(maps.Keys(names)))),
-		hint:   "a problem has the name of a recorded one, or of its part after the last slash"})
+		detail: fmt.Sprintf("The files have no results of %s.", diag.Some(slices.Sorted(maps.Keys(names)))),
+		hint:   "the name of a problem must be that of a recorded one, or its part after the last slash"})
 }

@@ -9,7 +9,7 @@ func suiteSchema() BlockSchema {
 		Name: "suite", Labels: []string{"name"}, Repeats: true,
 		Doc: "A set of cells. Without one, the suite default has every solution on every backend.",
 		Attributes: []AttributeSchema{
-			{Name: "description", Type: TypeText, Default: `""`, Doc: "Shown to people."},
+			{Name: "description", Type: TypeText, Default: `""`, Doc: "Shown to users."},
 			{Name: "repeat", Type: TypeInteger, Default: "1", Doc: "How often each cell is judged: from 1 to 10000."},
 			{Name: "stop_after", Type: TypeInteger, zero: true, Default: "0", Doc: "Failed cells after which nothing new starts; 0 means no limit."},
 			{Name: "pairs", Type: TypeText, Path: true, Doc: "File with lines SOLUTION:PROBLEM, instead of matrix.solution."},
@@ -29,7 +29,7 @@ func suiteSchema() BlockSchema {
 				Doc: "Removes cells. cell.solution, cell.backend, cell.problem and cell.repeat are in scope.",
 				Attributes: []AttributeSchema{
 					{Name: "when", Type: TypeBool, Required: true, Scope: "cell", Doc: "Whether the cell is removed."},
-					{Name: "reason", Type: TypeText, Default: `""`, Scope: "cell", Doc: "Why, for people."},
+					{Name: "reason", Type: TypeText, Default: `""`, Scope: "cell", Doc: "Reason, shown to users."},
 				},
 			},
 			retrySchema(),

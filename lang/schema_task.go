@@ -14,7 +14,7 @@ func taskSchema() BlockSchema {
 		Doc: "A command that makes declared outputs of declared inputs, referred to as task.<name>.outputs.<output>.",
 		Attributes: []AttributeSchema{
 			forEachSchema(),
-			{Name: "description", Type: TypeText, Default: `""`, Doc: "Shown to people."},
+			{Name: "description", Type: TypeText, Default: `""`, Doc: "Shown to users."},
 			{Name: "backend", Type: TypeBackend, Doc: "Where it runs. The default is the only backend that runs commands."},
 			{Name: "directory", Type: TypeText, Form: inWorkspace.Or("."), Default: `"."`, Doc: "Relative path in the workspace where commands run."},
 			{Name: "requires", Type: TypeTexts, Form: requirement, Default: "[]", Doc: "Python requirements, pinned by the lock file. Their programs are first in PATH."},

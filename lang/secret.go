@@ -22,7 +22,7 @@ func (l *loader) evaluateSecret(d *decl) cty.Value {
 	switch {
 	case (fromEnv == isSet) == (fromFile == isSet):
 		b.fail(finding{
-			code: "missing-attribute", summary: "Where is the secret?", rng: b.header,
+			code: "missing-attribute", summary: "Invalid combination of attributes", rng: b.header,
 			detail: "A secret has exactly one of env and file.",
 		})
 		return cty.DynamicVal
@@ -90,7 +90,7 @@ func (l *loader) unsetSecret(d *decl, b *block) {
 	f := b.at("env")
 	f.warning = !used
 	f.code, f.summary = "unset-secret", "Secret without a value"
-	f.detail = fmt.Sprintf("The environment variable that holds secret.%s is not set.", d.name())
+	f.detail = fmt.Sprintf("The environment variable of secret.%s is not set.", d.name())
 	b.fail(f)
 	d.failed = true
 }

@@ -44,7 +44,7 @@ func (b *block) remoteCache() RemoteCache {
 	r := RemoteCache{Name: b.label()}
 	if r.Name == "local" || !remoteName().MatchString(r.Name) {
 		b.fail(finding{code: "bad-name", summary: "Bad name", rng: b.header, detail: fmt.Sprintf("%q cannot be the name of a remote cache.", r.Name),
-			hint: "small letters, digits, - and _, and not local, which is the store"})
+			hint: "lower-case letters, digits, - and _, and not local, which is the store"})
 	}
 	b.fill(&r)
 	return r
@@ -65,7 +65,7 @@ func (b *block) checkVersion(constraint string) {
 		}
 		if semver.IsValid(running) && !satisfies(running, m[1], "v"+m[2]) {
 			b.reject("required_version", "version-mismatch", "Wrong version of fevalgraph",
-				fmt.Sprintf("This is fevalgraph %s; the configuration asks for %q.", b.l.options.Version, constraint), "")
+				fmt.Sprintf("This is fevalgraph %s; the configuration requires %q.", b.l.options.Version, constraint), "")
 			return
 		}
 	}

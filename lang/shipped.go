@@ -20,15 +20,15 @@ func (l *loader) addReferences() {
 	for _, s := range l.config.Suites {
 		if s.Name == ReferenceName {
 			l.report(finding{
-				code: "duplicate", summary: "Name is taken", rng: hclRange(s.Range),
-				detail: fmt.Sprintf("The suite of the solutions that problems ship is also called %q.", ReferenceName), hint: "give this one another name",
+				code: "duplicate", summary: "Duplicate name", rng: hclRange(s.Range),
+				detail: fmt.Sprintf("The suite of the solutions that problems ship is also named %q.", ReferenceName), hint: "give this one another name",
 			})
 		}
 	}
 	for _, s := range l.config.Solutions {
 		if slices.ContainsFunc(s.Problem.References, func(r *Reference) bool { return r.Name == s.Name }) {
 			l.report(finding{
-				code: "duplicate", summary: "Name is taken", rng: hclRange(s.Range),
+				code: "duplicate", summary: "Duplicate name", rng: hclRange(s.Range),
 				detail: fmt.Sprintf("%s is named %q, which is the name of a solution that %s ships.", s.Ref, s.Name, s.Problem.Ref), hint: "give it another name = …",
 			})
 		}
@@ -47,7 +47,7 @@ func (l *loader) addReferences() {
 				s.Ignore = nil // the artifacts are the answer
 			}
 			if s.Solver != nil && b.Container == nil {
-				s.unusable(fmt.Sprintf("%s runs in the container of agents, which requires a docker backend, and %s is the first here; declare one, or write reference blocks", r.Name, b.Addr()))
+				s.unusable(fmt.Sprintf("%s runs in the container of agents, which requires a docker backend, but %s is the first backend; declare one, or write reference blocks", r.Name, b.Addr()))
 			}
 			l.config.Solutions = append(l.config.Solutions, s)
 			for repeat := range l.options.References {
@@ -104,7 +104,7 @@ func (b *block) readReference(p *Problem) *Reference {
 	b.expectedResult(r, p)
 	if !p.GivesScores() && strings.TrimSpace(p.Entry) == "" && len(p.Checkpoints) > 0 && p.NeedsEntry() {
 		b.fail(finding{code: "missing-attribute", summary: "No entry", rng: b.header,
-			detail: p.Ref + " does not say how its reference is started.", hint: `write such as entry = "python main.py" into the problem`})
+			detail: p.Ref + " has no entry, the command that starts its reference.", hint: `write such as entry = "python main.py" into the problem`})
 	}
 	return r
 }
@@ -125,15 +125,15 @@ func (b *block) expectedResult(r *Reference, p *Problem) {
 	case isRange && p.GivesScores():
 		var ok bool
 		if r.Low, r.High, ok = bounds(low, high); !ok {
-			b.reject("expect", "bad-value", "Bad range", fmt.Sprintf("%q is not a range of scores, from a lower to a higher number.", r.Expect), `write such as "20..80", "60.." or "..0"`)
+			b.reject("expect", "bad-value", "Bad range", fmt.Sprintf("%q is not a range of scores from a lower to a higher number.", r.Expect), `write such as "20..80", "60.." or "..0"`)
 		}
 	case isRange:
-		b.reject("expect", "bad-value", "No scores", p.Ref+" gives no score that could be in a range.", `write "pass" or "fail"`)
+		b.reject("expect", "bad-value", "No scores", p.Ref+" gives no scores.", `write "pass" or "fail"`)
 	default:
 		b.reject("expect", "bad-value", "Bad value", fmt.Sprintf("expect is \"pass\", \"fail\" or a range of scores, not %q.", r.Expect), `write such as "fail" or "20..80"`)
 	}
 	if b.attrs["score"] != nil {
-		b.reject("score", "unknown-attribute", "No use for this attribute", "score is for judge and command problems, next to expect = \"pass\" or \"fail\". The checkpoints of others pass by themselves.", "remove it")
+		b.reject("score", "unknown-attribute", "Attribute does not apply", "score applies to judge and command problems, with expect = \"pass\" or \"fail\". Checkpoints of other problems pass by their policy.", "remove it")
 	}
 }
 

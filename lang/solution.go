@@ -174,7 +174,7 @@ func (b *block) solutionCheckpoint(s *Solution, c *Checkpoint) SolutionCheckpoin
 	if g.usable() && strings.TrimSpace(entry) == "" && s.Problem.NeedsEntry() {
 		b.fail(finding{
 			code: "missing-attribute", summary: "No entry", rng: b.at("entry").rng,
-			detail: fmt.Sprintf("The start of %s is not defined: neither it nor %s has an entry.", s.Ref, s.Problem.Ref),
+			detail: fmt.Sprintf("Neither %s nor %s has an entry, the command that starts a solution.", s.Ref, s.Problem.Ref),
 			hint:   hintEntry,
 		})
 	}
@@ -189,7 +189,7 @@ func (b *block) whyFailed(p *Problem) string {
 	case g != isSet:
 		return ""
 	case !p.GivesScores() && len(p.Invalid) == 0:
-		b.reject("failed", "unknown-attribute", "No use for this attribute", fmt.Sprintf("%s gives no score that could be 0.", p.Ref), `write missing = "skip" if the source can be missing`)
+		b.reject("failed", "unknown-attribute", "Attribute does not apply", fmt.Sprintf("%s gives no scores.", p.Ref), `write missing = "skip" if the source can be missing`)
 	case strings.TrimSpace(why) == "":
 		b.reject("failed", "bad-value", "No reason", "failed is the reason for missing code, so it must not be empty.", "write failed = null if the code exists")
 	}
@@ -200,7 +200,7 @@ func (b *block) whyFailed(p *Problem) string {
 func (b *block) scoredSolution(s *Solution, sc *SolutionCheckpoint) {
 	for _, name := range []string{"entry", "setup"} {
 		if b.attrs[name] != nil {
-			b.reject(name, "unknown-attribute", "No use for this attribute", fmt.Sprintf("A solution of a problem with a %s block has no %s.", s.Problem.Kind(), name), "remove it")
+			b.reject(name, "unknown-attribute", "Attribute does not apply", fmt.Sprintf("A solution of a problem with a %s block has no %s.", s.Problem.Kind(), name), "remove it")
 		}
 	}
 	if s.Failed != "" {
@@ -254,7 +254,7 @@ func (b *block) judgeableOutput(p *Problem, from *OutputRef) {
 func notJudgeable(p *Problem, source, shown string) finding {
 	if p.Judge != nil && p.Judge.LanguageOf(source) == "" {
 		return finding{code: "unknown-language", summary: "Unknown language",
-			detail: fmt.Sprintf("The name of %q does not identify its language.", shown),
+			detail: fmt.Sprintf("The extension of %q does not identify a language.", shown),
 			hint:   "known are " + strings.Join(languages(), " and ") + `; or set language = "cpp" in the problem's judge block`}
 	}
 	return finding{}

@@ -114,7 +114,7 @@ func (l *loader) parse(path string, at *finding) *source {
 				if l.options.Dir != "" {
 					f.detail = fmt.Sprintf("%q not found in %q.", MainFile, l.options.Dir)
 				}
-				f.hint = "`fevalgraph init` writes one; -C DIR or -f FILE looks elsewhere"
+				f.hint = "`fevalgraph init` writes one; -C DIR or -f FILE names another"
 			}
 		}
 		l.report(f)

@@ -42,7 +42,7 @@ func (l *loader) checkAttribute(attr *hclsyntax.Attribute, schema *BlockSchema, 
 		f.hint = didYouMean(attr.Name, schema.attributeNames(), "")
 	case owner == "":
 		f.detail = fmt.Sprintf("%q is outside of all blocks.", attr.Name)
-		f.hint = "values that others refer to belong into locals { }"
+		f.hint = "values that others refer to belong in locals { }"
 	case schema.Block(attr.Name) != nil:
 		f.detail = fmt.Sprintf("Attribute %q is not supported in %s.", attr.Name, owner)
 		f.hint = fmt.Sprintf("%s is a block: write it as %s { … }, without \"=\"", attr.Name, attr.Name)
@@ -108,7 +108,7 @@ func (l *loader) checkDynamic(b *hclsyntax.Block, schema *BlockSchema, owner str
 	if known.Free {
 		l.report(finding{
 			code: "unknown-block", summary: "Unknown block", rng: b.DefRange(),
-			detail: fmt.Sprintf("A %s block cannot be made by dynamic: its names are there before anything is evaluated.", known.Name),
+			detail: fmt.Sprintf("A %s block cannot be made by dynamic: its names must exist before evaluation.", known.Name),
 			hint:   "a value can be a map: { for k, v in … : k => … }",
 		})
 		return

@@ -64,7 +64,7 @@ func (l *loader) suite(d *decl, s *Suite) {
 	})
 	b.exclude(s, cells)
 	if len(s.Cells) == 0 && !d.failed && !l.anyFailed("solution", "backend") {
-		detail := "Nothing is left to judge."
+		detail := "No cells are left to judge."
 		if len(s.Excluded) > 0 {
 			detail = "Every cell is excluded."
 		}

@@ -164,7 +164,7 @@ func (l *loader) task(d *decl, inst instance) *Task {
 	if len(outputs) == 0 && !d.failed {
 		b.fail(finding{
 			code: "missing-block", summary: "Task without outputs", rng: b.header,
-			detail: "A task must have an output: only outputs are stored.", hint: `write outputs = { result = "out" }`,
+			detail: "A task needs an output: only outputs are stored.", hint: `write outputs = { result = "out" }`,
 		})
 	}
 	return t
@@ -176,7 +176,7 @@ func (b *block) taskBackend() *Backend {
 	if g == isSet {
 		made := b.l.instances.backends[ref]
 		if made != nil && !made.Commands {
-			b.reject("backend", "unsuitable-backend", "Unsuitable backend", fmt.Sprintf("%s runs no commands.", ref), "a task needs a backend such as local or docker")
+			b.reject("backend", "unsuitable-backend", "Unsuitable backend", fmt.Sprintf("%s does not run commands.", ref), "a task needs a backend such as local or docker")
 		}
 		return made
 	}
@@ -192,8 +192,8 @@ func (b *block) taskBackend() *Backend {
 		return all[0]
 	default:
 		b.fail(finding{
-			code: "missing-attribute", summary: "Where does it run?", rng: b.header,
-			detail: fmt.Sprintf("%d backends can run commands, so the task must name one.", len(all)), hint: "write such as backend = backend.local.host",
+			code: "missing-attribute", summary: "Ambiguous backend", rng: b.header,
+			detail: fmt.Sprintf("%d backends run commands, so the task must specify one.", len(all)), hint: "write such as backend = backend.local.host",
 		})
 	}
 	return nil
@@ -212,7 +212,7 @@ func (b *block) taskInput() TaskInput {
 	}
 	if in.Solution == nil {
 		if gc == isSet {
-			b.reject("checkpoint", "unknown-attribute", "No use for this attribute", "Only a solution has checkpoints.", "remove it")
+			b.reject("checkpoint", "unknown-attribute", "Attribute does not apply", "Only a solution has checkpoints.", "remove it")
 		}
 		in.Asset = b.asset("")
 		return in
@@ -247,7 +247,7 @@ func hintCheckpoint(name string, names []string) string {
 // reportUnused reports an attribute without effect.
 func (b *block) reportUnused(name, detail string) {
 	if b.attrs[name] != nil {
-		b.reject(name, "unknown-attribute", "No use for this attribute", detail, "remove it")
+		b.reject(name, "unknown-attribute", "Attribute does not apply", detail, "remove it")
 	}
 }
 
@@ -260,12 +260,12 @@ func (b *block) taskOutput() TaskOutput {
 		b.reject("publish", "not-a-file", "Not a file", "Only files are published. `fevalgraph get` writes the files of a tree.", `kind = "file"`)
 	case !b.l.within(o.Publish):
 		b.reject("publish", "outside-project", "Output published outside of the project",
-			fmt.Sprintf("%q is outside of the project. Outputs are published into its directory, and into directories that the value of a variable names.", b.l.show(o.Publish)), placeHint)
+			fmt.Sprintf("%q is outside of the project. Outputs are published into its directory, and into directories that the user passes as the value of a variable.", b.l.show(o.Publish)), placeHint)
 	}
 	if !markerName().MatchString(o.Name) || o.Name == "log" || o.Name == "refused" {
 		b.fail(finding{
 			code: "bad-name", summary: "Bad name", rng: b.header,
-			detail: fmt.Sprintf("%q cannot name an output: it must be an identifier other than log and refused.", o.Name),
+			detail: fmt.Sprintf("%q cannot be the name of an output: want an identifier other than log and refused.", o.Name),
 		})
 	}
 	return o
@@ -282,7 +282,7 @@ func (b *block) onlyOutput(name string, t *Task) *OutputRef {
 		if len(t.Outputs) > 0 {
 			hint = "write such as " + (&OutputRef{t, t.Outputs[0].Name}).String()
 		}
-		b.reject(name, "wrong-type", "Which output?", fmt.Sprintf("%s has %d outputs, and only a task with one stands for it.", t.Ref, len(t.Outputs)), hint)
+		b.reject(name, "wrong-type", "Ambiguous output", fmt.Sprintf("%s has %d outputs; only a task with one output can be used in its place.", t.Ref, len(t.Outputs)), hint)
 	}
 	return nil
 }
@@ -313,7 +313,7 @@ func (b *block) output(name string) *OutputRef {
 func (b *block) filesOutput(name string) *OutputRef {
 	o := b.output(name)
 	if o != nil && o.Output().Kind == OutputMetrics {
-		b.reject(name, "wrong-type", "Wrong type", fmt.Sprintf("%s are metrics, which are no files.", o), `an output of the kind "file" can have the same path`)
+		b.reject(name, "wrong-type", "Wrong type", fmt.Sprintf("%s are metrics, not files.", o), `an output of the kind "file" can have the same path`)
 	}
 	return o
 }
@@ -331,7 +331,7 @@ func (b *block) treeOf(name string) *OutputRef {
 func (b *block) fileOf(name string) *OutputRef {
 	o := b.filesOutput(name)
 	if o != nil && o.Output().Kind == OutputTree {
-		b.reject(name, "not-a-file", "Not a file", fmt.Sprintf("%s is a directory.", o), `an output of the kind "file" is a file of it`)
+		b.reject(name, "not-a-file", "Not a file", fmt.Sprintf("%s is a directory.", o), `use an output of the kind "file" for a file in it`)
 	}
 	return o
 }
@@ -356,9 +356,9 @@ func (l *loader) checkPublished() {
 			}
 			if before := writers[o.Publish]; before != "" {
 				l.report(finding{
-					code: "duplicate", summary: "Two writers of one file", rng: hclRange(t.Range),
+					code: "duplicate", summary: "Duplicate path", rng: hclRange(t.Range),
 					detail: fmt.Sprintf("%s and %s both write %q.", before, &OutputRef{t, o.Name}, l.show(o.Publish)),
-					hint:   "give each its own path, such as one with each.key",
+					hint:   "give each a separate path, such as one with each.key",
 				})
 			}
 			writers[o.Publish] = (&OutputRef{t, o.Name}).String()
@@ -383,8 +383,8 @@ func (l *loader) checkFigures() {
 		key := subject{t.Block, s, answer}
 		if before := first[key]; before != nil {
 			l.report(finding{
-				code: "duplicate", summary: "Two tasks with metrics of one name", rng: hclRange(t.Range),
-				detail: fmt.Sprintf("%s and %s both have metrics about %s, checkpoint %q.", before.Ref, t.Ref, s.Ref, s.Checkpoints[answer].Checkpoint.Name),
+				code: "duplicate", summary: "Duplicate metrics", rng: hclRange(t.Range),
+				detail: fmt.Sprintf("%s and %s both have metrics of %s, checkpoint %q.", before.Ref, t.Ref, s.Ref, s.Checkpoints[answer].Checkpoint.Name),
 				hint:   "write a task block for each",
 			})
 			continue

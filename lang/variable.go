@@ -73,7 +73,7 @@ func convertReason(err error, sensitive bool) string {
 		return "it is not"
 	}
 	if path, ok := err.(cty.PathError); ok && len(path.Path) > 0 {
-		return fmt.Sprintf("at one place %v", err)
+		return fmt.Sprintf("at one element %v", err)
 	}
 	return err.Error()
 }

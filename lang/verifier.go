@@ -116,8 +116,8 @@ func (b *block) verifierContainer(v *Verifier) {
 	case network != networkAllowed:
 		v.Hosts = nil
 	case len(v.Hosts) == 0:
-		b.fail(finding{code: "missing-attribute", summary: "Which hosts?", rng: b.at("network").rng,
-			detail: "The network \"allowlist\" reaches the hosts of a list, which is empty.", hint: `write such as hosts = ["pypi.org"], or network = "none"`})
+		b.fail(finding{code: "missing-attribute", summary: "Missing attribute", rng: b.at("network").rng,
+			detail: "The network \"allowlist\" needs the attribute \"hosts\".", hint: `write such as hosts = ["pypi.org"], or network = "none"`})
 	}
 	capabilities, _ := b.text("capabilities")
 	v.Capabilities = capabilities == "default"
@@ -148,7 +148,7 @@ func (b *block) artifacts(v *Verifier) {
 	for _, a := range all {
 		place := a.label()
 		if !isPlace(place) {
-			a.fail(finding{code: "bad-path", summary: "Bad path", rng: a.header, detail: fmt.Sprintf("An artifact must be an absolute path below \"/\", without \"..\", and not below /tests or /logs/verifier; %q is not.", place)})
+			a.fail(finding{code: "bad-path", summary: "Bad path", rng: a.header, detail: fmt.Sprintf("An artifact must be an absolute path below \"/\", without \"..\", and not below /tests or /logs/verifier, not %q.", place)})
 			continue
 		}
 		exclude, _ := a.texts("exclude")
@@ -157,7 +157,7 @@ func (b *block) artifacts(v *Verifier) {
 	for i, one := range v.Artifacts { // nested ones would be copied twice
 		for _, other := range v.Artifacts[:i] {
 			if within(one.Path, other.Path) || within(other.Path, one.Path) {
-				b.fail(finding{code: "conflict", summary: "Artifact in an artifact", rng: b.header, detail: fmt.Sprintf("%s and %s overlap.", other.Path, one.Path), hint: "write artifact blocks of your own, for the directory alone"})
+				b.fail(finding{code: "conflict", summary: "Artifact in an artifact", rng: b.header, detail: fmt.Sprintf("%s and %s overlap.", other.Path, one.Path), hint: "write artifact blocks for the directory only"})
 			}
 		}
 	}
@@ -166,8 +166,8 @@ func (b *block) artifacts(v *Verifier) {
 	case g == isSet && place != "/" && !isPlace(place):
 		b.reject("solution", "bad-path", "Bad path", fmt.Sprintf("solution must be an absolute path without \"..\", not %q.", place), `write such as "/app"`)
 	case len(v.Artifacts) == 0 && (g != isSet || place == "/"):
-		b.fail(finding{code: "missing-attribute", summary: "Where do solutions go?", rng: b.header,
-			detail: "The files of a solution that are in place during verification are not specified.", hint: `write solution = "/app" or artifact "/app" {}`})
+		b.fail(finding{code: "missing-attribute", summary: "Missing attribute", rng: b.header,
+			detail: "A verifier block needs the path of solutions: the attribute \"solution\", or artifact blocks.", hint: `write solution = "/app" or artifact "/app" {}`})
 	case len(v.Artifacts) == 0:
 		v.Artifacts = []Artifact{{Path: place}}
 	}
@@ -196,7 +196,7 @@ func (b *block) verifierImage(v *Verifier) {
 		return
 	}
 	if info, ok := b.stat("dockerfile", dockerfile, ""); ok && info.IsDir() {
-		b.reject("dockerfile", "bad-path", "Not a file", fmt.Sprintf("%q is a directory.", b.l.show(dockerfile)), "name the Dockerfile in it")
+		b.reject("dockerfile", "bad-path", "Not a file", fmt.Sprintf("%q is a directory.", b.l.show(dockerfile)), "write the path of the Dockerfile in it")
 	}
 	v.Dockerfile, v.Context = dockerfile, filepath.Dir(dockerfile)
 	if context, g := b.path("context"); g == isSet {
@@ -226,7 +226,7 @@ func (b *block) inheritedVars() []InheritVar {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		from, otherwise, has := strings.Cut(all[name], ":-")
 		if !envName().MatchString(name) || !envName().MatchString(from) {
-			b.reject("inherit", "bad-name", "Bad name", fmt.Sprintf("%q or %q is not the name of an environment variable.", name, from), "")
+			b.reject("inherit", "bad-name", "Bad name", fmt.Sprintf("%q or %q is not a valid name of an environment variable.", name, from), "")
 			return nil
 		}
 		made := InheritVar{Name: name, From: from}
@@ -244,7 +244,7 @@ func (b *block) brokenIf() []BrokenIf {
 		var r BrokenIf
 		rule.fill(&r)
 		if (len(r.Values) > 0) == (r.Pattern != "") {
-			rule.fail(finding{code: "missing-attribute", summary: "When is it broken?", rng: rule.header, detail: "A broken_if block has exactly one of values and pattern."})
+			rule.fail(finding{code: "missing-attribute", summary: "Invalid combination of attributes", rng: rule.header, detail: "A broken_if block has exactly one of values and pattern."})
 		}
 		all = append(all, r)
 	}
@@ -267,7 +267,7 @@ func (b *block) services() (all []Service) {
 		}
 		if !serviceName().MatchString(s.Name) || s.Name == "main" || s.Name == "localhost" {
 			one.fail(finding{code: "bad-name", summary: "Bad name", rng: one.header,
-				detail: fmt.Sprintf("%q cannot be the name of a service, which is that of a host: lower-case letters, digits, \"-\" and \"_\", not main or localhost.", s.Name)})
+				detail: fmt.Sprintf("%q cannot be the name of a service, which is a host name: lower-case letters, digits, \"-\" and \"_\", not main or localhost.", s.Name)})
 		}
 		all = append(all, s)
 	}
@@ -281,7 +281,7 @@ func (b *block) verifiedCheckpoints(p *Problem) {
 	all := b.children("checkpoint")
 	if len(all) == 0 && !b.decl.failed {
 		b.fail(finding{code: "missing-block", summary: "Problem without checkpoints", rng: b.header,
-			detail: "A problem with a verifier has at least one checkpoint.", hint: `write checkpoint "main" { }`})
+			detail: "A problem with a verifier needs at least one checkpoint.", hint: `write checkpoint "main" { }`})
 	}
 	b.eachNameOnce(all)
 	pass := b.singleBlock("pass")
@@ -310,13 +310,13 @@ func (b *block) verifiedCheckpoints(p *Problem) {
 func (b *block) unread(p *Problem, of *block, kinds ...string) {
 	for _, kid := range of.kids {
 		if slices.Contains(kinds, kid.schema.Name) {
-			kid.fail(finding{code: "unknown-block", summary: "No use for this block", rng: kid.header,
+			kid.fail(finding{code: "unknown-block", summary: "Block does not apply", rng: kid.header,
 				detail: fmt.Sprintf("A problem with a %s block has no %s.", p.Kind(), kid.schema.Name), hint: "remove it"})
 		}
 	}
 	for _, name := range []string{"entry", "timeout", "session_timeout", "env", "tests", "include_prior_tests"} {
 		if attr := of.attrs[name]; attr != nil {
-			of.fail(finding{code: "unknown-attribute", summary: "No use for this attribute", rng: attr.NameRange,
+			of.fail(finding{code: "unknown-attribute", summary: "Attribute does not apply", rng: attr.NameRange,
 				detail: fmt.Sprintf("A problem with a %s block has no %s outside of it.", p.Kind(), name), hint: "remove it, or move it into the verifier block"})
 		}
 	}

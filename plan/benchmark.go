@@ -118,7 +118,7 @@ func (e *Environment) benchmark(compat string, has func(*Benchmark) bool) (*Benc
 			return b, nil
 		}
 	}
-	return nil, fmt.Errorf("compat = %q: this program has no such rules", compat)
+	return nil, fmt.Errorf("compat = %q: this version has no such rules", compat)
 }
 
 func (e *Environment) judgeRules(compat string) (judge.Rules, error) {

@@ -27,7 +27,7 @@ type driver struct {
 // needsPython returns an error for a backend without an interpreter.
 func (d *driver) needsPython() error {
 	if d.Capabilities().Python == nil {
-		return fmt.Errorf("backend %s: it has no Python interpreter", d.addr)
+		return fmt.Errorf("backend %s has no Python interpreter", d.addr)
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func (c *compiler) start(d *driver, b *lang.Backend) error {
 		return err
 	}
 	if d.Backend = d.handle.made.Backend; d.Backend == nil {
-		return fmt.Errorf("backend %s: a backend of the kind %q runs no commands", b.Addr(), b.Kind)
+		return fmt.Errorf("backend %s: a backend of the kind %q does not run commands", b.Addr(), b.Kind)
 	}
 	return nil
 }

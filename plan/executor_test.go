@@ -12,8 +12,8 @@ import (
 func TestIncapable(t *testing.T) {
 	p := newProject(t, problem)
 	for want, made := range map[string]Executor{
-		"backend local.one: it has no Python interpreter":                   {Backend: fake.New(p.store, nil)},
-		`backend local.one: a backend of the kind "local" runs no commands`: {Sandbox: fake.NewSandbox(p.store, nil)},
+		"backend local.one has no Python interpreter":                            {Backend: fake.New(p.store, nil)},
+		`backend local.one: a backend of the kind "local" does not run commands`: {Sandbox: fake.NewSandbox(p.store, nil)},
 	} {
 		env := p.environment()
 		env.Executor = func(*lang.Backend, []string) (Executor, error) { return made, nil }

@@ -174,7 +174,7 @@ func (h *BackendHandle) programs(ctx context.Context, words []string) (backend.I
 }
 
 // errNoImage reports that a built image is missing.
-var errNoImage = errors.New("its image is no longer there")
+var errNoImage = errors.New("its image no longer exists")
 
 // Fingerprint queries the backend for everything in its Use.
 func (h *BackendHandle) Fingerprint(ctx context.Context) (f Fingerprint, err error) {
@@ -184,7 +184,7 @@ func (h *BackendHandle) Fingerprint(ctx context.Context) (f Fingerprint, err err
 		err = h.askBackend(ctx, &f)
 	}
 	if err != nil {
-		return f, fmt.Errorf("asking backend %s: %w", h.Block.Addr(), err)
+		return f, fmt.Errorf("querying backend %s: %w", h.Block.Addr(), err)
 	}
 	return f, nil
 }

@@ -35,7 +35,7 @@ func (c *compiler) judgeOf(b *lang.Backend) (judgeOn, error) {
 	case h.made.Sandbox != nil:
 		on.box = &judge.Box{Sandbox: h.made.Sandbox, Ident: h.identify, Env: judge.Environment()}
 	default:
-		return on, fmt.Errorf("backend %s cannot judge: problems with a judge block need another kind than %q", b.Addr(), b.Kind)
+		return on, fmt.Errorf("backend %s: a backend of the kind %q cannot judge problems with a judge block", b.Addr(), b.Kind)
 	}
 	c.judges[b] = on
 	return on, nil

@@ -396,7 +396,7 @@ func TestUnknownRules(t *testing.T) {
 	p.judged()
 	env := p.environment()
 	env.Benchmarks = []Benchmark{{Name: "frontier"}}
-	if _, err := Compile(p.plan.Config, 1, env); err == nil || !strings.Contains(err.Error(), `compat = "frontier": this program has no such rules`) {
+	if _, err := Compile(p.plan.Config, 1, env); err == nil || !strings.Contains(err.Error(), `compat = "frontier": this version has no such rules`) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -78,7 +78,7 @@ func (c *compiler) readablePaths(d *driver, b *lang.Backend, own []lang.EnvVar, 
 				States: sources.States, Observe: sources.Observe, Moved: sources.Moved,
 			}
 			if required {
-				task.NotDirectory = "and uv does not see each change of one (hint: require a wheel that is built from it, or add it as an asset and to PYTHONPATH)"
+				task.NotDirectory = "and uv does not notice every change in it (hint: require a wheel that is built from it, or add it as an asset and to PYTHONPATH)"
 			}
 			id = c.plan.Graph.Add(graph.Node{Addr: addr, Kind: KindMount, Task: task, Pool: inProcessPool,
 				Labels: []graph.Label{{Name: "backend", Value: b.Addr()}}})

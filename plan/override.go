@@ -56,7 +56,7 @@ func (c *compiler) overrideDriver(o override, base *driver) (*driver, error) {
 		options.Image, options.Build = o.image, nil
 		d.addr += " " + o.image
 	case options.Build != nil:
-		return nil, errors.New("gpu and dind cannot be had with an image that is built; give the backend gpus and mounts, or the problem an image")
+		return nil, errors.New("gpu and dind do not work with an image that is built; set gpus and mounts of the backend, or the problem's image")
 	}
 	if o.gpu {
 		options.GPUs = "all"

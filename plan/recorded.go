@@ -49,11 +49,11 @@ func (r *recordedSums) read(files *lang.ReaderFiles, path string, formats []LogF
 		return err
 	}
 	if format == nil {
-		return fmt.Errorf("%s is not a file of a known format", path)
+		return fmt.Errorf("%s has an unknown format", path)
 	}
 	logs, err := format.Read(file)
 	if err != nil {
-		return fmt.Errorf("%s is not %s that can be read: %w", path, format.Title, err)
+		return fmt.Errorf("%s is not readable as %s: %w", path, format.Title, err)
 	}
 	for _, l := range logs {
 		r.add(format.Name, cmp.Or(l.Name, DefaultName(path)), l)

@@ -83,7 +83,7 @@ func TestResultsWithoutVerdict(t *testing.T) {
 		{name: "machinery", code: "unplug", want: "broken; a broken; b judged passed core 1/1 regression 1/1", infra: true,
 			message: "a: pytest:kv/a/good@local.one broken: running pytest: cable cut"},
 		{name: "no report", code: "exit", want: "error; a no_report; b judged passed core 1/1 regression 1/1", infra: true, message: "a: pytest ended with exit code 0, without a valid report"},
-		{name: "limit", code: "hang", want: "timeout; a timeout; b judged passed core 1/1 regression 1/1", infra: true, message: "a: the session limit of 300 s ended pytest"},
+		{name: "limit", code: "hang", want: "timeout; a timeout; b judged passed core 1/1 regression 1/1", infra: true, message: "a: pytest exceeded the session limit of 5m0s"},
 		{name: "refused", code: "", want: "error; a refused; b judged passed core 1/1 regression 1/1", message: "a: s is a socket; only files, directories and links"},
 		{name: "input", code: "", want: "error; a input_error; b judged passed core 1/1 regression 1/1", message: "a: submission:kv/a/good failed: "},
 	} {

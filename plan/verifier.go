@@ -156,7 +156,7 @@ func (c *compiler) inheritedVariables(v *lang.Verifier, of string) (all session.
 		case one.Default != nil:
 			all = append(all, session.Variable{Name: one.Name, Value: *one.Default})
 		default:
-			lacks = &graph.InputError{Err: fmt.Errorf("the environment variable %s, which %s wants as %s, is not set", one.From, of, one.Name)}
+			lacks = &graph.InputError{Err: fmt.Errorf("the environment variable %s, which %s requires as %s, is not set", one.From, of, one.Name)}
 		}
 	}
 	return all, secret, lacks

@@ -121,7 +121,7 @@ func (w *waiter) follow(stream grpc.ServerStreamingClient[longrunningpb.Operatio
 // fault returns the error of an operation whose stream ended. An operation with a name had begun.
 func (w *waiter) fault(said *status.Status, e Execution) error {
 	if w.name != "" && said.Code() == codes.NotFound {
-		return &LostError{fmt.Errorf("the engine no longer knows it: %w", short(said))}
+		return &LostError{fmt.Errorf("the engine no longer has it: %w", short(said))}
 	}
 	return executionFault(said, e.Platform)
 }

@@ -128,7 +128,7 @@ func TestExecute(t *testing.T) {
 	}
 
 	var lost *reapi.LostError
-	if _, err = run(answer(remotetest.Outcome{Response: done, Cuts: 1, Forgets: true})); !errors.As(err, &lost) || !strings.Contains(err.Error(), "no longer knows it") {
+	if _, err = run(answer(remotetest.Outcome{Response: done, Cuts: 1, Forgets: true})); !errors.As(err, &lost) || !strings.Contains(err.Error(), "no longer has it") {
 		t.Errorf("an engine that was started again: %v", err)
 	}
 	if _, err = run(answer(remotetest.Outcome{Response: &execution.ExecuteResponse{}})); !errors.As(err, &lost) {

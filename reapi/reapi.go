@@ -143,7 +143,7 @@ func (c *Client) Capabilities(ctx context.Context) (*Capabilities, error) {
 	stores, executes := said.GetCacheCapabilities(), said.GetExecutionCapabilities()
 	functions := stores.GetDigestFunctions()
 	if len(functions) > 0 && !slices.Contains(functions, execution.DigestFunction_SHA256) {
-		return nil, &RefusedError{Err: errors.New("it does not know SHA-256"), Rights: true}
+		return nil, &RefusedError{Err: errors.New("it does not support SHA-256"), Rights: true}
 	}
 	a := &Capabilities{Batch: maxBatch, MaxBlob: stores.GetMaxCasBlobSizeBytes(), Updates: stores.GetActionCacheUpdateCapabilities().GetUpdateEnabled(),
 		Zstd:     slices.Contains(stores.GetSupportedCompressors(), execution.Compressor_ZSTD),

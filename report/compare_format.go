@@ -147,7 +147,7 @@ func (c *Contenders) pairGrid(all bool, safe func(string, int) string) text.Grid
 		}
 		g.Rows = append(g.Rows, row)
 	}
-	g.Footer = "+/=/-: problems at which the better one is better, as good, less good."
+	g.Footer = "+/=/-: problems where the better one scores higher, equal, lower."
 	if left := len(c.Pairs) - len(g.Rows); left > 0 {
 		g.Footer += fmt.Sprintf("\nThese are neighbours; %d more pairs are in -v and --json.", left)
 	}
@@ -183,7 +183,7 @@ func (c *Contenders) details(all bool, safe func(string, int) string) []string {
 		switch {
 		case !all || p.Problems == 0 || !p.Shows:
 		case math.IsNaN(p.Detectable):
-			parts = append(parts, "all differences are equal, so that their spread is unknown")
+			parts = append(parts, "all differences are equal, so their spread is unknown")
 		default:
 			parts = append(parts, fmt.Sprintf("a difference from %s on would be seen in 80 of 100 comparisons", figure(p.Detectable)))
 		}

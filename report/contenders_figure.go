@@ -69,7 +69,7 @@ func (c *Contenders) LeaderboardFigure() draw.Figure {
 		Note:    "Means over problems with their 95 % intervals.",
 		Columns: []string{c.By, "mean", "low", "high", "problems", "attempts", "without_verdict", "groups"}}
 	if c.Groups != nil {
-		f.Note += " Rows that share a letter are not shown to differ."
+		f.Note += " Rows that share a letter do not differ significantly."
 	}
 	var values []float64
 	for i, one := range c.All {
@@ -156,11 +156,11 @@ func (c *Contenders) PairsFigure() (f draw.Figure, ok bool) {
 	if len(shown) == 0 {
 		return f, false
 	}
-	f.Note = "Differences of means over the problems that both attempted, with 95 % intervals. A filled dot is a difference that is shown at 0.05"
+	f.Note = "Differences of means over the problems that both attempted, with 95 % intervals. A filled dot is a significant difference (p < 0.05)"
 	if len(c.Pairs) > 1 {
 		f.Note += fmt.Sprintf(", with p corrected for %d pairs", len(c.Pairs))
 	}
-	f.Note += "; the brackets are the smallest differences that such problems show in 80 of 100 comparisons."
+	f.Note += "; brackets are the smallest differences that such problems would show in 80 of 100 comparisons."
 	if len(shown) < len(f.Rows) {
 		f.Note += fmt.Sprintf(" Drawn are the pairs with %s.", c.All[first].Name)
 	}

@@ -117,10 +117,10 @@ func Decode(r io.Reader) (*Results, error) {
 		return nil, fmt.Errorf("decoding results: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("decoding results: something follows the results object")
+		return nil, errors.New("decoding results: unexpected data after the results object")
 	}
 	if out.Schema != Schema {
-		return nil, fmt.Errorf("decoding results: schema %d is not %d, the one known here", out.Schema, Schema)
+		return nil, fmt.Errorf("decoding results: they have schema %d; this version reads %d", out.Schema, Schema)
 	}
 	for i := range out.Cells {
 		if err := out.Cells[i].check(); err != nil {

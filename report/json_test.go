@@ -53,11 +53,11 @@ func TestDecode(t *testing.T) {
 	for name, c := range map[string]struct{ in, err string }{
 		"new fields":         {`{"schema":1,"later":{"a":[1]},"cells":[{"problem":"p","hue":3,"checkpoints":[{"name":"c","class":"judged","x":null}]}]}`, ""},
 		"no schema":          {`{"run":"r","cells":[]}`, "schema 0"},
-		"next schema":        {`{"schema":2,"cells":[]}`, "schema 2 is not 1"},
+		"next schema":        {`{"schema":2,"cells":[]}`, "schema 2; this version reads 1"},
 		"truncated":          {head, "unexpected EOF"},
 		"empty":              {``, "EOF"},
 		"null":               {`null`, "schema 0"},
-		"trailing":           {`{"schema":1,"cells":[]} {}`, "something follows"},
+		"trailing":           {`{"schema":1,"cells":[]} {}`, "unexpected data"},
 		"array":              {`[]`, "cannot unmarshal"},
 		"more than all":      {head + `{"name":"c","class":"judged","groups":{"core":{"passed":3,"total":2}}}]}]}`, "3 of 2 core"},
 		"negative":           {head + `{"name":"c","class":"judged","groups":{"core":{"passed":-1,"total":2}}}]}]}`, "-1 of 2 core"},

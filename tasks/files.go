@@ -84,7 +84,7 @@ func (m *Made) entries(ctx context.Context, w *graph.Work) (found []cache.Entry,
 		return nil
 	})
 	if err == nil && len(found) == 0 {
-		err = &graph.InputError{Err: fmt.Errorf("the task makes no file %s", path.Join(m.As, m.Path))}
+		err = &graph.InputError{Err: fmt.Errorf("the task does not create the file %s", path.Join(m.As, m.Path))}
 	}
 	return found, err
 }

@@ -82,7 +82,7 @@ func (i *Image) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 	}
 	for n := range needed {
 		if len(needed) != len(i.needed) || needed[n] != i.needed[n] {
-			return graph.Outcome{}, fmt.Errorf("building from %s: %s is another image now: %w", i.Dockerfile, needed[n].Label, &cache.ChangedError{Path: i.Dockerfile})
+			return graph.Outcome{}, fmt.Errorf("building from %s: %s now refers to another image: %w", i.Dockerfile, needed[n].Label, &cache.ChangedError{Path: i.Dockerfile})
 		}
 	}
 	w.Phase(graph.Storing)
@@ -119,7 +119,7 @@ func (i *Image) Validate(ctx context.Context, outputs []cache.Output) (string, e
 			return "", err
 		}
 	}
-	return "the image is no longer there", nil
+	return "the image no longer exists", nil
 }
 
 // markUserError reports err as a configuration error if it is about the recipe.

@@ -134,7 +134,7 @@ func TestImage(t *testing.T) {
 		t.Errorf("cause %q", st.Cause)
 	}
 	clear(b.builder.images)
-	if st := b.want("cached done cached"); st.Cause != "the image is no longer there" {
+	if st := b.want("cached done cached"); st.Cause != "the image no longer exists" {
 		t.Errorf("cause %q", st.Cause)
 	}
 	if states, _ := b.execute(true); states != "cached done cached" || !b.builder.last.Afresh {

@@ -76,7 +76,7 @@ func (a Asset) scanGlob(observe observer) ([]file, error) {
 			continue
 		}
 		if err := follow(base, name, observe); err != nil {
-			return nil, fmt.Errorf("%s: following it from %s: %w", path.Join(base, name), base, err)
+			return nil, fmt.Errorf("%s: following links from %s: %w", path.Join(base, name), base, err)
 		}
 		one, err := scanFile(path.Join(base, name), name, observe)
 		if err != nil {
@@ -95,7 +95,7 @@ func (a Asset) verify(s *Source, found []file) error {
 		return nil
 	}
 	if len(found) != 1 || found[0].Dir || found[0].Link != "" {
-		return fmt.Errorf("sha256 is given, but %s is not a single file", a.Source)
+		return fmt.Errorf("sha256 is set, but %s is not a single file", a.Source)
 	}
 	if err := s.hash(found); err != nil {
 		return err

@@ -162,7 +162,7 @@ func (t *Mount) scan() ([]mountEntry, error) {
 		return []mountEntry{{".", "absent"}}, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &graph.InputError{Err: fmt.Errorf("%s: %s not found (hint: source must be an existing path on the machine of the daemon)", t.Name, t.Source)}
+		return nil, &graph.InputError{Err: fmt.Errorf("%s: %s not found (hint: source must be an existing path on the daemon's machine)", t.Name, t.Source)}
 	}
 	if err != nil {
 		return nil, &graph.InputError{Err: fmt.Errorf("%s: %w", t.Name, err)}

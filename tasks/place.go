@@ -73,7 +73,7 @@ func (p *Place) Run(ctx context.Context, w *graph.Work) (graph.Outcome, error) {
 // Refused implements graph.Refuser.
 func (p *Place) Refused(ctx context.Context, w *graph.Work, why string) (graph.Outcome, error) {
 	if p.Shared {
-		return graph.Outcome{}, fmt.Errorf("the task that makes it has a solution as an input, which is refused: %s", why)
+		return graph.Outcome{}, fmt.Errorf("the task that makes it has a refused solution as an input: %s", why)
 	}
 	return session.Refuse(ctx, w.Store, why)
 }
@@ -129,7 +129,7 @@ func (p *Place) entries(ctx context.Context, store cache.Store, root cache.Diges
 		return nil
 	})
 	if err == nil && len(missing) > 0 && !p.Tests.MayLack {
-		err = &graph.InputError{Err: fmt.Errorf("the task makes no test file %s", missing[0])}
+		err = &graph.InputError{Err: fmt.Errorf("the task does not create the test file %s", missing[0])}
 	}
 	return found, err
 }

@@ -196,7 +196,7 @@ func TestMissingTests(t *testing.T) {
 	store := cache.NewMemory()
 	sources := Sources{States: read{}, Store: store}
 	files := []string{"test_checkpoint_1.py", "sub/test_x.py", "test_checkpoint_2.py"}
-	if _, st := bring(t, store, NewTests(Tests{Root: root, Files: files}, sources)); !st.Input || !strings.Contains(st.Message, "the test file test_checkpoint_2.py is not in "+root) {
+	if _, st := bring(t, store, NewTests(Tests{Root: root, Files: files}, sources)); !st.Input || !strings.Contains(st.Message, "the test file test_checkpoint_2.py is no longer in "+root) {
 		t.Errorf("a file that is gone: %+v", st)
 	}
 	lacking, st := bring(t, store, NewTests(Tests{Root: root, Files: files, MayLack: true}, sources))

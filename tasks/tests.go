@@ -42,7 +42,7 @@ func (t Tests) scan(observe observer) ([]file, error) {
 	})
 	if len(missing) > 0 && !t.MayLack {
 		// They existed when the configuration was read.
-		return nil, fmt.Errorf("the test file %s is not in %s any more", missing[0], t.Root)
+		return nil, fmt.Errorf("the test file %s is no longer in %s", missing[0], t.Root)
 	}
 	return found, nil
 }

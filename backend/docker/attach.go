@@ -65,7 +65,7 @@ func (b *box) attach(ctx context.Context, user *facts, top string, c backend.Com
 	defer cancelLook()
 	found, err := b.d.api.ContainerExecInspect(look, made.ID)
 	if err != nil {
-		return exit, fmt.Errorf("asking how the command ended: %w", b.d.explain(err))
+		return exit, fmt.Errorf("querying the command's exit: %w", b.d.explain(err))
 	}
 	exit.Code = found.ExitCode
 	return exit, nil

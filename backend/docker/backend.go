@@ -79,7 +79,7 @@ func (b *Backend) resolve(ctx context.Context) (*resolvedImage, *facts, error) {
 		}
 		found, err := b.ask(ctx, b.image)
 		if err != nil {
-			return nil, nil, fmt.Errorf("looking into image %s: %w", b.opt.Image, err)
+			return nil, nil, fmt.Errorf("inspecting image %s: %w", b.opt.Image, err)
 		}
 		b.facts = found
 	}
@@ -107,7 +107,7 @@ func (o Options) check() error {
 		return fmt.Errorf("network %q: commands need a separate network: none, bridge or the name of a network", o.Network)
 	}
 	if len(o.Hosts) > 0 && o.Network != noNetwork {
-		return fmt.Errorf("network %q: a list of hosts is for the network none", o.Network)
+		return fmt.Errorf("network %q: a list of hosts requires the network none", o.Network)
 	}
 	if len(o.Services) > 0 && o.Network != noNetwork && o.Network != bridgeNetwork {
 		return fmt.Errorf("network %q: services and the container next to them are on a separate network; want none or bridge", o.Network)

@@ -42,7 +42,7 @@ func block() lang.BackendKind {
 			{Name: "pids", Type: lang.TypeInteger, Default: "4096", Unlimited: true, Doc: "Processes and threads of a container at a time; null means no limit."},
 			{Name: "gpus", Type: lang.TypeText, Form: lang.FormMatching("gpus", gpusText, `"all", a number above 0, or "device=" and ids, such as "device=0,1"`), Default: `""`, Doc: "\"all\", a number, or \"device=\" and a list of ids. None by default."},
 			{Name: "python", Type: lang.TypeText, Default: `""`, Doc: "Interpreter that uv selects in the container, such as \"3.12\", for pytest and, as UV_PYTHON, for set-up commands and tests. The default is uv's choice."},
-			{Name: "keep", Type: lang.TypeText, Default: `"never"`, Values: []string{"never", "failed", "always"}, Doc: "Which containers stay for you to enter: none; those of failed or broken programs; or all."},
+			{Name: "keep", Type: lang.TypeText, Default: `"never"`, Values: []string{"never", "failed", "always"}, Doc: "Which containers are kept for you to enter: none; those of failed or broken programs; or all."},
 		}),
 		Blocks: []lang.BlockSchema{{
 			Name: "mount", Repeats: true,
@@ -70,7 +70,7 @@ func networkForm(b *lang.Block, name, text string) (string, bool) {
 	case text == "host" || strings.HasPrefix(text, "container:"):
 		b.Reject(name, "bad-value", "Shared network", fmt.Sprintf("Containers need a private network, and %q is shared.", text), `"bridge" reaches what the machine reaches; "none" reaches nothing`)
 	case !networkText().MatchString(text):
-		b.Reject(name, "bad-value", "Bad network", fmt.Sprintf("%q is not the name of a network.", text), `"none", "bridge", or what "docker network ls" lists`)
+		b.Reject(name, "bad-value", "Bad network", fmt.Sprintf("%q is not a valid name of a network.", text), `"none", "bridge", or what "docker network ls" lists`)
 	default:
 		return text, true
 	}

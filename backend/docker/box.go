@@ -37,7 +37,7 @@ func (b *Backend) newBox(id string) box {
 // checkUsable returns an error if the state of the container is unknown.
 func (b *box) checkUsable() error {
 	if b.stateUnknown {
-		return errors.New("an earlier command lost the container")
+		return errors.New("the container's state is unknown after an earlier command")
 	}
 	return nil
 }
@@ -181,9 +181,9 @@ func (d *Daemon) creationError(p blueprint, err error) error {
 	case mentions(err, "bind source path does not exist"):
 		return p.missingSource(err)
 	case mentions(err, "minimum memory limit allowed"):
-		return &backend.SettingError{Setting: "memory", Err: err, Hint: "raise it: the daemon gives containers no less"}
+		return &backend.SettingError{Setting: "memory", Err: err, Hint: "raise it to the daemon's minimum"}
 	case mentions(err, "range of cpus is from"):
-		return &backend.SettingError{Setting: "cpus", Err: err, Hint: "the daemon's machine has no more"}
+		return &backend.SettingError{Setting: "cpus", Err: err, Hint: "lower it: the daemon's machine has no more"}
 	default:
 		return fmt.Errorf("creating a container: %w", err)
 	}
@@ -195,14 +195,14 @@ func (p blueprint) missingSource(err error) error {
 	for _, m := range p.opt.Mounts {
 		if strings.HasSuffix(strings.TrimSpace(err.Error()), "bind source path does not exist: "+m.Source) {
 			return &backend.SettingError{Setting: "mount", Err: fmt.Errorf("%w: %w", errNoSource, err),
-				Hint: "source must be an existing path on the machine of the daemon"}
+				Hint: "source must be an existing path on the daemon's machine"}
 		}
 	}
 	return fmt.Errorf("%w: %w", errNoSource, err)
 }
 
 // errNoSource means that the daemon does not see the source of a mount.
-var errNoSource = errors.New("nothing to mount on the machine of the daemon")
+var errNoSource = errors.New("mount source not found on the daemon's machine")
 
 // discard removes the container, if it might exist, and gives its network back. It can be called again after
 // a failure.

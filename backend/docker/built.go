@@ -83,4 +83,4 @@ func (b *Backend) use(image *resolvedImage) {
 }
 
 // errNotBuilt means that the image of containers was not built.
-var errNotBuilt = errors.New("its image has not been built")
+var errNotBuilt = errors.New("the image has not been built")

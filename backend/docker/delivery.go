@@ -55,7 +55,7 @@ func (d *Daemon) info(ctx context.Context) (*daemonInfo, error) {
 		defer cancel()
 		info, err := d.api.Info(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("asking the daemon about itself: %w", d.explain(err))
+			return nil, fmt.Errorf("querying the daemon's version: %w", d.explain(err))
 		}
 		d.self = &daemonInfo{id: info.ID, engine: info.ServerVersion, platform: info.OSType + "/" + info.Architecture, security: info.SecurityOptions}
 	}

@@ -39,7 +39,7 @@ func findEndpoint(host string, lookup func(string) (string, bool)) (Endpoint, er
 			found.Version = e.Version
 			return *found, reachable(*found)
 		}
-		e.Host, e.Origin = DefaultHost, "the usual place"
+		e.Host, e.Origin = DefaultHost, "the default"
 	}
 	e.CertPath = get("DOCKER_CERT_PATH")
 	e.SkipVerify = e.CertPath != "" && get("DOCKER_TLS_VERIFY") == ""
@@ -50,7 +50,7 @@ func findEndpoint(host string, lookup func(string) (string, bool)) (Endpoint, er
 func reachable(e Endpoint) error {
 	switch {
 	case strings.HasPrefix(e.Host, "ssh://"):
-		return fmt.Errorf("docker host %q of %s: ssh is not supported; forward the daemon's socket with ssh -L and name that", e.Host, e.Origin)
+		return fmt.Errorf("docker host %q of %s: ssh is not supported; forward the daemon's socket with ssh -L and use the forwarded socket", e.Host, e.Origin)
 	case !strings.Contains(e.Host, "://"):
 		return fmt.Errorf("docker host %q of %s: want unix:///path or tcp://host:port", e.Host, e.Origin)
 	}
@@ -85,7 +85,7 @@ func contextEndpoint(config, name string) (*Endpoint, error) {
 	}
 	found, ok := meta.Endpoints["docker"]
 	if !ok || found.Host == "" {
-		return nil, fmt.Errorf("docker context %q names no docker host", name)
+		return nil, fmt.Errorf("docker context %q has no docker host", name)
 	}
 	e := &Endpoint{Host: found.Host, SkipVerify: found.SkipTLSVerify, Origin: fmt.Sprintf("docker context %q", name)}
 	tls := filepath.Join(config, "contexts", "tls", id, "docker")

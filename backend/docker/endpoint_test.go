@@ -39,7 +39,7 @@ func TestFindEndpoint(t *testing.T) {
 		want       Endpoint
 		err        string
 	}{
-		{"nothing set", "", map[string]string{"HOME": empty}, Endpoint{Host: "unix:///var/run/docker.sock", Origin: "the usual place"}, ""},
+		{"nothing set", "", map[string]string{"HOME": empty}, Endpoint{Host: "unix:///var/run/docker.sock", Origin: "the default"}, ""},
 		{"given", "tcp://given:1", map[string]string{"DOCKER_HOST": "unix:///x"}, Endpoint{Host: "tcp://given:1", Origin: "the configuration"}, ""},
 		{"variable", "", map[string]string{"DOCKER_HOST": "unix:///x", "DOCKER_CONFIG": config, "DOCKER_API_VERSION": "1.41"},
 			Endpoint{Host: "unix:///x", Origin: "DOCKER_HOST", Version: "1.41"}, ""},
@@ -52,9 +52,9 @@ func TestFindEndpoint(t *testing.T) {
 		{"named context", "", map[string]string{"DOCKER_CONFIG": config, "DOCKER_CONTEXT": "near"},
 			Endpoint{Host: "unix:///near.sock", Origin: `docker context "near"`}, ""},
 		{"default context", "", map[string]string{"DOCKER_CONFIG": config, "DOCKER_CONTEXT": "default"},
-			Endpoint{Host: "unix:///var/run/docker.sock", Origin: "the usual place"}, ""},
+			Endpoint{Host: "unix:///var/run/docker.sock", Origin: "the default"}, ""},
 		{"unknown context", "", map[string]string{"DOCKER_CONFIG": config, "DOCKER_CONTEXT": "gone"}, Endpoint{}, `docker context "gone"`},
-		{"context without docker", "", map[string]string{"DOCKER_CONFIG": config, "DOCKER_CONTEXT": "none"}, Endpoint{}, "names no docker host"},
+		{"context without docker", "", map[string]string{"DOCKER_CONFIG": config, "DOCKER_CONTEXT": "none"}, Endpoint{}, "has no docker host"},
 		{"ssh", "", map[string]string{"DOCKER_CONFIG": config, "DOCKER_CONTEXT": "shell"}, Endpoint{}, "ssh is not supported"},
 		{"no scheme", "", map[string]string{"DOCKER_HOST": "/var/run/docker.sock"}, Endpoint{}, `docker host "/var/run/docker.sock" of DOCKER_HOST: want unix:///path`},
 		{"damaged configuration", "", map[string]string{"DOCKER_CONFIG": filepath.Join(config, "bad")}, Endpoint{}, "reading the docker configuration"},

@@ -31,7 +31,7 @@ func (b *Backend) Interpreter(ctx context.Context) (path, version string, err er
 	}
 	if found.python == "" {
 		return "", "", &backend.ToolError{Tool: strings.TrimSpace("python " + b.opt.Python),
-			Err: fmt.Errorf("image %s has none", b.opt.Image), Hint: "use an image with python and uv"}
+			Err: fmt.Errorf("not found in image %s", b.opt.Image), Hint: "use an image with python and uv"}
 	}
 	return found.python, found.version, nil
 }
@@ -84,7 +84,7 @@ func (b *Backend) askAll(ctx context.Context, r *runner, image *resolvedImage) (
 		case exit.TimedOut:
 			return "", fmt.Errorf("%s did not answer within %v", argv[0], b.d.wait.call)
 		case exit.OOM:
-			return "", errors.New("its memory ran out before it had answered")
+			return "", errors.New("it ran out of memory before it answered")
 		case exit.Code != 0:
 			return "", nil
 		}
@@ -96,7 +96,7 @@ func (b *Backend) askAll(ctx context.Context, r *runner, image *resolvedImage) (
 		return nil, err
 	}
 	if _, err := fmt.Sscan(user, &found.uid, &found.gid); err != nil {
-		return nil, fmt.Errorf("it does not say who its user is: %w: %s", err, user)
+		return nil, fmt.Errorf("cannot determine the container's user: %w: %s", err, user)
 	}
 	find := []string{"uv", "python", "find", "--no-project"}
 	if b.opt.Python != "" {

@@ -17,14 +17,14 @@ import (
 func (d *Daemon) handOver(ctx context.Context, from, to string) error {
 	content, _, err := d.api.CopyFromContainer(ctx, from, PreparedPath)
 	if err != nil {
-		return fmt.Errorf("copying what was prepared: %w", d.explain(err))
+		return fmt.Errorf("copying the prepared files: %w", d.explain(err))
 	}
 	defer content.Close()
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(archivePrepared(w, content)) }()
 	defer r.Close()
 	if err := d.api.CopyToContainer(ctx, to, "/", r, container.CopyToContainerOptions{}); err != nil {
-		return fmt.Errorf("copying what was prepared: %w", d.explain(err))
+		return fmt.Errorf("copying the prepared files: %w", d.explain(err))
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ type resolvedImage struct {
 // resolve finds o.Image, and pulls it as o.Pull specifies.
 func (d *Daemon) resolve(ctx context.Context, o Options) (*resolvedImage, error) {
 	if o.Image == "" {
-		return nil, errors.New("no image is named")
+		return nil, errors.New("no image is specified")
 	}
 	if o.Pull == PullAlways {
 		if err := d.pull(ctx, o); err != nil {
@@ -38,8 +38,8 @@ func (d *Daemon) resolve(ctx context.Context, o Options) (*resolvedImage, error)
 		return r, err
 	}
 	if o.Pull != PullMissing {
-		return nil, &backend.ToolError{Tool: o.Image, Err: errors.New("the daemon has no such image"),
-			Hint: "build or pull it; it is not fetched here, because pull is " + string(o.Pull)}
+		return nil, &backend.ToolError{Tool: o.Image, Err: errors.New("image not found on the daemon"),
+			Hint: "build or pull it; fevalgraph does not, because pull is " + string(o.Pull)}
 	}
 	if err := d.pull(ctx, o); err != nil {
 		return nil, err
@@ -76,8 +76,8 @@ func (d *Daemon) pull(ctx context.Context, o Options) error {
 		return cause
 	}
 	if err != nil {
-		return &backend.ToolError{Tool: o.Image, Err: fmt.Errorf("the image could not be pulled: %w", d.explain(err)),
-			Hint: "check its name and the network, or pull it by hand, where you are logged in to its registry"}
+		return &backend.ToolError{Tool: o.Image, Err: fmt.Errorf("pulling the image: %w", d.explain(err)),
+			Hint: "check its name and the network, or log in to its registry and pull it by hand"}
 	}
 	return nil
 }

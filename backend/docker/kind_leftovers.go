@@ -93,7 +93,7 @@ func check(ctx context.Context, s *kind.Site, cfg *lang.Config, asked bool) []ki
 	}
 	rootless := ""
 	if version.Rootless {
-		rootless = ", without root"
+		rootless = ", rootless"
 	}
 	found := []kind.Finding{{Subject: "docker", State: "ok", Detail: fmt.Sprintf("Docker %s (API %s, %s%s) at %s", version.Engine, version.API, version.Platform, rootless, daemon.Host())}}
 	return append(found, checkContainers(ctx, s, daemon)...)
@@ -122,7 +122,7 @@ func checkContainers(ctx context.Context, s *kind.Site, daemon *Daemon) []kind.F
 			containers++
 		}
 	}
-	said := fmt.Sprintf("%d left behind, %d kept on purpose; %s of downloads of uv, %s", containers, kept, text.Count(images, "image"), text.Bytes(bytes))
+	said := fmt.Sprintf("%d left behind, %d kept on purpose; %s with downloads of uv, %s", containers, kept, text.Count(images, "image"), text.Bytes(bytes))
 	if networks > 0 {
 		said += "; " + text.Count(networks, "network")
 	}

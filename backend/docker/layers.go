@@ -19,7 +19,7 @@ import (
 )
 
 // ErrOtherLayers means that saved layers have an unknown format.
-var ErrOtherLayers = errors.New("the layers are saved in an unknown way")
+var ErrOtherLayers = errors.New("unknown format of saved layers")
 
 // Layers returns digests of the layers of the one image that a daemon saved: an archive of layer archives,
 // and of metadata about them.

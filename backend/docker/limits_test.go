@@ -149,12 +149,12 @@ func TestCannotBe(t *testing.T) {
 		o    docker.Options
 		want string
 	}{
-		{"no image", docker.Options{Origin: docker.Origin{Image: "fevalgraph-test/absent", Pull: docker.PullNever}}, "fevalgraph-test/absent: the daemon has no such image (hint: build or pull it; it is not fetched here, because pull is never)"},
-		{"no registry", docker.Options{Origin: docker.Origin{Image: "127.0.0.1:1/absent"}}, "127.0.0.1:1/absent: the image could not be pulled: "},
-		{"no name", docker.Options{}, "no image is named"},
+		{"no image", docker.Options{Origin: docker.Origin{Image: "fevalgraph-test/absent", Pull: docker.PullNever}}, "fevalgraph-test/absent: image not found on the daemon (hint: build or pull it; fevalgraph does not, because pull is never)"},
+		{"no registry", docker.Options{Origin: docker.Origin{Image: "127.0.0.1:1/absent"}}, "127.0.0.1:1/absent: pulling the image: "},
+		{"no name", docker.Options{}, "no image is specified"},
 		{"bad name", docker.Options{Origin: docker.Origin{Image: "Not An Image", Pull: docker.PullNever}}, "invalid reference format"},
-		{"user", docker.Options{Origin: docker.Origin{Image: baseImage}, Privileges: docker.Privileges{User: "stranger"}}, "user: the image does not know it: "},
-		{"mount", docker.Options{Origin: docker.Origin{Image: baseImage}, Mounts: []docker.Mount{{Source: "/no/such/place", Target: "/x"}}}, "mount: nothing to mount on the machine of the daemon: "},
+		{"user", docker.Options{Origin: docker.Origin{Image: baseImage}, Privileges: docker.Privileges{User: "stranger"}}, "user: not found in the image: "},
+		{"mount", docker.Options{Origin: docker.Origin{Image: baseImage}, Mounts: []docker.Mount{{Source: "/no/such/place", Target: "/x"}}}, "mount: mount source not found on the daemon's machine: "},
 		{"mount without a target", docker.Options{Origin: docker.Origin{Image: baseImage}, Mounts: []docker.Mount{{Source: "/tmp", Target: "x"}}}, `mount of "/tmp" at "x"`},
 		{"little memory", docker.Options{Origin: docker.Origin{Image: baseImage}, Limits: docker.Limits{Memory: 1 << 20}}, "Minimum memory limit allowed is 6MB (hint: raise it"},
 		{"many cpus", docker.Options{Origin: docker.Origin{Image: baseImage}, Limits: docker.Limits{CPUs: 10000}}, "cpus: Error response from daemon: Range of CPUs"},

@@ -213,7 +213,7 @@ func (s *bridges) add(ctx context.Context, internal bool) (name string, err erro
 		err = &backend.ToolError{Tool: tool, Err: fmt.Errorf("%w: %w", errNoAddresses, err),
 			Hint: "remove unused networks with docker network prune, lower -j, or give the daemon more default-address-pools"}
 	} else {
-		err = fmt.Errorf("making a network: %w", err)
+		err = fmt.Errorf("creating a network: %w", err)
 	}
 	return "", errors.Join(err, s.remove(ctx, name))
 }
@@ -245,7 +245,7 @@ func (d *Daemon) bridgeOptions(ctx context.Context) (map[string]string, error) {
 	if d.bridge == nil {
 		found, err := d.api.NetworkInspect(ctx, bridgeNetwork, network.InspectOptions{})
 		if err != nil && !errdefs.IsNotFound(err) {
-			return nil, fmt.Errorf("looking at the daemon's networks: %w", d.explain(err))
+			return nil, fmt.Errorf("listing the daemon's networks: %w", d.explain(err))
 		}
 		d.bridge = map[string]string{}
 		if mtu := found.Options[mtuOption]; mtu != "" {
@@ -294,7 +294,7 @@ func (b *box) connect(ctx context.Context, on string) error {
 	if b.network != "" {
 		from := cmp.Or(b.bridge, b.network)
 		if err := b.d.api.NetworkDisconnect(ctx, from, b.id, true); err != nil {
-			return fmt.Errorf("taking the container off network %s: %w", from, b.d.explain(err))
+			return fmt.Errorf("disconnecting the container from network %s: %w", from, b.d.explain(err))
 		}
 		b.network = ""
 	}
@@ -303,7 +303,7 @@ func (b *box) connect(ctx context.Context, on string) error {
 		return err
 	}
 	if err := b.d.api.NetworkConnect(ctx, to, b.id, nil); err != nil {
-		return fmt.Errorf("putting the container on network %s: %w", to, b.d.explain(err))
+		return fmt.Errorf("connecting the container to network %s: %w", to, b.d.explain(err))
 	}
 	b.network = on
 	return nil

@@ -67,9 +67,9 @@ func TestInterference(t *testing.T) {
 				return err
 			}
 			return syscall.Kill(found.State.Pid, syscall.SIGKILL)
-		}, "something outside of the container ended it"},
-		{"docker kill", func(c container.Summary) error { return api.ContainerKill(t.Context(), c.ID, "KILL") }, "something outside of the container ended it"},
-		{"docker stop", func(c container.Summary) error { return api.ContainerStop(t.Context(), c.ID, container.StopOptions{}) }, "something outside of the container ended it"},
+		}, "the container was ended from outside"},
+		{"docker kill", func(c container.Summary) error { return api.ContainerKill(t.Context(), c.ID, "KILL") }, "the container was ended from outside"},
+		{"docker stop", func(c container.Summary) error { return api.ContainerStop(t.Context(), c.ID, container.StopOptions{}) }, "the container was ended from outside"},
 		{"docker rm", func(c container.Summary) error {
 			return api.ContainerRemove(t.Context(), c.ID, container.RemoveOptions{Force: true})
 		}, ""},

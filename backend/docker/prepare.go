@@ -122,7 +122,7 @@ func (b *Backend) commit(ctx context.Context, id, reference string) error {
 		Changes: []string{fmt.Sprintf("LABEL %s=%q %s=true", LabelProject, b.opt.Project, LabelSnapshot)},
 	})
 	if err != nil {
-		return fmt.Errorf("keeping what was fetched: %w", b.d.explain(err))
+		return fmt.Errorf("keeping the fetched files: %w", b.d.explain(err))
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func (d *Daemon) makeOwn(ctx context.Context, id, dir string, owner *facts) erro
 	ctx, cancel := d.call(ctx)
 	defer cancel()
 	if err := d.api.CopyToContainer(ctx, id, "/", &archive, container.CopyToContainerOptions{}); err != nil {
-		return fmt.Errorf("making %s in the container: %w", dir, d.explain(err))
+		return fmt.Errorf("creating %s in the container: %w", dir, d.explain(err))
 	}
 	return nil
 }

@@ -37,21 +37,21 @@ func (b *Backend) checkProgram(ctx context.Context) error {
 		return &backend.ToolError{Tool: b.opt.Program, Err: err, Hint: hint}
 	}
 	if b.opt.Program == "" {
-		return errors.New("no program is named for containers")
+		return errors.New("no program for containers is specified")
 	}
 	program, err := elf.Open(b.opt.Program)
 	if err != nil {
-		return fail(err, "containers need fevalgraph-worker, a program for Linux next to fevalgraph")
+		return fail(err, "containers need fevalgraph-worker, a Linux program next to fevalgraph")
 	}
 	defer program.Close()
 	_, architecture, _ := strings.Cut(about.platform, "/")
 	if want, known := machines[architecture]; known && want != program.Machine {
-		return fail(fmt.Errorf("it is for %v, and the daemon's machine is %s", program.Machine, about.platform),
+		return fail(fmt.Errorf("it is built for %v, but the daemon's machine is %s", program.Machine, about.platform),
 			"put a fevalgraph-worker of this version for that machine next to fevalgraph")
 	}
 	for _, p := range program.Progs {
 		if p.Type == elf.PT_INTERP {
-			return fail(errors.New("it needs libraries that an image may lack"), "build fevalgraph with CGO_ENABLED=0, or put fevalgraph-worker next to it, as make build does")
+			return fail(errors.New("it needs shared libraries, which images can lack"), "build fevalgraph with CGO_ENABLED=0, or put fevalgraph-worker next to it, as make build does")
 		}
 	}
 	return nil

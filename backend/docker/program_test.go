@@ -19,10 +19,10 @@ func TestCheckProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ name, program, architecture, want string }{
-		{"another processor", os.Args[0], other, "and the daemon's machine is linux/" + other},
+		{"another processor", os.Args[0], other, "but the daemon's machine is linux/" + other},
 		{"no program", text, other, "containers need fevalgraph-worker"},
 		{"nothing", filepath.Join(t.TempDir(), "absent"), other, "containers need fevalgraph-worker"},
-		{"no name", "", other, "no program is named"},
+		{"no name", "", other, "no program for containers is specified"},
 	} {
 		if runtime.GOOS != "linux" && test.program == os.Args[0] {
 			continue

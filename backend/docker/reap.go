@@ -129,7 +129,7 @@ func (d *Daemon) await(ctx context.Context, e backend.Entry, until time.Time) er
 		case !time.Now().Before(until):
 			return nil
 		case !errdefs.IsNotFound(err):
-			return fmt.Errorf("looking for leftovers of %s: %w", name, d.explain(err))
+			return fmt.Errorf("listing leftovers of %s: %w", name, d.explain(err))
 		}
 		_ = retry.Sleep(ctx, 100*time.Millisecond)
 	}

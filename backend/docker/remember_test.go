@@ -98,8 +98,8 @@ func TestProbeEndsEarly(t *testing.T) {
 		state map[string]any
 		want  string
 	}{
-		{"it is killed", map[string]any{"ExitCode": 137}, "something outside of the container ended it (status 137)"},
-		{"memory", map[string]any{"ExitCode": 137, "OOMKilled": true}, "its memory ran out before it had answered"},
+		{"it is killed", map[string]any{"ExitCode": 137}, "the container was ended from outside (status 137)"},
+		{"memory", map[string]any{"ExitCode": 137, "OOMKilled": true}, "it ran out of memory before it answered"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFakeDaemon(t)
@@ -111,7 +111,7 @@ func TestProbeEndsEarly(t *testing.T) {
 				return backend.Exit{}, nil
 			})
 			f.on["GET /containers/x/json"] = says200(map[string]any{"State": test.state})
-			if _, err := b.Identity(t.Context()); err == nil || !strings.Contains(err.Error(), "looking into image img: "+test.want) {
+			if _, err := b.Identity(t.Context()); err == nil || !strings.Contains(err.Error(), "inspecting image img: "+test.want) {
 				t.Errorf("got %v", err)
 			}
 			if files, _ := os.ReadDir(b.opt.Facts); len(files) > 0 {

@@ -139,9 +139,9 @@ func (r *runner) run(ctx context.Context, cmd backend.Command) (exit backend.Exi
 		r.box.stateUnknown, ended.OOM = false, true
 		return ended, nil
 	case begun:
-		return backend.Exit{}, fmt.Errorf("something outside of the container ended it (status %d)%s", state.ExitCode, r.words)
+		return backend.Exit{}, fmt.Errorf("the container was ended from outside (status %d)%s", state.ExitCode, r.words)
 	}
-	return backend.Exit{}, fmt.Errorf("the container ended with status %d before it got to the command%s", state.ExitCode, r.words)
+	return backend.Exit{}, fmt.Errorf("the container ended with status %d before the command started%s", state.ExitCode, r.words)
 }
 
 // endedSlack is the delay after which the daemon ends a command that its runner has not ended.
@@ -173,7 +173,7 @@ func (r *runner) state(ctx context.Context) (*container.State, error) {
 	defer cancel()
 	found, err := d.api.ContainerInspect(look, r.box.id)
 	if err != nil {
-		return nil, fmt.Errorf("asking how the container ended: %w", d.explain(err))
+		return nil, fmt.Errorf("querying the container's exit: %w", d.explain(err))
 	}
 	if found.State == nil || found.State.Running {
 		return nil, errors.New("the container runs although its first process has ended")

@@ -143,7 +143,7 @@ func (s *session) startProxy(ctx context.Context) error {
 		call, cancel := s.b.d.call(ctx)
 		defer cancel()
 		if err := s.b.d.api.NetworkConnect(call, s.company.proxyBridge, name, nil); err != nil {
-			return fmt.Errorf("putting it on a network: %w", s.b.d.explain(err))
+			return fmt.Errorf("connecting it to a network: %w", s.b.d.explain(err))
 		}
 		return nil
 	})
@@ -212,9 +212,9 @@ func (d *Daemon) awaitService(ctx context.Context, name string, limit time.Durat
 		case context.Cause(ctx) != nil:
 			return fmt.Errorf("%w%s", context.Cause(ctx), d.lastWords(ctx, name))
 		case err != nil:
-			return fmt.Errorf("looking at its container: %w", d.explain(err))
+			return fmt.Errorf("inspecting its container: %w", d.explain(err))
 		case found.State == nil || !found.State.Running:
-			return errors.New("it ended before the command began" + d.lastWords(ctx, name))
+			return errors.New("it ended before the command started" + d.lastWords(ctx, name))
 		case ready(found.State):
 			return nil
 		}

@@ -170,9 +170,9 @@ func TestServicesFail(t *testing.T) {
 		service lang.Service
 		want    string
 	}{
-		"ends":      {lang.Service{Image: baseImage, Entrypoint: []string{"/bin/sh", "-c", "echo no license; exit 3"}, ReadyTimeout: time.Minute, Ready: []string{"false"}}, "it ended before the command began: no license"},
+		"ends":      {lang.Service{Image: baseImage, Entrypoint: []string{"/bin/sh", "-c", "echo no license; exit 3"}, ReadyTimeout: time.Minute, Ready: []string{"false"}}, "it ended before the command started: no license"},
 		"not ready": {lang.Service{Image: baseImage, Entrypoint: []string{"/bin/sleep", "600"}, Ready: []string{"false"}, ReadyTimeout: 3 * time.Second}, "it was not ready within 3s"},
-		"no image":  {lang.Service{Image: "fevalgraph-test/absent:latest"}, "the daemon has no such image"},
+		"no image":  {lang.Service{Image: "fevalgraph-test/absent:latest"}, "image not found on the daemon"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.service.Name = "judge"

@@ -253,7 +253,7 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 		return backend.Exit{}, fmt.Errorf("running a command: session: %w", fs.ErrClosed)
 	}
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
-		return backend.Exit{}, errors.New("running a command: no program is named")
+		return backend.Exit{}, errors.New("running a command: no program is specified")
 	}
 	on := s.b.opt.network(c.Online)
 	if c.Offline {

@@ -60,7 +60,7 @@ func TestTrouble(t *testing.T) {
 	}{
 		{"image is missing", map[string]http.HandlerFunc{
 			"GET /images/img/json": fails(404, "No such image: img"), "POST /images/create": fails(404, "pull access denied for img"),
-		}, "img: the image could not be pulled: "},
+		}, "img: pulling the image: "},
 		{"pull fails on the way", map[string]http.HandlerFunc{
 			"GET /images/img/json": fails(404, "No such image: img"), "POST /images/create": says200(map[string]string{"error": "no space left on device"}),
 		}, "no space left on device"},
@@ -72,7 +72,7 @@ func TestTrouble(t *testing.T) {
 		{"no GPU", map[string]http.HandlerFunc{"POST /containers/x/start": fails(500, `could not select device driver "" with capabilities: [[gpu]]`)}, "no such GPU here: "},
 		{"wait is no JSON", dies(map[string]http.HandlerFunc{"POST /containers/x/wait": func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("proxy error")) }}), "waiting for the container: proxy error"},
 		{"wait says that it failed", dies(map[string]http.HandlerFunc{"POST /containers/x/wait": says200(map[string]any{"StatusCode": 0, "Error": map[string]string{"Message": "lost the shim"}})}), "waiting for the container: lost the shim"},
-		{"inspect fails", dies(map[string]http.HandlerFunc{"GET /containers/x/json": fails(404, "No such container: x")}), "asking how the container ended: "},
+		{"inspect fails", dies(map[string]http.HandlerFunc{"GET /containers/x/json": fails(404, "No such container: x")}), "querying the container's exit: "},
 		{"it runs on", dies(map[string]http.HandlerFunc{"GET /containers/x/json": says200(map[string]any{"State": map[string]any{"Running": true}})}), "the container runs although its first process has ended"},
 		{"remove fails", map[string]http.HandlerFunc{}, "removing container fevalgraph-"},
 	} {
@@ -129,7 +129,7 @@ func TestContainerTrouble(t *testing.T) {
 				return backend.Exit{}, &backend.ToolError{Tool: "program", Err: errors.New("program not found in PATH=/bin")}
 			})
 		}, state(0, false), "program: program not found"},
-		{"killed from outside", killed, state(137, false), "something outside of the container ended it (status 137)"},
+		{"killed from outside", killed, state(137, false), "the container was ended from outside (status 137)"},
 		{"garbage for frames", func(f *fakeDaemon) http.HandlerFunc { return f.dies([]byte("HTTP/1.1 500\r\n\r\n")) }, state(0, false), "the runner ended: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -327,8 +327,8 @@ func TestNetworkTrouble(t *testing.T) {
 		{"no addresses, later", map[string]http.HandlerFunc{
 			"POST /networks/create": fails(400, "all predefined address pools have been fully subnetted"),
 		}, "docker: the daemon has no addresses left for another network: ", "docker network prune"},
-		{"refuses", map[string]http.HandlerFunc{"POST /networks/create": fails(500, "no bridge today")}, "making a network: Error response from daemon: no bridge today", ""},
-		{"fails to look", map[string]http.HandlerFunc{"GET /networks/bridge": fails(500, "no list today")}, "looking at the daemon's networks: ", ""},
+		{"refuses", map[string]http.HandlerFunc{"POST /networks/create": fails(500, "no bridge today")}, "creating a network: Error response from daemon: no bridge today", ""},
+		{"fails to look", map[string]http.HandlerFunc{"GET /networks/bridge": fails(500, "no list today")}, "listing the daemon's networks: ", ""},
 		{"no container", map[string]http.HandlerFunc{"POST /containers/create": fails(500, "no container today")}, "creating a container: ", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrNoSandbox reports that a machine has no sandbox for judge problems.
-var ErrNoSandbox error = &backend.ToolError{Tool: "go-judge", Err: errors.New("the worker has none"), Hint: "name it in the backend's `go_judge`, or have it on the machine's PATH"}
+var ErrNoSandbox error = &backend.ToolError{Tool: "go-judge", Err: errors.New("the worker has no go-judge"), Hint: "set the backend's go_judge to its path, or add it to the machine's PATH"}
 
 // Ask queries a machine, by its backend and its sandbox, which can be nil.
 func Ask(ctx context.Context, b backend.Backend, sandbox backend.Sandbox, what string) (a Fact, err error) {

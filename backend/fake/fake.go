@@ -156,7 +156,7 @@ func (s *session) Exec(ctx context.Context, cmd backend.Command) (backend.Exit, 
 		return backend.Exit{}, fmt.Errorf("running a command: session: %w", fs.ErrClosed)
 	}
 	if len(cmd.Argv) == 0 || cmd.Argv[0] == "" {
-		return backend.Exit{}, errors.New("running a command: no program is named")
+		return backend.Exit{}, errors.New("running a command: no program is specified")
 	}
 	if cmd.Output == nil {
 		cmd.Output = io.Discard

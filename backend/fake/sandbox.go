@@ -122,7 +122,7 @@ type process struct {
 
 func (s *Sandbox) load(ctx context.Context, program backend.Program) (*process, error) {
 	if len(program.Argv) == 0 || program.Argv[0] == "" {
-		return nil, errors.New("no program is named")
+		return nil, errors.New("no program is specified")
 	}
 	p := &process{Process: Process{Program: program, Dir: &Files{}}}
 	for _, f := range program.Files {

@@ -46,7 +46,7 @@ func (e *statusError) Error() string {
 	text := e.text
 	switch {
 	case e.code == http.StatusUnauthorized:
-		text = "it wants another token"
+		text = "it rejected the token"
 	case text == "":
 		text = http.StatusText(e.code)
 	}
@@ -112,7 +112,7 @@ func (c *client) ask(ctx context.Context, method, path, kind string, body io.Rea
 		var syntax *json.SyntaxError
 		var shape *json.UnmarshalTypeError
 		if errors.As(err, &syntax) || errors.As(err, &shape) {
-			return fmt.Errorf("%s is not answered as go-judge would: %w", path, err)
+			return fmt.Errorf("unexpected answer to %s: %w", path, err)
 		}
 		return c.trouble(ctx, err)
 	}
@@ -125,12 +125,12 @@ func (c *client) version(ctx context.Context) (*wireVersion, error) {
 	if err := c.ask(ctx, http.MethodGet, "/version", "", nil, &v); err != nil {
 		var no *statusError
 		if errors.As(err, &no) && no.code == http.StatusNotFound {
-			return nil, errors.New("the server is not a go-judge: it has no /version")
+			return nil, errors.New("the server is not go-judge: it has no /version")
 		}
 		return nil, err
 	}
 	if v.BuildVersion == "" || v.OS == "" || v.Platform == "" {
-		return nil, errors.New("the server is not a go-judge: its /version has no buildVersion")
+		return nil, errors.New("the server is not go-judge: its /version has no buildVersion")
 	}
 	return &v, nil
 }
@@ -153,7 +153,7 @@ func (c *client) run(ctx context.Context, r *wireRequest) ([]wireResult, error) 
 		return nil, err
 	}
 	if len(results) != len(r.Cmd) {
-		return nil, fmt.Errorf("%d results came for %d programs", len(results), len(r.Cmd))
+		return nil, fmt.Errorf("it returned %d results for %d programs", len(results), len(r.Cmd))
 	}
 	return results, nil
 }
@@ -177,7 +177,7 @@ func (c *client) upload(ctx context.Context, content io.Reader) (string, error) 
 	}()
 	var id string
 	err := c.ask(ctx, http.MethodPost, "/file", form.FormDataContentType(), read, &id)
-	read.CloseWithError(errors.New("the server answered already"))
+	read.CloseWithError(errors.New("the server answered before the upload ended"))
 	<-done
 	switch {
 	case broken != nil:
@@ -185,7 +185,7 @@ func (c *client) upload(ctx context.Context, content io.Reader) (string, error) 
 	case err != nil:
 		return "", err
 	case id == "":
-		return "", errors.New("an upload got no id")
+		return "", errors.New("the server returned no id for an upload")
 	}
 	return id, nil
 }

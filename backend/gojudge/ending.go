@@ -95,14 +95,14 @@ func (r *wireResult) fileErrors() (flooded, large bool, err error) {
 func (r *wireResult) failure(p *backend.Program) error {
 	reason := r.Error
 	if reason == "" {
-		reason = "it gives no more details"
+		reason = "no details"
 	}
 	switch {
 	case strings.HasSuffix(reason, errBusy.Error()):
 		return fmt.Errorf("%s: %w", r.Status, errBusy)
 	case r.Status == statusInternal && path.IsAbs(p.Argv[0]) && strings.HasSuffix(reason, "execve: no such file or directory"):
-		return &backend.ToolError{Tool: p.Argv[0], Err: errors.New("it is not in the sandbox"),
-			Hint: "install it on the machine that go-judge runs on, or let its mount.yaml show it"}
+		return &backend.ToolError{Tool: p.Argv[0], Err: errors.New("not found in the sandbox"),
+			Hint: "install it on the machine that go-judge runs on, or add it to go-judge's mount.yaml"}
 	}
 	return exhaustion.Named(fmt.Errorf("%s: %s", r.Status, reason))
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func checkSupported() error {
-	return &backend.ToolError{Tool: "go-judge", Err: errors.New("it has exact limits on Linux only"),
+	return &backend.ToolError{Tool: "go-judge", Err: errors.New("exact limits require Linux"),
 		Hint: "set endpoint to a server on another machine"}
 }
 

@@ -92,7 +92,7 @@ func (s *Sandbox) version(ctx context.Context, command string) (string, error) {
 	case end.Status == backend.Exited:
 		return strings.TrimSpace(fmt.Sprintf("%s\nexit %d: %s", said, end.Code, strings.TrimSpace(string(end.Stderr)))), nil
 	}
-	return "", fmt.Errorf("it ended by %s", end.Status)
+	return "", fmt.Errorf("it ended with %s", end.Status)
 }
 
 // searchPath is the PATH of the commands of Options.Versions.

@@ -51,7 +51,7 @@ func (o *Process) find() (string, error) {
 	if !filepath.IsAbs(o.Binary) {
 		candidates = nil
 		if filepath.Base(o.Binary) != o.Binary {
-			return fail(errors.New("it is neither a name nor an absolute path"))
+			return fail(errors.New("neither a name nor an absolute path"))
 		}
 		for _, dir := range filepath.SplitList(o.Path) {
 			if filepath.IsAbs(dir) {
@@ -65,13 +65,13 @@ func (o *Process) find() (string, error) {
 			return c, nil
 		}
 		if filepath.IsAbs(o.Binary) && err == nil {
-			return fail(errors.New("it is not a program"))
+			return fail(errors.New("not an executable file"))
 		}
 	}
 	if filepath.IsAbs(o.Binary) {
-		return fail(errors.New("it is not there"))
+		return fail(errors.New("not found"))
 	}
-	return fail(errors.New("it is not in PATH"))
+	return fail(errors.New("not found in PATH"))
 }
 
 // Start returns a server that is started on first use, and again if it ended by itself. Blobs come from
@@ -118,7 +118,7 @@ const (
 )
 
 // errPortTaken means that another process took the port first.
-var errPortTaken = errors.New("its port was taken")
+var errPortTaken = errors.New("its port is in use")
 
 // ports is the number of ports that are tried.
 const ports = 5
@@ -288,8 +288,8 @@ func (p *process) startFailure() error {
 	case strings.Contains(said, "address already in use"):
 		return errPortTaken
 	case strings.Contains(said, "cgroup") && (strings.Contains(said, "permission denied") || strings.Contains(said, "read-only file system")):
-		return &backend.ToolError{Tool: p.opt.Binary, Err: fmt.Errorf("it is not permitted to make control groups: %s", said),
-			Hint: "run as root, let control groups be written to, or set endpoint to a go-judge that runs elsewhere"}
+		return &backend.ToolError{Tool: p.opt.Binary, Err: fmt.Errorf("it cannot create control groups: %s", said),
+			Hint: "run as root, make control groups writable, or set endpoint to a go-judge that runs elsewhere"}
 	case os.Geteuid() != 0:
 		return &backend.ToolError{Tool: p.opt.Binary, Err: fmt.Errorf("it did not start: %s", said),
 			Hint: "run as root, or set endpoint to a go-judge that runs elsewhere"}
@@ -332,7 +332,7 @@ func (p *process) reason(err error) error {
 	}
 	select {
 	case <-p.ended:
-		return fmt.Errorf("it ended while it worked (%v), %s: %w", p.cmd.ProcessState, p.words(), err)
+		return fmt.Errorf("it ended during a request (%v), %s: %w", p.cmd.ProcessState, p.words(), err)
 	case <-time.After(endPatience):
 		return err
 	}

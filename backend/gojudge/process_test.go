@@ -202,7 +202,7 @@ func TestServerKilled(t *testing.T) {
 	waits := programOf("sleep " + seconds)
 	waits.Limits.Clock = time.Hour
 	ends, err := box.Run(t.Context(), waits)
-	if err == nil || !strings.Contains(err.Error(), "it ended while it worked (signal: killed)") {
+	if err == nil || !strings.Contains(err.Error(), "it ended during a request (signal: killed)") {
 		t.Errorf("got %+v, %v", ends, err)
 	}
 	if got := say(t, box, store, cat); got != "content\xff\ncontent\xff\n" {
@@ -346,14 +346,14 @@ func TestTroubles(t *testing.T) {
 		want   string
 		tool   bool
 	}{
-		{gojudge.Start(store, gojudge.Process{Binary: "go-judge", Path: t.TempDir()}), "it is not in PATH (hint: build it", true},
-		{gojudge.Start(store, gojudge.Process{Binary: "/nowhere/go-judge"}), "it is not there (hint: build it", true},
-		{gojudge.Start(store, gojudge.Process{Binary: "./go-judge", Path: "/bin"}), "it is neither a name nor an absolute path", true},
-		{gojudge.Start(store, gojudge.Process{Binary: t.TempDir()}), "it is not a program", true},
+		{gojudge.Start(store, gojudge.Process{Binary: "go-judge", Path: t.TempDir()}), "not found in PATH (hint: build it", true},
+		{gojudge.Start(store, gojudge.Process{Binary: "/nowhere/go-judge"}), "not found (hint: build it", true},
+		{gojudge.Start(store, gojudge.Process{Binary: "./go-judge", Path: "/bin"}), "neither a name nor an absolute path", true},
+		{gojudge.Start(store, gojudge.Process{Binary: t.TempDir()}), "not an executable file", true},
 		{gojudge.Start(store, gojudge.Process{Binary: unusable, Scratch: t.TempDir()}), "exec format error", true},
-		{gojudge.Start(store, gojudge.Process{Binary: ends, Scratch: t.TempDir()}), "it is not permitted to make control groups: create environment builder failed: failed to create cgroup: permission denied (hint: run as root", true},
-		{gojudge.Connect(store, web.URL, ""), "is not a go-judge: its /version has no buildVersion", false},
-		{gojudge.Connect(store, page.URL, ""), "is not a go-judge: it has no /version", false},
+		{gojudge.Start(store, gojudge.Process{Binary: ends, Scratch: t.TempDir()}), "it cannot create control groups: create environment builder failed: failed to create cgroup: permission denied (hint: run as root", true},
+		{gojudge.Connect(store, web.URL, ""), "is not go-judge: its /version has no buildVersion", false},
+		{gojudge.Connect(store, page.URL, ""), "is not go-judge: it has no /version", false},
 		{gojudge.Connect(store, "http://"+closed.Addr().String(), ""), "connection refused", false},
 	} {
 		_, err := gojudge.New(test.server, gojudge.Options{}).Run(t.Context(), programOf("true"))

@@ -165,7 +165,7 @@ func collector(name string, limit int64) *wireFile {
 // caller.
 func check(programs []backend.Program) error {
 	if len(programs) == 0 {
-		return errors.New("no program is given")
+		return errors.New("no program is specified")
 	}
 	read := map[int]bool{}
 	for i := range programs {
@@ -202,7 +202,7 @@ func checkRoom(programs []backend.Program) error {
 
 func checkProgram(p *backend.Program) error {
 	if len(p.Argv) == 0 || p.Argv[0] == "" {
-		return errors.New("no program is named")
+		return errors.New("no program is specified")
 	}
 	names := map[string]bool{}
 	for _, f := range p.Files {

@@ -71,7 +71,7 @@ func (s *Server) use(ctx context.Context) (*connection, error) {
 	}
 	defer s.give()
 	if s.closed {
-		return nil, fmt.Errorf("%s: it was ended", s.name)
+		return nil, fmt.Errorf("%s: already closed", s.name)
 	}
 	if s.conn != nil && s.conn.process.running() {
 		return s.conn, nil

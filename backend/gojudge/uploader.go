@@ -109,7 +109,7 @@ func (d *uploader) upload(ctx context.Context, digest cache.Digest) (string, err
 	defer content.Close()
 	name, err := d.destination.put(ctx, content)
 	if err != nil {
-		return "", fmt.Errorf("bringing %s to the sandbox: %w", digest, err)
+		return "", fmt.Errorf("sending %s to the sandbox: %w", digest, err)
 	}
 	return name, nil
 }

@@ -131,7 +131,7 @@ func goJudgeBlock() lang.BackendKind {
 func checkGoJudgeBlock(b *lang.Block, _ *lang.Backend, a any) {
 	for _, name := range []string{"binary", "parallelism"} {
 		if j := a.(*goJudge); j.Endpoint != "" && b.Has(name) {
-			b.Reject(name, "bad-value", "No use here", fmt.Sprintf("%s is about a go-judge that is started for the run; this one runs at %s already.", name, j.Endpoint), "remove one of the two")
+			b.Reject(name, "bad-value", "Attribute does not apply", fmt.Sprintf("%s applies only to a go-judge that the run starts; this one runs at %s.", name, j.Endpoint), "remove one of the two")
 		}
 	}
 }

@@ -88,7 +88,7 @@ func unidentifiedShims(s *kind.Site, cfg *lang.Config) []string {
 	slices.Sort(shims)
 	shims = slices.Compact(shims)
 	for at, shim := range shims {
-		shims[at] = fmt.Sprintf("%s starts a program that could not be found out, so no key changes when it starts another one (hint: name the program by its path, or add a command to versions of the backend)", shim)
+		shims[at] = fmt.Sprintf("%s starts a program that cannot be identified, so no key changes when it starts another one (hint: use the program's path, or add a command to versions of the backend)", shim)
 	}
 	return shims
 }
@@ -148,10 +148,10 @@ func isolationLevel(s *kind.Site) kind.Finding {
 	case reason != nil:
 		return kind.Finding{Subject: "isolation", State: "warning", Detail: fmt.Sprintf("%s on this machine: %v", level, reason)}
 	}
-	found := kind.Finding{Subject: "isolation", State: "ok", Detail: string(level) + " for local backends that ask for no other"}
+	found := kind.Finding{Subject: "isolation", State: "ok", Detail: string(level) + " for local backends without isolation"}
 	if level != isolation.None && !isolation.Scoped() {
 		found.State = "warning"
-		found.Detail += "; commands can reach abstract Unix sockets of the machine (hint: Linux 6.12 with Landlock keeps them from these)"
+		found.Detail += "; commands can reach abstract Unix sockets of the machine (hint: Landlock of Linux 6.12 prevents that)"
 	}
 	return found
 }

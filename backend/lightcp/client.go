@@ -91,7 +91,7 @@ func (c *Client) Judge(ctx context.Context, s Submission) (*Result, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n := c.waiting[sid]; n > 1 { // it is unknown whose result it is
-		return nil, c.trouble(fmt.Errorf("it gave two submissions the number %d", sid))
+		return nil, c.trouble(fmt.Errorf("it gave the number %d to two submissions", sid))
 	}
 	delete(c.waiting, sid)
 	return r, err
@@ -109,10 +109,10 @@ func (c *Client) Problems(ctx context.Context) ([]string, error) {
 		} `json:"problems"`
 	}
 	if status != http.StatusOK {
-		return nil, c.trouble(fmt.Errorf("listing its problems, it answered %d: %s", status, beginning(text)))
+		return nil, c.trouble(fmt.Errorf("it answered a listing of problems with %d: %s", status, beginning(text)))
 	}
 	if err := json.Unmarshal(text, &answer); err != nil || answer.Problems == nil {
-		return nil, c.trouble(fmt.Errorf("listing its problems, it answered %q, which is not a list", beginning(text)))
+		return nil, c.trouble(fmt.Errorf("it answered a listing of problems with %q, which is not a list", beginning(text)))
 	}
 	names := make([]string, len(answer.Problems))
 	for i, p := range answer.Problems {
@@ -171,7 +171,7 @@ func (c *Client) submit(ctx context.Context, s Submission) (int64, error) {
 		SID *int64 `json:"sid"`
 	}
 	if err := json.Unmarshal(answer, &got); err != nil || got.SID == nil {
-		return 0, c.trouble(fmt.Errorf("it answers a submission with %q, not with its number", beginning(answer)))
+		return 0, c.trouble(fmt.Errorf("it answered a submission with %q, which is not a number", beginning(answer)))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -190,13 +190,13 @@ func (c *Client) wait(ctx context.Context, sid int64) (*Result, error) {
 		case status == http.StatusNotFound:
 			return nil, c.trouble(fmt.Errorf("it lost submission %d: it was restarted, or another client fetched the result", sid))
 		case status != http.StatusOK:
-			return nil, c.trouble(fmt.Errorf("for submission %d it answered %d: %s", sid, status, beginning(text)))
+			return nil, c.trouble(fmt.Errorf("it answered a query for submission %d with %d: %s", sid, status, beginning(text)))
 		}
 		var state struct {
 			Status string `json:"status"`
 		}
 		if err := json.Unmarshal(text, &state); err != nil {
-			return nil, c.trouble(fmt.Errorf("for submission %d it answered %q, which is not a result", sid, beginning(text)))
+			return nil, c.trouble(fmt.Errorf("it answered a query for submission %d with %q, which is not a result", sid, beginning(text)))
 		}
 		if state.Status != "queued" {
 			r, err := decodeResult(text)
@@ -229,7 +229,7 @@ func (c *Client) ask(ctx context.Context, method, path string, body []byte) ([]b
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return nil, 0, c.unreachable(ctx, fmt.Errorf("its answer breaks off: %w", err))
+		return nil, 0, c.unreachable(ctx, fmt.Errorf("its answer was cut off: %w", err))
 	case len(text) > maxAnswer:
 		return nil, 0, c.trouble(fmt.Errorf("its answer to %s %s is longer than %d bytes", method, path, maxAnswer))
 	}

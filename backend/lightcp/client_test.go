@@ -142,7 +142,7 @@ func TestJudgeSameNumber(t *testing.T) {
 		}()
 	}
 	for range 2 { // whose the result is cannot be known
-		broken(t, <-errs, "gave two submissions the number 0")
+		broken(t, <-errs, "gave the number 0 to two submissions")
 	}
 }
 
@@ -181,10 +181,10 @@ func TestJudgeBroken(t *testing.T) {
 		broken(t, ask(client(t, s.URL, 100*time.Millisecond)), "no result after 100ms")
 	})
 	for _, answer := range []struct{ result, want string }{
-		{`nonsense`, `answered "nonsense", which is not a result`},
+		{`nonsense`, `with "nonsense", which is not a result`},
 		{`{"status":"flying"}`, `unknown status "flying"`},
 		{`{"status":"error"}`, `an error without a reason`},
-		{`{"status":"done","cases":7}`, `not a JSON object of a result`},
+		{`{"status":"done","cases":7}`, `not a valid JSON object`},
 	} {
 		t.Run(answer.result, func(t *testing.T) {
 			s := newServer(t, "1")
@@ -193,11 +193,11 @@ func TestJudgeBroken(t *testing.T) {
 		})
 	}
 	for path, want := range map[string]string{
-		"/problems":  "listing its problems, it answered 500: out of order",
+		"/problems":  "it answered a listing of problems with 500: out of order",
 		"/submit":    "it rejected the submission: 500 out of order",
-		"/result/1":  "for submission 1 it answered 500: out of order",
+		"/result/1":  "it answered a query for submission 1 with 500: out of order",
 		"/problems ": "which is not a list",
-		"/submit ":   "not with its number",
+		"/submit ":   "which is not a number",
 	} {
 		t.Run("out of order "+path, func(t *testing.T) {
 			s := newServer(t, "1")

@@ -56,7 +56,7 @@ func decodeResult(text []byte) (*Result, error) {
 		Message string `json:"message"` // its name on some servers
 	}
 	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, fmt.Errorf("the result is not a JSON object of a result: %w", err)
+		return nil, fmt.Errorf("the result is not a valid JSON object: %w", err)
 	}
 	switch r.Status {
 	case Done:

@@ -71,7 +71,7 @@ func (s *session) Exec(ctx context.Context, c backend.Command) (backend.Exit, er
 // command returns the process to start, without its files.
 func (s *session) command(c backend.Command) (*exec.Cmd, error) {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
-		return nil, errors.New("running a command: no program is named")
+		return nil, errors.New("running a command: no program is specified")
 	}
 	dir, err := s.work.Directory(c.Dir)
 	if err != nil {

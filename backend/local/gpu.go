@@ -34,7 +34,7 @@ func (b *Backend) gpu(ctx context.Context) error {
 	case err != nil:
 		return &backend.AbsentError{Device: "GPU", Err: fmt.Errorf("nvidia-smi -L: %w", err)}
 	case strings.TrimSpace(string(listed)) == "":
-		return &backend.AbsentError{Device: "GPU", Err: errors.New("nvidia-smi -L lists none")}
+		return &backend.AbsentError{Device: "GPU", Err: errors.New("nvidia-smi -L lists no GPU")}
 	}
 	return nil
 }

@@ -43,8 +43,8 @@ const runnerUser = 61186
 func NewInside(store cache.Store, c backend.Container) (*Backend, error) {
 	user, err := findUser(c.User)
 	if err != nil {
-		return nil, &backend.SettingError{Setting: "user", Err: fmt.Errorf("the image does not know it: %w", err),
-			Hint: "write a number, such as 1000:1000, or a name that the image has"}
+		return nil, &backend.SettingError{Setting: "user", Err: fmt.Errorf("not found in the image: %w", err),
+			Hint: "write a number, such as 1000:1000, or a name that exists in the image"}
 	}
 	if err := protect(); err != nil {
 		return nil, fmt.Errorf("protecting the first process: %w", err)
@@ -58,7 +58,7 @@ func NewInside(store cache.Store, c backend.Container) (*Backend, error) {
 func protect() error {
 	unix.Umask(commandUmask)
 	if os.Getpid() != 1 {
-		return errors.New("it is not the first process of a container")
+		return errors.New("not the first process of a container")
 	}
 	all := func(trap, a, b, c uintptr) error {
 		if _, _, errno := syscall.AllThreadsSyscall(trap, a, b, c); errno != 0 {
@@ -245,7 +245,7 @@ func containerKills() (n uint64) {
 }
 
 // errNetwork means that a command would have had a network.
-var errNetwork = errors.New("the container has a network although it must not have one")
+var errNetwork = errors.New("the container has a network, but must have none")
 
 // networkless returns an error if there is a route, or an interface other than the loopback has an
 // address.

@@ -84,7 +84,7 @@ func (b *Backend) trialView() (view isolation.View, remove func(), err error) {
 func (b *Backend) requireIsolation() (isolation.Level, error) {
 	level, reason := b.Isolation()
 	if b.opt.Isolation != "" && reason != nil {
-		return level, &backend.ToolError{Tool: "isolation " + string(level), Err: reason, Hint: "allow namespaces on this machine, or ask for less isolation in the backend's block"}
+		return level, &backend.ToolError{Tool: "isolation " + string(level), Err: reason, Hint: "allow namespaces on this machine, or set a lower isolation in the backend's block"}
 	}
 	return level, nil
 }
@@ -115,7 +115,7 @@ func (b *Backend) checkPlaces(context.Context) error {
 	if reason == nil {
 		reason = fmt.Errorf("commands run with isolation %q", level)
 	}
-	return &backend.ToolError{Tool: "isolation full", Err: fmt.Errorf("files cannot be shown at absolute paths: %w", reason), Hint: "allow namespaces on this machine, or use a docker backend"}
+	return &backend.ToolError{Tool: "isolation full", Err: fmt.Errorf("files cannot be mounted at absolute paths: %w", reason), Hint: "allow namespaces on this machine, or use a docker backend"}
 }
 
 // unisolatedBackend is a backend for commands of the problem that write to directories that all sessions

@@ -36,10 +36,10 @@ func PrivateNetwork() error {
 // whose loopback is up. Processes that it starts inherit the namespace, which ends with the last of them.
 func enterPrivateNetwork() error {
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
-		return fmt.Errorf("making a private network: %w", os.NewSyscallError("unshare", err))
+		return fmt.Errorf("creating a private network: %w", os.NewSyscallError("unshare", err))
 	}
 	if err := isolation.LoopbackUp(); err != nil {
-		return fmt.Errorf("making a private network: bringing up the loopback: %w", err)
+		return fmt.Errorf("creating a private network: bringing up the loopback: %w", err)
 	}
 	return nil
 }

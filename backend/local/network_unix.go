@@ -12,5 +12,5 @@ import (
 func PrivateNetwork() error { return enterPrivateNetwork() }
 
 func enterPrivateNetwork() error {
-	return fmt.Errorf("making a private network: %w on %s", errors.ErrUnsupported, runtime.GOOS)
+	return fmt.Errorf("creating a private network: %w on %s", errors.ErrUnsupported, runtime.GOOS)
 }

@@ -72,7 +72,7 @@ func awaitPortLock(ctx context.Context, port int, note io.Writer) (io.Closer, er
 		if lock != nil {
 			return lock, nil
 		}
-		if err := wait.pause(ctx, "waiting for port %d, which another session on this machine has\n", port); err != nil {
+		if err := wait.pause(ctx, "waiting for port %d, which another session on this machine uses\n", port); err != nil {
 			return nil, err
 		}
 	}
@@ -86,11 +86,11 @@ func awaitPort(ctx context.Context, port int, note io.Writer) error {
 		case err == nil:
 			return nil
 		case !isInUse(err):
-			return fmt.Errorf("port %d of this machine cannot be had: %w", port, err)
+			return fmt.Errorf("port %d of this machine is not available: %w", port, err)
 		case listened(ctx, port), time.Since(wait.began) > lingerLimit:
 			return fmt.Errorf("port %d of this machine is in use by another program; end it, or see `fevalgraph doctor` about private networks", port)
 		}
-		if err := wait.pause(ctx, "waiting for port %d, which connections that were just closed still have\n", port); err != nil {
+		if err := wait.pause(ctx, "waiting for port %d, which recently closed connections still occupy\n", port); err != nil {
 			return err
 		}
 	}

@@ -27,7 +27,7 @@ func TestLingeringPort(t *testing.T) {
 	var said notes
 	var group sync.WaitGroup
 	group.Go(func() {
-		said.await(t, "connections that were just closed")
+		said.await(t, "recently closed connections")
 		unix.Close(fd)
 	})
 	exit, err := s.Exec(t.Context(), backend.Command{Ports: []int{port}, Argv: []string{"true"}, Notes: &said})

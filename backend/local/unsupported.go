@@ -14,7 +14,7 @@ import (
 // errUnsupported is the error for every use: sessions need process groups, and
 // attributes that children inherit, of Unix systems.
 var errUnsupported error = &backend.ToolError{
-	Tool: "backend local", Err: errors.New("it does not run on " + runtime.GOOS), Hint: "use a docker backend",
+	Tool: "backend local", Err: errors.New("not supported on " + runtime.GOOS), Hint: "use a docker backend",
 }
 
 // PrivateNetwork returns an error: this system has no private networks.

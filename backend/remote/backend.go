@@ -162,9 +162,9 @@ func (b *Backend) know(ctx context.Context, what string) (facts.Fact, error) {
 			ask = append(ask, always)
 		}
 	}
-	r, err := b.perform(ctx, &actionSpec{name: "asking a worker", limit: asking, task: wire.Task{Ask: ask}, judge: what == facts.Sandbox})
+	r, err := b.perform(ctx, &actionSpec{name: "querying a worker", limit: asking, task: wire.Task{Ask: ask}, judge: what == facts.Sandbox})
 	if err != nil {
-		return facts.Fact{}, fmt.Errorf("asking a worker of %s for its %s: %w", b.opt.Name, strings.TrimSpace(what), err)
+		return facts.Fact{}, fmt.Errorf("querying a worker of %s for its %s: %w", b.opt.Name, strings.TrimSpace(what), err)
 	}
 	if err := b.facts.Put(r.Facts); err != nil {
 		return facts.Fact{}, err

@@ -75,15 +75,15 @@ func complete(b *lang.Block, made *lang.Backend, a any) {
 	for i := range r.Headers {
 		h := &r.Headers[i]
 		if h.Name = strings.ToLower(h.Name); !headerName().MatchString(h.Name) {
-			b.Reject("headers", "bad-name", "Bad name", fmt.Sprintf("%q is not the name of a header.", h.Name), "letters, digits and -")
+			b.Reject("headers", "bad-name", "Bad name", fmt.Sprintf("%q is not a valid name of a header.", h.Name), "letters, digits and -")
 		}
 	}
 	if (r.Certificate == "") != (r.Key == "") {
-		b.Reject("certificate", "bad-value", "Half a certificate", "A certificate of this client takes its key, and a key its certificate.", "set both of certificate and key, or none")
+		b.Reject("certificate", "bad-value", "Incomplete certificate", "A client certificate consists of certificate and key.", "set both, or neither")
 	}
 	u, err := url.Parse(r.Endpoint)
 	if (made.Token != "" || len(r.Headers) > 0) && err == nil && u.Scheme == "grpc" && !lang.IsLoopback(u.Hostname()) {
-		b.Reject("endpoint", "bad-value", "Rights in the clear", "A token and headers are not sent to another machine in the clear.", "write grpcs://")
+		b.Reject("endpoint", "bad-value", "Unencrypted credentials", "The token and headers are not sent to another machine unencrypted.", "write grpcs://")
 	}
 }
 

@@ -138,7 +138,7 @@ func TestLastingTrouble(t *testing.T) {
 		{"much is printed", func(m *machine) remotetest.Outcome {
 			return exits(&execution.ActionResult{ExitCode: 9, StderrDigest: m.server.Put([]byte(long))})(m)
 		}, `: "` + long[len(long)-2000:] + `"`, false, 0},
-		{"no result", exits(&execution.ActionResult{}), "left no result", false, 0},
+		{"no result", exits(&execution.ActionResult{}), "wrote no result", false, 0},
 		{"no digest", exits(&execution.ActionResult{OutputFiles: []*execution.OutputFile{{Path: wire.ResultFile, Digest: &execution.Digest{Hash: "x"}}}}), "digest", false, 0},
 		{"no JSON", func(m *machine) remotetest.Outcome { return m.left("{") }, "reading the result of an action", false, 0},
 		{"protocol", func(m *machine) remotetest.Outcome { return m.left(`{"protocol":99}`) }, "protocol 99, not 1", false, 0},
@@ -318,7 +318,7 @@ func TestMaxState(t *testing.T) {
 	if exit, err := s.Exec(t.Context(), cmd); err != nil || exit.Code != 0 {
 		t.Fatalf("got %+v, %v", exit, err)
 	}
-	if !strings.Contains(notes.String(), "1 files of 2000 bytes are not kept") {
+	if !strings.Contains(notes.String(), "1 files of 2000 bytes exceed max_state") {
 		t.Errorf("notes: %q", notes.String())
 	}
 	if _, err := s.Collect(t.Context(), "large"); !errors.Is(err, fs.ErrNotExist) {

@@ -85,7 +85,7 @@ func newBackend(s *kind.Site, b *lang.Backend) (*Backend, error) {
 	}
 	o.Facts, o.Place = s.MachineFacts(b.Addr(), r.Endpoint, o.Platform, o.Host, r.GoJudge), s.Place
 	if s.Registry == nil { // nothing will run
-		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("the workers of backend %s are unknown until a run has queried one", b.Addr())}
+		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("the workers of backend %s are unknown until a run queries one", b.Addr())}
 	}
 	return New(o), nil
 }
@@ -161,7 +161,7 @@ func prove(ctx context.Context, s *kind.Site, b *lang.Backend) (string, error) {
 		return "", fmt.Errorf("%s: %w", endpoint, err)
 	}
 	if !can.Executes {
-		return "", fmt.Errorf("%s executes no actions: it is a cache", endpoint)
+		return "", fmt.Errorf("%s does not execute actions: it is only a cache", endpoint)
 	}
 	state, err := os.MkdirTemp("", "fevalgraph-doctor-") // stored facts about workers prove nothing here
 	if err != nil {

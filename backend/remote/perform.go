@@ -95,7 +95,7 @@ func (b *Backend) perform(ctx context.Context, w *actionSpec) (*wire.Result, err
 			if lost.Wait(ctx, err) != nil || lost.Failed() >= 10*tries {
 				return nil, cmp.Or[error](context.Cause(ctx), &backend.PreemptedError{Err: fmt.Errorf("%s: %w", w.name, err)})
 			}
-			b.note(w, "the action was lost and is executed again: "+gone.Error())
+			b.note(w, "the action was lost and runs again: "+gone.Error())
 		case errors.As(err, &busy):
 			if since := b.gate.busySince(); !since.IsZero() && time.Since(since) > b.opt.Patience {
 				return nil, fmt.Errorf("%s: busy since %s: %w (hint: raise patience of the backend, or run fewer actions on the engine)", w.name, since.Format(time.TimeOnly), err)
@@ -239,7 +239,7 @@ func (b *Backend) read(ctx context.Context, r *execution.ActionResult) (*wire.Re
 		}
 		return result, nil
 	}
-	return nil, errors.New("the program of the action left no result")
+	return nil, errors.New("the program of the action wrote no result")
 }
 
 // blob reads a blob of the server. A missing blob is a *reapi.MissingError.

@@ -112,7 +112,7 @@ func (b *Backend) current(ctx context.Context, id string, lost *builtSnapshot) (
 	s := b.snapshots[id]
 	b.mu.Unlock()
 	if s == nil {
-		return nil, fmt.Errorf("no snapshot is called %q", id)
+		return nil, fmt.Errorf("no snapshot %q", id)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +121,7 @@ func (b *Backend) current(ctx context.Context, id string, lost *builtSnapshot) (
 	}
 	m, exit, err := b.prepare(ctx, s.name, s.cmd)
 	if err == nil && m == nil {
-		err = fmt.Errorf("preparing lost content again: it ended with %+v", exit)
+		err = fmt.Errorf("preparing lost content again: the command ended with %+v", exit)
 	}
 	if err == nil {
 		s.made = m

@@ -259,7 +259,7 @@ func (s *session) find(name string) (*parcel.Entry, error) {
 		}
 		switch {
 		case i == len(elements)-1 && (e == nil || e.Kind != parcel.File):
-			return nil, fmt.Errorf("%w: it is a directory, a link or something else", backend.ErrNotRegular)
+			return nil, fmt.Errorf("%w: it is a directory, a link or a special file", backend.ErrNotRegular)
 		case i == len(elements)-1:
 			return e, nil
 		case e == nil || e.Kind != parcel.Directory:

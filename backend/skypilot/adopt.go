@@ -91,7 +91,7 @@ func (p *Pool) adoptOne(ctx context.Context, l Lease) {
 		}
 		return
 	}
-	p.opt.notice("cluster %s of an earlier run is used again", l.Cluster)
+	p.opt.notice("reusing cluster %s of an earlier run", l.Cluster)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clusters = append(p.clusters, c)

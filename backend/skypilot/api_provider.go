@@ -94,8 +94,8 @@ func withHint(err error) error {
 		return nil
 	}
 	hint := map[api.Kind]string{
-		api.KindCapacity: "no such machines are available now: run again later, or ask for others in resources",
-		api.KindQuota:    "raise the account's quota, or ask for other machines in resources",
+		api.KindCapacity: "such machines are not available now: run again later, or change resources",
+		api.KindQuota:    "raise the account's quota, or change resources",
 		api.KindSetup:    "see `sky logs` and cluster_setup",
 		api.KindAuth:     "see `sky check`",
 		api.KindInvalid:  "see infra and resources of the backend",

@@ -124,10 +124,10 @@ func (c *cluster) prepare(ctx context.Context) error {
 	for _, p := range missing {
 		_, exit, err := c.client.Backend().Prepare(ctx, p.name, p.cmd)
 		if err == nil && exit != (backend.Exit{Seconds: exit.Seconds}) {
-			err = fmt.Errorf("it ended with %+v there", exit)
+			err = fmt.Errorf("the command ended with %+v", exit)
 		}
 		if err != nil {
-			return fmt.Errorf("preparing cluster %s as others were: %w", c.lease.Cluster, err)
+			return fmt.Errorf("preparing cluster %s: %w", c.lease.Cluster, err)
 		}
 		c.pool.mu.Lock()
 		c.prepared[p.name] = true

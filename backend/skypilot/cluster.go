@@ -133,7 +133,7 @@ func fileDigest(path string) (string, error) {
 // after errors.
 func (p *Pool) launch(ctx context.Context) (*cluster, error) {
 	o := &p.opt
-	ctx, cancel := context.WithTimeoutCause(ctx, o.Deadline, fmt.Errorf("no cluster within the backend's deadline of %v", o.Deadline))
+	ctx, cancel := context.WithTimeoutCause(ctx, o.Deadline, fmt.Errorf("no cluster became available within the backend's deadline of %v", o.Deadline))
 	defer cancel()
 	if err := o.Provider.Ready(ctx); err != nil { // no cluster exists yet
 		return nil, fmt.Errorf("launching a cluster: %w", err)
@@ -214,7 +214,7 @@ func (c *cluster) address(ctx context.Context) (a workerhost.Address, err error)
 			return a, err
 		}
 		if state, err := c.asked(); err == nil && state == Gone {
-			return a, errors.New("the cluster went away before its worker started")
+			return a, errors.New("the cluster disappeared before its worker started")
 		}
 		if time.Since(asked) > 15*time.Second { // since a failed login takes seconds
 			asked = time.Now()

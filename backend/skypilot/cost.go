@@ -25,7 +25,7 @@ func (p *Pool) affords() (reserved float64, err error) {
 	}
 	hourly := o.Hourly()
 	if hourly == nil {
-		return 0, &backend.SettingError{Setting: "max_cost", Err: fmt.Errorf("the cost of %s is unknown, so a limit cannot be enforced", o.Machines), Hint: "set price, the US dollars that a cluster costs in an hour, or remove max_cost"}
+		return 0, &backend.SettingError{Setting: "max_cost", Err: fmt.Errorf("the cost of %s is unknown, so a limit cannot be enforced", o.Machines), Hint: "set price, in US dollars per hour of a cluster, or remove max_cost"}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -78,7 +78,7 @@ func (p *Pool) endIdle(ctx context.Context) {
 		p.mu.Lock()
 		for _, c := range p.clusters {
 			if !c.lost && c.used == 0 && p.waiting == 0 && time.Since(c.since) > p.opt.Idle {
-				p.opt.notice("cluster %s is ended: it had no work for %v", c.lease.Cluster, p.opt.Idle)
+				p.opt.notice("ending cluster %s: it had no work for %v", c.lease.Cluster, p.opt.Idle)
 				p.markDropped(c)
 			}
 		}
@@ -113,7 +113,7 @@ func (p *Pool) Close() error {
 			l := c.lease
 			l.Kept = time.Now().UTC().Add(p.opt.Keep)
 			errs[i] = p.opt.Leases.Write(l)
-			p.opt.notice("cluster %s is kept for %v; `fevalgraph clean --clusters` ends it", l.Cluster, p.opt.Keep)
+			p.opt.notice("keeping cluster %s for %v; `fevalgraph clean --clusters` ends it", l.Cluster, p.opt.Keep)
 			continue
 		}
 		all.Go(func() { errs[i] = p.opt.End(context.Background(), c.lease) })

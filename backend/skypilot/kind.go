@@ -91,7 +91,7 @@ func newPool(s *kind.Site, b *lang.Backend) (*Pool, error) {
 		Host:     Host{Setup: sky.ClusterSetup, Program: program, Python: b.Python, Isolation: sky.Isolation, Versions: sky.Versions, GoJudge: sky.GoJudge, GoJudgeVersions: sky.GoJudgeVersions, GPUs: m.Resources.Accelerators != ""},
 	}
 	if s.Registry == nil { // no node will run
-		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("the machines of backend %s are unknown until a run has launched some", b.Addr())}
+		o.NotAsked = &graph.UnknownError{Err: fmt.Errorf("the machines of backend %s are unknown until a run launches some", b.Addr())}
 	}
 	if s.Registry != nil {
 		o.Hourly = sync.OnceValue(func() *float64 { return hourlyCost(context.Background(), asked, b) })

@@ -55,7 +55,7 @@ func TestNotReady(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	p := newProject(t, s)
-	s.notReady = errors.New("sky: it is not in PATH")
+	s.notReady = errors.New("sky: not found in PATH")
 	pool := p.pool(t, "r", nil)
 	if _, err := pool.Backend().Open(t.Context(), backend.Spec{Name: "a"}); !errors.Is(err, s.notReady) {
 		t.Errorf("opening a session: %v", err)

@@ -113,7 +113,7 @@ func NewPool(o Options) (*Pool, error) {
 	}
 	if o.GoJudge != "" && o.carriesGoJudge() {
 		if p.judge, err = fileDigest(o.GoJudge); err != nil {
-			return nil, &backend.ToolError{Tool: "go-judge", Err: err, Hint: "name a static go-judge for the clusters' system in go_judge"}
+			return nil, &backend.ToolError{Tool: "go-judge", Err: err, Hint: "set go_judge to a static go-judge for the clusters' system"}
 		}
 	}
 	text, err := json.Marshal([]any{o.API, o.Machines, o.Slots, o.Setup, p.program, o.Python, o.Isolation, o.Versions, o.GoJudge, p.judge, o.GoJudgeVersions, worker.Protocol})

@@ -126,7 +126,7 @@ func (l *localServer) begin(ctx context.Context) error {
 	}
 	sky, err := exec.LookPath("sky")
 	if err != nil {
-		return &backend.ToolError{Tool: "sky", Err: errors.New("it is not in PATH"), Hint: skyHint}
+		return &backend.ToolError{Tool: "sky", Err: errors.New("not found in PATH"), Hint: skyHint}
 	}
 	l.site.Notice(fmt.Sprintf("starting SkyPilot's API server, since %s does not answer", l.base))
 	here := local.New(l.site.Store, local.Options{Lifecycle: local.Lifecycle{Scratch: l.site.Scratch, Registry: l.site.Registry, Grace: 5 * time.Second}, Confinement: local.Confinement{Isolation: "none"}})
@@ -149,7 +149,7 @@ func (l *localServer) begin(ctx context.Context) error {
 }
 
 const (
-	skyHint   = "install SkyPilot, such as by `uv tool install 'skypilot[slurm]'`, or name a server in api"
+	skyHint   = "install SkyPilot, for example by `uv tool install 'skypilot[slurm]'`, or set api to a server"
 	serverLog = "server.log"
 )
 

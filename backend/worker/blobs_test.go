@@ -331,7 +331,7 @@ func TestUnread(t *testing.T) {
 	<-ended
 	l.cut(false)
 	lost := (*backend.PreemptedError)(nil)
-	if err := <-done; !errors.As(err, &lost) || !strings.Contains(err.Error(), "printed a lot") {
+	if err := <-done; !errors.As(err, &lost) || !strings.Contains(err.Error(), "had to wait to print") {
 		t.Errorf("got %v", err)
 	}
 	if err := s.Close(t.Context()); err != nil {

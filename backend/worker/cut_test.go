@@ -193,7 +193,7 @@ func TestTakenOver(t *testing.T) {
 		exit, err := old.Exec(context.Background(), backend.Command{Argv: []string{"slow"}})
 		if err == nil {
 			err = fmt.Errorf("the first client got %+v", exit)
-		} else if gone := (*backend.PreemptedError)(nil); errors.As(err, &gone) || !strings.Contains(err.Error(), "took this worker over") {
+		} else if gone := (*backend.PreemptedError)(nil); errors.As(err, &gone) || !strings.Contains(err.Error(), "took over this worker") {
 			err = fmt.Errorf("the first client was told %w", err)
 		} else {
 			err = nil
@@ -226,7 +226,7 @@ func TestTakenOver(t *testing.T) {
 	if err := s.Close(t.Context()); err != nil || b.Closes() != 1 {
 		t.Errorf("closing: %v, %d are closed", err, b.Closes())
 	}
-	if err := old.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "took this worker over") {
+	if err := old.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "took over this worker") {
 		t.Errorf("closing the first client's session: %v", err)
 	}
 }
@@ -251,7 +251,7 @@ func TestLateAnswer(t *testing.T) {
 	<-started
 	connect(t, here, o)
 	close(finish)
-	if err := <-done; err == nil || !strings.Contains(err.Error(), "took this worker over") {
+	if err := <-done; err == nil || !strings.Contains(err.Error(), "took over this worker") {
 		t.Errorf("the first client got %v", err)
 	}
 }

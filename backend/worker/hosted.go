@@ -71,11 +71,11 @@ func (h *hostedSession) dir(ctx context.Context) (string, error) {
 var (
 	errEnded    error = &backend.PreemptedError{Err: errors.New("the worker ended the session")}
 	errNotReady       = errors.New("the session is not open")
-	errOther          = errors.New("another call has this number")
+	errOther          = errors.New("duplicate number of a call")
 	// errOtherWork means that an adopted session made other calls than its new client.
-	errOtherWork = errors.New("the session that an earlier run left did something else")
+	errOtherWork = errors.New("the session of an earlier run made other calls")
 	// errRestarted means that a server does not know a client that was attached.
-	errRestarted = errors.New("the worker was started again")
+	errRestarted = errors.New("the worker was restarted")
 )
 
 // maxGap limits how many calls a client can have cancelled before they arrived.

@@ -21,7 +21,7 @@ import (
 // NewAccess generates a secret and a certificate for one server.
 func NewAccess() (Access, tls.Certificate, error) {
 	fail := func(err error) (Access, tls.Certificate, error) {
-		return Access{}, tls.Certificate{}, fmt.Errorf("making the worker's certificate: %w", err)
+		return Access{}, tls.Certificate{}, fmt.Errorf("creating the worker's certificate: %w", err)
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

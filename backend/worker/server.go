@@ -197,7 +197,7 @@ func (t *tenant) check() {
 	}
 }
 
-var errTaken = errors.New("another run of fevalgraph took this worker over")
+var errTaken = errors.New("another run of fevalgraph took over this worker")
 
 // begin notes the time of a request. The client of an attachRequest becomes the server's client.
 func (s *Server) begin(client string, attaches bool) (tenure context.Context, err error) {

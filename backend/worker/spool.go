@@ -40,10 +40,10 @@ func newSpool(ctx context.Context, dir string) *spool {
 }
 
 // errUnread means that a command had to wait for an absent client, so its exit is not reliable.
-var errUnread error = &backend.PreemptedError{Err: errors.New("the connection was lost while the command printed a lot")}
+var errUnread error = &backend.PreemptedError{Err: errors.New("the connection was lost, and the command had to wait to print more")}
 
 // errForgotten means that a reader requested bytes that were dropped.
-var errForgotten error = &backend.PreemptedError{Err: errors.New("the connection was lost, and earlier output of the command is gone")}
+var errForgotten error = &backend.PreemptedError{Err: errors.New("the connection was lost, and earlier output of the command was dropped")}
 
 func (s *spool) notify() {
 	close(s.changed)

@@ -133,7 +133,7 @@ func (s *streamServer) read(ctx context.Context, r io.Reader) error {
 			}
 			text, failed = nil, nil
 		default:
-			return fmt.Errorf("an unknown frame %q", kind)
+			return fmt.Errorf("unknown frame %q", kind)
 		}
 	}
 }
@@ -448,7 +448,7 @@ func (s *Stream) next(buffer *[]byte) (r *callResult, kind byte, data []byte, er
 	for {
 		kind, data, err := readFrame(s.r, buffer)
 		if err == nil && len(text)+len(data) > maxAnswer {
-			err = fmt.Errorf("an answer of more than %d bytes", maxAnswer)
+			err = fmt.Errorf("answer exceeds %d bytes", maxAnswer)
 		}
 		if err == nil && kind == frameMore {
 			text = append(text, data...)

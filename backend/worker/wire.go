@@ -126,7 +126,7 @@ func readFrame(r io.Reader, buffer *[]byte) (kind byte, data []byte, err error) 
 	}
 	n := binary.BigEndian.Uint32(head[1:])
 	if n > maxFrame {
-		return 0, nil, fmt.Errorf("a frame of %d bytes; at most %d are allowed", n, maxFrame)
+		return 0, nil, fmt.Errorf("frame of %d bytes exceeds the limit of %d", n, maxFrame)
 	}
 	if int(n) > len(*buffer) {
 		*buffer = make([]byte, n)

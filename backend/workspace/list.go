@@ -47,7 +47,7 @@ func (w *Workspace) List(ctx context.Context, dir string, most int) ([]string, e
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err == nil && !isDir:
-		err = errors.New("no directory")
+		err = errors.New("not a directory")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listing %q: %w", dir, err)

@@ -54,7 +54,7 @@ func makeOurs(dir string, link bool) (string, error) {
 	case err != nil:
 		return "", err
 	case !isOwn(info):
-		return "", fmt.Errorf("%s belongs to another user, who could change what runs there; have it removed, or set TMPDIR to another directory", dir)
+		return "", fmt.Errorf("%s belongs to another user, who could change what runs there; ask the user to remove it, or set TMPDIR to another directory", dir)
 	case info.Mode()&fs.ModeSymlink != 0 && link:
 		target, err := filepath.EvalSymlinks(dir)
 		if err != nil {

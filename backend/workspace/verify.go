@@ -18,7 +18,7 @@ func (w *Workspace) Verify() error {
 	}
 	made, err := w.root.Stat(".")
 	if err != nil {
-		return fmt.Errorf("looking at the workspace: %w", err)
+		return fmt.Errorf("inspecting the workspace: %w", err)
 	}
 	if now, err := os.Lstat(w.base); err != nil || !os.SameFile(made, now) {
 		return fmt.Errorf("the workspace %s was removed or replaced while a command ran", w.base)

@@ -30,7 +30,7 @@ type Reader struct {
 }
 
 // ErrNoArchive means that a file is not an archive, or is damaged.
-var ErrNoArchive = errors.New("not a pack, or a damaged one")
+var ErrNoArchive = errors.New("not a pack, or damaged")
 
 // maxInMemory limits an entry other than a blob, in bytes. All of them together are limited to
 // leastInMemory, or maxRatio times the size of the file if that is more: text of records and runs
@@ -182,7 +182,7 @@ func readSmall(h *tar.Header, content io.Reader, room *int64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: entry %q has %d bytes", ErrNoArchive, h.Name, h.Size)
 	}
 	if *room -= h.Size; *room < 0 {
-		return nil, fmt.Errorf("%w: its records and lists are more than %d times as large as the file, so that reading them would use up memory", ErrNoArchive, maxRatio)
+		return nil, fmt.Errorf("%w: its records and lists are more than %d times as large as the file, and reading them could exhaust memory", ErrNoArchive, maxRatio)
 	}
 	all, err := io.ReadAll(content)
 	return all, asDamaged(err)
@@ -246,7 +246,7 @@ func (p *placer) blob(name [32]byte, size int64, content io.Reader) error {
 	}
 	got, err := p.r.Store.Put(p.ctx, content)
 	if err == nil && got.Hash != name {
-		return fmt.Errorf("%w: the blob %x is another one", ErrNoArchive, name)
+		return fmt.Errorf("%w: blob %x does not match its digest", ErrNoArchive, name)
 	}
 	return err
 }

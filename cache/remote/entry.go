@@ -112,7 +112,7 @@ func decodeEntry(trusted *dsse.EnvelopeVerifier, namespace string, k cache.Key, 
 	case err != nil:
 		return nil, nil, fmt.Errorf("malformed record: %w", err)
 	case s.Key != k || s.Namespace != namespace || s.Record == nil || !s.Record.Class.Stored():
-		return nil, nil, errors.New("a record in the place of another")
+		return nil, nil, errors.New("the record is for another key or namespace")
 	}
 	if len(manifest) > 0 {
 		s.Record.Manifest = manifest
@@ -142,10 +142,10 @@ func isSigned(trusted *dsse.EnvelopeVerifier, e *dsse.Envelope) bool {
 // unproved formats a name that nothing proves.
 func unproved(name string) string {
 	if name == "" {
-		return "someone who did not sign it"
+		return "an unknown signer"
 	}
 	if !keyName().MatchString(name) {
-		return "someone without a name"
+		return "an unnamed signer"
 	}
 	return name
 }

@@ -111,7 +111,7 @@ func (s *Store) read(ctx context.Context, blobs []cache.Digest) error {
 		return nil
 	}
 	if !s.readable() {
-		return lostError(blobs[0], errors.New("the remote cache is not in use"))
+		return lostError(blobs[0], errors.New("the remote cache is disabled"))
 	}
 	var mu sync.Mutex
 	left := make(map[cache.Digest]bool, len(blobs))
@@ -184,7 +184,7 @@ func (s *Store) keep(ctx context.Context, d cache.Digest, r *counter) error {
 	case err != nil:
 		return &localError{err}
 	case got != d:
-		return &reapi.RefusedError{Err: fmt.Errorf("its content of blob %s has a wrong digest", d)}
+		return &reapi.RefusedError{Err: fmt.Errorf("it returned blob %s with a wrong digest", d)}
 	}
 	return nil
 }

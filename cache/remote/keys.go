@@ -47,7 +47,7 @@ var keyName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._@+/-]{0,63}$`)
 // GenerateKey generates a key with a name, which can be "".
 func GenerateKey(name string) (PrivateKey, error) {
 	if name != "" && !keyName().MatchString(name) {
-		return PrivateKey{}, fmt.Errorf("%q is not a name for a key: want up to 64 letters, digits and any of . _ @ + / -", name)
+		return PrivateKey{}, fmt.Errorf("%q is not a valid name of a key: want up to 64 letters, digits and any of . _ @ + / -", name)
 	}
 	public, private, err := ed25519.GenerateKey(nil)
 	return PrivateKey{PublicKey{name, public}, private}, err
@@ -62,7 +62,7 @@ func ParsePublicKey(text string) (PublicKey, error) {
 		return PublicKey{}, errors.New("not a public key: want ed25519: and 44 characters, as `fevalgraph keygen` prints it")
 	}
 	if name = strings.TrimSpace(name); name != "" && !keyName().MatchString(name) {
-		return PublicKey{}, fmt.Errorf("%q is not a name for a key", name)
+		return PublicKey{}, fmt.Errorf("%q is not a valid name of a key", name)
 	}
 	return PublicKey{name, raw}, nil
 }
@@ -71,16 +71,16 @@ func ParsePublicKey(text string) (PublicKey, error) {
 func ParsePrivateKey(text []byte) (PrivateKey, error) {
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != pemType {
-		return PrivateKey{}, errors.New("not a private key as `fevalgraph keygen` makes it")
+		return PrivateKey{}, errors.New("not a private key as `fevalgraph keygen` writes it")
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	private, ok := parsed.(ed25519.PrivateKey)
 	if err != nil || !ok {
-		return PrivateKey{}, errors.New("not an Ed25519 key as `fevalgraph keygen` makes it")
+		return PrivateKey{}, errors.New("not an Ed25519 key as `fevalgraph keygen` writes it")
 	}
 	name := block.Headers[nameHeader]
 	if name != "" && !keyName().MatchString(name) {
-		return PrivateKey{}, errors.New("the key has a name that cannot be shown")
+		return PrivateKey{}, errors.New("the key's name contains unprintable characters")
 	}
 	return PrivateKey{PublicKey{name, private.Public().(ed25519.PublicKey)}, private}, nil
 }

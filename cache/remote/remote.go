@@ -96,7 +96,7 @@ func Open(t Transport, o Options) *Store {
 	s.trusted, _ = dsse.NewEnvelopeVerifier(keys...) // none without keys
 	s.writes = newSide(o.Limit/3, func(error) {})    // Flush reports it
 	s.reads = newSide(o.Limit*2/3, func(err error) {
-		s.warn(fmt.Errorf("it is no longer used: %w", err))
+		s.warn(fmt.Errorf("not used any more: %w", err))
 		if !errors.Is(err, errSlow) { // no node waits for it, so it can be slow
 			s.writes.end(err)
 		}

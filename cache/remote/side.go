@@ -30,7 +30,7 @@ const (
 )
 
 // errSlow means that a side's budget is used up.
-var errSlow = errors.New("it is too slow")
+var errSlow = errors.New("too slow")
 
 // newSide returns a side whose net cost is at most limit; ended is called with the reason when it ends.
 func newSide(limit time.Duration, ended func(error)) *side {

@@ -98,7 +98,7 @@ func TestFlippedVersion(t *testing.T) {
 	flip(t, filepath.Join(c.place, "store", "VERSION"), 3)
 	cmd := c.command("run")
 	var exit *exec.ExitError
-	if err := cmd.Run(); !errors.As(err, &exit) || exit.ExitCode() != 3 || !strings.Contains(output(cmd), "this build reads \"fevalgraph-store 1\"") {
+	if err := cmd.Run(); !errors.As(err, &exit) || exit.ExitCode() != 3 || !strings.Contains(output(cmd), "this version reads \"fevalgraph-store 1\"") {
 		t.Errorf("%v\n%s", err, output(cmd))
 	}
 }

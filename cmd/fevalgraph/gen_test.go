@@ -146,7 +146,7 @@ func TestGenerateShowsNoKey(t *testing.T) {
 	said := output(g.run("trust")) + output(g.run("gen", "--json", "-v"))
 	g.model.Refuse = map[string]int{labKey: 401}
 	said += g.exits(2, "gen", "--again", "-v") + g.exits(2, "gen", "--again", "--json")
-	if !strings.Contains(said, "the API key of secret.lab is put aside: 401 Unauthorized: Incorrect API key provided: ***") {
+	if !strings.Contains(said, "the API key of secret.lab is set aside: 401 Unauthorized: Incorrect API key provided: ***") {
 		t.Error(said)
 	}
 	if strings.Contains(said, labKey) {
@@ -225,7 +225,7 @@ func TestGenerateKilled(t *testing.T) {
 			}
 			err := cmd.Wait()
 			var exit *exec.ExitError
-			if signal == syscall.SIGINT && (!errors.As(err, &exit) || exit.ExitCode() != 130 || !strings.Contains(output(cmd), "the answers that came are kept")) {
+			if signal == syscall.SIGINT && (!errors.As(err, &exit) || exit.ExitCode() != 130 || !strings.Contains(output(cmd), "received answers are kept")) {
 				t.Fatalf("ended with %v\n%s", err, output(cmd))
 			}
 			mu.Lock()

@@ -253,7 +253,7 @@ func TestForgedState(t *testing.T) {
 		err := cmd.Run()
 		if said := output(cmd); strings.Contains(said, "passed") {
 			t.Errorf("%s believes it: %s", call, said)
-		} else if n := strings.Count(said, "not proven to be yours"); n > 1 || n == 0 && call == "plan --check" {
+		} else if n := strings.Count(said, "without your signature, is ignored"); n > 1 || n == 0 && call == "plan --check" {
 			t.Errorf("%s says %d times what is ignored: %v\n%s", call, n, err, said)
 		}
 	}

@@ -112,7 +112,7 @@ func (r *reader) begin(header []string) error {
 	for i, name := range r.header {
 		r.header[i] = strings.TrimSpace(name)
 		if seen[r.header[i]] {
-			return fmt.Errorf("the header has the column %s twice", text.Line(strconv.Quote(name), 80))
+			return fmt.Errorf("the header has a duplicate column %s", text.Line(strconv.Quote(name), 80))
 		}
 		seen[r.header[i]] = true
 	}
@@ -121,7 +121,7 @@ func (r *reader) begin(header []string) error {
 	case len(header) > mostColumns:
 		return fmt.Errorf("the header has more than %d columns", mostColumns)
 	case r.problem < 0:
-		return fmt.Errorf("the header names no column of problems: %s", strings.Join(problemNames, ", "))
+		return fmt.Errorf("the header has no column for problems: %s", strings.Join(problemNames, ", "))
 	}
 	r.texts, r.numbers = make([]int, len(header)), make([]int, len(header))
 	return nil
@@ -208,7 +208,7 @@ func number(field string) (float64, bool) {
 // finish returns the logs. A column with a majority of texts is not a metric.
 func (r *reader) finish() ([]*plan.Log, error) {
 	if len(r.logs) == 0 {
-		return nil, errors.New("it has a header, and no rows")
+		return nil, errors.New("it has a header but no rows")
 	}
 	var metrics, notes []string
 	dropped := map[string]bool{}

@@ -57,9 +57,9 @@ func said(l *plan.Log) string {
 func TestBroken(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":         {"", "it is empty"},
-		"no rows":       {"id,score\n", "it has a header, and no rows"},
-		"no problem":    {"name,score\na,1\n", "names no column of problems"},
-		"twice":         {"id,score,score\na,1,1\n", `the column "score" twice`},
+		"no rows":       {"id,score\n", "it has a header but no rows"},
+		"no problem":    {"name,score\na,1\n", "has no column for problems"},
+		"twice":         {"id,score,score\na,1,1\n", `duplicate column "score"`},
 		"fields":        {"id,score\na,1\nb\n", "line 3"},
 		"quotes":        {"id,score\n\"a,1\n", "line 2"},
 		"no name":       {"id,score\n,1\n", "line 2: id is empty"},
@@ -67,7 +67,7 @@ func TestBroken(t *testing.T) {
 		"attempt":       {"id,attempt,score\na,first,1\n", `line 2: attempt is "first"`},
 		"attempt twice": {"id,attempt,score\na,1,1\na,1,0\n", "line 3: attempt 1 of a is duplicated"},
 		"texts":         {"id,score\na,good\n", "no column has numbers"},
-		"a large row":   {"id,score\na," + strings.Repeat("1", 3<<20) + "\n", "a row has more than 1 MiB"},
+		"a large row":   {"id,score\na," + strings.Repeat("1", 3<<20) + "\n", "a row is larger than 1 MiB"},
 		"columns":       {"id" + strings.Repeat(",x", 1), "a header"},
 	} {
 		if name == "columns" {

@@ -45,7 +45,7 @@ func (f *File) Fail(n *yaml.Node, what string) { f.note(diag.Error, n, what) }
 func (f *File) Warn(n *yaml.Node, what string) { f.note(diag.Warning, n, what) }
 
 func (f *File) note(severity diag.Severity, n *yaml.Node, what string) {
-	d := diag.Diagnostic{Severity: severity, Code: "bad-config", Summary: "Mistake in " + filepath.Base(f.path), Detail: what + "."}
+	d := diag.Diagnostic{Severity: severity, Code: "bad-config", Summary: "Error in " + filepath.Base(f.path), Detail: what + "."}
 	if n == nil {
 		n = f.Root
 	}

@@ -64,7 +64,7 @@ func read(file *os.File) ([]*plan.Log, error) {
 	}
 	for _, log := range l.logs {
 		if n := l.errors[log]; n > 0 {
-			log.Notes = append(log.Notes, text.Count(n, "attempt")+" ended by an error: a record has a score nonetheless, here they have no verdict")
+			log.Notes = append(log.Notes, text.Count(n, "attempt")+" ended by an error: they have no verdict here, although their records have a score")
 		}
 		if n := l.none[log]; n > 0 {
 			log.Notes = append(log.Notes, text.Count(n, "score")+" that is not a number, which have no verdict")

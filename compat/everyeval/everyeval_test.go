@@ -68,7 +68,7 @@ func TestRecords(t *testing.T) {
 	for _, l := range logs {
 		got += fmt.Sprintf("%s %v %v %v %q\n", l.Name, l.Labels, l.Metrics, l.Attempts, l.Notes)
 	}
-	const want = `a map[model:a] [m m.is_correct n n.is_correct] [{e/1 e 2 map[m:0.5 m.is_correct:1 n:7 n.is_correct:1] judged } {e/2 e 1 map[] broken gone}] ["1 attempt ended by an error: a record has a score nonetheless, here they have no verdict"]
+	const want = `a map[model:a] [m m.is_correct n n.is_correct] [{e/1 e 2 map[m:0.5 m.is_correct:1 n:7 n.is_correct:1] judged } {e/2 e 1 map[] broken gone}] ["1 attempt ended by an error: they have no verdict here, although their records have a score"]
 b map[model:b] [score is_correct] [{e/1 e 1 map[is_correct:0 score:1] judged } {e/1 e 2 map[] judged }] ["1 score that is not a number, which have no verdict"]
 `
 	if got != want {
@@ -86,7 +86,7 @@ func TestBroken(t *testing.T) {
 		"no score":     {line("a", "1", ""), "line 1: sample 1: want evaluation.score"},
 		"no object":    {sample + "\n[]", "line 2: want an object"},
 		"deep":         {`{"model_id": "a", "input": ` + strings.Repeat("[", 100_000), "line 1: "},
-		"a large line": {`{"model_id": "` + strings.Repeat("a", 65<<20) + `"}`, "line 1: a value has more than 64 MiB"},
+		"a large line": {`{"model_id": "` + strings.Repeat("a", 65<<20) + `"}`, "line 1: a value is larger than 64 MiB"},
 	} {
 		if _, err := read(textfile.Open(t, "x_samples.jsonl", c.content)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)

@@ -38,7 +38,7 @@ func readAlgorithmic(files *lang.ReaderFiles, given map[string]string) (*lang.Ma
 	}
 	mode := first("default", document.At(c.Root, "type"))
 	if mode != "default" && mode != "interactive" {
-		c.Fail(document.At(c.Root, "type"), fmt.Sprintf("the type %s cannot be judged", mode))
+		c.Fail(document.At(c.Root, "type"), fmt.Sprintf("unsupported type %s", mode))
 	}
 	judge := lang.MadeBlock{Kind: "judge", Made: lang.Made{Attributes: map[string]any{
 		"root": c.dir, "mode": mode, "include": []string{filepath.Join(c.dir, "..", "..", "judge", "include")}, // testlib.h
@@ -116,7 +116,7 @@ type testCase struct {
 func (c *algorithmic) subtasks() []subtask {
 	list := document.At(c.Root, "subtasks")
 	if list == nil || list.Kind != yaml.SequenceNode {
-		c.Fail(list, "it needs a list of subtasks, each with n_cases or cases")
+		c.Fail(list, "want a list of subtasks, each with n_cases or cases")
 		return nil
 	}
 	name := func(prefix, suffix, otherwise string, n int) string {
@@ -145,7 +145,7 @@ func (c *algorithmic) subtasks() []subtask {
 				})
 			}
 		default:
-			c.Fail(n, "it needs a list of subtasks, each with n_cases or cases")
+			c.Fail(n, "want a list of subtasks, each with n_cases or cases")
 		}
 		all = append(all, s)
 	}
@@ -209,12 +209,12 @@ var (
 
 // limit reads a time. A bare number is in nanoseconds; a text without a unit is in seconds.
 func (c *algorithmic) limit(n *yaml.Node, otherwise string) string {
-	return c.amount(n, otherwise, timeText(), "ns", map[string]string{"": "s", "s": "s", "ms": "ms"}, "the time %s cannot be read; write such as 2s or 500ms")
+	return c.amount(n, otherwise, timeText(), "ns", map[string]string{"": "s", "s": "s", "ms": "ms"}, "bad time %s: want a duration such as 2s or 500ms")
 }
 
 // size reads an amount of memory, in bytes if it has no unit.
 func (c *algorithmic) size(n *yaml.Node, otherwise string) string {
-	return c.amount(n, otherwise, sizeText(), "B", map[string]string{"": "B", "k": "KiB", "m": "MiB", "g": "GiB"}, "the memory %s cannot be read; write such as 256m or 1g")
+	return c.amount(n, otherwise, sizeText(), "B", map[string]string{"": "B", "k": "KiB", "m": "MiB", "g": "GiB"}, "bad memory %s: want a size such as 256m or 1g")
 }
 
 func (c *algorithmic) amount(n *yaml.Node, otherwise string, form *regexp.Regexp, bare string, units map[string]string, mistake string) string {

@@ -38,7 +38,7 @@ func openResearch(files *lang.ReaderFiles, dir string) (*research, error) {
 	r := &research{files: files, dir: dir, File: &document.File{}}
 	for r.problems = dir; filepath.Base(r.problems) != "problems"; r.problems = filepath.Dir(r.problems) {
 		if r.problems == filepath.Dir(r.problems) {
-			return nil, fmt.Errorf("%s is in no directory that is called problems", dir)
+			return nil, fmt.Errorf("%s is not in a directory named problems", dir)
 		}
 	}
 	name, err := filepath.Rel(r.problems, dir)
@@ -95,7 +95,7 @@ func (r *research) unheeded() {
 		}
 		for _, key := range document.Keys(n) {
 			if !slices.Contains(heeded[of], key) {
-				r.Warn(document.At(n, key), strings.TrimPrefix(of+"."+key, ".")+" is a setting that is not supported")
+				r.Warn(document.At(n, key), strings.TrimPrefix(of+"."+key, ".")+" is not supported")
 			}
 		}
 	}

@@ -20,7 +20,7 @@ func readSolution(files *lang.ReaderFiles, given map[string]string) (*lang.Made,
 	path := given["path"]
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	parts := attempt().FindStringSubmatch(name)
-	counts, otherwise, reason := "variant", "no reason is given", "generation failed: "
+	counts, otherwise, reason := "variant", "no reason given", "generation failed: "
 	if strings.Contains(filepath.ToSlash(path), "/research/") {
 		counts, otherwise, reason = "attempt", "Generation failed", ""
 	}

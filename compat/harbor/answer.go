@@ -84,7 +84,7 @@ func (a *answer) collected(files *lang.ReaderFiles, t *trial, attempt int) lang.
 		case one.Reached:
 			c.Checkpoints[one.Name] = a.checkpoint(files, t, one.Name)
 		case t.interrupted():
-			c.Checkpoints[one.Name] = lang.CollectedCheckpoint{Source: t.dir, Unusable: t.unusable(one.Name, errors.New("it was never begun"))}
+			c.Checkpoints[one.Name] = lang.CollectedCheckpoint{Source: t.dir, Unusable: t.unusable(one.Name, errors.New("it never started"))}
 		}
 	}
 	return c
@@ -95,7 +95,7 @@ func (a *answer) collected(files *lang.ReaderFiles, t *trial, attempt int) lang.
 func (a *answer) mismatch(t *trial) error {
 	if len(t.Steps) == 0 {
 		if len(a.steps) > 1 && !t.interrupted() {
-			return fmt.Errorf("it has no steps, and the problem has %d", len(a.steps))
+			return fmt.Errorf("it has no steps, but the problem has %d", len(a.steps))
 		}
 		return nil
 	}
@@ -142,7 +142,7 @@ func (a *answer) parts(r *record, step string) ([]lang.Part, error) {
 			continue
 		}
 		if declared = s.Artifacts; len(declared) == 0 && s.Verifier.Mode == shared {
-			return nil, errors.New("its task declares no artifacts, and the verifier judged the agent's own container, which was not kept")
+			return nil, errors.New("its task declares no artifacts, and the agent's container, which the verifier judged, was not kept")
 		}
 	}
 	return r.parts(declared)

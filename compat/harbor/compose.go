@@ -26,11 +26,11 @@ const (
 
 // Reasons for which settings of compose files are refused.
 const (
-	needsMachine  = "a service has nothing of the machine"
-	needsNetwork  = "all services are on one private network, where they have their own names"
-	needsFile     = "nothing but the file itself is read"
-	needsLimits   = "services have the limits of the verifier"
-	needsOwnFiles = "a service has the files of its image, and no others"
+	needsMachine  = "services have no access to the machine"
+	needsNetwork  = "all services are on one private network, under their names"
+	needsFile     = "no other files are read"
+	needsLimits   = "the verifier's limits apply to services"
+	needsOwnFiles = "services have only the files of their image"
 )
 
 var refusedSettings = map[string]string{
@@ -42,7 +42,7 @@ var refusedSettings = map[string]string{
 	"cgroup_parent": needsMachine, "sysctls": needsMachine, "runtime": needsMachine, "use_api_socket": needsMachine, "credential_spec": needsMachine,
 	"extends": needsFile, "env_file": needsFile, "label_file": needsFile, "include": needsFile,
 	"deploy": needsLimits, "mem_limit": needsLimits, "cpus": needsLimits, "pids_limit": needsLimits, "ulimits": needsLimits, "shm_size": needsLimits,
-	"build": "only the image of main is built; write image",
+	"build": "only the image of main is built; use image",
 }
 
 // ignoredSettings change nothing here: a service runs for one verification.
@@ -64,7 +64,7 @@ func (t *task) composed(v *taskVerifier, dir, image string) bool {
 	c := &compose{File: document.OpenYAML(t.files, file), services: map[string]*yaml.Node{}}
 	c.read(v, dir, image)
 	if v.Image == "" && v.Dockerfile == "" && len(c.Mistakes) == 0 && !t.recipe(v, dir) {
-		c.Fail(c.services[composeMain], "nothing says which image main has")
+		c.Fail(c.services[composeMain], "main has no image")
 	}
 	for _, mistake := range c.Mistakes { // steps share files
 		mistake.Severity = cmp.Or(mistake.Severity, diag.Error) // of what cannot be read at all
@@ -111,9 +111,9 @@ func (c *compose) read(v *taskVerifier, dir, image string) {
 func (c *compose) refuse(n *yaml.Node, of, key string) {
 	why, known := refusedSettings[key]
 	if !known {
-		why = "it is not known here"
+		why = "unknown setting"
 	}
-	c.Fail(n, fmt.Sprintf("%s has %q, which is not possible: %s", of, key, why))
+	c.Fail(n, fmt.Sprintf("%s has %q, which is not supported: %s", of, key, why))
 }
 
 // only refuses all settings of a service but some.
@@ -152,7 +152,7 @@ func (c *compose) main(v *taskVerifier, dir, image string) {
 	if build.Kind == yaml.MappingNode {
 		for _, key := range document.Keys(build) {
 			if key != "context" && key != "dockerfile" {
-				c.Fail(document.At(build, key), fmt.Sprintf("the build of main has %q, which is not possible: an image is built from a directory and a Dockerfile", key))
+				c.Fail(document.At(build, key), fmt.Sprintf("the build of main has %q, which is not supported: an image is built from a directory and a Dockerfile", key))
 			}
 		}
 		context, dockerfile = document.Scalar(document.At(build, "context"), "."), document.Scalar(document.At(build, "dockerfile"), dockerfile)
@@ -188,9 +188,9 @@ func (c *compose) order(names []string) (sorted []string) {
 				c.Fail(depends, fmt.Sprintf("the service %s depends on %q, which must be a service next to main", name, other))
 				continue
 			case condition == "service_healthy" && document.At(c.services[other], "healthcheck") == nil:
-				c.Fail(depends, fmt.Sprintf("the service %s waits until %s is healthy, which has no healthcheck", name, other))
+				c.Fail(depends, fmt.Sprintf("the service %s waits until %s is healthy, but the latter has no healthcheck", name, other))
 			case condition != "service_started" && condition != "service_healthy":
-				c.Fail(depends, fmt.Sprintf("the service %s waits for %q, which is not possible: services run until the verifier ends", name, condition))
+				c.Fail(depends, fmt.Sprintf("the service %s waits for %q, which is not supported: services run until the verifier ends", name, condition))
 			}
 			visit(other)
 		}
@@ -238,7 +238,7 @@ func (c *compose) text(name, key string) string {
 func (c *compose) literal(name string, n *yaml.Node) string {
 	text := strings.ReplaceAll(document.Scalar(n, ""), "$$", "\x00")
 	if strings.Contains(text, "$") {
-		c.Fail(n, fmt.Sprintf("the service %s has a variable, %q: values must be written out", name, document.Scalar(n, "")))
+		c.Fail(n, fmt.Sprintf("the service %s uses a variable in %q: write the value itself", name, document.Scalar(n, "")))
 	}
 	return strings.ReplaceAll(text, "\x00", "$")
 }
@@ -257,7 +257,7 @@ func (c *compose) words(name string, n *yaml.Node) []string {
 	}
 	all, err := shellquote.Split(c.literal(name, n))
 	if err != nil {
-		c.Fail(n, fmt.Sprintf("the service %s has a command that cannot be read: %v", name, err))
+		c.Fail(n, fmt.Sprintf("the service %s has a malformed command: %v", name, err))
 	}
 	return all
 }

@@ -135,7 +135,7 @@ func (j *job) owned(dir string) error {
 		return nil // none, or what writing reports
 	}
 	if _, err := os.Lstat(filepath.Join(dir, ownFile)); err != nil {
-		return fmt.Errorf("%s has a result.json and no %s, so that it was recorded and not exported; export to another directory", dir, ownFile)
+		return fmt.Errorf("%s has a result.json but no %s, so it was recorded by Harbor, not exported; export to another directory", dir, ownFile)
 	}
 	return nil
 }

@@ -42,9 +42,9 @@ func collect(files *lang.ReaderFiles, dir string, problems []lang.Candidate) ([]
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(ambiguous)) {
-		told = append(told, diag.Diagnostic{Code: "ambiguous-task", Summary: "Two problems are one task",
-			Detail: fmt.Sprintf("The problems %s are the task %s, so which of them its trials are solutions of is not clear.", strings.Join(ambiguous[name].names, " and "), name),
-			Hint:   "a job is graded by one version of a task at a time"})
+		told = append(told, diag.Diagnostic{Code: "ambiguous-task", Summary: "Ambiguous task",
+			Detail: fmt.Sprintf("The problems %s are all the task %s, so its trials cannot be assigned.", strings.Join(ambiguous[name].names, " and "), name),
+			Hint:   "grade a job with one version of a task at a time"})
 	}
 	if len(unknown) > 0 {
 		n := 0
@@ -53,7 +53,7 @@ func collect(files *lang.ReaderFiles, dir string, problems []lang.Candidate) ([]
 		}
 		told = append(told, warning("unknown-task", "Trials without a problem",
 			fmt.Sprintf("No problem here is the task of %s of %s: %s.", count(n, "trial"), filepath.Base(dir), diag.Some(slices.Sorted(maps.Keys(unknown)))),
-			"a problem whose harbor block reads the task, or one of the task's name, is one"))
+			"declare a problem whose harbor block reads the task, or whose name is the task's"))
 	}
 	return all, told
 }
@@ -95,8 +95,8 @@ func readJob(files *lang.ReaderFiles, dir string) ([]*trial, diag.List) {
 	}
 	if unfinished = append(unfinished, jobs...); len(unfinished) > 0 {
 		told = append(told, warning("unfinished-trial", "Trials that are not finished",
-			fmt.Sprintf("Of %s, %s left out, because they did not end: %s.", filepath.Base(dir), are(len(unfinished), "trial"), diag.Some(unfinished)),
-			"they are taken once Harbor has written their result.json"))
+			fmt.Sprintf("Of %s, %s left out as unfinished: %s.", filepath.Base(dir), are(len(unfinished), "trial"), diag.Some(unfinished)),
+			"they are read once Harbor has written their result.json"))
 	}
 	return trials, told
 }

@@ -102,9 +102,9 @@ func TestTrialsLeftOut(t *testing.T) {
 		"word__linked is left out: its result.json: ", `is outside of the project.`,
 		"word__loop is left out: its result.json: ", "in a loop of symbolic links", "word__gone",
 		"word__nameless is left out: its result.json names no task",
-		"word__many is left out: its result.json: bad JSON: it exceeds 8 MiB",
+		"word__many is left out: its result.json: bad JSON: it is larger than 8 MiB",
 		`" word__space" cannot be the name`, `"word__\x1b[31m" cannot be the name`,
-		"Of j, 3 trials are left out, because they did not end: word__gone, word__running, word__unended.",
+		"Of j, 3 trials are left out as unfinished: word__gone, word__running, word__unended.",
 		"No problem here is the task of 1 trial of j: org/strange.",
 	} {
 		if !strings.Contains(all, want) {
@@ -138,8 +138,8 @@ func TestJobsThatAreNone(t *testing.T) {
 		`solution "s" { harbor_job = "jobs/none" }`:                                                      "not found",
 		`solution "s" { harbor_job = "grade" }`:                                                          "No directory in",
 		`solution "s" { harbor_job = "/proc" }`:                                                          "outside of the project",
-		"solution \"s\" {\n  harbor_job = \"jobs/j\"\n  source = \"x\"\n}":                               "The recorded result contains it",
-		"solution \"s\" {\n  harbor_job = \"jobs/j\"\n  problem = problem.any[\"word\"]\n}":              "The recorded result contains it",
+		"solution \"s\" {\n  harbor_job = \"jobs/j\"\n  source = \"x\"\n}":                               "The recorded result defines it",
+		"solution \"s\" {\n  harbor_job = \"jobs/j\"\n  problem = problem.any[\"word\"]\n}":              "The recorded result defines it",
 		`solution "s" { harbor_job = 3 > 2 ? "jobs/none" : "jobs/j" }`:                                   "not found",
 		"locals {\n  s = solution.s\n}\nsolution \"s\" { harbor_job = local.s }":                         "Cycle",
 		"solution \"s\" {\n  for_each = {}\n  harbor_job = each.value\n}\n# no job, no solution":         "",
@@ -402,7 +402,7 @@ name = "two"
 // A shared verifier of a task that declares no artifacts would judge an empty container.
 func TestNothingToJudge(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                    "its task declares no artifacts, and the verifier judged the agent's own container, which was not kept",
+		"":                                    "its task declares no artifacts, and the agent's container, which the verifier judged, was not kept",
 		"artifacts = [\"/logs/artifacts\"]\n": "",
 		"[verifier]\nenvironment_mode = \"separate\"\n":     "",
 		"artifacts = [\"/app\"]\n":                          "/app: it was never collected",
@@ -437,7 +437,7 @@ func TestAmbiguousTask(t *testing.T) {
 		"jobs/j/a/result.json": resultOf("a", "org/t", nil), "jobs/j/b/result.json": resultOf("b", "org/t", nil),
 	})
 	_, found := lang.Load(lang.Options{Inputs: lang.Inputs{Dir: dir}, Extensions: lang.Extensions{Readers: append(taskReaders(), jobReader())}})
-	if got := texts(found); !found.HasErrors() || strings.Count(got, "The problems old and new are the task org/t") != 1 {
+	if got := texts(found); !found.HasErrors() || strings.Count(got, "The problems old and new are all the task org/t") != 1 {
 		t.Error(got)
 	}
 }

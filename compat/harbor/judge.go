@@ -57,7 +57,7 @@ func (j *job) judge(ctx context.Context, one exported, source *trial, t *trialRe
 			t.Exception = source.Exception
 		}
 	case t.Verifier == nil && t.Exception == nil: // nothing of it was reached
-		t.Exception = &exception{Type: notRegraded, Message: "no checkpoint of it was reached", OccurredAt: t.FinishedAt}
+		t.Exception = &exception{Type: notRegraded, Message: "it reached no checkpoint", OccurredAt: t.FinishedAt}
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func readLog(file *os.File) ([]*plan.Log, error) {
 func (t *trial) check() error {
 	switch {
 	case t.Schema != nil && *t.Schema != trialSchema:
-		return fmt.Errorf("its result.json has schema_version %d, and only %d is known here", *t.Schema, trialSchema)
+		return fmt.Errorf("its result.json has schema_version %d; this version reads %d", *t.Schema, trialSchema)
 	case t.TaskName == "":
 		return errors.New("its result.json names no task")
 	case t.FinishedAt == "":

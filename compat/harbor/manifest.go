@@ -76,7 +76,7 @@ func openRecord(files *lang.ReaderFiles, trial, step string) (*record, error) {
 // place resolves a path relative to the record's directory. It must be below the trial's directory.
 func (r *record) place(rel string) (string, error) {
 	if !filepath.IsLocal(rel) {
-		return "", fmt.Errorf("%q leads out of the trial", rel)
+		return "", fmt.Errorf("%q is outside of the trial", rel)
 	}
 	at := filepath.Join(r.dir, rel)
 	r.files.Exists(at)
@@ -89,7 +89,7 @@ func (r *record) place(rel string) (string, error) {
 		return "", err
 	}
 	if !subpath.Contains(top, real) {
-		return "", fmt.Errorf("%s is a link that leads out of the trial", rel)
+		return "", fmt.Errorf("%s is a link that points outside of the trial", rel)
 	}
 	return real, nil
 }
@@ -124,11 +124,11 @@ func (r *record) part(d *taskArtifact) (part lang.Part, err error) {
 	case found.Status == "failed":
 		return part, errors.New("collecting it failed")
 	case found.Status == "skipped":
-		return part, errors.New("it was skipped: the files at its place are another artifact's")
+		return part, errors.New("it was skipped: the files at its path belong to another artifact")
 	case found.Type == "directory" && found.Exclude != nil && !sameSet(found.Exclude, d.Exclude):
-		return part, fmt.Errorf("it was collected without %q, and the task wants it without %q", found.Exclude, d.Exclude)
+		return part, fmt.Errorf("it was collected without %q, but the task excludes %q", found.Exclude, d.Exclude)
 	case found.Status == "empty" && found.Type != "directory":
-		return part, errors.New("it is empty and no directory")
+		return part, errors.New("it is empty and not a directory")
 	case found.Status == "empty":
 		return part, nil
 	case found.Status != "ok":
@@ -139,7 +139,7 @@ func (r *record) part(d *taskArtifact) (part lang.Part, err error) {
 	}
 	info, err := os.Stat(part.Source)
 	if err == nil && (found.Type == "directory") != info.IsDir() {
-		err = fmt.Errorf("it was a %s and is something else now", found.Type)
+		err = fmt.Errorf("it is no longer a %s", found.Type)
 	}
 	return part, err
 }
@@ -158,7 +158,7 @@ func (r *record) find(d *taskArtifact) *entry {
 func (r *record) absent(d *taskArtifact) error {
 	for i := range r.entries {
 		if e := &r.entries[i]; e.isOf(d.serviceName(), d.Source) {
-			return fmt.Errorf("it was collected as %s, and the task wants it as %s", e.Destination, d.target())
+			return fmt.Errorf("it was collected as %s, but the task expects %s", e.Destination, d.target())
 		}
 	}
 	return errors.New("it was never collected")

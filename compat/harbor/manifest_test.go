@@ -52,13 +52,13 @@ func TestArtifacts(t *testing.T) {
 		want   string // of the parts or of the error
 	}{
 		{file("/app/main.py", "ok"), taskArtifact{Source: "/app/main.py"}, "app/main.py=t/artifacts/app/main.py"},
-		{file("/app/main.py/", "ok"), taskArtifact{Source: "/app/main.py"}, "as artifacts/app/main.py/, and the task wants it as artifacts/app/main.py"},
+		{file("/app/main.py/", "ok"), taskArtifact{Source: "/app/main.py"}, "as artifacts/app/main.py/, but the task expects artifacts/app/main.py"},
 		{line("/app/data", "artifacts/kept/data", "directory", "ok", `,"exclude":["b","a"]`), taskArtifact{Source: "/app/data/", Destination: "kept/data", Exclude: []string{"a", "b", "a"}}, "app/data=t/artifacts/kept/data"},
 		{line("/app/data", "artifacts/kept/data", "directory", "ok", `,"exclude":null`), taskArtifact{Source: "/app/data", Destination: "kept/data", Exclude: []string{"a"}}, "app/data=t/artifacts/kept/data"},
-		{line("/app/data", "artifacts/kept/data", "directory", "ok", `,"exclude":["a"]`), taskArtifact{Source: "/app/data", Destination: "kept/data"}, `without ["a"], and the task wants it without []`},
-		{line("/app/data", "artifacts/other", "directory", "ok", ""), taskArtifact{Source: "/app/data", Destination: "kept/data"}, "as artifacts/other, and the task wants it as artifacts/kept/data"},
+		{line("/app/data", "artifacts/kept/data", "directory", "ok", `,"exclude":["a"]`), taskArtifact{Source: "/app/data", Destination: "kept/data"}, `without ["a"], but the task excludes []`},
+		{line("/app/data", "artifacts/other", "directory", "ok", ""), taskArtifact{Source: "/app/data", Destination: "kept/data"}, "as artifacts/other, but the task expects artifacts/kept/data"},
 		{line("/app/e", "artifacts/app/e", "directory", "empty", ""), taskArtifact{Source: "/app/e"}, "app/e="},
-		{line("/app/e", "artifacts/app/e", "file", "empty", ""), taskArtifact{Source: "/app/e"}, "empty and no directory"},
+		{line("/app/e", "artifacts/app/e", "file", "empty", ""), taskArtifact{Source: "/app/e"}, "empty and not a directory"},
 		{line("/db", "artifacts/app/main.py", "file", "ok", `,"service":"db"`), taskArtifact{Source: "/db", Destination: "app/main.py", Service: "db"}, "db=t/artifacts/app/main.py"},
 		{line("/db", "artifacts/app/main.py", "file", "ok", `,"service":"db"`), taskArtifact{Source: "/db", Destination: "app/main.py"}, "/db: it was never collected"},
 		{file("/app/main.py", "failed"), taskArtifact{Source: "/app/main.py"}, "collecting it failed"},
@@ -68,14 +68,14 @@ func TestArtifacts(t *testing.T) {
 		{file("/app/main.py", "<b>"), taskArtifact{Source: "/app/main.py"}, `its status is "<b>"`},
 		{"", taskArtifact{Source: "/app/main.py"}, "it was never collected"},
 		{file("/app/gone", "ok"), taskArtifact{Source: "/app/gone"}, "artifacts/app/gone no longer exists"},
-		{file("/app/was_file", "ok"), taskArtifact{Source: "/app/was_file"}, "it was a file and is something else now"},
-		{directory("/app/was_dir", ""), taskArtifact{Source: "/app/was_dir"}, "it was a directory and is something else now"},
-		{directory("/app/out", ""), taskArtifact{Source: "/app/out"}, "a link that leads out of the trial"},
-		{file("/app/up", "ok"), taskArtifact{Source: "/app/up"}, "a link that leads out of the trial"},
+		{file("/app/was_file", "ok"), taskArtifact{Source: "/app/was_file"}, "it is no longer a file"},
+		{directory("/app/was_dir", ""), taskArtifact{Source: "/app/was_dir"}, "it is no longer a directory"},
+		{directory("/app/out", ""), taskArtifact{Source: "/app/out"}, "a link that points outside of the trial"},
+		{file("/app/up", "ok"), taskArtifact{Source: "/app/up"}, "a link that points outside of the trial"},
 		{file("/app/loop", "ok"), taskArtifact{Source: "/app/loop"}, "/app/loop: "},
 		{directory("/app/inside", ""), taskArtifact{Source: "/app/inside"}, "app/inside=t/artifacts/kept/data"},
-		{line("/x", "artifacts/../../secret", "file", "ok", ""), taskArtifact{Source: "/x"}, "as artifacts/../../secret, and the task wants it as artifacts/x"},
-		{line("/x", "../secret", "file", "ok", ""), taskArtifact{Source: "/x", Destination: "../../secret"}, "leads out of the trial"},
+		{line("/x", "artifacts/../../secret", "file", "ok", ""), taskArtifact{Source: "/x"}, "as artifacts/../../secret, but the task expects artifacts/x"},
+		{line("/x", "../secret", "file", "ok", ""), taskArtifact{Source: "/x", Destination: "../../secret"}, "outside of the trial"},
 	} {
 		text := "[" + always
 		if try.lines != "" {
@@ -117,11 +117,11 @@ func TestOnlyArtifact(t *testing.T) {
 	for lines, want := range map[string]string{
 		always: "artifacts/logs/artifacts",
 		always + `,{"source":"/app","destination":"artifacts/app","type":"directory","status":"ok"}`:                          "artifacts/app",
-		always + `,{"source":"/app","destination":"../secret","type":"file","status":"ok"}`:                                   `"../secret" leads out of the trial`,
-		always + `,{"source":"/app","destination":"artifacts/../../secret","type":"file","status":"ok"}`:                      "leads out of the trial",
-		always + `,{"source":"/app","destination":"/etc/passwd","type":"file","status":"ok"}`:                                 "leads out of the trial",
-		always + `,{"source":"/app","destination":"artifacts/up","type":"file","status":"ok"}`:                                "a link that leads out of the trial",
-		always + `,{"source":"/app","destination":"","type":"file","status":"ok"}`:                                            "leads out of the trial",
+		always + `,{"source":"/app","destination":"../secret","type":"file","status":"ok"}`:                                   `"../secret" is outside of the trial`,
+		always + `,{"source":"/app","destination":"artifacts/../../secret","type":"file","status":"ok"}`:                      "outside of the trial",
+		always + `,{"source":"/app","destination":"/etc/passwd","type":"file","status":"ok"}`:                                 "outside of the trial",
+		always + `,{"source":"/app","destination":"artifacts/up","type":"file","status":"ok"}`:                                "a link that points outside of the trial",
+		always + `,{"source":"/app","destination":"","type":"file","status":"ok"}`:                                            "outside of the trial",
 		always + `,{"source":"/app","destination":"artifacts/gone","type":"file","status":"ok"}`:                              "artifacts/gone no longer exists",
 		`{"source":"/app","destination":"artifacts/app","type":"directory","status":"failed"}`:                                "nothing was collected",
 		`{"source":"/a","destination":"artifacts/app","status":"ok"},{"source":"/b","destination":"artifacts","status":"ok"}`: "2 artifacts were collected",
@@ -157,7 +157,7 @@ func TestManifestsThatAreNone(t *testing.T) {
 	files := readerFiles(t, dir)
 	for trial, want := range map[string]string{
 		"none": "it has no artifacts/manifest.json", "gone": "no longer exists", "torn": "unexpected EOF", "object": "the whole is of type object",
-		"number": "source is of type number", "huge": "exceeds 8 MiB", "linked": "leads out of the trial", "folder": "its artifacts/manifest.json: ",
+		"number": "source is of type number", "huge": "larger than 8 MiB", "linked": "outside of the trial", "folder": "its artifacts/manifest.json: ",
 	} {
 		step := ""
 		if trial == "linked" {
@@ -238,9 +238,9 @@ func TestStepsOfTrials(t *testing.T) {
 	}
 	for _, s := range cfg.Solutions {
 		want := map[string]string{
-			"broken": "the trial broken, step three, cannot be graded again: it was never begun; Harbor recorded RewardFileNotFoundError (verifier_failed): none",
+			"broken": "the trial broken, step three, cannot be graded again: it never started; Harbor recorded RewardFileNotFoundError (verifier_failed): none",
 			"other":  "the trial other cannot be graded again: its steps are one, zwei, but the problem's steps are one, two, three",
-			"single": "the trial single cannot be graded again: it has no steps, and the problem has 3",
+			"single": "the trial single cannot be graded again: it has no steps, but the problem has 3",
 		}[s.Name]
 		if got := s.Checkpoints[2].Unusable; want != "" && got != want {
 			t.Errorf("%s: %q", s.Name, got)

@@ -58,7 +58,7 @@ func condensed(r io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("bad JSON: %w", err)
 	}
 	if b, err := c.next(); err == nil {
-		return nil, fmt.Errorf("bad JSON: %q follows the value", b)
+		return nil, fmt.Errorf("bad JSON: unexpected %q after the value", b)
 	}
 	return c.out.Bytes(), nil
 }
@@ -76,7 +76,7 @@ func (c *condenser) write(keep bool, b ...byte) error {
 		return nil
 	}
 	if c.out.Len()+len(b) > maxRecord {
-		return fmt.Errorf("it exceeds %d MiB", maxRecord>>20)
+		return fmt.Errorf("it is larger than %d MiB", maxRecord>>20)
 	}
 	c.out.Write(b)
 	return nil

@@ -41,15 +41,15 @@ func (t *task) solver() *lang.MadeSolver {
 
 // unsolvable returns the reason why the agent's environment is not made here.
 func (t *task) unsolvable(in *taskVerifier, environment *yaml.Node) string {
-	const instead = "; write reference blocks with the artifacts that it leaves"
+	const instead = "; write reference blocks with the agent's artifacts"
 	if t.files.Exists(filepath.Join(t.dir, "environment", composeFile)) {
-		return "the agent's environment is environment/" + composeFile + ", whose services are not started for references" + instead
+		return "the agent's environment is environment/" + composeFile + ", whose services references do not start" + instead
 	}
 	if in.Image == "" && in.Dockerfile == "" {
 		return "the agent's environment has no image: environment/Dockerfile is missing, and [environment] has no docker_image" + instead
 	}
 	if document.At(environment, "healthcheck") != nil {
-		return "the agent's environment has a healthcheck, and nothing is started in it for references" + instead
+		return "the agent's environment has a healthcheck, which references do not support" + instead
 	}
 	for i := range t.Steps {
 		s := &t.Steps[i]
@@ -64,11 +64,11 @@ func (t *task) unsolvable(in *taskVerifier, environment *yaml.Node) string {
 		agent := document.At(s.At, "agent")
 		for _, key := range []string{"user", "network_mode", "allowed_hosts"} {
 			if document.At(agent, key) != nil {
-				return fmt.Sprintf("the agent of the step %s has %s, and references have one container for all steps%s", s.Name, key, instead)
+				return fmt.Sprintf("the agent of the step %s has %s, but references have one container for all steps%s", s.Name, key, instead)
 			}
 		}
 		if document.At(s.At, "healthcheck") != nil {
-			return fmt.Sprintf("the step %s has a healthcheck, and nothing is started for references%s", s.Name, instead)
+			return fmt.Sprintf("the step %s has a healthcheck, which references do not support%s", s.Name, instead)
 		}
 	}
 	return ""
@@ -103,15 +103,15 @@ func (t *task) solverStep(s *taskStep, agent *yaml.Node) (made lang.MadeStep) {
 	made.Timeout = time.Duration(limit * float64(time.Second))
 	at := filepath.Join(made.Directory, solveScript)
 	if !t.files.Exists(at) {
-		made.Unusable = fmt.Sprintf("%s not found; write it, or reference blocks", t.inside(at))
+		made.Unusable = fmt.Sprintf("%s not found; write it, or write reference blocks", t.inside(at))
 		return made
 	}
 	if slices.ContainsFunc(s.Artifacts, func(a taskArtifact) bool { return strings.HasPrefix(a.Source+"/", "/solution/") }) {
-		made.Unusable = "an artifact is in /solution, where the task's own solution is, which no verifier may read; write reference blocks"
+		made.Unusable = "an artifact is in /solution, the directory of the task's own solution, which verifiers must not read; write reference blocks"
 		return made
 	}
 	if made.LeaveOut = t.leftOut([]string{made.Directory}); slices.Contains(made.LeaveOut, at) {
-		made.Unusable = fmt.Sprintf("%s leaves out %s; include it, or write reference blocks", harborignored, t.inside(at))
+		made.Unusable = fmt.Sprintf("%s excludes %s; include it, or write reference blocks", harborignored, t.inside(at))
 	}
 	return made
 }

@@ -87,7 +87,7 @@ func openTask(files *lang.ReaderFiles, dir string) *task {
 		}
 	}
 	if system := t.text(t.table(t.Root, "environment"), "os"); system != "" && system != "linux" {
-		t.Fail(document.At(t.Root, "environment", "os"), fmt.Sprintf("tasks for %s cannot be verified here", system))
+		t.Fail(document.At(t.Root, "environment", "os"), fmt.Sprintf("tasks for %s are not supported", system))
 	}
 	for _, key := range []string{"schema_version", "version"} {
 		t.text(t.Root, key)
@@ -102,11 +102,11 @@ func openTask(files *lang.ReaderFiles, dir string) *task {
 	for _, n := range steps {
 		name := t.text(n, "name")
 		if !isStepName(name) {
-			t.Fail(n, fmt.Sprintf("%q is not a name of a step: steps are directories below steps/", name))
+			t.Fail(n, fmt.Sprintf("%q is not a valid name of a step: steps are directories below steps/", name))
 			continue
 		}
 		if slices.Contains(known, strings.ToLower(name)) {
-			t.Fail(n, fmt.Sprintf("two steps are called %q", name))
+			t.Fail(n, fmt.Sprintf("the step %q is duplicated", name))
 			continue
 		}
 		known = append(known, strings.ToLower(name))

@@ -172,16 +172,16 @@ func TestBrokenJSON(t *testing.T) {
 		many += fmt.Sprintf(`, "%d": 1`, i)
 	}
 	for name, c := range map[string]struct{ text, want string }{
-		"cut off":      {header + `, "samples": [` + sample + `, {"id": "b", "ep`, `at "samples.1": the file ends too early`},
+		"cut off":      {header + `, "samples": [` + sample + `, {"id": "b", "ep`, `at "samples.1": unexpected end of the file`},
 		"twice":        {header + `, "samples": [` + sample + `, ` + sample + `]}`, `at "samples.1": epoch 1 of sample a is duplicated`},
 		"no id":        {header + `, "samples": [{"id": {}, "epoch": 1}]}`, `at "samples.0": want an id`},
 		"no epoch":     {header + `, "samples": [{"id": "a"}]}`, `at "samples.0": sample a: want an epoch`},
 		"no list":      {header + `, "samples": {}}`, `at "samples": want an array`},
 		"no samples":   {header + `}`, "it has no samples"},
 		"metrics":      {header + `, "samples": [{"id": "a", "epoch": 1, "scores": {"s": {"value": {"a": 1` + many + `}}}}]}`, `at "samples.0": more than 1000 metrics`},
-		"more behind":  {header + `, "samples": [` + sample + `]} {}`, "follows the end"},
+		"more behind":  {header + `, "samples": [` + sample + `]} {}`, "after the end"},
 		"deep":         {header + `, "x": ` + strings.Repeat("[", 100_000) + `}`, `at "x": `},
-		"a large text": {header + `, "samples": [{"id": "` + strings.Repeat("a", 65<<20) + `"}]}`, `at "samples.0": a value has more than 64 MiB`},
+		"a large text": {header + `, "samples": [{"id": "` + strings.Repeat("a", 65<<20) + `"}]}`, `at "samples.0": a value is larger than 64 MiB`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := readFile(t, write(t, "x.json", c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -244,7 +244,7 @@ func TestBrokenArchive(t *testing.T) {
 		"cut off":   {write(t, "x.eval", string(whole[:len(whole)/2])), "the archive is damaged or cut off"},
 		"twice":     {archive(t, startMember, start, "a", "", "a", ""), `two members "a"`},
 		"no JSON":   {archive(t, startMember, start, summaryMember, "[{]"), summaryMember + `: at "0": invalid character`},
-		"expanding": {archive(t, startMember, start, summaryMember, "["+strings.Repeat(" ", 65<<20)), summaryMember + ": a value has more than 64 MiB"},
+		"expanding": {archive(t, startMember, start, summaryMember, "["+strings.Repeat(" ", 65<<20)), summaryMember + ": a value is larger than 64 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := readFile(t, c.path); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -82,7 +82,7 @@ func (l *log) json(r *jsonfile.Reader) error {
 		return err
 	}
 	if !l.hasEval || l.eval.Task == "" {
-		return errors.New("it does not say which task was evaluated (eval.task)")
+		return errors.New("it has no name of the evaluated task (eval.task)")
 	}
 	return r.End()
 }
@@ -115,10 +115,10 @@ func (l *log) sample(r *jsonfile.Reader) error {
 	case len(s.ID) > 0 && (s.ID[0] == '-' || s.ID[0] >= '0' && s.ID[0] <= '9'):
 		id = string(s.ID)
 	default:
-		return r.Fail("want an id, which is a text or a number")
+		return r.Fail("want an id, a string or a number")
 	}
 	if s.Epoch < 1 {
-		return r.Fail("sample %s: want an epoch from 1 on", text.Line(id, 80))
+		return r.Fail("sample %s: want an epoch of at least 1", text.Line(id, 80))
 	}
 	if key := (sampleKey{id, s.Epoch}); l.seen[key] {
 		return r.Fail("epoch %d of sample %s is duplicated", s.Epoch, text.Line(id, 80))
@@ -270,7 +270,7 @@ func (l *log) finish() (*plan.Log, error) {
 		out.Notes = append(out.Notes, text.Count(l.limited, "attempt")+" ended by a limit; what was scored counts")
 	}
 	for _, metric := range slices.Sorted(maps.Keys(l.zeros)) {
-		out.Notes = append(out.Notes, fmt.Sprintf("%s of %s without a number: inspect_ai counts 0, here they have no verdict", text.Count(l.zeros[metric], "score"), text.Line(metric, 60)))
+		out.Notes = append(out.Notes, fmt.Sprintf("%s of %s without a number: inspect_ai counts 0; here they have no verdict", text.Count(l.zeros[metric], "score"), text.Line(metric, 60)))
 	}
 	if r := l.eval.Config.Reducers; len(r) > 0 && !slices.Equal(r, []string{"mean"}) {
 		out.Notes = append(out.Notes, fmt.Sprintf("inspect_ai reduces epochs by %s; here a sample is worth their mean", text.Line(strings.Join(r, ", "), 60)))

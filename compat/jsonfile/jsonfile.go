@@ -121,7 +121,7 @@ func (r *Reader) End() error {
 	r.words.left = MaxValue
 	switch token, err := r.dec.Token(); {
 	case err == nil:
-		return r.Fail("%v follows the end", token)
+		return r.Fail("unexpected %v after the end", token)
 	case !errors.Is(err, io.EOF):
 		return r.wrap(err)
 	}
@@ -144,7 +144,7 @@ func (r *Reader) token() (json.Token, error) {
 
 func (r *Reader) wrap(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errors.New("the file ends too early")
+		err = errors.New("unexpected end of the file")
 	}
 	place := r.place
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
@@ -176,7 +176,7 @@ func article(kind reflect.Kind) string {
 	return "a whole number"
 }
 
-var errLarge = fmt.Errorf("a value has more than %d MiB", MaxValue>>20)
+var errLarge = fmt.Errorf("a value is larger than %d MiB", MaxValue>>20)
 
 // wordReader passes JSON on, with null instead of Python's words for numbers, and one byte of
 // white space instead of many: json.Decoder takes quadratic time for these.

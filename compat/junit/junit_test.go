@@ -79,7 +79,7 @@ func TestBroken(t *testing.T) {
 		"entities":     {`<!DOCTYPE x [<!ENTITY a "b">]><testsuite><testcase name="&a;"/></testsuite>`, "invalid character entity"},
 		"an encoding":  {`<?xml version="1.0" encoding="iso-8859-1"?><testsuite><testcase name="a"/></testsuite>`, "its encoding is iso-8859-1: convert it to UTF-8"},
 		"deep":         {"<testsuite>" + strings.Repeat("<a>", 200), "more than 100 deep"},
-		"a large text": {"<testsuite><testcase name='a'><system-out>" + strings.Repeat("x", mostToken+1<<20) + "</system-out></testcase></testsuite>", "more than 64 MiB"},
+		"a large text": {"<testsuite><testcase name='a'><system-out>" + strings.Repeat("x", mostToken+1<<20) + "</system-out></testcase></testsuite>", "larger than 64 MiB"},
 	} {
 		if _, err := read(textfile.Open(t, "x.xml", c.content)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)

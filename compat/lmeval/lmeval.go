@@ -88,7 +88,7 @@ func (l *reader) sample(r *jsonfile.Reader) error {
 	}
 	switch {
 	case name == "" || id[0] == '{' || id[0] == '[' || string(id) == "null":
-		return r.Fail("want a doc_id, which is a number or a text")
+		return r.Fail("want a doc_id, a number or a string")
 	case l.seen[[2]string{name, filter}]:
 		return r.Fail("document %s is duplicated with the filter %s", text.Line(name, 80), text.Line(filter, 80))
 	}
@@ -194,7 +194,7 @@ func modelOf(path string) (model string, err error) {
 		return r.Skip()
 	})
 	if err != nil {
-		return "", fmt.Errorf("the results %s beside it: %w", filepath.Base(path), err)
+		return "", fmt.Errorf("the results %s next to it: %w", filepath.Base(path), err)
 	}
 	return model, nil
 }

@@ -97,7 +97,7 @@ func TestBroken(t *testing.T) {
 		"two values":   {sample + sample, "line 1: "},
 		"metrics":      {`{"doc_id": 1` + many + "}", "more than 1000 metrics"},
 		"deep":         {`{"doc_id": 1, "doc": ` + strings.Repeat("[", 100_000), "line 1: "},
-		"a large line": {`{"doc_id": 1, "doc": "` + strings.Repeat("a", 65<<20) + `"}`, "line 1: a value has more than 64 MiB"},
+		"a large line": {`{"doc_id": 1, "doc": "` + strings.Repeat("a", 65<<20) + `"}`, "line 1: a value is larger than 64 MiB"},
 	} {
 		if _, err := readOne(textfile.Open(t, "samples_x.jsonl", c.content)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)

@@ -28,7 +28,7 @@ func (c *config) text(n *yaml.Node, key, name string) string {
 		if value == nil {
 			value = n
 		}
-		c.Fail(value, name+" is missing, or no string")
+		c.Fail(value, name+" is missing, or not a string")
 		return ""
 	}
 	return value.Value
@@ -48,7 +48,7 @@ func (c *config) tags() []string {
 	n := document.At(c.Root, "tags")
 	all, _ := document.Texts(n)
 	if n != nil && len(all) == 0 {
-		c.Fail(n, "tags must not be empty, but may be left out")
+		c.Fail(n, "tags must not be empty; omit the key instead")
 	}
 	return all
 }

@@ -61,7 +61,7 @@ func readPredictions(file *os.File, f form) ([]*plan.Log, error) {
 	p := &predictions{of: map[string]*plan.Log{}, seen: map[string]bool{}, none: map[string]int{}}
 	err := p.read(file, f)
 	if err == nil && len(p.logs) == 0 {
-		err = errors.New("it has no prediction")
+		err = errors.New("it has no predictions")
 	}
 	for _, l := range p.logs {
 		note := text.Count(len(l.Attempts), "prediction")

@@ -115,7 +115,7 @@ func (s *reader) instance(r *jsonfile.Reader, id string) error {
 	case i.None || i.Exists != nil && !*i.Exists:
 		return s.add(r, id, "empty_patch_ids", verdict.NoSubmission, 0)
 	case i.Resolved == nil:
-		return r.Fail("want resolved, which is true or false")
+		return r.Fail("want resolved, true or false")
 	case *i.Resolved:
 		return s.add(r, id, "resolved_ids", verdict.Judged, 1)
 	}
@@ -167,10 +167,10 @@ func (s *reader) finish() (*plan.Log, error) {
 	}
 	l.Metrics = []string{metric}
 	for _, note := range []struct{ list, words string }{
-		{"error_ids", "ended by an error: SWE-bench counts them as not resolved, here they have no verdict"},
+		{"error_ids", "ended by an error: SWE-bench counts them as not resolved; here they have no verdict"},
 		{"empty_patch_ids", "without a patch, which counts as not resolved"},
-		{"infra_failure_ids", "not resolved for a likely failure of infrastructure: SWE-bench counts them, here they have no verdict"},
-		{"incomplete_ids", "not submitted: SWE-bench counts them as not resolved, here they are left out"},
+		{"infra_failure_ids", "not resolved for a likely failure of infrastructure: SWE-bench counts them; here they have no verdict"},
+		{"incomplete_ids", "not submitted: SWE-bench counts them as not resolved; here they are left out"},
 	} {
 		if n := s.counts[note.list]; n > 0 {
 			l.Notes = append(l.Notes, fmt.Sprintf("%s %s", text.Count(n, "instance"), note.words))

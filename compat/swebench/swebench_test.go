@@ -113,7 +113,7 @@ func TestBroken(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"resolved_ids": ["a"], "unresolved_ids": ["a"]}`: `at "unresolved_ids.0": the instance a is also in resolved_ids`,
 		`{"resolved_ids": [3]}`:                            `at "resolved_ids.0": `,
-		`{"resolved_ids": ["a"`:                            "the file ends too early",
+		`{"resolved_ids": ["a"`:                            "unexpected end of the file",
 		`{"a": {"patch_exists": true}}`:                    `at "a": want resolved`,
 		`{"total_instances": 3, "resolved_instances": 1}`:  "it lists no instance",
 		`[]`: "want an object",

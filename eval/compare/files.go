@@ -93,7 +93,7 @@ func (l *Logs) Difference(solutions, selectors []string) (*report.Difference, er
 			sides[i] = logs[at : at+1]
 		}
 	} else if l.files.sides != 2 {
-		return nil, exit.With(exit.Usage, errors.New("want two files or directories, or two --solutions of them"))
+		return nil, exit.With(exit.Usage, errors.New("want two files or directories, or --solutions with two solutions in them"))
 	}
 	names := [2]string{sides[0][0].side, sides[1][0].side}
 	if len(solutions) > 0 {
@@ -206,7 +206,7 @@ func (r *logReader) matched() string {
 	for _, l := range r.logs {
 		own := slices.Sorted(maps.Keys(l.repeats))
 		if !slices.ContainsFunc(own, func(problem string) bool { return in[problem] > 1 }) {
-			line += fmt.Sprintf("; %s has no problem of another, but %s", l.side, text.Line(text.Some(own, 3), 200))
+			line += fmt.Sprintf("; %s shares no problem with the others, and has %s", l.side, text.Line(text.Some(own, 3), 200))
 		}
 	}
 	return line

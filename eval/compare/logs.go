@@ -130,7 +130,7 @@ func (r *logReader) format(name string) (*plan.LogFormat, error) {
 	if f, err := plan.FormatOf(file, formats); f != nil || err != nil {
 		return f, err
 	}
-	return nil, fmt.Errorf("%s: not a file of a known format; --as names one: %s", name, strings.Join(LogFormats(r.options), ", "))
+	return nil, fmt.Errorf("%s: unknown format; choose one with --as: %s", name, strings.Join(LogFormats(r.options), ", "))
 }
 
 // side reads the files of an argument.
@@ -149,7 +149,7 @@ func (r *logReader) side(name string) error {
 		return err
 	}
 	if len(files) == 0 {
-		return fmt.Errorf("%s: no file in it is of a known format: %s", name, strings.Join(LogFormats(r.options), ", "))
+		return fmt.Errorf("%s: no file of a known format; known are %s", name, strings.Join(LogFormats(r.options), ", "))
 	}
 	for _, file := range files {
 		if err := r.read(name, file.name, file.format); err != nil {
@@ -162,7 +162,7 @@ func (r *logReader) side(name string) error {
 		again += l.repeated
 	}
 	if again > 0 {
-		r.notes = append(r.notes, note{name, name, fmt.Sprintf("%s at problems that another of its files also contains; they count as additional attempts", text.Count(again, "attempt"))})
+		r.notes = append(r.notes, note{name, name, fmt.Sprintf("%s at problems that several of its files contain; they count as additional attempts", text.Count(again, "attempt"))})
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func (r *logReader) read(side, name string, format *plan.LogFormat) error {
 	defer file.Close()
 	logs, err := format.Read(file)
 	if err != nil {
-		return fmt.Errorf("%s: not %s that can be read: %s", name, format.Title, text.Line(err.Error(), 300))
+		return fmt.Errorf("%s: not readable as %s: %s", name, format.Title, text.Line(err.Error(), 300))
 	}
 	r.files++
 	for _, l := range logs {
@@ -187,7 +187,7 @@ func (r *logReader) read(side, name string, format *plan.LogFormat) error {
 			l.Name = filepath.Base(side)
 		}
 		if r.sum += len(l.Attempts); r.sum > mostRead {
-			return fmt.Errorf("%s: all files have more than %d attempts", name, mostRead)
+			return fmt.Errorf("%s: the files have more than %d attempts together", name, mostRead)
 		}
 		r.add(side, name, l).unnamed = unnamed
 	}
@@ -269,7 +269,7 @@ func (r *logReader) remarks() []string {
 		}
 	}
 	if more := len(lines) - mostNotes; more > 0 {
-		lines = append(lines[:mostNotes], fmt.Sprintf("%d notes more", more))
+		lines = append(lines[:mostNotes], fmt.Sprintf("%d more notes", more))
 	}
 	return lines
 }

@@ -122,7 +122,7 @@ func (c *call) equip(all []*gen.Generator) error {
 	}
 	for _, g := range all {
 		if c.r.MaxCost > 0 && g.Price == nil {
-			return exit.With(exit.Usage, fmt.Errorf("--max-cost needs the price of %s: write price { input = …, output = … }, in dollars for a million tokens", g.Ref))
+			return exit.With(exit.Usage, fmt.Errorf("--max-cost needs the price of %s: write price { input = …, output = … }, in dollars per million tokens", g.Ref))
 		}
 		keys, err := c.keys(g.Generator)
 		if err != nil {

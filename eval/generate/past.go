@@ -41,7 +41,7 @@ const (
 	Running event.State = "running"
 )
 
-var errNoCalls = errors.New("no call of gen has been recorded here yet")
+var errNoCalls = errors.New("no call of gen has been recorded yet")
 
 // ReadPast reads the record of a call, given by its id, a part of it, "latest" or "latest~1". Selectors select
 // decisions as in a Request. The model of a request is not recorded; for a call that wrote no files, selectors
@@ -78,7 +78,7 @@ func ReadPast(o options.Options, id string, selectors []string) (*Past, error) {
 	}
 	slices.SortFunc(p.Decisions, func(a, b Decision) int { return natural.Compare(a.Name, b.Name) })
 	if len(p.Decisions) == 0 && !selector.Empty() {
-		return nil, exit.Unmatched("%s selects nothing of the call %s; --explain=ID shows another", strings.Join(selectors, " "), run.ID)
+		return nil, exit.Unmatched("%s selects nothing of the call %s; --explain=ID shows another call", strings.Join(selectors, " "), run.ID)
 	}
 	return p, nil
 }

@@ -28,7 +28,7 @@ func (c *call) plan(rep *graph.Report) *Outcome {
 		st := rep.Status(s.Answer)
 		p := Planned{Step: s, Cause: st.Cause, After: st.Follows}
 		if st.New && !c.r.Again {
-			p.Cause, p.After = "never asked", ""
+			p.Cause, p.After = "never requested", ""
 		}
 		switch {
 		case st.State == event.Cached:

@@ -105,5 +105,5 @@ func (c *call) checkTrusted(all []*gen.Generator) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	return exit.With(exit.Usage, fmt.Errorf("this project is not trusted with your keys, so no request was sent; it would\n%s\n  hint: if that is as it should be, run `fevalgraph trust`", strings.Join(lines, "\n")))
+	return exit.With(exit.Usage, fmt.Errorf("this project is not trusted with your keys, so no request was sent; it would\n%s\n  hint: to allow this, run `fevalgraph trust`", strings.Join(lines, "\n")))
 }

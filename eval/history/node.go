@@ -89,7 +89,7 @@ func Node(state event.Records, run *event.Run, arg string, rank func(event.NodeD
 	if len(order) > shown {
 		listed = append(slices.Clone(listed), fmt.Sprintf("... and %d more", len(order)-shown))
 	}
-	return nil, exit.Unmatched("%q fits %d nodes of run %s; name one of them:\n  %s", arg, len(order), run.ID, strings.Join(listed, "\n  "))
+	return nil, exit.Unmatched("%q matches %d nodes of run %s; name one of them:\n  %s", arg, len(order), run.ID, strings.Join(listed, "\n  "))
 }
 
 // nodes returns the last events of the nodes that match a selector, and their sorted addresses.

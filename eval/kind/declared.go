@@ -29,7 +29,7 @@ func Declared(b *lang.Backend, attributes any, shown func(lines, values []string
 	return e
 }
 
-var errDeclared = errors.New("the backend is only declared and cannot run anything")
+var errDeclared = errors.New("the backend is only declared, and cannot run anything")
 
 type declared struct {
 	b        *lang.Backend

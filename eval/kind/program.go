@@ -26,7 +26,7 @@ func WorkerProgram(named, what string) (string, error) {
 		return small, nil
 	}
 	if runtime.GOOS != "linux" {
-		return "", &backend.SettingError{Setting: "program", Err: errors.New(what + " cannot run the program of this system"), Hint: "name a fevalgraph of this version for Linux"}
+		return "", &backend.SettingError{Setting: "program", Err: errors.New(what + " cannot run the program of this system"), Hint: "set it to a fevalgraph of this version for Linux"}
 	}
 	return self()
 }

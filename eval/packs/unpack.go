@@ -78,7 +78,7 @@ func read(ctx context.Context, path string, r pack.Reader) (counts pack.Counts, 
 	extra = map[string][]byte{}
 	r.Extra = func(name string, content []byte) error {
 		if extra[name] != nil {
-			return fmt.Errorf("%w: it has %s twice", pack.ErrNoArchive, name)
+			return fmt.Errorf("%w: %s is duplicated", pack.ErrNoArchive, name)
 		}
 		extra[name] = content
 		return nil

@@ -106,16 +106,16 @@ func readTree(ctx context.Context, store cache.Store, id string) (*page.Tree, er
 		case e.Link != "":
 			f.Note = "a link to " + e.Link
 		case e.Digest.Size > mostText:
-			f.Note = fmt.Sprintf("%d bytes, which is too long to show", e.Digest.Size)
+			f.Note = fmt.Sprintf("%d bytes, too large to show", e.Digest.Size)
 		case size+e.Digest.Size > mostInTree:
-			f.Note = fmt.Sprintf("%d bytes, which exceed the limit for all files", e.Digest.Size)
+			f.Note = fmt.Sprintf("%d bytes, beyond the limit for all files", e.Digest.Size)
 		default:
 			content, err := cache.ReadBlob(ctx, store, e.Digest, mostText)
 			if err != nil {
 				return err
 			}
 			if !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0 {
-				f.Note = fmt.Sprintf("%d bytes, which are no text", len(content))
+				f.Note = fmt.Sprintf("%d bytes, not text", len(content))
 				break
 			}
 			f.Text, size = string(content), size+e.Digest.Size

@@ -58,9 +58,9 @@ func TestReadTree(t *testing.T) {
 			f.Text = f.Text[:1]
 		}
 	}
-	want := []page.File{{Path: "a.py", Text: "x = 1\r\n"}, {Path: "b.bin", Note: "2 bytes, which are no text"}, {Path: "c.txt", Note: "1 bytes, which are no text"},
-		{Path: "d.txt", Note: "131073 bytes, which is too long to show"}, {Path: "e", Note: "a link to ../../etc/passwd"}, {Path: "empty"},
-		{Path: "f0", Text: "f"}, {Path: "f1", Text: "f"}, {Path: "f2", Text: "f"}, {Path: "f3", Text: "f"}, {Path: "f4", Note: "131062 bytes, which exceed the limit for all files"}}
+	want := []page.File{{Path: "a.py", Text: "x = 1\r\n"}, {Path: "b.bin", Note: "2 bytes, not text"}, {Path: "c.txt", Note: "1 bytes, not text"},
+		{Path: "d.txt", Note: "131073 bytes, too large to show"}, {Path: "e", Note: "a link to ../../etc/passwd"}, {Path: "empty"},
+		{Path: "f0", Text: "f"}, {Path: "f1", Text: "f"}, {Path: "f2", Text: "f"}, {Path: "f3", Text: "f"}, {Path: "f4", Note: "131062 bytes, beyond the limit for all files"}}
 	if diff := cmp.Diff(want, got.Files); diff != "" || got.More != 0 {
 		t.Error(got.More, diff)
 	}

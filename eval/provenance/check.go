@@ -57,13 +57,19 @@ func judgedBy(v *verdict.Checkpoint) (judgement, error) {
 	return judgement{sha256.Sum256(text), fmt.Sprintf("%s (%.40s)", v.Outcome(), v.Class)}, err
 }
 
+// packError reports a pack that is not a bundle. It wraps pack.ErrNoArchive.
+type packError struct{ file string }
+
+func (e *packError) Error() string { return e.file + ": a pack, not a bundle" }
+func (e *packError) Unwrap() error { return pack.ErrNoArchive }
+
 // Check checks a bundle. Its statement must be signed by one of the keys. An error wraps pack.ErrNoArchive
 // if the file is not a readable bundle.
 func Check(ctx context.Context, file string, keys []dsse.Verifier) (*Checked, error) {
 	extra := map[string][]byte{}
 	err := pack.Scan(ctx, file, nil, func(name string, content []byte) error {
 		if extra[name] != nil {
-			return fmt.Errorf("%w: it has %s twice", pack.ErrNoArchive, name)
+			return fmt.Errorf("%w: %s is duplicated", pack.ErrNoArchive, name)
 		}
 		extra[name] = content
 		return nil
@@ -72,7 +78,7 @@ func Check(ctx context.Context, file string, keys []dsse.Verifier) (*Checked, er
 		return nil, err
 	}
 	if extra[entriesFile] == nil || extra[statementFile] == nil {
-		return nil, fmt.Errorf("%s: %w: a pack, and no bundle", file, pack.ErrNoArchive)
+		return nil, &packError{file}
 	}
 	s, signed, err := openStatement(ctx, extra[statementFile], keys)
 	if err != nil {
@@ -120,7 +126,7 @@ func (c *checker) tree(s *statement, text []byte) error {
 		c.find("signature", "", "not signed by one of the given keys")
 	}
 	if want := s.Subject[0].Digest["sha256"]; want != root {
-		c.find("root", "", "signed is %s, the entries have %s: a line was changed, moved, added or taken away", want, root)
+		c.find("root", "", "%s is signed, but the entries have %s: a line was changed, moved, added or removed", want, root)
 	}
 	if says, is := s.Predicate, newStatement(f.About, entries, root).Predicate; !reflect.DeepEqual(says, is) {
 		c.find("root", "", "signed as %s with %d passed, %d not judged and %d failed; the entries are %s with %d, %d and %d", says.Result, len(says.Passed), len(says.Warned), len(says.Failed),
@@ -256,7 +262,7 @@ func (c *checker) manifest(n *Node, content []byte) error {
 	for _, input := range n.Inputs {
 		maker := c.byKey[input]
 		if maker != nil && !slices.ContainsFunc(maker.Outputs, func(o cache.Output) bool { return named[o.Digest.String()] }) {
-			return fmt.Errorf("it names no output of %s", maker.Addr)
+			return fmt.Errorf("it has no output of %s", maker.Addr)
 		}
 	}
 	return nil
@@ -281,7 +287,7 @@ func (c *checker) verdicts() {
 		case c.isIntact(*v.Node, whole):
 			c.found.Proven++
 		case len(c.broken) == 0: // no dependency is broken itself
-			c.find("verdict", v.Name(), "it rests on itself")
+			c.find("verdict", v.Name(), "it depends on itself")
 		}
 	}
 }
@@ -301,18 +307,18 @@ func (c *checker) countUnproven(v *Verdict) {
 func (c *checker) verdict(v *Verdict, withheld bool) error {
 	n := c.byKey[*v.Node]
 	if n == nil {
-		return fmt.Errorf("the node %s, which gave it, is missing", v.Node)
+		return fmt.Errorf("the node %s, which produced it, is missing", v.Node)
 	}
 	made := func(o cache.Output) bool { return o.Name == tasks.ResultOutput && o.Digest == *v.Result }
 	if !slices.ContainsFunc(n.Outputs, made) {
-		return fmt.Errorf("%s did not make the result", n.Addr)
+		return fmt.Errorf("%s did not produce the result", n.Addr)
 	}
 	is, ok := c.judged[*v.Result]
 	if !ok {
 		if withheld {
 			return nil
 		}
-		return errors.New("its result is missing or was changed")
+		return errors.New("its result is missing or changed")
 	}
 	signed, err := judgedBy(v.Verdict)
 	if err != nil {

@@ -77,7 +77,7 @@ func (e *Entries) encode() ([][]byte, error) {
 	return lines, nil
 }
 
-var errOrder = errors.New("nodes come by key, and before verdicts, each once")
+var errOrder = errors.New("entries must be unique, nodes in the order of their keys, and verdicts after them")
 
 // decode parses the result of encode.
 func decode(text []byte) (*Entries, [][]byte, error) {
@@ -110,7 +110,7 @@ func (e *Entries) add(l line, names map[string]bool) error {
 		e.Nodes = append(e.Nodes, *l.Node)
 	default:
 		if l.Verdict.Verdict == nil || (l.Verdict.Node == nil) != (l.Verdict.Result == nil) || l.Verdict.Checkpoint != l.Verdict.Verdict.Name {
-			return errors.New("a verdict lacks a part")
+			return errors.New("a verdict is incomplete")
 		}
 		if names[l.Verdict.Name()] {
 			return errOrder

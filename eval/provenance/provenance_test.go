@@ -347,7 +347,7 @@ func TestSignedContradictions(t *testing.T) {
 		{"better verdict", func(e *Entries) { e.Verdicts[0].Verdict.Passed = true }, "verdict p/one/bad@local.host: it differs from its result, failed (judged)"},
 		{"result of another", func(e *Entries) {
 			e.Verdicts[0].Result, e.Verdicts[0].Verdict = e.Verdicts[1].Result, e.Verdicts[1].Verdict
-		}, "did not make the result"},
+		}, "did not produce the result"},
 		{"verdict without a node", func(e *Entries) { e.Verdicts[0].Node, e.Verdicts[0].Result = nil, nil }, "verdict p/one/bad@local.host: nothing proves it"},
 		{"node of another kind", func(e *Entries) { node(e, "submission").Kind = "tests" }, "it is of a node of kind submission, and not tests"},
 		{"other output", func(e *Entries) { node(e, "submission").Outputs[0].Digest = cache.SumBytes([]byte("better")) }, "is not an output of its inputs"},
@@ -355,7 +355,7 @@ func TestSignedContradictions(t *testing.T) {
 			pytest := node(e, "pytest")
 			pytest.Outputs = append(pytest.Outputs, node(e, "submission").Outputs...)
 			pytest.Inputs = append(pytest.Inputs, pytest.Key)
-		}, "it rests on itself"},
+		}, "it depends on itself"},
 		{"input left out", func(e *Entries) { node(e, "pytest").Inputs = node(e, "pytest").Inputs[:1] }, "is not an output of its inputs"},
 		{"node left out with its edges", func(e *Entries) {
 			gone := node(e, "tests").Key
@@ -438,7 +438,7 @@ func TestNoBundle(t *testing.T) {
 	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Check(t.Context(), file, nil); !errors.Is(err, pack.ErrNoArchive) || !strings.Contains(err.Error(), "a pack, and no bundle") {
+	if _, err := Check(t.Context(), file, nil); !errors.Is(err, pack.ErrNoArchive) || !strings.Contains(err.Error(), "a pack, not a bundle") {
 		t.Errorf("%v", err)
 	}
 }

@@ -116,7 +116,7 @@ func openStatement(ctx context.Context, text []byte, keys []dsse.Verifier) (s *s
 	switch {
 	case envelope.PayloadType != payloadType, s == nil, s.Type != statementType, s.PredicateType != predicateType,
 		len(s.Subject) != 1, s.Subject[0].Annotations == nil, len(s.Predicate.Configuration) != 1, s.Predicate.Configuration[0].Annotations == nil:
-		return nil, false, errors.New("fevalgraph does not make such statements")
+		return nil, false, errors.New("not a statement of fevalgraph")
 	}
 	if len(keys) > 0 {
 		verifier, err := dsse.NewEnvelopeVerifier(keys...)

@@ -75,7 +75,7 @@ func CompareVersions(old, new string, c Class, edited bool) Version {
 func (v *Version) compare(before, after number, whole bool) {
 	switch {
 	case after.less(before):
-		v.Wrong = "its version goes back"
+		v.Wrong = "its version decreases"
 	case before.parts[0] != after.parts[0], after.pre != before.pre:
 		v.Bump = Major
 	case before.parts[1] != after.parts[1]:

@@ -150,7 +150,7 @@ func parseDivision(content []byte) (*Division, error) {
 		return nil, fmt.Errorf("not an output of `fevalgraph plan --shards auto --json`: %w", err)
 	}
 	if d.Schema != divisionSchema {
-		return nil, fmt.Errorf("it has schema %d, and this version reads %d", d.Schema, divisionSchema)
+		return nil, fmt.Errorf("it has schema %d; this version reads %d", d.Schema, divisionSchema)
 	}
 	return d, nil
 }

@@ -81,7 +81,7 @@ func (r *run) add(e event.Event) {
 
 func (m *Merged) add(r run) error {
 	if r.start.Schema != event.Schema {
-		return fmt.Errorf("%s: the record of its run has schema %d, and this version reads %d", r.input, r.start.Schema, event.Schema)
+		return fmt.Errorf("%s: the record of its run has schema %d; this version reads %d", r.input, r.start.Schema, event.Schema)
 	}
 	if text := r.start.Shard; text != "" && text != Shared {
 		index, count, err := Parse(text)
@@ -89,9 +89,9 @@ func (m *Merged) add(r run) error {
 		case err != nil:
 			return fmt.Errorf("%s: %w", r.input, err)
 		case m.of == 0 && r.start.Divided:
-			return fmt.Errorf("%s is a shard of `fevalgraph plan --shards`: pass the printed file with --shards", r.input)
+			return fmt.Errorf("%s is a shard of `fevalgraph plan --shards`: pass the file that it printed with --shards", r.input)
 		case m.of != 0 && m.of != count:
-			return fmt.Errorf("%s is shard %s, and the others are of %d", r.input, text, m.of)
+			return fmt.Errorf("%s is shard %s, but the others are shards of %d", r.input, text, m.of)
 		}
 		m.of, m.reported[index] = count, true
 	}
@@ -136,7 +136,7 @@ func (m *Merged) Refusal(cfg *lang.Config) func(*graph.Node) error {
 		case ok && done.State == event.Skipped:
 			return &graph.AbsentError{Err: errors.New(done.Message)}
 		case ok && done.State == event.Interrupted:
-			return errors.New("the shard that had it was interrupted")
+			return errors.New("its shard was interrupted")
 		case ok && done.State == event.Failed && done.Message != "":
 			return &graph.FailedError{Err: errors.New(done.Message)}
 		case ok && done.Message != "":
@@ -147,7 +147,7 @@ func (m *Merged) Refusal(cfg *lang.Config) func(*graph.Node) error {
 		if shard := missing[plan.NodeCell(n).Cell()]; shard > 0 {
 			return fmt.Errorf("shard %d did not report", shard)
 		}
-		return errors.New("no shard that reported evaluated it")
+		return errors.New("none of the shards evaluated it")
 	}
 }
 

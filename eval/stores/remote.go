@@ -115,7 +115,7 @@ func (s *Stores) openRemote(layers, local *cache.Layered, r *lang.RemoteCache, m
 	}
 	one.Store = remote.Open(transport, o)
 	if one.TrustsNone() {
-		warn(errors.New("no key is trusted, so none of its results is used (hint: fevalgraph keygen, and trust)"))
+		warn(errors.New("no key is trusted, so its results are not used (hint: `fevalgraph keygen`, and trust in its remote block)"))
 	}
 	s.remotes = append(s.remotes, one)
 	layers.Lower = append(layers.Lower, one.Store)
@@ -145,11 +145,11 @@ func (s *Stores) transport(r *lang.RemoteCache) (remote.Transport, error) {
 	switch {
 	case token == "":
 	case bound == "":
-		return nil, fmt.Errorf("FEVALGRAPH_CACHE_TOKEN_%s is set, and FEVALGRAPH_CACHE_HOST_%s does not say for which HOST:PORT", suffix, suffix)
+		return nil, fmt.Errorf("FEVALGRAPH_CACHE_TOKEN_%s is set, but FEVALGRAPH_CACHE_HOST_%s, the HOST:PORT that it is for, is not", suffix, suffix)
 	case bound != host:
-		return nil, fmt.Errorf("FEVALGRAPH_CACHE_TOKEN_%s is for %s, and the configuration names %s", suffix, bound, host)
+		return nil, fmt.Errorf("FEVALGRAPH_CACHE_TOKEN_%s is for %s, but the configuration names %s", suffix, bound, host)
 	case !secure && !lang.IsLoopback(u.Hostname()):
-		return nil, fmt.Errorf("FEVALGRAPH_CACHE_TOKEN_%s is not sent in the clear (hint: grpcs:// or https://)", suffix)
+		return nil, fmt.Errorf("FEVALGRAPH_CACHE_TOKEN_%s is not sent unencrypted (hint: use grpcs:// or https://)", suffix)
 	}
 	var config *tls.Config
 	if secure {
@@ -195,7 +195,7 @@ func (s *Stores) Flush(ctx context.Context) {
 		r.Flush(ctx)
 		slow.Stop()
 		if n := r.Unsigned(); n > 0 {
-			s.options.Note(options.RemoteTrouble{Name: r.name, Err: fmt.Errorf("%d results were not sent, as %s is not set and only signed results can be trusted (hint: fevalgraph keygen, or mode = \"r\")", n, user.SigningKeyVariable)})
+			s.options.Note(options.RemoteTrouble{Name: r.name, Err: fmt.Errorf("%d results were not sent, because %s is not set and only signed results can be trusted (hint: `fevalgraph keygen`, or mode = \"r\")", n, user.SigningKeyVariable)})
 		}
 	}
 }

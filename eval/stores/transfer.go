@@ -33,7 +33,7 @@ func (s *Stores) Push(ctx context.Context, keys []cache.Key) (sent, left int, er
 		return 0, 0, exit.With(exit.Usage, fmt.Errorf("results are signed before they are sent, and %s is not set; `fevalgraph keygen` makes a key", user.SigningKeyVariable))
 	}
 	if !writable {
-		return 0, 0, exit.With(exit.Usage, errors.New(`no remote cache to send to: give the configuration one with mode = "rw"`))
+		return 0, 0, exit.With(exit.Usage, errors.New(`no remote cache to send to: add one with mode = "rw" to the configuration`))
 	}
 	return sent, left, context.Cause(ctx)
 }

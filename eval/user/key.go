@@ -41,10 +41,10 @@ func Key(dir string, create bool) ([]byte, error) {
 			return nil, fmt.Errorf("reading the user's key: %w", err)
 		}
 		if err := makeKey(dir, path); err != nil {
-			return nil, fmt.Errorf("making the user's key: %w", err)
+			return nil, fmt.Errorf("creating the user's key: %w", err)
 		}
 	}
-	return nil, fmt.Errorf("the user's key, %s, does not stay where it is made", path)
+	return nil, fmt.Errorf("the user's key, %s, is removed whenever it is created", path)
 }
 
 // Sizes in bytes.

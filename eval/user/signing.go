@@ -47,7 +47,7 @@ func GenerateSigningKey(path, name string) (public string, err error) {
 	}
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return "", exit.With(exit.Usage, fmt.Errorf("making the file of the key: %w", err))
+		return "", exit.With(exit.Usage, fmt.Errorf("creating the key file: %w", err))
 	}
 	_, err = file.Write(text)
 	if err = errors.Join(err, file.Close()); err != nil {

@@ -134,7 +134,7 @@ func (t *Trust) Save() error {
 		err = atomicfile.WriteDurable(t.path, 0o600, append(text, '\n'))
 	}
 	if err != nil {
-		return fmt.Errorf("writing down that %s is trusted: %w", t.Root, err)
+		return fmt.Errorf("recording that %s is trusted: %w", t.Root, err)
 	}
 	t.added = false
 	return nil
@@ -167,7 +167,7 @@ func (t *Trust) Revoke() (any bool, err error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("taking back trust: %w", err)
+		return false, fmt.Errorf("revoking trust: %w", err)
 	}
 	return true, nil
 }

@@ -54,7 +54,7 @@ func noEntryFile(cfg *lang.Config) (found diag.List) {
 			Detail: fmt.Sprintf("The entry starts %q, which %s lacks for checkpoint %s.", file, s.Ref, text.Some(without, 3)),
 		}
 		if beside != "" {
-			d.Hint = "there is " + beside
+			d.Hint = beside + " exists"
 		}
 		found = append(found, d)
 	}

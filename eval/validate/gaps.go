@@ -41,7 +41,7 @@ func gaps(cfg *lang.Config, imports *Imports) (found diag.List) {
 			continue
 		case all == 0:
 			d.Code, d.Summary = "no-cells", "Nothing to judge"
-			d.Detail = fmt.Sprintf("The suite %q has no solution on any backend, so that a run has no verdict.", s.Name)
+			d.Detail = fmt.Sprintf("The suite %q has no solution on any backend, so a run has no verdict.", s.Name)
 			d.Hint = "solutions are solution blocks; a suite without a matrix has all of them, on every backend"
 		case missing > 0:
 			d.Code, d.Summary = "no-submission", "Checkpoints without a submission"
@@ -88,10 +88,10 @@ func noDirectories(cfg *lang.Config) (found diag.List) {
 			name = dir
 		}
 		d := diag.Diagnostic{Severity: diag.Warning, Code: "no-directory", Summary: "Directory of a solution not found",
-			Detail: fmt.Sprintf("%q not found, so that no checkpoint of solution %q on problem %q has a submission.", name, s.Name, s.Problem.Name),
+			Detail: fmt.Sprintf("%q not found, so no checkpoint of solution %q on problem %q has a submission.", name, s.Name, s.Problem.Name),
 			Range:  &s.Range, Context: s.Ref}
 		if _, err := os.Stat(name); err == nil && !filepath.IsAbs(name) {
-			d.Hint = "there is one in the current directory, but paths are relative to the file that has them, also when a --var gives them; pass an absolute path"
+			d.Hint = "it exists in the current directory, but paths are relative to the file that contains them, even in a --var; pass an absolute path"
 		}
 		found = append(found, d)
 	}

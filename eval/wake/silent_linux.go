@@ -26,7 +26,7 @@ func silent(dir string) error {
 		return nil // it is gone
 	}
 	if kind := elsewhere[int64(st.Type)]; kind != "" {
-		return fmt.Errorf("%s is on a file system (%s) that does not tell of every change", dir, kind)
+		return fmt.Errorf("%s is on a file system (%s) that does not report every change", dir, kind)
 	}
 	return nil
 }

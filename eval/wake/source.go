@@ -63,7 +63,7 @@ func (s *Source) add(dirs []string) {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOTDIR):
 			continue
 		case errors.Is(err, syscall.ENOSPC):
-			err = errors.New("the system watches no more directories for this user (fs.inotify.max_user_watches)")
+			err = errors.New("this user's limit on watched directories is reached (fs.inotify.max_user_watches)")
 		case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 			err = fmt.Errorf("watching %s: %w (ulimit -n)", dir, err)
 		}

@@ -25,9 +25,9 @@ func CheckPath(p string) error {
 	case len(p) > maxPath:
 		return fmt.Errorf("the answer names a file by a path of %d bytes, more than %d", len(p), maxPath)
 	case !utf8.ValidString(p) || strings.ContainsFunc(p, func(r rune) bool { return !unicode.IsPrint(r) }):
-		why = "it has characters that cannot be shown"
+		why = "it has unprintable characters"
 	case strings.ContainsAny(p, `\:<>"|?*`):
-		why = "it has a character that not every system takes"
+		why = "it has a character that not every system allows"
 	case path.IsAbs(p):
 		why = "it is absolute"
 	case path.Clean(p) != p || p == ".." || p == "." || strings.HasPrefix(p, "../"):
@@ -65,7 +65,7 @@ func badName(name string) string {
 	case strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") || strings.HasPrefix(name, " "):
 		return "a name in it begins or ends with a blank, or ends with a dot"
 	case strings.EqualFold(name, ".git"):
-		return "it would be part of a repository"
+		return "it is in the directory of a repository"
 	}
 	return ""
 }

@@ -1,5 +1,5 @@
 // Package keypool hands out API keys to concurrent requests, each key within its limits. A key that is
-// throttled rests, and a refused one is put aside for good. The package does not know what the keys
+// throttled rests, and a refused one is set aside for good. The package does not know what the keys
 // are for, and no text that it makes contains one.
 //
 //	lease, err := pool.Take(ctx)
@@ -33,8 +33,8 @@ type Key struct {
 const (
 	firstRest  = time.Second      // without a given length; it doubles
 	longestOwn = time.Minute      // of rests without a given length
-	longest    = 15 * time.Minute // a key that has to rest for longer is put aside
-	mostRests  = 20               // so often in a row, and the key is put aside
+	longest    = 15 * time.Minute // a key that has to rest for longer is set aside
+	mostRests  = 20               // so often in a row, and the key is set aside
 )
 
 // NoKeysError means that every key has been put aside.
@@ -63,7 +63,7 @@ type state struct {
 	inARow int       // times that it was throttled since it last served
 	active int
 	used   uint64 // number of the last lease: the longest unused key is next
-	aside  string // why it is put aside; "" while it is in use
+	aside  string // why it is set aside; "" while it is in use
 }
 
 type waiter struct {
@@ -213,7 +213,7 @@ func (l *Lease) Done() {
 func (l *Lease) Failed() { l.end(func(*state) string { return "" }) }
 
 // Throttled lets the key rest, for the time that the other side gave, or, with 0, longer each time. A key
-// that has to rest for very long, or again and again, is put aside; note then reports it, and is ""
+// that has to rest for very long, or again and again, is set aside; note then reports it, and is ""
 // otherwise.
 func (l *Lease) Throttled(after time.Duration, reason string) (note string) {
 	return l.end(func(k *state) string {
@@ -244,7 +244,7 @@ func (k *state) putAside(reason string) string {
 		return ""
 	}
 	k.aside = reason
-	return fmt.Sprintf("the API key of %s is put aside: %s", k.Name, reason)
+	return fmt.Sprintf("the API key of %s is set aside: %s", k.Name, reason)
 }
 
 func (p *Pool) noKeys() error {

@@ -112,7 +112,7 @@ func TestThrottled(t *testing.T) {
 	})
 }
 
-// Without a time to wait, rests double, up to a bound; a key that never serves is put aside.
+// Without a time to wait, rests double, up to a bound; a key that never serves is set aside.
 func TestRestsDouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(keys(1), Limits{})
@@ -127,7 +127,7 @@ func TestRestsDouble(t *testing.T) {
 		if got := fmt.Sprint(rests[:9]); got != "[0s 1s 2s 4s 8s 16s 32s 1m0s 1m0s]" {
 			t.Error(got)
 		}
-		if note != "the API key of secret.k0 is put aside: 429 Too Many Requests, 20 times in a row" {
+		if note != "the API key of secret.k0 is set aside: 429 Too Many Requests, 20 times in a row" {
 			t.Error(note)
 		}
 	})
@@ -137,7 +137,7 @@ func TestRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(keys(3), Limits{Concurrency: 1})
 		bad, longRest, good := take(t, p), take(t, p), take(t, p)
-		if note := bad.Refused("401 Unauthorized"); note != "the API key of secret.k0 is put aside: 401 Unauthorized" {
+		if note := bad.Refused("401 Unauthorized"); note != "the API key of secret.k0 is set aside: 401 Unauthorized" {
 			t.Errorf("said %q", note)
 		}
 		if note := longRest.Throttled(24*time.Hour, "429 Too Many Requests"); !strings.Contains(note, "for 24h0m0s") {

@@ -40,7 +40,7 @@ func (c *HTTP) explain(ctx context.Context, key string, err error) error {
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return &WrongError{Reason: fmt.Sprintf("%s does not speak TLS", c.o.Endpoint), Hint: "write http:// if it is on this machine"}
 	case errors.As(err, &name) && name.IsNotFound:
-		return &WrongError{Reason: fmt.Sprintf("host %q not found", name.Name), Hint: "look at the endpoint of the generator"}
+		return &WrongError{Reason: fmt.Sprintf("host %q not found", name.Name), Hint: "check the endpoint of the generator"}
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Errorf("connection refused at %s", c.o.Endpoint)
 	}
@@ -65,14 +65,14 @@ func (c *HTTP) ofStatus(ctx context.Context, key string, e *statusError) error {
 	case code == http.StatusRequestTimeout, code == http.StatusConflict, code == http.StatusTooEarly, code >= 500:
 		return errors.New(said)
 	}
-	return &WrongError{Reason: fmt.Sprintf("%s refuses the request: %s", c.o.Endpoint, said), Hint: "look at the parameters of the generator, and the length of the prompt", Maybe: true}
+	return &WrongError{Reason: fmt.Sprintf("%s refuses the request: %s", c.o.Endpoint, said), Hint: "check the parameters of the generator, and the length of the prompt", Maybe: true}
 }
 
 // refuseRedirect refuses to go elsewhere.
 func (c *HTTP) refuseRedirect(key string, to *url.URL) error {
 	plain := url.URL{Scheme: to.Scheme, Host: to.Host, Path: strings.TrimSuffix(to.Path, "/chat/completions")}
-	return &WrongError{Reason: fmt.Sprintf("%s leads elsewhere, where no key is sent", c.o.Endpoint),
-		Hint: fmt.Sprintf("if that is where it is, write endpoint = %q", c.cleanText(key, plain.String()))}
+	return &WrongError{Reason: fmt.Sprintf("%s redirects elsewhere, where no key is sent", c.o.Endpoint),
+		Hint: fmt.Sprintf("if that is the right endpoint, write endpoint = %q", c.cleanText(key, plain.String()))}
 }
 
 // notFound finds out whether it is the model that is not there, or the endpoint.

@@ -52,7 +52,7 @@ func (p *Program) Ask(ctx context.Context, _ string, q Question) (Answer, error)
 	case context.Cause(ctx) != nil:
 		return Answer{}, context.Cause(ctx)
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		return Answer{}, &WrongError{Reason: err.Error(), Hint: "look at the command of the generator"}
+		return Answer{}, &WrongError{Reason: err.Error(), Hint: "check the command of the generator"}
 	case answer.over:
 		return Answer{Finish: "length"}, nil
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):

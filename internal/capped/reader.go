@@ -21,7 +21,7 @@ func (r *Reader) Next() { r.read = 0 }
 // Read implements io.Reader. It fails once a part exceeds Most.
 func (r *Reader) Read(p []byte) (int, error) {
 	if r.read > r.Most {
-		return 0, fmt.Errorf("%s has more than %d MiB", r.What, r.Most>>20)
+		return 0, fmt.Errorf("%s is larger than %d MiB", r.What, r.Most>>20)
 	}
 	n, err := r.In.Read(p)
 	r.read += n

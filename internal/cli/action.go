@@ -10,10 +10,10 @@ import (
 
 // actionCommand returns the command that an engine for remote execution starts on its workers.
 func (a *app) actionCommand() *cobra.Command {
-	cmd := command(wire.Command, "Do the task of an action of an engine for remote execution",
-		`Action does the task in the current directory, the input root of an action, and
-leaves its result there. A backend of the kind "remote" has engines start it; a
-person has no use for it.`,
+	cmd := command(wire.Command, "Run the task of a remote execution action",
+		`Action runs the task in the current directory, the input root of an action, and
+writes its result there. Engines start it for backends of the kind "remote";
+users do not.`,
 		"  fevalgraph action",
 		func(cmd *cobra.Command, args []string) error {
 			if err := remotehost.Run(cmd.Context(), "."); err != nil {

@@ -40,7 +40,7 @@ such as chance or time, or a trusted user stored a false result.`,
 			case len(r.Different) > 0:
 				return exit.With(exit.Failed, nil)
 			case len(r.Unjudged) > 0:
-				return exit.With(exit.NotJudged, errors.New("not every result could be made again"))
+				return exit.With(exit.NotJudged, errors.New("some results could not be produced again"))
 			}
 			return nil
 		})

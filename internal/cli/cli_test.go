@@ -52,7 +52,7 @@ func TestUsage(t *testing.T) {
 		{"version extra", nil, "version takes no arguments: extra"},
 		{"init a b", nil, "init: too many arguments: b"},
 		{"cache gcc", nil, `unknown command "gcc" of cache; did you mean gc?`},
-		{"trust --revoke --list", nil, "--revoke and --list exclude each other"},
+		{"trust --revoke --list", nil, "--revoke and --list are mutually exclusive"},
 		{"init --kind nothing", nil, "nothing"},
 	} {
 		code, out, err := call(c.env, append([]string{"-C", dir}, strings.Fields(c.args)...)...)

@@ -107,7 +107,7 @@ type compareInput struct {
 // compareLogs reads the files of other programs in c.names.
 func (a *app) compareLogs(c *compareInput, f *compareFlags) error {
 	if f.run != "" {
-		return exit.With(exit.Usage, errors.New("--as is for files of other programs, and --run for results of this one"))
+		return exit.With(exit.Usage, errors.New("--as requires files of other programs, and --run results of this one"))
 	}
 	logs, err := a.readLogs(&f.logFlags, c.names)
 	if err == nil {

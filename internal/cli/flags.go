@@ -83,7 +83,7 @@ func nearFlag(cmd *cobra.Command, name string) string {
 
 // usageError returns an error about how a command was called, with a hint at its help.
 func usageError(cmd *cobra.Command, err error) error {
-	return exit.With(exit.Usage, fmt.Errorf("%w\n  hint: `%s --help` shows how it is called", err, cmd.CommandPath()))
+	return exit.With(exit.Usage, fmt.Errorf("%w\n  hint: `%s --help` shows its usage", err, cmd.CommandPath()))
 }
 
 // arguments checks the number of arguments; what describes them.

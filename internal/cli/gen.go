@@ -47,13 +47,13 @@ answered, or --max-cost was reached, 4 nothing selected, 130 interrupted.`,
 			explain := cmd.Flags().Changed("explain")
 			switch {
 			case explain && (r.DryRun || r.Missing || r.Again || r.MaxCost != 0):
-				return usageError(cmd, errors.New("--explain shows a past call, so it excludes other flags of gen"))
+				return usageError(cmd, errors.New("--explain shows a past call, and excludes other flags of gen"))
 			case explain:
 				return a.runGenExplain(past, args)
 			case cmd.Flags().Changed("max-cost") && !(r.MaxCost > 0):
 				return usageError(cmd, fmt.Errorf("--max-cost %v: want dollars, above 0", r.MaxCost))
 			case r.Missing && r.Again:
-				return usageError(cmd, fmt.Errorf("--missing and --again exclude each other"))
+				return usageError(cmd, fmt.Errorf("--missing and --again are mutually exclusive"))
 			}
 			return a.runGen(cmd.Context(), r)
 		})
@@ -114,9 +114,9 @@ func (a *app) showGenerated(out *generate.Outcome) {
 	if a.flags.quiet {
 		return
 	}
-	fmt.Fprintf(a.io.Err, "asked %d in %s%s\n", out.Asked.Requests, text.Duration(out.End.Seconds), describe.Took(out.Asked, out.Priced))
+	fmt.Fprintf(a.io.Err, "requested %d in %s%s\n", out.Asked.Requests, text.Duration(out.End.Seconds), describe.Took(out.Asked, out.Priced))
 	if out.Exit == exit.Interrupted {
-		fmt.Fprintln(a.io.Err, "the answers that came are kept; the same call asks for the rest")
+		fmt.Fprintln(a.io.Err, "received answers are kept; the same call requests the rest")
 	}
 }
 
@@ -135,7 +135,7 @@ func (a *app) runGenExplain(id string, selectors []string) error {
 		}
 	}
 	asked, served := describe.PastCounts(past)
-	fmt.Fprintf(a.io.Out, "asked %d, %d answered before\n", asked, served)
+	fmt.Fprintf(a.io.Out, "requested %d, %d answered before\n", asked, served)
 	if past.Later != "" {
 		a.printRemark("a later call is running, or was killed: --explain=%s\n", past.Later)
 	}

@@ -45,7 +45,7 @@ that needs attention most and the sum of the durations.`,
 			case fold != "" && fold != eval.FoldKind && fold != eval.FoldCell:
 				return exit.With(exit.Usage, fmt.Errorf("--fold %s: want %s or %s", fold, eval.FoldKind, eval.FoldCell))
 			case fold != "" && format == "json":
-				return exit.With(exit.Usage, errors.New("--fold is for drawings; JSON has each node"))
+				return exit.With(exit.Usage, errors.New("--fold excludes --format json, which has each node"))
 			}
 			p, err := eval.Open(cmd.Context(), a.options(), eval.Reading)
 			if err != nil {

@@ -38,7 +38,7 @@ func (f *importFlags) help() string {
 
 func (f *importFlags) check() error {
 	if f.counted && f.file == "" {
-		return errors.New("--count-imported needs --import")
+		return errors.New("--count-imported requires --import")
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func (a *app) runInit(dir, kind string) error {
 		_, err := os.Lstat(filepath.Join(dir, name))
 		switch {
 		case err == nil:
-			return fmt.Errorf("%s exists already; init writes only into a place without it", filepath.Join(dir, name))
+			return fmt.Errorf("%s already exists; init does not overwrite files", filepath.Join(dir, name))
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
 		}

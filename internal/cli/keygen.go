@@ -10,11 +10,11 @@ import (
 
 func (a *app) keygenCommand() *cobra.Command {
 	var file, name string
-	cmd := command("keygen", "Make a key that signs bundles, and results for remote caches",
-		`Keygen makes an Ed25519 key. The private key is written to a new file that only
-you can read, for FEVALGRAPH_SIGNING_KEY; it signs bundles, and results that are
-sent to remote caches. The public key is printed: publish it next to your
-bundles, and add it to trust in the remote blocks of users of your results.`,
+	cmd := command("keygen", "Create a key that signs bundles, and results for remote caches",
+		`Keygen creates an Ed25519 key. The private key is written to a new file that
+only you can read, for FEVALGRAPH_SIGNING_KEY; it signs bundles, and results
+that are sent to remote caches. The public key is printed: publish it next to
+your bundles, and add it to trust in the remote blocks of users of your results.`,
 		`  fevalgraph keygen -o ~/.config/fevalgraph.key --name ci
   FEVALGRAPH_SIGNING_KEY=~/.config/fevalgraph.key fevalgraph run`,
 		func(cmd *cobra.Command, args []string) error {

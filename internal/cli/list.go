@@ -50,7 +50,7 @@ or, with --pairs, the file.`,
 func (a *app) runList(ctx context.Context, kind, pairs string, selectors []string) error {
 	switch {
 	case pairs != "" && kind != coverageKind:
-		return exit.With(exit.Usage, fmt.Errorf("--pairs is for list %s", coverageKind))
+		return exit.With(exit.Usage, fmt.Errorf("--pairs requires list %s", coverageKind))
 	case len(selectors) > 0 && !slices.Contains(describe.Selectable, kind):
 		return exit.With(exit.Usage, fmt.Errorf("list %s takes no selectors; %s do", kind, strings.Join(describe.Selectable, ", ")))
 	}

@@ -66,7 +66,7 @@ func (a *app) logOptions() eval.Options {
 // readLogs reads files of other programs.
 func (a *app) readLogs(f *logFlags, names []string) (*compare.Logs, error) {
 	if len(names) == 0 {
-		return nil, exit.With(exit.Usage, errors.New("--as needs files, or directories of them"))
+		return nil, exit.With(exit.Usage, errors.New("--as requires files, or directories of them"))
 	}
 	options := a.logOptions()
 	return compare.ReadLogs(&options, names, f.as, f.metric)
@@ -78,7 +78,7 @@ func (a *app) logsOf(cmd *cobra.Command, f *logFlags, args []string, refused ...
 	names, selectors := f.split(args)
 	if !a.areLogs(f, names, cmd.Name() == "diff") {
 		if f.metric != "" {
-			return nil, nil, usageError(cmd, errors.New("--metric is for files of other programs"))
+			return nil, nil, usageError(cmd, errors.New("--metric requires files of other programs"))
 		}
 		return nil, nil, nil
 	}

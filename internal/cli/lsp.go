@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) lspCommand() *cobra.Command {
-	cmd := command("lsp", "Help editors with configurations",
+	cmd := command("lsp", "Run the language server for editors",
 		`Lsp is a language server: an editor starts it and uses the Language Server
 Protocol over stdin and stdout. It shows the findings of validate during typing,
 completes, explains, renames, formats, and shows last verdicts. It executes
@@ -22,7 +22,7 @@ nothing that a project names.`,
   fevalgraph lsp --var root=/data/checkout`,
 		func(cmd *cobra.Command, args []string) error {
 			if _, ok := view.Terminal(a.io.In); ok {
-				return usageError(cmd, errors.New("lsp is for an editor to start, and this is a terminal"))
+				return usageError(cmd, errors.New("lsp is started by an editor, not in a terminal"))
 			}
 			debug.SetGCPercent(300) // users wait for garbage collections while they type, and the heap is small
 			if !lsp.Serve(cmd.Context(), stdio{a.io.In, a.io.Out}, lsp.Options{Project: a.options()}) {

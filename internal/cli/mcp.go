@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) mcpCommand() *cobra.Command {
-	return command("mcp", "Answer coding agents about plans and verdicts",
+	return command("mcp", "Run the MCP server for coding agents",
 		`Mcp is a server of the Model Context Protocol: an agent starts it and sends
 requests over stdin and stdout. Its tools are plan, explain, results, diff and
 log, which only read. It executes only what the project is trusted with.`,
@@ -23,7 +23,7 @@ log, which only read. It executes only what the project is trusted with.`,
   fevalgraph mcp -C evals`,
 		func(cmd *cobra.Command, args []string) error {
 			if _, ok := view.Terminal(a.io.In); ok {
-				return usageError(cmd, errors.New("mcp is for an agent to start, and this is a terminal"))
+				return usageError(cmd, errors.New("mcp is started by an agent, not in a terminal"))
 			}
 			err := mcp.Serve(cmd.Context(), io.NopCloser(a.io.In), stdio{nil, a.io.Out}, mcp.Options{Version: Version(), Call: a.asker()})
 			if err != nil {

@@ -30,7 +30,7 @@ type referenceFlags struct {
 func (f *referenceFlags) check(cmd *cobra.Command) error {
 	for _, name := range []string{"repeat", "force", "junit", "comment"} {
 		if cmd.Flags().Changed(name) && !f.reference {
-			return usageError(cmd, fmt.Errorf("--%s goes with --reference", name))
+			return usageError(cmd, fmt.Errorf("--%s requires --reference", name))
 		}
 	}
 	if cmd.Flags().Changed("repeat") && f.repeat < 1 {

@@ -64,13 +64,13 @@ that know its address, which is printed, and follows a running run.`,
   fevalgraph report --serve`,
 		func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("port") && !f.serve || (cmd.Flags().Changed("output") || cmd.Flags().Changed("withhold")) && f.serve {
-				return usageError(cmd, errors.New("--port is for --serve, --output and --withhold for a report that is written"))
+				return usageError(cmd, errors.New("--port requires --serve; --output and --withhold exclude it"))
 			}
 			if !slices.Contains(reportFormats, f.format) {
 				return exit.With(exit.Usage, text.Unknown("format", f.format, reportFormats))
 			}
 			if f.serve && f.format != "html" {
-				return usageError(cmd, errors.New("--serve serves a page, which is --format html"))
+				return usageError(cmd, errors.New("--serve requires --format html"))
 			}
 			for _, one := range f.withhold {
 				if !slices.Contains(withheldFromReport, one) {

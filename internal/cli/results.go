@@ -135,7 +135,7 @@ func (a *app) writeResults(f *resultsFlags, results *report.Results) error {
 	o := a.tableOptions()
 	o.FailuresFirst = f.order == "failed"
 	if f.format != githubFormat && (f.github.comment != "" || f.github.against != "") {
-		return exit.With(exit.Usage, errors.New("--comment and --against are for --format github"))
+		return exit.With(exit.Usage, errors.New("--comment and --against require --format github"))
 	}
 	if f.format == githubFormat && !f.tests {
 		return a.writeGitHub(f.github, results, o)

@@ -14,16 +14,16 @@ import (
 
 func (a *app) cachePushCommand() *cobra.Command {
 	return a.transferCommand("push", "Send stored results to the remote caches",
-		`Push sends the stored answers of what the selectors pick, or of everything, to
-the remote caches that may be written. A run sends what it makes by itself; push
-is for what was there before.`, "sent", eval.Push)
+		`Push sends the stored answers of the nodes that selectors match, or of all
+nodes, to the writable remote caches. A run sends its results by itself; push is
+for earlier ones.`, "sent", eval.Push)
 }
 
 func (a *app) cachePullCommand() *cobra.Command {
 	return a.transferCommand("pull", "Copy results from the remote caches",
-		`Pull copies the answers of what the selectors pick, or of everything, and all
-that they lead to, from remote caches to the store of this machine: for work
-without a network. A run fetches by itself what it needs.`, "copied", eval.Pull)
+		`Pull copies the answers of the nodes that selectors match, or of all nodes, and
+the content that they refer to, from remote caches to this machine's store, for
+work without a network. A run fetches what it needs by itself.`, "copied", eval.Pull)
 }
 
 func (a *app) transferCommand(name, short, long, done string, transfer func(context.Context, eval.Options, eval.Request) (*eval.Transferred, error)) *cobra.Command {

@@ -56,7 +56,7 @@ depends on it as unknown; merge, cache pull and cache push refuse it. In CI,
 			}
 			switch {
 			case revoke && list:
-				return usageError(cmd, fmt.Errorf("--revoke and --list exclude each other"))
+				return usageError(cmd, fmt.Errorf("--revoke and --list are mutually exclusive"))
 			case list:
 				return a.listTrust()
 			case revoke:

@@ -27,7 +27,7 @@ and on --seed: choose a seed that the signer could not know.`,
   fevalgraph verify leaderboard.bundle --key lab.pub --rerun 20 --seed "$(date)"`,
 		func(cmd *cobra.Command, args []string) error {
 			if len(r.Keys) == 0 {
-				return usageError(cmd, errors.New("verify needs the public key of who made the bundle: --key KEY, as `fevalgraph keygen` printed it"))
+				return usageError(cmd, errors.New("verify needs the signer's public key: --key KEY, as `fevalgraph keygen` printed it"))
 			}
 			if r.Rerun < 0 {
 				return exit.With(exit.Usage, fmt.Errorf("--rerun %d: want 0 or more", r.Rerun))
@@ -48,7 +48,7 @@ and on --seed: choose a seed that the signer could not know.`,
 			case len(v.Findings) > 0 || v.Again != nil && len(v.Again.Different) > 0:
 				return exit.With(exit.Failed, nil)
 			case v.Again != nil && len(v.Again.Unjudged) > 0:
-				return exit.With(exit.NotJudged, errors.New("not every verdict that was drawn could be made again"))
+				return exit.With(exit.NotJudged, errors.New("some of the chosen verdicts could not be produced again"))
 			}
 			return nil
 		})

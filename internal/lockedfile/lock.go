@@ -83,7 +83,7 @@ func openOrMake(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|noFollow, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		if f, err = makeFile(path); err != nil {
-			return nil, fmt.Errorf("making a lock file: %w", err)
+			return nil, fmt.Errorf("creating a lock file: %w", err)
 		}
 	}
 	if err != nil {

@@ -114,7 +114,7 @@ func TestRename(t *testing.T) {
 		return err
 	}
 	for _, wrong := range []struct{ part, to, want string }{
-		{"var.limit", "token", "there already"}, {"var.limit", "a b", "A name is made of"}, {"timeout", "x", "No declaration is named"},
+		{"var.limit", "token", "already exists"}, {"var.limit", "a b", "A name is made of"}, {"timeout", "x", "No declared name"},
 	} {
 		if err := rename(wrong.part, 0, wrong.to); err == nil || !strings.Contains(err.Error(), wrong.want) {
 			t.Errorf("renaming %s to %q: %v", wrong.part, wrong.to, err)

@@ -21,7 +21,7 @@ func (s *server) changed(p didChange) error {
 	d := s.open[p.TextDocument.URI]
 	s.mu.Unlock()
 	if d == nil {
-		return fmt.Errorf("%s was changed and is not open", p.TextDocument.URI)
+		return fmt.Errorf("%s was changed but is not open", p.TextDocument.URI)
 	}
 	for _, change := range p.ContentChanges {
 		d = d.applyChange(p.TextDocument.Version, change)

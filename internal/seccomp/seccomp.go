@@ -153,7 +153,7 @@ func (r rule) program() []unix.SockFilter {
 // starts gain no privileges. The caller must have locked the thread.
 func (f Filter) Install() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("giving up new privileges: %w", err)
+		return fmt.Errorf("setting no_new_privs: %w", err)
 	}
 	program := f.program()
 	sent := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}

@@ -37,7 +37,7 @@ func checkSize(v cty.Value, left *int) error {
 		size += len(v.AsString())
 	}
 	if *left -= size; *left < 0 {
-		return fmt.Errorf("the value has more than %d MiB", maxBytes>>20)
+		return fmt.Errorf("the value is larger than %d MiB", maxBytes>>20)
 	}
 	if !v.IsKnown() || v.IsNull() {
 		return nil
@@ -109,7 +109,7 @@ var bounded = map[string]func(args []cty.Value) error{
 	"jsondecode": nil, "yamldecode": nil, "tonumber": nil, "sum": nil, "pow": nil,
 }
 
-var errTooLong = errors.New("the result has more than 32 MiB")
+var errTooLong = errors.New("the result is larger than 32 MiB")
 
 func product(size, times int) error {
 	if times > 0 && size > maxBytes/times {

@@ -38,7 +38,7 @@ func (b *Budget) Exceeded() error {
 	case b.steps.Load() > maxSteps:
 		return fmt.Errorf("its loops evaluate more than %d parts of expressions", maxSteps)
 	case b.text.Load() > maxText:
-		return fmt.Errorf("it puts together more than %d MiB of text", maxText>>20)
+		return fmt.Errorf("it builds more than %d MiB of text", maxText>>20)
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ var (
 			case v.CanIterateElements():
 				return v.Length(), nil
 			}
-			return cty.UnknownVal(cty.Number), function.NewArgErrorf(0, "a collection or a string is needed")
+			return cty.UnknownVal(cty.Number), function.NewArgErrorf(0, "must be a collection or a string")
 		},
 	})
 
@@ -79,7 +79,7 @@ var (
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			v := args[0]
 			if t := v.Type(); !t.IsListType() && !t.IsSetType() && !t.IsTupleType() {
-				return cty.DynamicVal, function.NewArgErrorf(0, "a list or set is needed")
+				return cty.DynamicVal, function.NewArgErrorf(0, "must be a list or set")
 			}
 			switch v.LengthInt() {
 			case 0:

@@ -249,7 +249,7 @@ func glob(dir, pattern string, matters func(path string) (bool, error), more ...
 		if errors.As(err, &failed) && !utf8.ValidString(failed.Path) {
 			return nil, fmt.Errorf("the file name %q is not UTF-8", failed.Path)
 		}
-		return nil, fmt.Errorf("looking for %q: %w", pattern, err)
+		return nil, fmt.Errorf("searching %q: %w", pattern, err)
 	}
 	names := matches[:0]
 	for _, name := range matches {
@@ -293,7 +293,7 @@ func reason(written string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return &missingError{written}
 	case errors.Is(err, syscall.ELOOP):
-		return fmt.Errorf("%q runs in a loop of symbolic links", written)
+		return fmt.Errorf("%q is in a loop of symbolic links", written)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("%q is not readable", written)
 	}

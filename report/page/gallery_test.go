@@ -89,7 +89,7 @@ func galleryTree(id string) (*Tree, error) {
 	for n := range 12 + 3*int(id[len(id)-1]-'0') {
 		fmt.Fprintf(&b, "\tdef method_%d(self, key, value=None):\n\t\t\"\"\"Keeps what was given, and returns it.\"\"\"\n\t\treturn self.kept.get(key, %d)\n\n", n, random.IntN(4))
 	}
-	return &Tree{Files: []File{{Path: "README.md", Text: "# Store\n"}, {Path: "data.bin", Note: "4096 bytes, which are no text"}, {Path: "src/store.py", Text: b.String()}}}, nil
+	return &Tree{Files: []File{{Path: "README.md", Text: "# Store\n"}, {Path: "data.bin", Note: "4096 bytes, not text"}, {Path: "src/store.py", Text: b.String()}}}, nil
 }
 
 var gallerySolutions = []struct {

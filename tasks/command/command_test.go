@@ -130,8 +130,8 @@ func TestEndings(t *testing.T) {
 	}{
 		{"a score", "cat ../solution/solution.py; echo 85.5 90", command.Run{}, safe, verdict.Judged, 85.5, ""},
 		{"zero", "echo 0", command.Run{}, safe, verdict.Judged, 0, ""},
-		{"a score and a bad end", "echo 12; exit 3", command.Run{}, safe, verdict.NoScore, -1, "the program failed (exit code 3), so that the score it left does not count"},
-		{"a score and a signal", "echo 12; kill -KILL $$", command.Run{}, safe, verdict.NoScore, -1, "the program failed (killed), so that the score it left does not count"},
+		{"a score and a bad end", "echo 12; exit 3", command.Run{}, safe, verdict.NoScore, -1, "the program failed (exit code 3), so its score does not count"},
+		{"a score and a signal", "echo 12; kill -KILL $$", command.Run{}, safe, verdict.NoScore, -1, "the program failed (killed), so its score does not count"},
 		{"a score and a bad end that may be", "echo 12; exit 3", command.Run{}, anyExit, verdict.Judged, 12, ""},
 		{"a score and a signal that may be", "echo 12; kill -KILL $$", command.Run{}, anyExit, verdict.Judged, 12, ""},
 		{"code rewritten", "echo 12; echo '#' >>grade.sh", command.Run{}, safe, verdict.Refused, 0, "problem/grade.sh, code of the problem, was rewritten while the program ran"},
@@ -144,14 +144,14 @@ func TestEndings(t *testing.T) {
 		{"nothing", "exit 0", command.Run{}, safe, verdict.NoScore, -1, "no line of numbers on stdout"},
 		{"nothing, as Frontier-CS", "exit 0", command.Run{}, frontier, verdict.NoScore, -1, "Could not parse score from output"},
 		{"a signal", "kill -SEGV $$", command.Run{}, safe, verdict.NoScore, -1, "no line of numbers on stdout (segmentation fault)"},
-		{"not a number", "echo nan", command.Run{}, safe, verdict.Judged, -1, "the score is nan, which counts as none"},
+		{"not a number", "echo nan", command.Run{}, safe, verdict.Judged, -1, "the score is nan, which is not a valid score"},
 		{"a script that is missing", "", command.Run{Argv: []string{"sh", "absent.sh"}}, safe, verdict.NoScore, -1, "absent.sh"},
 		{"124", "echo 12; exit 124", command.Run{}, anyExit, verdict.Judged, 12, ""},
-		{"124, as Frontier-CS", "echo 12; exit 124", command.Run{}, frontier, verdict.SessionTimeout, -1, "the program's exit code 124 reports that its own time limit was over"},
+		{"124, as Frontier-CS", "echo 12; exit 124", command.Run{}, frontier, verdict.SessionTimeout, -1, "the program's exit code 124 reports that it exceeded its own time limit"},
 		{"set-up says no", "echo 12", command.Run{Setup: []session.Step{{Line: "true", Directory: "."}, {Line: "echo 'Error: no data'; exit 4", Directory: "problem"}}}, safe, verdict.NoScore, -1,
 			`set-up command "echo 'Error: no data'; exit 4" ended with exit code 4: Error: no data`},
 		{"set-up takes too long", "echo 12", command.Run{Setup: []session.Step{{Line: "sleep 600", Directory: "."}}, SetupTimeout: 100 * time.Millisecond}, safe, verdict.NoScore, -1,
-			`the limit of 100ms on set-up ended "sleep 600"`},
+			`set-up command "sleep 600" exceeded the limit of 100ms`},
 		{"set-up speaks of the machine", "echo 12", command.Run{Setup: []session.Step{{Line: "echo connection refused; exit 127", Directory: "."}}}, safe, verdict.NoScore, -1,
 			`ended with exit code 127`},
 		{"set-up", "cat made", command.Run{Setup: []session.Step{{Line: "echo 31 > made", Directory: "problem"}}}, safe, verdict.Judged, 31, ""},
@@ -191,7 +191,7 @@ func TestLimit(t *testing.T) {
 		limit *= 4
 		got = judge(t, script, command.Run{Timeout: limit}, score.Rule{From: score.Stdout})
 	}
-	if got.run.State != event.Timeout || got.checkpoint.Class != verdict.SessionTimeout || got.checkpoint.Score.Bounded != nil || got.message != fmt.Sprintf("the limit of %v ended the program", limit) {
+	if got.run.State != event.Timeout || got.checkpoint.Class != verdict.SessionTimeout || got.checkpoint.Score.Bounded != nil || got.message != fmt.Sprintf("the program exceeded the limit of %v", limit) {
 		t.Errorf("%+v, %+v, %q", got.run, got.checkpoint, got.message)
 	}
 	if !strings.HasPrefix(got.log, "99\n") {

@@ -133,17 +133,17 @@ func (e *Environment) run(ctx context.Context, w *graph.Work) (graph.Outcome, er
 		})
 		switch {
 		case err != nil:
-			return graph.Outcome{}, fmt.Errorf("asking uv for versions: %w", err)
+			return graph.Outcome{}, fmt.Errorf("resolving the uv project: %w", err)
 		case failed != nil && failed.TimedOut:
-			return graph.Outcome{}, fmt.Errorf("asking uv for versions: its limit of %v ended it", uvTimeout)
+			return graph.Outcome{}, fmt.Errorf("resolving the uv project: uv exceeded the limit of %v", uvTimeout)
 		case failed != nil:
-			return graph.Outcome{}, &graph.InputError{Err: fmt.Errorf("uv finds no versions for the uv project: %s", strings.TrimSpace(string(failed.Output)))}
+			return graph.Outcome{}, &graph.InputError{Err: fmt.Errorf("uv cannot resolve the uv project: %s", strings.TrimSpace(string(failed.Output)))}
 		}
 		k := session.Keeper{Ctx: ctx, Store: w.Store}
 		for _, output := range []string{OutputPins, OutputInside} {
 			content, err := session.Read(ctx, s, output+".txt", maxFile)
 			if err != nil {
-				return graph.Outcome{}, fmt.Errorf("fetching the choice of uv: %w", err)
+				return graph.Outcome{}, fmt.Errorf("fetching the versions that uv chose: %w", err)
 			}
 			k.Keep(output, content)
 		}
@@ -232,7 +232,7 @@ func chosen(ctx context.Context, w *graph.Work, output string) (string, error) {
 	}
 	content, err := cache.ReadBlob(ctx, w.Store, d, maxFile)
 	if err != nil {
-		return "", fmt.Errorf("reading the choice of uv: %w", err)
+		return "", fmt.Errorf("reading the versions that uv chose: %w", err)
 	}
 	return string(content), nil
 }

@@ -28,7 +28,7 @@ func (r *Run) clear(ctx context.Context, s *session.Session) error {
 	case err == nil:
 		f.Close()
 	case !errors.Is(err, backend.ErrNotRegular):
-		return fmt.Errorf("looking for %s: %w", r.File, err)
+		return fmt.Errorf("looking up %s: %w", r.File, err)
 	}
 	if err := s.Place(ctx, backend.Input{Path: r.File, Content: []byte{}, Replace: true}); err != nil {
 		return fmt.Errorf("clearing %s: %w", r.File, err)

@@ -82,7 +82,7 @@ func failed(format string, args ...any) error {
 func notCollected(at string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return failed("the command left no %s", at)
+		return failed("the command did not create %s", at)
 	case errors.Is(err, backend.ErrNotRegular):
 		return failed("%s is not a regular file", at)
 	}
@@ -119,7 +119,7 @@ func parseMetrics(content []byte) (map[string]float64, error) {
 		return nil, errors.New("expected a JSON object of numbers")
 	}
 	if len(values) > maxMetrics {
-		return nil, fmt.Errorf("it has %d metrics, and at most %d are kept", len(values), maxMetrics)
+		return nil, fmt.Errorf("it has %d metrics, more than %d", len(values), maxMetrics)
 	}
 	numbers := make(map[string]float64, len(values))
 	for name, text := range values {
@@ -143,7 +143,7 @@ func packed(ctx context.Context, t *Task, in backend.Session, store cache.Store,
 	case err != nil:
 		return nil, err
 	case !present:
-		return nil, failed("the command left no %s", at)
+		return nil, failed("the command did not create %s", at)
 	case socket != "":
 		return nil, failed("%s is a socket, which cannot be stored: the command must remove it", socket)
 	}
@@ -224,7 +224,7 @@ func (u *unpacker) all(ctx context.Context, archive *tar.Reader) ([]cache.Entry,
 			return u.found, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading what %s has: %w", u.root, err)
+			return nil, fmt.Errorf("reading the content of %s: %w", u.root, err)
 		}
 		var e cache.Entry
 		rel, err := u.relative(h)
@@ -260,7 +260,7 @@ func (u *unpacker) relative(h *tar.Header) (rel string, err error) {
 	case name == u.root:
 		return "", u.unfit("%s is not a directory", u.root)
 	case !inside:
-		return "", fmt.Errorf("reading what %s has: %q is outside of it", u.root, h.Name)
+		return "", fmt.Errorf("reading the content of %s: %q is outside of it", u.root, h.Name)
 	case !utf8.ValidString(rel):
 		return "", u.unfit("the name %q is not UTF-8", rel)
 	}
@@ -281,7 +281,7 @@ func (u *unpacker) entry(ctx context.Context, archive *tar.Reader, h *tar.Header
 	case tar.TypeSymlink:
 		to := path.Join(path.Dir(rel), h.Linkname)
 		if path.IsAbs(h.Linkname) || to == ".." || strings.HasPrefix(to, "../") {
-			return e, u.unfit("%s is a link out of it, to %q", rel, h.Linkname)
+			return e, u.unfit("%s is a link that points outside of it, to %q", rel, h.Linkname)
 		}
 		e.Link = h.Linkname
 	case tar.TypeLink:

@@ -38,8 +38,8 @@ func TestUnpackedArchives(t *testing.T) {
 			"empty dir, run executable, a/b, a/l -> ../run"},
 		{"hard link", kindTree, []entry{dir("out"), file("out/a"), {name: "out/b", link: "out/a", kind: tar.TypeLink}}, "a, b"},
 		{"hard link out", kindTree, []entry{dir("out"), {name: "out/b", link: "../etc/passwd", kind: tar.TypeLink}}, `b is a link to "../etc/passwd", which is not in it`},
-		{"link out", kindTree, []entry{dir("out"), {name: "out/l", link: "a/../../x", kind: tar.TypeSymlink}}, `l is a link out of it, to "a/../../x"`},
-		{"absolute link", kindTree, []entry{dir("out"), {name: "out/l", link: "/etc/passwd", kind: tar.TypeSymlink}}, "l is a link out of it"},
+		{"link out", kindTree, []entry{dir("out"), {name: "out/l", link: "a/../../x", kind: tar.TypeSymlink}}, `l is a link that points outside of it, to "a/../../x"`},
+		{"absolute link", kindTree, []entry{dir("out"), {name: "out/l", link: "/etc/passwd", kind: tar.TypeSymlink}}, "l is a link that points outside of it"},
 		{"outside", kindTree, []entry{dir("out"), file("out/../../x")}, `"out/../../x" is outside of it`},
 		{"absolute", kindTree, []entry{file("/out/x")}, `"/out/x" is outside of it`},
 		{"beside", kindTree, []entry{file("output/x")}, "is outside of it"},
@@ -54,7 +54,7 @@ func TestUnpackedArchives(t *testing.T) {
 		{"any file", kindAny, []entry{{name: "out", kind: tar.TypeReg, mode: 0o700}}, "out executable"},
 		{"any directory", kindAny, []entry{dir("out/"), file("out/x"), {name: "out/l", link: "x", kind: tar.TypeSymlink}, {name: "out/h", link: "out/x", kind: tar.TypeLink}}, "out dir, out/x, out/l -> x, out/h"},
 		{"any link", kindAny, []entry{{name: "out", link: "/etc", kind: tar.TypeSymlink}}, "out is neither a file nor a directory"},
-		{"any link out", kindAny, []entry{dir("out"), {name: "out/l", link: "../x", kind: tar.TypeSymlink}}, `l is a link out of it, to "../x"`},
+		{"any link out", kindAny, []entry{dir("out"), {name: "out/l", link: "../x", kind: tar.TypeSymlink}}, `l is a link that points outside of it, to "../x"`},
 	} {
 		t.Run(one.name, func(t *testing.T) {
 			var archive bytes.Buffer
@@ -148,7 +148,7 @@ func TestMetrics(t *testing.T) {
 	for i := range maxMetrics + 1 {
 		many += fmt.Sprintf("\"m%d\": 1, ", i)
 	}
-	if _, err := parseMetrics([]byte(strings.TrimSuffix(many, ", ") + "}")); err == nil || !strings.Contains(err.Error(), "at most") {
+	if _, err := parseMetrics([]byte(strings.TrimSuffix(many, ", ") + "}")); err == nil || !strings.Contains(err.Error(), "more than") {
 		t.Errorf("many metrics: %v", err)
 	}
 }

@@ -284,7 +284,7 @@ func (r *Run) imports(ctx context.Context, w *graph.Work) (string, error) {
 		if tree, ok := w.Input(name, tasks.TreeOutput); ok && name != r.Own {
 			found, err := r.Search.Imports(ctx, w.Store, tree, r.Module)
 			if err != nil {
-				return "", fmt.Errorf("looking for the importer of the submission: %w", err)
+				return "", fmt.Errorf("looking up the importer of the submission: %w", err)
 			}
 			if found {
 				return verdict.ImportInProcess, nil
@@ -295,7 +295,7 @@ func (r *Run) imports(ctx context.Context, w *graph.Work) (string, error) {
 }
 
 func limitMessage(limit time.Duration) string {
-	return fmt.Sprintf("the limit of %v ended the program", limit)
+	return fmt.Sprintf("the program exceeded the limit of %v", limit)
 }
 
 // joinedOutputs returns both outputs, standard output first.

@@ -83,7 +83,7 @@ func (s *Score) grade(l runOutput) (*verdict.Checkpoint, string) {
 		return c, limitMessage(time.Duration(l.exit.Limit * float64(time.Second)))
 	case dialect != nil && dialect.TimedOut(l.exit.Code):
 		c.Class = verdict.SessionTimeout
-		return c, fmt.Sprintf("the program's exit code %d reports that its own time limit was over", l.exit.Code)
+		return c, fmt.Sprintf("the program's exit code %d reports that it exceeded its own time limit", l.exit.Code)
 	}
 	found, err := s.Rule.Read(score.Artifacts{
 		Stdout: l.stdout, Stderr: l.stderr, File: l.file, NoFile: l.exit.NoFile, Code: l.exit.Code, Signal: l.exit.Signal,
@@ -97,14 +97,14 @@ func (s *Score) grade(l runOutput) (*verdict.Checkpoint, string) {
 	}
 	if !s.Rule.AnyExit && (l.exit.Code != 0 || l.exit.Signal != "") {
 		c.Class = verdict.NoScore
-		return c, fmt.Sprintf("the program failed (%s), so that the score it left does not count", l.end())
+		return c, fmt.Sprintf("the program failed (%s), so its score does not count", l.end())
 	}
 	c.Score = verdict.NewScore(found.Bounded, found.Unbounded)
 	switch {
 	case c.Score.BoundedText != "":
-		return c, "the score is " + c.Score.BoundedText + ", which counts as none"
+		return c, "the score is " + c.Score.BoundedText + ", which is not a valid score"
 	case c.Score.UnboundedText != "":
-		return c, "the unbounded score is " + c.Score.UnboundedText + ", which counts as none"
+		return c, "the unbounded score is " + c.Score.UnboundedText + ", which is not a valid score"
 	}
 	return c, ""
 }
@@ -179,7 +179,7 @@ func (l runOutput) end() string {
 func (l runOutput) setupFailed() string {
 	said := fmt.Sprintf("set-up command %q ended with %s", l.exit.Setup, l.end())
 	if l.exit.TimedOut {
-		said = fmt.Sprintf("the limit of %v on set-up ended %q", time.Duration(l.exit.Limit*float64(time.Second)), l.exit.Setup)
+		said = fmt.Sprintf("set-up command %q exceeded the limit of %v", l.exit.Setup, time.Duration(l.exit.Limit*float64(time.Second)))
 	}
 	// The command's output is between its line and the line about its end.
 	text := string(l.setup)

@@ -85,7 +85,7 @@ func interpreterOf(ctx context.Context, s cache.Store, e cache.Entry) (string, e
 	}
 	first, _, ended := bytes.Cut(begin, []byte("\n"))
 	if ended && bytes.HasSuffix(first, []byte("\r")) && !bytes.Contains(begin, []byte{0}) {
-		return "", cannotRun(e.Path, "line 1 ends with a carriage return (hint: save it with the line ends of Unix)")
+		return "", cannotRun(e.Path, "line 1 ends with a carriage return (hint: save it with Unix line endings)")
 	}
 	after, found := strings.CutPrefix(string(first), "#!")
 	words := strings.Fields(after)

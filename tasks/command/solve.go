@@ -154,7 +154,7 @@ func (t *Solve) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
 		err = tree.Store(ctx, w.Store)
 	}
 	if err != nil {
-		return p, fmt.Errorf("making directories: %w", err)
+		return p, fmt.Errorf("creating directories: %w", err)
 	}
 	p.Spec.Inputs = []backend.Input{{Tree: tree.Root}}
 	return p, nil

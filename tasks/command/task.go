@@ -195,7 +195,7 @@ func failure(exit backend.Exit, limit time.Duration, stdout, stderr []byte) erro
 	var how string
 	switch {
 	case exit.TimedOut:
-		how = fmt.Sprintf("the limit of %v ended the command", limit)
+		how = fmt.Sprintf("the command exceeded the limit of %v", limit)
 	case exit.OOM:
 		how = session.OutOfMemory(exit.OOMLimit)
 	case exit.Signal != "":

@@ -157,13 +157,13 @@ func gxx(ctx context.Context, box *Box, files []cache.Entry, filename string, fl
 	}
 	switch end.Status {
 	case backend.ClockLimit:
-		return failed(fmt.Sprintf("compiling took longer than %v, twice, and did not wait for a processor: the source made it wait", limits.Clock))
+		return failed(fmt.Sprintf("compiling took longer than %v, twice, without waiting for a processor: the source made it wait", limits.Clock))
 	case backend.CPULimit:
 		return failed(fmt.Sprintf("compiling took more than %v of processor time", limits.CPU))
 	case backend.MemoryLimit:
 		return failed(fmt.Sprintf("compiling took more than %d bytes of memory", limits.Memory))
 	case backend.OutputLimit:
-		return failed("the compiler wrote too much")
+		return failed("the compiler's output exceeded its limit")
 	case backend.Signalled:
 		return failed("the compiler was ended by a signal: " + end.Signal)
 	}
@@ -174,7 +174,7 @@ func gxx(ctx context.Context, box *Box, files []cache.Entry, filename string, fl
 		return failed(firstError(text))
 	}
 	if len(end.Kept) != 1 {
-		return failed("the compiler left no program")
+		return failed("the compiler did not create a program")
 	}
 	return Diagnosis{OK: true}, end.Kept[0].Digest, nil
 }

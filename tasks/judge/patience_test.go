@@ -101,7 +101,7 @@ func TestSettled(t *testing.T) {
 		asked int
 		text  string
 	}{
-		{"waits", [][]backend.Ending{{waits}}, 2, "compiling took longer than 2s, twice, and did not wait for a processor: the source made it wait"},
+		{"waits", [][]backend.Ending{{waits}}, 2, "compiling took longer than 2s, twice, without waiting for a processor: the source made it wait"},
 		{"waited for the machine", [][]backend.Ending{{waits}, {fails}}, 2, "main.cpp:1:1: error: no"},
 		{"waited for a processor", [][]backend.Ending{{starved}, {fails}}, 2, "main.cpp:1:1: error: no"},
 	} {

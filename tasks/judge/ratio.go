@@ -75,7 +75,7 @@ func judged(e end, printed []byte) (Verdict, error) {
 	case e.Status == backend.ClockLimit:
 		return Verdict{}, failed(e.String())
 	case partially().MatchString(said): // testlib prints it first, and its exit code is that of others
-		return Verdict{}, failed("it gave points by quitf(_pc(...)), without their maximum; quitp gives a ratio")
+		return Verdict{}, failed("it gave points by quitf(_pc(...)), without a maximum (hint: use quitp, which gives a ratio)")
 	case !e.usable():
 		return none(e.String())
 	}

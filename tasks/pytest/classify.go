@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fevalgraph/fevalgraph/internal/lazyregexp"
 	"github.com/fevalgraph/fevalgraph/tasks/session"
@@ -93,7 +94,7 @@ func (r *reportContent) readJSON(l runOutput) {
 		return
 	}
 	if decoded.exitCode == nil {
-		r.trouble = "pytest-report.json does not say how pytest ended"
+		r.trouble = "pytest-report.json has no exit code"
 		return
 	}
 	if *decoded.exitCode != l.exit.Code {
@@ -181,7 +182,7 @@ func classOf(l runOutput, r reportContent) (verdict.Class, string) {
 	code := l.exit.Code
 	switch {
 	case l.exit.TimedOut:
-		return verdict.SessionTimeout, fmt.Sprintf("the session limit of %v s ended pytest", l.exit.Limit)
+		return verdict.SessionTimeout, fmt.Sprintf("pytest exceeded the session limit of %v", time.Duration(l.exit.Limit*float64(time.Second)))
 	case l.exit.Signal != "":
 		return verdict.Killed, "pytest was ended by a signal: " + l.exit.Signal
 	case code >= signalBase:
@@ -216,7 +217,7 @@ func couldNotCollect(l runOutput, r reportContent) bool {
 var pytestTrouble = map[int]string{
 	exitInterrupted: "pytest was interrupted",
 	exitInternal:    "pytest had an internal error",
-	exitUsage:       "pytest was started in a wrong way",
+	exitUsage:       "pytest was started with invalid arguments",
 }
 
 func (r *reportContent) collectionTrouble(log []byte) string {

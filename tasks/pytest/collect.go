@@ -40,7 +40,7 @@ func (r *Run) collect(ctx context.Context, w *graph.Work, s *session.Session, ke
 	k.Keep(OutputLog, ran.Output)
 	if ran.TimedOut {
 		k.Outcome.Class = cache.ClassTimeout
-		k.Outcome.Message = fmt.Sprintf("the session limit of %v ended pytest", r.SessionTimeout)
+		k.Outcome.Message = fmt.Sprintf("pytest exceeded the session limit of %v", r.SessionTimeout)
 	}
 	return k.Outcome, k.Err
 }

@@ -125,11 +125,11 @@ func (e *Environments) verify(ctx context.Context, r *Run, name string, in pytes
 	}
 	e.preparations.Forget(r.Backend, r.preparation(in))
 	if err != nil {
-		return fmt.Errorf("asking uv for pytest after the tests: %w", err)
+		return fmt.Errorf("checking uv's pytest after the tests: %w", err)
 	}
 	cause := "uv no longer provides pytest"
 	if in.venv != "" && !r.Backend.Capabilities().OwnFiles {
-		cause = "the environment of pytest is damaged, and the next run makes another"
+		cause = "the environment of pytest is damaged, and the next run creates another"
 		if err := os.WriteFile(filepath.Join(filepath.Dir(in.venv), damagedFile), nil, 0o644); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("marking a damaged environment: %w", err)
 		}

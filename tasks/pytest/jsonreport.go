@@ -121,7 +121,7 @@ func decodeJSONReport(content []byte, most int) (*jsonReport, error) {
 		return false, nil
 	})
 	if err = cmp.Or(err, atEnd(d)); err != nil {
-		return nil, fmt.Errorf("pytest-report.json is not a whole JSON report: %w", err)
+		return nil, fmt.Errorf("pytest-report.json is not a complete JSON report: %w", err)
 	}
 	return &r, nil
 }
@@ -148,7 +148,7 @@ func (t *jsonTest) observed() reportedTest {
 		o.Status = verdict.TestError
 	} else if !known {
 		o.Status, o.unproven = t.byStages()
-		o.Message = "pytest-report.json has the outcome " + strconv.Quote(shorten(t.Outcome)) + ", and no report shows that the test passed"
+		o.Message = "pytest-report.json has the outcome " + strconv.Quote(shorten(t.Outcome)) + ", but no report shows that the test passed"
 	}
 	if status == verdict.TestPassed && (t.Call == nil || t.Teardown == nil) {
 		// The report says "passed" until a phase says otherwise, so a test that
@@ -261,7 +261,7 @@ func decodeCTRF(content []byte, most int) (tests []reportedTest, err error) {
 		})
 	})
 	if err = cmp.Or(err, atEnd(d)); err != nil {
-		return nil, fmt.Errorf("ctrf-report.json is not a whole CTRF report: %w", err)
+		return nil, fmt.Errorf("ctrf-report.json is not a complete CTRF report: %w", err)
 	}
 	return tests, nil
 }

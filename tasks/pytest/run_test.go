@@ -298,7 +298,7 @@ func TestEndsOfTheTests(t *testing.T) {
 		{name: "red", exit: backend.Exit{Code: 1}, reports: true, state: event.Done, facts: `{"code":1}`},
 		{name: "os._exit(0)", said: "test session starts", state: event.Done, facts: `{"code":0}`},
 		{name: "killed", exit: backend.Exit{Code: -1, Signal: "killed"}, state: event.Done, facts: `{"code":-1,"signal":"killed"}`},
-		{name: "limit", exit: backend.Exit{Code: -1, Signal: "killed", TimedOut: true}, state: event.Timeout, facts: `{"code":-1,"signal":"killed","timed_out":true,"limit":60}`, message: "the session limit of 1m0s ended pytest"},
+		{name: "limit", exit: backend.Exit{Code: -1, Signal: "killed", TimedOut: true}, state: event.Timeout, facts: `{"code":-1,"signal":"killed","timed_out":true,"limit":60}`, message: "pytest exceeded the session limit of 1m0s"},
 		{name: "limit, machine full", exit: backend.Exit{Code: -1, Signal: "killed", TimedOut: true}, machine: "out of memory", state: event.Broken, message: "out of memory"},
 		{name: "machine full", exit: backend.Exit{Code: 1}, machine: "out of memory", reports: true, state: event.Broken, message: "pytest ended with exit code 1, which proves nothing: out of memory"},
 		{name: "machine full, tests fine", machine: "out of memory", reports: true, state: event.Done},

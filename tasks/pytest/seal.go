@@ -60,7 +60,7 @@ func keyTaken(ctx context.Context, s backend.Session, key proof.Key) (bool, erro
 	case isAbsent(err), errors.Is(err, session.ErrLarge):
 		return true, nil
 	case err != nil:
-		return false, fmt.Errorf("looking for %s: %w", keyPath, err)
+		return false, fmt.Errorf("looking up %s: %w", keyPath, err)
 	}
 	return !bytes.Equal(content, key), nil
 }
@@ -72,7 +72,7 @@ type sealedReport struct {
 }
 
 // errUnsealed means that pytest's process did not write a report.
-var errUnsealed = errors.New("the report does not have its seal")
+var errUnsealed = errors.New("the report is not sealed")
 
 // readSeal returns the reports that pytest's process wrote, by their names, or nil without a valid seal.
 func readSeal(ctx context.Context, s backend.Session, key proof.Key) (map[string]sealedReport, error) {

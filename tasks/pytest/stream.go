@@ -11,7 +11,7 @@ import (
 // stream: a text of brackets takes a hundred times its size when it is decoded.
 
 // errNotWhole means that a report ends early, or continues after its end.
-var errNotWhole = errors.New("something follows its end")
+var errNotWhole = errors.New("unexpected data after its end")
 
 // eachField calls field for each key of the next object in d. field must decode the
 // value and return true, or return false to skip it.
@@ -45,7 +45,7 @@ func eachElement[T any](d *json.Decoder, do func(*T) error) error {
 		return err
 	}
 	if first != json.Delim('[') {
-		return fmt.Errorf("expected a list, got %v", first)
+		return fmt.Errorf("got %v, want a list", first)
 	}
 	for d.More() {
 		var element T
@@ -62,7 +62,7 @@ func eachElement[T any](d *json.Decoder, do func(*T) error) error {
 func delim(d *json.Decoder, want json.Delim) error {
 	t, err := d.Token()
 	if err == nil && t != want {
-		err = fmt.Errorf("it has %v instead of %v", t, want)
+		err = fmt.Errorf("got %v, want %v", t, want)
 	}
 	return err
 }

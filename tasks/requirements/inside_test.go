@@ -57,7 +57,7 @@ func TestInsideFails(t *testing.T) {
 		{name: "silent", exit: backend.Exit{Code: 3}, want: "exit code 3"},
 		{name: "endless", exit: backend.Exit{Code: -1, TimedOut: true}, want: "longer than"},
 		{name: "broken", err: unplugged, want: "unplugged"},
-		{name: "nothing", wrote: "\n", want: "uv named no packages"},
+		{name: "nothing", wrote: "\n", want: "uv printed no packages"},
 	} {
 		box := fake.New(cache.NewMemory(), func(_ context.Context, c *fake.Call) (backend.Exit, error) {
 			io.WriteString(c.Command.Output, try.said)

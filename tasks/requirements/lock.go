@@ -65,7 +65,7 @@ func Load(path string) (*Lock, error) {
 		return nil, fmt.Errorf("%s is not a lock file (%w); fix it or run `fevalgraph lock --upgrade`", path, err)
 	}
 	if f.Schema != schema {
-		return nil, fmt.Errorf("%s has schema %d, this version reads %d; run `fevalgraph lock --upgrade`", path, f.Schema, schema)
+		return nil, fmt.Errorf("%s has schema %d; this version reads %d (hint: run `fevalgraph lock --upgrade`)", path, f.Schema, schema)
 	}
 	for i := range f.Sets {
 		if err := f.Sets[i].check(); err != nil {

@@ -44,7 +44,7 @@ func ReadPins(content string) ([]string, error) {
 		}
 	}
 	if len(pins) == 0 {
-		return nil, errors.New("resolving requirements: uv named no packages")
+		return nil, errors.New("resolving requirements: uv printed no packages")
 	}
 	slices.Sort(pins)
 	return pins, nil

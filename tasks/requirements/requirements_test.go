@@ -168,7 +168,7 @@ func TestLoadRefuses(t *testing.T) {
 		"conflict":       {"<<<<<<< yours\n{}", "is not a lock file"},
 		"truncated":      {`{"schema":1,"sets":[`, "is not a lock file"},
 		"appended":       {set("") + "{}", "is not a lock file"},
-		"newer":          {`{"schema":2,"sets":[]}`, "has schema 2, this version reads 1"},
+		"newer":          {`{"schema":2,"sets":[]}`, "has schema 2; this version reads 1"},
 		"no schema":      {`{}`, "has schema 0"},
 		"no pins":        {set(`{"python":"3.11","platform":"p","requires":["a"],"pins":[]}`), "is damaged: set 1: requires or pins is empty"},
 		"no requires":    {set(`{"python":"3.11","platform":"p","pins":["a==1"]}`), "requires or pins is empty"},
@@ -259,7 +259,7 @@ func TestResolveFails(t *testing.T) {
 		{"no such syntax", "echo \"error: Couldn't parse requirement in \\`$PWD/requirements.in\\` at position 0\" >&2; exit 2", "in `requirements.in` at position 0", true},
 		{"no network", "echo 'error: Request failed after 3 retries' >&2; exit 2", "resolving requirements with uv: error: Request failed after 3 retries", false},
 		{"silent", "exit 3", "resolving requirements with uv: exit status 3", false},
-		{"nothing", ": > requirements.txt", "uv named no packages", false},
+		{"nothing", ": > requirements.txt", "uv printed no packages", false},
 		{"no file", "rm requirements.txt", "no such file", false},
 	} {
 		uv := fakeUV(t, try.script)

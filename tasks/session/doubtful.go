@@ -33,5 +33,5 @@ func Again(program string, e backend.Exit) string {
 	if e.Stopped {
 		how = "was stopped by a signal until its limit"
 	}
-	return fmt.Sprintf("%s %s, which may have come from outside; it runs once more", program, how)
+	return fmt.Sprintf("%s %s, which could have come from outside; it runs once more", program, how)
 }

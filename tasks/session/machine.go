@@ -120,7 +120,7 @@ func (s *Setup) ask(ctx context.Context, programs []string) (string, error) {
 	case exit.TimedOut:
 		return fmt.Sprintf("the package index does not answer within %v", asking), nil
 	case exit.Signal != "":
-		return "", fmt.Errorf("the question was ended by a signal: %s", exit.Signal)
+		return "", fmt.Errorf("the check was ended by a signal: %s", exit.Signal)
 	case exit.Code == 3:
 		return "a program is missing: " + LastLine(output), nil
 	case exit.Code == 4 && networkTrouble().Match(output):
@@ -136,7 +136,7 @@ var networkTrouble = lazyregexp.New(`(?i).*(?:error sending request|dns error|fa
 	`tls handshake|invalid peer certificate|max retries exceeded|no space left on device).*`)
 
 // ErrUnclear is returned by Blame if the network might have failed temporarily.
-var ErrUnclear = errors.New("its output mentions the network, but the machine is fine; it runs once more")
+var ErrUnclear = errors.New("its output mentions the network, but the machine's network works; it runs once more")
 
 // Blame returns an error if a failed set-up command does not allow a verdict, because the machine lacks
 // something or could not be probed. If the command reports a network failure, but the probe finds nothing

@@ -27,7 +27,7 @@ func Size(bytes int64) string {
 func Words(word string, e backend.Exit) string {
 	out := fmt.Sprintf("%s %d", word, e.Code)
 	if e.TimedOut {
-		out += ", its time limit ended it"
+		out += ", time limit exceeded"
 	}
 	if e.OOM {
 		out += ", killed: " + OutOfMemory(e.OOMLimit)

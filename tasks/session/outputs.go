@@ -83,5 +83,5 @@ func Refuse(ctx context.Context, store cache.Store, why string) (graph.Outcome, 
 // RefuseSpoiled returns the outcome for a submission that is refused because of an error that it
 // might have caused in an isolated attempt.
 func RefuseSpoiled(ctx context.Context, store cache.Store, spoiled error) (graph.Outcome, error) {
-	return Refuse(ctx, store, fmt.Sprintf("twice, also with nothing of this run beside it: %v", spoiled))
+	return Refuse(ctx, store, fmt.Sprintf("twice, the second time with no other node of this run next to it: %v", spoiled))
 }

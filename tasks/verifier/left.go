@@ -41,7 +41,7 @@ func (r *Run) collect(ctx context.Context, s backend.Session, w *graph.Work) (sc
 	first := r.verdictFiles()
 	names, err := lister.List(ctx, logsDir, maxFiles)
 	if errors.Is(err, backend.ErrManyFiles) { // relevant files are read, regardless of the program that wrote them
-		w.Note(fmt.Sprintf("few files of %s are kept: %v", logsPlace, err))
+		w.Note(fmt.Sprintf("only files of %s that decide the verdict are kept: %v", logsPlace, err))
 		names, err = first, nil
 	}
 	if err != nil {

@@ -98,7 +98,7 @@ func decode(text []byte, score string) (map[string]any, error) {
 	decoder.UseNumber()
 	start, err := decoder.Token()
 	if err == nil && start != json.Delim('{') {
-		return nil, fmt.Errorf("it is %s and no object of numbers", kindOf(start))
+		return nil, fmt.Errorf("expected an object of numbers, got %s", kindOf(start))
 	}
 	rewards, numbers := map[string]any{}, 0
 	for err == nil && decoder.More() {
@@ -133,7 +133,7 @@ func decode(text []byte, score string) (map[string]any, error) {
 		return nil, fmt.Errorf("not JSON: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows its object")
+		return nil, errors.New("unexpected data after its object")
 	}
 	if numbers == 0 {
 		return nil, errors.New("it has no numbers")
@@ -158,7 +158,7 @@ func rewardOf(value any) (any, error) {
 			return abbreviate(word), fmt.Errorf(": %q is not a finite number", abbreviate(word))
 		}
 	}
-	return kindOf(value), fmt.Errorf(" is %s and no number", kindOf(value))
+	return kindOf(value), fmt.Errorf(" is %s, not a number", kindOf(value))
 }
 
 // nonFinite is the prefix of strings that replace the non-finite numbers of Python's JSON.

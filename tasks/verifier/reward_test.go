@@ -34,14 +34,14 @@ func TestRewards(t *testing.T) {
 		{rewardJSON, `{"score": NaN}`, "unusable reward: reward.json: it has no numbers"},
 		{rewardJSON, `{"reward": 1e999}`, `unusable reward: reward.json: "reward": "1e999" is not a finite number`},
 		{rewardJSON, `{"reward": 0.75, "all": false}`, "map[all:false reward:0.75]"},
-		{rewardJSON, `{"reward": null}`, `unusable reward: reward.json: "reward" is null and no number`},
-		{rewardJSON, `{"reward": "1"}`, `unusable reward: reward.json: "reward" is a string and no number`},
-		{rewardJSON, `{"reward": {"a": 1}}`, `unusable reward: reward.json: "reward" is an object and no number`},
-		{rewardJSON, `[1]`, "unusable reward: reward.json: it is a list and no object of numbers"},
-		{rewardJSON, `1`, "unusable reward: reward.json: it is a number and no object of numbers"},
-		{rewardJSON, `null`, "unusable reward: reward.json: it is null and no object of numbers"},
+		{rewardJSON, `{"reward": null}`, `unusable reward: reward.json: "reward" is null, not a number`},
+		{rewardJSON, `{"reward": "1"}`, `unusable reward: reward.json: "reward" is a string, not a number`},
+		{rewardJSON, `{"reward": {"a": 1}}`, `unusable reward: reward.json: "reward" is an object, not a number`},
+		{rewardJSON, `[1]`, "unusable reward: reward.json: expected an object of numbers, got a list"},
+		{rewardJSON, `1`, "unusable reward: reward.json: expected an object of numbers, got a number"},
+		{rewardJSON, `null`, "unusable reward: reward.json: expected an object of numbers, got null"},
 		{rewardJSON, `{}`, "unusable reward: reward.json: it has no numbers"},
-		{rewardJSON, `{"reward": 1} {}`, "unusable reward: reward.json: something follows its object"},
+		{rewardJSON, `{"reward": 1} {}`, "unusable reward: reward.json: unexpected data after its object"},
 		{rewardJSON, `{"reward": 1`, "unusable reward: reward.json: not JSON: unexpected EOF"},
 		{"other", "1", "missing reward: neither reward.json nor reward.txt found"},
 	} {
@@ -71,11 +71,11 @@ func TestOtherRewards(t *testing.T) {
 		many[fmt.Sprintf("k%03d", i)] = 1.0
 	}
 	for want, rewards := range map[string]map[string]any{
-		`there are "core", "style": select the score with verifier { reward = "core" }`:                                                              {"style": 0.5, "core": 1.0},
-		`there are "all", "core": select the score with verifier { reward = "core" }`:                                                                {"all": true, "core": 1.0},
-		`there is "all": select the score with verifier { reward = "KEY" }`:                                                                          {"all": true},
-		`there are "a\x1b", "` + strings.Repeat("é", 40) + `…": select the score with verifier { reward = "KEY" }`:                                   {strings.Repeat("é", 1<<19): 1.0, "a\x1b": 1.0},
-		`there are "k000", "k001", "k002", "k003", "k004", "k005", "k006", "k007", and 992 more: select the score with verifier { reward = "k000" }`: many,
+		`found "core", "style"; select the score with verifier { reward = "core" }`:                                                              {"style": 0.5, "core": 1.0},
+		`found "all", "core"; select the score with verifier { reward = "core" }`:                                                                {"all": true, "core": 1.0},
+		`found "all"; select the score with verifier { reward = "KEY" }`:                                                                         {"all": true},
+		`found "a\x1b", "` + strings.Repeat("é", 40) + `…"; select the score with verifier { reward = "KEY" }`:                                   {strings.Repeat("é", 1<<19): 1.0, "a\x1b": 1.0},
+		`found "k000", "k001", "k002", "k003", "k004", "k005", "k006", "k007", and 992 more; select the score with verifier { reward = "k000" }`: many,
 	} {
 		if got := others(rewards); got != want {
 			t.Errorf("%s, want %s", got, want)

@@ -254,7 +254,7 @@ func (r *Run) plan(ctx context.Context, w *graph.Work) (session.Plan, error) {
 		err = logs.Store(ctx, w.Store)
 	}
 	if err != nil {
-		return p, fmt.Errorf("making a directory for rewards: %w", err)
+		return p, fmt.Errorf("creating a directory for rewards: %w", err)
 	}
 	p.Spec.Inputs = []backend.Input{{Path: path.Dir(logsDir), Tree: logs.Root}}
 	p.Spec.Places = []backend.Place{{Path: logsDir, At: logsPlace}}
@@ -337,5 +337,5 @@ func missingVerdict(err error, exit backend.Exit, said []byte) error {
 }
 
 func limitMessage(limit time.Duration) string {
-	return fmt.Sprintf("the limit of %v ended the verifier", limit)
+	return fmt.Sprintf("the verifier exceeded the limit of %v", limit)
 }

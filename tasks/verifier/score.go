@@ -84,7 +84,7 @@ func (s *Score) read(ctx context.Context, w *graph.Work, c *verdict.Checkpoint, 
 	case float64:
 		score = value
 	case bool:
-		return Unusable.errorf("%s: %q is a bool and no number", rewardJSON, s.Reward)
+		return Unusable.errorf("%s: %q is a bool, not a number", rewardJSON, s.Reward)
 	default: // stored for a reward with another name
 		return Unusable.errorf("%s: %q is not a finite number: %v", rewardJSON, s.Reward, value)
 	}
@@ -130,11 +130,7 @@ func others(rewards map[string]any) string {
 			break
 		}
 	}
-	are := "are"
-	if len(shown) == 1 {
-		are = "is"
-	}
-	return fmt.Sprintf("there %s %s: select the score with verifier { reward = %q }", are, strings.Join(shown, ", "), of)
+	return fmt.Sprintf("found %s; select the score with verifier { reward = %q }", strings.Join(shown, ", "), of)
 }
 
 // Refused implements graph.Refuser.

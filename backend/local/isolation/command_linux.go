@@ -129,7 +129,7 @@ func (p *Process) Begin(started bool) error {
 		return nil
 	}
 	if _, err := p.lifeline.Write(p.order); err != nil && !errors.Is(err, unix.EPIPE) { // EPIPE: it ended, which has a status
-		return fmt.Errorf("giving an isolated program its order: %w", err)
+		return fmt.Errorf("sending its task to an isolated program: %w", err)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func takeOver() int {
 	decoder := json.NewDecoder(told)
 	decoder.DisallowUnknownFields() // a program of another build could isolate less than requested
 	if err := decoder.Decode(&o); err != nil {
-		return fail(failure{}, fmt.Errorf("reading the order: %w", err))
+		return fail(failure{}, fmt.Errorf("reading the task: %w", err))
 	}
 	if err := o.isolate(); err != nil {
 		return fail(failure{}, err)
@@ -113,7 +113,7 @@ func (o *order) isolate() error {
 		}
 		// The program has the same user, and must not trace or forge this process.
 		if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
-			return fmt.Errorf("forbidding to be traced: %w", err)
+			return fmt.Errorf("disabling tracing: %w", err)
 		}
 	}
 	// Parts of the kernel look up keys implicitly. This fails if a user has the maximum number of keyrings, or
@@ -136,22 +136,22 @@ func (o *order) isolate() error {
 // renounce permanently drops all capabilities for processes that this thread starts.
 func renounce() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("giving up new privileges: %w", err)
+		return fmt.Errorf("setting no_new_privs: %w", err)
 	}
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
-		return fmt.Errorf("giving up capabilities: %w", err)
+		return fmt.Errorf("dropping capabilities: %w", err)
 	}
 	// The first capability that the kernel cannot look up is the end of the list.
 	for capability := uintptr(0); unix.Prctl(unix.PR_CAPBSET_READ, capability, 0, 0, 0) == nil; capability++ {
 		err := unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0)
 		if err != nil && (os.Geteuid() == 0 || !errors.Is(err, unix.EPERM)) { // otherwise, programs of this user get none anyway
-			return fmt.Errorf("giving up capability %d: %w", capability, err)
+			return fmt.Errorf("dropping capability %d: %w", capability, err)
 		}
 	}
 	var none [2]unix.CapUserData
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	if err := unix.Capset(&header, &none[0]); err != nil {
-		return fmt.Errorf("giving up capabilities: %w", err)
+		return fmt.Errorf("dropping capabilities: %w", err)
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func landlocked() (version int, err error) {
 	const askVersion = 1 // LANDLOCK_CREATE_RULESET_VERSION
 	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, askVersion)
 	if errno != 0 {
-		return 0, fmt.Errorf("asking for Landlock: %w", errno)
+		return 0, fmt.Errorf("detecting Landlock: %w", errno)
 	}
 	return int(v), nil
 }

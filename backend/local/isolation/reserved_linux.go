@@ -21,7 +21,7 @@ func catchReserved() error {
 	// equal to that of signals that Go handles.
 	var action [8]uintptr
 	if _, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(unix.SIGIO), 0, uintptr(unsafe.Pointer(&action)), setSize, 0, 0); errno != 0 {
-		return fmt.Errorf("reading how signals are caught: %w", errno)
+		return fmt.Errorf("reading the handlers of signals: %w", errno)
 	}
 	action[0] = caughtAddress
 	for _, reserved := range []uintptr{32, 34} { // Go handles signal 33

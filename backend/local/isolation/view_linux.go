@@ -25,8 +25,8 @@ func (v *View) enter(terminal bool) error {
 		do   func() error
 	}{
 		{"keeping mounts private", func() error { return unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, "") }},
-		{"making a root directory", func() error { return mountEmpty(stage, "mode=0755") }},
-		{"making a root directory", func() error { return os.Mkdir(stage+machineRoot, 0o700) }},
+		{"creating a root directory", func() error { return mountEmpty(stage, "mode=0755") }},
+		{"creating a root directory", func() error { return os.Mkdir(stage+machineRoot, 0o700) }},
 		{"changing the root directory", func() error { return unix.PivotRoot(stage, stage+machineRoot) }},
 		{"changing the root directory", func() error { return os.Chdir("/") }},
 		{"mounting /proc", mountProc},

@@ -77,7 +77,7 @@ func (h *host) environment(s *wire.Snapshot) (string, error) {
 		return filepath.Join(place, content), nil
 	}
 	if err := h.unpack(place, s); err != nil {
-		return "", fmt.Errorf("making the environment: %w", err)
+		return "", fmt.Errorf("preparing the environment: %w", err)
 	}
 	return filepath.Join(place, content), nil
 }

@@ -73,7 +73,7 @@ const (
 func do(ctx context.Context, dir string, task *wire.Task, result *wire.Result) (err error) {
 	h := &host{dir: dir, task: task, store: newInputs(dir), base: filepath.Join(task.Host.Scratch, fmt.Sprintf("fevalgraph-%d", os.Getuid()))}
 	if h.base, err = workspace.Scratch(h.base); err != nil {
-		return &backend.SettingError{Setting: "scratch", Err: err, Hint: "name a directory on the workers' machines in which actions can write"}
+		return &backend.SettingError{Setting: "scratch", Err: err, Hint: "use a directory of the workers' machines that actions can write to"}
 	}
 	if err := h.reap(ctx); err != nil {
 		return err

@@ -44,7 +44,7 @@ func (h *host) step(ctx context.Context, task *wire.Session, result *wire.Result
 			return err
 		}
 		if err := parcel.Restore(root, before, h.store); err != nil {
-			return fmt.Errorf("making the workspace as it was: %w", err)
+			return fmt.Errorf("restoring the workspace: %w", err)
 		}
 	}
 	for _, in := range task.Inputs {
@@ -86,7 +86,7 @@ func (h *host) open(ctx context.Context, task *wire.Session) (backend.Session, e
 		return err
 	})
 	if errors.Is(err, fs.ErrExist) && failed == nil {
-		err = &backend.PreemptedError{Err: fmt.Errorf("an action that was given up still runs: %w", err)}
+		err = &backend.PreemptedError{Err: fmt.Errorf("an abandoned action still runs: %w", err)}
 	}
 	return s, cmp.Or(failed, err)
 }
@@ -119,10 +119,10 @@ func (h *host) exec(cmd backend.Command, apart bool, result *wire.Result, do fun
 func (h *host) leave(root *os.Root, o parcel.Options, result *wire.Result) error {
 	index, err := parcel.Pack(root, parcel.NewPieces(filepath.Join(h.dir, wire.LeftDir)), o)
 	if err != nil {
-		return fmt.Errorf("keeping what was left: %w", err)
+		return fmt.Errorf("packing the workspace: %w", err)
 	}
 	if index.OmittedEntries > 0 {
-		result.Notes = fmt.Appendf(result.Notes, "%d files of %d bytes are not kept for the next command: they are more than max_state\n", index.OmittedEntries, index.OmittedBytes)
+		result.Notes = fmt.Appendf(result.Notes, "%d files of %d bytes exceed max_state and are not kept for the next command\n", index.OmittedEntries, index.OmittedBytes)
 	}
 	before := 0
 	if o.Before != nil {

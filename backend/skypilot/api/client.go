@@ -71,13 +71,13 @@ func (c *Client) Health(ctx context.Context) (Health, error) {
 		return h, err
 	}
 	if err != nil {
-		return h, fmt.Errorf("asking SkyPilot's API server for its health: %w", err)
+		return h, fmt.Errorf("querying the health of SkyPilot's API server: %w", err)
 	}
 	if err := json.Unmarshal(body, &h); err != nil {
 		return h, fmt.Errorf("reading the health of SkyPilot's API server: %w", err)
 	}
 	if h.Status == "needs_auth" {
-		return h, fmt.Errorf("asking SkyPilot's API server for its health: %w", loginError(http.StatusUnauthorized))
+		return h, fmt.Errorf("querying the health of SkyPilot's API server: %w", loginError(http.StatusUnauthorized))
 	}
 	return h, nil
 }

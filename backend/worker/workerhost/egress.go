@@ -59,11 +59,11 @@ func (e *egress) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host := r.URL.Hostname() // also for CONNECT, whose URL is the whole address
 	switch {
 	case !allowedHost(e.hosts, host):
-		http.Error(w, fmt.Sprintf("%q is not in the list of hosts", host), http.StatusForbidden)
+		http.Error(w, fmt.Sprintf("%q is not an allowed host", host), http.StatusForbidden)
 	case r.Method == http.MethodConnect:
 		e.tunnel(w, r)
 	case r.URL.Scheme != "http":
-		http.Error(w, "this is a proxy for http and CONNECT", http.StatusBadRequest)
+		http.Error(w, "this proxy supports only http and CONNECT", http.StatusBadRequest)
 	default:
 		e.plain.ServeHTTP(w, r)
 	}
@@ -79,7 +79,7 @@ func (e *egress) tunnel(w http.ResponseWriter, r *http.Request) {
 	defer remote.Close()
 	hijacker, ok := w.(http.Hijacker)
 	if !ok {
-		http.Error(w, "no tunnel over this protocol", http.StatusHTTPVersionNotSupported)
+		http.Error(w, "this protocol does not support tunnels", http.StatusHTTPVersionNotSupported)
 		return
 	}
 	client, buffered, err := hijacker.Hijack()
@@ -139,7 +139,7 @@ func dialOutside(ctx context.Context, network, address string) (net.Conn, error)
 	var errs []error
 	for _, ip := range found {
 		if ip = ip.Unmap(); ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsUnspecified() || ip.IsMulticast() {
-			errs = append(errs, fmt.Errorf("%s leads to %s, which is this machine", host, ip))
+			errs = append(errs, fmt.Errorf("%s resolves to %s, which is this machine", host, ip))
 			continue
 		}
 		conn, err := new(net.Dialer).DialContext(ctx, network, net.JoinHostPort(ip.String(), port))

@@ -48,7 +48,7 @@ func TestEgress(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(at)}}
 	for address, want := range map[string]string{
 		"http://good.test/": "200 hello", "http://x.also.test:8080/": "200 hello",
-		"http://bad.test/": `403 "bad.test" is not in the list of hosts`, "http://127.0.0.1/": "403", "http://also.test/": "403",
+		"http://bad.test/": `403 "bad.test" is not an allowed host`, "http://127.0.0.1/": "403", "http://also.test/": "403",
 	} {
 		answer, err := client.Get(address)
 		if err != nil {

@@ -49,7 +49,7 @@ type Options struct {
 func (o *Options) Flags(f *flag.FlagSet) {
 	f.StringVar(&o.Dir, "dir", "", "separate `DIR` of this worker: store, environments, worker.json")
 	f.StringVar(&o.Listen, "listen", "127.0.0.1:0", "`ADDRESS` to listen at; port 0 chooses a free one")
-	f.DurationVar(&o.Idle, "idle", 10*time.Minute, "end if no run was connected for this `TIME`")
+	f.DurationVar(&o.Idle, "idle", 10*time.Minute, "exit if no run is connected for this `TIME`")
 	f.StringVar(&o.Python, "python", "", "Python `VERSION` to request from uv")
 	f.StringVar(&o.Isolation, "isolation", "", "`LEVEL` of isolation: full, partial or none (default: the most that the machine allows)")
 	f.StringVar(&o.GoJudge, "go-judge", "", "go-judge's `PROGRAM`, for judge problems")
@@ -80,7 +80,7 @@ type Address struct {
 // AlreadyError reports that a worker is already running in a directory.
 type AlreadyError struct{ Dir string }
 
-func (e *AlreadyError) Error() string { return e.Dir + " has a worker that runs" }
+func (e *AlreadyError) Error() string { return e.Dir + " is in use by a running worker" }
 
 // spares is the number of unused workspaces that are kept for sessions.
 const spares = 16
@@ -193,7 +193,7 @@ func (o *Options) serve(ctx context.Context, host worker.Host, dir string, ready
 	}
 	file := filepath.Join(dir, AddressFile)
 	if err := atomicfile.Write(file, 0o600, text); err != nil {
-		return errors.Join(fmt.Errorf("saying how to reach the worker: %w", err), listener.Close())
+		return errors.Join(fmt.Errorf("writing the address of the worker: %w", err), listener.Close())
 	}
 	ready(address)
 	err = worker.NewServer(host, worker.ServerOptions{Token: access.Token, Abandon: o.Idle}).Serve(ctx, listener, certificate)

@@ -39,7 +39,7 @@ func DecodeState(text []byte) (*State, error) {
 	s := &State{StartedAt: deref(raw.StartedAt), UpdatedAt: deref(raw.UpdatedAt), Total: raw.Total, Backend: raw.Backend}
 	d := json.NewDecoder(bytes.NewReader(raw.Results))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, errors.New(`its "results" are no object`)
+		return nil, errors.New(`its "results" are not an object`)
 	}
 	seen := map[string]bool{}
 	for d.More() {

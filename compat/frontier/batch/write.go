@@ -29,7 +29,7 @@ func Files(title string, results []Result) ([]File, error) {
 	results = sorted(results)
 	for i := 1; i < len(results); i++ {
 		if results[i].Pair == results[i-1].Pair {
-			return nil, fmt.Errorf("two results are both of the pair %s", results[i].ID())
+			return nil, fmt.Errorf("two results for the pair %s", results[i].ID())
 		}
 	}
 	is := func(all ...Status) func(Status) bool {

@@ -89,13 +89,13 @@ func TestReferences(t *testing.T) {
 		{Problem: "flaky", Name: "reference", Judged: 2, Reached: true, Flaky: []string{"test_a"}},
 		{Problem: "broken", Name: "oracle", Judged: 1, Unjudged: 2},
 		{Problem: "cheated", Name: "cheat", Expect: "fail", Got: "passed", Judged: 1, Missed: 1},
-	}), "tests: its reference must pass every checkpoint, and does not\nlow: its reference has the score 1, and must reach 2\n"+
-		"none: its reference has no score, and must reach 2\nflaky: its reference is flaky: test_a\n"+
-		"broken: its reference oracle could not be judged in 2 repeats\ncheated: its reference cheat must fail, and got: passed\n")
+	}), "tests: its reference must pass every checkpoint, but does not\nlow: its reference has the score 1, but must reach 2\n"+
+		"none: its reference has no score, but must reach 2\nflaky: its reference is flaky: test_a\n"+
+		"broken: its reference oracle could not be judged in 2 repeats\ncheated: its reference cheat must fail, but got: passed\n")
 }
 
 func TestTrusted(t *testing.T) {
-	same(t, "nothing", Trusted("/p", nil), "/p names nothing that needs trust\n")
+	same(t, "nothing", Trusted("/p", nil), "/p contains nothing that needs trust\n")
 	backend := user.Trusted{Addr: "local.host", Asks: []string{"gcc --version", "gcc --version"}}
 	generator := user.Trusted{Addr: "generator.gpt", Asks: []string{"ask a model"}}
 	same(t, "both", Trusted("/p", []user.Trusted{backend, generator}),
@@ -135,9 +135,9 @@ func TestVerified(t *testing.T) {
 	signed := head + "signed, 2 proven by their results and manifests, 2 stated by the signer (tests are withheld), 1 judged by another tool, 1 not judged\n"
 	same(t, "no finding", Verified(v), signed)
 	v.Again = &eval.Audited{Stored: 9, Checked: 4, Different: []eval.AuditedResult{{Addr: "a"}, {Addr: "b", Causes: []string{"image", "tests"}}}, Unjudged: []eval.AuditedProblem{{Addr: "c", Message: "no uv"}}}
-	same(t, "made again", Verified(v), signed+"different: a, no other inputs found\ndifferent: b, from other inputs: image, tests\n"+
-		"could not be made again: c: no uv\nmade 4 again: 2 different\n")
-	same(t, "an audit", Audited(v.Again), "different: a\ndifferent: b\ncould not be made again: c: no uv\nchecked 4 of 9 stored results: 2 different\n")
+	same(t, "made again", Verified(v), signed+"different: a, no different inputs found\ndifferent: b, from other inputs: image, tests\n"+
+		"could not be produced again: c: no uv\nproduced 4 again: 2 different\n")
+	same(t, "an audit", Audited(v.Again), "different: a\ndifferent: b\ncould not be produced again: c: no uv\nchecked 4 of 9 stored results: 2 different\n")
 	checked.Findings = []provenance.Finding{{What: "signature", Message: "of nobody"}, {What: "node", Name: "tests:p", Message: "two keys"}}
 	v.Again = nil
 	same(t, "findings", Verified(v), head+"WRONG signature: of nobody\nWRONG node of tests:p: two keys\n")
@@ -162,7 +162,7 @@ func TestGenerated(t *testing.T) {
 	same(t, "the header", strings.Join(header, "|"), "generator|"+strings.Join([]string{string(gen.Written), string(gen.Edited), string(gen.Unusable), string(gen.NoAnswer)}, "|")+"|tokens|cost")
 	same(t, "a priced one", strings.Join(rows[0], "|"), "a|1|0|1|0|1,234|$0.0500")
 	same(t, "a free one", strings.Join(rows[1], "|"), "b|0|1|0|1|0|")
-	if got := Remarks(placed, true); strings.Contains(got, "no code") || !strings.Contains(got, "edited since and stay") {
+	if got := Remarks(placed, true); strings.Contains(got, "no code") || !strings.Contains(got, "edited since and are kept") {
 		t.Errorf("remarks beside progress:\n%s", got)
 	}
 	if got := Remarks(placed, false); !strings.Contains(got, "no code") {

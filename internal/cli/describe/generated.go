@@ -24,7 +24,7 @@ func Remarks(placed []gen.Placed, progress bool) string {
 			if shown++; shown <= shownReasons {
 				reason := p.Reason
 				if p.Outcome == gen.Edited {
-					reason = "its files were edited since and stay; remove them to have the answer in their place"
+					reason = "its files were edited since and are kept; remove them to write the answer"
 				}
 				fmt.Fprintf(&b, "%s %s: %s\n", p.Outcome, p.Step.Name(), reason)
 			}
@@ -145,7 +145,7 @@ func Planned(out *generate.Outcome) (rows Rows, sum string) {
 	if about != "" {
 		about = "; about" + strings.TrimPrefix(about, ":")
 	}
-	return rows, fmt.Sprintf("would ask %d, %d answered before%s\n", out.Asked.Requests, out.Known, about)
+	return rows, fmt.Sprintf("would request %d, %d answered before%s\n", out.Asked.Requests, out.Known, about)
 }
 
 // PlannedObject is Planned as JSON.

@@ -35,9 +35,9 @@ func Notice(n options.Notice) (said string, always bool) {
 	case options.SessionsUnknown:
 		return fmt.Sprintf("warning: ending leftovers of an earlier run: %v\n", n.Err), true
 	case options.SessionLeft:
-		return fmt.Sprintf("warning: a session that an earlier run left behind is still there: %v\n", n.Err), true
+		return fmt.Sprintf("warning: a session of an earlier run is still running: %v\n", n.Err), true
 	case options.JobsReduced:
-		return fmt.Sprintf("warning: -j reduced from %d to %d, since only %d files can be open (ulimit -n)\n", n.Wanted, n.Jobs, n.Limit), true
+		return fmt.Sprintf("warning: -j reduced from %d to %d, because only %d files can be open (ulimit -n)\n", n.Wanted, n.Jobs, n.Limit), true
 	case options.ForeignRun:
 		return fmt.Sprintf("warning: the record of the run in %s is not signed by you and is ignored; only its signed results count\n", text.Line(n.File, 0)), true
 	case options.ForeignRecords:
@@ -45,11 +45,11 @@ func Notice(n options.Notice) (said string, always bool) {
 	case options.ForeignIgnored:
 		return fmt.Sprintf("warning: %s ignored: the store has them, signed with another key;\n  FEVALGRAPH_STORE_KEY names the key of a group, and `fevalgraph cache sign` signs them all,\n  if no one else can write to the store (docs/caching.md)\n", Results(n.Count)), true
 	case options.StateForeign:
-		return fmt.Sprintf("warning: %s, and whatever else there is not proven to be yours, is ignored: it was written\n  by another user, with another key or for another directory; what it was about is judged again\n", text.Line(n.Path, 0)), true
+		return fmt.Sprintf("warning: %s, like other state there without your signature, is ignored: it was written\n  by another user, with another key or for another directory; its checkpoints are judged again\n", text.Line(n.Path, 0)), true
 	case options.LockUnhashed:
 		return fmt.Sprintf("warning: %s has no hashes of %s, which is installed unchecked; `fevalgraph lock` adds them\n", n.Name, text.Some(n.Pins, 1)), false
 	case options.LockRenewed:
-		return fmt.Sprintf("warning: %s could not be read and is made again\n", n.Name), true
+		return fmt.Sprintf("warning: %s could not be read and is written again\n", n.Name), true
 	}
 	return "", false
 }
@@ -74,7 +74,7 @@ func ForeignRecords(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("warning: %s not signed by you and stayed out; FEVALGRAPH_STORE_KEY names the key of a group,\n  and --sign accepts any signature\n", Records(n))
+	return fmt.Sprintf("warning: %s not signed by you and left out; FEVALGRAPH_STORE_KEY names the key of a group,\n  and --sign accepts any signature\n", Records(n))
 }
 
 // Results begins a sentence about n results.

@@ -64,9 +64,9 @@ func requestCause(d *generate.Decision) string {
 	cause := d.Node.Cause
 	switch {
 	case d.Node.Kind == gen.KindSources:
-		return "files, or a .FAILED, are there"
+		return "files, or a .FAILED, exist"
 	case d.Node.Category == event.CauseNew:
-		cause = "never asked"
+		cause = "never requested"
 	case d.Node.Category == event.CauseForced:
 		cause = "--again"
 	}

@@ -20,15 +20,15 @@ func References(all []report.Reference) string {
 		switch {
 		case r.Missed == 0:
 		case r.Wanted != nil && r.Score != nil:
-			fmt.Fprintf(&b, "%s: %s has the score %v, and must reach %v\n", r.Problem, name, *r.Score, *r.Wanted)
+			fmt.Fprintf(&b, "%s: %s has the score %v, but must reach %v\n", r.Problem, name, *r.Score, *r.Wanted)
 		case r.Wanted != nil:
-			fmt.Fprintf(&b, "%s: %s has no score, and must reach %v\n", r.Problem, name, *r.Wanted)
+			fmt.Fprintf(&b, "%s: %s has no score, but must reach %v\n", r.Problem, name, *r.Wanted)
 		case r.Expect == lang.ExpectPass:
-			fmt.Fprintf(&b, "%s: %s must pass every checkpoint, and does not\n", r.Problem, name)
+			fmt.Fprintf(&b, "%s: %s must pass every checkpoint, but does not\n", r.Problem, name)
 		case r.Expect == lang.ExpectFail:
-			fmt.Fprintf(&b, "%s: %s must fail, and got: %s\n", r.Problem, name, r.Got)
+			fmt.Fprintf(&b, "%s: %s must fail, but got: %s\n", r.Problem, name, r.Got)
 		default:
-			fmt.Fprintf(&b, "%s: %s must have a score in %s, and got: %s\n", r.Problem, name, r.Expect, r.Got)
+			fmt.Fprintf(&b, "%s: %s must have a score in %s, but got: %s\n", r.Problem, name, r.Expect, r.Got)
 		}
 		if r.Unjudged > 0 || r.Judged == 0 {
 			fmt.Fprintf(&b, "%s: %s could not be judged in %s\n", r.Problem, name, text.Count(max(r.Unjudged, 1), "repeat"))

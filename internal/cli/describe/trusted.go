@@ -12,7 +12,7 @@ import (
 // configuration.
 func Trusted(root string, all []user.Trusted) string {
 	if len(all) == 0 {
-		return text.Line(root, 0) + " names nothing that needs trust\n"
+		return text.Line(root, 0) + " contains nothing that needs trust\n"
 	}
 	return "trusted " + text.Line(root, 0) + allowed(all)
 }

@@ -29,7 +29,7 @@ func Verified(v *eval.Verified) string {
 		return b.String()
 	}
 	for _, d := range v.Again.Different {
-		cause := "no other inputs found"
+		cause := "no different inputs found"
 		if len(d.Causes) > 0 {
 			cause = "from other inputs: " + strings.Join(d.Causes, ", ")
 		}
@@ -43,7 +43,7 @@ func Verified(v *eval.Verified) string {
 	if len(v.Moved) > 0 {
 		moved = fmt.Sprintf(", %d the same with other inputs, which proves nothing about the bundle", len(v.Moved))
 	}
-	fmt.Fprintf(&b, "made %d again: %d different%s\n", v.Again.Checked, len(v.Again.Different), moved)
+	fmt.Fprintf(&b, "produced %d again: %d different%s\n", v.Again.Checked, len(v.Again.Different), moved)
 	return b.String()
 }
 
@@ -61,7 +61,7 @@ func Audited(r *eval.Audited) string {
 func unjudged(r *eval.Audited) string {
 	var b strings.Builder
 	for _, one := range r.Unjudged {
-		fmt.Fprintf(&b, "could not be made again: %s: %s\n", one.Addr, one.Message)
+		fmt.Fprintf(&b, "could not be produced again: %s: %s\n", one.Addr, one.Message)
 	}
 	return b.String()
 }

@@ -29,7 +29,7 @@ func readJSON(text []byte, pointer, unbounded string) (Score, error) {
 		return Score{}, fmt.Errorf("the file is not JSON: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return Score{}, errors.New("the file is not JSON: more text follows the value")
+		return Score{}, errors.New("the file is not JSON: unexpected data after the value")
 	}
 	bounded, err := numberAt(root, pointer)
 	if err != nil {
@@ -60,7 +60,7 @@ func numberAt(value any, pointer string) (float64, error) {
 		if word, ok := pyjson.Word(v); ok {
 			return parse(word), nil
 		}
-		return 0, fmt.Errorf("at %s the file has the text %q, which is not a number", pointer, shorten(v))
+		return 0, fmt.Errorf("at %s the file has the string %q, which is not a number", pointer, shorten(v))
 	case nil:
 		return 0, fmt.Errorf("at %s the file has null", pointer)
 	case bool:

@@ -178,7 +178,7 @@ func CompilePattern(pattern string) (*regexp.Regexp, error) {
 		return nil, err
 	}
 	if compiled.SubexpIndex("score") < 0 {
-		return nil, errors.New("the pattern has no group called score, written (?P<score>…)")
+		return nil, errors.New("the pattern has no group named score: (?P<score>…)")
 	}
 	return compiled, nil
 }

@@ -102,11 +102,11 @@ func TestRead(t *testing.T) {
 		{"file, escapes", json("/a~1b/m~0n"), file(`{"a/b": {"m~n": 4}}`), 4, 4, ""},
 		{"file, NaN of Python's", json("/s", "/u"), file(`{"s": NaN, "u": -Infinity, "t": "NaN \" Infinity"}`), nan, -inf, ""},
 		{"file, too large", json("/s"), file(`{"s": 1e999}`), inf, inf, ""},
-		{"file, text in Python's words", json("/s"), file(`{"s": "NaN"}`), 0, 0, `at /s the file has the text "NaN", which is not a number`},
+		{"file, text in Python's words", json("/s"), file(`{"s": "NaN"}`), 0, 0, `at /s the file has the string "NaN", which is not a number`},
 		{"file, absent", json("/s"), score.Artifacts{NoFile: "results.json not found"}, 0, 0, "results.json not found"},
 		{"file, empty", json("/s"), file(" \n"), 0, 0, "the file is empty"},
 		{"file, broken", json("/s"), file(`{"s": 3`), 0, 0, "the file is not JSON: unexpected EOF"},
-		{"file, two values", json("/s"), file(`{"s": 3}{"s": 4}`), 0, 0, "the file is not JSON: more text follows the value"},
+		{"file, two values", json("/s"), file(`{"s": 3}{"s": 4}`), 0, 0, "the file is not JSON: unexpected data after the value"},
 		{"file, nothing there", json("/a/b"), file(`{"a": {}}`), 0, 0, "the file has no value at /a/b"},
 		{"file, null", json("/s"), file(`{"s": null}`), 0, 0, "at /s the file has null"},
 		{"file, true", json("/s"), file(`{"s": true}`), 0, 0, "at /s the file has true, which is not a number"},
@@ -156,7 +156,7 @@ func TestTelling(t *testing.T) {
 }
 
 func TestCompilePattern(t *testing.T) {
-	for p, want := range map[string]string{`(?P<score>\d+)`: "", `(\d+)`: "no group called score", `(`: "missing closing )"} {
+	for p, want := range map[string]string{`(?P<score>\d+)`: "", `(\d+)`: "no group named score", `(`: "missing closing )"} {
 		_, err := score.CompilePattern(p)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("CompilePattern(%q) = %v", p, err)

@@ -43,7 +43,7 @@ export function Leaders({ x, route }: { x: Index; route: Route }) {
         </h2>
         <div class="scroll"><table class="leaders">
           <thead><tr>
-            {grouped && <th title="rows without a letter in common are shown to differ">group</th>}
+            {grouped && <th title="rows without a common letter differ significantly">group</th>}
             <th>{board.axis}</th><th class="right">mean</th>{bounded && <th class="right">95 % interval</th>}<th class="track wide">{bounded ? 'mean and interval' : 'mean'}</th>
             {board.at?.slice(1).map(k => <th class="right" title={`expected value of the best of ${k} attempts`}>{best}{best === 'pass@' ? k : ' ' + k}</th>)}
             <th class="right wide">problems</th><th class="right wide">cells</th>{missing && <th class="right">no verdict</th>}
@@ -63,7 +63,7 @@ export function Leaders({ x, route }: { x: Index; route: Route }) {
         <p class="note">
           Means are over problems, of the mean over backends of the cells at each.
           {bounded && ' Intervals are over problems: Wilson’s of shares, else of a bootstrap (BCa).'}
-          {grouped && ' Rows that have a letter in common are not shown to differ: pairs are compared problem by problem, and their p is corrected for all pairs.'}
+          {grouped && ' Rows that share a letter do not differ significantly: pairs are compared problem by problem, and their p is corrected for all pairs.'}
           {board.note && ` ${board.note[0].toUpperCase()}${board.note.slice(1)}.`}
         </p>
       </section>

@@ -106,7 +106,7 @@ function Ranked({ b }: { b: Board }) {
   return (
     <div class="scroll">
       <table>
-        <thead><tr><th>{metrics[b.metric]}</th><th class="track">mean, 95 % interval</th><th class="right">mean</th>{grouped && <th title="rows without a letter in common are shown to differ">group</th>}</tr></thead>
+        <thead><tr><th>{metrics[b.metric]}</th><th class="track">mean, 95 % interval</th><th class="right">mean</th>{grouped && <th title="rows without a common letter differ significantly">group</th>}</tr></thead>
         <tbody>{rows.map(r => (
           <tr title={r.low === undefined ? undefined : `${show(r.low)} to ${show(r.high!)} over ${counted(r.problems, 'problem')}`}>
             <th scope="row"><a href={link('cells', '', { filter: axisTerm(b.axis, r.name) })}>{r.name}</a></th>
