@@ -96,7 +96,7 @@ func attributesOf(b *Backend) any {
 	for _, k := range testExtensions().backendKinds() {
 		if k.Schema.Name == b.Kind {
 			v := k.newAttributes()
-			if err := frozen.Decode(string(b.Attributes), v); err != nil {
+			if err := frozen.Decode([]byte(b.Attributes), v); err != nil {
 				panic(err)
 			}
 			return v
