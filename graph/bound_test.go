@@ -12,7 +12,7 @@ func TestBound(t *testing.T) {
 	b := g.Add(Node{Addr: "b", Deps: []Dep{{On: a}}})
 	c := g.Add(Node{Addr: "c"})
 	d := g.Add(Node{Addr: "d", Pool: "one", Deps: []Dep{{On: c}}})
-	r := &Report{Nodes: []ID{a, b, c, d}, statuses: []Status{
+	r := &Report{Nodes: []ID{a, b, c, d}, statuses: []*Status{
 		{State: event.Done, Stale: true, Seconds: 3},
 		{State: event.Done, Stale: true, Seconds: 4},
 		{State: event.Cached, Seconds: 100}, // an earlier run's

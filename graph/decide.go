@@ -156,7 +156,7 @@ func (d *decision) apply(ctx context.Context, s *scheduler) {
 }
 
 func (s *scheduler) applyAnswer(d *decision) {
-	st := &s.status[d.id]
+	st := s.statusOf(d.id)
 	attempts := st.Attempts
 	*st = d.status
 	st.Attempts = attempts
@@ -224,7 +224,7 @@ func intern(text string) string { return unique.Make(text).Value() }
 // the work itself make it failed, an absent device skipped, an input that must not be queried unknown, and
 // any other error broken.
 func (s *scheduler) fail(id ID, err error) {
-	st := &s.status[id]
+	st := s.statusOf(id)
 	st.Message = err.Error()
 	var faulty Faulty
 	if errors.As(err, &faulty) {

@@ -108,22 +108,19 @@ type Node struct {
 
 // Graph is a set of nodes, dependencies before dependents.
 type Graph struct {
-	nodes  []Node
+	blocks [][]Node // of blockSize nodes, except for the last; never copied, unlike a slice that grows
 	byAddr map[string]ID
 }
 
-// New returns an empty graph.
-func New() *Graph { return NewOf(0) }
+const blockSize = 256
 
-// NewOf returns an empty graph with capacity for a number of nodes; more can be added.
-func NewOf(nodes int) *Graph {
-	return &Graph{nodes: make([]Node, 0, nodes), byAddr: make(map[string]ID, nodes)}
-}
+// New returns an empty graph.
+func New() *Graph { return &Graph{byAddr: map[string]ID{}} }
 
 // Add appends a node. Its dependencies must have been added before, so cycles are impossible; a duplicate
 // address is a bug of the caller.
 func (g *Graph) Add(n Node) ID {
-	id := ID(len(g.nodes))
+	id := ID(g.Len())
 	if _, taken := g.byAddr[n.Addr]; taken {
 		panic("graph: duplicate node address " + n.Addr)
 	}
@@ -132,19 +129,23 @@ func (g *Graph) Add(n Node) ID {
 			panic(fmt.Sprintf("graph: node %s depends on a node that was not added before it", n.Addr))
 		}
 	}
-	g.nodes = append(g.nodes, n)
+	if id%blockSize == 0 {
+		g.blocks = append(g.blocks, make([]Node, 0, blockSize))
+	}
+	last := &g.blocks[len(g.blocks)-1]
+	*last = append(*last, n)
 	g.byAddr[n.Addr] = id
 	return id
 }
 
 // Len returns the number of nodes.
-func (g *Graph) Len() int { return len(g.nodes) }
+func (g *Graph) Len() int { return len(g.byAddr) }
 
 // Node returns the node with the given id; the caller must not change it.
-func (g *Graph) Node(id ID) *Node { return &g.nodes[id] }
+func (g *Graph) Node(id ID) *Node { return &g.blocks[id/blockSize][id%blockSize] }
 
 // Pin pins a node to a fresh answer: see Node.Pinned.
-func (g *Graph) Pin(id ID, answer Answer) { g.nodes[id].Pinned = &answer }
+func (g *Graph) Pin(id ID, answer Answer) { g.Node(id).Pinned = &answer }
 
 // Lookup finds a node by its address.
 func (g *Graph) Lookup(addr string) (ID, bool) {
@@ -154,17 +155,17 @@ func (g *Graph) Lookup(addr string) (ID, bool) {
 
 // Closure returns the targets and their dependencies in ascending, hence topological, order.
 func (g *Graph) Closure(targets []ID) []ID {
-	wanted := make([]bool, len(g.nodes))
+	wanted := make([]bool, g.Len())
 	for _, t := range targets {
 		wanted[t] = true
 	}
 	var closure []ID
-	for id := ID(len(g.nodes)) - 1; id >= 0; id-- {
+	for id := ID(g.Len()) - 1; id >= 0; id-- {
 		if !wanted[id] {
 			continue
 		}
 		closure = append(closure, id)
-		for _, d := range g.nodes[id].Deps {
+		for _, d := range g.Node(id).Deps {
 			wanted[d.On] = true
 		}
 	}
