@@ -10,8 +10,8 @@ import (
 
 var errMalformed = errors.New("malformed frozen value")
 
-// Decode decodes the output of Append into v, which must point to the same type. It copies strings: one that shared
-// memory with b would keep all of b.
+// Decode decodes the output of Append into v, which must point to the same type. It copies strings, so that v does not
+// keep b in memory.
 func Decode(b []byte, v any) error {
 	if len(b) < headSize {
 		return fmt.Errorf("reading %T: %w", v, errMalformed)
