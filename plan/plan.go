@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 
@@ -305,25 +304,6 @@ func (c *compiler) cell(part *Partition, pc partCell) error {
 		c.plan.Cells = append(c.plan.Cells, cell)
 	}
 	return cmp.Or(err, c.err)
-}
-
-// submissionSources returns the sources of a node that reads a solution. A defect in a recorded solution
-// can be the fault of the program that recorded it, so it is an error, not a failure of the solution.
-func (c *compiler) submissionSources(addr string, s *lang.Solution) tasks.Sources {
-	sources := c.sourcesOf(addr)
-	sources.Submitted, sources.Limits = s.Recorded == nil, tasks.Limits{Bytes: s.Problem.MaxSubmissionSize, Entries: s.Problem.MaxSubmissionFiles}
-	return sources
-}
-
-// usableTask returns the task that reads an answer or, for an unusable answer, a task that reports why.
-func usableTask(answer lang.SolutionCheckpoint, task graph.Task) graph.Task {
-	if answer.Unusable != "" {
-		return &tasks.Invalid{Reason: errors.New(answer.Unusable)}
-	}
-	if answer.Refused != "" {
-		return &tasks.Unread{Why: answer.Refused}
-	}
-	return task
 }
 
 // sourcesOf returns the sources of a node that reads source files.

@@ -1,8 +1,6 @@
-# For scripts that run a command next to their own daemons, which a trap on EXIT ends: runs the arguments of the
-# sourcing script, and exits with their exit code.
+# Runs the sourcing script's arguments as a command and exits with its code. A trap of that script ends its daemons.
 
-# A separate process group can be ended as a whole, and does not ignore interrupts like background jobs of a
-# shell.
+# A separate process group can be killed as a whole and, unlike a shell's background jobs, handles interrupts.
 set -m
 "$@" &
 command=$!

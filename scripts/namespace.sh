@@ -1,32 +1,32 @@
-# For scripts that run daemons in a separate process namespace, so that no process outlives it. The sourcing
-# script sets pidfile, and dir, which is an argument of its unshare.
+# Functions for scripts that run daemons in a new PID namespace, which no process outlives. The sourcing script sets
+# pidfile, and dir, which is an argument of its unshare.
 
-# first: the pid of unshare, if it runs; all others end with it. The file alone proves nothing: another process
-# can have the number now.
-first() {
+# root_pid prints the pid of unshare if it is running; all other processes end with it. The pid file does not suffice,
+# since process ids are reused.
+root_pid() {
 	local pid
 	pid=$(cat "$pidfile" 2>/dev/null) || return 1
 	[ "$(basename "$(readlink "/proc/$pid/exe" 2>/dev/null)")" = unshare ] &&
 		tr '\0' '\n' <"/proc/$pid/cmdline" | grep -qxF -- "$dir" && echo "$pid"
 }
 
-# inside PID: the processes of the namespace that unshare, PID, created.
-inside() {
-	local of proc
-	of=$(readlink "/proc/$1/ns/pid_for_children" 2>/dev/null) || return 0
-	# The namespace does not exist yet.
-	[ "$of" != "$(readlink /proc/self/ns/pid)" ] || return 0
+# members PID: prints the pids of the processes in the namespace that unshare, PID, created.
+members() {
+	local namespace proc
+	namespace=$(readlink "/proc/$1/ns/pid_for_children" 2>/dev/null) || return 0
+	# unshare has not created it yet.
+	[ "$namespace" != "$(readlink /proc/self/ns/pid)" ] || return 0
 	for proc in /proc/[0-9]*; do
-		[ "$(readlink "$proc/ns/pid" 2>/dev/null)" != "$of" ] || echo "${proc#/proc/}"
+		[ "$(readlink "$proc/ns/pid" 2>/dev/null)" != "$namespace" ] || echo "${proc#/proc/}"
 	done
 }
 
-# gone SECONDS PID...: waits until all have ended.
-gone() {
+# await_exit SECONDS PID...: waits until all have ended.
+await_exit() {
 	local tries=$(($1 * 10)) pid
 	shift
 	for pid in "$@"; do
-		# A process whose first thread has ended keeps its files while other threads run.
+		# A process whose main thread has ended keeps its files open while other threads run.
 		while [ -e "/proc/$pid" ] && [ "$(cut -d ' ' -f 3 "/proc/$pid/stat" 2>/dev/null)$(ls "/proc/$pid/task" 2>/dev/null | wc -l)" != Z1 ]; do
 			[ $tries -gt 0 ] || return 1
 			tries=$((tries - 1))
@@ -35,13 +35,13 @@ gone() {
 	done
 }
 
-# end: kills all processes and waits until they have ended.
-end() {
+# kill_all kills all processes and waits until they have ended.
+kill_all() {
 	local pid pids
-	pid=$(first) || return 0
-	mapfile -t pids < <(inside "$pid")
-	# --kill-child: the first process of the namespace ends too, and with it all others.
+	pid=$(root_pid) || return 0
+	mapfile -t pids < <(members "$pid")
+	# unshare --kill-child kills the first process of the namespace, and so all others.
 	kill -KILL "$pid"
-	gone 60 "$pid" "${pids[@]}" || fail "not all of these ended when killed: $pid ${pids[*]}"
+	await_exit 60 "$pid" "${pids[@]}" || fail "some of these processes are still running after SIGKILL: $pid ${pids[*]}"
 	rm -f "$pidfile"
 }

@@ -57,7 +57,7 @@ func (m *machines) slurm(t *testing.T, args ...string) string {
 // killServer kills SkyPilot's API server with all that it does.
 func (m *machines) killServer(t *testing.T) {
 	t.Helper()
-	m.first(t, "sky", "kill")
+	m.control(t, "sky", "kill")
 }
 
 // startServer starts it again.
@@ -80,20 +80,20 @@ func (m *machines) startServer(t *testing.T) {
 	}
 }
 
-// first does something with the first process of a part, which is unshare: "kill", or
-// "inside" with what is to run where the part does.
-func (m *machines) first(t *testing.T, part, what string, args ...string) {
+// control kills the unshare process of a part (what is "kill"), or runs a command in the part's namespaces
+// (what is "inside").
+func (m *machines) control(t *testing.T, part, what string, args ...string) {
 	t.Helper()
 	script := `set -e
 dir=$1/$2 pidfile=$1/$2/pid do=$3
 . ../../scripts/namespace.sh
-pid=$(first)
+pid=$(root_pid)
 shift 3
 case $do in
-kill) kill -KILL "$pid"; gone 60 "$pid" ;;
+kill) kill -KILL "$pid"; await_exit 60 "$pid" ;;
 inside) nsenter -m -p -t "$(pgrep -P "$pid")" "$@" </dev/null >/dev/null 2>&1 ;;
 esac`
-	cmd := exec.Command("bash", append([]string{"-c", script, "first", m.dir, part, what}, args...)...)
+	cmd := exec.Command("bash", append([]string{"-c", script, "control", m.dir, part, what}, args...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s %s %q: %v\n%s", part, what, args, err, out)
 	}
@@ -106,10 +106,10 @@ func (m *machines) killNode(t *testing.T, node string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.first(t, "slurm", "inside", "kill", "-KILL", strings.TrimSpace(string(pid)))
+	m.control(t, "slurm", "inside", "kill", "-KILL", strings.TrimSpace(string(pid)))
 }
 
 func (m *machines) startNode(t *testing.T, node string) {
 	t.Helper()
-	m.first(t, "slurm", "inside", "env", "-i", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "SLURM_CONF="+filepath.Join(m.dir, "slurm", "etc", "slurm.conf"), "slurmd", "-N", node)
+	m.control(t, "slurm", "inside", "env", "-i", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "SLURM_CONF="+filepath.Join(m.dir, "slurm", "etc", "slurm.conf"), "slurmd", "-N", node)
 }

@@ -3,14 +3,14 @@
 --
 --   require("fevalgraph").setup()
 --
--- Options: cmd, how the server is started, { "fevalgraph", "lsp" } by default;
+-- Options: cmd, the server's command, by default { "fevalgraph", "lsp" };
 -- on_attach(client, buffer), for key mappings.
 
 local M = {}
 
 local main = "fevalgraph.hcl"
 
--- The directory of the configuration that a file belongs to, or nil.
+-- Returns the directory of a file's configuration, or nil.
 local function root_of(file)
   local found = vim.fn.findfile(main, vim.fn.fnamemodify(file, ":p:h") .. ";")
   if found ~= "" then
@@ -36,19 +36,18 @@ local function attach(buffer, options)
   vim.lsp.buf_attach_client(buffer, clients[root])
 end
 
--- What code lenses do: they run fevalgraph in a terminal below. The words go to the program
--- as they are, through no shell.
+-- Code lenses run fevalgraph in a terminal below. A list as command bypasses the shell.
 local function in_terminal(verb)
   return function(lens)
-    local to = lens.arguments[1]
-    local words = { "fevalgraph", "-C", to.directory }
-    if to.file then
-      vim.list_extend(words, { "-f", to.file })
+    local target = lens.arguments[1]
+    local command = { "fevalgraph", "-C", target.directory }
+    if target.file then
+      vim.list_extend(command, { "-f", target.file })
     end
-    vim.list_extend(words, { verb, "--" })
-    vim.list_extend(words, to.arguments)
+    vim.list_extend(command, { verb, "--" })
+    vim.list_extend(command, target.arguments)
     vim.cmd("botright new")
-    vim.fn.termopen(words)
+    vim.fn.termopen(command)
   end
 end
 

@@ -1,23 +1,23 @@
-# The quickstart's problem on this machine and in containers, side by side: the
-# verdicts are the same.
+# Runs the quickstart's problem on this machine and in containers. The verdicts
+# are the same.
 #
 #   fevalgraph run                        builds the image of box/Dockerfile
-#   fevalgraph run --var image=NAME       uses one that is there
+#   fevalgraph run --var image=NAME       uses an existing image
 #
-# Containers need an image with a shell, python3, uv and uvx. What the image is, is
-# in the keys of what runs in it: after another build with other content, or under
-# a name that has come to mean another image, those nodes are stale and no others.
+# The image must contain a shell, python3, uv and uvx. The keys of nodes that run
+# in it contain its id: after a build with other content, or if the name refers to
+# another image, only those nodes are stale.
 
 variable "image" {
   type        = string
   default     = ""
-  description = "Image of the containers: a name or an id. By default it is built."
+  description = "Name or id of the containers' image. By default it is built."
 }
 
 variable "base" {
   type        = string
   default     = "python:3.12-slim"
-  description = "Image to build on: with Python 3, and pip or uv."
+  description = "Base image, with Python 3 and with pip or uv."
 }
 
 locals {

@@ -1,10 +1,10 @@
-# Frontier-CS, algorithmic track: every problem of a checkout that has all of its test data, case by case.
+# Frontier-CS, algorithmic track: judges every problem of a checkout with complete test data, case by case.
 #   fevalgraph run -C examples/frontier-algorithmic --var root=DIRECTORY [--var backend=skypilot] [problem=1,label.model=gpt5]
 variable "root" { type = string }
-variable "compat" { default = "safe" }       # frontier: scores as Frontier-CS's judge reads them
-variable "backend" { default = "gojudge" }   # or skypilot, or lightcp: Frontier-CS's own judge server
-variable "endpoint" { default = null }       # of a go-judge, or of that server
-variable "go_judge" { default = "go-judge" } # for SkyPilot's machines: a program here, or a name in PATH there
+variable "compat" { default = "safe" }       # frontier: read scores as Frontier-CS's judge does
+variable "backend" { default = "gojudge" }   # or skypilot, or lightcp, Frontier-CS's own judge server
+variable "endpoint" { default = null }       # of go-judge or of that server
+variable "go_judge" { default = "go-judge" } # for SkyPilot's machines: a path here, or a name in PATH there
 variable "infra" { default = "slurm" }
 variable "api" { default = "local" }
 variable "clusters" { default = 1 }
@@ -19,7 +19,7 @@ backend "skypilot" "machines" {
 problem "algorithmic" {
   for_each = frontier_problems("${var.root}/algorithmic/problems")
   name     = each.key
-  invalid  = "report" # a bad config.yaml is an error of its problem alone
+  invalid  = "report" # a bad config.yaml fails only its problem
   frontier {
     path   = each.value
     compat = var.compat

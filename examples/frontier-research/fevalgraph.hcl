@@ -1,15 +1,15 @@
 # Frontier-CS, research track: fevalgraph run --var root=DIRECTORY [--var image=IMAGE] [problem=cloudcast,label.model=gpt5]
 variable "root" { type = string }
 variable "families" { default = ["cant_be_late", "cant_be_late_multi", "cloudcast", "grammar_fuzzing", "symbolic_regression"] } # without a GPU
-variable "image" { default = null }                                                                                             # without one graders run on this machine
-variable "images" { default = "backend" }                                                                                       # own: each problem's, as its config.yaml names it
+variable "image" { default = null }                                                                                             # by default, graders run on this machine
+variable "images" { default = "backend" }                                                                                       # own: the image in each problem's config.yaml
 variable "backend" { default = "" }                                                                                             # skypilot: machines with each problem's resources
 variable "infra" { default = "slurm" }
 variable "api" { default = "local" }
 backend "local" "host" { versions = ["bash --version", "tar --version"] }
 backend "docker" "box" {
   image   = coalesce(var.image, "python:3.11-slim-trixie")
-  network = "bridge" # Frontier-CS's containers reach it while graders run, too
+  network = "bridge" # as in Frontier-CS's containers, while graders run
   workdir = "/work"
 }
 backend "skypilot" "machines" {

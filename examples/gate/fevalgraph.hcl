@@ -1,10 +1,10 @@
-# Checks problems by solutions with known results: `fevalgraph validate --reference --repeat 5`.
+# Validates problems with solutions of known results: `fevalgraph validate --reference --repeat 5`.
 #
-#   tasks/NAME/tests          its tests: each test_*.py is a checkpoint
-#   tasks/NAME/solution       passes
-#   tasks/NAME/cheats/NAME    pass no checkpoint, like the empty program
+#   tasks/NAME/tests          tests: each test_*.py is a checkpoint
+#   tasks/NAME/solution       must pass
+#   tasks/NAME/cheats/NAME    must fail every checkpoint, like the empty program
 #
-# Of Harbor tasks in the directory var.harbor, solution/solve.sh passes, and a no-op does not.
+# For each Harbor task in var.harbor, solution/solve.sh must pass and a no-op must fail.
 variable "harbor" {
   type    = string
   default = ""
@@ -12,7 +12,7 @@ variable "harbor" {
 
 backend "local" "host" {}
 
-backend "docker" "box" { # for Harbor's tasks, which have their own images
+backend "docker" "box" { # each Harbor task has its own image
   image = "unused"
 }
 

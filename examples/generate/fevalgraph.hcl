@@ -1,9 +1,9 @@
-# Solutions that models write, and their grades. The models are a script, so that
-# this works without a network and costs nothing.
+# Generates solutions with models, and grades them. The models are a script, so
+# this needs no network and costs nothing.
 #
-#   fevalgraph gen --dry-run   says what would be asked
-#   fevalgraph gen             asks, and writes files below generated/
-#   fevalgraph run             grades what is there
+#   fevalgraph gen --dry-run   lists the prompts to send
+#   fevalgraph gen             sends them, and writes files below generated/
+#   fevalgraph run             grades the generated solutions
 
 problem "countdown" {
   title = "Countdown"
@@ -19,7 +19,7 @@ problem "countdown" {
   }
 }
 
-# In place of command a real model has, for example:
+# Instead of command, a real model has, for example:
 #
 #   endpoint = "https://models.example.com/v1"
 #   keys     = secret.lab

@@ -7,7 +7,7 @@ variable "solutions" {
   type    = string
   default = "solutions"
 }
-variable "job" { # a recorded job, whose trials are graded again
+variable "job" { # a recorded job whose trials to grade again
   type    = string
   default = ""
 }

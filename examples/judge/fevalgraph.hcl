@@ -1,6 +1,6 @@
-# Two problems that are judged case by case: one whose checker gives partial
-# credit, and one whose solutions talk to an interactor. It needs go-judge:
-# without an endpoint the program go-judge of PATH is started for the run.
+# Two problems that are judged case by case: in one, a checker gives partial
+# credit; in the other, solutions talk to an interactor. Without an endpoint, run
+# starts go-judge from PATH.
 #
 #   fevalgraph run
 #   fevalgraph eval 1 solutions/hasty/packing.cpp
@@ -9,7 +9,7 @@
 variable "endpoint" {
   type        = string
   default     = null
-  description = "Address of a go-judge that runs already, such as http://127.0.0.1:5050."
+  description = "Address of a running go-judge, such as http://127.0.0.1:5050."
 }
 
 backend "gojudge" "box" {

@@ -1,7 +1,7 @@
-# A folder of pytest tests, and every directory in solutions as a solution. Each test_*.py is a checkpoint.
+# A directory of pytest tests, and a solution for each directory in solutions. Each test_*.py is a checkpoint.
 
 problem "greet" {
-  entry = "python greet.py" # what tests get as the fixture entrypoint
+  entry = "python greet.py" # tests get it as the fixture entrypoint
 
   pytest { root = "tests" }
 }

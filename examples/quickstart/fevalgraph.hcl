@@ -1,7 +1,7 @@
-# A problem of three checkpoints, and two solutions for it.
+# A problem with three checkpoints, and two solutions.
 #
-#   fevalgraph run       evaluates what is stale
-#   fevalgraph plan      says what that would be, and why
+#   fevalgraph run       executes stale nodes
+#   fevalgraph plan      lists stale nodes, and why they are stale
 
 problem "tally" {
   title   = "Word tally"

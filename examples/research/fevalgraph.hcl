@@ -1,16 +1,16 @@
-# Two problems whose answers are better or worse and never finished, each with a
-# grader of its own: one writes its score to a file, one prints it.
+# Two open-ended problems, each with its own grader: one writes the score to a
+# file, the other prints it.
 #
 #   fevalgraph run
 #   fevalgraph run --var image=NAME
 #
-# NAME is an image with a shell and Python 3, such as python:3.12-slim. With it
-# everything is judged in containers without a network, too, side by side.
+# NAME is an image with a shell and Python 3, such as python:3.12-slim. With it,
+# everything is also judged in containers without a network.
 
 variable "image" {
   type        = string
   default     = ""
-  description = "Image of the containers; empty is none."
+  description = "Image of the containers. By default there are none."
 }
 
 backend "local" "host" {}
@@ -22,9 +22,9 @@ backend "docker" "box" {
   memory = "512MiB"
 }
 
-# Marks on a ruler such that no two pairs are equally far apart. Shorter is
-# better. The grader asks the solution in a process of its own and writes the
-# score where that cannot have put it.
+# Marks on a ruler such that no two pairs have the same distance. Shorter is
+# better. The grader runs the solution in a separate process, which cannot write
+# the file with the score.
 problem "ruler" {
   title = "A short ruler"
   tags  = ["combinatorics"]
@@ -49,8 +49,8 @@ problem "ruler" {
   pass { when = self.score >= 50 }
 }
 
-# A function that is as near as can be to measured points, some of which it does
-# not get to see. The last line of numbers is the score.
+# A function that fits measured points, including some that it is not given. The
+# last line of numbers is the score.
 problem "curve" {
   title = "A curve through noise"
   tags  = ["regression"]

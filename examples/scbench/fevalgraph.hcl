@@ -1,4 +1,4 @@
-# SlopCodeBench: every problem of a checkout, with its own solutions or what an agent left in a run.
+# SlopCodeBench: judges every problem of a checkout, with its own solutions or those of a recorded run.
 #   fevalgraph run -C examples/scbench --var root=DIRECTORY [--var run=RUN] [--var image=IMAGE] [problem=NAME]
 variable "root" { type = string }
 variable "run" { default = "" }
@@ -7,16 +7,16 @@ variable "image" { default = "" }
 variable "out" { default = "build/scbench" }
 backend "local" "uv" {
   python   = var.python
-  versions = ["node --version", "g++ -dumpfullversion", "rustc --version", "redis-server --version", "rabbitmqctl version"] # what tests call
+  versions = ["node --version", "g++ -dumpfullversion", "rustc --version", "redis-server --version", "rabbitmqctl version"] # programs that tests call
 }
 backend "docker" "uv" {
   image   = var.image == "" ? "unused" : var.image
-  network = "bridge" # SlopCodeBench's containers reach it while tests run, too
+  network = "bridge" # as in SlopCodeBench's containers, while tests run
   python  = var.python
 }
 problem "scbench" {
   for_each = { for c in fileset(var.root, "{*,problems/*}/config.yaml") : basename(dirname(c)) => "${var.root}/${dirname(c)}" }
-  invalid  = "report" # a bad config.yaml is an error of its problem alone
+  invalid  = "report" # a bad config.yaml fails only its problem
   slopcodebench {
     path = each.value
     run  = var.run

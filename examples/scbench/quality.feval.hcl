@@ -1,8 +1,8 @@
-# Beside the verdicts: the share of checkpoints that are solved, and, with --var quality=true, figures about their code.
+# Adds the share of solved checkpoints and, with --var quality=true, measurements of the code.
 variable "quality" { default = false }
-variable "quality_limit" { default = 120 } # seconds that scb-check gets; after five times that, what is not read counts as flagged
+variable "quality_limit" { default = 120 } # time limit of scb-check in seconds; after five times that, lines of unread files count as flagged
 
-# As SlopCodeBench counts: all tests of these groups passed, and there are some.
+# SlopCodeBench's definition: the groups have tests, and all passed.
 function "solved" {
   params = [checkpoints, groups]
   result = length([for c in checkpoints : c if c.class == "judged" && sum([for g in groups : c[g].total]) > 0 && alltrue([for g in groups : c[g].passed == c[g].total])]) / max(length(checkpoints), 1)
@@ -18,10 +18,10 @@ result "rates" {
   metric "erosion" { value = try(self.figures["quality.erosion"], null) }
 }
 
-# scb-check, pinned by the lock file, looks at a copy of the code, so that no configuration and no suppression in that counts, no
-# directory is passed over, and a link to code is code. It leaves out without a word what it or ast-grep cannot read: lines of
-# such files, and of those on which it takes too long, count as flagged. So does a submission without code. Where both fail on a
-# file that anything can read, there are no figures.
+# Runs scb-check, pinned by the lock file, on a copy of the code: without configuration and suppressions, with other names for
+# directories that it would ignore, and with files instead of links. It silently skips files that it or ast-grep cannot read:
+# their lines count as flagged, as do those of files on which it takes too long. A submission without code counts as flagged, too.
+# If scb-check cannot read even a trivial file, the task fails.
 task "quality" {
   for_each = merge({}, [for s in values(solution.scbench) : { for c in s.checkpoints : "${s.problem.name}/${c.name}" => { solution = s, checkpoint = c.name } } if var.quality]...)
   backend  = var.image == "" ? backend.local.uv : backend.docker.uv
@@ -48,7 +48,7 @@ task "quality" {
         return first.startswith(b"#!") and b"python" in first
 
     def kinds():
-        "The kind of code of every file, by its own name or that of a link to it, and the files that are none."
+        "Returns the root, the kind of every file of code, by its own name or that of a link to it, and the other files."
         top, found, others = os.path.realpath("code"), {}, set()
         for at, dirs, names in os.walk(top):
             dirs.sort()
@@ -66,7 +66,7 @@ task "quality" {
         return top, found, sorted(others - set(found))
 
     def copies():
-        "The text of every file of code, by its path in the copy, and the number of lines in other texts."
+        "Returns the texts of files of code by their path in the copy, and the number of lines in other texts."
         top, found, others = kinds()
         texts, lines = {}, 0
         for path in others:
@@ -87,7 +87,7 @@ task "quality" {
         return texts, lines
 
     def scan():
-        "The output of scb-check and how it ended; it may take a limited time."
+        "Runs scb-check with a time limit, and returns its output and exit code."
         command = ["scb-check", "check", "copy", "--report", "--include-all", "--config", "scb-check.toml"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as started:
             try:
@@ -96,8 +96,8 @@ task "quality" {
                 os.killpg(started.pid, signal.SIGKILL)
                 return b"", None
 
-    def look(texts):
-        "The report on some files, or None if one of them was not read."
+    def report_on(texts):
+        "Returns the report on some files, or None if one of them was not read."
         shutil.rmtree("copy", ignore_errors=True)
         if os.path.exists("ran"):
             os.remove("ran")
@@ -106,19 +106,19 @@ task "quality" {
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w", encoding="utf-8", newline="") as f:
                 f.write(text)
-            if len(text) >= 1000000 or text.count("\n") >= 100000: # ast-grep leaves it out, or needs hours
+            if len(text) >= 1000000 or text.count("\n") >= 100000: # ast-grep skips it, or takes hours
                 return None
-        said, code = scan()
+        output, code = scan()
         try:
-            report = json.loads(said)
+            report = json.loads(output)
         except ValueError:
             return None
         read = report["files_scanned"] == len(texts) and (os.path.exists("ran") or not any(name.lower().endswith((".py", ".pyw")) for name in texts))
         return report if code in (0, 1) and read else None
 
     def unread(texts):
-        "The files that keep a report from being made."
-        if not texts or look(texts):
+        "Returns the files that prevent a report."
+        if not texts or report_on(texts):
             return {}
         if len(texts) == 1 or time.monotonic() > end:
             return texts
@@ -127,18 +127,18 @@ task "quality" {
         return unread({n: texts[n] for n in names[:half]}) | unread({n: texts[n] for n in names[half:]})
 
     end = time.monotonic() + 5 * ${var.quality_limit}
-    nothing = dict.fromkeys(["verbosity", "erosion", "cog_erosion", "total_loc", "ast_grep_flagged_loc", "clone_loc"], 0)
+    empty = dict.fromkeys(["verbosity", "erosion", "cog_erosion", "total_loc", "ast_grep_flagged_loc", "clone_loc"], 0)
     texts, other = copies()
-    report, lost = look(texts) if texts else nothing, {}
+    report, skipped = report_on(texts) if texts else empty, {}
     if not report:
-        if not look({"main.py": "print(1)\n"}):
+        if not report_on({"main.py": "print(1)\n"}):
             sys.exit("Error: ast-grep did not run" if not os.path.exists("ran") else "Error: scb-check did not run")
-        lost = unread(texts)
-        report = look({n: t for n, t in texts.items() if n not in lost}) if len(lost) < len(texts) else None
-        if not report: # it reads each file, and not all of them
-            lost, report = texts, nothing
-        print("not read, so their lines count as flagged:", *lost, sep="\n  ")
-    more = sum(bool(line.strip()) for text in lost.values() for line in text.splitlines())
+        skipped = unread(texts)
+        report = report_on({n: t for n, t in texts.items() if n not in skipped}) if len(skipped) < len(texts) else None
+        if not report: # it reads each file alone, but not all together
+            skipped, report = texts, empty
+        print("could not read these files, so their lines count as flagged:", *skipped, sep="\n  ")
+    more = sum(bool(line.strip()) for text in skipped.values() for line in text.splitlines())
     loc = report["total_loc"] + more
     share = more / loc if loc else 1
     figures = {name: report[name] * (1 - share) + share for name in ("verbosity", "erosion", "cog_erosion")}

@@ -1,5 +1,5 @@
-# Test data that is generated, a compiled fixture, a solution that has to be built, and figures about solutions (judge.feval.hcl: test
-# data of a judge problem):
+# Generated test data, a compiled fixture, a solution that must be built, and measurements of solutions. judge.feval.hcl generates
+# test data of a judge problem.
 #   fevalgraph run -C examples/task
 task "numbers" {
   for_each = { small = 10, large = 5000 }

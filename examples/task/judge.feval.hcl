@@ -1,6 +1,6 @@
-# Test data of a judge problem, generated, with answers of the oracle:
+# Generates the test data of a judge problem, with the oracle's answers:
 #   fevalgraph run -C examples/task --var gojudge=true
-variable "gojudge" { default = false } # whether the program go-judge is in PATH
+variable "gojudge" { default = false } # true if go-judge is in PATH
 locals { judged = toset(var.gojudge ? ["ascending"] : []) }
 backend "local" "host" {}
 backend "gojudge" "box" {}

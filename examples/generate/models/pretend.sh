@@ -1,4 +1,4 @@
-# pretend.sh MODEL: reads a prompt, and answers as a model might.
+# pretend.sh MODEL: reads a prompt and answers like a model.
 prompt=$(cat)
 case "$1 $prompt" in
 keen*)

@@ -1,4 +1,4 @@
-# Runs the solution on every case, and scores the share that it agrees about with the oracle.
+# Runs the solution on every case. The score is the share of answers that equal the oracle's.
 right=0
 total=0
 for case in cases/*.txt; do

@@ -1,4 +1,4 @@
-# Prints n numbers that follow from seed alone, on every machine.
+# Prints n numbers that depend only on seed, not on the machine.
 BEGIN {
 	x = seed
 	for (i = 0; i < n; i++) {

@@ -1,4 +1,4 @@
-/* Reads numbers and prints the length of the longest ascending run of them. */
+/* Reads numbers and prints the length of the longest ascending run. */
 #include <stdio.h>
 
 int main(void) {

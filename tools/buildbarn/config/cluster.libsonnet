@@ -1,9 +1,9 @@
-// What the daemons of one cluster share. They read environment variables by std.extVar.
+// The settings that all daemons of a cluster share. std.extVar reads environment variables.
 {
   dir: std.extVar('BB_DIR'),
-  // Between daemons there are sockets below the directory, so that none can join another
-  // cluster whose port it was given.
-  clients: self.dir + '/clients',  // of the scheduler: the storage passes actions on to it
+  // Daemons use sockets below the directory, so that none can join another cluster whose port
+  // it was given.
+  clients: self.dir + '/clients',  // the scheduler's: the storage forwards actions to it
   workers: self.dir + '/workers',
   storage: std.extVar('BB_STORAGE'),
   state: std.extVar('BB_STATE'),

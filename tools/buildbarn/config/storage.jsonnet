@@ -1,5 +1,5 @@
-// Blobs and results in memory: a storage that is started again is empty. It is what clients
-// talk to, and passes actions on to the scheduler.
+// Keeps blobs and results in memory, so it is empty after a restart. Clients connect to it, and
+// it forwards actions to the scheduler.
 local c = import 'cluster.libsonnet';
 local memory(blockBytes) = {
   'local': {

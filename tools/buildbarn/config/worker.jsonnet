@@ -1,4 +1,4 @@
-// BB_WORKER is its name, and the value of its platform property pool.
+// BB_WORKER is the worker's name and its platform property pool.
 local c = import 'cluster.libsonnet';
 local name = std.extVar('BB_WORKER');
 local dir = c.dir + '/' + name;
@@ -8,8 +8,8 @@ local storage = { grpc: { address: c.storage } };
     contentAddressableStorage: storage,
     actionCache: { completenessChecking: { backend: storage, maximumTotalTreeSizeBytes: 64 * 1024 * 1024 } },
   },
-  browserUrl: 'http://127.0.0.1/',  // only part of messages
-  global: { setUmask: { umask: 0 } },  // as for its runner
+  browserUrl: 'http://127.0.0.1/',  // appears only in messages
+  global: { setUmask: { umask: 0 } },  // like its runner's
   maximumMessageSizeBytes: c.maximumMessageSizeBytes,
   scheduler: { address: 'unix://' + c.workers },
   directoryCache: { maximumCount: 10000, maximumSizeBytes: 16 * 1024 * 1024, cacheReplacementPolicy: 'LEAST_RECENTLY_USED' },

@@ -1,4 +1,4 @@
-# Prints how many of the cases are right, in percent.
+# Prints the percentage of correct cases.
 right=0
 for n in 0 1 2 10; do
 	want=$(i=$n; while [ "$i" -gt 0 ]; do echo "$i"; i=$((i - 1)); done)

@@ -1,9 +1,9 @@
-// Knows a number and tells whether it is smaller or larger: interactor INPUT
-// TRANSCRIPT ANSWER, with the solution at its standard input and output.
+// Lets a solution guess a number: interactor INPUT TRANSCRIPT ANSWER, connected to
+// the solution by standard input and output.
 //
-// INPUT is the largest possible number and the number itself. The solution is
-// told the largest, asks "? X", reads "<", ">" or "=", and says "! X" once.
-// ANSWER is how many questions earn everything; twice as many earn nothing.
+// INPUT is the largest possible number and the number itself. The solution reads
+// the largest, writes "? X", reads "<", ">" or "=", and finally writes "! X".
+// ANSWER is the number of questions for full credit; twice as many earn none.
 #include <algorithm>
 #include <fstream>
 #include <iostream>
@@ -16,7 +16,7 @@ int main(int argc, char **argv) {
   std::ifstream in(argv[1]), ans(argv[3]);
   long long largest, number, enough;
   if (!(in >> largest >> number) || !(ans >> enough) || enough < 1) {
-    std::cerr << "the test data is damaged\n";
+    std::cerr << "invalid test data\n";
     return failed;
   }
   std::cout << largest << std::endl;
@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
       return ratio >= 1 ? accepted : points;
     }
     if (what != "?" || ++asked > 100 * enough) {
-      std::cerr << (what == "?" ? "too many questions\n" : "neither a question nor an answer\n");
+      std::cerr << (what == "?" ? "too many questions\n" : "expected \"? X\" or \"! X\"\n");
       return wrong;
     }
     std::cout << (number < x ? "<" : number > x ? ">" : "=") << std::endl;

@@ -1,4 +1,4 @@
-// Halves what is left.
+// Halves the remaining range.
 #include <iostream>
 #include <string>
 

@@ -2,8 +2,8 @@
 //
 // INPUT is the number of items, the capacity of a bin, and the weight of each
 // item. OUTPUT is the number of bins and the bin of each item, from 1. ANSWER is
-// the number of bins that the problem's author needed: as many earn everything,
-// more of them a part.
+// the number of bins of the author's solution: as many earn full credit, more of
+// them partial credit.
 #include <fstream>
 #include <iostream>
 #include <vector>
@@ -16,24 +16,24 @@ static int say(int code, const char *why) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 4) return say(failed, "three files are needed");
+  if (argc != 4) return say(failed, "usage: chk INPUT OUTPUT ANSWER");
   std::ifstream in(argv[1]), out(argv[2]), ans(argv[3]);
   long long n, capacity, best;
-  if (!(in >> n >> capacity) || !(ans >> best) || best < 1) return say(failed, "the test data is damaged");
+  if (!(in >> n >> capacity) || !(ans >> best) || best < 1) return say(failed, "invalid test data");
   std::vector<long long> weight(n);
   for (auto &w : weight)
-    if (!(in >> w)) return say(failed, "the test data is damaged");
+    if (!(in >> w)) return say(failed, "invalid test data");
 
   long long bins;
-  if (!(out >> bins) || bins < 1 || bins > n) return say(wrong, "the number of bins is missing or impossible");
+  if (!(out >> bins) || bins < 1 || bins > n) return say(wrong, "the number of bins is missing or invalid");
   std::vector<long long> load(bins);
   for (long long i = 0; i < n; i++) {
     long long bin;
-    if (!(out >> bin) || bin < 1 || bin > bins) return say(wrong, "an item has no bin, or one that there is not");
+    if (!(out >> bin) || bin < 1 || bin > bins) return say(wrong, "the bin of an item is missing or invalid");
     if ((load[bin - 1] += weight[i]) > capacity) return say(wrong, "a bin is too full");
   }
   std::string more;
-  if (out >> more) return say(wrong, "something follows the last item");
+  if (out >> more) return say(wrong, "unexpected output after the last item");
 
   double ratio = double(best) / bins;
   std::cerr << bins << " bins, " << best << " known. Ratio: " << std::min(ratio, 1.0) << " RatioUnbounded: " << ratio << "\n";

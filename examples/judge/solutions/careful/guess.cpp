@@ -1,4 +1,4 @@
-// Thirds of what is left: more questions than it takes.
+// Splits the remaining range in thirds, which takes more questions than necessary.
 #include <iostream>
 #include <string>
 

@@ -1,4 +1,4 @@
-// First fit, in the order in which the items come.
+// First fit, in input order.
 #include <iostream>
 #include <vector>
 

@@ -1,4 +1,4 @@
-"""Halves what is left."""
+"""Halves the remaining range."""
 
 low, high = 1, int(input())
 while low < high:

@@ -1,11 +1,11 @@
-// Globs over the addresses of very many cells. An address consists of a few names that repeat often: the
-// transition of the glob's automaton for a name is computed once.
+// Matches globs with the addresses of very many cells. Names repeat often in addresses, so the transition of a glob's
+// automaton for a name is computed once.
 import type { Column, Index } from './data'
 import { escape, normalise } from './selector'
 
 const any = '*', one = '?'
 
-/** The automaton of a pattern; states are made on demand. */
+/** The automaton of a pattern; creates states on demand. */
 class Glob {
   private ids = new Map<string, number>()
   private sets: number[][] = []
@@ -14,9 +14,9 @@ class Glob {
 
   constructor(private tokens: string[], private literal = false) {}
 
-  private id(places: Set<number>): number {
-    for (const p of places) if (!this.literal && this.tokens[p] === any) places.add(p + 1)
-    const set = [...places].sort((a, b) => a - b), key = set.join()
+  private id(positions: Set<number>): number {
+    for (const p of positions) if (!this.literal && this.tokens[p] === any) positions.add(p + 1)
+    const set = [...positions].sort((a, b) => a - b), key = set.join()
     let id = this.ids.get(key)
     if (id === undefined) {
       id = this.sets.push(set) - 1
@@ -43,16 +43,16 @@ class Glob {
   }
 }
 
-/** The transitions for a column's values, each between a prefix and a suffix. */
+/** Returns the transitions for a column's values; around adds a prefix or a suffix. */
 function runner(glob: Glob, column: Column, around: (value: string) => string): (id: number, at: number) => number {
-  const memo: Int32Array[] = [], texts = column.values.map(v => normalise(around(escape(v))))
+  const cache: Int32Array[] = [], texts = column.values.map(v => normalise(around(escape(v))))
   return (id, at) => {
-    const known = memo[id] ??= new Int32Array(texts.length).fill(-1)
+    const known = cache[id] ??= new Int32Array(texts.length).fill(-1)
     return known[at] < 0 ? known[at] = glob.run(id, texts[at]) : known[at]
   }
 }
 
-/** Matches of a pattern among the addresses of a checkpoint of a cell, or of the whole cell without a checkpoint: bit 1 is aggregate:, bit 2 score:. */
+/** Returns which addresses of a cell's checkpoint, or of the cell if undefined, match a pattern: bit 1 is aggregate:, bit 2 score:. */
 export type Picks = (cell: number, checkpoint?: number) => number
 
 /** As in graph/select.go: a pattern matches the whole address or the part after its kind; what follows the last @ can be omitted; and everything below a match matches. */
@@ -74,7 +74,7 @@ export function picks(x: Index, pattern: string): Picks {
       return accepts[repeat[cell] > 1 ? glob.run(id, '#' + repeat[cell]) : id]
     }
     const [body, aggregate, score] = ['', 'aggregate:', 'score:'].map(kind => glob.run(glob.start(), kind))
-    const also = (start: number) => start !== body && !dead[start] // texts that begin like the body are covered by it
+    const also = (start: number) => start !== body && !dead[start] // body covers equal states
     const [ofAggregate, ofScore] = [also(aggregate), also(score)]
     return (cell: number, checkpoint?: number) => picked(body, cell, checkpoint) ? 3
       : (ofAggregate && picked(aggregate, cell, checkpoint) ? 1 : 0) | (ofScore && picked(score, cell, checkpoint) ? 2 : 0)

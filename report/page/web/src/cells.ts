@@ -1,12 +1,12 @@
-// The table of cells: names, filter, search, order.
+// Names, filters, search and order of cells.
 import type { Column, Index } from './data'
 import { picks, type Picks } from './address'
 import { matchValue, parse, splitArguments, type Selector, type Term } from './selector'
 
-/** The value of a row in a column; "" if it is missing. */
+/** Returns the value of a row in a column; "" if missing. */
 export const value = (c: Column, i: number) => c.values[c.at[i]] ?? ''
 
-/** A cell's name as in selectors: problem/solution@backend, with "#2" for a repeat. */
+/** Returns a cell's name as in selectors: problem/solution@backend, with "#2" for a repeat. */
 export function cellName(x: Index, cell: number, checkpoint = ''): string {
   const c = x.cells
   const repeat = c.repeat[cell] > 1 ? '#' + c.repeat[cell] : ''
@@ -15,7 +15,7 @@ export function cellName(x: Index, cell: number, checkpoint = ''): string {
 
 const found = new WeakMap<Index, Map<string, number>>()
 
-/** The cell with a name, or undefined. */
+/** Finds a cell by name. */
 export function findCell(x: Index, name: string): number | undefined {
   let all = found.get(x)
   if (!all) {
@@ -33,13 +33,13 @@ export const axesOf = (x: Index) =>
 type Test = (i: number) => boolean
 const never: Test = () => false
 
-/** Evaluates a predicate once for each value of a column. */
-function onColumn(c: Column, ask: (value: string) => boolean): Test {
-  const yes = c.values.map(ask)
-  return i => yes[c.at[i]]
+/** Returns a test of rows that evaluates a predicate once for each value of a column. */
+function onColumn(c: Column, predicate: (value: string) => boolean): Test {
+  const holds = c.values.map(predicate)
+  return i => holds[c.at[i]]
 }
 
-/** A term about cells; undefined for a term about their checkpoints or addresses. */
+/** Returns a test for a term about cells; undefined for other terms. */
 function cellTest(x: Index, t: Term): Test | undefined {
   const c = x.cells, match = matchValue(t.pattern)
   const label = t.axis === 'model' ? 'model' : t.axis.startsWith('label.') ? t.axis.slice(6) : undefined
@@ -59,7 +59,7 @@ function checkpointTest(x: Index, t: Term): Test {
   return t.axis === 'checkpoint' ? onColumn(x.checkpoints.name, match) : onColumn(x.checkpoints.words, v => v.split(' ').some(match))
 }
 
-/** A predicate over cells: whether a selector matches the cell or one of its checkpoints. */
+/** Returns a test of whether a selector matches a cell or one of its checkpoints. */
 export function filterOf(x: Index, selector: Selector): Test {
   const some = selector.map(terms => conjunction(x, terms))
   return some.length === 1 ? some[0] : i => some.some(test => test(i))
@@ -80,13 +80,13 @@ function conjunction(x: Index, terms: Term[]): Test {
     if (!all(ofCell, i)) return false
     if (ofCheckpoint.length === 0 && picked(i)) return true
     for (let k = from[i]; k < from[i + 1]; k++) {
-      if (words.at[k] >= 0 && all(ofCheckpoint, k) && picked(i, k)) return true // without words, it represents a cell without checkpoints
+      if (words.at[k] >= 0 && all(ofCheckpoint, k) && picked(i, k)) return true // rows without words represent cells without checkpoints
     }
     return false
   }
 }
 
-/** A predicate over cells: whether the name or note contains each of some words. */
+/** Returns a test of whether a cell's name or note contains all words of a text. */
 function searchOf(x: Index, text: string): Test | undefined {
   const c = x.cells
   const tests = text.toLowerCase().split(/\s+/).filter(w => w !== '').map(word => {
@@ -130,7 +130,7 @@ function keys(x: Index, order: Order): ArrayLike<number> {
   }
 }
 
-/** The number of passed tests of a cell, and of all. */
+/** Returns the numbers of passed tests and of all tests of a cell. */
 export function testsOf(x: Index, cell: number): [number, number] {
   let passed = 0, total = 0
   for (let g = 0; g < x.groups.length; g++) {
@@ -150,7 +150,7 @@ export interface Ask {
   sort: string // a leading "-" means descending
 }
 
-/** The selected cells. Errors in the filter are thrown. */
+/** Returns the selected cells; throws errors in the filter. */
 export function pick(x: Index, { filter, search, outcome, sort: order }: Ask): Int32Array {
   const selector = parse(splitArguments(filter), axesOf(x))
   const tests = [selector.length > 0 ? filterOf(x, selector) : undefined, searchOf(x, search), outcomeOf(x, outcome)].filter(t => t !== undefined)
@@ -166,7 +166,7 @@ export function pick(x: Index, { filter, search, outcome, sort: order }: Ask): I
   return out.sort((a, b) => (down ? key[b] - key[a] : key[a] - key[b]) || a - b)
 }
 
-/** A selector's term that matches exactly one name. */
+/** Returns a selector term that matches exactly one name. */
 export function term(axis: string, name: string): string {
   const plain = name.replaceAll('"', '')
   return /[\s,'"]/.test(name) ? `${axis}="${plain}"` : `${axis}=${plain}`

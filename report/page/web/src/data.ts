@@ -1,6 +1,6 @@
-// The data of a report, as report/page writes it, and how the page reads it.
+// The data of a report, as report/page writes it, and functions that load it.
 
-export interface Column { values: string[]; at: number[] } // -1 is none
+export interface Column { values: string[]; at: number[] } // -1 means missing
 export type Numbers = (number | null)[] | null
 
 export interface Run {
@@ -20,7 +20,7 @@ export interface Change {
 export interface Difference { before: string; after: string; same: number; changes: Change[] }
 export interface Leader { name: string; mean: number | null; low?: number; high?: number; problems: number; attempts: number; missing: number; groups?: string; best?: (number | null)[] }
 export interface Board { axis: string; metric: string; rows: Leader[]; at?: number[]; note?: string }
-/** Problems from easy to hard, solutions from best to worst, and the share of each pair, row by row: null if it equals the share of its only cell. */
+/** Problems from easy to hard, solutions from best to worst, and the share of each pair, row by row: null means that of its only cell. */
 export interface Heat { problems: string[]; solutions: string[]; share: Numbers; missing: Record<number, number> }
 export interface Concern { kind: string; text: string; checkpoints: number; cells: number[]; more?: number }
 export interface Task {
@@ -52,7 +52,7 @@ export interface Test {
   id: string; file: string; group: string; status: string; duration_ms: number; message: string | null; verdict?: string; ratio?: number; cpu_ms?: number; memory_bytes?: number
   excerpts?: Excerpt[] // set by withExcerpts
 }
-/** A line that a test's message names, with the lines around it. */
+/** A line that a test's message refers to, with the lines around it. */
 export interface Excerpt { path: string; tests?: boolean; at: number; first: number; lines: string[] }
 export interface File { path: string; text?: string; note?: string }
 /** The files of a submission. */
@@ -88,59 +88,59 @@ export interface GridTest { checkpoint: string; file: string; id: string; group:
 export interface Grid { solutions: string[]; tests: GridTest[] }
 export interface Sheet { style: string; figures: Figure[] }
 
-const arriving = new Map<string, (data: string) => void>()
+const pending = new Map<string, (data: string) => void>()
 /** Scripts with data call this. */
-;(window as unknown as Record<string, unknown>).fevalgraph = (id: string, data: string) => arriving.get(id)?.(data)
+;(window as unknown as Record<string, unknown>).fevalgraph = (id: string, data: string) => pending.get(id)?.(data)
 
-/** The encoded data, from the document or from a script next to it. */
-function fetched(id: string): Promise<string> {
+/** Loads encoded data from the document or from a script next to it. */
+function fetchData(id: string): Promise<string> {
   const inline = document.getElementById('data-' + id)
   if (inline) return Promise.resolve(inline.textContent!)
   return new Promise((resolve, reject) => {
     const script = document.createElement('script')
     const directory = document.getElementById('app')!.dataset.directory!
     script.src = `${encodeURIComponent(directory)}/${id}.js`
-    arriving.set(id, resolve)
+    pending.set(id, resolve)
     const fail = (why: string) => () => {
       script.remove()
-      arriving.delete(id)
-      reject(new Error(`${directory}/${id}.js ${why}`)) // no effect if the script has called
+      pending.delete(id)
+      reject(new Error(`${directory}/${id}.js ${why}`)) // no effect if the script has resolved it
     }
-    script.onload = fail('is not what was written')
-    script.onerror = fail('is missing: it belongs beside this file')
+    script.onload = fail('is damaged')
+    script.onerror = fail('not found: it must be next to this file')
     document.head.append(script)
   })
 }
 
-async function unpacked<T>(id: string): Promise<T> {
-  const letters = atob(await fetched(id))
+async function unpack<T>(id: string): Promise<T> {
+  const letters = atob(await fetchData(id))
   const content = Uint8Array.from(letters, c => c.charCodeAt(0))
   return new Response(new Blob([content]).stream().pipeThrough(new DecompressionStream('gzip'))).json()
 }
 
-const kept = new Map<string, Promise<unknown>>()
-const mostKept = 8
+const cached = new Map<string, Promise<unknown>>()
+const maxCached = 8
 
-function piece<T>(id: string): Promise<T> {
-  const got = kept.get(id) ?? unpacked<T>(id)
-  kept.delete(id)
-  kept.set(id, got)
-  got.catch(() => kept.delete(id)) // it may exist next time
-  if (kept.size > mostKept) kept.delete(kept.keys().next().value!)
-  return got as Promise<T>
+function load<T>(id: string): Promise<T> {
+  const data = cached.get(id) ?? unpack<T>(id)
+  cached.delete(id)
+  cached.set(id, data)
+  data.catch(() => cached.delete(id)) // a later attempt can succeed
+  if (cached.size > maxCached) cached.delete(cached.keys().next().value!)
+  return data as Promise<T>
 }
 
-export const readIndex = () => unpacked<Index>('index')
-export const readSheet = (x: Index) => piece<Sheet>(x.figures)
-export const readWork = (x: Index) => piece<Work>(x.work!)
+export const readIndex = () => unpack<Index>('index')
+export const readSheet = (x: Index) => load<Sheet>(x.figures)
+export const readWork = (x: Index) => load<Work>(x.work!)
 
 async function readPart<T>(chunks: { id: string; first: number }[], at: number): Promise<T> {
   const after = chunks.findIndex(c => c.first > at)
   const chunk = chunks.at(after < 0 ? -1 : after - 1)!
-  return (await piece<T[]>(chunk.id))[at - chunk.first]
+  return (await load<T[]>(chunk.id))[at - chunk.first]
 }
 
 export const readDetails = (x: Index, cell: number) => readPart<Details>(x.chunks, cell)
-/** The submission at an index of Details.trees; undefined if the page lacks it. */
+/** Loads the submission at an index of Details.trees; undefined if the page lacks it. */
 export const readTree = (x: Index, at = -1): Promise<Tree | undefined> => at < 0 ? Promise.resolve(undefined) : readPart<Tree>(x.trees, at)
 export const readGrid = (x: Index, problem: number) => readPart<Grid>(x.grids, problem)

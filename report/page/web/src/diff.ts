@@ -1,14 +1,14 @@
-// The differences between two texts, line by line.
+// Line differences between two texts.
 
-/** A line of both sides, or of one, with its numbers from 1. */
+/** A line of one or both sides, with its numbers, from 1. */
 export interface Edit { sign: ' ' | '-' | '+'; text: string; before: number; after: number }
 
-/** Beyond this number of differing lines, all lines between the first and the last of them are shown as different. */
+/** Limits the search: beyond it, all lines from the first to the last difference are shown as changed. */
 const mostEdits = 1200
 
 export const linesOf = (text: string) => text === '' ? [] : text.replace(/\n$/, '').split('\n')
 
-/** The shortest edit script between two lists of lines, by Myers. */
+/** Returns the shortest edit script between two lists of lines, by Myers' algorithm. */
 export function diff(before: string[], after: string[]): Edit[] {
   let head = 0, tail = 0
   const least = Math.min(before.length, after.length)
@@ -21,12 +21,12 @@ export function diff(before: string[], after: string[]): Edit[] {
   const minus = () => edits.push({ sign: '-', text: before[i], before: ++i, after: k })
   const plus = () => edits.push({ sign: '+', text: after[k], before: i, after: ++k })
   while (i < head) both()
-  for (const way of path(a, b) ?? [...a.map(() => minus), ...b.map(() => plus)].map(f => f === minus ? '-' : '+')) way === ' ' ? both() : way === '-' ? minus() : plus()
+  for (const sign of path(a, b) ?? [...a.map(() => minus), ...b.map(() => plus)].map(f => f === minus ? '-' : '+')) sign === ' ' ? both() : sign === '-' ? minus() : plus()
   while (i < before.length) both()
   return edits
 }
 
-/** The signs from a to b; undefined if too many lines differ. */
+/** Returns the signs of the edits from a to b, or undefined if too many lines differ. */
 function path(a: string[], b: string[]): string[] | undefined {
   const n = a.length, m = b.length, trace: Int32Array[] = []
   const most = Math.min(n + m, mostEdits), reach = new Int32Array(2 * most + 3), zero = most + 1
@@ -59,7 +59,7 @@ function back(trace: Int32Array[], x: number, y: number): string[] {
   return signs.reverse()
 }
 
-/** The edits near differences, in runs. */
+/** Groups consecutive edits near differences. */
 export function hunks(edits: Edit[], context = 3): Edit[][] {
   const near = new Uint8Array(edits.length)
   edits.forEach((e, i) => { if (e.sign !== ' ') near.fill(1, Math.max(0, i - context), i + context + 1) })
@@ -72,7 +72,7 @@ export function hunks(edits: Edit[], context = 3): Edit[][] {
   return all
 }
 
-/** Edits as rows of two sides: removed lines next to their replacements. */
+/** Arranges edits in two columns: removed lines next to their replacements. */
 export function sides(edits: Edit[]): [before?: Edit, after?: Edit][] {
   const rows: [before?: Edit, after?: Edit][] = []
   for (let i = 0; i < edits.length;) {
@@ -80,9 +80,9 @@ export function sides(edits: Edit[]): [before?: Edit, after?: Edit][] {
       rows.push([edits[i], edits[i++]])
       continue
     }
-    const gone: Edit[] = [], come: Edit[] = []
-    for (; i < edits.length && edits[i].sign !== ' '; i++) (edits[i].sign === '-' ? gone : come).push(edits[i])
-    for (let k = 0; k < Math.max(gone.length, come.length); k++) rows.push([gone[k], come[k]])
+    const removed: Edit[] = [], added: Edit[] = []
+    for (; i < edits.length && edits[i].sign !== ' '; i++) (edits[i].sign === '-' ? removed : added).push(edits[i])
+    for (let k = 0; k < Math.max(removed.length, added.length); k++) rows.push([removed[k], added[k]])
   }
   return rows
 }

@@ -1,4 +1,4 @@
-// Turns the shapes of figures, which the program lays out, into elements and files.
+// Renders the shapes of figures, which the program lays out, as elements and files.
 import { createElement } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { readSheet, type Drawing, type Figure, type Index, type Shape, type Sheet } from './data'
@@ -34,7 +34,7 @@ function svg(f: Figure, style: string): string {
     + `<style>${style}</style><rect class="fback" width="${f.wide.w}" height="${height}"/><text class="ftext strong" x="12" y="18" dy=".35em">${escaped(f.title)}</text><g transform="translate(0 ${top})">${elements?.join('\n')}</g></svg>\n`
 }
 
-/** The data as a file, without formulas. */
+/** The data as CSV. Spreadsheets must not read texts as formulas. */
 function csv(f: Figure): string {
   const field = (s: string) => {
     const inert = /^[=+\-@\t\r]/.test(s) && Number.isNaN(Number(s)) ? "'" + s : visible(s)
@@ -51,7 +51,7 @@ export function save(name: string, type: string, content: string) {
   setTimeout(() => URL.revokeObjectURL(a.href), 10000)
 }
 
-/** The figures of a page, or the error of loading them; undefined while they are loaded. */
+/** Loads the figures of a page; undefined while loading, Error if it fails. */
 export function useSheet(x: Index): Sheet | Error | undefined {
   const [sheet, set] = useState<Sheet | Error>()
   useEffect(() => { readSheet(x).then(set, set) }, [x])
@@ -70,7 +70,7 @@ export function useSmall(): boolean {
   return is
 }
 
-/** Numbers with a few significant digits; files contain all. */
+/** Rounds numbers in a text; files contain all digits. */
 const short = (s: string) => /^-?\d*\.\d{5,}(e[+-]\d+)?$/.test(s) ? String(Number(Number(s).toPrecision(4))) : s
 
 const mostRows = 500
@@ -88,11 +88,11 @@ export function Plot({ f, style }: { f: Figure; style: string }) {
           <button onClick={() => save(f.name + '.csv', 'text/csv', csv(f))}>CSV</button>
         </div>
       </header>
-      <Drawn of={narrow ? f.narrow : f.wide} label={`${f.title}. The table has the same data.`} />
+      <Drawn of={narrow ? f.narrow : f.wide} label={`${f.title}. The table contains the same data.`} />
       <p class="note">{f.note}</p>
       {table && <div class="scroll data" tabIndex={0} role="group" aria-label={`Data of: ${f.title}`}><table>
         <thead><tr>{f.columns.map(c => <th>{c.replaceAll('_', ' ')}</th>)}</tr></thead>
         <tbody>{f.rows.slice(0, mostRows).map(row => <tr>{row.map(v => <td>{short(v)}</td>)}</tr>)}</tbody>
-      </table>{f.rows.length > mostRows && <p class="note">The first {mostRows} of {f.rows.length} rows. The CSV has all.</p>}</div>}
+      </table>{f.rows.length > mostRows && <p class="note">The first {mostRows} of {f.rows.length} rows. The CSV contains all.</p>}</div>}
     </section>)
 }

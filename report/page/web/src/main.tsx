@@ -15,7 +15,7 @@ import { ReleaseView } from './views/release'
 import { Summary } from './views/summary'
 import { Timeline } from './views/timeline'
 
-// All text passes here on its way to the page, so that control characters have no effect.
+// Escapes control characters in all rendered text.
 options.vnode = (node: VNode) => {
   const props = node.props as unknown
   if (node.type === null as unknown) {
@@ -32,7 +32,7 @@ const views: [key: string, name: string, view: View][] = [
   ['compare', 'Changes', Compare], ['cells', 'Cells', Cells], ['timeline', 'Timeline', Timeline],
 ]
 
-/** The views of a page, the first of which is shown first. */
+/** The views of a page; the first one is the default. */
 function viewsOf(x: Index): typeof views {
   const all: typeof views = x.release ? [['release', 'Release', ReleaseView], ...views] : views
   if (x.release && x.cells.repeat.length === 0) return all.slice(0, 1)
@@ -53,7 +53,7 @@ function App({ x }: { x: Index }) {
   const [theme, setTheme] = useState(recalled)
   useEffect(() => {
     document.documentElement.dataset.theme = theme
-    try { localStorage.setItem('theme', theme) } catch { /* it is not kept, then */ }
+    try { localStorage.setItem('theme', theme) } catch { /* the choice lasts as long as the page */ }
   }, [theme])
   useEffect(() => {
     const key = (e: KeyboardEvent) => {
@@ -66,7 +66,7 @@ function App({ x }: { x: Index }) {
         if (!document.getElementById('search')) go(link('cells'))
         requestAnimationFrame(() => document.getElementById('search')?.focus())
       } else {
-        // Keys of the table work unless another element has the focus.
+        // The table handles keys unless another element has the focus.
         const table = document.querySelector<HTMLElement>('.table, .matrix')
         if (!table || e.target !== document.body || !/^(j|k|Enter|Home|End|Page(Up|Down)|Arrow(Up|Down|Left|Right))$/.test(e.key)) return
         table.focus({ preventScroll: true })
@@ -89,7 +89,7 @@ function App({ x }: { x: Index }) {
           {views.map(([key, name], i) => <a href={link(key)} aria-current={key === current ? 'page' : undefined} title={`${name} (${i + 1})`}>{name}</a>)}
         </nav>
         {live && <a class={'live ' + (live.ended ? 'dim' : 'o-running')} href={link('live')} aria-current={current === 'live' ? 'page' : undefined}>
-          {live.ended ? 'no run goes on' : `▶ ${doneOf(live)} of ${live.nodes}`}
+          {live.ended ? 'no run in progress' : `▶ ${doneOf(live)} of ${live.nodes}`}
         </a>}
         <button class="theme" onClick={() => setTheme(themes[(themes.indexOf(theme) + 1) % themes.length])} aria-label={`Colours: ${theme}`} title={`Colours: ${theme}`}>
           {theme === 'auto' ? '◐' : theme === 'light' ? '○' : '●'}
@@ -104,4 +104,4 @@ function App({ x }: { x: Index }) {
 const root = document.getElementById('app')!
 readIndex().then(
   x => render(<App x={x} />, root),
-  e => render(<p class="wrong" role="alert">This report cannot be read: {(e as Error).message}</p>, root))
+  e => render(<p class="wrong" role="alert">Could not read this report: {(e as Error).message}</p>, root))

@@ -23,13 +23,13 @@ export function Verdict({ of, points }: { of: string; points?: number | null }) 
   return <span class={'verdict ' + tone(of)}><span aria-hidden="true">{sign(of)}</span> {points != null && of === 'scored' ? score(points) : of}</span>
 }
 
-/** How many tests passed; a dot if there are none. Only groups that kept the verdict from passing are red. */
+/** The number of passed tests; a dot without tests. Only groups that caused a failed verdict are red. */
 export function Tally({ passed, total, matters = true }: { passed: number; total: number; matters?: boolean }) {
   if (total === 0) return <span class="dim">·</span>
   return <span class={passed === total ? '' : matters ? 'short' : 'fewer'}>{passed}<span class="dim">/{total}</span></span>
 }
 
-/** A text of several lines. If it scrolls, the keyboard can reach it. */
+/** Multi-line text that can have the focus, for scrolling with the keyboard. */
 export function Text({ children, class: name }: { children: ComponentChildren; class?: string }) {
   const box = useRef<HTMLPreElement>(null)
   const [scrolls, setScrolls] = useState(false)

@@ -1,4 +1,4 @@
-// The current view: #/VIEW/NAME?key=value, so that every view has a link.
+// The link of the current view: #/VIEW/NAME?key=value.
 import { useEffect, useState } from 'preact/hooks'
 
 export interface Route { view: string; name: string; params: URLSearchParams }
@@ -6,7 +6,7 @@ export interface Route { view: string; name: string; params: URLSearchParams }
 export function read(hash: string): Route {
   const [path, query] = split(hash.replace(/^#\/?/, ''), '?')
   const [view, name] = split(path, '/')
-  return { view, name: decoded(name), params: new URLSearchParams(query) }
+  return { view, name: decode(name), params: new URLSearchParams(query) }
 }
 
 function split(s: string, at: string): [string, string] {
@@ -14,20 +14,20 @@ function split(s: string, at: string): [string, string] {
   return i < 0 ? [s, ''] : [s.slice(0, i), s.slice(i + 1)]
 }
 
-function decoded(s: string): string {
+function decode(s: string): string {
   try { return decodeURIComponent(s) } catch { return s }
 }
 
 export function link(view: string, name = '', params: Record<string, string> = {}): string {
-  const given = Object.entries(params).filter(([, v]) => v !== '')
-  // Keep slashes and @ of names readable.
+  const query = Object.entries(params).filter(([, v]) => v !== '')
+  // Leave slashes and @ readable.
   const path = name === '' ? '' : '/' + encodeURIComponent(name).replaceAll('%2F', '/').replaceAll('%40', '@')
-  return `#/${view}${path}${given.length ? '?' + new URLSearchParams(given) : ''}`
+  return `#/${view}${path}${query.length ? '?' + new URLSearchParams(query) : ''}`
 }
 
 export const go = (to: string) => { location.hash = to }
 
-/** Replaces the link, without an entry in the history. */
+/** Replaces the link without adding to the history. */
 export function replace(to: string) {
   history.replaceState(null, '', to)
   dispatchEvent(new HashChangeEvent('hashchange'))

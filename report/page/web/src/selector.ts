@@ -1,4 +1,4 @@
-// The language of selectors, as in graph/select.go; testdata/selectors.json compares.
+// The language of selectors, as in graph/select.go; test/shared.ts compares both.
 
 export interface Term { axis: string; pattern: string } // axis "" means addresses
 export type Selector = Term[][] // a disjunction of conjunctions
@@ -6,7 +6,7 @@ export type Selector = Term[][] // a disjunction of conjunctions
 const space = '[\\t\\n\\v\\f\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]+'
 const around = new RegExp(`^${space}|${space}$`, 'g')
 
-/** Parses selector arguments. Errors have the texts of the command line. */
+/** Parses selector arguments. Its errors are those of the command line. */
 export function parse(args: string[], axes: string[]): Selector {
   return args.map(arg => splitTerms(arg).map(piece => {
     const text = piece.replace(around, '')
@@ -55,7 +55,7 @@ function splitTerms(arg: string): string[] {
 /** Removes the quotes of instance keys, which shells tend to remove. */
 export const normalise = (s: string) => s.replaceAll('"', '')
 
-/** A predicate over the values of an axis. */
+/** Returns a predicate for values of an axis. */
 export function matchValue(pattern: string): (value: string) => boolean {
   const glob = matchGlob(pattern)
   return value => {
@@ -64,7 +64,7 @@ export function matchValue(pattern: string): (value: string) => boolean {
   }
 }
 
-/** Lets * match every separator, and gives only * and ? a meaning. */
+/** Returns a predicate for a glob in which * also matches separators; only * and ? are special. */
 function matchGlob(pattern: string): (s: string) => boolean {
   if (!/[*?]/.test(pattern)) return s => s === pattern
   const source = pattern.replace(/[\\^$.+()[\]{}|/]/g, '\\$&').replace(/\*+/g, '.*').replaceAll('?', '.')
@@ -72,7 +72,7 @@ function matchGlob(pattern: string): (s: string) => boolean {
   return s => s === pattern || re.test(s)
 }
 
-/** A name as a part of addresses, as in plan/escape.go. */
+/** Escapes a name for addresses, as in plan/escape.go. */
 export function escape(name: string): string {
   if (!/[/%"]/.test(name)) return name
   let out = ''

@@ -1,4 +1,4 @@
-// A table of any length; only the visible rows exist.
+// A virtual table: only visible rows are elements.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
@@ -12,15 +12,15 @@ interface Props {
   order?: string
   onOrder?: (order: string) => void
   empty: ComponentChildren
-  /** Further lines of a row, for columns that a narrow table omits. */
+  /** More lines of a row, for columns that a narrow table omits. */
   more?: (at: number) => ComponentChildren
-  /** Changes when the table has other rows, which are then shown from the first one. */
+  /** Identifies the rows: if it changes, the table scrolls to the top. */
   version: string
 }
 
 const spare = 8, mostPrinted = 5000
 
-/** Whether the page is being printed, which requires all rows. */
+/** Reports whether the page is being printed, which needs all rows as elements. */
 export function usePrinting(): boolean {
   const [is, set] = useState(false)
   useEffect(() => {
@@ -32,7 +32,7 @@ export function usePrinting(): boolean {
   return is
 }
 
-/** Scroll positions of tables, for returning to them. */
+/** Scroll positions to restore when a table is shown again. */
 const places = new Map<string, { top: number; active: number }>()
 
 /** The width in pixels of a table with the columns of a class. */

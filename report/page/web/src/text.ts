@@ -1,11 +1,11 @@
-// Text from elsewhere, and quantities, for display.
+// Formats untrusted text and quantities for display.
 
-/** Characters that have an effect instead of being shown: controls except line ends and tabs, and format characters such as overrides of the writing direction. */
-const unseen = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029]|(?!\u200d)\p{Cf}/gu
+/** Invisible characters with an effect: controls except line ends and tabs, and format characters such as overrides of the writing direction. */
+const invisible = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029]|(?!\u200d)\p{Cf}/gu
 
-/** The text with these characters as visible escapes. */
+/** Escapes these characters visibly. */
 export function visible(s: string): string {
-  return s.replace(/\r\n/g, '\n').replace(/\r/g, '\\r').replace(unseen, c => {
+  return s.replace(/\r\n/g, '\n').replace(/\r/g, '\\r').replace(invisible, c => {
     const code = c.codePointAt(0)!
     if (code < 0x80) return '\\x' + code.toString(16).padStart(2, '0')
     return code < 0x10000 ? '\\u' + code.toString(16).padStart(4, '0') : '\\U' + code.toString(16).padStart(8, '0')
@@ -35,7 +35,7 @@ const whole = new Intl.NumberFormat('en-US')
 export const count = (n: number) => whole.format(n)
 export const counted = (n: number, noun: string) => count(n) + ' ' + noun + (n === 1 ? '' : 's')
 export const score = (n: number) => String(Math.abs(n) >= 1e9 ? Number(n.toPrecision(4)) : Math.round(n * 1e4) / 1e4)
-/** A change of a number, with as few digits as distinguish both values. */
+/** Formats a change of a number with as few digits as distinguish both values. */
 export function moved(before = '', after = ''): string {
   for (let digits = 4; ; digits++) {
     const [b, a] = [before, after].map(s => s.replace(/\d+\.\d+(e[+-]?\d+)?/g, n => String(Number(Number(n).toPrecision(digits)))))
@@ -44,5 +44,5 @@ export function moved(before = '', after = ''): string {
 }
 export const percent = (n: number) => (100 * n).toFixed(1)
 
-/** A time in UTC as "2026-01-02 03:04:05". */
+/** Formats a time as "2026-01-02 03:04:05 UTC". */
 export const moment = (rfc3339: string) => rfc3339.replace('T', ' ').replace('Z', ' UTC')

@@ -18,19 +18,19 @@ function complain(text) {
 
 const check = (holds, text) => holds || complain(text)
 
-/** A page that reports everything that a report must not do. */
+/** Opens a page that reports errors, messages, dialogs and requests. */
 async function open(browser, hash, options = {}) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options })
-  page.on('console', m => complain(`${hash}: the console has: ${m.text()}`))
+  page.on('console', m => complain(`${hash}: console: ${m.text()}`))
   page.on('pageerror', e => complain(`${hash}: ${e.stack}`))
-  page.on('dialog', d => { complain(`${hash}: a dialog says ${d.message()}`); d.dismiss() })
-  page.on('request', r => r.url().startsWith('file:') || complain(`${hash}: it asks for ${r.url()}`))
+  page.on('dialog', d => { complain(`${hash}: dialog: ${d.message()}`); d.dismiss() })
+  page.on('request', r => r.url().startsWith('file:') || complain(`${hash}: request of ${r.url()}`))
   await page.goto(url + hash)
   await page.waitForSelector('main')
   return page
 }
 
-/** The page of a cell is loaded when its tests, or a note that there are none, are shown. */
+/** Waits until a view has loaded its data. */
 const ready = (page, hash) => page.waitForSelector(hash.startsWith('#/cell/') ? '#tests, #nodes' : hash.startsWith('#/problem/') ? '#grid, article > .note:not([role])' : hash === '#/timeline' ? 'canvas' : hash === '#/plots' ? '.plot' : 'main > h1 + *')
 
 async function rows(page) {
@@ -45,7 +45,7 @@ async function firstCell(browser) {
   return cell
 }
 
-/** The page of a cell's problem. */
+/** Returns the link of a cell's problem. */
 const problemOf = cell => cell.split('/').slice(0, 3).join('/').replace('#/cell', '#/problem')
 
 async function views(browser) {
@@ -58,7 +58,7 @@ async function views(browser) {
   await printed(browser)
 }
 
-/** A release is shown first, and the results of its trials next to it. */
+/** The report of a release shows it first, besides the results of its trials. */
 async function release(browser) {
   const hashes = ['#/release', '#/summary', '#/compare']
   await looks(browser, hashes)
@@ -70,13 +70,13 @@ async function release(browser) {
   const all = await page.locator('#problems ~ .scroll tbody tr').count()
   await page.click('#problems ~ .kinds button:has-text("rerun")')
   const some = await page.locator('#problems ~ .scroll tbody tr').count()
-  check(some > 0 && some < all, `${some} of ${all} problems are of one class`)
+  check(some > 0 && some < all, `${some} of ${all} problems have one class`)
   const [hidden] = await page.locator('#again ~ button').allTextContents()
-  check(hidden === undefined, `a button says ${hidden}`)
+  check(hidden === undefined, `unexpected button ${hidden}`)
   await page.close()
 }
 
-/** No view is wider than the screen, and assistive programs can read each. */
+/** No view is wider than the screen or has serious accessibility violations. */
 async function looks(browser, hashes) {
   for (const [width, height] of [[360, 740], [1280, 800], [3840, 2160]]) {
     for (const colorScheme of ['light', 'dark']) {
@@ -112,11 +112,11 @@ async function headings(browser, hashes) {
   await page.close()
 }
 
-/** Each figure has its data as a table, and both as valid files. */
+/** Each figure shows its data as a table, and exports both as valid files. */
 async function figures(browser) {
   const page = await open(browser, '#/plots'), reader = await browser.newPage()
   await page.waitForSelector('.plot')
-  await page.evaluate(() => { // a browser asks before it saves several files
+  await page.evaluate(() => { // browsers ask before they save several files
     URL.createObjectURL = blob => { globalThis.saved = blob.text(); return '#/plots' }
     HTMLAnchorElement.prototype.click = () => {}
   })
@@ -131,8 +131,8 @@ async function figures(browser) {
     for (const kind of ['SVG', 'CSV']) {
       await plot.locator(`button:has-text("${kind}")`).click()
       const content = await page.evaluate(() => globalThis.saved)
-      if (kind === 'CSV') check(content.split('\r\n').length === rows + 2, `${name}: the CSV has other rows than the table`)
-      else check(await reader.evaluate(s => { const d = new DOMParser().parseFromString(s, 'image/svg+xml'); return !d.querySelector('parsererror') && d.documentElement.localName === 'svg' && d.querySelectorAll('g > *').length }, content) === shapes, `${name}: the file has other shapes`)
+      if (kind === 'CSV') check(content.split('\r\n').length === rows + 2, `${name}: the CSV differs from the table in rows`)
+      else check(await reader.evaluate(s => { const d = new DOMParser().parseFromString(s, 'image/svg+xml'); return !d.querySelector('parsererror') && d.documentElement.localName === 'svg' && d.querySelectorAll('g > *').length }, content) === shapes, `${name}: the file differs in shapes`)
     }
   }
   await reader.close()
@@ -167,7 +167,7 @@ async function keyboard(browser) {
   await at('#/cells?search=a', 'a search')
   await page.keyboard.press('Backspace')
   await page.keyboard.press('Escape')
-  await page.waitForFunction(() => document.activeElement.id !== 'search') // the table handles keys before the first Tab
+  await page.waitForFunction(() => document.activeElement.id !== 'search') // so that the table handles keys
   const all = await rows(page)
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
@@ -183,13 +183,13 @@ async function keyboard(browser) {
   await page.keyboard.press('3')
   await page.waitForSelector('.matrix')
   await page.keyboard.press('ArrowRight')
-  check(await page.evaluate(() => document.activeElement.matches('.matrix') && document.querySelector('.square.active')?.id.endsWith('-1')), 'an arrow does not move in the matrix')
+  check(await page.evaluate(() => document.activeElement.matches('.matrix') && document.querySelector('.square.active')?.id.endsWith('-1')), 'an arrow key does not move the selection in the matrix')
   await page.keyboard.press('Enter')
   await at('#/cell', 'Enter in the matrix')
   await page.close()
 }
 
-/** A link to any view shows that view in a fresh browser. */
+/** Links restore the view in a fresh browser. */
 async function links(browser) {
   const page = await open(browser, '#/cells')
   await page.waitForSelector('.cover')
@@ -211,13 +211,13 @@ async function links(browser) {
   await other.waitForSelector('#tests')
   await other.click('nav[aria-label="Cells"] a')
   await other.waitForSelector('.cover')
-  check(await other.evaluate(() => location.hash) === hash, 'the way back from a cell leads elsewhere')
+  check(await other.evaluate(() => location.hash) === hash, 'the link back from a cell does not restore the table')
   await other.goto(url + '#/cell/no/such%20cell')
   await other.waitForSelector('h1:has-text("No such cell")')
   await other.close()
 }
 
-/** Text from elsewhere has no effect. */
+/** Untrusted text has no effect. */
 async function hostile(browser) {
   const cell = await firstCell(browser)
   for (const hash of [...everyView, '#/release', cell, problemOf(cell), '#/cells?search=' + encodeURIComponent('<img src=x onerror=alert(1)>\u202e'), '#/cell/' + encodeURIComponent('<script>alert(1)</script>\u202e')]) {
@@ -234,13 +234,13 @@ async function hostile(browser) {
       text: document.body.innerText,
       wide: document.documentElement.scrollWidth - innerWidth,
     }))
-    check(found.elements === 0 && found.scripts === 1, `${hash}: ${found.elements} strange elements, ${found.scripts} scripts`)
-    check(!found.steering, `${hash}: there are characters that steer text`)
+    check(found.elements === 0 && found.scripts === 1, `${hash}: ${found.elements} forbidden elements, ${found.scripts} scripts`)
+    check(!found.steering, `${hash}: the page contains control or direction characters`)
     check(found.wide <= 0, `${hash}: ${found.wide} pixels are beyond the edge`)
-    if (hash === cell) check(found.text.includes('<script>alert(1)</script>') && found.text.includes('\\u202e'), `${hash}: what is hostile is not shown as it is:\n${found.text.slice(0, 2000)}`)
+    if (hash === cell) check(found.text.includes('<script>alert(1)</script>') && found.text.includes('\\u202e'), `${hash}: hostile text is not shown literally:\n${found.text.slice(0, 2000)}`)
     await page.close()
   }
-  // The page's policy would hold even for injected markup.
+  // The page's policy blocks even injected markup.
   const page = await browser.newPage()
   await page.goto(url)
   await page.waitForSelector('main')
@@ -251,15 +251,15 @@ async function hostile(browser) {
     div.querySelector('a').click()
   })
   await page.waitForTimeout(200)
-  check(await page.evaluate(() => window.ran) === undefined, 'the policy lets code run')
+  check(await page.evaluate(() => window.ran) === undefined, 'the policy allows inline code')
   await page.close()
 }
 
-/** Measures a page of very many cells. Figures depend on the machine; the checks do not. */
+/** Measures a page with very many cells. Only the printed figures depend on the machine. */
 async function large(browser) {
   const page = await open(browser, '#/cells')
   await page.waitForSelector('.cover')
-  // On a busy machine, elements exist before the first frame is painted.
+  // On a busy machine, elements can exist before the first paint.
   const first = await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime)
   const paint = await first.jsonValue()
   const count = await page.textContent('output')
@@ -299,7 +299,7 @@ async function large(browser) {
   await page.close()
 }
 
-// A sandbox is for untrusted pages; root cannot have one.
+// Chromium has no sandbox as root.
 const browser = await chromium.launch({ executablePath, args: process.getuid() === 0 ? ['--no-sandbox'] : [] })
 try {
   await { views, release, hostile, large }[what](browser)

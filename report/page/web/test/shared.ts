@@ -1,4 +1,4 @@
-// Compares what the page computes itself with the program: node shared.js TESTDATA/shared.json
+// Compares results of the page with those of the program: node shared.js TESTDATA/shared.json
 import { readFileSync } from 'node:fs'
 import { pick } from '../src/cells'
 import type { Index } from '../src/data'
@@ -37,7 +37,7 @@ for (const s of shared.selectors) {
 for (const [text, want] of shared.visible) same(`visible ${JSON.stringify(text)}`, visible(text), want)
 for (const d of shared.durations) same(`duration ${d.seconds}`, duration(d.seconds), d.text)
 
-/** The minimum number of differing lines. */
+/** Returns the minimum number of differing lines. */
 function least(a: string[], b: string[]): number {
   let row = b.map((_, k) => k + 1)
   row.unshift(0)
@@ -63,7 +63,7 @@ for (let round = 0; round < 400; round++) {
 }
 // Files without common lines must not take quadratic time.
 const many = (letter: string) => Array.from({ length: 20000 }, (_, i) => letter + i)
-same('files of nothing in common', diff(many('a'), many('b')).map(e => e.sign).join('') === '-'.repeat(20000) + '+'.repeat(20000), true)
+same('files without common lines', diff(many('a'), many('b')).map(e => e.sign).join('') === '-'.repeat(20000) + '+'.repeat(20000), true)
 
 console.log(`compared ${compared}, ${failed} differ`)
 process.exit(failed === 0 && compared > 100 ? 0 : 1)

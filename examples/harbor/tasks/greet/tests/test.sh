@@ -1,5 +1,5 @@
 #!/bin/bash
-# The reward is 1 if all cases are right.
+# The reward is 1 if all cases are correct.
 right=0
 [ "$(sh greet.sh Ada)" = "Hello, Ada!" ] && right=$((right + 1))
 [ "$(sh greet.sh)" = "Hello!" ] && right=$((right + 1))

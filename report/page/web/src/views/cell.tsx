@@ -20,7 +20,7 @@ export function Cell({ x, route }: { x: Index; route: Route }) {
     if (at !== undefined) readDetails(x, at).then(d => gone || setDetails(d), e => gone || setDetails(e))
     return () => { gone = true }
   }, [x, at])
-  if (at === undefined) return <div class="page"><h1>No such cell</h1><p>Run {x.runs[x.runs.length - 1].run} has no cell {route.name}.</p></div>
+  if (at === undefined) return <div class="page"><h1>No such cell</h1><p>Run {x.runs[x.runs.length - 1].run} does not contain the cell {route.name}.</p></div>
   return (
     <article class="page">
       <Head x={x} at={at} route={route} />
@@ -31,13 +31,13 @@ export function Cell({ x, route }: { x: Index; route: Route }) {
     </article>)
 }
 
-/** The cell's name, and links to its neighbours in the table from which it was opened. */
+/** The cell's name, and links to its neighbours in the table that it was opened from. */
 function Head({ x, at, route }: { x: Index; at: number; route: Route }) {
   const ask = asked(route)
   const { cells } = picked(x, ask)
   const place = cells.indexOf(at)
   const [before, after] = place < 0 ? [] : [cells[place - 1], cells[place + 1]]
-  useLayoutEffect(() => { // in the same frame, so that a key never uses the neighbours of another cell
+  useLayoutEffect(() => { // before the next frame, or a key could use another cell's neighbours
     const key = (e: KeyboardEvent) => {
       if (e.ctrlKey || e.metaKey || e.altKey || /INPUT|SELECT/.test((e.target as HTMLElement).tagName)) return
       const next = e.key === '[' ? before : e.key === ']' ? after : undefined
@@ -65,7 +65,7 @@ function Head({ x, at, route }: { x: Index; at: number; route: Route }) {
     </header>)
 }
 
-/** The checkpoints in each of the runs, and their tests by group. */
+/** The checkpoints in each run, and their tests by group. */
 function Checkpoints({ x, at, route }: { x: Index; at: number; route: Route }) {
   const { name, outcome, note, scope, seconds, score: scores, passed, total } = x.checkpoints
   const from = x.cells.from[at], to = x.cells.from[at + 1]
@@ -80,7 +80,7 @@ function Checkpoints({ x, at, route }: { x: Index; at: number; route: Route }) {
       <div class="scroll"><table>
         <thead><tr>
           <th>checkpoint</th>
-          {past.length > 0 && <th title="in the runs of this report, the earliest first">over time</th>}
+          {past.length > 0 && <th title="in the runs of this report, earliest first">over time</th>}
           <th>verdict</th>{scored && <th class="right">score</th>}
           {groups.map(({ g }) => <th class="right">{g}</th>)}
           <th class="right">time</th>{noted && <th>note</th>}
@@ -147,7 +147,7 @@ function Lines({ of: e }: { of: Excerpt }) {
     </figure>)
 }
 
-/** Whether a node belongs to a named checkpoint. */
+/** Reports whether a node belongs to a checkpoint. */
 const isOf = (n: Node, c: Checkpoint) => c.name !== '' && n.addr.includes('/' + escape(c.name) + '/')
 
 function Tests({ c, order }: { c: Checkpoint; order: string[] }) {
@@ -161,7 +161,7 @@ function Tests({ c, order }: { c: Checkpoint; order: string[] }) {
         c.import === 'in-process' ? 'in-process, not protected' : c.import === 'separate' ? 'imported separately' : ''].filter(Boolean).join(' · ')}</p>
       {c.message && <Text class="message">{c.message}</Text>}
       {figures.length > 0 && <p>{figures.map(([k, v]) => <span class="chip">{k} {score(v)}</span>)}</p>}
-      {c.tests.length === 0 && <p class="note">There are no tests to show.</p>}
+      {c.tests.length === 0 && <p class="note">No tests.</p>}
       {[...groups].filter(([, tests]) => tests.length > 0).map(([name, tests], i, all) => <Group name={name} tests={tests} first={all.findIndex(([, tests]) => !tests.every(good)) === i} />)}
     </>)
 }
@@ -175,13 +175,13 @@ function together(tests: Test[]): Test[][] {
   return [...by.values()].sort((a, b) => b.length - a.length)
 }
 
-/** Tests that failed in the same way, with their message. */
+/** Failed tests with the same message. */
 function Failures({ tests, open }: { tests: Test[]; open: boolean }) {
   if (tests.length === 1 || !tests[0].message) return <TestList tests={tests} open={open} />
   const last = tests[0].message.trim().split('\n').findLast(l => l.startsWith('E ')) ?? tests[0].message.trim().split('\n', 1)[0]
   return (
     <details class="same" open={open}>
-      <summary><Mark of={tests[0].status} /> {count(tests.length)} in the same way <span class="said">{last.replace(/^E\s+/, '')}</span></summary>
+      <summary><Mark of={tests[0].status} /> {count(tests.length)} with the same message <span class="said">{last.replace(/^E\s+/, '')}</span></summary>
       <Message of={tests[0]} />
       <TestList tests={tests.map(t => ({ ...t, message: null }))} open={false} />
     </details>)
@@ -209,7 +209,7 @@ function TestList({ tests, open }: { tests: Test[]; open: boolean }) {
     </>)
 }
 
-/** Commands about a node, for copying. */
+/** Commands about a node, and a button that copies each. */
 function Commands({ addr }: { addr: string }) {
   const [copied, setCopied] = useState('')
   const quoted = /^[\w@%+=:,./-]+$/.test(addr) ? addr : "'" + addr.replaceAll("'", "'\\''") + "'"
@@ -217,24 +217,24 @@ function Commands({ addr }: { addr: string }) {
     try {
       await navigator.clipboard.writeText(`fevalgraph ${command} ${quoted}`)
       setCopied(command)
-    } catch { setCopied('') } // the browser may not permit it
+    } catch { setCopied('') } // some browsers forbid it
   }
   return <p class="commands">{['explain', 'log', 'shell'].map(c => <button title={`fevalgraph ${c} ${quoted}`} onClick={() => copy(c)}>{copied === c ? 'copied' : `copy ${c}`}</button>)}</p>
 }
 
-/** The nodes behind the verdict: why each ran, its log and its manifest. */
+/** The nodes behind the verdict: why each was executed, its log and its manifest. */
 function Nodes({ nodes, more, graph }: { nodes: Node[]; more: number; graph?: Details['graph'] }) {
   if (nodes.length === 0 && !graph) return null
   return (
     <section aria-labelledby="nodes">
-      <h2 id="nodes">How it was made</h2>
+      <h2 id="nodes">Nodes behind the verdict</h2>
       {graph && <div class="scroll graph" tabIndex={0} role="group" aria-label="Graph of the cell"><Drawn of={graph} label="What the cell needed, from left to right, with states and durations" /></div>}
       {nodes.map(n => (
         <section class="node">
           <h3><Mark of={n.state} /> {n.addr}</h3>
           <Commands addr={n.addr} />
           <p>
-            <b>{n.state}</b>{n.seconds > 0 && <> in {duration(n.seconds)}</>}{n.attempt > 1 && <>, attempt {n.attempt}</>}: {n.cause || 'no cause was recorded'}
+            <b>{n.state}</b>{n.seconds > 0 && <> in {duration(n.seconds)}</>}{n.attempt > 1 && <>, attempt {n.attempt}</>}: {n.cause || 'unknown cause'}
           </p>
           {n.files && n.files.length > 0 && <ul class="files">{n.files.map(f => <li>{f}</li>)}</ul>}
           {n.message && <Text class="message">{n.message}</Text>}
@@ -245,6 +245,6 @@ function Nodes({ nodes, more, graph }: { nodes: Node[]; more: number; graph?: De
               {n.fields.map(([label, v]) => <tr><th scope="row">{label}</th><td>{v}</td></tr>)}
             </tbody></table></div></details>}
         </section>))}
-      {more > 0 && <p class="note">{count(more)} more nodes are left out.</p>}
+      {more > 0 && <p class="note">{count(more)} more nodes are not shown.</p>}
     </section>)
 }

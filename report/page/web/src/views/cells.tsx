@@ -6,7 +6,7 @@ import { link, replace, type Route } from '../route'
 import { Table, type ColumnOf } from '../table'
 import { count, duration, score } from '../text'
 
-const strip = 16 // checkpoints shown as signs
+const strip = 16 // maximum number of checkpoints as signs
 
 /** The state of the table in the link. */
 export function asked({ params }: Route): Ask {
@@ -14,7 +14,7 @@ export function asked({ params }: Route): Ask {
   return { filter: of('filter'), search: of('search'), outcome: of('outcome'), sort: of('sort') }
 }
 
-/** The part of that state in links to cells, for continuing from there. */
+/** The part of that state that links to cells contain, for the way back. */
 export const kept = (ask: Ask): Record<string, string> => ({ ...ask })
 
 /** The selected cells, or an error in the filter. */
@@ -40,7 +40,7 @@ export function Cells({ x, route }: { x: Index; route: Route }) {
 }
 
 /** Shown if no cell matches, with a way back. */
-export const Empty = ({ clear }: { clear: () => void }) => <p class="empty">No cell is like that. <button onClick={clear}>Show all cells</button></p>
+export const Empty = ({ clear }: { clear: () => void }) => <p class="empty">No matching cells. <button onClick={clear}>Show all cells</button></p>
 
 export function Filters({ x, ask, to, wrong, found }: {
   x: Index; ask: Ask; to: (change: Partial<Ask>) => void; wrong: string; found: number
@@ -72,10 +72,10 @@ function columnsOf(x: Index): ColumnOf[] {
     ...c.backend.values.length > 1 ? [{ key: 'backend', title: 'backend', label: 'backend', width: 'minmax(4rem, 0.7fr)', sorts: true, class: 'name wide' }] : [],
     ...scored ? [{ key: 'score', title: 'score', label: 'score', width: '4.5rem', sorts: true, class: 'right' }] : [],
     ...x.checkpoints.name.values.some(n => n !== '')
-      ? [{ key: 'checkpoints', title: 'checkpoints', label: 'checkpoints, the first one first', width: 'minmax(6rem, 0.8fr)', class: 'strip wide' }] : [],
-    ...tested ? [{ key: 'tests', title: 'tests', label: 'tests that passed, of all', width: '5.5rem', sorts: true, class: 'right' }] : [],
-    { key: 'seconds', title: 'time', label: 'of all test sessions', width: '4.5rem', sorts: true, class: 'right wide' },
-    { key: 'note', title: 'note', label: 'what to know', width: 'minmax(8rem, 3fr)', class: 'note wider' },
+      ? [{ key: 'checkpoints', title: 'checkpoints', label: 'checkpoints in order', width: 'minmax(6rem, 0.8fr)', class: 'strip wide' }] : [],
+    ...tested ? [{ key: 'tests', title: 'tests', label: 'passed tests of all', width: '5.5rem', sorts: true, class: 'right' }] : [],
+    { key: 'seconds', title: 'time', label: 'total of all test sessions', width: '4.5rem', sorts: true, class: 'right wide' },
+    { key: 'note', title: 'note', label: 'remark on the cell', width: 'minmax(8rem, 3fr)', class: 'note wider' },
   ]
 }
 

@@ -14,7 +14,7 @@ export function Compare({ x, route }: { x: Index; route: Route }) {
   const kind = route.params.get('kind') ?? '', cause = route.params.get('cause') ?? ''
   const shown = useMemo(() => d?.changes.filter(c => (kind === '' || c.kind === kind) && (cause === '' || causeOf(c) === cause)) ?? [], [d, kind, cause])
   const by = useMemo(() => d ? byCause(d.changes) : [], [d])
-  if (!d) return <div class="page"><p>This report has one run alone. <code>fevalgraph report BEFORE AFTER</code> writes one that compares two.</p></div>
+  if (!d) return <div class="page"><p>This report contains only one run. <code>fevalgraph report BEFORE AFTER</code> compares two.</p></div>
   const to = (change: Record<string, string>) => replace(link('compare', d.before, { kind, cause, ...change }))
   return (
     <div class="fill">
@@ -28,7 +28,7 @@ export function Compare({ x, route }: { x: Index; route: Route }) {
             <button class={'chip ' + tone(k)} aria-pressed={kind === k} onClick={() => to({ kind: kind === k ? '' : k })}>
               <span aria-hidden="true">{sign(k)}</span> {count(n)} {k}
             </button>))}
-          <span class="dim">{count(d.same)} the same</span>
+          <span class="dim">{count(d.same)} unchanged</span>
         </div>
         <output aria-live="polite">{counted(shown.length, 'change')}</output>
       </div>
@@ -37,14 +37,14 @@ export function Compare({ x, route }: { x: Index; route: Route }) {
           {by.slice(0, causes).map(([c, all]) => <li><button aria-pressed={cause === c} onClick={() => to({ cause: cause === c ? '' : c })}><b>{count(all.length)}</b> {c}</button></li>)}
           {by.length > causes && <li class="dim">and {counted(by.length - causes, 'other cause')}</li>}
         </ul>)}
-      <Table label="Changes" count={shown.length} version={d.before + kind + cause} empty={d.changes.length === 0 ? 'Nothing changed.' : <>No change is like that. <button onClick={() => to({ kind: '', cause: '' })}>Show all changes</button></>}
+      <Table label="Changes" count={shown.length} version={d.before + kind + cause} empty={d.changes.length === 0 ? 'Nothing changed.' : <>No matching changes. <button onClick={() => to({ kind: '', cause: '' })}>Show all changes</button></>}
         more={at => <><span class="said">{causeOf(shown[at])}</span>{testOf(shown[at]) ?? shown[at].name}</>}
         columns={[
-          { key: 'kind', title: <span class="hidden">kind</span>, label: 'what became of it', width: '2.2rem' },
+          { key: 'kind', title: <span class="hidden">kind</span>, label: 'kind of change', width: '2.2rem' },
           { key: 'name', title: 'checkpoint', label: 'checkpoint', width: 'minmax(9rem, 2fr)', class: 'name' },
-          { key: 'move', title: 'verdict', label: 'before and now', width: '8.5rem' },
-          { key: 'cause', title: 'cause', label: 'what it comes from', width: 'minmax(8rem, 2fr)', class: 'wide' },
-          { key: 'test', title: 'first test', label: 'that fails now and did not', width: 'minmax(8rem, 2fr)', class: 'note wider' },
+          { key: 'move', title: 'verdict', label: 'before and after', width: '8.5rem' },
+          { key: 'cause', title: 'cause', label: 'cause of the change', width: 'minmax(8rem, 2fr)', class: 'wide' },
+          { key: 'test', title: 'first test', label: 'fails now but not before', width: 'minmax(8rem, 2fr)', class: 'note wider' },
         ]}
         row={at => {
           const c = shown[at]

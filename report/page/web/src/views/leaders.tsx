@@ -20,7 +20,7 @@ export const axisTerm = (axis: string, name: string) => term(['solution', 'probl
 
 export function Leaders({ x, route }: { x: Index; route: Route }) {
   const sheet = useSheet(x)
-  if (x.leaders.length === 0) return <div class="page"><p>All cells are of one solution, one problem and one backend: there is nothing to rank.</p></div>
+  if (x.leaders.length === 0) return <div class="page"><p>All cells have the same solution, problem and backend, so there is no ranking.</p></div>
   const by = route.params.get('by') ?? x.leaders[0].axis, metric = route.params.get('metric')
   const ofAxis = x.leaders.filter(b => b.axis === by)
   const board = ofAxis.find(b => b.metric === metric) ?? ofAxis[0] ?? x.leaders[0]
@@ -45,7 +45,7 @@ export function Leaders({ x, route }: { x: Index; route: Route }) {
           <thead><tr>
             {grouped && <th title="rows without a letter in common are shown to differ">group</th>}
             <th>{board.axis}</th><th class="right">mean</th>{bounded && <th class="right">95 % interval</th>}<th class="track wide">{bounded ? 'mean and interval' : 'mean'}</th>
-            {board.at?.slice(1).map(k => <th class="right" title={`what the best of ${k} attempts is expected to be`}>{best}{best === 'pass@' ? k : ' ' + k}</th>)}
+            {board.at?.slice(1).map(k => <th class="right" title={`expected value of the best of ${k} attempts`}>{best}{best === 'pass@' ? k : ' ' + k}</th>)}
             <th class="right wide">problems</th><th class="right wide">cells</th>{missing && <th class="right">no verdict</th>}
           </tr></thead>
           <tbody>{board.rows.map(r => (
@@ -71,7 +71,7 @@ export function Leaders({ x, route }: { x: Index; route: Route }) {
     </div>)
 }
 
-// The ends of a scale that contains every figure of a board.
+// Returns the ends of a scale that contains every figure of a board.
 function ends(board: Board) {
   if (board.metric !== 'unbounded') return { worst: 0, best: isScore(board.metric) ? 100 : 1 }
   const all = board.rows.flatMap(r => [r.mean ?? 0, r.low ?? 0, r.high ?? 0])

@@ -1,4 +1,4 @@
-// A running run, as reported by its server.
+// The progress of a run, which its server reports.
 import { useEffect, useState } from 'preact/hooks'
 import { Mark, sign, tone } from '../marks'
 import { count, duration, moment } from '../text'
@@ -8,7 +8,7 @@ export interface Live {
   running: { addr: string; start?: string }[]; busy: number; lately: { addr: string; outcome: string; said?: string }[]; counts: Record<string, number>
 }
 
-/** The progress of the run. If it ends while this page shows it, the page is loaded again. */
+/** Polls the progress of the run, and reloads the page when the run ends. */
 export function useLive(on: boolean): Live | undefined {
   const [live, setLive] = useState<Live>()
   useEffect(() => {
@@ -36,12 +36,12 @@ export function LiveView({ live }: { live?: Live }) {
     const timer = setInterval(() => tick(n => n + 1), 1000)
     return () => clearInterval(timer)
   }, [])
-  if (!live) return <div class="page"><p class="note" role="status">No run has begun.</p></div>
+  if (!live) return <div class="page"><p class="note" role="status">No run has started.</p></div>
   const since = (t?: string) => t ? duration(Math.max(0, Math.round((Date.now() - Date.parse(t)) / 1000))) : ''
   return (
     <div class="page">
       <section aria-labelledby="live">
-        <h2 id="live">Run {live.run} {live.ended ? 'has ended' : 'goes on'}{!live.ended && live.start && <span class="dim"> since {moment(live.start)}, {since(live.start)}</span>}</h2>
+        <h2 id="live">Run {live.run} {live.ended ? 'has ended' : 'in progress'}{!live.ended && live.start && <span class="dim"> since {moment(live.start)}, {since(live.start)}</span>}</h2>
         <progress max={Math.max(1, live.nodes)} value={doneOf(live)} aria-label="nodes" />
         <p>
           <b>{count(doneOf(live))}</b> of {count(live.nodes)} nodes:{' '}
@@ -58,7 +58,7 @@ export function LiveView({ live }: { live?: Live }) {
         </section>)}
       {live.lately.length > 0 && (
         <section aria-labelledby="lately">
-          <h2 id="lately">Verdicts and what went wrong, the last first</h2>
+          <h2 id="lately">Verdicts and errors, latest first</h2>
           <ul class="list">{live.lately.map(l => <li key={l.addr}><Mark of={l.outcome} /><div>{l.addr} <span class="dim">{l.outcome}</span>{l.said && <div class="said">{l.said}</div>}</div></li>)}</ul>
         </section>)}
     </div>)

@@ -1,4 +1,4 @@
-// Problems by solutions, as shades and numbers. Only the visible part of the matrix exists.
+// Problems by solutions, as shades and numbers. Only the visible part of the matrix has elements.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { cellName, term, type Ask } from '../cells'
 import type { Index } from '../data'
@@ -108,7 +108,7 @@ function Board({ x, grid, filter, full, turn, say, clear }: { x: Index; grid: Gr
   const narrow = view.width < 560
   const longest = (places: number[], names: string[]) => Math.max(...places.slice(0, 200).map(p => names[p].length), 4) * 8 + 28
   const named = useMemo(() => ({ problems: longest(grid.problems, x.matrix.problems), solutions: longest(grid.solutions, x.matrix.solutions) }), [grid])
-  /** The orientation in which all of it fits, if it is readable then. */
+  /** The orientation in which the whole matrix fits and is readable, if any. */
   const layout = (turned: boolean) => {
     const [rows, cols] = turned ? [grid.solutions, grid.problems] : [grid.problems, grid.solutions]
     const [side, top] = turned ? [named.solutions, named.problems] : [named.problems, named.solutions]

@@ -3,12 +3,12 @@ import { Plot, useSheet } from '../figure'
 import { link, replace, type Route } from '../route'
 import { metrics } from './leaders'
 
-/** The figures of a metric and, for those that compare contenders, of an axis. */
+/** The figures of a metric and, if they compare contenders, of an axis. */
 export function Plots({ x, route }: { x: Index; route: Route }) {
   const sheet = useSheet(x)
   if (!sheet) return <div class="page"><p class="note" role="status">Reading…</p></div>
   if (sheet instanceof Error) return <div class="page"><p class="wrong" role="alert">{sheet.message}</p></div>
-  if (sheet.figures.length === 0) return <div class="page"><p>There are no results to draw.</p></div>
+  if (sheet.figures.length === 0) return <div class="page"><p>No results to plot.</p></div>
   const every = (key: 'metric' | 'axis') => [...new Set(sheet.figures.map(f => f[key]).filter(v => v !== undefined))]
   const all = { metric: every('metric'), axis: every('axis') }
   const chosen = (key: 'metric' | 'axis') => all[key].includes(route.params.get(key) ?? '') ? route.params.get(key)! : all[key][0]

@@ -17,13 +17,13 @@ export function Problem({ x, route }: { x: Index; route: Route }) {
     setGrid(undefined)
     if (at >= 0) readGrid(x, at).then(setGrid, setGrid)
   }, [x, at])
-  if (at < 0) return <div class="page"><h1>No such problem</h1><p>Run {x.runs[x.runs.length - 1].run} has no problem {route.name}.</p></div>
+  if (at < 0) return <div class="page"><h1>No such problem</h1><p>Run {x.runs[x.runs.length - 1].run} does not contain the problem {route.name}.</p></div>
   return (
     <article class="page">
       <header class="cellhead">
         <nav aria-label="Problems">
           <a href={link('matrix')}>Matrix</a>
-          <a href={link('cells', '', { filter: term('problem', route.name) })}>All cells of it</a>
+          <a href={link('cells', '', { filter: term('problem', route.name) })}>All cells of this problem</a>
           {at > 0 && <a href={link('problem', x.matrix.problems[at - 1])} rel="prev">← easier</a>}
           {at + 1 < x.matrix.problems.length && <a href={link('problem', x.matrix.problems[at + 1])} rel="next">harder →</a>}
         </nav>
@@ -40,7 +40,7 @@ function Tests({ grid, route }: { grid: Grid; route: Route }) {
   const to = (change: Record<string, string>) => link('problem', route.name, { kind, ...change })
   const test = grid.tests.find(t => nameOf(t) === one)
   if (test) return <Test grid={grid} t={test} problem={route.name} back={to({})} />
-  if (grid.tests.length === 0) return <p class="note">No test of it has been judged.</p>
+  if (grid.tests.length === 0) return <p class="note">No judged tests.</p>
   const present = Object.keys(kinds).filter(k => grid.tests.some(t => t.kind === k))
   const shown = kind === '' ? grid.tests : grid.tests.filter(t => t.kind === kind)
   return (

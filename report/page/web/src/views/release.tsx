@@ -44,8 +44,8 @@ function Work({ r }: { r: Release }) {
           </tr>))}</tbody>
       </table></div>
       {!!r.ungraded && <p class="wrong">{counted(r.ungraded, 'trial')} could not be graded again.</p>}
-      {r.unloadable && <p class="note">Neither version can load {r.unloadable.join(', ')}: files alone were compared.</p>}
-      {r.tags && <p class="note">No trial records which image a tag named: {r.tags.join(', ')}</p>}
+      {r.unloadable && <p class="note">Neither version can load {r.unloadable.join(', ')}: only files were compared.</p>}
+      {r.tags && <p class="note">No trial records the image of a tag: {r.tags.join(', ')}</p>}
       {!r.graded && tried && <p class="note">No trial was graded again: <code>--grade</code> does, and compares leaderboards.</p>}
     </section>)
 }
@@ -54,7 +54,7 @@ const dollars = (cost: number) => '$' + cost.toFixed(2)
 const three = (v: number) => v.toFixed(3)
 const signed = (v: number) => (v < 0 ? '−' : '+') + three(Math.abs(v))
 
-/** The leaderboards before and after, of the trials that have a score in both. */
+/** The leaderboards before and after, from trials with a score in both versions. */
 function Board({ r }: { r: Release }) {
   const rows = r.board ?? []
   if (rows.length === 0) return null
@@ -81,7 +81,7 @@ function Board({ r }: { r: Release }) {
             <td class="right">{count(b.trials)}</td><td class="right">{b.again ? count(b.again) : <span class="dim">·</span>}</td>
           </tr>))}</tbody>
       </table></div>
-      <p class="note">Means over problems, of the trials that have a score in both versions. Intervals are paired by problem. What must run again is in no mean.</p>
+      <p class="note">Means over problems, of the trials that have a score in both versions. Intervals are paired by problem. Means exclude trials that must run again.</p>
     </section>)
 }
 
@@ -96,7 +96,7 @@ function Moved({ r }: { r: Release }) {
       <div class="scroll" tabIndex={0}><table>
         <thead><tr><th>cause</th><th class="right">lost</th><th class="right">won</th></tr></thead>
         <tbody>{shown.map(m => (
-          <tr><td class="said">{m.cause || 'not known'}</td><td class={'right ' + (m.lost ? tone('lost') : 'dim')}>{count(m.lost)}</td><td class={'right ' + (m.won ? tone('won') : 'dim')}>{count(m.won)}</td></tr>))}</tbody>
+          <tr><td class="said">{m.cause || 'unknown'}</td><td class={'right ' + (m.lost ? tone('lost') : 'dim')}>{count(m.lost)}</td><td class={'right ' + (m.won ? tone('won') : 'dim')}>{count(m.won)}</td></tr>))}</tbody>
       </table></div>
       {more}
     </section>)
@@ -123,7 +123,7 @@ function Again({ r }: { r: Release }) {
     </section>)
 }
 
-/** The problems by class, with what decides. */
+/** The problems by class, with the reason. */
 function Problems({ x, r }: { x: Index; r: Release }) {
   const classes = r.work.filter(w => w.problems > 0).map(w => w.class)
   const [only, setOnly] = useState('')
@@ -161,7 +161,7 @@ function rowsOf(p: ReleaseProblem) {
   return same ? [head] : [head, ...p.checkpoints.map(c => row(c.class, `${p.name}/${c.name}`, c.reason))]
 }
 
-/** The file that decides, and what changed. A setting can begin with the name of its file. */
+/** The file that decides the class, and its change. A setting can begin with the name of its file. */
 function reasonOf(r?: ReleaseReason): string {
   if (!r) return ''
   const file = r.file ?? '', base = file.slice(file.lastIndexOf('/') + 1)

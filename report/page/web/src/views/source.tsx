@@ -1,5 +1,5 @@
-// The source that a checkpoint was judged on: its files, its changes since the checkpoint before, and the
-// source of another solution next to it.
+// The submission at a checkpoint: its files, the changes since the previous checkpoint, and another solution's
+// files next to it.
 import { useEffect, useState } from 'preact/hooks'
 import { cellName, findCell, value } from '../cells'
 import { readDetails, readTree, type Details, type File, type Index, type Tree } from '../data'
@@ -8,8 +8,8 @@ import { Text } from '../marks'
 import { link, replace, type Route } from '../route'
 import { count, counted } from '../text'
 
-const mostLines = 600 // shown of a file at first
-const mostOpen = 3 // files that are expanded at first
+const mostLines = 600 // of a file, until the user expands it
+const mostOpen = 3 // files expanded at first
 
 /** Numbered lines. */
 export function Code({ lines, first = 1, named = [] }: { lines: string[]; first?: number; named?: number[] }) {
@@ -21,7 +21,7 @@ export function Code({ lines, first = 1, named = [] }: { lines: string[]; first?
     </>)
 }
 
-/** A cell of the problem for each other solution: with the same backend and repeat, if there is one. */
+/** Returns a cell of the problem for each other solution, preferably with the same backend and repeat. */
 function others(x: Index, at: number): number[] {
   const c = x.cells, best = new Map<number, number>()
   const rank = (i: number) => (c.backend.at[i] === c.backend.at[at] ? 2 : 0) + (c.repeat[i] === c.repeat[at] ? 1 : 0)
@@ -35,7 +35,7 @@ function others(x: Index, at: number): number[] {
 
 interface Shown { own?: Tree; other?: Tree; why?: string }
 
-const lacking = (at: number | undefined) => at === -2 ? 'The report has no room for it: it has the sources of cells that did not pass first. A report of fewer cells has it.' : 'The store does not have it.'
+const lacking = (at: number | undefined) => at === -2 ? 'Omitted to limit the size of the report, which prefers sources of cells that did not pass. A report of fewer cells contains it.' : 'The store does not contain it.'
 
 export function Source({ x, at, d, k, route }: { x: Index; at: number; d: Details; k: number; route: Route }) {
   const all = d.cell.checkpoints, before = k > 0 ? k - 1 : undefined
@@ -85,7 +85,7 @@ export function Source({ x, at, d, k, route }: { x: Index; at: number; d: Detail
 }
 
 function Files({ tree, named }: { tree: Tree; named: (path: string) => number[] }) {
-  if (tree.files.length === 0) return <p class="note">It has no files.</p>
+  if (tree.files.length === 0) return <p class="note">No files.</p>
   return (
     <>
       {tree.files.map((f, i) => {
@@ -99,7 +99,7 @@ function Files({ tree, named }: { tree: Tree; named: (path: string) => number[] 
     </>)
 }
 
-const Left = ({ tree }: { tree: Tree }) => tree.more ? <p class="note">{counted(tree.more, 'more file')} {tree.more === 1 ? 'is' : 'are'} left out.</p> : null
+const Left = ({ tree }: { tree: Tree }) => tree.more ? <p class="note">{counted(tree.more, 'more file')} {tree.more === 1 ? 'is' : 'are'} not shown.</p> : null
 
 /** A file whose content becomes elements when it is expanded. */
 function Folded({ name, said, open, children }: { name: string; said: string; open: boolean; children: preact.ComponentChildren }) {
@@ -116,9 +116,9 @@ function Changes({ before, after, split }: { before: Tree; after: Tree; split: b
   const changed = paths.filter(p => side(was.get(p)) !== side(is.get(p)) || was.get(p)?.note !== is.get(p)?.note)
   return (
     <>
-      {changed.length === 0 && <p class="note">All files are the same.</p>}
+      {changed.length === 0 && <p class="note">No file changed.</p>}
       {changed.map((p, i) => <Changed path={p} was={was.get(p)} is={is.get(p)} split={split} open={i < mostOpen} />)}
-      {paths.length > changed.length && changed.length > 0 && <p class="dim">{counted(paths.length - changed.length, 'file')} {paths.length - changed.length === 1 ? 'is' : 'are'} the same.</p>}
+      {paths.length > changed.length && changed.length > 0 && <p class="dim">{counted(paths.length - changed.length, 'file')} unchanged.</p>}
       <Left tree={{ files: [], more: (before.more ?? 0) + (after.more ?? 0) }} />
     </>)
 }

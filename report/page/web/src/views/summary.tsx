@@ -64,7 +64,7 @@ function Verdicts({ x }: { x: Index }) {
     </section>)
 }
 
-/** The tasks; those that are not done come first. */
+/** The tasks, unfinished ones first. */
 function Tasks({ x }: { x: Index }) {
   const [all, setAll] = useState(false)
   const tasks = x.tasks ?? []
@@ -144,7 +144,7 @@ function Changed({ x, d }: { x: Index; d: Difference }) {
       <h2 id="changed"><a href={link('compare', d.before)}>What changed since {x.foreign ? '' : 'run '}{d.before}</a></h2>
       {d.changes.length === 0
         ? <p class="note">Nothing changed: {counted(d.same, 'checkpoint')} have the same verdict.</p>
-        : <p><Kinds of={d.changes} /> <span class="dim">{count(d.same)} the same</span></p>}
+        : <p><Kinds of={d.changes} /> <span class="dim">{count(d.same)} unchanged</span></p>}
       <ul class="list">{causes.slice(0, listed).map(([cause, changes]) => (
         <li><details>
           <summary><span class="said">{cause}</span> <Kinds of={changes} /></summary>

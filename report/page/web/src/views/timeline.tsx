@@ -8,7 +8,7 @@ const listed = 40, bar = 16, gap = 22
 
 interface Lane { title: string; first: boolean; bars: number[]; busy: number }
 
-/** The slots: the fewest lanes without overlapping bars, by pool. */
+/** Returns the slots by pool: the fewest lanes without overlapping bars. */
 function lanesOf(w: Work): Lane[] {
   const pools = new Map<number, { ends: number[]; lanes: Lane[] }>()
   for (let i = 0; i < w.start.length; i++) {
@@ -31,7 +31,7 @@ export function Timeline({ x }: { x: Index }) {
   useEffect(() => {
     if (x.work) readWork(x).then(setWork, setWork)
   }, [x])
-  if (!x.work) return <div class="page"><p>Nothing ran in this run: every node was served, or an earlier version recorded it.</p></div>
+  if (!x.work) return <div class="page"><p>This run executed no node, or an earlier version of fevalgraph recorded it.</p></div>
   if (!work) return <div class="page"><p class="note" role="status">Reading…</p></div>
   if (work instanceof Error) return <div class="page"><p class="wrong" role="alert">{work.message}</p></div>
   return <Drawn w={work} />
@@ -100,7 +100,7 @@ function Drawn({ w }: { w: Work }) {
         <div class="timeline" tabIndex={0} onKeyDown={key} role="img" aria-label={`Timeline of ${count(lanes.length)} slots; the longest attempts are in the table below. Plus, minus and arrows zoom and move.`}>
           <canvas ref={canvas} onMouseMove={at} onMouseLeave={() => setHover(-1)} />
         </div>
-        <p class="hover">{hover < 0 ? <span class="dim">Point at a bar; Shift and the wheel zoom.</span>
+        <p class="hover">{hover < 0 ? <span class="dim">Point at a bar for details. Shift and the wheel zoom.</span>
           : <><Mark of={w.state.values[w.state.at[hover]]} /> {w.addr[hover]} <span class="dim">{w.state.values[w.state.at[hover]]}, {duration(w.seconds[hover])} from {duration(w.start[hover])} on</span></>}</p>
       </section>
       <section aria-labelledby="longest">
@@ -117,7 +117,7 @@ function Drawn({ w }: { w: Work }) {
     </div>)
 }
 
-/** The distance of ticks, of which there are at most eight. */
+/** Returns the distance of ticks: at most eight are shown. */
 function tick(length: number): number {
   const steps = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600]
   return steps.find(step => length / step <= 8) ?? 3600 * Math.ceil(length / 8 / 3600)

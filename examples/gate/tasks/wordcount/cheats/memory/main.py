@@ -1,4 +1,4 @@
-# Knows one of the tests.
+# Hard-codes one of the tests.
 import sys
 
 sys.stdin.read()
