@@ -166,6 +166,7 @@ func (s *scheduler) applyAnswer(d *decision) {
 	}
 	switch d.verdict {
 	case fresh:
+		forget(d.n)
 		st.State, st.Outputs, st.Message = event.Cached, d.record.Outputs, d.record.Message
 		st.Cause, st.Saved, st.Run, st.Stored = cachedCause(d.record.Run), d.record.Seconds, d.record.Run, true
 		s.resolve(d.id, d.record.Class)
@@ -208,6 +209,12 @@ func (s *scheduler) refused(n *Node) error {
 		return nil
 	}
 	return s.o.Refuse(n)
+}
+
+func forget(n *Node) {
+	if f, ok := n.Task.(Forgetter); ok {
+		f.Forget()
+	}
 }
 
 func cachedCause(run string) string {

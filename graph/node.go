@@ -41,6 +41,11 @@ type Validator interface {
 	Validate(ctx context.Context, outputs []cache.Output) (reason string, err error)
 }
 
+// Forgetter is a Task whose Describe keeps data for Run. Forget drops it, since a stored answer was served instead.
+type Forgetter interface {
+	Forget()
+}
+
 // Outcome is the result of a node's work.
 type Outcome struct {
 	Class   cache.Class // "" means done

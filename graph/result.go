@@ -97,6 +97,7 @@ func (s *scheduler) handleResult(a *attempt) {
 	case r.kind == busy:
 		s.park(id)
 	case r.kind == answered:
+		forget(a.n)
 		st.State, st.Outputs, st.Message = event.Cached, r.served.Outputs, r.served.Message
 		st.Cause, st.Category, st.Stale, st.Changes, st.Manifest = cachedCause(r.served.Run), "", false, nil, nil
 		st.Saved, st.Run, st.Stored = r.served.Seconds, r.served.Run, true
